@@ -1,0 +1,169 @@
+//! What to run: YAML → [`Experiment`] → Plan, a list of runs in their interleaved order.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A question, its variants, its loads, how often to repeat, what was published before, what is claimed.
+///
+/// Everything is resolved: defaults are filled in, `quick` is applied where it was asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Experiment {
+    /// The file's name without its ending, or `compare`.
+    pub name: String,
+    /// The question it answers, as a sentence.
+    pub question: String,
+    /// Who asked it first.
+    pub study: Option<Study>,
+    /// The ways to run the server; the first is the baseline of every comparison.
+    pub variants: Vec<Variant>,
+    /// What is sent.
+    pub loads: Vec<LoadSpec>,
+    /// How long the same load runs before measuring, in seconds.
+    pub warmup_s: f64,
+    /// Figures that were published before.
+    pub published: Vec<Published>,
+    /// Statements about the records, as written.
+    pub claims: Vec<String>,
+    /// True when the sizes of `quick:` were used.
+    pub quick: bool,
+}
+
+/// Where a question and its published figures come from.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct Study {
+    pub title: String,
+    pub date: Option<String>,
+    pub authors: Option<String>,
+    pub url: Option<String>,
+    /// The machine it ran on, in words.
+    pub machine: Option<String>,
+}
+
+/// One way to run the server.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Variant {
+    /// Its name in every table.
+    pub name: String,
+    /// One line for the reader, where the name is not enough.
+    pub note: Option<String>,
+    /// What is started.
+    pub server: Server,
+    /// The Java feature version it runs on; `None`: no JVM, or whatever the command uses.
+    pub jdk: Option<u16>,
+    /// JVM flags.
+    pub jvm: Vec<String>,
+    /// Environment variables added for the server.
+    pub env: BTreeMap<String, String>,
+}
+
+/// What is started.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Server {
+    /// A Tomcat distribution of the newest known version of this line (`11.0`) or of an exact version.
+    Tomcat {
+        /// Line or version.
+        version: String,
+        /// The web application: a WAR of our Maven reactor by name, or a path to a .war.
+        app: String,
+        /// The thread model of its Connector.
+        threads: Threads,
+        /// The Connector's `acceptCount`: connections the kernel may hold before `accept`.
+        accept_count: u32,
+    },
+    /// Any command. `{port}` in it and in the URL stands for a free port.
+    Command {
+        /// A shell-like command line (quotes work, no shell is started).
+        command: String,
+        /// The base URL of the service, e.g. `http://127.0.0.1:{port}`.
+        url: String,
+        /// The path that answers when it is ready.
+        ready: String,
+    },
+}
+
+/// How requests get their threads.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Threads {
+    /// A pool of platform threads of at most this size.
+    Platform(PoolSize),
+    /// A virtual thread for each request.
+    Virtual,
+}
+
+/// The size of a pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PoolSize {
+    /// The server's own default (Tomcat: 200); nothing is configured.
+    Default,
+    /// So many threads.
+    Fixed(u32),
+    /// As many as the load has clients: tells a pool's size from a thread's kind.
+    Clients,
+}
+
+/// What is sent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LoadSpec {
+    /// Its name in tables and claims: as written, or `c400` (400 clients), `r5000` (5,000/s).
+    pub name: String,
+    /// Closed or open, and its size.
+    pub kind: LoadKind,
+    /// How many requests are measured; with `duration_s`, whichever comes first.
+    pub requests: Option<u64>,
+    /// How long is measured, in seconds.
+    pub duration_s: Option<f64>,
+    /// The request: path with query.
+    pub request: RequestSpec,
+    /// How many rounds (runs of each variant).
+    pub runs: u32,
+    /// Which variants run under it; empty: all.
+    pub only_variants: Vec<String>,
+}
+
+/// Closed or open.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LoadKind {
+    /// N clients, each sends as soon as it has its answer.
+    Closed {
+        /// Connections.
+        clients: u32,
+    },
+    /// A rate, whatever the answers do.
+    Open {
+        /// Requests per second, in total.
+        rate_per_s: f64,
+        /// Connections at most.
+        clients: u32,
+    },
+}
+
+/// One request.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RequestSpec {
+    /// `GET`, `POST`, ...
+    pub method: String,
+    /// Path with query, e.g. `/thread-info?sleep=50ms`.
+    pub path: String,
+    /// Header lines.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Option<String>,
+}
+
+/// Figures somebody published for one variant under one load. A `None` was not published.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Published {
+    /// Which variant.
+    pub variant: String,
+    /// Which load; `None`: the first.
+    pub load: Option<String>,
+    /// Where in the study, in words.
+    pub source: Option<String>,
+    /// The figures by metric name (see compare/metric).
+    pub figures: BTreeMap<String, f64>,
+}

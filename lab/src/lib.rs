@@ -1,0 +1,8 @@
+//! Threadcount: what changes when a JVM web server runs its requests on another thread model, with evidence.
+//!
+//! Data flows one way: [`experiment`] → plan → run (launch, observe) → [`record`] → compare →
+//! explain → [`result`] → report. Nothing upstream imports anything downstream.
+
+pub mod experiment;
+pub mod record;
+pub mod result;

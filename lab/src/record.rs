@@ -1,0 +1,189 @@
+//! All that one run measured. A record is data: everything downstream is made from it alone.
+
+use serde::{Deserialize, Serialize};
+use threadcount_load::report::LoadReport;
+
+/// One fresh server process under one load, from launch to stop.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// The variant's name.
+    pub variant: String,
+    /// The load's name.
+    pub load: String,
+    /// Which round, from 1.
+    pub round: u32,
+    /// Its place in the whole plan, from 1.
+    pub position: u32,
+    /// Wall-clock start, RFC 3339.
+    pub started_at: String,
+    /// Why it has no (complete) figures; `None`: all went well.
+    pub failure: Option<RunFailure>,
+    /// The server as it was started.
+    pub server: ServerFacts,
+    /// The rate in each second of the warm-up, requests per second.
+    pub warmup_rate_per_s: Vec<f64>,
+    /// The load generator's report over the measured window.
+    pub measured: Option<LoadReport>,
+    /// Latency by percentile, from 0 to the tail, for pictures.
+    pub latency_curve: Vec<CurvePoint>,
+    /// The response-time histogram: HdrHistogram V2, deflated, base64; nanoseconds.
+    pub response_histogram: Option<String>,
+    /// What it cost.
+    pub cost: Option<Cost>,
+    /// Native memory before and after the load; only JVMs with native memory tracking.
+    pub native_memory: Option<BeforeAfter<NativeMemory>>,
+    /// The kernel's TCP counters over the window, machine-wide.
+    pub network: Option<NetworkCounters>,
+    /// Load per second of the measured window.
+    pub load_series: Vec<LoadSample>,
+    /// Process readings within the measured window.
+    pub process_series: Vec<ProcessSample>,
+}
+
+/// Why a run has no complete figures.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunFailure {
+    /// In words.
+    pub why: String,
+    /// The last lines of the server's log.
+    pub log_tail: Vec<String>,
+}
+
+/// The server as it was started.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ServerFacts {
+    /// The exact command line.
+    pub command: Vec<String>,
+    /// Variables added to its environment, as `NAME=value`.
+    pub env: Vec<String>,
+    /// Its process id.
+    pub pid: u32,
+    /// The product and version, e.g. `Apache Tomcat 11.0.24`.
+    pub product: Option<String>,
+    /// The JVM as its release file and `java -version` tell it, e.g. `25.0.3+9 (Eclipse Adoptium)`.
+    pub java: Option<String>,
+    /// From launch to the first answer, in milliseconds.
+    pub ready_after_ms: f64,
+    /// The thread that answered, as the server said it.
+    pub thread_seen: Option<ThreadSeen>,
+    /// The most request threads its pool may have; `None`: unlimited or unknown.
+    pub pool_max_threads: Option<u32>,
+    /// Its log file, relative to the result folder.
+    pub log: Option<String>,
+}
+
+/// A thread as a server reported it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ThreadSeen {
+    /// `Thread.getName()`.
+    pub name: String,
+    /// `Thread.isVirtual()`.
+    pub is_virtual: bool,
+}
+
+/// A point of a latency curve.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CurvePoint {
+    /// 0 to 100.
+    pub percentile: f64,
+    /// Response time, milliseconds.
+    pub response_ms: f64,
+}
+
+/// What a run cost, over the measured window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cost {
+    /// Time between the two process samples that bound the window, in seconds.
+    pub window_s: f64,
+    /// CPU time of the server's process tree, in seconds.
+    pub cpu_s: f64,
+    /// The same as cores used on average.
+    pub cpu_cores: f64,
+    /// The same per completed request, in microseconds.
+    pub cpu_us_per_request: Option<f64>,
+    /// CPU of the whole machine in use (everything, generator and kernel included), in cores.
+    pub machine_cpu_cores: f64,
+    /// How many cores the machine has for us.
+    pub machine_cores: u32,
+    /// Highest resident set, bytes.
+    pub rss_peak_bytes: u64,
+    /// Mean resident set, bytes.
+    pub rss_mean_bytes: u64,
+    /// Highest proportional set, bytes.
+    pub pss_peak_bytes: Option<u64>,
+    /// Most OS threads.
+    pub os_threads_peak: u32,
+    /// Voluntary context switches per second (a thread that waits).
+    pub voluntary_switches_per_s: f64,
+    /// Involuntary context switches per second (a thread that was pushed off its core).
+    pub involuntary_switches_per_s: f64,
+}
+
+/// A reading before and after the load.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct BeforeAfter<T> {
+    pub before: T,
+    pub after: T,
+}
+
+/// Native memory as `jcmd PID VM.native_memory summary` tells it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct NativeMemory {
+    /// Total reserved, bytes.
+    pub reserved_bytes: u64,
+    /// Total committed, bytes.
+    pub committed_bytes: u64,
+    /// Java heap committed, bytes.
+    pub heap_committed_bytes: u64,
+    /// Threads the JVM counts.
+    pub threads: u32,
+    /// Thread stacks reserved, bytes.
+    pub stack_reserved_bytes: u64,
+    /// Thread stacks committed, bytes.
+    pub stack_committed_bytes: u64,
+}
+
+/// Differences of the kernel's counters in /proc/net/netstat and /proc/net/snmp over the window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the kernel's own names")]
+pub struct NetworkCounters {
+    pub listen_overflows: u64,
+    pub listen_drops: u64,
+    pub syn_retransmits: u64,
+    pub retransmitted_segments: u64,
+}
+
+/// One second of the load.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LoadSample {
+    /// Middle of the second, seconds since the measured window began.
+    pub t_s: f64,
+    /// Expected answers completed, per second.
+    pub rate_per_s: f64,
+    /// Failures, per second.
+    pub failed_per_s: f64,
+    /// Median response time, ms.
+    pub p50_ms: Option<f64>,
+    /// 99th percentile, ms.
+    pub p99_ms: Option<f64>,
+    /// Slowest, ms.
+    pub max_ms: Option<f64>,
+}
+
+/// One reading of the server's process tree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ProcessSample {
+    /// Seconds since the measured window began (same clock as the load; negative before it).
+    pub t_s: f64,
+    /// CPU of the process tree since the sample before, in cores.
+    pub cpu_cores: f64,
+    /// CPU of the whole machine since the sample before, in cores.
+    pub machine_cpu_cores: f64,
+    /// Resident set, bytes.
+    pub rss_bytes: u64,
+    /// Proportional set, bytes; not in every sample, because it costs the server time.
+    pub pss_bytes: Option<u64>,
+    /// OS threads.
+    pub os_threads: u32,
+}

@@ -1,0 +1,70 @@
+//! Why a request failed, in words a user can act on. Every failed request has exactly one cause.
+
+use std::fmt;
+
+/// The cause of one failed request. `Display` gives the words that every output uses as the key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum FailureCause {
+    /// Nobody listens there.
+    ConnectionRefused,
+    /// The connection was not established in time (often a full accept queue).
+    ConnectTimeout,
+    /// The request was sent and its answer was not complete in time.
+    RequestTimeout,
+    /// The server reset the connection.
+    ConnectionReset,
+    /// The server closed the connection before any byte of the answer.
+    ClosedBeforeAnswer,
+    /// The server closed the connection in the middle of the head or the body.
+    TruncatedAnswer,
+    /// The answer breaks the HTTP grammar; the text says how.
+    Malformed(&'static str),
+    /// The answer was well-formed, but its status is not one the load expects.
+    UnexpectedStatus(u16),
+    /// No source port was left (`EADDRNOTAVAIL`).
+    NoPortLeft,
+    /// No file descriptor was left (`EMFILE`, `ENFILE`).
+    NoFileDescriptorLeft,
+    /// The TLS handshake or a TLS record failed; the text says how.
+    Tls(&'static str),
+    /// The HTTP/2 layer reported an error; the text is the RFC 9113 section 7 error name or our own words.
+    Http2(&'static str),
+    /// Any other system error, by errno.
+    System(i32),
+}
+
+impl FailureCause {
+    /// The cause behind a system error, where it has a name of its own.
+    #[must_use]
+    pub fn from_errno(errno: i32) -> Self {
+        match errno {
+            libc::ECONNREFUSED => Self::ConnectionRefused,
+            libc::ETIMEDOUT => Self::ConnectTimeout,
+            libc::ECONNRESET | libc::EPIPE => Self::ConnectionReset,
+            libc::EADDRNOTAVAIL | libc::EADDRINUSE => Self::NoPortLeft,
+            libc::EMFILE | libc::ENFILE => Self::NoFileDescriptorLeft,
+            other => Self::System(other),
+        }
+    }
+}
+
+impl fmt::Display for FailureCause {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ConnectionRefused => out.write_str("connection refused"),
+            Self::ConnectTimeout => out.write_str("connect timeout"),
+            Self::RequestTimeout => out.write_str("request timeout"),
+            Self::ConnectionReset => out.write_str("connection reset"),
+            Self::ClosedBeforeAnswer => out.write_str("connection closed before the answer"),
+            Self::TruncatedAnswer => out.write_str("answer truncated"),
+            Self::Malformed(how) => write!(out, "malformed answer: {how}"),
+            Self::UnexpectedStatus(status) => write!(out, "unexpected status {status}"),
+            Self::NoPortLeft => out.write_str("no source port left"),
+            Self::NoFileDescriptorLeft => out.write_str("no file descriptor left"),
+            Self::Tls(how) => write!(out, "TLS: {how}"),
+            Self::Http2(how) => write!(out, "HTTP/2: {how}"),
+            Self::System(errno) => write!(out, "{}", std::io::Error::from_raw_os_error(*errno)),
+        }
+    }
+}

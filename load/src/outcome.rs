@@ -1,0 +1,112 @@
+//! Everything that happened during one load, before it is turned into figures.
+
+use crate::clock::Nanos;
+use crate::failure::FailureCause;
+use crate::times::Times;
+use std::collections::BTreeMap;
+
+/// All that one load measured. Sums over threads; memory is constant in the number of requests.
+#[derive(Clone, Debug, Default)]
+pub struct LoadOutcome {
+    /// When the first request was due, on the shared clock.
+    pub started_ns: Nanos,
+    /// When measuring ended, on the shared clock.
+    pub ended_ns: Nanos,
+    /// The protocol that was really spoken, e.g. `HTTP/1.1`, `HTTP/2`, `HTTP/2 over TLS 1.3`.
+    pub protocol: String,
+    /// The driver that really carried it: `io_uring`, `epoll` or `tokio`.
+    pub driver: &'static str,
+    /// What became of the requests.
+    pub counts: Counts,
+    /// Due → last byte, of requests with an expected answer.
+    pub response_time: Times,
+    /// Sent → last byte, of requests with an expected answer.
+    pub service_time: Times,
+    /// Due → failure, of failed requests.
+    pub failed_time: Times,
+    /// Due → sent, of all requests that were sent.
+    pub send_lag: Times,
+    /// Age (since due) at the end, of requests in flight at the end.
+    pub unfinished_age: Times,
+    /// Age (since due) at the end, of requests that were due and not sent.
+    pub not_sent_age: Times,
+    /// Answers by status code, expected or not.
+    pub status: BTreeMap<u16, u64>,
+    /// Failures by cause.
+    pub failures: BTreeMap<FailureCause, u64>,
+    /// Bytes written to and read from the sockets (for TLS: of the HTTP stream inside).
+    pub bytes: Bytes,
+    /// Connections that were established.
+    pub connections_opened: u64,
+    /// One slice per second of the run.
+    pub seconds: Vec<Second>,
+    /// What the generator itself cost.
+    pub cost: GeneratorCost,
+    /// True when the load was cut short by the user.
+    pub interrupted: bool,
+}
+
+/// What became of the requests: `sent = ok + failed + unfinished`, always.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Requests that were begun (a request whose connection could not be made was begun, and failed).
+    pub sent: u64,
+    /// Complete answers with an expected status.
+    pub ok: u64,
+    /// Everything else that ended.
+    pub failed: u64,
+    /// In flight when the time was up.
+    pub unfinished: u64,
+    /// Due by the schedule and never begun (open loop only; not part of `sent`).
+    pub not_sent: u64,
+    /// Requests sent a second time because the server closed an idle kept-alive connection under them
+    /// (RFC 9112 section 9.3.1). Each is still one request, with its first due and sent times.
+    pub resent: u64,
+}
+
+/// Bytes on the wire.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct Bytes {
+    pub sent: u64,
+    pub received: u64,
+}
+
+/// One second of the run.
+#[derive(Clone, Debug, Default)]
+pub struct Second {
+    /// Which second since the start, from 0.
+    pub index: u32,
+    /// How much of this second was measured (the last one is often shorter), in seconds.
+    pub length_s: f64,
+    /// Requests sent in it.
+    pub sent: u64,
+    /// Expected answers that were completed in it.
+    pub ok: u64,
+    /// Failures in it.
+    pub failed: u64,
+    /// Response times of the answers completed in it, in ms: p50, p99, max; `None` where there was no answer.
+    pub response_ms: Option<SecondTimes>,
+}
+
+/// Response times within one second, in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct SecondTimes {
+    pub p50: f64,
+    pub p99: f64,
+    pub max: f64,
+}
+
+/// What the generator spent, summed over its threads.
+#[derive(Clone, Debug, Default)]
+pub struct GeneratorCost {
+    /// How many threads generated load.
+    pub threads: u32,
+    /// CPU time of those threads (user and system), in nanoseconds.
+    pub cpu_ns: u64,
+    /// The busiest thread's CPU time, in nanoseconds.
+    pub busiest_thread_cpu_ns: u64,
+    /// How late the event loop came back to look for work: time between two looks while something was waiting.
+    pub loop_lag: Times,
+}

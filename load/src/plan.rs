@@ -1,0 +1,183 @@
+//! What to send, how fast, over how many connections, and for how long. A plan is data: it does nothing.
+
+use crate::request::RequestSource;
+use std::num::{NonZeroU32, NonZeroU64};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Everything the generator must know before it starts.
+#[derive(Clone, Debug)]
+pub struct LoadPlan {
+    /// What to ask, and whom.
+    pub requests: Arc<RequestSource>,
+    /// When the next request is due.
+    pub pacing: Pacing,
+    /// How many connections are kept open. For an open load: at most this many requests are on their way at once
+    /// (over HTTP/2 times `streams_per_connection`).
+    pub connections: NonZeroU32,
+    /// When to stop sending.
+    pub stop: Stop,
+    /// How many generator threads; `None`: half of the cores, at least one.
+    pub threads: Option<NonZeroU32>,
+    /// The cores the generator's threads are pinned to, one after the other; empty: not pinned.
+    pub cores: Vec<usize>,
+    /// Which kernel interface carries plain HTTP/1.1.
+    pub driver: DriverChoice,
+    /// Which HTTP to speak.
+    pub protocol: ProtocolChoice,
+    /// Requests at once on one HTTP/2 connection.
+    pub streams_per_connection: NonZeroU32,
+    /// `false`: a new connection for each request, and `Connection: close` is sent.
+    pub keep_alive: bool,
+    /// How long a connection may take to be established (TLS included).
+    pub connect_timeout: Duration,
+    /// How long a request may take, counted from the moment it was sent.
+    pub request_timeout: Duration,
+    /// Which status codes count as an answer; any other is a failure.
+    pub expected_status: ExpectedStatus,
+    /// Do not verify the server's certificate.
+    pub insecure: bool,
+    /// Seed of everything random (Poisson arrivals, weights, `{rand:..}`), so that a load can be repeated.
+    pub seed: u64,
+}
+
+impl LoadPlan {
+    /// A closed loop over `connections` with every other setting at its default.
+    #[must_use]
+    pub fn closed(requests: Arc<RequestSource>, connections: NonZeroU32, stop: Stop) -> Self {
+        Self {
+            requests,
+            pacing: Pacing::Closed,
+            connections,
+            stop,
+            threads: None,
+            cores: Vec::new(),
+            driver: DriverChoice::Auto,
+            protocol: ProtocolChoice::Auto,
+            streams_per_connection: NonZeroU32::MIN,
+            keep_alive: true,
+            connect_timeout: Duration::from_secs(10),
+            request_timeout: Duration::from_secs(30),
+            expected_status: ExpectedStatus::default(),
+            insecure: false,
+            seed: 1,
+        }
+    }
+}
+
+/// When a request is due.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Pacing {
+    /// Closed loop: each connection sends as soon as it has its answer. It cannot see the waiting of requests that
+    /// users would have sent meanwhile.
+    Closed,
+    /// Open loop: requests are due by the schedule, whatever the answers do.
+    Open {
+        /// How the rate develops.
+        shape: RateShape,
+        /// How the due times are spread.
+        arrivals: Arrivals,
+    },
+}
+
+/// The rate of an open load over time, in requests per second, over all connections and threads together.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RateShape {
+    /// The same rate all the time.
+    Constant {
+        /// Requests per second.
+        rate_per_s: f64,
+    },
+    /// A straight line from one rate to another over a time; then it stays there.
+    Ramp {
+        /// Requests per second at the start.
+        from_per_s: f64,
+        /// Requests per second at the end.
+        to_per_s: f64,
+        /// How long the climb takes.
+        over: Duration,
+    },
+    /// One rate after the other; the last one stays.
+    Steps(Vec<Step>),
+}
+
+/// One step of [`RateShape::Steps`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step {
+    /// Requests per second.
+    pub rate_per_s: f64,
+    /// How long.
+    pub lasts: Duration,
+}
+
+/// How due times are spread at a given rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Arrivals {
+    /// Evenly spaced.
+    #[default]
+    Constant,
+    /// A Poisson process: exponentially distributed gaps, as independent users make them.
+    Poisson,
+}
+
+/// When to stop sending. At least one of the two holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// After exactly this many requests were sent and each has ended.
+    Requests(NonZeroU64),
+    /// After this time. What is in flight then is *unfinished*.
+    Duration(Duration),
+    /// Whichever comes first.
+    Either(NonZeroU64, Duration),
+}
+
+/// The kernel interface that carries plain HTTP/1.1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DriverChoice {
+    /// io_uring where the kernel allows it, else epoll.
+    #[default]
+    Auto,
+    /// io_uring, or an error.
+    IoUring,
+    /// epoll.
+    Epoll,
+}
+
+/// The HTTP version to speak.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ProtocolChoice {
+    /// HTTP/1.1 without TLS; over TLS what ALPN agrees on, HTTP/2 preferred.
+    #[default]
+    Auto,
+    /// HTTP/1.1.
+    Http1,
+    /// HTTP/2: over TLS by ALPN, or in the clear with prior knowledge (h2c, RFC 9113 section 3.3).
+    Http2,
+}
+
+/// Which status codes count as an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExpectedStatus {
+    ranges: Vec<(u16, u16)>,
+}
+
+impl Default for ExpectedStatus {
+    /// 200 to 399: a 4xx or 5xx is not a success unless the load expects it.
+    fn default() -> Self {
+        Self { ranges: vec![(200, 399)] }
+    }
+}
+
+impl ExpectedStatus {
+    /// Exactly these inclusive ranges.
+    #[must_use]
+    pub fn ranges(ranges: Vec<(u16, u16)>) -> Self {
+        Self { ranges }
+    }
+
+    /// Does this status count as an answer?
+    #[must_use]
+    pub fn accepts(&self, status: u16) -> bool {
+        self.ranges.iter().any(|&(low, high)| (low..=high).contains(&status))
+    }
+}

@@ -1,0 +1,169 @@
+//! One thread's bookkeeping: every event of every request goes through here, and nowhere else.
+//!
+//! No allocation per request; one slice a second leaves the thread through a channel.
+
+use crate::clock::{NANOS_PER_S, Nanos};
+use crate::failure::FailureCause;
+use crate::outcome::{Bytes, Counts};
+use crate::times::Times;
+use hdrhistogram::Histogram;
+use std::collections::BTreeMap;
+use std::sync::mpsc::Sender;
+
+/// The two moments a request carries until it ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exchange {
+    /// When it was due, by the schedule; in a closed loop, when the connection became free for it.
+    pub due_ns: Nanos,
+    /// When it was handed to the kernel for the first time.
+    pub sent_ns: Nanos,
+}
+
+/// What one thread saw within one second of the run.
+#[derive(Clone, Debug)]
+pub struct Slice {
+    /// Which second since the start, from 0.
+    pub index: u32,
+    /// Requests sent in it.
+    pub sent: u64,
+    /// Expected answers completed in it.
+    pub ok: u64,
+    /// Failures in it.
+    pub failed: u64,
+    /// Response times in it, in microseconds at two digits.
+    pub response_us: Histogram<u64>,
+}
+
+impl Slice {
+    /// An empty slice.
+    #[must_use]
+    pub fn new(index: u32) -> Self {
+        #[expect(clippy::expect_used, reason = "constant bounds are valid")]
+        let response_us = Histogram::new_with_bounds(1, 3_600_000_000, 2).expect("constant bounds are valid");
+        Self { index, sent: 0, ok: 0, failed: 0, response_us }
+    }
+}
+
+/// One thread's account of its requests.
+#[derive(Debug)]
+pub struct Recorder {
+    started_ns: Nanos,
+    slices: Sender<Slice>,
+    slice: Slice,
+    /// What became of the requests.
+    pub counts: Counts,
+    /// See [`crate::outcome::LoadOutcome`], whose fields of the same name are the sums of these.
+    pub response_time: Times,
+    /// Sent → last byte.
+    pub service_time: Times,
+    /// Due → failure.
+    pub failed_time: Times,
+    /// Due → sent.
+    pub send_lag: Times,
+    /// Ages of unfinished requests.
+    pub unfinished_age: Times,
+    /// Ages of requests that were due and not sent.
+    pub not_sent_age: Times,
+    /// Answers by status.
+    pub status: Box<[u64; 1000]>,
+    /// Failures by cause.
+    pub failures: BTreeMap<FailureCause, u64>,
+    /// Bytes on the wire.
+    pub bytes: Bytes,
+    /// Connections established.
+    pub connections_opened: u64,
+}
+
+impl Recorder {
+    /// An empty account of a load that started at `started_ns`; each full second goes to `slices`.
+    #[must_use]
+    pub fn new(started_ns: Nanos, slices: Sender<Slice>) -> Self {
+        Self {
+            started_ns,
+            slices,
+            slice: Slice::new(0),
+            counts: Counts::default(),
+            response_time: Times::default(),
+            service_time: Times::default(),
+            failed_time: Times::default(),
+            send_lag: Times::default(),
+            unfinished_age: Times::default(),
+            not_sent_age: Times::default(),
+            status: Box::new([0; 1000]),
+            failures: BTreeMap::new(),
+            bytes: Bytes::default(),
+            connections_opened: 0,
+        }
+    }
+
+    /// A request was begun.
+    pub fn sent(&mut self, exchange: Exchange) {
+        self.turn_to(exchange.sent_ns);
+        self.counts.sent += 1;
+        self.slice.sent += 1;
+        self.send_lag.record_ns(exchange.sent_ns.saturating_sub(exchange.due_ns));
+    }
+
+    /// Its expected answer is complete.
+    pub fn ok(&mut self, exchange: Exchange, status: u16, now_ns: Nanos) {
+        self.turn_to(now_ns);
+        let response_ns = now_ns.saturating_sub(exchange.due_ns);
+        self.counts.ok += 1;
+        self.slice.ok += 1;
+        self.slice.response_us.saturating_record(response_ns / 1_000);
+        self.response_time.record_ns(response_ns);
+        self.service_time.record_ns(now_ns.saturating_sub(exchange.sent_ns));
+        self.count_status(status);
+    }
+
+    /// It failed. `status` where an answer came all the same.
+    pub fn failed(&mut self, exchange: Exchange, cause: FailureCause, status: Option<u16>, now_ns: Nanos) {
+        self.turn_to(now_ns);
+        self.counts.failed += 1;
+        self.slice.failed += 1;
+        self.failed_time.record_ns(now_ns.saturating_sub(exchange.due_ns));
+        *self.failures.entry(cause).or_default() += 1;
+        if let Some(status) = status {
+            self.count_status(status);
+        }
+    }
+
+    /// The time is up and it was still in flight.
+    pub fn unfinished(&mut self, exchange: Exchange, now_ns: Nanos) {
+        self.counts.unfinished += 1;
+        self.unfinished_age.record_ns(now_ns.saturating_sub(exchange.due_ns));
+    }
+
+    /// The time is up and a request due at `due_ns` was never begun.
+    pub fn not_sent(&mut self, due_ns: Nanos, now_ns: Nanos) {
+        self.counts.not_sent += 1;
+        self.not_sent_age.record_ns(now_ns.saturating_sub(due_ns));
+    }
+
+    /// Hands over the last, partial second.
+    pub fn finish(&mut self) {
+        let next = Slice::new(self.slice.index + 1);
+        self.hand_over(next);
+    }
+
+    /// Makes the slice of `now_ns` the current one. A slice of a past second is handed over; events that come
+    /// slightly out of order count for the current second. Call it from an idle loop too, so that progress shows.
+    pub fn turn_to(&mut self, now_ns: Nanos) {
+        let index = (now_ns.saturating_sub(self.started_ns) / NANOS_PER_S) as u32;
+        if index > self.slice.index {
+            self.hand_over(Slice::new(index));
+        }
+    }
+
+    fn hand_over(&mut self, next: Slice) {
+        let done = std::mem::replace(&mut self.slice, next);
+        // The receiver is gone only when the run is being torn down; the totals below stay complete.
+        let _ = self.slices.send(done);
+    }
+
+    fn count_status(&mut self, status: u16) {
+        if let Some(count) = self.status.get_mut(usize::from(status)) {
+            *count += 1;
+        }
+    }
+}

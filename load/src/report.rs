@@ -1,0 +1,123 @@
+//! The contract `threadcount/load/1`: a [`LoadOutcome`] as figures, with the unit in each key.
+//!
+//! `schema/load-1.schema.json` describes the same document; a test holds the two together.
+
+use crate::clock::NANOS_PER_S;
+use crate::outcome::LoadOutcome;
+use crate::times::TimesSummary;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The name and version of the document.
+pub const SCHEMA: &str = "threadcount/load/1";
+
+/// One load as figures.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "design.md and the JSON Schema define each key")]
+pub struct LoadReport {
+    pub schema: String,
+    pub target: String,
+    pub protocol: String,
+    pub driver: String,
+    pub plan: PlanReport,
+    pub elapsed_s: f64,
+    pub requests: RequestsReport,
+    pub rate_per_s: RateReport,
+    pub response_time_ms: Option<TimesSummary>,
+    pub service_time_ms: Option<TimesSummary>,
+    pub failed_time_ms: Option<TimesSummary>,
+    pub unfinished_age_ms: Option<TimesSummary>,
+    pub not_sent_age_ms: Option<TimesSummary>,
+    pub status: BTreeMap<u16, u64>,
+    pub failures: BTreeMap<String, u64>,
+    pub bytes: BytesReport,
+    pub generator: GeneratorReport,
+    /// What the reader must know before believing the figures; the first is the most important.
+    pub warnings: Vec<String>,
+    pub interrupted: bool,
+}
+
+/// What was asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "design.md and the JSON Schema define each key")]
+pub struct PlanReport {
+    /// `closed` or `open`.
+    pub mode: String,
+    pub connections: u32,
+    pub threads: u32,
+    /// The constant rate asked for; null for a closed loop or a changing rate (then see `shape`).
+    pub rate_per_s: Option<f64>,
+    /// A changing rate in words, e.g. `ramp 100/s to 500/s over 10s`.
+    pub shape: Option<String>,
+    /// `constant` or `poisson`; null for a closed loop.
+    pub arrivals: Option<String>,
+    pub duration_s: Option<f64>,
+    pub requests: Option<u64>,
+    pub keep_alive: bool,
+    pub connect_timeout_s: f64,
+    pub request_timeout_s: f64,
+    pub seed: u64,
+}
+
+/// What became of the requests; `sent = ok + failed + unfinished`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "design.md and the JSON Schema define each key")]
+pub struct RequestsReport {
+    pub sent: u64,
+    pub ok: u64,
+    pub failed: u64,
+    pub unfinished: u64,
+    pub not_sent: u64,
+    pub resent: u64,
+}
+
+/// Rates over the time that really passed.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "design.md and the JSON Schema define each key")]
+pub struct RateReport {
+    pub asked: Option<f64>,
+    pub sent: f64,
+    /// Expected answers completed, per second.
+    pub completed: f64,
+}
+
+/// Bytes on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "design.md and the JSON Schema define each key")]
+pub struct BytesReport {
+    pub sent: u64,
+    pub received: u64,
+}
+
+/// The generator's own health.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "design.md and the JSON Schema define each key")]
+pub struct GeneratorReport {
+    pub cpu_us_per_request: f64,
+    /// The busiest generator thread's share of one core.
+    pub cpu_share: f64,
+    /// All generator threads' CPU, in cores.
+    pub cpu_cores: f64,
+    pub send_lag_ms: Option<LagReport>,
+    pub loop_lag_ms: Option<LagReport>,
+    pub bottleneck: bool,
+    /// Why the generator is called the bottleneck.
+    pub why: Option<String>,
+}
+
+/// A lag in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct LagReport {
+    pub p50: f64,
+    pub p99: f64,
+    pub max: f64,
+}
+
+impl LoadOutcome {
+    /// How long was measured, in seconds.
+    #[must_use]
+    pub fn elapsed_s(&self) -> f64 {
+        self.ended_ns.saturating_sub(self.started_ns) as f64 / NANOS_PER_S as f64
+    }
+}

@@ -1,0 +1,98 @@
+//! Histograms of durations with constant memory, and the one way they become figures.
+
+use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// The longest time a histogram keeps apart; longer ones count as this long.
+const LONGEST_NS: u64 = 3_600 * 1_000_000_000;
+/// Times below this are not told apart.
+const SHORTEST_NS: u64 = 1_000;
+/// Three significant digits: a bucket is at most 0.1 % wide.
+const DIGITS: u8 = 3;
+
+/// A histogram of nanoseconds from 1 us to 1 h at three significant digits, in constant memory.
+#[derive(Clone, Debug)]
+pub struct Times(Histogram<u64>);
+
+impl Default for Times {
+    fn default() -> Self {
+        #[expect(clippy::expect_used, reason = "the three constants are valid bounds by construction")]
+        Self(Histogram::new_with_bounds(SHORTEST_NS, LONGEST_NS, DIGITS).expect("constant bounds are valid"))
+    }
+}
+
+impl Times {
+    /// Adds one time.
+    pub fn record_ns(&mut self, ns: u64) {
+        self.0.saturating_record(ns);
+    }
+
+    /// Adds all times of another histogram.
+    pub fn merge(&mut self, other: &Self) {
+        #[expect(clippy::expect_used, reason = "all instances share the same bounds")]
+        self.0.add(&other.0).expect("same bounds");
+    }
+
+    /// Forgets all times, keeping the memory.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// How many times were recorded.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.0.len()
+    }
+
+    /// The time at a quantile in 0..=1.
+    #[must_use]
+    pub fn at_quantile(&self, quantile: f64) -> Duration {
+        Duration::from_nanos(self.0.value_at_quantile(quantile))
+    }
+
+    /// The summary in milliseconds; `None` when nothing was recorded, because zero would be a lie.
+    #[must_use]
+    pub fn summary(&self) -> Option<TimesSummary> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let at = |quantile| self.0.value_at_quantile(quantile) as f64 / 1e6;
+        Some(TimesSummary {
+            min: self.0.min() as f64 / 1e6,
+            mean: self.0.mean() / 1e6,
+            stddev: self.0.stdev() / 1e6,
+            p50: at(0.50),
+            p75: at(0.75),
+            p90: at(0.90),
+            p95: at(0.95),
+            p99: at(0.99),
+            p99_9: at(0.999),
+            p99_99: at(0.9999),
+            max: self.0.max() as f64 / 1e6,
+        })
+    }
+
+    /// The underlying histogram (nanoseconds), for exports and curves.
+    #[must_use]
+    pub fn histogram(&self) -> &Histogram<u64> {
+        &self.0
+    }
+}
+
+/// A distribution of times in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names are the definition; the unit is the struct's")]
+pub struct TimesSummary {
+    pub min: f64,
+    pub mean: f64,
+    pub stddev: f64,
+    pub p50: f64,
+    pub p75: f64,
+    pub p90: f64,
+    pub p95: f64,
+    pub p99: f64,
+    pub p99_9: f64,
+    pub p99_99: f64,
+    pub max: f64,
+}
