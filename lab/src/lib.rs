@@ -3,6 +3,13 @@
 //! Data flows one way: [`experiment`] → plan → run (launch, observe) → [`record`] → compare →
 //! explain → [`result`] → report. Nothing upstream imports anything downstream.
 
+pub mod cli;
+pub mod compare;
 pub mod experiment;
+pub mod explain;
+pub mod launch;
+pub mod observe;
 pub mod record;
+pub mod report;
 pub mod result;
+pub mod run;

@@ -16,10 +16,19 @@
 //! (Tene, "How NOT to Measure Latency", 2013, names the mistake: coordinated omission).
 
 pub mod clock;
+pub mod driver;
+pub mod engine;
+pub mod export;
 pub mod failure;
+pub mod health;
+pub mod http1;
+pub mod limits;
 pub mod outcome;
 pub mod plan;
 pub mod recorder;
 pub mod report;
 pub mod request;
+pub mod run;
+pub mod schedule;
+pub mod secure;
 pub mod times;

@@ -2,6 +2,7 @@
 
 use crate::clock::Nanos;
 use crate::failure::FailureCause;
+use crate::recorder::Recorder;
 use crate::times::Times;
 use std::collections::BTreeMap;
 
@@ -44,6 +45,39 @@ pub struct LoadOutcome {
     pub cost: GeneratorCost,
     /// True when the load was cut short by the user.
     pub interrupted: bool,
+}
+
+impl LoadOutcome {
+    /// Adds one worker's account.
+    pub fn add(&mut self, worker: Recorder) {
+        self.counts.add(worker.counts);
+        self.response_time.merge(&worker.response_time);
+        self.service_time.merge(&worker.service_time);
+        self.failed_time.merge(&worker.failed_time);
+        self.send_lag.merge(&worker.send_lag);
+        self.unfinished_age.merge(&worker.unfinished_age);
+        self.not_sent_age.merge(&worker.not_sent_age);
+        for (status, &count) in (0..).zip(worker.status.iter()).filter(|&(_, &count)| count > 0) {
+            *self.status.entry(status).or_default() += count;
+        }
+        for (cause, count) in worker.failures {
+            *self.failures.entry(cause).or_default() += count;
+        }
+        self.bytes.sent += worker.bytes.sent;
+        self.bytes.received += worker.bytes.received;
+        self.connections_opened += worker.connections_opened;
+    }
+}
+
+impl Counts {
+    fn add(&mut self, other: Self) {
+        self.sent += other.sent;
+        self.ok += other.ok;
+        self.failed += other.failed;
+        self.unfinished += other.unfinished;
+        self.not_sent += other.not_sent;
+        self.resent += other.resent;
+    }
 }
 
 /// What became of the requests: `sent = ok + failed + unfinished`, always.

@@ -42,6 +42,15 @@ impl Slice {
         let response_us = Histogram::new_with_bounds(1, 3_600_000_000, 2).expect("constant bounds are valid");
         Self { index, sent: 0, ok: 0, failed: 0, response_us }
     }
+
+    /// Adds another worker's slice of the same second.
+    pub fn merge(&mut self, other: &Self) {
+        self.sent += other.sent;
+        self.ok += other.ok;
+        self.failed += other.failed;
+        #[expect(clippy::expect_used, reason = "all slices share the same bounds")]
+        self.response_us.add(&other.response_us).expect("same bounds");
+    }
 }
 
 /// One thread's account of its requests.

@@ -1,0 +1,3 @@
+//! Ratios, intervals, verdicts and claims over records.
+
+pub mod metric;

@@ -1,0 +1,1 @@
+//! Findings: which ceiling was hit, with the evidence.

@@ -1,0 +1,1 @@
+//! How a server starts, is found ready, and stops.

@@ -1,0 +1,1 @@
+//! One result seen many ways: terminal, HTML, Markdown, CSV, JUnit.

@@ -1,0 +1,1 @@
+//! One run: launch, warm up, load and observe, stop → Record.

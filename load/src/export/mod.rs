@@ -1,0 +1,1 @@
+//! Histograms and series as files that other tools read: .hgrm, .hlog, CSV.

@@ -1,0 +1,1 @@
+//! Was the generator the bottleneck? Its own CPU and lateness, judged.

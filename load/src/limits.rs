@@ -1,0 +1,1 @@
+//! Limits looked at before the start: file descriptors and source ports.
