@@ -12,4 +12,5 @@ pub mod observe;
 pub mod record;
 pub mod report;
 pub mod result;
+pub mod result_folder;
 pub mod run;
