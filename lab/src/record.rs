@@ -1,5 +1,7 @@
 //! All that one run measured. A record is data: everything downstream is made from it alone.
 
+pub mod jvm;
+
 use serde::{Deserialize, Serialize};
 use threadcount_load::report::LoadReport;
 
