@@ -14,25 +14,7 @@ public final class ThreadInfo extends HttpServlet {
 
     @Override
     protected void doGet(HttpServletRequest request, HttpServletResponse response) throws IOException {
-        Sleep sleep;
-        try {
-            sleep = Sleep.parse(request.getParameter("sleep"));
-        } catch (IllegalArgumentException wrong) {
-            response.sendError(HttpServletResponse.SC_BAD_REQUEST, wrong.getMessage());
-            return;
-        }
-        boolean forPrograms = "json".equals(request.getParameter("format"));
-        response.setContentType(forPrograms ? "application/json" : "text/html");
-        response.setCharacterEncoding("UTF-8");
-        Thread thread = Thread.currentThread();
-        try {
-            sleep.blockThisThread();
-        } catch (InterruptedException stopping) {
-            thread.interrupt();
-            response.sendError(HttpServletResponse.SC_SERVICE_UNAVAILABLE, "interrupted while sleeping");
-            return;
-        }
-        response.getWriter().print(forPrograms ? json(thread) : page(thread));
+        Blocking.answer(request, response, Sleep::blockThisThread);
     }
 
     static String page(Thread thread) {
