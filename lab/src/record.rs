@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use threadcount_load::report::LoadReport;
 
 /// One fresh server process under one load, from launch to stop.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// The variant's name.
     pub variant: String,

@@ -1,4 +1,4 @@
-//! The folder of one experiment's outcome: `result.json`, the reports, and the servers' logs.
+//! The folder of one experiment's outcome: `result.json`, the reports, and a folder with the server's log for each run.
 
 use crate::result::{ResultDocument, SCHEMA};
 use std::fs;
@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 const RESULT_FILE: &str = "result.json";
-const LOG_FOLDER: &str = "logs";
+const RUN_FOLDER: &str = "runs";
 
 /// A folder that was seen to be writable.
 #[derive(Clone, Debug)]
@@ -49,8 +49,8 @@ impl ResultFolder {
     /// [`FolderError::Write`].
     pub fn create(path: &Path) -> Result<Self, FolderError> {
         let folder = Self(path.to_owned());
-        let logs = folder.0.join(LOG_FOLDER);
-        fs::create_dir_all(&logs).map_err(|source| FolderError::Write { path: logs.clone(), source })?;
+        let runs = folder.0.join(RUN_FOLDER);
+        fs::create_dir_all(&runs).map_err(|source| FolderError::Write { path: runs.clone(), source })?;
         let probe = folder.0.join(".writable");
         write_whole(&probe, &[0; 4096])?;
         fs::remove_file(&probe).map_err(|source| FolderError::Write { path: probe, source })?;
@@ -63,12 +63,18 @@ impl ResultFolder {
         &self.0
     }
 
-    /// Where a server's log goes, as a path relative to the folder.
+    /// The folder of one run: the server's log and its configuration.
     #[must_use]
-    pub fn log_name(&self, position: u32, variant: &str, load: &str) -> PathBuf {
-        let safe =
-            |name: &str| name.replace(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '.', "_");
-        Path::new(LOG_FOLDER).join(format!("{position:03}-{}-{}.log", safe(variant), safe(load)))
+    pub fn run_folder(&self, position: u32, variant: &str, load: &str) -> PathBuf {
+        let safe = |name: &str| name.replace(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '.', "_");
+        self.0.join(RUN_FOLDER).join(format!("{position:03}-{}-{}", safe(variant), safe(load)))
+    }
+
+    /// A path inside the folder as seen from the folder, so that the folder can be moved.
+    #[must_use]
+    pub fn relative(&self, path: Option<&str>) -> Option<String> {
+        let path = Path::new(path?);
+        Some(path.strip_prefix(&self.0).unwrap_or(path).display().to_string())
     }
 
     /// Writes `result.json`. The one before stays whole until the new one is.
@@ -178,9 +184,13 @@ mod tests {
     }
 
     #[test]
-    fn a_log_name_stays_inside_the_folder() {
+    fn a_run_folder_stays_inside_the_folder() {
         let dir = tempfile::tempdir().unwrap();
         let folder = ResultFolder::create(dir.path()).unwrap();
-        assert_eq!(folder.log_name(7, "../a b", "c400"), Path::new("logs/007-.._a_b-c400.log"));
+        let run = folder.run_folder(7, "../a b", "c400");
+        assert_eq!(run, dir.path().join("runs/007-.._a_b-c400"));
+        let log = run.join("server.log").display().to_string();
+        assert_eq!(folder.relative(Some(&log)).unwrap(), "runs/007-.._a_b-c400/server.log");
+        assert_eq!(folder.relative(Some("/elsewhere/log")).unwrap(), "/elsewhere/log");
     }
 }
