@@ -1,5 +1,8 @@
 //! The exact bytes of requests, and which of them come when.
 
+#![expect(clippy::unwrap_used, reason = "a test ends where something unexpected happens")]
+
+use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::num::NonZeroU32;
@@ -240,6 +243,31 @@ fn a_malformed_placeholder_is_refused_wherever_it_stands() {
             matches!(&error, RequestError::Placeholder { placeholder } if placeholder == "{rand:5}"),
             "{error}"
         );
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn nothing_a_user_writes_adds_a_line_to_a_request(
+        method in "[A-Z \\r\\n]{1,5}",
+        path in "[ -~\\r\\n\\x00{}\u{e4}]{0,6}",
+        name in "[A-Za-z: \\r\\n-]{1,12}",
+        value in "[ -~\\t\\r\\n\\x00\u{e4}]{0,6}",
+    ) {
+        let made = Target::new(&method, &format!("http://h/{path}"))
+            .and_then(|target| Ok(target.with_header(Header::new(&name, &value)?)))
+            .and_then(|target| RequestSource::new(vec![target]));
+        if let Ok(source) = made {
+            let head = text(&mut source.writer(0, 1, 1, true));
+            let lines: Vec<_> = head.strip_suffix("\r\n\r\n").unwrap().split("\r\n").collect();
+            let expected = if ["host", "accept", "user-agent"].contains(&name.to_lowercase().as_str()) { 4 } else { 5 };
+            let expected = expected + usize::from(matches!(method.as_str(), "POST" | "PUT" | "PATCH"));
+            prop_assert_eq!(lines.len(), expected, "{:?}", head);
+            prop_assert!(!lines.iter().any(|line| line.contains(['\r', '\n', '\0'])), "{:?}", head);
+            prop_assert_eq!(lines[0].split(' ').count(), 3, "{:?}", head);
+        }
     }
 }
 
