@@ -77,11 +77,7 @@ fn requests(report: &LoadReport) -> Vec<String> {
     );
     let mut lines = vec![labelled("requests", &line)];
     if let Some(age) = report.unfinished_age_ms {
-        let text = format!(
-            "unfinished: in flight at the end, for {} (p50) to {}",
-            units::time(age.p50),
-            units::time(age.max)
-        );
+        let text = format!("the oldest unfinished one was due {} before the end", units::time(age.max));
         lines.push(labelled("", &text));
     }
     if let Some(age) = report.not_sent_age_ms {
