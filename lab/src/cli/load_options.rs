@@ -188,3 +188,98 @@ impl From<Driver> for DriverChoice {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Flags {
+        #[command(flatten)]
+        options: LoadOptions,
+    }
+
+    fn parsed(flags: &str) -> Result<LoadPlan, String> {
+        let words = std::iter::once("load").chain(flags.split_whitespace());
+        let flags = Flags::try_parse_from(words).map_err(|error| error.to_string())?;
+        flags.options.plan(&["http://127.0.0.1:8080/".to_owned()]).map_err(|error| error.to_string())
+    }
+
+    fn plan(flags: &str) -> LoadPlan {
+        parsed(flags).unwrap_or_else(|error| panic!("{flags}: {error}"))
+    }
+
+    fn requests(number: u64) -> NonZeroU64 {
+        NonZeroU64::new(number).unwrap()
+    }
+
+    #[test]
+    fn without_flags_it_is_a_closed_loop_of_64_connections_for_ten_seconds() {
+        let plan = plan("");
+        assert_eq!((plan.connections.get(), plan.pacing), (64, Pacing::Closed));
+        assert_eq!(plan.stop, Stop::Duration(Duration::from_secs(10)));
+        assert!(plan.keep_alive && !plan.insecure && plan.cores.is_empty());
+    }
+
+    #[test]
+    fn it_stops_after_requests_or_a_time_or_whichever_comes_first() {
+        assert_eq!(plan("-n 10k").stop, Stop::Requests(requests(10_000)));
+        assert_eq!(plan("-z 1m").stop, Stop::Duration(Duration::from_secs(60)));
+        assert_eq!(plan("-n 5 -d 2s").stop, Stop::Either(requests(5), Duration::from_secs(2)));
+    }
+
+    #[test]
+    fn a_rate_makes_it_an_open_loop_with_room_for_a_second_of_stalling() {
+        let constant = plan("-r 300/s");
+        let shape = RateShape::Constant { rate_per_s: 300.0 };
+        assert_eq!(constant.pacing, Pacing::Open { shape, arrivals: Arrivals::Constant });
+        assert_eq!(constant.connections.get(), 300);
+        assert_eq!(plan("-r 0.5 --poisson").connections.get(), 64);
+        assert_eq!(plan("-r 1M").connections.get(), 1_000);
+        assert_eq!(plan("-r 1M -c 7").connections.get(), 7);
+    }
+
+    #[test]
+    fn a_ramp_or_steps_last_as_long_as_they_were_written() {
+        assert_eq!(plan("--ramp 100:500:30s").stop, Stop::Duration(Duration::from_secs(30)));
+        assert_eq!(plan("--steps 100:10s,500:5s").stop, Stop::Duration(Duration::from_secs(15)));
+        assert_eq!(plan("--steps 100:10s,500:5s -d 1m").stop, Stop::Duration(Duration::from_secs(60)));
+    }
+
+    #[test]
+    fn threads_follow_the_cores_they_are_pinned_to() {
+        let pinned = plan("--cores 0-1");
+        assert_eq!((pinned.threads.map(NonZeroU32::get), pinned.cores), (Some(2), vec![0, 1]));
+        assert_eq!(plan("--cores 0-1 --threads 1").threads.map(NonZeroU32::get), Some(1));
+        assert_eq!(plan("").threads, None);
+    }
+
+    #[test]
+    fn the_ways_of_carrying_are_taken_over() {
+        let plan = plan(
+            "-t 2s --connect-timeout 1s --http2 --streams 8 -k --disable-keepalive --expect 404 --driver epoll",
+        );
+        assert_eq!((plan.request_timeout.as_secs(), plan.connect_timeout.as_secs()), (2, 1));
+        assert_eq!((plan.protocol, plan.streams_per_connection.get()), (ProtocolChoice::Http2, 8));
+        assert!(plan.insecure && !plan.keep_alive);
+        assert!(plan.expected_status.accepts(404) && !plan.expected_status.accepts(200));
+        assert_eq!(plan.driver, DriverChoice::Epoll);
+    }
+
+    #[test]
+    fn what_does_not_go_together_is_refused_with_the_names_of_the_flags() {
+        for (flags, named) in [
+            ("--poisson", "--rate"),
+            ("-r 5 --ramp 1:2:3s", "--ramp"),
+            ("--http1.1 --http2", "--http2"),
+            ("--http1.1 --streams 2", "--streams"),
+            ("-d 10", "--duration <TIME>': it has no unit: write 10s"),
+            ("-c 0", "--connections <N>': it must be at least 1"),
+            ("-t 2", "--threads 2"),
+        ] {
+            let error = parsed(flags).map(|_| ()).unwrap_err();
+            assert!(error.contains(named), "{flags}: {error}");
+        }
+    }
+}

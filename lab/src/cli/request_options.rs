@@ -19,7 +19,7 @@ pub struct RequestOptions {
     #[arg(short = 'b', long = "data", visible_alias = "body", value_name = "TEXT|@FILE")]
     data: Option<String>,
     /// Requests from a file in vegeta's format
-    #[arg(long, value_name = "FILE", conflicts_with = "urls")]
+    #[arg(long, value_name = "FILE")]
     targets: Option<PathBuf>,
     /// How often each URL is asked, relative to the others, e.g. 3,1
     #[arg(long, value_name = "N,..", value_delimiter = ',')]
