@@ -41,7 +41,7 @@ impl LoadReport {
                 bottleneck: health.bottleneck,
                 why: health.why,
             },
-            warnings: health.warnings,
+            warnings: health.warnings.iter().map(ToString::to_string).collect(),
             interrupted: outcome.interrupted,
         }
     }

@@ -5,11 +5,15 @@ mod table;
 
 use crate::cli::units;
 use owo_colors::OwoColorize;
+use threadcount_load::health::Warning;
 use threadcount_load::outcome::LoadOutcome;
 use threadcount_load::report::LoadReport;
 
 /// How many causes of failure are listed one by one.
 const MOST_CAUSES: usize = 8;
+const LABEL_WIDTH: usize = 10;
+/// Sentences are broken here.
+const LINE_WIDTH: usize = 100;
 
 /// The summary, with the escape codes of colours; print it through [`anstream`], which takes them out where they do
 /// not belong.
@@ -21,15 +25,15 @@ pub fn summary(report: &LoadReport, outcome: &LoadOutcome) -> String {
     filled.collect::<Vec<_>>().join("\n\n") + "\n"
 }
 
+/// What must be known before believing the figures. What a closed loop cannot see is true of each: it is a note.
 fn warnings(report: &LoadReport) -> Vec<String> {
-    let mut lines: Vec<String> =
-        report.warnings.iter().map(|warning| format!("{} {}", "!".red().bold(), warning.yellow())).collect();
-    if report.interrupted {
-        let text =
-            format!("interrupted: the figures cover the {} until then", units::time(report.elapsed_s * 1e3));
-        lines.push(format!("{} {}", "!".red().bold(), text.yellow()));
-    }
-    lines
+    let closed_loop = Warning::ClosedLoop.to_string();
+    let cut_short = report.interrupted.then(|| {
+        format!("interrupted: the figures cover the {} until then", units::time(report.elapsed_s * 1e3))
+    });
+    let texts = report.warnings.iter().filter(|&warning| *warning != closed_loop).chain(&cut_short);
+    let line = |text: &String| format!("{} {}", "!".red().bold(), wrapped(text, 2).yellow());
+    texts.map(line).collect()
 }
 
 fn head(report: &LoadReport) -> Vec<String> {
@@ -152,15 +156,34 @@ fn generator(report: &LoadReport) -> Vec<String> {
         lines.push(labelled("", &text));
     }
     if report.plan.mode == "closed" {
-        let note = "a closed loop cannot see the waiting of requests that were never sent: while the server \
-                    stalls,\n          nothing is sent. Give a --rate below what it completed to see what users would wait.";
-        lines.push(labelled("note", note).dimmed().to_string());
+        let note = wrapped(&Warning::ClosedLoop.to_string(), LABEL_WIDTH);
+        lines.push(labelled("note", &note).dimmed().to_string());
+    }
+    lines
+}
+
+/// Breaks a text into lines that fit behind an indent.
+fn wrapped(text: &str, indent: usize) -> String {
+    let mut lines = String::new();
+    let mut column = indent;
+    for word in text.split(' ') {
+        let length = word.chars().count();
+        if column > indent && column + 1 + length > LINE_WIDTH {
+            lines.push('\n');
+            lines.push_str(&" ".repeat(indent));
+            column = indent;
+        } else if column > indent {
+            lines.push(' ');
+            column += 1;
+        }
+        lines.push_str(word);
+        column += length;
     }
     lines
 }
 
 fn labelled(label: &str, text: &str) -> String {
-    format!("{label:<10}{text}")
+    format!("{label:<LABEL_WIDTH$}{text}")
 }
 
 #[cfg(test)]

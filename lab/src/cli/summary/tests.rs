@@ -87,7 +87,7 @@ fn an_open_load_reads_from_top_to_bottom() {
     let start = lines.iter().position(|line| line.starts_with("http://")).unwrap();
     assert_eq!(lines[start..start + expected.len()], expected, "{text}");
     assert!(text.contains(" 20.0 ms .. 21.0 ms   10.0 % ████"), "{text}");
-    assert!(!text.contains("closed loop"), "{text}");
+    assert!(!text.contains("a closed loop"), "{text}");
 }
 
 #[test]
@@ -109,8 +109,13 @@ fn a_percentile_that_so_few_answers_cannot_tell_from_the_longest_time_says_so() 
 #[test]
 fn a_closed_load_says_what_it_cannot_see() {
     let text = summarized(Pacing::Closed, &outcome());
-    assert!(section(&text, "note").starts_with("a closed loop cannot see the waiting of requests"), "{text}");
+    assert!(
+        section(&text, "note").starts_with("a closed loop sends nothing while it waits, so it cannot see"),
+        "{text}"
+    );
     assert_eq!(section(&text, "rate"), "99.6/s completed, 100/s sent");
+    assert!(!text.lines().any(|line| line.starts_with("! a closed loop")), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= LINE_WIDTH), "{text}");
 }
 
 #[test]
