@@ -4,6 +4,7 @@ use crate::clock::Nanos;
 use crate::failure::FailureCause;
 use crate::recorder::Recorder;
 use crate::times::Times;
+use hdrhistogram::Histogram;
 use std::collections::BTreeMap;
 
 /// All that one load measured. Sums over threads; memory is constant in the number of requests.
@@ -128,6 +129,9 @@ pub struct Second {
     pub failed: u64,
     /// Response times of the answers completed in it, in ms: p50, p99, max; `None` where there was no answer.
     pub response_ms: Option<SecondTimes>,
+    /// The histogram behind them, in microseconds at two digits. Only there while `on_second` looks at the second,
+    /// so that memory stays constant.
+    pub response_us: Option<Histogram<u64>>,
 }
 
 /// Response times within one second, in milliseconds.

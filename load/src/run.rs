@@ -202,7 +202,7 @@ fn collect_seconds(
 fn close_second(slice: &Slice, seconds: &mut Vec<Second>, on_second: &mut dyn FnMut(&Second)) {
     let ms = |us: u64| us as f64 / 1e3;
     let times = &slice.response_us;
-    let second = Second {
+    let mut second = Second {
         index: slice.index,
         length_s: 1.0,
         sent: slice.sent,
@@ -213,8 +213,10 @@ fn close_second(slice: &Slice, seconds: &mut Vec<Second>, on_second: &mut dyn Fn
             p99: ms(times.value_at_quantile(0.99)),
             max: ms(times.max()),
         }),
+        response_us: Some(times.clone()),
     };
     on_second(&second);
+    second.response_us = None;
     seconds.push(second);
 }
 

@@ -8,4 +8,4 @@ mod hlog;
 
 pub use csv::write_seconds;
 pub use hgrm::write_percentiles;
-pub use hlog::write_log;
+pub use hlog::HistogramLog;
