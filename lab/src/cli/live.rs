@@ -134,7 +134,7 @@ mod tests {
 
     fn second(index: u32, ok: u64, failed: u64, p99: f64) -> Second {
         let response_ms = (ok > 0).then_some(SecondTimes { p50: p99 / 2.0, p99, max: p99 * 2.0 });
-        Second { index, length_s: 1.0, sent: ok + failed, ok, failed, response_ms }
+        Second { index, length_s: 1.0, sent: ok + failed, ok, failed, response_ms, ..Second::default() }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use clap::Args;
 use miette::{IntoDiagnostic, WrapErr};
 use std::io::{self, Write};
 use std::process::ExitCode;
-use threadcount_load::outcome::LoadOutcome;
+use threadcount_load::outcome::{LoadOutcome, Second};
 use threadcount_load::report::LoadReport;
 use threadcount_load::run::{self, Control};
 
@@ -44,10 +44,14 @@ impl LoadCommand {
     /// Input that cannot be used, a load that cannot be started, a file that cannot be written.
     pub fn run(&self) -> miette::Result<ExitCode> {
         let plan = self.options.plan(&self.urls)?;
-        let files = self.output.open()?;
+        let mut files = self.output.open()?;
         let stop = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
         let mut live = Live::new(&plan, self.output.quiet);
-        let control = Control { stop: &stop, on_second: &mut |second| live.second(second) };
+        let mut on_second = |second: &Second| {
+            live.second(second);
+            files.second(second);
+        };
+        let control = Control { stop: &stop, on_second: &mut on_second };
         let outcome = run::run(&plan, control).into_diagnostic()?;
         live.finish();
         let report = LoadReport::new(&outcome, &plan);

@@ -5,8 +5,9 @@ use miette::miette;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use threadcount_load::export;
-use threadcount_load::outcome::LoadOutcome;
+use std::time::SystemTime;
+use threadcount_load::export::{self, HistogramLog};
+use threadcount_load::outcome::{LoadOutcome, Second};
 
 /// What comes out.
 #[derive(Args, Clone, Debug)]
@@ -21,7 +22,7 @@ pub struct Output {
     /// Write the response times as a percentile distribution of HdrHistogram, in milliseconds
     #[arg(long, value_name = "FILE")]
     hgrm: Option<PathBuf>,
-    /// Write response, service and failed times as an interval log of HdrHistogram, in nanoseconds
+    /// Write an interval log of HdrHistogram: response times of each second, all times of the whole run
     #[arg(long, value_name = "FILE")]
     hlog: Option<PathBuf>,
     /// Write one line per second: requests, answers, failures, p50, p99, max
@@ -33,22 +34,34 @@ pub struct Output {
 }
 
 /// The files, open before the load starts, so that a bad path does not cost a measurement.
-#[derive(Debug)]
-pub struct Files(Vec<(Kind, OutputFile)>);
+pub struct Files {
+    at_the_end: Vec<(Kind, OutputFile)>,
+    log: Option<LogFile>,
+}
 
-#[derive(Clone, Copy, Debug)]
+/// What is written when the load is over.
+#[derive(Clone, Copy)]
 enum Kind {
     Json,
     Percentiles,
-    Log,
     Seconds,
 }
 
-#[derive(Debug)]
+/// The log grows while the load runs; what goes wrong then is told at the end.
+struct LogFile {
+    name: Name,
+    log: io::Result<HistogramLog<BufWriter<File>>>,
+}
+
 struct OutputFile {
+    name: Name,
+    file: File,
+}
+
+/// How messages call a file.
+struct Name {
     flag: &'static str,
     path: PathBuf,
-    file: File,
 }
 
 impl Output {
@@ -60,18 +73,29 @@ impl Output {
         let wanted = [
             (Kind::Json, "--out", &self.out),
             (Kind::Percentiles, "--hgrm", &self.hgrm),
-            (Kind::Log, "--hlog", &self.hlog),
             (Kind::Seconds, "--csv", &self.csv),
         ];
         let given = wanted.into_iter().filter_map(|(kind, flag, path)| Some((kind, flag, path.as_deref()?)));
-        given
-            .map(|(kind, flag, path)| Ok((kind, OutputFile::open(flag, path)?)))
-            .collect::<Result<_, _>>()
-            .map(Files)
+        let at_the_end = given.map(|(kind, flag, path)| Ok((kind, OutputFile::open(flag, path)?)));
+        let log = self.hlog.as_deref().map(|path| OutputFile::open("--hlog", path));
+        Ok(Files {
+            at_the_end: at_the_end.collect::<miette::Result<_>>()?,
+            log: log.transpose()?.map(LogFile::begin),
+        })
     }
 }
 
 impl Files {
+    /// Adds a second of the load to those that grow with it.
+    pub fn second(&mut self, second: &Second) {
+        if let Some(file) = &mut self.log
+            && let Ok(log) = &mut file.log
+            && let Err(error) = log.second(second)
+        {
+            file.log = Err(error);
+        }
+    }
+
     /// Fills them.
     ///
     /// # Errors
@@ -81,12 +105,24 @@ impl Files {
             file.write(|out| match kind {
                 Kind::Json => out.write_all(json.as_bytes()),
                 Kind::Percentiles => export::write_percentiles(&outcome.response_time, out),
-                Kind::Log => export::write_log(outcome, out),
                 Kind::Seconds => export::write_seconds(&outcome.seconds, out),
             })
         };
-        let results: Vec<miette::Result<()>> = self.0.into_iter().map(write).collect();
+        let mut results: Vec<miette::Result<()>> = self.at_the_end.into_iter().map(write).collect();
+        results.extend(self.log.map(|file| file.finish(outcome)));
         results.into_iter().collect()
+    }
+}
+
+impl LogFile {
+    fn begin(OutputFile { name, file }: OutputFile) -> Self {
+        let log = emptied(file).and_then(|file| HistogramLog::begin(BufWriter::new(file), SystemTime::now()));
+        Self { name, log }
+    }
+
+    fn finish(self, outcome: &LoadOutcome) -> miette::Result<()> {
+        let Self { name, log } = self;
+        log.and_then(|log| log.finish(outcome)).map_err(|error| name.not_written(&error))
     }
 }
 
@@ -101,21 +137,31 @@ impl OutputFile {
                 };
                 miette!(help = help, "{flag} {}: cannot be written: {error}", path.display())
             })?;
-        Ok(Self { flag, path: path.to_owned(), file })
+        Ok(Self { name: Name { flag, path: path.to_owned() }, file })
     }
 
     fn write(self, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> miette::Result<()> {
-        let Self { flag, path, file } = self;
+        let Self { name, file } = self;
         let filled = || {
-            // Pipes and devices (/dev/stderr) have no length to cut.
-            if file.metadata()?.is_file() {
-                file.set_len(0)?;
-            }
-            let mut out = BufWriter::new(file);
+            let mut out = BufWriter::new(emptied(file)?);
             content(&mut out)?;
             out.flush()
         };
-        filled()
-            .map_err(|error| miette!("{flag} {}: {error}; the figures above are complete", path.display()))
+        filled().map_err(|error| name.not_written(&error))
     }
+}
+
+impl Name {
+    fn not_written(&self, error: &io::Error) -> miette::Report {
+        let Self { flag, path } = self;
+        miette!("{flag} {}: could not be written: {error}; the figures shown are complete", path.display())
+    }
+}
+
+/// Cuts a file to nothing; pipes and devices (`/dev/stderr`) have no length to cut.
+fn emptied(file: File) -> io::Result<File> {
+    if file.metadata()?.is_file() {
+        file.set_len(0)?;
+    }
+    Ok(file)
 }
