@@ -1,1 +1,44 @@
-//! The command line: one file per command.
+//! The command line: one file per command, each with its arguments and a `run` that gives the exit code.
+
+mod interrupt;
+mod live;
+mod load;
+mod load_options;
+mod output;
+mod request_options;
+mod summary;
+pub mod units;
+mod values;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Exit code: a claim or `--fail-if` failed, the load had unexpected failures, or the user cut it short.
+pub const FAILED: u8 = 1;
+/// Exit code: bad usage (clap's own code too) or input.
+pub const BAD_INPUT: u8 = 2;
+
+/// What changes when a JVM web server runs its requests on another thread model, with evidence
+#[derive(Debug, Parser)]
+#[command(name = "threadcount", version, arg_required_else_help = true, max_term_width = 100)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Load(Box<load::LoadCommand>),
+}
+
+impl Cli {
+    /// Does what was asked.
+    ///
+    /// # Errors
+    /// Bad input, as a sentence that says what to write or do instead; the exit code is [`BAD_INPUT`].
+    pub fn run(self) -> miette::Result<ExitCode> {
+        match self.command {
+            Command::Load(command) => command.run(),
+        }
+    }
+}
