@@ -34,7 +34,7 @@ impl BaseUrl {
         let wrong = || NotAUrl(url.to_owned());
         let (scheme, rest) = url.split_once("://").ok_or_else(wrong)?;
         let is_https = match scheme {
-            "http" | "h2c" => false,
+            "http" => false,
             "https" => true,
             _ => return Err(wrong()),
         };
