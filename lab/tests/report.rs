@@ -53,3 +53,14 @@ fn colours_do_not_change_the_text() {
 fn the_paragraph_says_the_same_in_one_line() {
     insta::assert_snapshot!(paragraph(&common::demo()));
 }
+
+#[test]
+#[ignore = "writes pages to look at: PAGES=dir cargo test -p threadcount --test report -- --ignored"]
+fn pages_to_look_at() {
+    let dir = std::path::PathBuf::from(std::env::var("PAGES").unwrap());
+    for (name, document) in [("demo", common::demo()), ("big", common::big()), ("hostile", common::hostile())]
+    {
+        std::fs::write(dir.join(format!("{name}.html")), threadcount::report::html::html(&document).unwrap())
+            .unwrap();
+    }
+}

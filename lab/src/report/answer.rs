@@ -3,9 +3,10 @@
 use crate::compare::metric::Metric;
 use crate::report::figures;
 use crate::result::{Comparison, Ratio, Verdict};
+use serde::Serialize;
 
 /// What one comparison says.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Answer {
     /// The variant.
     pub variant: String,
@@ -18,7 +19,7 @@ pub struct Answer {
 }
 
 /// One phrase and the figures under it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Line {
     /// In words.
     pub phrase: Phrase,
@@ -31,7 +32,7 @@ pub struct Line {
 }
 
 /// A phrase around a ratio, in three parts so that each report can set the ratio as it likes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Phrase {
     /// Before the ratio.
     pub before: String,

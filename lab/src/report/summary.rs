@@ -7,9 +7,10 @@ use crate::report::figures;
 use crate::report::published::{self, PublishedRow};
 use crate::report::trust::{self, Trust};
 use crate::result::{ClaimResult, Finding, ResultDocument};
+use serde::Serialize;
 
 /// A result in words.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
     /// The experiment's name.
     pub name: String,
@@ -30,7 +31,7 @@ pub struct Summary {
 }
 
 /// What happened under one load.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LoadPart {
     /// The load's name.
     pub name: String,
@@ -43,7 +44,7 @@ pub struct LoadPart {
 }
 
 /// A finding, as a line.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Why {
     /// The variant; empty: all.
     pub variant: String,
@@ -56,7 +57,7 @@ pub struct Why {
 }
 
 /// A claim, as a line.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ClaimLine {
     /// As written.
     pub claim: String,
@@ -178,4 +179,10 @@ fn claim_line(claim: &ClaimResult) -> ClaimLine {
     let published = claim.published.map(|value| format!("published {}", figures::plain(value)));
     let parts: Vec<String> = [measured, published, claim.why.clone()].into_iter().flatten().collect();
     ClaimLine { claim: claim.claim.clone(), verdict: claim_words(claim), figures: parts.join(", ") }
+}
+
+/// A sentence with a capital at its beginning.
+pub(super) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

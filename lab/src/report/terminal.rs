@@ -3,7 +3,7 @@
 mod page;
 
 use crate::report::answer::Line;
-use crate::report::summary::{LoadPart, Summary, Why, summary};
+use crate::report::summary::{LoadPart, Summary, Why, capital, summary};
 use crate::result::{ResultDocument, Verdict};
 use page::{Page, Piece, Tone, width_of};
 
@@ -187,9 +187,4 @@ pub fn paragraph(document: &ResultDocument) -> String {
 fn sentence_part(line: &Line) -> String {
     let interval = line.interval.as_ref().map_or_else(String::new, |interval| format!(" {interval}"));
     format!("{}{interval} ({})", line.phrase.text("x"), line.figures)
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

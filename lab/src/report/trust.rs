@@ -4,10 +4,11 @@ use crate::compare::metric::Metric;
 use crate::record::Record;
 use crate::report::figures;
 use crate::result::ResultDocument;
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// What a reader must know before believing.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Trust {
     /// `false`: no verdict may be drawn.
     pub trusted: bool,
