@@ -48,6 +48,7 @@
     const digits = size >= 1000 || Number.isInteger(value) ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3;
     return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
   }
+  const tick = (value) => value.toLocaleString("en", { maximumFractionDigits: 6 });
   const quantity = (value, unit) => number(value) + (unit === "/s" ? "/s" : " " + unit);
 
   // 0 → "0 %", log10(2) → "50 %", 1 → "90 %", 3 → "99.9 %"
@@ -136,7 +137,7 @@
     const soft = colour("--soft"), rule = colour("--rule"), font = colour("--sans");
     return {
       type: "value", nameTextStyle: { color: soft, fontFamily: font }, axisLine: { show: true, lineStyle: { color: soft } },
-      axisLabel: { color: soft, fontFamily: font, hideOverlap: true, formatter: number }, axisTick: { show: true, lineStyle: { color: soft } },
+      axisLabel: { color: soft, fontFamily: font, hideOverlap: true, formatter: tick }, axisTick: { show: true, lineStyle: { color: soft } },
       splitLine: { lineStyle: { color: rule, opacity: 0.6 } }, ...extra,
       ...(extra.axisLabel ? { axisLabel: { color: soft, fontFamily: font, hideOverlap: true, ...extra.axisLabel } } : {}),
     };
@@ -145,7 +146,7 @@
   function xAxis(figure) {
     const bottom = { nameLocation: "middle", nameGap: 30, splitLine: { show: false } };
     if (figure.sweep) return axis({ ...bottom, name: "answers per second", min: 0 });
-    if (!figure.percentile) return axis({ ...bottom, name: "seconds since the measured window began", min: 0, max: "dataMax" });
+    if (!figure.percentile) return axis({ ...bottom, name: "seconds since the measured window began", min: 0, max: longest(figure) });
     const last = load().nines[load().nines.length - 1];
     const ticks = [0, Math.log10(2), 1, 2, 3, 4, 5, 6, 7].filter((tick) => tick <= last + 0.01);
     return axis({
@@ -154,11 +155,16 @@
     });
   }
 
+  // The last second in which any variant has a reading, so that hiding a variant does not move the axis.
+  function longest(figure) {
+    return Math.max(1, ...load().variants.map((variant) => variant[field(figure)].median.length));
+  }
+
   function yAxis(figure) {
     const name = figure.unit === "/s" ? "per second" : figure.unit;
     const logarithmic = figure.percentile && figure.logarithmic;
     return axis({ name, nameLocation: "end", nameGap: 10, type: logarithmic ? "log" : "value", min: logarithmic ? undefined : 0,
-      axisLine: { show: false }, axisTick: { show: false }, nameTextStyle: { color: colour("--soft"), align: "right" } });
+      axisLine: { show: false }, axisTick: { show: false }, nameTextStyle: { color: colour("--soft"), align: "left", fontFamily: colour("--sans") } });
   }
 
   function option(figure) {

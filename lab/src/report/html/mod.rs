@@ -39,6 +39,7 @@ pub fn html(document: &ResultDocument) -> Result<String, ReportError> {
 #[derive(Serialize)]
 struct Page<'a> {
     summary: Summary,
+    has_findings: bool,
     made_at: &'a str,
     made_by: &'a str,
     study: Option<&'a Study>,
@@ -59,6 +60,7 @@ impl<'a> Page<'a> {
     fn of(document: &'a ResultDocument, data: &str) -> Self {
         Self {
             summary: summary(document),
+            has_findings: !document.findings.is_empty(),
             made_at: &document.created_at,
             made_by: &document.threadcount,
             study: document.experiment.study.as_ref(),
