@@ -141,10 +141,13 @@ pub fn ratio(value: f64) -> String {
     if (0.1..9.995).contains(&value) { format!("{value:.2}") } else { number(value) }
 }
 
-/// An interval: `[1.96 .. 2.00]`.
+/// An interval: `[1.96 .. 2.00]`, with a third decimal where two would show both ends as the same.
 #[must_use]
 pub fn interval(interval: Interval) -> String {
-    format!("[{} .. {}]", ratio(interval.low), ratio(interval.high))
+    let Interval { low, high, .. } = interval;
+    let ends = [low, high].map(ratio);
+    let [low, high] = if ends[0] == ends[1] { [low, high].map(|end| format!("{end:.3}")) } else { ends };
+    format!("[{low} .. {high}]")
 }
 
 /// The interval of a ratio, where there is one.
@@ -208,6 +211,13 @@ mod tests {
         for (value, text) in cases {
             assert_eq!(ratio(value), text, "{value}");
         }
+    }
+
+    #[test]
+    fn an_interval_shows_that_it_is_one() {
+        let shown = |low, high| interval(Interval { low, high, confidence: 0.95 });
+        assert_eq!(shown(1.96, 2.0), "[1.96 .. 2.00]");
+        assert_eq!(shown(0.1974, 0.2034), "[0.197 .. 0.203]");
     }
 
     #[test]
