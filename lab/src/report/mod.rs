@@ -1,1 +1,110 @@
-//! One result seen many ways: terminal, HTML, Markdown, CSV, JUnit.
+//! One result seen many ways: terminal, HTML, Markdown, CSV, JUnit. Each is made from the result document alone.
+
+pub mod answer;
+pub mod csv;
+pub mod figures;
+pub mod html;
+pub mod junit;
+pub mod markdown;
+pub mod published;
+pub mod summary;
+pub mod terminal;
+pub mod trust;
+
+use crate::result::ResultDocument;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A way to see a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// One page with pictures, for a browser.
+    Html,
+    /// For a pull request or `GITHUB_STEP_SUMMARY`.
+    #[value(name = "md", alias = "markdown")]
+    Markdown,
+    /// Two tables, one of runs and one of readings over time.
+    Csv,
+    /// Claims as test cases, for a build server.
+    Junit,
+    /// One paragraph.
+    Text,
+}
+
+impl Format {
+    /// The name of its (first) file.
+    #[must_use]
+    pub const fn file_name(self) -> &'static str {
+        match self {
+            Self::Html => "report.html",
+            Self::Markdown => "report.md",
+            Self::Csv => "runs.csv",
+            Self::Junit => "junit.xml",
+            Self::Text => "report.txt",
+        }
+    }
+}
+
+/// Why a report could not be made. Only the first is not a mistake of ours.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// A file.
+    #[error("cannot write {path}: {source}. Choose another folder with --out, or make room")]
+    Write {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// The data block of the page.
+    #[error(
+        "the page's data cannot be written as JSON: {0}. This is a mistake in Threadcount; please report it"
+    )]
+    Data(#[source] serde_json::Error),
+    /// The page's template.
+    #[error("the page's template failed: {0}. This is a mistake in Threadcount; please report it")]
+    Template(#[source] minijinja::Error),
+    /// A CSV table.
+    #[error("the table cannot be written as CSV: {0}. This is a mistake in Threadcount; please report it")]
+    Table(#[source] ::csv::Error),
+    /// JUnit's XML.
+    #[error("the claims cannot be written as XML: {0}. This is a mistake in Threadcount; please report it")]
+    Xml(#[source] io::Error),
+}
+
+/// The report as text, for standard output. [`Format::Csv`] is the table of runs.
+///
+/// # Errors
+/// When the text cannot be made: a mistake of ours, not of the document.
+pub fn render(document: &ResultDocument, format: Format) -> Result<String, ReportError> {
+    match format {
+        Format::Html => html::html(document),
+        Format::Markdown => Ok(markdown::markdown(document)),
+        Format::Csv => csv::runs(document),
+        Format::Junit => junit::junit(document),
+        Format::Text => Ok(terminal::paragraph(document)),
+    }
+}
+
+/// Writes the report into a folder, which is made where it is missing, and returns the path of the file
+/// ([`Format::Csv`]: of the table of runs; the one of readings lies beside it as `series.csv`).
+///
+/// # Errors
+/// [`ReportError::Write`] when the folder or file cannot be written.
+pub fn write(document: &ResultDocument, format: Format, dir: &Path) -> Result<PathBuf, ReportError> {
+    let failed = |path: &Path| {
+        let path = path.to_owned();
+        move |source| ReportError::Write { path, source }
+    };
+    std::fs::create_dir_all(dir).map_err(failed(dir))?;
+    let put = |name: &str, text: String| {
+        let path = dir.join(name);
+        std::fs::write(&path, text).map_err(failed(&path))?;
+        Ok(path)
+    };
+    if format == Format::Csv {
+        put("series.csv", csv::series(document)?)?;
+    }
+    put(format.file_name(), render(document, format)?)
+}

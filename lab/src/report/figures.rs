@@ -1,0 +1,254 @@
+//! Numbers as a person reads them: thousands separators, three to four significant digits, the unit beside them.
+
+use crate::compare::metric::Metric;
+use crate::result::{Interval, Ratio};
+
+/// A number with three to four significant digits: `7,846`, `100.6`, `50.4`, `1.98`, `0.0812`.
+#[must_use]
+pub fn number(value: f64) -> String {
+    if !value.is_finite() {
+        return "?".to_owned();
+    }
+    let magnitude = value.abs();
+    let decimals = match magnitude {
+        m if m >= 999.95 => 0,
+        m if m >= 9.995 => 1,
+        m if m >= 0.9995 || m == 0.0 => 2,
+        m => (2.0 - m.log10().floor()).clamp(0.0, 9.0) as usize,
+    };
+    let digits = format!("{value:.decimals$}");
+    match magnitude {
+        0.0 => "0".to_owned(),
+        m if m < 0.1 => digits.trim_end_matches('0').to_owned(),
+        _ => grouped(&digits),
+    }
+}
+
+/// A number of unknown kind: whole numbers without a fraction, others like [`number`].
+#[must_use]
+pub fn plain(value: f64) -> String {
+    if value.fract() == 0.0 && value.abs() < 1e15 { grouped(&format!("{value:.0}")) } else { number(value) }
+}
+
+/// A whole number with thousands separators.
+#[must_use]
+pub fn count(value: u64) -> String {
+    grouped(&value.to_string())
+}
+
+fn grouped(digits: &str) -> String {
+    let (sign, rest) = digits.strip_prefix('-').map_or(("", digits), |rest| ("-", rest));
+    let (whole, fraction) = rest.split_once('.').map_or((rest, None), |(whole, part)| (whole, Some(part)));
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    text.push_str(sign);
+    for (index, digit) in whole.chars().enumerate() {
+        if index > 0 && (whole.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    if let Some(fraction) = fraction {
+        text.push('.');
+        text.push_str(fraction);
+    }
+    text
+}
+
+/// A number and its unit, kept apart so that a pair can name the unit once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Quantity {
+    number: String,
+    unit: &'static str,
+}
+
+impl Quantity {
+    fn new(number: String, unit: &'static str) -> Self {
+        Self { number, unit }
+    }
+
+    fn text(&self) -> String {
+        format!("{}{}", self.number, self.unit)
+    }
+}
+
+fn quantity(metric: Metric, value: f64) -> Quantity {
+    let name = metric.name();
+    if name.ends_with("_per_s") {
+        Quantity::new(number(value), "/s")
+    } else if name.ends_with("_ms") {
+        time(value)
+    } else if name.ends_with("_bytes") {
+        memory(value)
+    } else if name.ends_with("_us_per_request") {
+        Quantity::new(number(value), " µs")
+    } else if metric == Metric::CpuCores {
+        Quantity::new(number(value), " cores")
+    } else if value.is_finite() {
+        Quantity::new(grouped(&format!("{value:.0}")), "")
+    } else {
+        Quantity::new(number(value), "")
+    }
+}
+
+fn time(ms: f64) -> Quantity {
+    if ms.abs() >= 10_000.0 {
+        Quantity::new(number(ms / 1e3), " s")
+    } else {
+        Quantity::new(number(ms), " ms")
+    }
+}
+
+fn memory(bytes: f64) -> Quantity {
+    const UNITS: [(f64, &str); 4] = [(1e9, " GB"), (1e6, " MB"), (1e3, " kB"), (1.0, " B")];
+    let (size, unit) = UNITS.into_iter().find(|(size, _)| bytes.abs() >= *size).unwrap_or((1.0, " B"));
+    let scaled = bytes / size;
+    if scaled.abs() >= 100.0 || size == 1.0 {
+        Quantity::new(grouped(&format!("{scaled:.0}")), unit)
+    } else {
+        Quantity::new(number(scaled), unit)
+    }
+}
+
+/// A metric's figure with its unit: `7,846/s`, `50.4 ms`, `418 MB` (10^6 bytes), `223`.
+#[must_use]
+pub fn figure(metric: Metric, value: f64) -> String {
+    quantity(metric, value).text()
+}
+
+/// Bytes in decimal units: `1.08 GB`, `418 MB`.
+#[must_use]
+pub fn bytes(value: u64) -> String {
+    memory(value as f64).text()
+}
+
+/// A time given in milliseconds: `50.4 ms`, `12.3 s`.
+#[must_use]
+pub fn milliseconds(value: f64) -> String {
+    time(value).text()
+}
+
+/// Two figures of one metric, the unit once where it is the same: `50.4 ms against 100.6`.
+#[must_use]
+pub fn pair(metric: Metric, variant: f64, baseline: f64) -> String {
+    let (first, second) = (quantity(metric, variant), quantity(metric, baseline));
+    let repeat = first.unit != second.unit || first.unit == "/s";
+    format!("{} against {}", first.text(), if repeat { second.text() } else { second.number })
+}
+
+/// A ratio without a unit: `1.98`, `0.50`, `12.3`, `0.0213`.
+#[must_use]
+pub fn ratio(value: f64) -> String {
+    if (0.1..9.995).contains(&value) { format!("{value:.2}") } else { number(value) }
+}
+
+/// An interval: `[1.96 .. 2.00]`, with a third decimal where two would show both ends as the same.
+#[must_use]
+pub fn interval(interval: Interval) -> String {
+    let Interval { low, high, .. } = interval;
+    let ends = [low, high].map(ratio);
+    let [low, high] = if ends[0] == ends[1] { [low, high].map(|end| format!("{end:.3}")) } else { ends };
+    format!("[{low} .. {high}]")
+}
+
+/// The interval of a ratio, where there is one.
+#[must_use]
+pub fn interval_of(ratio: &Ratio) -> Option<String> {
+    ratio.interval.map(interval)
+}
+
+/// A share as per cent: `6 %`, `0.9 %`, `45 %`.
+#[must_use]
+pub fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if !percent.is_finite() {
+        "? %".to_owned()
+    } else if percent.abs() >= 9.95 || percent == 0.0 {
+        format!("{percent:.0} %")
+    } else if percent.abs() >= 0.05 {
+        format!("{percent:.1} %")
+    } else {
+        "under 0.1 %".to_owned()
+    }
+}
+
+/// `1 run`, `3 runs`.
+#[must_use]
+pub fn plural(count: usize, noun: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{} {noun}{ending}", grouped(&count.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_has_three_to_four_significant_digits_and_separators() {
+        let cases = [
+            (7_846.3, "7,846"),
+            (1_234_567.0, "1,234,567"),
+            (999.96, "1,000"),
+            (100.63, "100.6"),
+            (50.42, "50.4"),
+            (9.996, "10.0"),
+            (1.984, "1.98"),
+            (0.9996, "1.00"),
+            (0.5021, "0.502"),
+            (0.0812, "0.0812"),
+            (0.08, "0.08"),
+            (0.0, "0"),
+            (-1_234.0, "-1,234"),
+            (f64::NAN, "?"),
+        ];
+        for (value, text) in cases {
+            assert_eq!(number(value), text, "{value}");
+        }
+    }
+
+    #[test]
+    fn a_ratio_has_two_decimals_unless_it_is_very_small_or_large() {
+        let cases = [(1.9, "1.90"), (0.5021, "0.50"), (12.34, "12.3"), (0.0213, "0.0213"), (0.999, "1.00")];
+        for (value, text) in cases {
+            assert_eq!(ratio(value), text, "{value}");
+        }
+    }
+
+    #[test]
+    fn an_interval_shows_that_it_is_one() {
+        let shown = |low, high| interval(Interval { low, high, confidence: 0.95 });
+        assert_eq!(shown(1.96, 2.0), "[1.96 .. 2.00]");
+        assert_eq!(shown(0.1974, 0.2034), "[0.197 .. 0.203]");
+    }
+
+    #[test]
+    fn memory_is_shown_in_decimal_units() {
+        assert_eq!(bytes(418_000_000), "418 MB");
+        assert_eq!(bytes(1_077_936_128), "1.08 GB");
+        assert_eq!(bytes(16_700_000), "16.7 MB");
+        assert_eq!(bytes(512), "512 B");
+        assert_eq!(bytes(0), "0 B");
+    }
+
+    #[test]
+    fn a_pair_names_its_unit_once() {
+        assert_eq!(pair(Metric::P50, 50.4, 100.6), "50.4 ms against 100.6");
+        assert_eq!(pair(Metric::Rate, 7_846.0, 3_961.0), "7,846/s against 3,961/s");
+        assert_eq!(pair(Metric::RssPeak, 1.2e9, 304e6), "1.20 GB against 304 MB");
+        assert_eq!(pair(Metric::OsThreads, 27.0, 223.0), "27 against 223");
+        assert_eq!(pair(Metric::P50, 12_300.0, 100.6), "12.3 s against 100.6 ms");
+    }
+
+    #[test]
+    fn shares_are_per_cent() {
+        assert_eq!(percent(0.061), "6.1 %");
+        assert_eq!(percent(0.45), "45 %");
+        assert_eq!(percent(0.0), "0 %");
+        assert_eq!(percent(0.0001), "under 0.1 %");
+    }
+
+    #[test]
+    fn one_run_is_not_runs() {
+        assert_eq!(plural(1, "run"), "1 run");
+        assert_eq!(plural(2, "run"), "2 runs");
+    }
+}

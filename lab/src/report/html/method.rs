@@ -1,0 +1,181 @@
+//! How it was measured, so that it can be repeated.
+
+use crate::experiment::LoadSpec;
+use crate::record::Record;
+use crate::report::figures;
+use crate::report::summary::{distinct, load_words};
+use crate::result::ResultDocument;
+use serde::Serialize;
+
+/// A fact with its name.
+pub type Fact = (&'static str, String);
+
+/// Everything needed to repeat the experiment.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Method {
+    /// The command that made the result.
+    pub command: String,
+    /// Versions, machine, order.
+    pub facts: Vec<Fact>,
+    /// One for each variant.
+    pub variants: Vec<VariantMethod>,
+    /// One for each load.
+    pub loads: Vec<LoadMethod>,
+    /// Runs without figures.
+    pub failures: Vec<FailedRun>,
+}
+
+/// How a variant was started.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct VariantMethod {
+    /// Its name.
+    pub name: String,
+    /// One line about it.
+    pub note: Option<String>,
+    /// Server, JVM, threads.
+    pub facts: Vec<Fact>,
+    /// The exact command line of its first run, with its environment in front.
+    pub command: String,
+}
+
+/// How a load was made.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LoadMethod {
+    /// In words.
+    pub words: String,
+    /// Its settings.
+    pub facts: Vec<Fact>,
+}
+
+/// A run without figures.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FailedRun {
+    /// Which.
+    pub title: String,
+    /// Why.
+    pub why: String,
+    /// The end of its log.
+    pub log: String,
+}
+
+/// Reads the method out of a result.
+#[must_use]
+pub fn method(document: &ResultDocument) -> Method {
+    let experiment = &document.experiment;
+    Method {
+        command: shell_line(&document.command),
+        facts: facts(document),
+        variants: experiment.variants.iter().map(|variant| variant_method(document, &variant.name)).collect(),
+        loads: experiment.loads.iter().map(|load| load_method(document, load)).collect(),
+        failures: document.records.iter().filter_map(failed_run).collect(),
+    }
+}
+
+fn facts(document: &ResultDocument) -> Vec<Fact> {
+    let machine = &document.machine;
+    let sizes = if document.experiment.quick { ", with the small sizes of --quick" } else { "" };
+    let warmup = figures::plain(document.experiment.warmup_s);
+    let order: Vec<&str> = document.records.iter().map(|record| record.variant.as_str()).collect();
+    vec![
+        ("made by", format!("Threadcount {}, {}{sizes}", document.threadcount, document.created_at)),
+        ("processor", format!("{}, {}", machine.cpu, figures::plural(machine.cores as usize, "core"))),
+        ("memory", figures::bytes(machine.memory_bytes)),
+        ("system", format!("{}, Linux {}", machine.os, machine.kernel)),
+        ("virtualization", machine.virtualization.clone().unwrap_or_else(|| "none seen".to_owned())),
+        ("open files allowed", figures::count(machine.max_open_files)),
+        ("warm-up", format!("{warmup} s of the same load before each run, not measured")),
+        ("order of the runs", format!("each in a fresh process: {}", order.join(", "))),
+    ]
+}
+
+fn variant_method(document: &ResultDocument, name: &str) -> VariantMethod {
+    let variant = document.experiment.variants.iter().find(|variant| variant.name == name);
+    let runs: Vec<&Record> = document.records.iter().filter(|record| record.variant == name).collect();
+    let each = |read: &dyn Fn(&Record) -> Option<String>| distinct(runs.iter().filter_map(|run| read(run)));
+    let thread = |run: &Record| {
+        let thread = run.server.thread_seen.as_ref()?;
+        Some(format!("{} ({})", thread.name, if thread.is_virtual { "virtual" } else { "platform" }))
+    };
+    let facts = [
+        ("server", each(&|run| run.server.product.clone())),
+        ("Java", each(&|run| run.server.java.clone())),
+        ("JVM flags", variant.map(|variant| vec![variant.jvm.join(" ")]).unwrap_or_default()),
+        ("thread that answered", each(&thread)),
+        ("request threads at most", each(&|run| Some(figures::count(run.server.pool_max_threads?.into())))),
+        ("rate at the end of the warm-up", each(&settled)),
+    ];
+    let facts = facts.into_iter().map(|(what, texts)| (what, texts.join("; ")));
+    let first = runs.first().map(|run| &run.server);
+    VariantMethod {
+        name: name.to_owned(),
+        note: variant.and_then(|variant| variant.note.clone()),
+        facts: facts.filter(|(_, text)| !text.is_empty()).collect(),
+        command: first.map_or_else(String::new, |server| {
+            let words: Vec<String> = server.env.iter().chain(&server.command).cloned().collect();
+            shell_line(&words)
+        }),
+    }
+}
+
+fn settled(run: &Record) -> Option<String> {
+    let last = run.warmup_rate_per_s.last()?;
+    Some(format!("{}/s (run {})", figures::number(*last), run.position))
+}
+
+fn load_method(document: &ResultDocument, load: &LoadSpec) -> LoadMethod {
+    let run = document.records.iter().filter(|record| record.load == load.name);
+    let report = run.filter_map(|record| record.measured.as_ref()).next();
+    let headers = load.request.headers.iter().map(|(name, value)| format!("{name}: {value}"));
+    let end = [
+        load.requests.map(|requests| format!("{} requests", figures::count(requests))),
+        load.duration_s.map(|seconds| format!("{} s", figures::plain(seconds))),
+    ];
+    let end: Vec<String> = end.into_iter().flatten().collect();
+    let mut facts = vec![
+        ("request", format!("{} {}", load.request.method, load.request.path)),
+        ("headers", headers.collect::<Vec<_>>().join("; ")),
+        ("body", load.request.body.clone().unwrap_or_default()),
+        ("measured", end.join(" or ")),
+        ("rounds", load.runs.to_string()),
+    ];
+    if let Some(report) = report {
+        let threads = figures::plural(report.plan.threads as usize, "generator thread");
+        facts.push(("connections", figures::count(report.plan.connections.into())));
+        facts.push(("carried by", format!("{} over {}, {threads}", report.protocol, report.driver)));
+    }
+    facts.retain(|(_, text)| !text.is_empty());
+    LoadMethod { words: load_words(load), facts }
+}
+
+fn failed_run(record: &Record) -> Option<FailedRun> {
+    let failure = record.failure.as_ref()?;
+    Some(FailedRun {
+        title: format!("Run {}: {} under {}", record.position, record.variant, record.load),
+        why: failure.why.clone(),
+        log: failure.log_tail.join("\n"),
+    })
+}
+
+/// Words as a POSIX shell reads them back.
+fn shell_line(words: &[String]) -> String {
+    let quoted = |word: &String| {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c);
+        if !word.is_empty() && word.chars().all(plain) {
+            word.clone()
+        } else {
+            format!("'{}'", word.replace('\'', r"'\''"))
+        }
+    };
+    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_can_be_pasted_into_a_shell() {
+        let words = ["java", "-Dname=it's here", "", "a;b"].map(str::to_owned);
+        assert_eq!(shell_line(&words), r"java '-Dname=it'\''s here' '' 'a;b'");
+    }
+}

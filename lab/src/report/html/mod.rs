@@ -1,0 +1,126 @@
+//! One self-contained page: no network, no build step, one template, one style sheet, two scripts.
+
+mod method;
+mod series;
+mod tables;
+
+use crate::experiment::Study;
+use crate::report::ReportError;
+use crate::report::summary::{Summary, summary};
+use crate::result::ResultDocument;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use method::Method;
+use minijinja::Environment;
+use minijinja::value::Serde;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use tables::{RatioTable, Table};
+
+/// The `.html` in the name switches escaping on.
+const TEMPLATE: (&str, &str) = ("report.html", include_str!("../../../assets/report.html"));
+const STYLE: &str = include_str!("../../../assets/report.css");
+const CHARTS: &str = include_str!("../../../assets/vendor/echarts.min.js");
+const SCRIPT: &str = include_str!("../../../assets/report.js");
+
+/// The page.
+///
+/// # Errors
+/// When the data cannot be written as JSON or the template fails: a mistake of ours, not of the document.
+pub fn html(document: &ResultDocument) -> Result<String, ReportError> {
+    let data = serde_json::to_string(&series::pictures(document)).map_err(ReportError::Data)?;
+    let mut environment = Environment::new();
+    environment.add_template(TEMPLATE.0, TEMPLATE.1).map_err(ReportError::Template)?;
+    let template = environment.get_template(TEMPLATE.0).map_err(ReportError::Template)?;
+    template.render(Serde(Page::of(document, &data))).map_err(ReportError::Template)
+}
+
+/// What the template sees.
+#[derive(Serialize)]
+struct Page<'a> {
+    summary: Summary,
+    has_findings: bool,
+    made_at: &'a str,
+    made_by: &'a str,
+    study: Option<&'a Study>,
+    ratios: Vec<RatioTable>,
+    published: Table,
+    native: Table,
+    claims: Table,
+    runs: Table,
+    method: Method,
+    data: String,
+    style: &'static str,
+    charts: &'static str,
+    script: &'static str,
+    allowed_scripts: String,
+}
+
+impl<'a> Page<'a> {
+    fn of(document: &'a ResultDocument, data: &str) -> Self {
+        Self {
+            summary: summary(document),
+            has_findings: !document.findings.is_empty(),
+            made_at: &document.created_at,
+            made_by: &document.threadcount,
+            study: document.experiment.study.as_ref(),
+            ratios: tables::ratios(document),
+            published: tables::published(document),
+            native: tables::native_memory(document),
+            claims: tables::claims(document),
+            runs: tables::runs(document),
+            method: method::method(document),
+            data: data_block(data),
+            style: STYLE,
+            charts: CHARTS,
+            script: SCRIPT,
+            allowed_scripts: [CHARTS, SCRIPT].map(script_hash).join(" "),
+        }
+    }
+}
+
+/// JSON that cannot end or change the `<script>` element it stands in.
+fn data_block(json: &str) -> String {
+    let mut safe = String::with_capacity(json.len());
+    for c in json.chars() {
+        match c {
+            '<' => safe.push_str("\\u003c"),
+            '>' => safe.push_str("\\u003e"),
+            '&' => safe.push_str("\\u0026"),
+            '\u{2028}' => safe.push_str("\\u2028"),
+            '\u{2029}' => safe.push_str("\\u2029"),
+            c => safe.push(c),
+        }
+    }
+    safe
+}
+
+/// A source of the page's Content-Security-Policy: only our own scripts run, whatever a text smuggles in.
+fn script_hash(script: &str) -> String {
+    format!("'sha256-{}'", STANDARD.encode(Sha256::digest(script.as_bytes())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_cannot_end_its_script_element() {
+        let hostile = "</script><!--&\u{2028}";
+        let block = data_block(&serde_json::to_string(hostile).unwrap());
+        assert!(!block.contains(['<', '>', '&', '\u{2028}']), "{block}");
+        assert_eq!(serde_json::from_str::<String>(&block).unwrap(), hostile);
+    }
+
+    #[test]
+    fn the_vendored_library_is_the_one_that_is_written_down() {
+        let hash: String =
+            Sha256::digest(CHARTS.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+        assert!(include_str!("../../../assets/vendor/VENDORED.md").contains(&hash), "{hash}");
+    }
+
+    #[test]
+    fn a_script_is_allowed_by_its_hash() {
+        assert_eq!(script_hash(""), "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='");
+    }
+}

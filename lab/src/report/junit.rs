@@ -1,0 +1,120 @@
+//! Claims as test cases, in the JUnit XML that build servers read.
+//!
+//! A claim that does not hold is a failure; one that could not be tried is skipped; when the figures cannot be
+//! trusted, every claim is an error, because no verdict may be drawn.
+
+use crate::report::ReportError;
+use crate::report::figures;
+use crate::report::summary::{Summary, summary};
+use crate::result::{ClaimResult, ResultDocument};
+use quick_xml::Writer;
+use quick_xml::events::{BytesDecl, BytesText, Event};
+use std::io;
+
+/// `junit.xml`.
+///
+/// # Errors
+/// When the XML cannot be written: a mistake of ours.
+pub fn junit(document: &ResultDocument) -> Result<String, ReportError> {
+    let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
+    write(&mut writer, document).map_err(ReportError::Xml)?;
+    Ok(String::from_utf8_lossy(&writer.into_inner()).into_owned() + "\n")
+}
+
+fn write(writer: &mut Writer<Vec<u8>>, document: &ResultDocument) -> io::Result<()> {
+    let summary = summary(document);
+    let number = |wanted: fn(&Verdict) -> bool| {
+        let verdicts = document.claims.iter().map(|claim| Verdict::of(claim, document));
+        verdicts.filter(wanted).count().to_string()
+    };
+    let tests = document.claims.len().to_string();
+    let (failures, errors, skipped) = (
+        number(|verdict| matches!(verdict, Verdict::Failure(_))),
+        number(|verdict| matches!(verdict, Verdict::Error(_))),
+        number(|verdict| matches!(verdict, Verdict::Skipped(_))),
+    );
+    writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
+    let suite = writer
+        .create_element("testsuite")
+        .with_attribute(("name", allowed(&document.experiment.name).as_str()))
+        .with_attribute(("tests", tests.as_str()))
+        .with_attribute(("failures", failures.as_str()))
+        .with_attribute(("errors", errors.as_str()))
+        .with_attribute(("skipped", skipped.as_str()))
+        .with_attribute(("timestamp", allowed(&document.created_at).as_str()));
+    suite.write_inner_content(|writer| {
+        for claim in &document.claims {
+            test_case(writer, claim, document)?;
+        }
+        let out = writer.create_element("system-out");
+        out.write_text_content(BytesText::new(&allowed(&trust(&summary))))?;
+        Ok(())
+    })?;
+    Ok(())
+}
+
+/// What a claim is to a build server.
+enum Verdict {
+    Holds,
+    Failure(String),
+    Error(String),
+    Skipped(String),
+}
+
+impl Verdict {
+    fn of(claim: &ClaimResult, document: &ResultDocument) -> Self {
+        if !document.trusted {
+            let why = document.why_not.first().map_or("the figures cannot be trusted", String::as_str);
+            return Self::Error(format!("no verdict: {why}"));
+        }
+        match claim.holds {
+            Some(true) => Self::Holds,
+            Some(false) => Self::Failure(measured(claim)),
+            None => Self::Skipped(claim.why.clone().unwrap_or_else(|| "could not be tried".to_owned())),
+        }
+    }
+
+    const fn element(&self) -> Option<(&'static str, &String)> {
+        match self {
+            Self::Holds => None,
+            Self::Failure(message) => Some(("failure", message)),
+            Self::Error(message) => Some(("error", message)),
+            Self::Skipped(message) => Some(("skipped", message)),
+        }
+    }
+}
+
+fn measured(claim: &ClaimResult) -> String {
+    let measured = claim.measured.map_or_else(|| "nothing".to_owned(), figures::plain);
+    format!("measured {measured}: does not hold")
+}
+
+fn test_case(writer: &mut Writer<Vec<u8>>, claim: &ClaimResult, document: &ResultDocument) -> io::Result<()> {
+    let class = allowed(&document.experiment.name);
+    let case = writer
+        .create_element("testcase")
+        .with_attribute(("classname", class.as_str()))
+        .with_attribute(("name", allowed(&claim.claim).as_str()));
+    match Verdict::of(claim, document).element() {
+        None => case.write_empty()?,
+        Some((element, message)) => case.write_inner_content(|writer| {
+            writer
+                .create_element(element)
+                .with_attribute(("message", allowed(message).as_str()))
+                .write_empty()?;
+            Ok(())
+        })?,
+    };
+    Ok(())
+}
+
+fn trust(summary: &Summary) -> String {
+    let parts = [&summary.trust.sentence, &summary.trust.requests];
+    parts.into_iter().chain(&summary.trust.why_not).cloned().collect::<Vec<_>>().join("\n")
+}
+
+/// Without the characters that XML 1.0 (section 2.2) forbids even when escaped.
+fn allowed(text: &str) -> String {
+    let legal = |c: char| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..='\u{10FFFF}');
+    text.chars().map(|c| if legal(c) { c } else { '\u{FFFD}' }).collect()
+}

@@ -1,0 +1,179 @@
+//! The result as GitHub-flavoured Markdown: for a pull request or `GITHUB_STEP_SUMMARY`.
+
+use crate::compare::metric::Metric;
+use crate::report::answer::{Answer, Line, ratio_of, verdict_words};
+use crate::report::figures;
+use crate::report::published;
+use crate::report::summary::{LoadPart, Summary, Why, summary};
+use crate::result::{Comparison, ResultDocument};
+use std::fmt::Write as _;
+
+/// The ratios that the table shows.
+const METRICS: [Metric; 7] = [
+    Metric::Rate,
+    Metric::P50,
+    Metric::P99,
+    Metric::P99_9,
+    Metric::CpuPerRequest,
+    Metric::RssPeak,
+    Metric::OsThreads,
+];
+
+/// The whole result.
+#[must_use]
+pub fn markdown(document: &ResultDocument) -> String {
+    let summary = summary(document);
+    let mut text = format!("## {}\n\n**{}**", plain(&summary.name), plain(&summary.question));
+    for fact in &summary.context {
+        let _ = write!(text, " · {}", plain(fact));
+    }
+    text.push_str("\n\n");
+    distrust(&mut text, &summary);
+    for load in &summary.loads {
+        load_part(&mut text, load, document);
+    }
+    whys(&mut text, &summary.findings);
+    trust(&mut text, &summary);
+    study(&mut text, document);
+    claims(&mut text, &summary);
+    let _ = writeln!(text, "Threadcount {}, {}.", plain(&document.threadcount), plain(&document.created_at));
+    text
+}
+
+fn distrust(text: &mut String, summary: &Summary) {
+    if !summary.trust.trusted {
+        text.push_str("> [!WARNING]\n> **No verdict: the figures below cannot be trusted.**\n");
+        for why in &summary.trust.why_not {
+            let _ = writeln!(text, "> {}", plain(why));
+        }
+        text.push('\n');
+    }
+}
+
+fn load_part(text: &mut String, load: &LoadPart, document: &ResultDocument) {
+    let _ = writeln!(text, "### {}\n", plain(&load.words));
+    for answer in &load.answers {
+        let _ = writeln!(text, "{}\n", sentence(answer));
+    }
+    if load.answers.is_empty() {
+        text.push_str("Nothing to compare: one variant only, or no complete runs.\n\n");
+    }
+    for comparison in document.comparisons.iter().filter(|comparison| comparison.load == load.name) {
+        ratios(text, comparison);
+    }
+    whys(text, &load.findings);
+}
+
+fn sentence(answer: &Answer) -> String {
+    let part = |line: &Line| {
+        let phrase = &line.phrase;
+        let ratio = phrase.ratio.as_ref().map_or_else(String::new, |ratio| format!("**{ratio}×**"));
+        let interval = line.interval.as_ref().map_or_else(String::new, |interval| format!(" {interval}"));
+        plain(&phrase.before) + &ratio + &plain(&phrase.after) + &plain(&interval)
+    };
+    answer.lines.iter().map(part).collect::<Vec<_>>().join(", ") + "."
+}
+
+fn ratios(text: &mut String, comparison: &Comparison) {
+    let (variant, baseline) = (plain(&comparison.variant), plain(&comparison.baseline));
+    let _ = writeln!(text, "| | {variant} | {baseline} | ratio | interval | |\n|---|--:|--:|--:|--:|---|");
+    for metric in METRICS {
+        if let Some(ratio) = ratio_of(comparison, metric) {
+            let _ = writeln!(
+                text,
+                "| {} | {} | {} | {} | {} | {} |",
+                metric.label(),
+                figures::figure(metric, ratio.variant_value),
+                figures::figure(metric, ratio.baseline_value),
+                figures::ratio(ratio.ratio),
+                plain(&figures::interval_of(ratio).unwrap_or_else(|| "–".to_owned())),
+                verdict_words(ratio.verdict),
+            );
+        }
+    }
+    text.push('\n');
+}
+
+fn whys(text: &mut String, findings: &[Why]) {
+    for why in findings {
+        let name =
+            if why.variant.is_empty() { String::new() } else { format!("**{}** ", plain(&why.variant)) };
+        let advice = why.advice.as_ref().map(|advice| format!(". Might help: {}", plain(advice)));
+        let _ = writeln!(text, "- {name}{}{}", plain(&why.sentence), advice.unwrap_or_default());
+    }
+    if !findings.is_empty() {
+        text.push('\n');
+    }
+}
+
+fn trust(text: &mut String, summary: &Summary) {
+    let trust = &summary.trust;
+    let _ = writeln!(text, "**Trust:** {}; {}.\n", plain(&trust.sentence), plain(&trust.requests));
+    for warning in &trust.warnings {
+        let _ = writeln!(text, "- warning: {}", plain(warning));
+    }
+    if !trust.warnings.is_empty() {
+        text.push('\n');
+    }
+}
+
+fn study(text: &mut String, document: &ResultDocument) {
+    let rows = published::rows(document);
+    if rows.is_empty() {
+        return;
+    }
+    text.push_str("| variant | load | figure | published | measured | measured / published |\n|---|---|---|--:|--:|--:|\n");
+    for row in rows {
+        let measured = row.measured.map(|value| figures::figure(row.metric, value));
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {} | {} | {} |",
+            plain(&row.variant),
+            plain(&row.load),
+            row.metric.label(),
+            figures::figure(row.metric, row.published),
+            measured.unwrap_or_else(|| "not measured".to_owned()),
+            row.ratio().map_or_else(|| "–".to_owned(), figures::ratio),
+        );
+    }
+    text.push('\n');
+}
+
+fn claims(text: &mut String, summary: &Summary) {
+    if summary.claims.is_empty() {
+        return;
+    }
+    text.push_str("| claim | verdict | |\n|---|---|---|\n");
+    for claim in &summary.claims {
+        let (words, figures) = (plain(&claim.claim), plain(&claim.figures));
+        let _ = writeln!(text, "| {words} | {} | {figures} |", claim.verdict);
+    }
+    text.push('\n');
+}
+
+/// Text that stays text: no mark-up, no HTML, no line break, no table cell, no mention of a person.
+fn plain(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '@' => safe.push_str("&#64;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '!' | '$' => safe.extend(['\\', c]),
+            c if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') => safe.push(' '),
+            c => safe.push(c),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+
+    #[test]
+    fn text_stays_text() {
+        assert_eq!(plain("<b>|`x`*_[a](b)\n@me"), r"&lt;b&gt;\|\`x\`\*\_\[a\](b) &#64;me");
+    }
+}

@@ -1,0 +1,65 @@
+//! Published figures beside the measured ones.
+
+use crate::compare::metric::Metric;
+use crate::experiment::Experiment;
+use crate::result::ResultDocument;
+
+/// One published figure and what was measured here.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PublishedRow {
+    /// The variant.
+    pub variant: String,
+    /// The load's name.
+    pub load: String,
+    /// The metric.
+    pub metric: Metric,
+    /// As published.
+    pub published: f64,
+    /// Mean over the runs here; `None`: not measured.
+    pub measured: Option<f64>,
+    /// Where in the study.
+    pub source: Option<String>,
+}
+
+impl PublishedRow {
+    /// measured / published.
+    #[must_use]
+    pub fn ratio(&self) -> Option<f64> {
+        self.measured.filter(|_| self.published != 0.0).map(|measured| measured / self.published)
+    }
+}
+
+/// Every published figure, in the order of the experiment's list, metrics in the order of reports.
+#[must_use]
+pub fn rows(document: &ResultDocument) -> Vec<PublishedRow> {
+    let mut rows = Vec::new();
+    for published in &document.experiment.published {
+        let load = published.load.as_deref().unwrap_or_else(|| first_load(&document.experiment));
+        for metric in Metric::ALL {
+            let figure = published.figures.iter().find(|(name, _)| Metric::from_name(name) == Some(metric));
+            if let Some((_, &figure)) = figure {
+                rows.push(PublishedRow {
+                    variant: published.variant.clone(),
+                    load: load.to_owned(),
+                    metric,
+                    published: figure,
+                    measured: mean(document, &published.variant, load, metric),
+                    source: published.source.clone(),
+                });
+            }
+        }
+    }
+    rows
+}
+
+fn first_load(experiment: &Experiment) -> &str {
+    experiment.loads.first().map_or("", |load| load.name.as_str())
+}
+
+/// The mean of one figure over the runs of a variant under a load that have it.
+#[must_use]
+pub fn mean(document: &ResultDocument, variant: &str, load: &str, metric: Metric) -> Option<f64> {
+    let runs = document.records.iter().filter(|record| record.variant == variant && record.load == load);
+    let figures: Vec<f64> = runs.filter_map(|record| metric.of(record)).collect();
+    (!figures.is_empty()).then(|| figures.iter().sum::<f64>() / figures.len() as f64)
+}

@@ -1,0 +1,188 @@
+//! What every report says first, once, as text without a form: title, answers, findings, trust, study, claims.
+
+use crate::compare::metric::Metric;
+use crate::experiment::{LoadKind, LoadSpec};
+use crate::report::answer::{Answer, answer};
+use crate::report::figures;
+use crate::report::published::{self, PublishedRow};
+use crate::report::trust::{self, Trust};
+use crate::result::{ClaimResult, Finding, ResultDocument};
+use serde::Serialize;
+
+/// A result in words.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    /// The experiment's name.
+    pub name: String,
+    /// Its question.
+    pub question: String,
+    /// Java and server, e.g. `Java 25.0.3+9 · Tomcat 11.0.24`.
+    pub context: Vec<String>,
+    /// One part for each load.
+    pub loads: Vec<LoadPart>,
+    /// Findings about no load in particular.
+    pub findings: Vec<Why>,
+    /// May it be believed?
+    pub trust: Trust,
+    /// Published beside measured, as sentences.
+    pub study: Vec<String>,
+    /// Claims and whether they hold.
+    pub claims: Vec<ClaimLine>,
+}
+
+/// What happened under one load.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LoadPart {
+    /// The load's name.
+    pub name: String,
+    /// In words, e.g. `400 clients`.
+    pub words: String,
+    /// One for each comparison.
+    pub answers: Vec<Answer>,
+    /// Findings about this load.
+    pub findings: Vec<Why>,
+}
+
+/// A finding, as a line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Why {
+    /// The variant; empty: all.
+    pub variant: String,
+    /// The fact.
+    pub sentence: String,
+    /// What might help.
+    pub advice: Option<String>,
+    /// Its figures, e.g. `pool threads 200`.
+    pub evidence: Vec<String>,
+}
+
+/// A claim, as a line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ClaimLine {
+    /// As written.
+    pub claim: String,
+    /// `holds`, `does not hold`, `not tried`.
+    pub verdict: &'static str,
+    /// `measured 1.98, published 1.99`, or why it was not tried.
+    pub figures: String,
+}
+
+/// Puts a result into words.
+#[must_use]
+pub fn summary(document: &ResultDocument) -> Summary {
+    let rows = published::rows(document);
+    Summary {
+        name: document.experiment.name.clone(),
+        question: document.experiment.question.clone(),
+        context: context(document),
+        loads: document.experiment.loads.iter().map(|load| load_part(document, load)).collect(),
+        findings: whys(document, |finding| finding.load.is_none()),
+        trust: trust::trust(document),
+        study: study(&rows, &document.experiment.loads),
+        claims: document.claims.iter().map(claim_line).collect(),
+    }
+}
+
+fn load_part(document: &ResultDocument, load: &LoadSpec) -> LoadPart {
+    let open = matches!(load.kind, LoadKind::Open { .. });
+    let comparisons = document.comparisons.iter().filter(|comparison| comparison.load == load.name);
+    LoadPart {
+        name: load.name.clone(),
+        words: load_words(load),
+        answers: comparisons.map(|comparison| answer(comparison, open)).collect(),
+        findings: whys(document, |finding| finding.load.as_ref() == Some(&load.name)),
+    }
+}
+
+/// A load in words: `400 clients`, `5,000/s over at most 64 clients`.
+#[must_use]
+pub fn load_words(load: &LoadSpec) -> String {
+    match load.kind {
+        LoadKind::Closed { clients } => figures::plural(clients as usize, "client"),
+        LoadKind::Open { rate_per_s, clients } => {
+            let clients = figures::plural(clients as usize, "client");
+            format!("{}/s over at most {clients}", figures::number(rate_per_s))
+        }
+    }
+}
+
+fn context(document: &ResultDocument) -> Vec<String> {
+    let servers = || document.records.iter().map(|record| &record.server);
+    let java = distinct(servers().filter_map(|server| server.java.as_deref()).map(java_words));
+    let product = distinct(servers().filter_map(|server| server.product.clone()));
+    let product = product.into_iter().map(|name| name.trim_start_matches("Apache ").to_owned());
+    java.into_iter().chain(product).collect()
+}
+
+fn java_words(version: &str) -> String {
+    format!("Java {}", version.split_whitespace().next().unwrap_or(version))
+}
+
+/// Each text once, in the order of its first appearance.
+pub(super) fn distinct(texts: impl Iterator<Item = String>) -> Vec<String> {
+    let mut seen = Vec::new();
+    texts.for_each(|text| {
+        if !seen.contains(&text) {
+            seen.push(text);
+        }
+    });
+    seen
+}
+
+fn whys(document: &ResultDocument, wanted: impl Fn(&Finding) -> bool) -> Vec<Why> {
+    let why = |finding: &Finding| Why {
+        variant: finding.variant.clone().unwrap_or_default(),
+        sentence: finding.sentence.clone(),
+        advice: finding.advice.clone(),
+        evidence: finding
+            .evidence
+            .iter()
+            .map(|fact| {
+                format!("{} {} {}", fact.what, figures::plain(fact.value), fact.unit).trim().to_owned()
+            })
+            .collect(),
+    };
+    document.findings.iter().filter(|finding| wanted(finding)).map(why).collect()
+}
+
+fn study(rows: &[PublishedRow], loads: &[LoadSpec]) -> Vec<String> {
+    let sentence = |row: &PublishedRow| {
+        let load = loads.iter().find(|load| loads.len() > 1 && load.name == row.load);
+        let load = load.map_or_else(String::new, |load| format!(", {}", load_words(load)));
+        let measured = match (row.measured, row.ratio()) {
+            (Some(measured), Some(ratio)) => {
+                format!(
+                    "measured {}, {} of it",
+                    figures::figure(row.metric, measured),
+                    figures::percent(ratio)
+                )
+            }
+            _ => "not measured".to_owned(),
+        };
+        format!("{}{load}: published {}, {measured}", row.variant, figures::figure(row.metric, row.published))
+    };
+    rows.iter().filter(|row| row.metric == Metric::Rate).map(sentence).collect()
+}
+
+/// A claim's verdict in words.
+#[must_use]
+pub fn claim_words(claim: &ClaimResult) -> &'static str {
+    match claim.holds {
+        Some(true) => "holds",
+        Some(false) => "does not hold",
+        None => "not tried",
+    }
+}
+
+fn claim_line(claim: &ClaimResult) -> ClaimLine {
+    let measured = claim.measured.map(|value| format!("measured {}", figures::plain(value)));
+    let published = claim.published.map(|value| format!("published {}", figures::plain(value)));
+    let parts: Vec<String> = [measured, published, claim.why.clone()].into_iter().flatten().collect();
+    ClaimLine { claim: claim.claim.clone(), verdict: claim_words(claim), figures: parts.join(", ") }
+}
+
+/// A sentence with a capital at its beginning.
+pub(super) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}

@@ -1,0 +1,119 @@
+//! May the figures be believed: the generator's health, how far rounds differ, failures and warnings.
+
+use crate::compare::metric::Metric;
+use crate::record::Record;
+use crate::report::figures;
+use crate::result::ResultDocument;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// What a reader must know before believing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Trust {
+    /// `false`: no verdict may be drawn.
+    pub trusted: bool,
+    /// Why not; the most important first.
+    pub why_not: Vec<String>,
+    /// The generator's health and the spread, as one sentence.
+    pub sentence: String,
+    /// What became of the requests, as one sentence.
+    pub requests: String,
+    /// Warnings of the runs, each once, with how many runs said it.
+    pub warnings: Vec<String>,
+}
+
+/// Reads a result's trust from its records.
+#[must_use]
+pub fn trust(document: &ResultDocument) -> Trust {
+    Trust {
+        trusted: document.trusted,
+        why_not: document.why_not.clone(),
+        sentence: health(&document.records),
+        requests: requests(&document.records),
+        warnings: warnings(&document.records),
+    }
+}
+
+fn health(records: &[Record]) -> String {
+    let generators =
+        || records.iter().filter_map(|record| record.measured.as_ref()).map(|load| &load.generator);
+    let mut parts = Vec::new();
+    if let Some(share) = generators().map(|generator| generator.cpu_share).reduce(f64::max) {
+        let lag =
+            generators().filter_map(|generator| generator.send_lag_ms).map(|lag| lag.p99).reduce(f64::max);
+        let sent = lag.map_or_else(String::new, |lag| {
+            format!(" and sent within {} of due (p99)", figures::milliseconds(lag))
+        });
+        parts.push(format!("the generator used at most {} of a core{sent}", figures::percent(share)));
+    }
+    parts.push(match spread(records) {
+        Some(spread) => format!("rounds differ by at most {}", figures::percent(spread)),
+        None => "one round only, so nobody knows how far rounds differ".to_owned(),
+    });
+    parts.join("; ")
+}
+
+/// The largest (highest − lowest) / mean rate among the rounds of one variant under one load; `None`: no variant has
+/// two rounds.
+#[must_use]
+pub fn spread(records: &[Record]) -> Option<f64> {
+    let mut rates: BTreeMap<(&str, &str), Vec<f64>> = BTreeMap::new();
+    for record in records {
+        if let Some(rate) = Metric::Rate.of(record) {
+            rates.entry((&record.load, &record.variant)).or_default().push(rate);
+        }
+    }
+    let spread = |rates: &Vec<f64>| {
+        let mean = rates.iter().sum::<f64>() / rates.len() as f64;
+        let high = rates.iter().copied().fold(f64::MIN, f64::max);
+        let low = rates.iter().copied().fold(f64::MAX, f64::min);
+        (rates.len() > 1 && mean > 0.0).then(|| (high - low) / mean)
+    };
+    rates.values().filter_map(spread).reduce(f64::max)
+}
+
+fn requests(records: &[Record]) -> String {
+    let (mut sent, mut failed, mut unfinished) = (0, 0, 0);
+    let mut causes: BTreeMap<&str, u64> = BTreeMap::new();
+    for load in records.iter().filter_map(|record| record.measured.as_ref()) {
+        sent += load.requests.sent;
+        failed += load.requests.failed;
+        unfinished += load.requests.unfinished;
+        for (cause, count) in &load.failures {
+            *causes.entry(cause).or_default() += count;
+        }
+    }
+    let flying = format!("{} in flight when the time was up", figures::count(unfinished));
+    if failed == 0 {
+        return format!("none of {} requests failed ({flying})", figures::count(sent));
+    }
+    let causes: Vec<String> =
+        causes.iter().map(|(cause, count)| format!("{cause} {}", figures::count(*count))).collect();
+    format!(
+        "{} of {} requests failed: {} ({flying})",
+        figures::count(failed),
+        figures::count(sent),
+        causes.join(", ")
+    )
+}
+
+fn warnings(records: &[Record]) -> Vec<String> {
+    let mut warnings: Vec<(String, usize)> = Vec::new();
+    let mut add = |text: String| match warnings.iter_mut().find(|(known, _)| *known == text) {
+        Some((_, runs)) => *runs += 1,
+        None => warnings.push((text, 1)),
+    };
+    for record in records {
+        if let Some(failure) = &record.failure {
+            add(format!("{} under {}: {}", record.variant, record.load, failure.why));
+        }
+        for warning in record.measured.iter().flat_map(|load| &load.warnings) {
+            add(format!("{} under {}: {warning}", record.variant, record.load));
+        }
+    }
+    let words = |(text, runs): (String, usize)| match runs {
+        1 => text,
+        _ => format!("{text} ({})", figures::plural(runs, "run")),
+    };
+    warnings.into_iter().map(words).collect()
+}

@@ -1,0 +1,266 @@
+//! Result documents for the report tests: made up, but shaped like the demo's real ones.
+#![allow(dead_code, reason = "each test binary uses its own part")]
+
+mod runs;
+
+use runs::{Sizes, record};
+use std::collections::BTreeMap;
+use threadcount::compare::metric::Metric;
+use threadcount::experiment::*;
+use threadcount::record::Record;
+use threadcount::result::*;
+
+/// tomcat-blocking: three variants, two loads, three rounds.
+pub fn demo() -> ResultDocument {
+    let variants = [
+        variant("platform", "Tomcat's default: 200 threads", Threads::Platform(PoolSize::Default)),
+        variant("platform-sized", "a thread for each client", Threads::Platform(PoolSize::Clients)),
+        variant("virtual", "a virtual thread for each request", Threads::Virtual),
+    ];
+    document(&variants, &[closed("c400", 400), closed("c1000", 1_000)], Sizes { rounds: 3, seconds: 12 })
+}
+
+/// Five variants, ten minutes of series, seven rounds.
+pub fn big() -> ResultDocument {
+    let names = ["platform", "platform-sized", "virtual", "cached", "event-loop"];
+    let variants = names.map(|name| variant(name, "", Threads::Virtual));
+    document(&variants, &[closed("c400", 400)], Sizes { rounds: 7, seconds: 600 })
+}
+
+/// What a hostile YAML file or server could put into every string.
+pub const HOSTILE: &str = "<script>alert(1)</script>\"'</script><!--<img src=x onerror=alert(2)>\u{2028}{{7*7}}|`*_\u{1}]]>&amp;=1+1";
+
+/// The demo with [`HOSTILE`] and 300 characters in every string that is not a fixed word of the schema.
+pub fn hostile() -> ResultDocument {
+    let mut value = serde_json::to_value(demo()).unwrap();
+    poison(&mut value);
+    serde_json::from_value(value).unwrap()
+}
+
+fn poison(value: &mut serde_json::Value) {
+    const FIXED: [&str; 5] = ["verdict", "threads", "schema", "metric", "mode"];
+    match value {
+        serde_json::Value::String(text) => *text = format!("{text}{HOSTILE}{}", "x".repeat(300)),
+        serde_json::Value::Array(items) => items.iter_mut().for_each(poison),
+        serde_json::Value::Object(fields) => {
+            fields
+                .iter_mut()
+                .filter(|(key, _)| !FIXED.contains(&key.as_str()))
+                .for_each(|(_, item)| poison(item));
+        }
+        _ => {}
+    }
+}
+
+fn variant(name: &str, note: &str, threads: Threads) -> Variant {
+    Variant {
+        name: name.to_owned(),
+        note: (!note.is_empty()).then(|| note.to_owned()),
+        server: Server::Tomcat {
+            version: "11.0".into(),
+            app: "servlets".into(),
+            threads,
+            accept_count: 2_000,
+        },
+        jdk: Some(25),
+        jvm: vec!["-Xms512m".into(), "-Xmx512m".into()],
+        env: BTreeMap::from([("TZ".to_owned(), "UTC".to_owned())]),
+    }
+}
+
+fn closed(name: &str, clients: u32) -> LoadSpec {
+    LoadSpec {
+        name: name.to_owned(),
+        kind: LoadKind::Closed { clients },
+        requests: Some(1_000_000),
+        duration_s: Some(12.0),
+        request: RequestSpec {
+            method: "GET".into(),
+            path: "/thread-info?sleep=50ms".into(),
+            headers: vec![("Accept".into(), "text/plain".into())],
+            body: None,
+        },
+        runs: 3,
+        only_variants: Vec::new(),
+    }
+}
+
+fn document(variants: &[Variant], loads: &[LoadSpec], sizes: Sizes) -> ResultDocument {
+    let experiment = experiment(variants, loads);
+    let mut records = Vec::new();
+    for load in loads {
+        for round in 1..=sizes.rounds {
+            for place in 0..variants.len() {
+                let place = if round % 2 == 0 { variants.len() - 1 - place } else { place };
+                records.push(record(&variants[place], load, round, records.len() as u32 + 1, sizes));
+            }
+        }
+    }
+    let comparisons = comparisons(&experiment, &records);
+    ResultDocument {
+        schema: SCHEMA.to_owned(),
+        threadcount: "0.1.0".into(),
+        command: ["threadcount", "run", "tomcat-blocking", "--quick"].map(str::to_owned).to_vec(),
+        created_at: "2026-11-20T22:58:00Z".into(),
+        experiment,
+        machine: Machine {
+            cpu: "AMD EPYC 7B13".into(),
+            cores: 2,
+            memory_bytes: 25_276_518_400,
+            kernel: "6.1.0-40-amd64".into(),
+            os: "Debian GNU/Linux 12 (bookworm)".into(),
+            max_open_files: 1_048_576,
+            virtualization: Some("kvm".into()),
+        },
+        comparisons,
+        records,
+        findings: findings(),
+        claims: claims(),
+        trusted: true,
+        why_not: Vec::new(),
+    }
+}
+
+fn experiment(variants: &[Variant], loads: &[LoadSpec]) -> Experiment {
+    let published = |variant: &str, load: &str, figures: &[(&str, f64)]| Published {
+        variant: variant.to_owned(),
+        load: Some(load.to_owned()),
+        source: Some("table 2".into()),
+        figures: figures.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
+    };
+    Experiment {
+        name: "tomcat-blocking".into(),
+        question: "Do virtual threads help a servlet that blocks for 50 ms?".into(),
+        study: Some(Study {
+            title: "Tomcat 11 & Virtual Threads".into(),
+            date: Some("2024-02-05".into()),
+            authors: Some("C. Klein".into()),
+            url: Some("https://example.org/tomcat-11-virtual-threads".into()),
+            machine: Some("a laptop with eight cores".into()),
+        }),
+        variants: variants.to_vec(),
+        loads: loads.to_vec(),
+        warmup_s: 15.0,
+        published: vec![
+            published("platform", "c400", &[("rate_per_s", 3_967.8), ("p50_ms", 100.6), ("p99_ms", 145.1)]),
+            published("virtual", "c400", &[("rate_per_s", 7_881.3), ("p50_ms", 50.4), ("nmt_threads", 39.0)]),
+            published("virtual", "c1000", &[("rate_per_s", 19_672.9)]),
+        ],
+        claims: vec!["virtual.rate / platform.rate >= 1.9".into()],
+        quick: true,
+    }
+}
+
+fn comparisons(experiment: &Experiment, records: &[Record]) -> Vec<Comparison> {
+    let baseline = &experiment.variants[0].name;
+    let mut all = Vec::new();
+    for load in &experiment.loads {
+        for variant in experiment.variants.iter().skip(1) {
+            let figures = |name: &str, metric: Metric| -> Vec<f64> {
+                let mine = records.iter().filter(|record| record.variant == name && record.load == load.name);
+                mine.filter_map(|record| metric.of(record)).collect()
+            };
+            let ratios = Metric::ALL.into_iter().filter_map(|metric| {
+                ratio(metric, &figures(&variant.name, metric), &figures(baseline, metric))
+            });
+            all.push(Comparison {
+                variant: variant.name.clone(),
+                baseline: baseline.clone(),
+                load: load.name.clone(),
+                ratios: ratios.collect(),
+            });
+        }
+    }
+    all
+}
+
+fn ratio(metric: Metric, variant: &[f64], baseline: &[f64]) -> Option<Ratio> {
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let (variant_value, baseline_value) = (mean(variant), mean(baseline));
+    if !(variant_value.is_finite() && baseline_value > 0.0) {
+        return None;
+    }
+    let ratio = variant_value / baseline_value;
+    let (low, high) = (ratio * 0.985, ratio * 1.015);
+    let verdict = match (low, high) {
+        _ if metric == Metric::Max => Verdict::NotEnoughRuns,
+        (low, _) if low > 1.0 => Verdict::Higher,
+        (_, high) if high < 1.0 => Verdict::Lower,
+        _ => Verdict::NoDifference,
+    };
+    let interval = (metric != Metric::Max).then_some(Interval { low, high, confidence: 0.95 });
+    let runs = (variant.len() as u32, baseline.len() as u32);
+    Some(Ratio {
+        metric: metric.name().to_owned(),
+        variant_value,
+        baseline_value,
+        ratio,
+        interval,
+        verdict,
+        runs,
+    })
+}
+
+fn findings() -> Vec<Finding> {
+    let evidence =
+        |what: &str, value: f64, unit: &str| Evidence { what: what.into(), value, unit: unit.into() };
+    let finding = |rule: &str, variant: Option<&str>, load: Option<&str>, sentence: &str| Finding {
+        rule: rule.into(),
+        variant: variant.map(str::to_owned),
+        load: load.map(str::to_owned),
+        sentence: sentence.into(),
+        evidence: vec![evidence("pool threads", 200.0, "threads"), evidence("service time", 50.2, "ms")],
+        advice: None,
+        confidence: 0.95,
+    };
+    vec![
+        Finding {
+            advice: Some("raise maxThreads, or use virtual threads".into()),
+            ..finding(
+                "pool-ceiling",
+                Some("platform"),
+                Some("c400"),
+                "200 of 200 pool threads busy all the time: 200 / 50.2 ms = 3,984/s is all such a pool can do",
+            )
+        },
+        finding(
+            "little-limit",
+            Some("virtual"),
+            Some("c400"),
+            "every client is waiting for the servlet: 400 / 50.9 ms = 7,859/s; send more and it will do more",
+        ),
+        finding(
+            "pool-ceiling",
+            Some("platform"),
+            Some("c1000"),
+            "200 of 200 pool threads busy all the time: 200 / 50.4 ms = 3,968/s is all such a pool can do",
+        ),
+        finding(
+            "machine-full",
+            Some("virtual"),
+            Some("c1000"),
+            "both cores of the machine are full; the load generator has 0.4 of them",
+        ),
+        finding(
+            "heap-fixed",
+            None,
+            None,
+            "the heap is the same for all variants (512 MB), so that memory compares",
+        ),
+    ]
+}
+
+fn claims() -> Vec<ClaimResult> {
+    let claim = |claim: &str, published, measured, holds, why: Option<&str>| ClaimResult {
+        claim: claim.to_owned(),
+        published,
+        measured,
+        holds,
+        why: why.map(str::to_owned),
+    };
+    vec![
+        claim("virtual.rate / platform.rate >= 1.9", Some(1.986), Some(1.981), Some(true), None),
+        claim("virtual.os_threads <= 20", None, Some(27.0), Some(false), None),
+        claim("cached.rate >= 5000", None, None, None, Some("there is no variant `cached`")),
+    ]
+}

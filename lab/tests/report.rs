@@ -1,0 +1,226 @@
+//! Every report, made from documents whose figures are known.
+
+mod common;
+
+use quick_xml::events::Event;
+use threadcount::compare::metric::Metric;
+use threadcount::record::RunFailure;
+use threadcount::report::terminal::{TerminalStyle, paragraph, terminal};
+use threadcount::report::{Format, render, write};
+
+#[test]
+fn the_terminal_summary_reads_well_at_132_columns() {
+    let text = terminal(
+        &common::demo(),
+        Some("out/tomcat-blocking/report.html"),
+        TerminalStyle { width: 132, colour: false },
+    );
+    assert!(text.lines().all(|line| line.chars().count() <= 132), "{text}");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn the_terminal_summary_is_broken_at_80_columns() {
+    let text = terminal(&common::demo(), None, TerminalStyle { width: 80, colour: false });
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn the_terminal_summary_says_first_that_figures_cannot_be_trusted() {
+    let mut document = common::demo();
+    document.trusted = false;
+    document.why_not = vec!["the generator used 99 % of its core".to_owned()];
+    let text = terminal(&document, None, TerminalStyle { width: 100, colour: false });
+    let verdict = text.find("No verdict").unwrap();
+    assert!(verdict < text.find("answers").unwrap(), "{text}");
+    assert!(paragraph(&document).contains("No verdict"), "{}", paragraph(&document));
+}
+
+#[test]
+fn no_escape_sequence_reaches_the_terminal() {
+    let mut document = common::hostile();
+    document.experiment.question.push_str("\u{1b}]0;owned\u{7}\u{202e}");
+    let text = terminal(&document, Some("x"), TerminalStyle { width: 100, colour: false });
+    assert!(!text.chars().any(|c| (c.is_control() && c != '\n') || c == '\u{202e}'), "{text:?}");
+}
+
+#[test]
+fn colours_do_not_change_the_text() {
+    let plain = terminal(&common::demo(), None, TerminalStyle { width: 100, colour: false });
+    let coloured = terminal(&common::demo(), None, TerminalStyle { width: 100, colour: true });
+    assert!(coloured.contains('\u{1b}'));
+    assert_eq!(anstream::adapter::strip_str(&coloured).to_string(), plain);
+}
+
+#[test]
+fn the_paragraph_says_the_same_in_one_line() {
+    insta::assert_snapshot!(paragraph(&common::demo()));
+}
+
+#[test]
+#[ignore = "writes pages to look at: PAGES=dir cargo test -p threadcount --test report -- --ignored"]
+fn pages_to_look_at() {
+    let dir = std::path::PathBuf::from(std::env::var("PAGES").unwrap());
+    for (name, document) in [("demo", common::demo()), ("big", common::big()), ("hostile", common::hostile())]
+    {
+        std::fs::write(dir.join(format!("{name}.html")), threadcount::report::html::html(&document).unwrap())
+            .unwrap();
+    }
+}
+
+#[test]
+fn the_markdown_says_the_same() {
+    insta::assert_snapshot!(render(&common::demo(), Format::Markdown).unwrap());
+}
+
+#[test]
+fn hostile_names_stay_text_in_markdown() {
+    let text = render(&common::hostile(), Format::Markdown).unwrap();
+    assert!(!text.contains("<script"), "{text}");
+    assert!(!text.contains("<img"), "{text}");
+}
+
+#[test]
+fn runs_csv_has_one_row_for_each_run_and_every_metric() {
+    let document = common::demo();
+    let text = render(&document, Format::Csv).unwrap();
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let head = reader.headers().unwrap().clone();
+    let column = |name: &str| head.iter().position(|column| column == name).expect(name);
+    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    assert_eq!(rows.len(), document.records.len());
+    for (row, record) in rows.iter().zip(&document.records) {
+        for metric in Metric::ALL {
+            let cell: f64 = row[column(metric.name())].parse().unwrap();
+            assert_eq!(Some(cell), metric.of(record), "{}", metric.name());
+        }
+        assert_eq!(row[column("ok")], record.measured.as_ref().unwrap().requests.ok.to_string());
+    }
+}
+
+#[test]
+fn hostile_names_come_back_from_csv_as_they_were() {
+    let document = common::hostile();
+    let text = render(&document, Format::Csv).unwrap();
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let row = reader.records().next().unwrap().unwrap();
+    assert_eq!(row[2], document.records[0].variant);
+}
+
+#[test]
+fn a_run_without_figures_has_empty_cells_and_its_reason() {
+    let mut document = common::demo();
+    document.records[0].measured = None;
+    document.records[0].cost = None;
+    document.records[0].native_memory = None;
+    document.records[0].failure =
+        Some(RunFailure { why: "port in use".into(), log_tail: vec!["BindException".into()] });
+    let text = render(&document, Format::Csv).unwrap();
+    assert!(text.lines().nth(1).unwrap().contains("port in use,,,,"), "{text}");
+    let page = render(&document, Format::Html).unwrap();
+    assert!(page.contains("port in use") && page.contains("BindException"));
+    render(&document, Format::Markdown).unwrap();
+}
+
+#[test]
+fn series_csv_has_every_reading() {
+    let document = common::demo();
+    let text = threadcount::report::csv::series(&document).unwrap();
+    let readings: usize =
+        document.records.iter().map(|record| record.load_series.len() + record.process_series.len()).sum();
+    assert_eq!(text.lines().count(), readings + 1);
+    assert!(text.lines().nth(1).unwrap().starts_with("c400,platform,1,load,0.5,"), "{text}");
+}
+
+#[test]
+fn claims_are_test_cases() {
+    insta::assert_snapshot!(render(&common::demo(), Format::Junit).unwrap());
+}
+
+#[test]
+fn claims_are_errors_when_the_figures_cannot_be_trusted() {
+    let mut document = common::demo();
+    document.trusted = false;
+    document.why_not = vec!["the generator was the bottleneck".into()];
+    let text = render(&document, Format::Junit).unwrap();
+    assert!(text.contains(r#"failures="0" errors="3""#), "{text}");
+    assert!(text.contains("no verdict: the generator was the bottleneck"), "{text}");
+}
+
+#[test]
+fn hostile_claims_are_well_formed_xml_and_come_back_as_they_were() {
+    let document = common::hostile();
+    let text = render(&document, Format::Junit).unwrap();
+    let mut reader = quick_xml::Reader::from_str(&text);
+    let mut names = Vec::new();
+    loop {
+        match reader.read_event().unwrap() {
+            Event::Start(tag) | Event::Empty(tag) if tag.name().as_ref() == "testcase" => {
+                let name = tag.attributes().map(Result::unwrap).find(|it| it.key.as_ref() == "name").unwrap();
+                names.push(quick_xml::escape::unescape(&name.value).unwrap().into_owned());
+            }
+            Event::Eof => break,
+            _ => {}
+        }
+    }
+    let expected: Vec<String> =
+        document.claims.iter().map(|claim| claim.claim.replace('\u{1}', "\u{FFFD}")).collect();
+    assert_eq!(names, expected);
+}
+
+#[test]
+fn a_report_is_written_into_its_folder() {
+    let dir = tempfile::tempdir().unwrap();
+    let inner = dir.path().join("not/yet/there");
+    for (format, file) in [
+        (Format::Html, "report.html"),
+        (Format::Markdown, "report.md"),
+        (Format::Csv, "runs.csv"),
+        (Format::Junit, "junit.xml"),
+        (Format::Text, "report.txt"),
+    ] {
+        let path = write(&common::demo(), format, &inner).unwrap();
+        assert_eq!(path, inner.join(file));
+        assert!(path.is_file());
+    }
+    assert!(inner.join("series.csv").is_file());
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let error = write(&common::demo(), Format::Text, &file.join("sub")).unwrap_err().to_string();
+    assert!(error.contains("file/sub"), "{error}");
+}
+
+#[test]
+fn a_result_without_runs_still_makes_every_report() {
+    let mut document = common::demo();
+    document.records.clear();
+    document.comparisons.clear();
+    document.findings.clear();
+    document.claims.clear();
+    for format in [Format::Html, Format::Markdown, Format::Csv, Format::Junit, Format::Text] {
+        assert!(!render(&document, format).unwrap().is_empty());
+    }
+    terminal(&document, None, TerminalStyle { width: 80, colour: false });
+}
+
+#[test]
+fn the_big_page_is_under_five_megabytes_and_asks_for_nothing() {
+    let page = render(&common::big(), Format::Html).unwrap();
+    assert!(page.len() < 5_000_000, "{} bytes", page.len());
+    assert!(page.contains("default-src 'none'"));
+}
+
+#[test]
+fn hostile_text_is_escaped_in_the_page() {
+    let page = render(&common::hostile(), Format::Html).unwrap();
+    let (markup, scripts) = page.split_once(r#"<script type="application/json""#).unwrap();
+    assert!(!markup.contains("<script") && !markup.contains("<img"), "an element from the data stands in the page");
+    let data = &scripts[..scripts.find("</script>").unwrap()];
+    assert!(!data[data.find('{').unwrap()..].contains('<'), "the data could end its element");
+}
