@@ -19,7 +19,6 @@ const EVENTS: usize = 256;
 /// Most bytes taken by one `recv`.
 const BUFFER_BYTES: usize = 64 * 1024;
 
-#[derive(Debug)]
 pub(crate) struct Epoll {
     epoll: OwnedFd,
     server: SocketAddr,

@@ -76,7 +76,8 @@ impl<D: Driver> Worker<'_, D> {
         self.on_closed(slot, now_ns);
     }
 
-    fn end(&mut self, slot: Slot, now_ns: Nanos) {
+    /// The request has ended, one way or the other.
+    pub(super) fn end(&mut self, slot: Slot, now_ns: Nanos) {
         self.in_flight -= 1;
         self.last_event_ns = now_ns;
         self.deadlines.clear(slot);
@@ -130,7 +131,8 @@ impl<D: Driver> Worker<'_, D> {
         match self.connections[slot as usize].state {
             State::Opening => self.on_connect_failed(slot, FailureCause::ConnectTimeout, now_ns),
             State::Busy => self.fail(slot, FailureCause::RequestTimeout, now_ns),
-            State::Resting | State::Free | State::Closed => self.on_closed(slot, now_ns),
+            State::Resting => self.on_closed(slot, now_ns),
+            State::Free | State::Closed => {}
         }
     }
 }

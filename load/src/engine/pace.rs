@@ -44,6 +44,11 @@ impl Pace {
         self.open.is_some()
     }
 
+    /// Is there a request that has not begun, due or not?
+    pub(super) fn has_left(&self) -> bool {
+        self.left > 0
+    }
+
     /// May another request begin now, in a closed loop or with a schedule that has one due?
     pub(super) fn may_begin(&self, now_ns: Nanos) -> bool {
         let due_ns = self.open.as_ref().map_or(self.started_ns, |due| due.next_ns);

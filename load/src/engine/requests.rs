@@ -106,8 +106,8 @@ impl<D: Driver> Worker<'_, D> {
         connection.refusals = connection.refusals.saturating_add(1);
         let rest_ns = FIRST_REST_NS << (connection.refusals - 1).min(10);
         if had_request {
-            self.in_flight -= 1;
             self.recorder.failed(connection.exchange, cause, None, now_ns);
+            self.end(slot, now_ns);
         } else {
             self.opening -= 1;
             if !is_open && self.pace.has_left() {
@@ -115,6 +115,7 @@ impl<D: Driver> Worker<'_, D> {
                 let exchange = Exchange { due_ns, sent_ns: due_ns };
                 self.recorder.sent(exchange);
                 self.recorder.failed(exchange, cause, None, now_ns);
+                self.last_event_ns = now_ns;
             }
         }
         if is_open {

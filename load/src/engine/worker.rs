@@ -12,7 +12,6 @@ use crate::run::{Done, Work};
 use crate::times::Times;
 use std::collections::VecDeque;
 use std::io;
-use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The loop comes back at least this often, to see the stop flag and to hand over a finished second.
@@ -120,7 +119,7 @@ impl<'a, D: Driver> Worker<'a, D> {
 
     /// Until when there is nothing to do unless something happens.
     fn wake_at(&self, now_ns: Nanos) -> Nanos {
-        let has_room = !self.free.is_empty() || !self.closed.is_empty();
+        let has_room = !self.free.is_empty() || (self.may_open_for_request() && !self.closed.is_empty());
         let due_ns = if has_room { self.pace.next_due_ns() } else { Nanos::MAX };
         due_ns.min(self.deadlines.look_at_ns()).min(self.deadline_ns).min(now_ns + HEARTBEAT_NS)
     }
@@ -140,9 +139,18 @@ impl<'a, D: Driver> Worker<'a, D> {
     /// which then is part of what the request waits for.
     fn begin_due(&mut self, now_ns: Nanos) {
         while self.pace.may_begin(now_ns) {
-            let Some(slot) = self.take_free().or_else(|| self.closed.pop_front()) else { return };
+            let Some(slot) = self.take_free().or_else(|| self.take_closed()) else { return };
             self.begin(slot, now_ns);
         }
+    }
+
+    /// In a closed loop a connection's first request begins when the connection has been opened in advance.
+    fn may_open_for_request(&self) -> bool {
+        self.pace.is_open() || self.to_open == 0
+    }
+
+    fn take_closed(&mut self) -> Option<Slot> {
+        if self.may_open_for_request() { self.closed.pop_front() } else { None }
     }
 
     /// The connection that has been free for longest. One that was closed meanwhile may be listed still, and one that was
@@ -181,9 +189,4 @@ impl<'a, D: Driver> Worker<'a, D> {
 pub(super) fn slots(work: &Work<'_>) -> u32 {
     let requests = work.requests.unwrap_or(u64::MAX);
     u64::from(work.connections).min(requests) as u32
-}
-
-/// What [`Worker`] needs to know of the server.
-pub(super) fn server(work: &Work<'_>) -> SocketAddr {
-    work.address
 }
