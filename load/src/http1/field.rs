@@ -110,6 +110,17 @@ mod tests {
     }
 
     #[test]
+    fn every_byte_is_judged_alike_wherever_it_stands() {
+        for byte in 0..=255 {
+            for at in 0..35 {
+                let mut text = [b'x'; 35];
+                text[at] = byte;
+                assert_eq!(check_text(&text).is_ok(), is_text_byte(byte), "{byte:#x} at {at}");
+            }
+        }
+    }
+
+    #[test]
     fn a_list_has_no_empty_members() {
         assert_eq!(list(b" a ,, b,").collect::<Vec<_>>(), [&b"a"[..], b"b"]);
     }
