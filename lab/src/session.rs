@@ -7,7 +7,7 @@ use crate::explain::explain;
 use crate::observe::machine;
 use crate::record::Record;
 use crate::result::{ResultDocument, SCHEMA};
-use crate::result_folder::{FolderError, ResultFolder};
+use crate::result_folder::FolderError;
 use crate::run::Runner;
 use crate::run::watch::{Event, Watch};
 use std::sync::atomic::Ordering;

@@ -8,7 +8,6 @@ use crate::observe::machine;
 use clap::Args;
 use std::fmt::Display;
 use std::process::{Command, ExitCode, Stdio};
-use threadcount_load::driver;
 
 /// The Java versions that experiments ask for.
 const WANTED_JAVA: [u16; 2] = [21, 25];
@@ -42,10 +41,6 @@ impl CheckCommand {
             machine.kernel
         );
         anstream::println!("  {} open files at most", machine.max_open_files);
-        match driver::io_uring_refused() {
-            None => anstream::println!("  found    io_uring"),
-            Some(why) => missing("io_uring", &format!("{why}; loads are carried by epoll instead")),
-        }
 
         anstream::println!("Java:");
         let jdks = Places::of_this_machine().find();

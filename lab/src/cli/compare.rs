@@ -8,6 +8,7 @@ use clap::Args;
 use std::num::{NonZeroU32, NonZeroU64};
 use std::process::ExitCode;
 use std::time::Duration;
+use threadcount_load::request::Header;
 
 /// Compare commands that start a server, JVM or not
 ///
@@ -56,7 +57,7 @@ struct CompareLoad {
     #[arg(short = 'X', long = "request", value_name = "METHOD", default_value = "GET")]
     method: String,
     /// A header, e.g. 'Accept: text/html'; as often as needed
-    #[arg(short = 'H', long = "header", value_name = "NAME: VALUE", value_parser = values::header)]
+    #[arg(short = 'H', long = "header", value_name = "NAME: VALUE", value_parser = header)]
     headers: Vec<(String, String)>,
     /// The body
     #[arg(short = 'b', long = "data", visible_alias = "body", value_name = "TEXT")]
@@ -110,4 +111,9 @@ fn variant(written: &str) -> Result<(String, String), String> {
                 .to_owned())
         }
     }
+}
+
+fn header(written: &str) -> Result<(String, String), String> {
+    let header = Header::parse(written).map_err(|error| error.to_string())?;
+    Ok((header.name().to_owned(), header.value().unwrap_or_default().to_owned()))
 }

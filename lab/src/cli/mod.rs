@@ -13,6 +13,7 @@ mod progress;
 mod report;
 mod request_options;
 mod run;
+mod stdout;
 mod summary;
 pub mod units;
 mod values;

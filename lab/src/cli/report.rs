@@ -36,7 +36,7 @@ impl ReportCommand {
             }
             None => {
                 let text = report::render(&document, self.format).into_diagnostic()?;
-                super::print(&text).into_diagnostic()?;
+                super::stdout::print(&text).into_diagnostic()?;
             }
         }
         Ok(ExitCode::SUCCESS)

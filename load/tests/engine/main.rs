@@ -46,7 +46,10 @@ fn outcome_with(plan: &LoadPlan, stop: &AtomicBool) -> LoadOutcome {
     assert_eq!(outcome.send_lag.count(), counts.sent);
     let seconds = &outcome.seconds;
     assert_eq!(seconds.iter().map(|second| second.sent).sum::<u64>(), counts.sent);
-    assert_eq!(seconds.iter().map(|second| second.ok + second.failed).sum::<u64>(), counts.ok + counts.failed);
+    assert_eq!(
+        seconds.iter().map(|second| second.ok + second.failed).sum::<u64>(),
+        counts.ok + counts.failed
+    );
     outcome
 }
 
