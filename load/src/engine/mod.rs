@@ -18,7 +18,7 @@ mod pace;
 mod requests;
 mod worker;
 
-use crate::driver::{Driver, epoll::Epoll};
+use crate::driver::{Driver, epoll::Epoll, uring::Uring};
 use crate::plan::DriverChoice;
 use crate::run::{Done, LoadError, Work};
 use rustix::time::{ClockId, clock_gettime};
@@ -27,14 +27,22 @@ use worker::Worker;
 /// Does one worker's part of a load.
 pub(crate) fn work(work: Work<'_>) -> Result<Done, LoadError> {
     match work.plan.driver {
-        DriverChoice::Epoll | DriverChoice::Auto | DriverChoice::IoUring => work_with::<Epoll>(work),
+        DriverChoice::Epoll => work_with(set_up::<Epoll>(&work)?, work),
+        DriverChoice::IoUring => work_with(set_up::<Uring>(&work)?, work),
+        // Containers forbid io_uring (EPERM), old kernels do not have it or not all of it (ENOSYS, EINVAL).
+        DriverChoice::Auto => match set_up::<Uring>(&work) {
+            Ok(driver) => work_with(driver, work),
+            Err(_) => work_with(set_up::<Epoll>(&work)?, work),
+        },
     }
 }
 
-fn work_with<D: Driver>(work: Work<'_>) -> Result<Done, LoadError> {
-    let failed = |source| LoadError::Driver { driver: D::NAME, source };
-    let driver = D::new(worker::slots(&work), work.address).map_err(failed)?;
-    Worker::new(work, driver).run().map_err(failed)
+fn set_up<D: Driver>(work: &Work<'_>) -> Result<D, LoadError> {
+    D::new(worker::slots(work), work.address).map_err(|source| LoadError::Driver { driver: D::NAME, source })
+}
+
+fn work_with<D: Driver>(driver: D, work: Work<'_>) -> Result<Done, LoadError> {
+    Worker::new(work, driver).run().map_err(|source| LoadError::Driver { driver: D::NAME, source })
 }
 
 /// CPU time that this thread has used, in nanoseconds.
