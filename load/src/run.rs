@@ -6,14 +6,16 @@ use crate::plan::{LoadPlan, ProtocolChoice, Stop};
 use crate::recorder::{Recorder, Slice};
 use crate::times::Times;
 use crate::{engine, secure};
+use rustix::thread::{CpuSet, sched_setaffinity};
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
-/// Time for all workers to be up before the first request is due.
+/// Time for all workers to be up before the first request is due, and for each connection to be opened in advance.
 const START_DELAY_NS: Nanos = 5_000_000;
+const START_DELAY_PER_CONNECTION_NS: Nanos = 50_000;
 
 /// Why a load could not be started at all. What goes wrong with single requests is a
 /// [`FailureCause`](crate::failure::FailureCause) instead.
@@ -95,14 +97,15 @@ pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadErr
     let address = resolve(plan)?;
     let threads = worker_count(plan);
     let (slices, received) = channel();
-    let started_ns = now_ns() + START_DELAY_NS;
+    let connections = u64::from(plan.connections.get());
+    let started_ns = now_ns() + START_DELAY_NS + connections * START_DELAY_PER_CONNECTION_NS;
     let Control { stop, on_second } = control;
     let share_of = |index: u32| Work {
         plan,
         address,
         index,
         threads,
-        connections: share(u64::from(plan.connections.get()), index, threads) as u32,
+        connections: share(connections, index, threads) as u32,
         requests: request_limit(plan.stop).map(|requests| share(requests, index, threads)),
         started_ns,
         deadline_ns: duration_limit(plan.stop).map(|duration| started_ns + duration.as_nanos() as Nanos),
@@ -117,7 +120,10 @@ pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadErr
         let workers: Vec<_> = shares
             .into_iter()
             .map(|work| {
-                scope.spawn(|| if speaks_plain_http1 { engine::work(work) } else { secure::work(work) })
+                scope.spawn(|| {
+                    pin(&plan.cores, work.index);
+                    if speaks_plain_http1 { engine::work(work) } else { secure::work(work) }
+                })
             })
             .collect();
         let seconds = collect_seconds(&received, threads, on_second);
@@ -145,6 +151,16 @@ fn worker_count(plan: &LoadPlan) -> u32 {
     let cores = thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
     let wanted = plan.threads.map_or(cores / 2, std::num::NonZeroU32::get);
     wanted.clamp(1, plan.connections.get())
+}
+
+/// Keeps the calling thread on its core. A core that does not exist or is not ours is no reason to fail: where the load
+/// then ran shows in the CPU it cost.
+fn pin(cores: &[usize], index: u32) {
+    if let Some(&core) = cores.get(index as usize % cores.len().max(1)) {
+        let mut one = CpuSet::new();
+        one.set(core);
+        let _ = sched_setaffinity(None, &one);
+    }
 }
 
 /// Worker `index`'s part of `total`, so that the parts of all workers add up to it exactly.

@@ -7,7 +7,7 @@
 use super::buffers::{Buffers, GROUP};
 use super::outgoing::Outgoing;
 use super::{Chunk, Completion, Driver, Event, Slot, socket};
-use crate::clock::{NANOS_PER_S, Nanos, now_ns};
+use crate::clock::{self, NANOS_PER_S, Nanos};
 use crate::request::RenderedRequest;
 use io_uring::types::{Fd, SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, opcode, squeue};
@@ -73,7 +73,7 @@ enum Action {
 
 impl Driver for Uring {
     const NAME: &'static str = "io_uring";
-    const BATCH: usize = 64;
+    const BATCH: usize = 32;
 
     fn new(slots: u32, server: SocketAddr) -> io::Result<Self> {
         let ring = set_up(slots)?;
@@ -87,7 +87,7 @@ impl Driver for Uring {
             retired: Vec::new(),
             closing: Vec::with_capacity(slots as usize),
             in_use: None,
-            seen_ns: now_ns(),
+            seen_ns: clock::now_ns(),
             bytes_sent: 0,
         })
     }
@@ -133,11 +133,7 @@ impl Driver for Uring {
     }
 
     fn submit(&mut self) -> io::Result<()> {
-        while !self.ring.submission().is_empty() {
-            tolerate(self.ring.submit())?;
-        }
-        self.closing.clear();
-        Ok(())
+        self.submit_all()
     }
 
     fn wait(&mut self, now_ns: Nanos, until_ns: Nanos) -> io::Result<()> {
@@ -145,7 +141,7 @@ impl Driver for Uring {
         let wait_ns = until_ns.saturating_sub(now_ns);
         let timeout = Timespec::new().sec(wait_ns / NANOS_PER_S).nsec((wait_ns % NANOS_PER_S) as u32);
         tolerate(self.ring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&timeout)))?;
-        self.seen_ns = crate::clock::now_ns();
+        self.seen_ns = clock::now_ns();
         if self.ring.submission().is_empty() {
             self.closing.clear();
         }
@@ -179,13 +175,23 @@ impl Uring {
         }
     }
 
+    fn submit_all(&mut self) -> io::Result<()> {
+        while !self.ring.submission().is_empty() {
+            tolerate(self.ring.submit())?;
+        }
+        self.closing.clear();
+        // What failed at once is already there to be seen.
+        self.seen_ns = clock::now_ns();
+        Ok(())
+    }
+
     fn push(&mut self, entry: squeue::Entry) -> io::Result<()> {
         loop {
             // SAFETY: what the entry points at outlives its execution: static requests and copies by `keep`, the address
             // and the buffers because they are dropped after the ring, file descriptors because they are only looked up.
             match unsafe { self.ring.submission().push(&entry) } {
                 Ok(()) => return Ok(()),
-                Err(_) => tolerate(self.ring.submit())?,
+                Err(_) => self.submit_all()?,
             }
         }
     }
@@ -334,18 +340,13 @@ impl SocketAddress {
     }
 }
 
-/// A ring with the cheapest set-up this kernel has: with deferred task work since Linux 6.1, else an ordinary one.
-/// Multishot receives and provided buffer rings need Linux 6.0 in any case.
+/// A ring whose kernel side runs only when its one thread waits. Whoever has that (Linux 6.1) has multishot receives and
+/// provided buffer rings too.
 fn set_up(slots: u32) -> io::Result<IoUring> {
     let completions = (4 * slots).next_power_of_two().clamp(2 * SUBMISSIONS, COMPLETIONS);
     let mut builder = IoUring::builder();
     builder.setup_cqsize(completions).setup_clamp().setup_submit_all();
-    let mut cheapest = builder.clone();
-    cheapest.setup_single_issuer().setup_defer_taskrun();
-    match cheapest.build(SUBMISSIONS) {
-        Err(error) if error.raw_os_error() == Some(libc::EINVAL) => builder.build(SUBMISSIONS),
-        built => built,
-    }
+    builder.setup_single_issuer().setup_defer_taskrun().build(SUBMISSIONS)
 }
 
 /// Errors that only mean: look at the completions first.

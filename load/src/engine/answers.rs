@@ -20,7 +20,12 @@ impl<D: Driver> Worker<'_, D> {
             Event::Ended => self.on_ended(slot, at_ns),
             Event::Failed(errno) => self.on_failed(slot, errno, at_ns),
         }
-        if self.to_send.len() >= D::BATCH { self.flush() } else { Ok(()) }
+        if self.to_send.len() < D::BATCH {
+            return Ok(());
+        }
+        // Stamped now, so it leaves now.
+        self.flush()?;
+        self.driver.submit()
     }
 
     fn on_received(&mut self, slot: Slot, chunk: Chunk, now_ns: Nanos) {
