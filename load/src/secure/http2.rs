@@ -7,8 +7,7 @@ use crate::failure::FailureCause;
 use bytes::Bytes;
 use h2::client::{Builder, Connection, SendRequest};
 use h2::{Reason, RecvStream};
-use http::header::{CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
-use http::{HeaderValue, Request};
+use http::Request;
 use std::cell::Cell;
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -62,7 +61,8 @@ impl Http2 {
     /// Sends a request, reads its answer to the end and returns the status.
     pub async fn exchange(&self, request: Request<Bytes>) -> Result<u16, Broken> {
         let is_idempotent = request.method().is_idempotent();
-        let (head, body) = split(request);
+        let (head, body) = request.into_parts();
+        let head = Request::from_parts(head, ());
         let not_sent = |error: h2::Error| Broken {
             cause: cause::of_http2(&error, false),
             status: None,
@@ -117,19 +117,4 @@ fn before_answer(error: &h2::Error, is_idempotent: bool) -> Broken {
     let was_ignored = error.is_go_away() && error.is_remote() && error.reason() == Some(Reason::NO_ERROR);
     let again = if was_ignored || (is_lost && is_idempotent) { Again::Resend } else { Again::Never };
     Broken { cause, status: None, again }
-}
-
-/// Head and body, without the headers that belong to an HTTP/1.1 connection (RFC 9113 section 8.2.2).
-fn split(request: Request<Bytes>) -> (Request<()>, Bytes) {
-    let (mut head, body) = request.into_parts();
-    for name in ["keep-alive", "proxy-connection", "upgrade"] {
-        head.headers.remove(name);
-    }
-    for name in [CONNECTION, TRANSFER_ENCODING, HOST] {
-        head.headers.remove(name);
-    }
-    if !body.is_empty() && !head.headers.contains_key(CONTENT_LENGTH) {
-        head.headers.insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
-    }
-    (Request::from_parts(head, ()), body)
 }
