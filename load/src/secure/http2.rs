@@ -18,11 +18,19 @@ use std::task::Poll;
 const STREAM_WINDOW_BYTES: u32 = 2 * 1024 * 1024;
 const CONNECTION_WINDOW_BYTES: u32 = 16 * 1024 * 1024;
 
+/// How a connection ended.
+#[derive(Clone, Copy, Debug)]
+enum Closed {
+    GoAway(FailureCause),
+    Otherwise,
+}
+
 /// A connection. Clones share it.
 #[derive(Clone)]
 pub(super) struct Http2 {
     send: SendRequest<Bytes>,
-    is_closed: Rc<Cell<bool>>,
+    /// Set when the connection is over: by the server's GOAWAY with an error, or else.
+    closed: Rc<Cell<Option<Closed>>>,
     /// Tells one connection from another.
     pub number: u64,
 }
@@ -39,18 +47,19 @@ impl Http2 {
             .handshake::<_, Bytes>(transport)
             .await?;
         settings(&mut connection).await?;
-        let is_closed = Rc::new(Cell::new(false));
-        let closed = Rc::clone(&is_closed);
+        let closed = Rc::new(Cell::new(None));
+        let ending = Rc::clone(&closed);
         tokio::task::spawn_local(async move {
-            // How it ended is told to each of its streams.
-            let _ = connection.await;
-            closed.set(true);
+            ending.set(Some(match connection.await {
+                Err(error) if error.is_go_away() => Closed::GoAway(cause::of_http2(&error, false)),
+                _ => Closed::Otherwise,
+            }));
         });
-        Ok(Self { send, is_closed, number })
+        Ok(Self { send, closed, number })
     }
 
     pub fn is_closed(&self) -> bool {
-        self.is_closed.get()
+        self.closed.get().is_some()
     }
 
     /// How many streams the server allows at once (SETTINGS_MAX_CONCURRENT_STREAMS).
@@ -60,6 +69,20 @@ impl Http2 {
 
     /// Sends a request, reads its answer to the end and returns the status.
     pub async fn exchange(&self, request: Request<Bytes>) -> Result<u16, Broken> {
+        let answer = self.send_and_read(request).await;
+        // A stream that the server had begun to process only sees the connection end; the GOAWAY said why.
+        answer.map_err(|broken| match (broken.cause, self.closed.get()) {
+            (
+                FailureCause::ClosedBeforeAnswer
+                | FailureCause::TruncatedAnswer
+                | FailureCause::ConnectionReset,
+                Some(Closed::GoAway(cause)),
+            ) => Broken { cause, again: Again::Never, ..broken },
+            _ => broken,
+        })
+    }
+
+    async fn send_and_read(&self, request: Request<Bytes>) -> Result<u16, Broken> {
         let is_idempotent = request.method().is_idempotent();
         let (head, body) = request.into_parts();
         let head = Request::from_parts(head, ());
