@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use threadcount_load::failure::FailureCause;
 use threadcount_load::outcome::LoadOutcome;
 use threadcount_load::plan::{Arrivals, ExpectedStatus, LoadPlan, Pacing, ProtocolChoice, RateShape, Stop};
-use threadcount_load::request::{Origin, RequestSource};
+use threadcount_load::request::{Origin, RequestSource, Target};
 use threadcount_load::run::{Control, run};
 
 const BOTH: &[&[u8]] = &[b"h2", b"http/1.1"];
@@ -106,6 +106,24 @@ fn a_server_without_http2_gets_http1_unless_http2_was_asked_for() {
         let outcome = load(&LoadPlan { protocol: ProtocolChoice::Http2, ..auto });
         assert_ended(&outcome, 0, &[("HTTP/2: the server does not offer it (ALPN); use --http1.1", 10)]);
     }
+}
+
+#[test]
+fn bodies_larger_than_any_buffer_are_sent_whole() {
+    let body = vec![b'x'; 300_000];
+    let with_body = |server: &Server, tls| {
+        let scheme = if tls { "https" } else { "http" };
+        let url = format!("{scheme}://{}/", server.address);
+        let target = Target::new("POST", &url).unwrap().with_body(body.clone());
+        let requests = Arc::new(RequestSource::new(vec![target]).unwrap());
+        load(&LoadPlan { requests, ..plan(server.address, tls, 6) })
+    };
+    let http1 = with_body(&Server::tls(HTTP1_ONLY, Http2::Silent, Http1::KEEP_ALIVE), true);
+    assert_ended(&http1, 6, &[]);
+    let h2c = Server::h2c(Http2::ReadAll);
+    let http2 = with_body(&h2c, false);
+    assert_ended(&http2, 6, &[]);
+    assert_eq!(h2c.seen.body_bytes.load(Ordering::SeqCst), 6 * 300_000);
 }
 
 #[test]

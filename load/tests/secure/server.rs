@@ -29,6 +29,8 @@ pub enum Http2 {
     Short,
     /// Sends the head and closes the connection.
     Cut,
+    /// Reads the whole body, then answers.
+    ReadAll,
     /// Never answers.
     Silent,
     /// Answers the first request of all after this time, and every other at once.
@@ -48,6 +50,7 @@ pub struct Server {
 pub struct Seen {
     pub requests: AtomicU64,
     pub connections: AtomicU64,
+    pub body_bytes: AtomicU64,
     pub most_at_once: AtomicU64,
     at_once: AtomicU64,
 }
@@ -181,7 +184,7 @@ async fn http2(stream: impl AsyncRead + AsyncWrite + Unpin, how: Http2, seen: Ar
     let mut taken = 0;
     // Streams that are never answered must be kept, or they are reset.
     let mut silent = Vec::new();
-    while let Some(Ok((_, mut respond))) = connection.accept().await {
+    while let Some(Ok((request, mut respond))) = connection.accept().await {
         taken += 1;
         let number = seen.requests.fetch_add(1, Ordering::SeqCst) + 1;
         match how {
@@ -206,6 +209,16 @@ async fn http2(stream: impl AsyncRead + AsyncWrite + Unpin, how: Http2, seen: Ar
                 let _ = tokio::time::timeout(Duration::from_millis(20), connection.accept()).await;
                 drop(body);
                 return;
+            }
+            Http2::ReadAll => {
+                let (mut body, seen) = (request.into_body(), Arc::clone(&seen));
+                tokio::task::spawn_local(async move {
+                    while let Some(Ok(data)) = body.data().await {
+                        body.flow_control().release_capacity(data.len()).unwrap();
+                        seen.body_bytes.fetch_add(data.len() as u64, Ordering::SeqCst);
+                    }
+                    answer(&mut respond, 200);
+                });
             }
             Http2::Silent => silent.push(respond),
             Http2::StallOnce(time) => {
