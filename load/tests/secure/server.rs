@@ -189,7 +189,7 @@ async fn http2(stream: impl AsyncRead + AsyncWrite + Unpin, how: Http2, seen: Ar
         let number = seen.requests.fetch_add(1, Ordering::SeqCst) + 1;
         match how {
             Http2::Answer(status) => answer(&mut respond, status),
-            Http2::Reset { every, reason } if number % every == 0 => respond.send_reset(reason),
+            Http2::Reset { every, reason } if number.is_multiple_of(every) => respond.send_reset(reason),
             Http2::Reset { .. } => answer(&mut respond, 200),
             Http2::Retire { after } => {
                 answer(&mut respond, 200);
