@@ -39,6 +39,11 @@ pub struct LoadOutcome {
     pub bytes: Bytes,
     /// Connections that were established.
     pub connections_opened: u64,
+    /// Requests of an open load that found every connection busy when they were due: their send lag is the server's
+    /// doing (or of too few connections), not the generator's.
+    pub waited_for_connection: u64,
+    /// When the last request was sent, on the shared clock.
+    pub last_sent_ns: Nanos,
     /// One slice per second of the run.
     pub seconds: Vec<Second>,
     /// What the generator itself cost.
@@ -66,6 +71,8 @@ impl LoadOutcome {
         self.bytes.sent += worker.bytes.sent;
         self.bytes.received += worker.bytes.received;
         self.connections_opened += worker.connections_opened;
+        self.waited_for_connection += worker.waited_for_connection;
+        self.last_sent_ns = self.last_sent_ns.max(worker.last_sent_ns);
     }
 }
 

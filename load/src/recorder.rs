@@ -82,6 +82,11 @@ pub struct Recorder {
     pub bytes: Bytes,
     /// Connections established.
     pub connections_opened: u64,
+    /// Requests of an open load that found every connection busy when they were due. An engine adds to it when a
+    /// connection becomes free and takes a request that is already due; the rest of the send lag is its own.
+    pub waited_for_connection: u64,
+    /// When the last request was sent.
+    pub last_sent_ns: Nanos,
 }
 
 impl Recorder {
@@ -103,6 +108,8 @@ impl Recorder {
             failures: BTreeMap::new(),
             bytes: Bytes::default(),
             connections_opened: 0,
+            waited_for_connection: 0,
+            last_sent_ns: started_ns,
         }
     }
 
@@ -111,6 +118,7 @@ impl Recorder {
         self.turn_to(exchange.sent_ns);
         self.counts.sent += 1;
         self.slice.sent += 1;
+        self.last_sent_ns = exchange.sent_ns;
         self.send_lag.record_ns(exchange.sent_ns.saturating_sub(exchange.due_ns));
     }
 

@@ -5,17 +5,22 @@ use crate::outcome::{GeneratorCost, LoadOutcome, Second, SecondTimes};
 use crate::plan::{LoadPlan, ProtocolChoice, Stop};
 use crate::recorder::{Recorder, Slice};
 use crate::times::Times;
-use crate::{engine, secure};
+use crate::{engine, limits, secure};
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::collections::BTreeMap;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
+use std::time::Duration;
 
 /// Time for all workers to be up before the first request is due, and for each connection to be opened in advance.
 const START_DELAY_NS: Nanos = 5_000_000;
 const START_DELAY_PER_CONNECTION_NS: Nanos = 50_000;
+
+/// How long one of several addresses of a host may take to show that its port is open.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Why a load could not be started at all. What goes wrong with single requests is a
 /// [`FailureCause`](crate::failure::FailureCause) instead.
@@ -62,6 +67,10 @@ pub(crate) struct Work<'a> {
     pub plan: &'a LoadPlan,
     /// Resolved address of the origin.
     pub address: SocketAddr,
+    /// Bind connections to these, one after the other; empty: the kernel chooses.
+    pub source_addresses: &'a [IpAddr],
+    /// The TLS set-up, for an origin that has it.
+    pub tls: Option<Arc<rustls::ClientConfig>>,
     /// Which worker this is, of how many.
     pub index: u32,
     pub threads: u32,
@@ -95,6 +104,8 @@ pub(crate) struct Done {
 /// Only what makes the whole load impossible; see [`LoadError`].
 pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadError> {
     let address = resolve(plan)?;
+    let resources = limits::prepare(plan, address)?;
+    let tls = secure::client_config(plan)?;
     let threads = worker_count(plan);
     let (slices, received) = channel();
     let connections = u64::from(plan.connections.get());
@@ -103,6 +114,8 @@ pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadErr
     let share_of = |index: u32| Work {
         plan,
         address,
+        source_addresses: &resources.source_addresses,
+        tls: tls.clone(),
         index,
         threads,
         connections: share(connections, index, threads) as u32,
@@ -136,14 +149,19 @@ pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadErr
     Ok(merge(done?, seconds, started_ns, stop.load(std::sync::atomic::Ordering::Relaxed)))
 }
 
+/// The first address of the host at which the port is open: a name like `localhost` often has one at which nobody listens.
 fn resolve(plan: &LoadPlan) -> Result<SocketAddr, LoadError> {
     let origin = plan.requests.origin();
     let failed = |source| LoadError::Resolve { host: origin.host.clone(), source };
-    (origin.host.as_str(), origin.port)
-        .to_socket_addrs()
-        .map_err(failed)?
-        .next()
-        .ok_or_else(|| failed(std::io::ErrorKind::NotFound.into()))
+    let addresses: Vec<SocketAddr> =
+        (origin.host.as_str(), origin.port).to_socket_addrs().map_err(failed)?.collect();
+    let is_open = |address: &&SocketAddr| TcpStream::connect_timeout(address, PROBE_TIMEOUT).is_ok();
+    let first = match addresses.as_slice() {
+        [] => return Err(failed(std::io::ErrorKind::NotFound.into())),
+        [only] => only,
+        [first, ..] => addresses.iter().find(is_open).unwrap_or(first),
+    };
+    Ok(*first)
 }
 
 /// Half of the cores unless asked otherwise, and never more threads than connections.
@@ -156,7 +174,8 @@ fn worker_count(plan: &LoadPlan) -> u32 {
 /// Keeps the calling thread on its core. A core that does not exist or is not ours is no reason to fail: where the load
 /// then ran shows in the CPU it cost.
 fn pin(cores: &[usize], index: u32) {
-    if let Some(&core) = cores.get(index as usize % cores.len().max(1)) {
+    let core = cores.get(index as usize % cores.len().max(1));
+    if let Some(&core) = core.filter(|&&core| core < CpuSet::MAX_CPU) {
         let mut one = CpuSet::new();
         one.set(core);
         let _ = sched_setaffinity(None, &one);
@@ -176,7 +195,7 @@ fn request_limit(stop: Stop) -> Option<u64> {
     }
 }
 
-fn duration_limit(stop: Stop) -> Option<std::time::Duration> {
+fn duration_limit(stop: Stop) -> Option<Duration> {
     match stop {
         Stop::Duration(duration) | Stop::Either(_, duration) => Some(duration),
         Stop::Requests(_) => None,

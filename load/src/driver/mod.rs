@@ -7,7 +7,7 @@
 mod buffers;
 pub(crate) mod epoll;
 mod outgoing;
-mod socket;
+pub(crate) mod socket;
 pub(crate) mod uring;
 
 use crate::clock::Nanos;

@@ -51,7 +51,7 @@ fn work_with<D: Driver>(driver: D, work: Work<'_>) -> Result<Done, LoadError> {
 }
 
 /// CPU time that this thread has used, in nanoseconds.
-fn thread_cpu_ns() -> u64 {
+pub(crate) fn thread_cpu_ns() -> u64 {
     let used = clock_gettime(ClockId::ThreadCPUTime);
     used.tv_sec as u64 * crate::clock::NANOS_PER_S + used.tv_nsec as u64
 }

@@ -99,7 +99,7 @@ impl<D: Driver> Worker<'_, D> {
         connection.state = State::Opening;
         connection.is_reused = false;
         self.deadlines.set(slot, now_ns.saturating_add(self.connect_timeout_ns));
-        if let Err(error) = self.driver.connect(slot, None) {
+        if let Err(error) = self.driver.connect(slot, self.sources.next()) {
             let cause = FailureCause::from_errno(error.raw_os_error().unwrap_or_default());
             self.on_connect_failed(slot, cause, now_ns);
         }
@@ -141,6 +141,7 @@ impl<D: Driver> Worker<'_, D> {
     pub(super) fn on_free(&mut self, slot: Slot, now_ns: Nanos) {
         self.connections[slot as usize].state = State::Free;
         if self.pace.may_begin(now_ns) {
+            self.recorder.waited_for_connection += u64::from(self.pace.is_open());
             self.begin(slot, now_ns);
         } else {
             self.free.push_back(slot);
@@ -151,6 +152,7 @@ impl<D: Driver> Worker<'_, D> {
     pub(super) fn on_closed(&mut self, slot: Slot, now_ns: Nanos) {
         self.connections[slot as usize].state = State::Closed;
         if self.pace.may_begin(now_ns) {
+            self.recorder.waited_for_connection += u64::from(self.pace.is_open());
             self.begin(slot, now_ns);
         } else {
             self.closed.push_back(slot);

@@ -17,6 +17,7 @@ mod head;
 mod memo;
 mod parser;
 
+pub(crate) use field::{is_text_byte, is_token_byte};
 pub use parser::{MAX_FIELDS, MAX_HEAD_BYTES, MAX_INTERIM_ANSWERS, ResponseParser};
 
 /// A complete answer.
