@@ -4,10 +4,12 @@ use super::cause;
 use super::http1::Http1;
 use super::http2::Http2;
 use super::transport::{Stream, Traffic, Transport};
+use crate::driver::socket;
 use crate::failure::FailureCause;
 use crate::outcome::Bytes;
 use crate::plan::ProtocolChoice;
 use crate::run::{LoadError, Work};
+use rustix::net::SocketFlags;
 use rustls::ProtocolVersion;
 use rustls::pki_types::ServerName;
 use std::cell::{Cell, RefCell};
@@ -139,32 +141,13 @@ impl<'w> Connector<'w> {
     }
 
     async fn connect_tcp(&self) -> std::io::Result<TcpStream> {
-        let socket = if self.address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-        socket.set_nodelay(true)?;
-        if !self.source_addresses.is_empty() {
-            let turn = self.next_source.get();
-            self.next_source.set(turn.wrapping_add(1));
-            bind_late(&socket)?;
-            socket.bind(SocketAddr::new(self.source_addresses[turn % self.source_addresses.len()], 0))?;
-        }
-        socket.connect(self.address).await
+        let turn = self.next_source.get();
+        self.next_source.set(turn.wrapping_add(1));
+        let source = match self.source_addresses.len() {
+            0 => None,
+            count => Some(self.source_addresses[turn % count]),
+        };
+        let socket = socket::open(self.address, source, SocketFlags::NONBLOCK)?;
+        TcpSocket::from_std_stream(socket.into()).connect(self.address).await
     }
-}
-
-/// Leaves the choice of the port to `connect`, so that each source address has the whole port range
-/// (`IP_BIND_ADDRESS_NO_PORT`, ip(7)).
-fn bind_late(socket: &TcpSocket) -> std::io::Result<()> {
-    use std::os::fd::AsRawFd;
-    let on: libc::c_int = 1;
-    // SAFETY: the option takes an int, which is given by address and size.
-    let done = unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            libc::IPPROTO_IP,
-            libc::IP_BIND_ADDRESS_NO_PORT,
-            (&raw const on).cast(),
-            size_of::<libc::c_int>() as libc::socklen_t,
-        )
-    };
-    if done == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
 }

@@ -7,8 +7,7 @@ use crate::failure::FailureCause;
 use bytes::Bytes;
 use h2::client::{Builder, Connection, SendRequest};
 use h2::{Reason, RecvStream};
-use http::header::{CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
-use http::{HeaderValue, Request};
+use http::Request;
 use std::cell::Cell;
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -19,11 +18,19 @@ use std::task::Poll;
 const STREAM_WINDOW_BYTES: u32 = 2 * 1024 * 1024;
 const CONNECTION_WINDOW_BYTES: u32 = 16 * 1024 * 1024;
 
+/// How a connection ended.
+#[derive(Clone, Copy, Debug)]
+enum Closed {
+    GoAway(FailureCause),
+    Otherwise,
+}
+
 /// A connection. Clones share it.
 #[derive(Clone)]
 pub(super) struct Http2 {
     send: SendRequest<Bytes>,
-    is_closed: Rc<Cell<bool>>,
+    /// Set when the connection is over: by the server's GOAWAY with an error, or else.
+    closed: Rc<Cell<Option<Closed>>>,
     /// Tells one connection from another.
     pub number: u64,
 }
@@ -40,18 +47,19 @@ impl Http2 {
             .handshake::<_, Bytes>(transport)
             .await?;
         settings(&mut connection).await?;
-        let is_closed = Rc::new(Cell::new(false));
-        let closed = Rc::clone(&is_closed);
+        let closed = Rc::new(Cell::new(None));
+        let ending = Rc::clone(&closed);
         tokio::task::spawn_local(async move {
-            // How it ended is told to each of its streams.
-            let _ = connection.await;
-            closed.set(true);
+            ending.set(Some(match connection.await {
+                Err(error) if error.is_go_away() => Closed::GoAway(cause::of_http2(&error, false)),
+                _ => Closed::Otherwise,
+            }));
         });
-        Ok(Self { send, is_closed, number })
+        Ok(Self { send, closed, number })
     }
 
     pub fn is_closed(&self) -> bool {
-        self.is_closed.get()
+        self.closed.get().is_some()
     }
 
     /// How many streams the server allows at once (SETTINGS_MAX_CONCURRENT_STREAMS).
@@ -61,8 +69,23 @@ impl Http2 {
 
     /// Sends a request, reads its answer to the end and returns the status.
     pub async fn exchange(&self, request: Request<Bytes>) -> Result<u16, Broken> {
+        let answer = self.send_and_read(request).await;
+        // A stream that the server had begun to process only sees the connection end; the GOAWAY said why.
+        answer.map_err(|broken| match (broken.cause, self.closed.get()) {
+            (
+                FailureCause::ClosedBeforeAnswer
+                | FailureCause::TruncatedAnswer
+                | FailureCause::ConnectionReset,
+                Some(Closed::GoAway(cause)),
+            ) => Broken { cause, again: Again::Never, ..broken },
+            _ => broken,
+        })
+    }
+
+    async fn send_and_read(&self, request: Request<Bytes>) -> Result<u16, Broken> {
         let is_idempotent = request.method().is_idempotent();
-        let (head, body) = split(request);
+        let (head, body) = request.into_parts();
+        let head = Request::from_parts(head, ());
         let not_sent = |error: h2::Error| Broken {
             cause: cause::of_http2(&error, false),
             status: None,
@@ -117,19 +140,4 @@ fn before_answer(error: &h2::Error, is_idempotent: bool) -> Broken {
     let was_ignored = error.is_go_away() && error.is_remote() && error.reason() == Some(Reason::NO_ERROR);
     let again = if was_ignored || (is_lost && is_idempotent) { Again::Resend } else { Again::Never };
     Broken { cause, status: None, again }
-}
-
-/// Head and body, without the headers that belong to an HTTP/1.1 connection (RFC 9113 section 8.2.2).
-fn split(request: Request<Bytes>) -> (Request<()>, Bytes) {
-    let (mut head, body) = request.into_parts();
-    for name in ["keep-alive", "proxy-connection", "upgrade"] {
-        head.headers.remove(name);
-    }
-    for name in [CONNECTION, TRANSFER_ENCODING, HOST] {
-        head.headers.remove(name);
-    }
-    if !body.is_empty() && !head.headers.contains_key(CONTENT_LENGTH) {
-        head.headers.insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
-    }
-    (Request::from_parts(head, ()), body)
 }

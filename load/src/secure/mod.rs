@@ -20,12 +20,12 @@ mod tls;
 mod transport;
 
 use crate::clock::{Nanos, now_ns};
+use crate::engine;
 use crate::run::{Done, LoadError, Work};
 use crate::times::Times;
 use connect::Connector;
 use futures_util::future::join_all;
 use lane::Lane;
-use rustix::time::{ClockId, clock_gettime};
 use shard::Shard;
 use std::sync::atomic::{AtomicBool, Ordering};
 use timer::Timer;
@@ -58,11 +58,10 @@ pub(crate) fn work(work: Work<'_>) -> Result<Done, LoadError> {
         recorder.connections_opened = connector.opened();
         Ok::<_, LoadError>((recorder, ended_ns))
     })?;
-    let cpu = clock_gettime(ClockId::ThreadCPUTime);
     Ok(Done {
         recorder,
         ended_ns,
-        cpu_ns: cpu.tv_sec as u64 * crate::clock::NANOS_PER_S + cpu.tv_nsec as u64,
+        cpu_ns: engine::thread_cpu_ns(),
         loop_lag,
         protocol: connector.protocol(),
         driver: "tokio",

@@ -24,6 +24,17 @@ pub(super) enum End {
     Failed(FailureCause, Option<u16>),
 }
 
+/// What a stream is doing.
+#[derive(Clone, Copy, Debug)]
+enum Doing {
+    /// It has never had a request.
+    New,
+    /// It waits for a request.
+    Waiting,
+    /// Its request is on its way.
+    Carrying(Exchange),
+}
+
 /// One thread's turns and account.
 pub(super) struct Shard<'w> {
     pub plan: &'w LoadPlan,
@@ -39,7 +50,8 @@ pub(super) struct Shard<'w> {
     remaining: Cell<Option<u64>>,
     writer: RefCell<RequestWriter<'w>>,
     recorder: RefCell<Recorder>,
-    in_flight: RefCell<Vec<Option<Exchange>>>,
+    /// What each stream is doing, by its number.
+    streams: RefCell<Vec<Doing>>,
 }
 
 impl<'w> Shard<'w> {
@@ -62,7 +74,7 @@ impl<'w> Shard<'w> {
             remaining: Cell::new(work.requests),
             writer: RefCell::new(plan.requests.writer(work.index, work.threads, plan.seed, plan.keep_alive)),
             recorder: RefCell::new(work.recorder),
-            in_flight: RefCell::new(Vec::new()),
+            streams: RefCell::new(Vec::new()),
         };
         shard.look_ahead();
         shard
@@ -100,7 +112,7 @@ impl<'w> Shard<'w> {
 
     /// Waits for the next request of a free stream and counts it as begun. `None`: nothing is left to begin.
     pub async fn begin(&self, stream: usize) -> Option<Exchange> {
-        let free_ns = now_ns();
+        let free_ns = self.free_since_ns(stream);
         let mut timer = self.gate.lock().await;
         let due_ns =
             if self.is_closed_loop() { self.started_ns.max(free_ns) } else { self.next_due_ns.get() };
@@ -118,8 +130,15 @@ impl<'w> Shard<'w> {
         if !self.is_closed_loop() && due_ns < free_ns {
             recorder.waited_for_connection += 1;
         }
-        self.keep(stream, Some(exchange));
+        self.does(stream, Doing::Carrying(exchange));
         Some(exchange)
+    }
+
+    /// A connection's first stream was free from the start of the load, however late this thread came to it.
+    fn free_since_ns(&self, stream: usize) -> Nanos {
+        let is_first = stream.is_multiple_of(self.plan.streams_per_connection.get() as usize);
+        let is_new = matches!(self.streams.borrow().get(stream), None | Some(Doing::New));
+        if is_first && is_new { self.started_ns } else { now_ns() }
     }
 
     /// In a closed loop a connection's first request is due when the connection is established: opening all of them at
@@ -127,7 +146,7 @@ impl<'w> Shard<'w> {
     pub fn begin_again(&self, stream: usize) -> Exchange {
         let now_ns = now_ns();
         let exchange = Exchange { due_ns: now_ns, sent_ns: now_ns };
-        self.keep(stream, Some(exchange));
+        self.does(stream, Doing::Carrying(exchange));
         exchange
     }
 
@@ -139,7 +158,7 @@ impl<'w> Shard<'w> {
     /// A begun request has ended.
     pub fn end(&self, stream: usize, exchange: Exchange, end: End) {
         let now_ns = now_ns();
-        self.keep(stream, None);
+        self.does(stream, Doing::Waiting);
         let mut recorder = self.recorder.borrow_mut();
         match end {
             End::Answered(status) if self.plan.expected_status.accepts(status) => {
@@ -161,8 +180,10 @@ impl<'w> Shard<'w> {
             self.take_turn();
         }
         let mut recorder = self.recorder.into_inner();
-        for exchange in self.in_flight.into_inner().into_iter().flatten() {
-            recorder.unfinished(exchange, now_ns);
+        for stream in self.streams.into_inner() {
+            if let Doing::Carrying(exchange) = stream {
+                recorder.unfinished(exchange, now_ns);
+            }
         }
         recorder.finish();
         recorder
@@ -180,11 +201,11 @@ impl<'w> Shard<'w> {
         }
     }
 
-    fn keep(&self, stream: usize, exchange: Option<Exchange>) {
-        let mut in_flight = self.in_flight.borrow_mut();
-        if stream >= in_flight.len() {
-            in_flight.resize(stream + 1, None);
+    fn does(&self, stream: usize, what: Doing) {
+        let mut streams = self.streams.borrow_mut();
+        if stream >= streams.len() {
+            streams.resize(stream + 1, Doing::New);
         }
-        in_flight[stream] = exchange;
+        streams[stream] = what;
     }
 }

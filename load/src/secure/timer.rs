@@ -6,6 +6,7 @@ use rustix::time::{
 };
 use std::io;
 use std::os::fd::OwnedFd;
+use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
 /// One timer, for one waiter at a time.
@@ -16,7 +17,9 @@ impl Timer {
     /// Needs a running tokio runtime.
     pub fn new() -> io::Result<Self> {
         let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
-        Ok(Self(AsyncFd::new(timerfd_create(TimerfdClockId::Monotonic, flags)?)?))
+        let timer = timerfd_create(TimerfdClockId::Monotonic, flags)?;
+        // SAFETY: an `OwnedFd` names the same open file until it is dropped, and `AsyncFd` owns it from here.
+        Ok(Self(unsafe { AsyncFd::register_with_interest(timer, Interest::READABLE) }?))
     }
 
     /// Returns at a moment of [`now_ns`]'s clock or a little later.
