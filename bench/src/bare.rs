@@ -43,7 +43,8 @@ pub fn run(address: SocketAddr, connections: u32, lasts: Duration) -> io::Result
         .setup_single_issuer()
         .setup_defer_taskrun()
         .build((connections * 2).next_power_of_two())?;
-    let mut connections: Vec<Connection> = (0..connections).map(|_| connect(address)).collect::<io::Result<_>>()?;
+    let mut connections: Vec<Connection> =
+        (0..connections).map(|_| connect(address)).collect::<io::Result<_>>()?;
     let files: Vec<RawFd> = connections.iter().map(|c| c.stream.as_raw_fd()).collect();
     ring.submitter().register_files(&files)?;
     for (at, connection) in connections.iter_mut().enumerate() {

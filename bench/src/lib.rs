@@ -10,6 +10,11 @@
 //! ```
 
 pub mod bare;
+pub mod child;
+pub mod compare;
+pub mod install;
 pub mod server;
+pub mod soak;
 pub mod span;
+pub mod tool;
 pub mod truth;

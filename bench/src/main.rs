@@ -1,13 +1,19 @@
 //! The command `threadcount-bench`.
 
 use clap::{Args, Parser, Subcommand};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use std::env;
+use std::fs;
 use std::io::{self, Write};
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
+use threadcount_bench::compare::{self, Part, Wanted, result::Comparison, sizes::Cores};
 use threadcount_bench::server::{self, Pace, stop::StopSignal};
+use threadcount_bench::tool::Toolbox;
 use threadcount_bench::truth::{Delay, Stall};
-use threadcount_bench::{bare, span};
+use threadcount_bench::{bare, install, soak, span};
 
 /// Servers with a known truth, and threadcount measured against other load generators.
 #[derive(Parser)]
@@ -22,6 +28,8 @@ enum Command {
     Fixed(Fixed),
     Truth(Truth),
     Bare(Bare),
+    Compare(Compare),
+    Soak(Soak),
 }
 
 /// A server that answers each request with the same 13 bytes. Prints its port first, and its counts on SIGTERM.
@@ -65,11 +73,78 @@ struct Bare {
     duration: Duration,
 }
 
+/// Run threadcount against the other load generators that are installed, and write the tables.
+#[derive(Args)]
+struct Compare {
+    /// Install what is missing first (apt, cargo, go)
+    #[arg(long)]
+    install: bool,
+    /// Small sizes: under 4 minutes instead of about 13
+    #[arg(long)]
+    quick: bool,
+    /// Only these tables
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Part::Cost, Part::Open, Part::Truth, Part::Memory])]
+    parts: Vec<Part>,
+    /// Only tools whose name contains one of these, e.g. threadcount,bare,wrk
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<String>,
+    /// The threadcount program to measure [default: beside this one]
+    #[arg(long, value_name = "FILE")]
+    threadcount: Option<PathBuf>,
+    #[command(flatten)]
+    pinned: Pinned,
+    /// Where benchmarks.json and benchmarks.md go
+    #[arg(long, value_name = "FOLDER", default_value = "docs")]
+    out: PathBuf,
+    /// Measure nothing: write benchmarks.md again from benchmarks.json
+    #[arg(long)]
+    rewrite: bool,
+}
+
+/// Send at a constant rate for a long time and watch the generator's memory each second.
+#[derive(Args)]
+struct Soak {
+    /// Requests per second
+    #[arg(short, default_value_t = 10_000)]
+    rate: u32,
+    /// How long
+    #[arg(short, value_parser = span::parse, default_value = "10m")]
+    duration: Duration,
+    /// The threadcount program to watch [default: beside this one]
+    #[arg(long, value_name = "FILE")]
+    threadcount: Option<PathBuf>,
+    #[command(flatten)]
+    pinned: Pinned,
+}
+
+#[derive(Args)]
+struct Pinned {
+    /// The core the server runs on
+    #[arg(long, default_value_t = 0)]
+    server_core: usize,
+    /// The core the client runs on
+    #[arg(long, default_value_t = 1)]
+    client_core: usize,
+}
+
+impl From<Pinned> for Cores {
+    fn from(pinned: Pinned) -> Self {
+        Self { server: pinned.server_core, client: pinned.client_core }
+    }
+}
+
 fn main() -> ExitCode {
+    raise_file_limit();
     let done = match Cli::parse().command {
-        Command::Fixed(fixed) => serve(fixed.port, Pace::new(fixed.delay.map_or(Delay::None, Delay::Point), None)),
+        Command::Fixed(fixed) => {
+            serve(fixed.port, Pace::new(fixed.delay.map_or(Delay::None, Delay::Point), None))
+        }
         Command::Truth(truth) => truth.run(),
-        Command::Bare(bare) => bare::run(bare.address, bare.connections, bare.duration).and_then(|r| print_json(&r)),
+        Command::Bare(bare) => {
+            bare::run(bare.address, bare.connections, bare.duration).and_then(|r| print_json(&r))
+        }
+        Command::Compare(compare) => compare.run(),
+        Command::Soak(soak) => soak.run(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -86,6 +161,52 @@ impl Truth {
         let stall = stall.map_err(io::Error::other)?;
         serve(self.port, Pace::new(self.delays.unwrap_or_default(), stall))
     }
+}
+
+impl Compare {
+    fn run(self) -> io::Result<()> {
+        fs::create_dir_all(&self.out)?;
+        let (json, page) = (self.out.join("benchmarks.json"), self.out.join("benchmarks.md"));
+        let comparison =
+            if self.rewrite { serde_json::from_str(&fs::read_to_string(&json)?)? } else { self.measure()? };
+
+        fs::write(&json, serde_json::to_string_pretty(&comparison)? + "\n")?;
+        fs::write(&page, compare::markdown::page(&comparison))?;
+        for goal in compare::goals::goals(&comparison) {
+            let holds = goal.holds.map_or("not measured", |holds| if holds { "reached" } else { "MISSED" });
+            println!("{holds}: {}: {} ({})", goal.what, goal.measured.unwrap_or_default(), goal.limit);
+        }
+        println!("{}", page.display());
+        Ok(())
+    }
+
+    fn measure(self) -> io::Result<Comparison> {
+        let toolbox = Toolbox::new(self.threadcount)?;
+        if self.install {
+            install::install_missing(&toolbox)?;
+        }
+        compare::check_ours(&toolbox)?;
+        let command = env::args().collect::<Vec<_>>().join(" ");
+        let cores = self.pinned.into();
+        let wanted = Wanted { quick: self.quick, parts: self.parts, only: self.only, cores, command };
+        compare::measure(&toolbox, &wanted)
+    }
+}
+
+impl Soak {
+    fn run(self) -> io::Result<()> {
+        let toolbox = Toolbox::new(self.threadcount)?;
+        let soak = soak::run(&toolbox, self.rate, self.duration, self.pinned.into())?;
+        eprintln!("{}", soak.sentence());
+        print_json(&soak)
+    }
+}
+
+/// Thousands of connections need as many descriptors; the programs we start inherit the limit.
+fn raise_file_limit() {
+    let limit = getrlimit(Resource::Nofile);
+    // Where this is refused the limit stays as it was, and the connections that fail say so.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
 }
 
 fn serve(port: u16, pace: Pace) -> io::Result<()> {

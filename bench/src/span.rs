@@ -27,8 +27,8 @@ pub fn parse(text: &str) -> Result<Duration, String> {
 pub fn text(time: Duration) -> String {
     let us = time.as_micros();
     match us {
-        _ if us % 1_000_000 == 0 => format!("{}s", us / 1_000_000),
-        _ if us % 1_000 == 0 => format!("{}ms", us / 1_000),
+        _ if us.is_multiple_of(1_000_000) => format!("{}s", us / 1_000_000),
+        _ if us.is_multiple_of(1_000) => format!("{}ms", us / 1_000),
         _ => format!("{us}us"),
     }
 }

@@ -7,7 +7,8 @@
 pub const BODY: &[u8] = b"Hello, World!";
 
 /// The answer on a connection that stays open (HTTP/1.1).
-pub const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 13\r\n\r\nHello, World!";
+pub const ANSWER: &[u8] =
+    b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 13\r\n\r\nHello, World!";
 
 const ANSWER_KEPT_1_0: &[u8] = b"HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 13\r\nConnection: keep-alive\r\n\r\nHello, World!";
 const ANSWER_LAST: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 13\r\nConnection: close\r\n\r\nHello, World!";
@@ -83,11 +84,13 @@ fn judge(bytes: &[u8]) -> Option<(Reply, usize)> {
         Ok(httparse::Status::Partial) if bytes.len() < LONGEST_REQUEST => return None,
         _ => return refuse,
     };
-    let value = |name: &str| request.headers.iter().find(|h| h.name.eq_ignore_ascii_case(name)).map(|h| h.value);
+    let value =
+        |name: &str| request.headers.iter().find(|h| h.name.eq_ignore_ascii_case(name)).map(|h| h.value);
     if value("transfer-encoding").is_some() || request.method == Some("HEAD") {
         return refuse;
     }
-    let body = match value("content-length").map(|v| std::str::from_utf8(v).ok().and_then(|v| v.parse().ok())) {
+    let body = match value("content-length").map(|v| std::str::from_utf8(v).ok().and_then(|v| v.parse().ok()))
+    {
         None => 0_usize,
         Some(Some(length)) if length < LONGEST_REQUEST => length,
         Some(_) => return refuse,

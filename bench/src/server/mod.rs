@@ -18,7 +18,7 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::os::fd::AsRawFd;
 
-/// What a server did between its first request and its last answer. Printed as one JSON line when it is stopped.
+/// What a server did. Printed as one JSON line when it is stopped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Served {
     /// Well-formed requests received.
@@ -27,7 +27,7 @@ pub struct Served {
     pub answers: u64,
     /// Malformed requests; each was answered with 400 and a close.
     pub refused: u64,
-    /// From the first request to the last answer.
+    /// From the first answer to the last.
     pub seconds: f64,
     /// Answers per second over `seconds`.
     pub rate_per_s: f64,
@@ -39,28 +39,35 @@ struct Counts {
     requests: u64,
     answers: u64,
     refused: u64,
-    first_ns: Option<u64>,
-    last_ns: u64,
+    first_answer_ns: Option<u64>,
+    last_answer_ns: u64,
 }
 
 impl Counts {
-    /// Counts a request that came at `now_ns`; returns how many came before it.
-    fn received(&mut self, reply: Reply, now_ns: u64) -> u64 {
-        self.first_ns.get_or_insert(now_ns);
+    /// Counts a request; returns how many came before it.
+    fn received(&mut self, reply: Reply) -> u64 {
         let before = self.requests + self.refused;
-        if reply == Reply::Refuse { self.refused += 1 } else { self.requests += 1 }
+        if reply == Reply::Refuse {
+            self.refused += 1
+        } else {
+            self.requests += 1
+        }
         before
     }
 
     fn answered(&mut self, reply: Reply, now_ns: u64) {
-        self.answers += u64::from(reply != Reply::Refuse);
-        self.last_ns = now_ns;
+        if reply != Reply::Refuse {
+            self.answers += 1;
+            self.first_answer_ns.get_or_insert(now_ns);
+            self.last_answer_ns = now_ns;
+        }
     }
 
     fn served(&self) -> Served {
-        let ns = self.last_ns.saturating_sub(self.first_ns.unwrap_or(self.last_ns));
+        let ns = self.first_answer_ns.map_or(0, |first| self.last_answer_ns - first);
         let seconds = ns as f64 / 1e9;
-        let rate_per_s = if ns == 0 { 0.0 } else { self.answers as f64 / seconds };
+        // The first answer opens the time, so it is not one of those that came during it.
+        let rate_per_s = if ns == 0 { 0.0 } else { (self.answers - 1) as f64 / seconds };
         Served { requests: self.requests, answers: self.answers, refused: self.refused, seconds, rate_per_s }
     }
 }
@@ -88,7 +95,9 @@ pub fn serve(listener: &TcpListener, pace: Pace, stop: &StopSignal) -> io::Resul
     if pace.is_immediate() {
         match ring::Ring::new(listener, stop) {
             Ok(ring) => return ring.serve(),
-            Err(error) => eprintln!("io_uring is not allowed here ({error}): serving over epoll, which costs more"),
+            Err(error) => {
+                eprintln!("io_uring is not allowed here ({error}): serving over epoll, which costs more")
+            }
         }
     }
     paced::Paced::new(listener, pace, stop)?.serve()

@@ -116,7 +116,8 @@ impl<'a> Paced<'a> {
             }
             self.accepted += 1;
             let generation = self.accepted;
-            self.connections[place] = Some(Connection { stream, unread: Vec::new(), last_due_ns: 0, generation });
+            self.connections[place] =
+                Some(Connection { stream, unread: Vec::new(), last_due_ns: 0, generation });
         }
     }
 
@@ -132,7 +133,7 @@ impl<'a> Paced<'a> {
         let mut used = 0;
         while let Some((reply, length)) = self.reader.read(&connection.unread[used..]) {
             used += length;
-            let arrival = self.counts.received(reply, came_ns);
+            let arrival = self.counts.received(reply);
             let own_ns = if reply == Reply::Refuse { came_ns } else { self.pace.due_ns(came_ns) };
             let at_ns = own_ns.max(connection.last_due_ns);
             connection.last_due_ns = at_ns;
@@ -150,12 +151,14 @@ impl<'a> Paced<'a> {
             && due.at_ns <= now
         {
             self.due.pop();
-            let Some(connection) = self.connections[due.place].as_mut().filter(|c| c.generation == due.generation)
+            let Some(connection) =
+                self.connections[due.place].as_mut().filter(|c| c.generation == due.generation)
             else {
                 continue;
             };
             // The answer is far smaller than the socket's buffer: a short write means that nobody reads.
-            let written = connection.stream.write(due.reply.bytes()).is_ok_and(|n| n == due.reply.bytes().len());
+            let written =
+                connection.stream.write(due.reply.bytes()).is_ok_and(|n| n == due.reply.bytes().len());
             if written {
                 self.counts.answered(due.reply, now);
             }

@@ -109,6 +109,8 @@ mod tests {
 
     #[test]
     fn the_longest_exponential_delay_is_not_bounded() {
-        assert!(ResponseTime::new(Delay::Exponential(Duration::from_millis(5)), None).longest_ms().is_infinite());
+        assert!(
+            ResponseTime::new(Delay::Exponential(Duration::from_millis(5)), None).longest_ms().is_infinite()
+        );
     }
 }

@@ -155,7 +155,8 @@ mod tests {
     #[test]
     fn the_integral_grows_as_the_distribution_function_says() {
         for text in ALL {
-            let sum: f64 = (0..40_000).map(|i| delay(text).share_up_to((f64::from(i) + 0.5) / 1e3) / 1e3).sum();
+            let sum: f64 =
+                (0..40_000).map(|i| delay(text).share_up_to((f64::from(i) + 0.5) / 1e3) / 1e3).sum();
             let (from, to) = (delay(text).integral_up_to(0.0), delay(text).integral_up_to(40.0));
             assert!((to - from - sum).abs() < 1e-3, "{text}: {} against {sum}", to - from);
         }

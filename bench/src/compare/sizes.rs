@@ -1,0 +1,68 @@
+//! How long and how often, in full and in quick.
+
+use std::time::Duration;
+
+/// The cores that server and client are pinned to.
+#[derive(Clone, Copy, Debug)]
+pub struct Cores {
+    /// The server's.
+    pub server: usize,
+    /// The client's.
+    pub client: usize,
+}
+
+/// The sizes of a comparison.
+#[derive(Clone, Debug)]
+pub struct Sizes {
+    /// Alternated rounds of the cost tables.
+    pub rounds: u32,
+    /// One run of the closed loop.
+    pub closed: Duration,
+    /// One run of the open loop.
+    pub open: Duration,
+    /// Periods of the stalling server.
+    pub periods: u32,
+    /// One run of the memory table.
+    pub memory: Duration,
+    /// Connections of the memory table.
+    pub connections: Vec<u32>,
+}
+
+/// The stall of the truth server.
+pub const STALL: Duration = Duration::from_millis(200);
+/// How often it stalls.
+pub const EVERY: Duration = Duration::from_secs(2);
+/// The rate against the truth server.
+pub const TRUTH_RATE: u32 = 2_000;
+/// The rate of the open cost table.
+pub const OPEN_RATE: u32 = 5_000;
+/// The delay of the server of the memory table.
+pub const MEMORY_DELAY: Duration = Duration::from_millis(300);
+
+impl Sizes {
+    /// About 13 minutes with every tool: five rounds.
+    #[must_use]
+    pub fn full() -> Self {
+        Self {
+            rounds: 5,
+            closed: Duration::from_secs(5),
+            open: Duration::from_secs(3),
+            periods: 10,
+            memory: Duration::from_secs(6),
+            connections: vec![1_000, 10_000, 15_000],
+        }
+    }
+
+    /// Under 4 minutes: fewer, shorter rounds. Good enough to see that everything works, not to quote.
+    #[must_use]
+    pub fn quick() -> Self {
+        Self {
+            rounds: 3,
+            closed: Duration::from_secs(1),
+            open: Duration::from_secs(1),
+            periods: 2,
+            memory: Duration::from_secs(2),
+            connections: vec![1_000, 15_000],
+        }
+    }
+}
