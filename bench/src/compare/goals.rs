@@ -86,6 +86,7 @@ fn memory(of: &Comparison) -> Vec<Goal> {
     const CONNECTIONS: u32 = 15_000;
     let row =
         of.memory.iter().find(|row| row.tool == Threadcount::IO_URING && row.connections == CONNECTIONS);
+    let row = row.filter(|row| row.trouble().is_none());
     let possible = f64::from(CONNECTIONS) / 0.3;
     let share = row.and_then(Row::rate_per_s).map(|rate| rate / possible);
     vec![

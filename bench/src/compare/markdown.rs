@@ -5,6 +5,9 @@ use crate::compare::result::{Comparison, Row, cost_ratio, is_true, row};
 use crate::tool::threadcount::Threadcount;
 use std::fmt::Write;
 
+/// The load average above which a machine with two cores is no longer left to client and server.
+const QUIET: f64 = 0.5;
+
 /// The whole page.
 #[must_use]
 pub fn page(of: &Comparison) -> String {
@@ -27,9 +30,14 @@ fn head(of: &Comparison) -> String {
     let machine = &of.machine;
     let quick =
         if of.quick { "\n**Quick sizes: good to see that everything works, not to quote.**\n" } else { "" };
+    let busy = if machine.load_before > QUIET {
+        "\n**The machine was busy with something else when this began: measure again on a quiet one.**\n"
+    } else {
+        ""
+    };
     format!(
         "# Threadcount's load generator against others\n\n\
-         Written by `threadcount-bench compare` from `benchmarks.json`; do not edit it by hand.\n{quick}\n\
+         Written by `threadcount-bench compare` from `benchmarks.json`; do not edit it by hand.\n{quick}{busy}\n\
          - {}, {} min: `{}`\n\
          - {}, {} cores, {:.0} GiB, Linux {}, load average before the first run {:.2}\n\
          - the server is pinned to core {}, each client to core {}; they alternate over the rounds (A B C, C B A, ..)\n\
@@ -306,6 +314,15 @@ pub(crate) mod tests {
         {
             assert!(page.contains(text), "{text} in {page}");
         }
+    }
+
+    #[test]
+    fn a_busy_machine_and_quick_sizes_are_warned_of() {
+        let mut busy = comparison();
+        assert!(!page(&busy).contains("**The machine") && !page(&busy).contains("**Quick"));
+        busy.machine.load_before = 3.0;
+        busy.quick = true;
+        assert!(page(&busy).contains("**The machine was busy") && page(&busy).contains("**Quick sizes"));
     }
 
     #[test]

@@ -125,11 +125,11 @@ impl Measuring<'_> {
         match part {
             Part::Cost => {
                 let load = Load::Closed { connections: 64, lasts: self.sizes.closed };
-                self.rounds(part, rounds, &at_once, |_| load)
+                self.rounds(part, rounds, &at_once, |_| Some(load))
             }
             Part::Open => {
                 let load = Load::Open { rate: OPEN_RATE, connections: 50, lasts: self.sizes.open };
-                self.rounds(part, rounds, &at_once, |_| load)
+                self.rounds(part, rounds, &at_once, |_| Some(load))
             }
             Part::Truth => self.truth(),
             Part::Memory => self.memory(),
@@ -144,17 +144,22 @@ impl Measuring<'_> {
         let open = Load::Open { rate: TRUTH_RATE, connections: 500, lasts };
         self.rounds(Part::Truth, 1, &server, |tool| {
             let job = tool::Job { load: open, url: String::new(), number: 1, folder: "".into() };
-            if tool.call(&job).is_some() { open } else { Load::Closed { connections: 64, lasts } }
+            Some(if tool.call(&job).is_some() { open } else { Load::Closed { connections: 64, lasts } })
         })
     }
 
+    /// A tool that occupies ports comes last, after all sizes of the others: for a minute nobody else could use them.
     fn memory(&mut self) -> io::Result<Vec<Row>> {
         let server = ["fixed", "--delay", &span::text(MEMORY_DELAY)].map(str::to_owned);
         let mut rows = Vec::new();
-        for &connections in &self.sizes.connections {
-            let load = Load::Closed { connections, lasts: self.sizes.memory };
-            rows.extend(self.rounds(Part::Memory, 1, &server, |_| load)?);
+        for occupies in [false, true] {
+            for &connections in &self.sizes.connections {
+                let load = Load::Closed { connections, lasts: self.sizes.memory };
+                let load = |tool: &dyn Tool| (tool.occupies_ports() == occupies).then_some(load);
+                rows.extend(self.rounds(Part::Memory, 1, &server, load)?);
+            }
         }
+        rows.sort_by_key(|row| row.connections);
         Ok(rows)
     }
 
@@ -164,16 +169,13 @@ impl Measuring<'_> {
         part: Part,
         rounds: u32,
         server: &[String],
-        load: impl Fn(&dyn Tool) -> Load,
+        load: impl Fn(&dyn Tool) -> Option<Load>,
     ) -> io::Result<Vec<Row>> {
         let mut rows: Vec<Option<Row>> = self.tools.iter().map(|_| None).collect();
         for round in 0..rounds {
             for at in stats::alternated(round, self.tools.len()) {
                 let tool = self.tools[at].as_ref();
-                if !belongs(tool, part) {
-                    continue;
-                }
-                let load = load(tool);
+                let Some(load) = load(tool).filter(|_| belongs(tool, part)) else { continue };
                 let Some((command, run)) = self.runner.run(tool, load, server)? else { continue };
                 eprintln!("{}", progress(part, round + 1, rounds, tool.name(), load.connections(), &run));
                 rows[at].get_or_insert_with(|| Row::new(tool.name(), load, command)).runs.push(run);

@@ -61,7 +61,7 @@ impl Sizes {
             closed: Duration::from_secs(1),
             open: Duration::from_secs(1),
             periods: 2,
-            memory: Duration::from_secs(2),
+            memory: Duration::from_secs(3),
             connections: vec![1_000, 15_000],
         }
     }

@@ -164,6 +164,12 @@ pub trait Tool {
         false
     }
 
+    /// It binds its connections to ports of its own choice, which then wait a minute (TIME_WAIT) during which the kernel
+    /// gives them to nobody else that just connects, on any address.
+    fn occupies_ports(&self) -> bool {
+        false
+    }
+
     /// Reads its figures.
     ///
     /// # Errors

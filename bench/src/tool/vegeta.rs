@@ -51,6 +51,10 @@ impl Tool for Vegeta {
         })
     }
 
+    fn occupies_ports(&self) -> bool {
+        true
+    }
+
     fn claim(&self, output: &str) -> Result<Claim, String> {
         let report: Report = serde_json::from_str(output).map_err(|_| unreadable("vegeta", "JSON"))?;
         let at = |name: &str| report.latencies.get(name).map(|ns| ns / 1e6);
