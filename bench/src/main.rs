@@ -127,8 +127,8 @@ struct Pinned {
     client_core: usize,
 }
 
-impl From<Pinned> for Cores {
-    fn from(pinned: Pinned) -> Self {
+impl From<&Pinned> for Cores {
+    fn from(pinned: &Pinned) -> Self {
         Self { server: pinned.server_core, client: pinned.client_core }
     }
 }
@@ -165,11 +165,9 @@ impl Truth {
 
 impl Compare {
     fn run(self) -> io::Result<()> {
-        fs::create_dir_all(&self.out)?;
         let (json, page) = (self.out.join("benchmarks.json"), self.out.join("benchmarks.md"));
-        let comparison =
+        let comparison: Comparison =
             if self.rewrite { serde_json::from_str(&fs::read_to_string(&json)?)? } else { self.measure()? };
-
         fs::write(&json, serde_json::to_string_pretty(&comparison)? + "\n")?;
         fs::write(&page, compare::markdown::page(&comparison))?;
         for goal in compare::goals::goals(&comparison) {
@@ -180,15 +178,18 @@ impl Compare {
         Ok(())
     }
 
-    fn measure(self) -> io::Result<Comparison> {
-        let toolbox = Toolbox::new(self.threadcount)?;
+    fn measure(&self) -> io::Result<Comparison> {
+        let toolbox = Toolbox::new(self.threadcount.clone())?;
+        compare::check_ours(&toolbox)?;
+        let cores = Cores::from(&self.pinned);
+        cores.check()?;
+        fs::create_dir_all(&self.out)?;
         if self.install {
             install::install_missing(&toolbox)?;
         }
-        compare::check_ours(&toolbox)?;
         let command = env::args().collect::<Vec<_>>().join(" ");
-        let cores = self.pinned.into();
-        let wanted = Wanted { quick: self.quick, parts: self.parts, only: self.only, cores, command };
+        let wanted =
+            Wanted { quick: self.quick, parts: self.parts.clone(), only: self.only.clone(), cores, command };
         compare::measure(&toolbox, &wanted)
     }
 }
@@ -196,7 +197,9 @@ impl Compare {
 impl Soak {
     fn run(self) -> io::Result<()> {
         let toolbox = Toolbox::new(self.threadcount)?;
-        let soak = soak::run(&toolbox, self.rate, self.duration, self.pinned.into())?;
+        let cores = Cores::from(&self.pinned);
+        cores.check()?;
+        let soak = soak::run(&toolbox, self.rate, self.duration, cores)?;
         eprintln!("{}", soak.sentence());
         print_json(&soak)
     }
@@ -211,7 +214,9 @@ fn raise_file_limit() {
 
 fn serve(port: u16, pace: Pace) -> io::Result<()> {
     let stop = StopSignal::of_process()?;
-    let listener = server::listen(port)?;
+    let listener = server::listen(port).map_err(|error| {
+        io::Error::other(format!("cannot listen on 127.0.0.1:{port}: {error}; --port 0 takes any free port"))
+    })?;
     println!("{}", listener.local_addr()?.port());
     io::stdout().flush()?;
     print_json(&server::serve(&listener, pace, &stop)?)

@@ -1,5 +1,6 @@
 //! How long and how often, in full and in quick.
 
+use std::io;
 use std::time::Duration;
 
 /// The cores that server and client are pinned to.
@@ -9,6 +10,25 @@ pub struct Cores {
     pub server: usize,
     /// The client's.
     pub client: usize,
+}
+
+impl Cores {
+    /// May this process use both, and are they two?
+    ///
+    /// # Errors
+    /// A sentence that names the flag.
+    pub fn check(self) -> io::Result<()> {
+        let allowed = rustix::thread::sched_getaffinity(None)?;
+        for (flag, core) in [("--server-core", self.server), ("--client-core", self.client)] {
+            if core >= rustix::thread::CpuSet::MAX_CPU || !allowed.is_set(core) {
+                return Err(io::Error::other(format!("{flag} {core}: this machine has no such core for us")));
+            }
+        }
+        if self.server == self.client {
+            return Err(io::Error::other("--server-core and --client-core must be two different cores"));
+        }
+        Ok(())
+    }
 }
 
 /// The sizes of a comparison.
@@ -64,5 +84,17 @@ impl Sizes {
             memory: Duration::from_secs(3),
             connections: vec![1_000, 15_000],
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_core_that_is_not_there_is_refused_by_the_flag_that_asked_for_it() {
+        let error = Cores { server: 0, client: 1_000_000 }.check().unwrap_err().to_string();
+        assert!(error.contains("--client-core 1000000"), "{error}");
+        assert!(Cores { server: 0, client: 0 }.check().is_err());
     }
 }
