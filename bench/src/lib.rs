@@ -1,1 +1,20 @@
-//! x
+//! Threadcount's load generator measured against other load generators, and the servers it takes to do that.
+//!
+//! ```text
+//! server/   what is asked: a fixed answer, after a known time (fixed: at once; truth: stalls on purpose)
+//! truth/    what a true generator must say about such a server, as pure functions
+//! bare      the floor: an io_uring send/receive loop that parses nothing
+//! tool/     one file per load generator: how it is called, how its figures are read
+//! child     one process on one core: its CPU by wait4, its peak memory
+//! compare/  rounds, medians, the JSON file and docs/benchmarks.md
+//! ```
+
+pub mod bare;
+pub mod child;
+pub mod compare;
+pub mod install;
+pub mod server;
+pub mod soak;
+pub mod span;
+pub mod tool;
+pub mod truth;

@@ -1,0 +1,124 @@
+//! The floor: 64 connections over io_uring that send the same bytes and count what comes back, without reading it.
+//!
+//! It does what every generator must do (a send and a receive for each request, each answer noticed when it comes) and
+//! nothing else: no parsing, no times, no failures. What is left is the kernel's TCP.
+
+use crate::server::answer::ANSWER;
+use crate::server::ring::{POLL_FIRST, retry};
+use io_uring::{IoUring, opcode, squeue, types};
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::net::{SocketAddr, TcpStream};
+use std::os::fd::{AsRawFd, RawFd};
+use std::time::Duration;
+use threadcount_load::clock::now_ns;
+
+const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
+const BUFFER_BYTES: usize = 1_024;
+
+/// What the loop did. Printed as one JSON line.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BareResult {
+    /// Whole answers received.
+    pub answers: u64,
+    /// How long it ran.
+    pub seconds: f64,
+    /// CPU time of the whole process (user and system) per answer.
+    pub cpu_us_per_request: f64,
+}
+
+struct Connection {
+    stream: TcpStream,
+    buffer: [u8; BUFFER_BYTES],
+    /// Bytes of the present answer that have come.
+    received: usize,
+}
+
+/// Sends over `connections` connections for `lasts` and counts the answers.
+///
+/// # Errors
+/// When the server cannot be reached, closes a connection, or the kernel does not allow io_uring.
+pub fn run(address: SocketAddr, connections: u32, lasts: Duration) -> io::Result<BareResult> {
+    let mut ring = IoUring::builder()
+        .setup_single_issuer()
+        .setup_defer_taskrun()
+        .build((connections * 2).next_power_of_two())?;
+    let mut connections: Vec<Connection> =
+        (0..connections).map(|_| connect(address)).collect::<io::Result<_>>()?;
+    let files: Vec<RawFd> = connections.iter().map(|c| c.stream.as_raw_fd()).collect();
+    ring.submitter().register_files(&files)?;
+    for (at, connection) in connections.iter_mut().enumerate() {
+        ask(&mut ring, at, connection)?;
+    }
+    let start = now_ns();
+    let end = start + lasts.as_nanos() as u64;
+    let mut answers = 0_u64;
+    let mut came = Vec::with_capacity(connections.len() * 2);
+    while now_ns() < end {
+        retry(|| ring.submit_and_wait(1))?;
+        came.extend(ring.completion().map(|c| (c.user_data(), c.result())));
+        for (at, result) in came.drain(..) {
+            if result <= 0 {
+                return Err(ended(result));
+            }
+            let connection = &mut connections[at as usize];
+            connection.received += result as usize;
+            if connection.received >= ANSWER.len() {
+                answers += 1;
+                connection.received -= ANSWER.len();
+                ask(&mut ring, at as usize, connection)?;
+            } else {
+                push(&mut ring, &receive(at as usize, connection))?;
+            }
+        }
+    }
+    let seconds = (now_ns() - start) as f64 / 1e9;
+    Ok(BareResult { answers, seconds, cpu_us_per_request: cpu_us() / answers.max(1) as f64 })
+}
+
+fn connect(address: SocketAddr) -> io::Result<Connection> {
+    let stream = TcpStream::connect(address)?;
+    stream.set_nodelay(true)?;
+    Ok(Connection { stream, buffer: [0; BUFFER_BYTES], received: 0 })
+}
+
+fn ask(ring: &mut IoUring, at: usize, connection: &mut Connection) -> io::Result<()> {
+    let send = opcode::Send::new(types::Fixed(at as u32), REQUEST.as_ptr(), REQUEST.len() as u32)
+        .flags(libc::MSG_NOSIGNAL)
+        .build()
+        .flags(squeue::Flags::SKIP_SUCCESS)
+        .user_data(at as u64);
+    push(ring, &send)?;
+    push(ring, &receive(at, connection))
+}
+
+fn receive(at: usize, connection: &mut Connection) -> squeue::Entry {
+    opcode::Recv::new(types::Fixed(at as u32), connection.buffer.as_mut_ptr(), BUFFER_BYTES as u32)
+        .ioprio(POLL_FIRST)
+        .build()
+        .user_data(at as u64)
+}
+
+fn push(ring: &mut IoUring, entry: &squeue::Entry) -> io::Result<()> {
+    // SAFETY: the request is static; the buffers lie in a vector that neither grows nor moves while the ring lives.
+    unsafe { ring.submission().push(entry) }.map_err(io::Error::other)
+}
+
+fn ended(result: i32) -> io::Error {
+    match result {
+        0 => io::Error::new(io::ErrorKind::UnexpectedEof, "the server closed a connection"),
+        errno => io::Error::from_raw_os_error(-errno),
+    }
+}
+
+/// CPU time of this process so far, in microseconds.
+fn cpu_us() -> f64 {
+    // SAFETY: getrusage only fills the structure on this stack frame, for which zero bytes are a valid value.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_SELF, &raw mut usage);
+        usage
+    };
+    let us = |t: libc::timeval| t.tv_sec as f64 * 1e6 + t.tv_usec as f64;
+    us(usage.ru_utime) + us(usage.ru_stime)
+}

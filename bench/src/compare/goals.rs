@@ -1,0 +1,138 @@
+//! What our generator has set out to reach, and whether it did.
+
+use crate::compare::result::{Comparison, Row, cost_ratio, is_true, row};
+use crate::tool::bare;
+use crate::tool::threadcount::Threadcount;
+
+/// One goal with its outcome.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Goal {
+    /// What is measured, in words.
+    pub what: String,
+    /// The limit in words.
+    pub limit: String,
+    /// What was measured, in words; `None` when it was not.
+    pub measured: Option<String>,
+    /// Reached?
+    pub holds: Option<bool>,
+}
+
+/// Every goal.
+#[must_use]
+pub fn goals(of: &Comparison) -> Vec<Goal> {
+    let ours = Threadcount::IO_URING;
+    let mut goals: Vec<Goal> = [("wrk", 0.78), ("oha", 0.48), ("hey", 0.18), (bare::NAME, 1.08)]
+        .into_iter()
+        .map(|(other, limit)| ratio(of, ours, other, limit))
+        .collect();
+    goals.push(ratio(of, Threadcount::EPOLL, "wrk", 1.0));
+    goals.push(most(
+        "send lag p99, open loop at 5,000/s",
+        " ms",
+        0.3,
+        row(&of.open, ours).and_then(|row| row.claimed(|claim| claim.send_lag_p99_ms)),
+    ));
+    goals.push(most(
+        "CPU per request as a share of vegeta's, open loop at 5,000/s",
+        "",
+        0.2,
+        cost_ratio(&of.open, ours, "vegeta"),
+    ));
+    goals.extend([ours, Threadcount::EPOLL].map(|tool| truth(of, tool)));
+    goals.extend(memory(of));
+    goals
+}
+
+fn most(what: &str, unit: &str, limit: f64, measured: Option<f64>) -> Goal {
+    Goal {
+        what: what.to_owned(),
+        limit: format!("at most {limit}{unit}"),
+        measured: measured.map(|figure| format!("{figure:.3}{unit}")),
+        holds: measured.map(|figure| figure <= limit),
+    }
+}
+
+fn ratio(of: &Comparison, ours: &str, other: &str, limit: f64) -> Goal {
+    let what = format!("CPU per request of {ours} as a share of {other}'s, closed loop");
+    most(&what, "", limit, cost_ratio(&of.cost, ours, other))
+}
+
+fn truth(of: &Comparison, tool: &str) -> Goal {
+    let said = row(&of.truth, tool).and_then(|row| row.runs.first()?.claim.as_ref()).map(|claim| claim.times);
+    let pairs = |said: crate::tool::Quantiles| {
+        said.named()
+            .into_iter()
+            .zip(of.analytic.named())
+            .map(|((name, said), (_, truth))| (name, said, truth))
+    };
+    let wrong: Option<Vec<String>> = said.map(|said| {
+        let off = |(name, said, truth): (&str, Option<f64>, Option<f64>)| match (said, truth) {
+            (Some(said), Some(truth)) if is_true(said, truth) => None,
+            (Some(said), _) => Some(format!("{name} {said:.1} ms")),
+            (None, _) => Some(format!("{name} not said")),
+        };
+        pairs(said).filter_map(off).collect()
+    });
+    Goal {
+        what: format!("{tool} about the truth server: p50, p90, p95, p99, p99.9 and max"),
+        limit: "each within 2 % or 1 ms".to_owned(),
+        holds: wrong.as_ref().map(Vec::is_empty),
+        measured: wrong.map(|wrong| if wrong.is_empty() { "all".to_owned() } else { wrong.join(", ") }),
+    }
+}
+
+/// The goals at 15,000 connections: no failure, the rate that 300 ms allow, memory.
+fn memory(of: &Comparison) -> Vec<Goal> {
+    const CONNECTIONS: u32 = 15_000;
+    let row =
+        of.memory.iter().find(|row| row.tool == Threadcount::IO_URING && row.connections == CONNECTIONS);
+    let row = row.filter(|row| row.trouble().is_none());
+    let possible = f64::from(CONNECTIONS) / 0.3;
+    let share = row.and_then(Row::rate_per_s).map(|rate| rate / possible);
+    vec![
+        most("failures at 15,000 connections", "", 0.0, row.and_then(Row::failed)),
+        Goal {
+            what: "completed rate at 15,000 connections as a share of 15,000 / 0.3 s".to_owned(),
+            limit: "at least 0.95".to_owned(),
+            measured: share.map(|share| format!("{share:.3}")),
+            holds: share.map(|share| share >= 0.95),
+        },
+        most("peak memory at 15,000 connections", " MiB", 64.0, row.and_then(Row::peak_rss_mib)),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::markdown::tests::comparison;
+
+    fn goal(what: &str) -> Goal {
+        goals(&comparison()).into_iter().find(|goal| goal.what.contains(what)).unwrap()
+    }
+
+    #[test]
+    fn a_ratio_at_its_limit_is_reached_and_above_it_is_not() {
+        let wrk = goal("share of wrk's");
+        assert_eq!((wrk.measured.as_deref(), wrk.holds), (Some("0.740"), Some(true)));
+        assert_eq!(goal("share of bare").holds, Some(true));
+    }
+
+    #[test]
+    fn what_was_not_measured_is_neither_reached_nor_missed() {
+        assert_eq!((goal("share of hey's").measured, goal("share of hey's").holds), (None, None));
+    }
+
+    #[test]
+    fn a_wrong_quantile_is_named() {
+        let truth = goal("threadcount (epoll) about the truth");
+        assert_eq!((truth.measured.as_deref(), truth.holds), (Some("p95 104.9 ms"), Some(false)));
+        assert_eq!(goal("threadcount (io_uring) about the truth").holds, Some(true));
+    }
+
+    #[test]
+    fn many_connections_are_judged_by_failures_rate_and_memory() {
+        assert_eq!(goal("failures at 15,000").holds, Some(true));
+        assert_eq!(goal("completed rate").measured.as_deref(), Some("0.980"));
+        assert_eq!(goal("peak memory").holds, Some(false));
+    }
+}

@@ -1,0 +1,69 @@
+//! The machine that was measured on.
+
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::process::Command;
+
+/// What a reader must know about the machine.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Machine {
+    /// The processor's own name.
+    pub processor: String,
+    /// Cores this process may use.
+    pub cores: usize,
+    /// Memory in GiB.
+    pub memory_gib: f64,
+    /// The kernel's release.
+    pub kernel: String,
+    /// The load average of the last minute before the first run: anything far above zero disturbs the figures.
+    pub load_before: f64,
+}
+
+impl Machine {
+    /// This one.
+    #[must_use]
+    pub fn this() -> Self {
+        let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
+        Self {
+            processor: value(&read("/proc/cpuinfo"), "model name").unwrap_or("unknown").to_owned(),
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            memory_gib: memory_gib(&read("/proc/meminfo")),
+            kernel: read("/proc/sys/kernel/osrelease").trim().to_owned(),
+            load_before: read("/proc/loadavg").split(' ').next().and_then(|n| n.parse().ok()).unwrap_or(0.0),
+        }
+    }
+}
+
+fn value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
+    text.lines().find(|line| line.starts_with(key))?.split_once(':').map(|(_, value)| value.trim())
+}
+
+fn memory_gib(meminfo: &str) -> f64 {
+    let kib = value(meminfo, "MemTotal").and_then(|v| v.strip_suffix(" kB")?.parse::<f64>().ok());
+    kib.unwrap_or(0.0) / 1024.0 / 1024.0
+}
+
+/// Today, as `2026-11-20`.
+#[must_use]
+pub fn today() -> String {
+    let output = Command::new("date").args(["-u", "+%F"]).output();
+    output.map_or_else(|_| String::new(), |o| String::from_utf8_lossy(&o.stdout).trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_proc_files_are_read() {
+        assert_eq!(value("model name\t: Fast 9000\nflags\t: x", "model name"), Some("Fast 9000"));
+        assert_eq!(memory_gib("MemTotal:       25165824 kB\n"), 24.0);
+    }
+
+    #[test]
+    fn this_machine_has_a_core_and_a_kernel() {
+        let machine = Machine::this();
+        assert!(machine.cores > 0 && !machine.kernel.is_empty());
+        assert_eq!(today().len(), 10);
+    }
+}

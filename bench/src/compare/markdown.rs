@@ -1,0 +1,351 @@
+//! The comparison as a page to read.
+
+use crate::compare::goals::goals;
+use crate::compare::result::{Comparison, Row, cost_ratio, is_true, row};
+use crate::tool::threadcount::Threadcount;
+use std::fmt::Write;
+
+/// The load average above which a machine with two cores is no longer left to client and server.
+const QUIET: f64 = 0.5;
+
+/// The whole page.
+#[must_use]
+pub fn page(of: &Comparison) -> String {
+    let sections = [
+        head(of),
+        goal_table(of),
+        cost_table(of),
+        open_table(of),
+        truth_table(of),
+        memory_table(of),
+        foot(of),
+    ];
+    let mut page = sections.join("\n");
+    page.truncate(page.trim_end().len());
+    page.push('\n');
+    page
+}
+
+fn head(of: &Comparison) -> String {
+    let machine = &of.machine;
+    let quick =
+        if of.quick { "\n**Quick sizes: good to see that everything works, not to quote.**\n" } else { "" };
+    let busy = if machine.load_before > QUIET {
+        "\n**The machine was busy with something else when this began: measure again on a quiet one.**\n"
+    } else {
+        ""
+    };
+    format!(
+        "# Threadcount's load generator against others\n\n\
+         Written by `threadcount-bench compare` from `benchmarks.json`; do not edit it by hand.\n{quick}{busy}\n\
+         - {}, {} min: `{}`\n\
+         - {}, {} cores, {:.0} GiB, Linux {}, load average before the first run {:.2}\n\
+         - the server is pinned to core {}, each client to core {}; they alternate over the rounds (A B C, C B A, ..)\n\
+         - CPU per request is the client process's user and system time (wait4) divided by the answers that the *server* \
+         counted, its start included; figures are medians over the rounds\n",
+        of.date,
+        (of.took_s / 60.0).round(),
+        of.command,
+        machine.processor,
+        machine.cores,
+        machine.memory_gib,
+        machine.kernel,
+        machine.load_before,
+        of.server_core,
+        of.client_core,
+    )
+}
+
+fn goal_table(of: &Comparison) -> String {
+    let rows = goals(of).into_iter().map(|goal| {
+        let holds = match goal.holds {
+            Some(true) => "yes",
+            Some(false) => "**no**",
+            None => "not measured",
+        };
+        vec![goal.what, goal.limit, goal.measured.unwrap_or_else(|| "–".to_owned()), holds.to_owned()]
+    });
+    format!("## What we set out to reach\n\n{}", table(&["goal", "limit", "measured", "reached"], rows))
+}
+
+fn cost_table(of: &Comparison) -> String {
+    let columns = ["tool", "CPU us per request", "lowest .. highest", "ours / it", "answers/s"];
+    format!(
+        "## Cost per request: closed loop, 64 connections, 13-byte answers\n\n{}\n\
+         `ours / it` is what {} costs as a share of what the tool in the row costs.\n",
+        table(&columns, of.cost.iter().map(|row| cost_cells(&of.cost, row))),
+        Threadcount::IO_URING,
+    )
+}
+
+fn cost_cells(rows: &[Row], row: &Row) -> Vec<String> {
+    let range =
+        row.cpu_range_us().map_or_else(|| "–".to_owned(), |(low, high)| format!("{low:.2} .. {high:.2}"));
+    vec![
+        name(row),
+        figure(row.cpu_us(), 2),
+        range,
+        figure(cost_ratio(rows, Threadcount::IO_URING, &row.tool), 2),
+        thousands(row.rate_per_s()),
+    ]
+}
+
+fn open_table(of: &Comparison) -> String {
+    let columns = [
+        "tool",
+        "CPU us per request",
+        "lowest .. highest",
+        "ours / it",
+        "answers/s",
+        "send lag p99 ms",
+        "said p99 ms",
+    ];
+    let cells = |row: &Row| {
+        let mut cells = cost_cells(&of.open, row);
+        cells.push(figure(row.claimed(|claim| claim.send_lag_p99_ms), 3));
+        cells.push(figure(row.claimed(|claim| claim.times.p99), 2));
+        cells
+    };
+    format!(
+        "## Open loop at 5,000 requests/s\n\n{}\n\
+         Send lag is how late a generator sent what was due. Only ours says so.\n",
+        table(&columns, of.open.iter().map(cells))
+    )
+}
+
+fn truth_table(of: &Comparison) -> String {
+    let cells = |name: String, times: &crate::tool::Quantiles, judged: bool| {
+        let mut cells = vec![name];
+        cells.extend(times.named().into_iter().zip(of.analytic.named()).map(
+            |((_, said), (_, truth))| match (said, truth) {
+                (Some(said), Some(truth)) if judged && !is_true(said, truth) => format!("**{said:.1}**"),
+                (Some(said), _) => format!("{said:.1}"),
+                (None, _) => "–".to_owned(),
+            },
+        ));
+        cells
+    };
+    let said = of.truth.iter().map(|row| {
+        let times =
+            row.runs.first().and_then(|run| run.claim.as_ref()).map(|claim| claim.times).unwrap_or_default();
+        let closed = if row.closed { " (closed loop)" } else { "" };
+        let mut cells = cells(format!("{}{closed}", name(row)), &times, true);
+        cells.push(thousands(row.rate_per_s()));
+        cells
+    });
+    let mut truth = cells("*the truth*".to_owned(), &of.analytic, false);
+    truth.push("2,000".to_owned());
+    format!(
+        "## What each says about a server that stalls 200 ms in every 2 s, asked 2,000 times a second\n\n{}\n\
+         Milliseconds; **bold** is off by more than 2 % and more than 1 ms; – is not printed. A closed loop cannot be asked \
+         for a rate: it sends nothing while it waits, so it cannot see the waiting of requests that were never sent.\n",
+        table(
+            &["tool", "p50", "p90", "p95", "p99", "p99.9", "max", "answers/s"],
+            std::iter::once(truth).chain(said)
+        )
+    )
+}
+
+fn memory_table(of: &Comparison) -> String {
+    let cells = |row: &Row| {
+        vec![
+            name(row),
+            thousands(Some(f64::from(row.connections))),
+            figure(row.peak_rss_mib(), 1),
+            thousands(row.failed()),
+            thousands(row.rate_per_s()),
+            figure(row.rate_per_s().map(|rate| rate * 0.3 / f64::from(row.connections)), 2),
+        ]
+    };
+    format!(
+        "## Memory: closed loop against a server that takes 300 ms\n\n{}\n\
+         Peak memory is the largest resident set of the client process. The rate is the server's; possible are connections / 0.3 s.\n",
+        table(
+            &[
+                "tool",
+                "connections",
+                "peak memory MiB",
+                "failures it reports",
+                "answers/s",
+                "share of possible"
+            ],
+            of.memory.iter().map(cells)
+        )
+    )
+}
+
+fn foot(of: &Comparison) -> String {
+    let mut text = "## Versions and commands\n\n".to_owned();
+    for (tool, version) in &of.tools {
+        let command = row(&of.cost, tool).or(row(&of.truth, tool)).map_or("", |row| row.command.as_str());
+        let _ = writeln!(text, "- {tool}: {version}\n  `{command}`");
+    }
+    for (tool, why) in &of.missing {
+        let _ = writeln!(text, "- {tool} is not here: {why}");
+    }
+    let troubles = [&of.cost, &of.open, &of.truth, &of.memory];
+    for row in troubles.into_iter().flatten() {
+        if let Some(trouble) = row.trouble() {
+            let _ = writeln!(text, "- {} with {} connections: {trouble}", row.tool, row.connections);
+        }
+    }
+    text
+}
+
+/// The tool's name, marked when something went wrong.
+fn name(row: &Row) -> String {
+    let mark = if row.trouble().is_some() { " (!)" } else { "" };
+    format!("{}{mark}", row.tool)
+}
+
+fn figure(figure: Option<f64>, digits: usize) -> String {
+    figure.map_or_else(|| "–".to_owned(), |figure| format!("{figure:.digits$}"))
+}
+
+fn thousands(figure: Option<f64>) -> String {
+    let Some(figure) = figure else { return "–".to_owned() };
+    let digits = format!("{figure:.0}");
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+fn table(columns: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+    let head: Vec<String> = columns.iter().map(|&column| column.to_owned()).collect();
+    let mut text = line(&head);
+    text += &format!("|---|{}\n", "---:|".repeat(columns.len() - 1));
+    for row in rows {
+        text += &line(&row);
+    }
+    text
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::compare::machine::Machine;
+    use crate::compare::result::tests::costing;
+    use crate::compare::result::{Run, SCHEMA};
+    use crate::tool::{Claim, Quantiles, bare};
+
+    fn saying(tool: &str, p95: f64) -> Row {
+        let times = Quantiles {
+            p50: Some(0.1),
+            p90: Some(0.2),
+            p95: Some(p95),
+            p99: Some(180.1),
+            p99_9: Some(198.0),
+            max: Some(200.2),
+        };
+        let run =
+            Run { claim: Some(Claim { times, ..Claim::default() }), rate_per_s: 2_000.0, ..Run::default() };
+        Row { runs: vec![run], closed: false, ..costing(tool, &[]) }
+    }
+
+    /// A small comparison with known answers.
+    pub fn comparison() -> Comparison {
+        let (ours, epoll) = (Threadcount::IO_URING, Threadcount::EPOLL);
+        let claim = Claim { failed: Some(0), ..Claim::default() };
+        let run = Run { rate_per_s: 49_000.0, peak_rss_mib: 70.0, claim: Some(claim), ..Run::default() };
+        Comparison {
+            schema: SCHEMA.to_owned(),
+            date: "2026-11-20".to_owned(),
+            command: "threadcount-bench compare".to_owned(),
+            quick: false,
+            machine: Machine {
+                processor: "Fast 9000".to_owned(),
+                cores: 2,
+                memory_gib: 24.0,
+                ..Machine::default()
+            },
+            server_core: 0,
+            client_core: 1,
+            tools: vec![("wrk".to_owned(), "wrk 4.1.0".to_owned())],
+            missing: vec![("wrk2".to_owned(), "no registry has it".to_owned())],
+            cost: vec![
+                costing(ours, &[3.7, 3.6, 9.9]),
+                costing("wrk", &[5.0, 5.1, 4.9]),
+                costing(bare::NAME, &[3.5, 3.5, 3.6]),
+            ],
+            open: vec![costing(ours, &[5.0])],
+            analytic: Quantiles {
+                p50: Some(0.0),
+                p90: Some(0.0),
+                p95: Some(100.0),
+                p99: Some(180.0),
+                p99_9: Some(198.0),
+                max: Some(200.0),
+            },
+            truth: vec![saying(ours, 100.4), saying(epoll, 104.9)],
+            memory: vec![Row { connections: 15_000, runs: vec![run], ..costing(ours, &[]) }],
+            took_s: 780.0,
+        }
+    }
+
+    #[test]
+    fn costs_stand_beside_their_ratio_to_ours() {
+        let page = page(&comparison());
+        assert!(page.contains("| threadcount (io_uring) | 3.70 | 3.60 .. 9.90 | 1.00 | 270,270 |"), "{page}");
+        assert!(page.contains("| wrk | 5.00 | 4.90 .. 5.10 | 0.74 | 200,000 |"), "{page}");
+    }
+
+    #[test]
+    fn an_untrue_figure_is_bold_and_the_truth_stands_first() {
+        let page = page(&comparison());
+        assert!(
+            page.contains("| *the truth* | 0.0 | 0.0 | 100.0 | 180.0 | 198.0 | 200.0 | 2,000 |"),
+            "{page}"
+        );
+        assert!(page.contains("| threadcount (epoll) | 0.1 | 0.2 | **104.9** | 180.1 |"), "{page}");
+        assert!(page.contains("| threadcount (io_uring) | 0.1 | 0.2 | 100.4 |"), "{page}");
+    }
+
+    #[test]
+    fn the_page_says_when_where_how_and_who_is_missing() {
+        let page = page(&comparison());
+        for text in
+            ["2026-11-20, 13 min", "Fast 9000, 2 cores", "- wrk: wrk 4.1.0", "wrk2 is not here: no registry"]
+        {
+            assert!(page.contains(text), "{text} in {page}");
+        }
+    }
+
+    #[test]
+    fn a_busy_machine_and_quick_sizes_are_warned_of() {
+        let mut busy = comparison();
+        assert!(!page(&busy).contains("**The machine") && !page(&busy).contains("**Quick"));
+        busy.machine.load_before = 3.0;
+        busy.quick = true;
+        assert!(page(&busy).contains("**The machine was busy") && page(&busy).contains("**Quick sizes"));
+    }
+
+    #[test]
+    fn every_row_of_a_table_has_as_many_cells_as_its_head() {
+        let page = page(&comparison());
+        let mut width = None;
+        for line in page.lines() {
+            let cells = line.starts_with('|').then(|| line.matches('|').count());
+            assert!(width.is_none() || cells.is_none() || width == cells, "{line}");
+            width = cells;
+        }
+    }
+
+    #[test]
+    fn a_comparison_reads_back_from_its_json() {
+        let json = serde_json::to_string(&comparison()).unwrap();
+        assert_eq!(serde_json::from_str::<Comparison>(&json).unwrap(), comparison());
+    }
+
+    #[test]
+    fn thousands_are_set_apart() {
+        assert_eq!(thousands(Some(1_234_567.4)), "1,234,567");
+        assert_eq!(thousands(Some(999.0)), "999");
+        assert_eq!(thousands(None), "–");
+    }
+}

@@ -1,0 +1,228 @@
+//! The command `threadcount-bench`.
+
+use clap::{Args, Parser, Subcommand};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use std::env;
+use std::fs;
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+use threadcount_bench::compare::{self, Part, Wanted, result::Comparison, sizes::Cores};
+use threadcount_bench::server::{self, Pace, stop::StopSignal};
+use threadcount_bench::tool::Toolbox;
+use threadcount_bench::truth::{Delay, Stall};
+use threadcount_bench::{bare, install, soak, span};
+
+/// Servers with a known truth, and threadcount measured against other load generators.
+#[derive(Parser)]
+#[command(version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Fixed(Fixed),
+    Truth(Truth),
+    Bare(Bare),
+    Compare(Compare),
+    Soak(Soak),
+}
+
+/// A server that answers each request with the same 13 bytes. Prints its port first, and its counts on SIGTERM.
+#[derive(Args)]
+struct Fixed {
+    /// The port to listen on (127.0.0.1); 0: any free one
+    #[arg(long, default_value_t = 0)]
+    port: u16,
+    /// Answer after this time instead of at once
+    #[arg(long, value_parser = span::parse)]
+    delay: Option<Duration>,
+}
+
+/// A server that stalls on purpose, or delays its answers by a known distribution.
+#[derive(Args)]
+struct Truth {
+    /// The port to listen on (127.0.0.1); 0: any free one
+    #[arg(long, default_value_t = 0)]
+    port: u16,
+    /// How long nothing is answered
+    #[arg(long, value_parser = span::parse, requires = "every")]
+    stall: Option<Duration>,
+    /// How often it stalls, counted from the first request; the stall lies in the middle of each such period
+    #[arg(long, value_parser = span::parse, requires = "stall")]
+    every: Option<Duration>,
+    /// How long each answer is held back: 5ms, uniform:1ms:9ms, exp:5ms or bimodal:1ms:20ms:10 (percent long)
+    #[arg(long)]
+    delays: Option<Delay>,
+}
+
+/// The floor: an io_uring send/receive loop that parses nothing. Prints its CPU time per request.
+#[derive(Args)]
+struct Bare {
+    /// The address of a `fixed` server, such as 127.0.0.1:8080
+    address: SocketAddr,
+    /// Connections
+    #[arg(short, default_value_t = 64)]
+    connections: u32,
+    /// How long
+    #[arg(short, value_parser = span::parse, default_value = "5s")]
+    duration: Duration,
+}
+
+/// Run threadcount against the other load generators that are installed, and write the tables.
+#[derive(Args)]
+struct Compare {
+    /// Install what is missing first (apt, cargo, go)
+    #[arg(long)]
+    install: bool,
+    /// Small sizes: under 4 minutes instead of about 13
+    #[arg(long)]
+    quick: bool,
+    /// Only these tables
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Part::Cost, Part::Open, Part::Truth, Part::Memory])]
+    parts: Vec<Part>,
+    /// Only tools whose name contains one of these, e.g. threadcount,bare,wrk
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<String>,
+    /// The threadcount program to measure [default: beside this one]
+    #[arg(long, value_name = "FILE")]
+    threadcount: Option<PathBuf>,
+    #[command(flatten)]
+    pinned: Pinned,
+    /// Where benchmarks.json and benchmarks.md go
+    #[arg(long, value_name = "FOLDER", default_value = "docs")]
+    out: PathBuf,
+    /// Measure nothing: write benchmarks.md again from benchmarks.json
+    #[arg(long)]
+    rewrite: bool,
+}
+
+/// Send at a constant rate for a long time and watch the generator's memory each second.
+#[derive(Args)]
+struct Soak {
+    /// Requests per second
+    #[arg(short, default_value_t = 10_000)]
+    rate: u32,
+    /// How long
+    #[arg(short, value_parser = span::parse, default_value = "10m")]
+    duration: Duration,
+    /// The threadcount program to watch [default: beside this one]
+    #[arg(long, value_name = "FILE")]
+    threadcount: Option<PathBuf>,
+    #[command(flatten)]
+    pinned: Pinned,
+}
+
+#[derive(Args)]
+struct Pinned {
+    /// The core the server runs on
+    #[arg(long, default_value_t = 0)]
+    server_core: usize,
+    /// The core the client runs on
+    #[arg(long, default_value_t = 1)]
+    client_core: usize,
+}
+
+impl From<&Pinned> for Cores {
+    fn from(pinned: &Pinned) -> Self {
+        Self { server: pinned.server_core, client: pinned.client_core }
+    }
+}
+
+fn main() -> ExitCode {
+    raise_file_limit();
+    let done = match Cli::parse().command {
+        Command::Fixed(fixed) => {
+            serve(fixed.port, Pace::new(fixed.delay.map_or(Delay::None, Delay::Point), None))
+        }
+        Command::Truth(truth) => truth.run(),
+        Command::Bare(bare) => {
+            bare::run(bare.address, bare.connections, bare.duration).and_then(|r| print_json(&r))
+        }
+        Command::Compare(compare) => compare.run(),
+        Command::Soak(soak) => soak.run(),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("threadcount-bench: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+impl Truth {
+    fn run(self) -> io::Result<()> {
+        let stall = self.stall.zip(self.every).map(|(lasts, every)| Stall::new(lasts, every)).transpose();
+        let stall = stall.map_err(io::Error::other)?;
+        serve(self.port, Pace::new(self.delays.unwrap_or_default(), stall))
+    }
+}
+
+impl Compare {
+    fn run(self) -> io::Result<()> {
+        let (json, page) = (self.out.join("benchmarks.json"), self.out.join("benchmarks.md"));
+        let comparison: Comparison =
+            if self.rewrite { serde_json::from_str(&fs::read_to_string(&json)?)? } else { self.measure()? };
+        fs::write(&json, serde_json::to_string_pretty(&comparison)? + "\n")?;
+        fs::write(&page, compare::markdown::page(&comparison))?;
+        for goal in compare::goals::goals(&comparison) {
+            let holds = goal.holds.map_or("not measured", |holds| if holds { "reached" } else { "MISSED" });
+            println!("{holds}: {}: {} ({})", goal.what, goal.measured.unwrap_or_default(), goal.limit);
+        }
+        println!("{}", page.display());
+        Ok(())
+    }
+
+    fn measure(&self) -> io::Result<Comparison> {
+        let toolbox = Toolbox::new(self.threadcount.clone())?;
+        compare::check_ours(&toolbox)?;
+        let cores = Cores::from(&self.pinned);
+        cores.check()?;
+        fs::create_dir_all(&self.out)?;
+        if self.install {
+            install::install_missing(&toolbox)?;
+        }
+        let command = env::args().collect::<Vec<_>>().join(" ");
+        let wanted =
+            Wanted { quick: self.quick, parts: self.parts.clone(), only: self.only.clone(), cores, command };
+        compare::measure(&toolbox, &wanted)
+    }
+}
+
+impl Soak {
+    fn run(self) -> io::Result<()> {
+        let toolbox = Toolbox::new(self.threadcount)?;
+        let cores = Cores::from(&self.pinned);
+        cores.check()?;
+        let soak = soak::run(&toolbox, self.rate, self.duration, cores)?;
+        eprintln!("{}", soak.sentence());
+        print_json(&soak)
+    }
+}
+
+/// Thousands of connections need as many descriptors; the programs we start inherit the limit.
+fn raise_file_limit() {
+    let limit = getrlimit(Resource::Nofile);
+    // Where this is refused the limit stays as it was, and the connections that fail say so.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+}
+
+fn serve(port: u16, pace: Pace) -> io::Result<()> {
+    let stop = StopSignal::of_process()?;
+    let listener = server::listen(port).map_err(|error| {
+        io::Error::other(format!("cannot listen on 127.0.0.1:{port}: {error}; --port 0 takes any free port"))
+    })?;
+    println!("{}", listener.local_addr()?.port());
+    io::stdout().flush()?;
+    print_json(&server::serve(&listener, pace, &stop)?)
+}
+
+fn print_json(value: &impl serde::Serialize) -> io::Result<()> {
+    println!("{}", serde_json::to_string(value)?);
+    Ok(())
+}

@@ -1,0 +1,107 @@
+//! The servers: they answer each request with the same 13 bytes, at a known time, and count what they did.
+//!
+//! [`ring`] answers at once over io_uring and is as cheap as possible, because every microsecond it burns limits the
+//! generator on the other core. [`paced`] answers when a [`Pace`] says so, over epoll. Both are single-threaded.
+
+pub mod answer;
+pub mod pace;
+pub mod paced;
+pub mod ring;
+pub mod stop;
+
+pub use pace::Pace;
+
+use crate::server::answer::Reply;
+use crate::server::stop::StopSignal;
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::os::fd::AsRawFd;
+
+/// What a server did. Printed as one JSON line when it is stopped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Served {
+    /// Well-formed requests received.
+    pub requests: u64,
+    /// Answers written.
+    pub answers: u64,
+    /// Malformed requests; each was answered with 400 and a close.
+    pub refused: u64,
+    /// From the first answer to the last.
+    pub seconds: f64,
+    /// Answers per second over `seconds`.
+    pub rate_per_s: f64,
+}
+
+/// The counting while it serves.
+#[derive(Debug, Default)]
+struct Counts {
+    requests: u64,
+    answers: u64,
+    refused: u64,
+    first_answer_ns: Option<u64>,
+    last_answer_ns: u64,
+}
+
+impl Counts {
+    /// Counts a request; returns how many came before it.
+    fn received(&mut self, reply: Reply) -> u64 {
+        let before = self.requests + self.refused;
+        if reply == Reply::Refuse {
+            self.refused += 1
+        } else {
+            self.requests += 1
+        }
+        before
+    }
+
+    fn answered(&mut self, reply: Reply, now_ns: u64) {
+        if reply != Reply::Refuse {
+            self.answers += 1;
+            self.first_answer_ns.get_or_insert(now_ns);
+            self.last_answer_ns = now_ns;
+        }
+    }
+
+    fn served(&self) -> Served {
+        let ns = self.first_answer_ns.map_or(0, |first| self.last_answer_ns - first);
+        let seconds = ns as f64 / 1e9;
+        // The first answer opens the time, so it is not one of those that came during it.
+        let rate_per_s = if ns == 0 { 0.0 } else { (self.answers - 1) as f64 / seconds };
+        Served { requests: self.requests, answers: self.answers, refused: self.refused, seconds, rate_per_s }
+    }
+}
+
+/// Listens on loopback with the largest backlog the kernel gives.
+///
+/// # Errors
+/// When the port is taken or not allowed.
+pub fn listen(port: u16) -> io::Result<TcpListener> {
+    let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))?;
+    listener.set_nonblocking(true)?;
+    // std listens with 128 (4096 in newer versions); listening again only raises the backlog.
+    // SAFETY: the descriptor is open and owned by `listener`.
+    if unsafe { libc::listen(listener.as_raw_fd(), 65_535) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(listener)
+}
+
+/// Serves until `stop`: over io_uring when every answer is due at once and the kernel allows it, else over epoll.
+///
+/// # Errors
+/// When the kernel refuses a descriptor or a ring; never because of what a client does.
+pub fn serve(listener: &TcpListener, pace: Pace, stop: &StopSignal) -> io::Result<Served> {
+    if pace.is_immediate() {
+        match ring::Ring::new(listener, stop) {
+            Ok(ring) => return ring.serve(),
+            Err(error) => {
+                eprintln!("io_uring is not allowed here ({error}): serving over epoll, which costs more")
+            }
+        }
+    }
+    paced::Paced::new(listener, pace, stop)?.serve()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,167 @@
+//! Known answers of both servers, asked by a plain std client.
+
+use super::*;
+use crate::truth::{Delay, Stall};
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::thread;
+use std::time::{Duration, Instant};
+
+const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+
+#[derive(Clone, Copy)]
+enum Engine {
+    Ring,
+    Paced,
+}
+
+/// Runs a server while `client` talks to it; returns what the server counted.
+fn serving(engine: Engine, pace: Pace, client: impl FnOnce(SocketAddr)) -> Served {
+    let listener = listen(0).unwrap();
+    let stop = StopSignal::event().unwrap();
+    thread::scope(|scope| {
+        let served = scope.spawn(|| match engine {
+            Engine::Ring => ring::Ring::new(&listener, &stop).unwrap().serve().unwrap(),
+            Engine::Paced => paced::Paced::new(&listener, pace, &stop).unwrap().serve().unwrap(),
+        });
+        client(listener.local_addr().unwrap());
+        stop.stop().unwrap();
+        served.join().unwrap()
+    })
+}
+
+/// The engines this kernel allows: containers often forbid io_uring.
+fn engines() -> Vec<Engine> {
+    let allowed = ring::Ring::new(&listen(0).unwrap(), &StopSignal::event().unwrap()).is_ok();
+    if allowed { vec![Engine::Paced, Engine::Ring] } else { vec![Engine::Paced] }
+}
+
+fn connect(address: SocketAddr) -> TcpStream {
+    let stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    stream
+}
+
+fn expect_answer(stream: &mut TcpStream) {
+    let mut bytes = vec![0; answer::ANSWER.len()];
+    stream.read_exact(&mut bytes).unwrap();
+    assert_eq!(bytes, answer::ANSWER);
+}
+
+fn rest(mut stream: TcpStream) -> String {
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    text
+}
+
+#[test]
+fn each_request_on_a_connection_gets_the_13_bytes_and_is_counted() {
+    for engine in engines() {
+        let served = serving(engine, Pace::default(), |address| {
+            let mut stream = connect(address);
+            for _ in 0..10 {
+                stream.write_all(GET).unwrap();
+                expect_answer(&mut stream);
+            }
+        });
+        assert_eq!((served.requests, served.answers, served.refused), (10, 10, 0));
+        assert!(served.seconds > 0.0 && served.rate_per_s > 0.0);
+    }
+}
+
+#[test]
+fn pipelined_and_split_requests_are_answered_one_by_one() {
+    for engine in engines() {
+        let served = serving(engine, Pace::default(), |address| {
+            let mut stream = connect(address);
+            let three = GET.repeat(3);
+            stream.write_all(&three[..GET.len() + 5]).unwrap();
+            expect_answer(&mut stream);
+            stream.write_all(&three[GET.len() + 5..]).unwrap();
+            expect_answer(&mut stream);
+            expect_answer(&mut stream);
+        });
+        assert_eq!(served.answers, 3);
+    }
+}
+
+#[test]
+fn a_connection_is_closed_when_asked_and_when_nonsense_comes() {
+    for engine in engines() {
+        let served = serving(engine, Pace::default(), |address| {
+            let mut stream = connect(address);
+            stream.write_all(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").unwrap();
+            assert!(rest(stream).ends_with("Hello, World!"));
+            let mut stream = connect(address);
+            stream.write_all(b"nonsense\r\n\r\n").unwrap();
+            assert!(rest(stream).starts_with("HTTP/1.1 400 "));
+            let mut stream = connect(address);
+            stream.write_all(GET).unwrap();
+            expect_answer(&mut stream);
+        });
+        assert_eq!((served.requests, served.answers, served.refused), (2, 2, 1));
+    }
+}
+
+#[test]
+fn many_connections_are_served_and_their_places_reused() {
+    for engine in engines() {
+        let served = serving(engine, Pace::default(), |address| {
+            for _ in 0..3 {
+                let mut streams: Vec<_> = (0..50).map(|_| connect(address)).collect();
+                streams.iter_mut().for_each(|stream| stream.write_all(GET).unwrap());
+                streams.iter_mut().for_each(expect_answer);
+            }
+        });
+        assert_eq!(served.answers, 150);
+    }
+}
+
+#[test]
+fn a_delayed_answer_never_comes_early_and_delays_do_not_add_up() {
+    let delay = Delay::Point(Duration::from_millis(300));
+    let served = serving(Engine::Paced, Pace::new(delay, None), |address| {
+        let mut streams: Vec<_> = (0..40).map(|_| connect(address)).collect();
+        let sent = Instant::now();
+        streams.iter_mut().for_each(|stream| stream.write_all(GET).unwrap());
+        streams.iter_mut().for_each(expect_answer);
+        assert!(sent.elapsed() >= Duration::from_millis(300));
+        assert!(sent.elapsed() < Duration::from_millis(40 * 300));
+    });
+    assert_eq!(served.answers, 40);
+}
+
+#[test]
+fn during_a_stall_nothing_is_answered_and_afterwards_everything() {
+    let stall = Stall::new(Duration::from_millis(398), Duration::from_millis(400)).unwrap();
+    let pace = Pace::new(Delay::None, Some(stall));
+    serving(Engine::Paced, pace, |address| {
+        let (mut first, mut second) = (connect(address), connect(address));
+        let start = Instant::now();
+        first.write_all(GET).unwrap();
+        expect_answer(&mut first);
+        thread::sleep(Duration::from_millis(50).saturating_sub(start.elapsed()));
+        if start.elapsed() > Duration::from_millis(300) {
+            return;
+        }
+        second.write_all(GET).unwrap();
+        expect_answer(&mut second);
+        assert!(start.elapsed() >= Duration::from_millis(398), "answered at {:?}", start.elapsed());
+    });
+}
+
+#[test]
+fn an_answer_for_a_connection_that_is_gone_does_not_go_to_the_next_one() {
+    let delay = Delay::Point(Duration::from_millis(100));
+    serving(Engine::Paced, Pace::new(delay, None), |address| {
+        let mut gone = connect(address);
+        gone.write_all(GET).unwrap();
+        drop(gone);
+        thread::sleep(Duration::from_millis(50));
+        let mut next = connect(address);
+        let sent = Instant::now();
+        next.write_all(GET).unwrap();
+        expect_answer(&mut next);
+        assert!(sent.elapsed() >= Duration::from_millis(100));
+    });
+}

@@ -1,0 +1,73 @@
+//! h2load of nghttp2, over HTTP/1.1. It prints the extremes and the mean, but no percentile.
+
+use crate::tool::{Call, Claim, Job, Load, Quantiles, Tool, VersionBy, number_after, time_ms, unreadable};
+
+/// `h2load --h1`.
+#[derive(Clone, Copy, Debug)]
+pub struct H2load;
+
+impl Tool for H2load {
+    fn name(&self) -> &'static str {
+        "h2load"
+    }
+
+    fn program(&self) -> &'static str {
+        "h2load"
+    }
+
+    fn version(&self) -> VersionBy {
+        VersionBy::Argument("--version")
+    }
+
+    fn call(&self, job: &Job) -> Option<Call> {
+        let rate = match job.load {
+            Load::Closed { .. } => String::new(),
+            Load::Open { .. } => format!("--rps={}", job.load.rate_per_connection()?),
+        };
+        let (connections, seconds) = (job.load.connections(), job.load.seconds());
+        Some(Call::of(&format!("--h1 -t1 -c{connections} -D{seconds} {rate} {}", job.url)))
+    }
+
+    fn claim(&self, output: &str) -> Result<Claim, String> {
+        let requests = output.lines().find(|line| line.starts_with("requests: "));
+        let requests = requests.ok_or_else(|| unreadable("h2load", "requests"))?;
+        let count = |word: &str| -> Option<u64> {
+            requests.split(", ").find_map(|part| part.strip_suffix(word)?.trim().parse().ok())
+        };
+        let max = output
+            .lines()
+            .find_map(|line| line.strip_prefix("time for request:"))
+            .and_then(|rest| rest.split_whitespace().nth(1).and_then(time_ms));
+        // Clients that could not connect are only a progress line's absence; what it counts is what we can say.
+        let failed = number_after(output, "succeeded, ").and_then(|n| Some(n as u64 + count(" timeout")?));
+        Ok(Claim {
+            answers: count(" succeeded"),
+            failed,
+            times: Quantiles { max, ..Quantiles::default() },
+            ..Claim::default()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tool::{CLOSED, OPEN, job};
+
+    #[test]
+    fn it_prints_a_maximum_and_no_percentile() {
+        let claim = H2load.claim(include_str!("../../tests/data/h2load.txt")).unwrap();
+        assert_eq!((claim.answers, claim.failed), (Some(200), Some(0)));
+        assert_eq!(claim.times, Quantiles { max: Some(21.89), ..Quantiles::default() });
+    }
+
+    #[test]
+    fn its_rate_is_per_connection() {
+        let open = H2load.call(&job(OPEN)).unwrap().args.join(" ");
+        assert_eq!(open, "--h1 -t1 -c500 -D20 --rps=4 http://127.0.0.1:8080/");
+        assert_eq!(
+            H2load.call(&job(CLOSED)).unwrap().args.join(" "),
+            "--h1 -t1 -c64 -D5 http://127.0.0.1:8080/"
+        );
+    }
+}

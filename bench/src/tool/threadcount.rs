@@ -1,0 +1,101 @@
+//! Ours, with either driver.
+
+use crate::span;
+use crate::tool::{Call, Claim, Job, Load, Quantiles, Tool, VersionBy, unreadable};
+use threadcount_load::report::LoadReport;
+
+/// `threadcount load` with a driver.
+#[derive(Clone, Copy, Debug)]
+pub enum Threadcount {
+    /// Over io_uring.
+    IoUring,
+    /// Over epoll.
+    Epoll,
+}
+
+impl Threadcount {
+    /// The file name of the program.
+    pub const PROGRAM: &'static str = "threadcount";
+    /// The name of the io_uring row, which the others are compared with.
+    pub const IO_URING: &'static str = "threadcount (io_uring)";
+    /// The name of the epoll row.
+    pub const EPOLL: &'static str = "threadcount (epoll)";
+}
+
+impl Tool for Threadcount {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::IoUring => Self::IO_URING,
+            Self::Epoll => Self::EPOLL,
+        }
+    }
+
+    fn program(&self) -> &'static str {
+        Self::PROGRAM
+    }
+
+    fn version(&self) -> VersionBy {
+        VersionBy::Argument("--version")
+    }
+
+    fn call(&self, job: &Job) -> Option<Call> {
+        let driver = match self {
+            Self::IoUring => "io_uring",
+            Self::Epoll => "epoll",
+        };
+        let rate = match job.load {
+            Load::Closed { .. } => String::new(),
+            Load::Open { rate, .. } => format!("-r {rate}/s"),
+        };
+        let (connections, lasts) = (job.load.connections(), span::text(job.load.lasts()));
+        Some(Call::of(&format!(
+            "load {} -c {connections} -d {lasts} {rate} --threads 1 --driver {driver} --json",
+            job.url
+        )))
+    }
+
+    fn claim(&self, output: &str) -> Result<Claim, String> {
+        let report: LoadReport = serde_json::from_str(output)
+            .map_err(|error| format!("{}: {error}", unreadable("threadcount", "report")))?;
+        let times = report.response_time_ms.map_or_else(Quantiles::default, |t| Quantiles {
+            p50: Some(t.p50),
+            p90: Some(t.p90),
+            p95: Some(t.p95),
+            p99: Some(t.p99),
+            p99_9: Some(t.p99_9),
+            max: Some(t.max),
+        });
+        Ok(Claim {
+            answers: Some(report.requests.ok),
+            failed: Some(report.requests.failed),
+            times,
+            send_lag_p99_ms: report.generator.send_lag_ms.map(|lag| lag.p99),
+            warning: report.generator.why,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tool::{CLOSED, OPEN, job};
+
+    #[test]
+    fn it_is_called_by_the_contract() {
+        let closed = Threadcount::IoUring.call(&job(CLOSED)).unwrap().args.join(" ");
+        assert_eq!(closed, "load http://127.0.0.1:8080/ -c 64 -d 5s --threads 1 --driver io_uring --json");
+        let open = Threadcount::Epoll.call(&job(OPEN)).unwrap().args.join(" ");
+        assert_eq!(
+            open,
+            "load http://127.0.0.1:8080/ -c 500 -d 20s -r 2000/s --threads 1 --driver epoll --json"
+        );
+    }
+
+    #[test]
+    fn response_times_are_read_not_service_times() {
+        let claim = Threadcount::IoUring.claim(include_str!("../../tests/data/threadcount.json")).unwrap();
+        assert_eq!((claim.answers, claim.failed), (Some(200), Some(0)));
+        assert_eq!((claim.times.p50, claim.times.max), (Some(0.2), Some(99.0)));
+        assert_eq!(claim.send_lag_p99_ms, Some(0.07));
+    }
+}
