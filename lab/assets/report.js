@@ -40,7 +40,9 @@
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const variantColour = (index) => colour("--v" + ((index % COLOURS) + 1));
   const dash = (index) => DASHES[Math.floor(index / COLOURS) % DASHES.length];
-  const shorten = (text, length) => (text.length > length ? text.slice(0, length - 1) + "…" : text);
+  // Control characters would make a saved SVG ill-formed.
+  const clean = (text) => text.replace(/[\u0000-\u001f\u007f\ufffe\uffff]/g, "\ufffd");
+  const shorten = (text, length) => clean(text.length > length ? text.slice(0, length - 1) + "…" : text);
 
   function number(value) {
     if (value === null || value === undefined) return "–";
@@ -183,7 +185,7 @@
 
   // A picture that stands alone: title, names and a background of its own.
   function exportOption(figure) {
-    const title = figure.title + (figure.sweep ? "" : ", " + load().words);
+    const title = figure.title + (figure.sweep ? "" : ", " + shorten(load().words, 60));
     const base = option(figure);
     return {
       ...base, backgroundColor: colour("--paper"), tooltip: { show: false }, grid: { ...base.grid, top: 84 },
