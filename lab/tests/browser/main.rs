@@ -183,10 +183,11 @@ fn pictures_are_saved_as_png_and_svg() {
     let parse = format!(
         "(() => {{ const text = decodeURIComponent({:?}.split(',').slice(1).join(','));
           const it = new DOMParser().parseFromString(text, 'image/svg+xml');
-          return [it.querySelectorAll('parsererror, script, img').length, it.querySelectorAll('path').length > 3]; }})()",
+          return [it.querySelectorAll('parsererror, script, img').length, it.querySelectorAll('path').length > 3, it.querySelector('parsererror')?.textContent ?? '']; }})()",
         svg
     );
-    assert_eq!(page.evaluate(&parse), json!([0, true]));
+    let found = page.evaluate(&parse);
+    assert_eq!(found, json!([0, true, ""]), "{svg}");
     is_quiet(&page);
 }
 
