@@ -1,5 +1,7 @@
 //! Every report, made from documents whose figures are known.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
+
 mod common;
 
 use quick_xml::events::Event;

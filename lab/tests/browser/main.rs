@@ -1,5 +1,7 @@
 //! The HTML report in a real browser: it draws, answers, asks nobody for anything, and text stays text.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
+
 #[path = "../common/mod.rs"]
 mod common;
 mod devtools;
