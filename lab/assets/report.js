@@ -75,9 +75,10 @@
     return values.some((value) => value !== null && (!figure.optional || value > 0));
   }
 
+  // A second without a reading is a gap; a percentile nobody recorded is passed over with a straight line.
   function points(figure, values) {
-    const nines = load().nines;
-    return values.map((value, place) => [figure.percentile ? nines[place] : place + 0.5, value]);
+    if (!figure.percentile) return values.map((value, place) => [place + 0.5, value]);
+    return values.map((value, place) => [load().nines[place], value]).filter(([, value]) => value !== null);
   }
 
   function lineSeries(figure, variant) {
@@ -292,7 +293,9 @@
     holder.setAttribute("aria-label", "Table of " + figure.title);
     figure.table = make("details", {}, [make("summary", { textContent: "Figure " + (index + 1) + " as a table" }), holder]);
     figure.table.addEventListener("toggle", () => tabulate(figure));
-    const caption = make("figcaption", {}, [make("strong", { textContent: "Figure " + (index + 1) + ". " + figure.title + ". " }), figure.says]);
+    figure.heading = make("strong");
+    figure.number = index + 1;
+    const caption = make("figcaption", {}, [figure.heading, figure.says]);
     document.getElementById("pictures").append(make("figure", {}, [caption, figure.place, tools, figure.table]));
     figure.chart = echarts.init(figure.place, null, { renderer: "svg" });
     draw(figure);
@@ -306,12 +309,16 @@
 
   function draw(figure) {
     figure.chart.setOption(option(figure), { notMerge: true });
+    const under = figure.sweep || data.loads.length < 2 ? "" : ", " + shorten(load().words, 60);
     const names = shownVariants().map((variant) => shorten(data.variants[variant], 60)).join(", ");
-    figure.place.setAttribute("aria-label", figure.title + (figure.sweep ? "" : ", " + load().words) + ", for " + (names || "no variant")
+    figure.place.setAttribute("aria-label", figure.title + under + ", for " + (names || "no variant")
       + ". " + figure.says + " The same figures stand in the table below the picture.");
     tabulate(figure);
   }
 
+  const PRINTED = { width: 640, height: 290 }; // the width of a printed page; report.css has the same
+  // At once, because a print does not wait for the next frame.
+  const resize = (size) => drawn.forEach((figure) => { figure.chart.resize(size); figure.chart.getZr().flush(); });
   const drawAll = () => drawn.forEach(draw);
 
   function controls() {
@@ -360,8 +367,8 @@
       applyTheme(asked);
     });
     prefersDark.addEventListener("change", () => applyTheme(current()));
-    addEventListener("beforeprint", () => applyTheme("light"));
-    addEventListener("afterprint", () => applyTheme(current()));
+    addEventListener("beforeprint", () => { applyTheme("light"); resize(PRINTED); });
+    addEventListener("afterprint", () => { applyTheme(current()); resize(); });
     applyTheme(current());
   }
 

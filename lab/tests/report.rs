@@ -208,7 +208,9 @@ fn a_result_without_runs_still_makes_every_report() {
     for format in [Format::Html, Format::Markdown, Format::Csv, Format::Junit, Format::Text] {
         assert!(!render(&document, format).unwrap().is_empty());
     }
-    terminal(&document, None, TerminalStyle { width: 80, colour: false });
+    assert!(
+        terminal(&document, None, TerminalStyle { width: 80, colour: false }).contains("nothing to compare")
+    );
 }
 
 #[test]

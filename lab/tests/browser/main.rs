@@ -107,6 +107,7 @@ fn the_page_follows_the_systems_theme_and_prints_light() {
     page.until("document.documentElement.dataset.theme === 'dark'");
     page.evaluate("dispatchEvent(new Event('beforeprint'))");
     assert_eq!(page.text("document.documentElement.dataset.theme"), "light");
+    assert_eq!(page.evaluate("document.querySelector('#chart-rate svg').getBoundingClientRect().width"), 640);
     page.evaluate("dispatchEvent(new Event('afterprint'))");
     assert_eq!(page.text("document.documentElement.dataset.theme"), "dark");
     let printed = page.call("Page.printToPDF", json!({}));
