@@ -12,4 +12,6 @@ pub mod observe;
 pub mod record;
 pub mod report;
 pub mod result;
+pub mod result_folder;
 pub mod run;
+pub mod session;

@@ -1,10 +1,12 @@
 //! All that one run measured. A record is data: everything downstream is made from it alone.
 
+pub mod jvm;
+
 use serde::{Deserialize, Serialize};
 use threadcount_load::report::LoadReport;
 
 /// One fresh server process under one load, from launch to stop.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// The variant's name.
     pub variant: String,

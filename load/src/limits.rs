@@ -1,1 +1,261 @@
 //! Limits looked at before the start: file descriptors and source ports.
+//!
+//! A load that runs out of either in the middle measures this machine instead of the server, so it is told before
+//! the first request, with the number needed and where it is set.
+
+use crate::plan::{LoadPlan, Pacing, RateShape, Stop};
+use crate::run::LoadError;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use std::fs;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+/// How long the kernel keeps a closed connection's port (`TCP_TIMEWAIT_LEN`, include/net/tcp.h).
+const TIME_WAIT: Duration = Duration::from_secs(60);
+/// Descriptors beside those that are open already and the connections: event queues, timers, output files.
+const SPARE_DESCRIPTORS: u64 = 64;
+/// The default of `fs.nr_open`, the most that RLIMIT_NOFILE can be set to.
+const KERNEL_MOST_DESCRIPTORS: u64 = 1_048_576;
+/// The most that `ip_local_port_range` can hold without the ports that only root may bind.
+const MOST_PORTS: u64 = 64_512;
+/// What a closed loop with a new connection for each request is taken to reach where addresses cost nothing.
+const FAST_CLOSED_LOOP_PER_S: f64 = 50_000.0;
+/// The kernel's default, for systems that hide the setting.
+const DEFAULT_PORT_RANGE: RangeInclusive<u16> = 32_768..=60_999;
+
+/// What a load may use of this machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Resources {
+    /// The addresses that connections are bound to, one after the other. Empty: the kernel chooses, one suffices.
+    pub source_addresses: Vec<IpAddr>,
+}
+
+/// Raises the limit on file descriptors as far as it goes and finds the source addresses that a load needs.
+///
+/// # Errors
+/// [`LoadError::Limit`] when the load cannot succeed on this machine as it is set up.
+pub fn prepare(plan: &LoadPlan, address: SocketAddr) -> Result<Resources, LoadError> {
+    check_descriptors(u64::from(plan.connections.get()), other_descriptors(), raise_descriptor_limit())?;
+    let range = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range")
+        .ok()
+        .and_then(|text| parse_port_range(&text))
+        .unwrap_or(DEFAULT_PORT_RANGE);
+    Ok(Resources { source_addresses: source_addresses(plan, address, &range)? })
+}
+
+/// Descriptors that are not connections: those open already and some to spare.
+fn other_descriptors() -> u64 {
+    fs::read_dir("/proc/self/fd").map_or(0, |entries| entries.count() as u64) + SPARE_DESCRIPTORS
+}
+
+/// The limit after raising it; `None`: unlimited.
+fn raise_descriptor_limit() -> Option<u64> {
+    let limit = getrlimit(Resource::Nofile);
+    if limit.current == limit.maximum {
+        return limit.current;
+    }
+    match setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum }) {
+        Ok(()) => limit.maximum,
+        Err(_) => limit.current,
+    }
+}
+
+fn check_descriptors(connections: u64, others: u64, limit: Option<u64>) -> Result<(), LoadError> {
+    let needed = connections + others;
+    match limit {
+        Some(limit) if needed > limit => Err(LoadError::Limit(format!(
+            "{connections} connections need {needed} file descriptors (one each and {others} for the rest), but the \
+             hard limit RLIMIT_NOFILE is {limit}: use -c {} or fewer, or raise the limit: as root `ulimit -n \
+             {needed}`, in a systemd unit `LimitNOFILE={needed}`{}",
+            limit.saturating_sub(others),
+            if needed > KERNEL_MOST_DESCRIPTORS {
+                format!(", after `sysctl -w fs.nr_open={needed}`")
+            } else {
+                String::new()
+            },
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// "32768\t60999\n", as the kernel prints it.
+fn parse_port_range(text: &str) -> Option<RangeInclusive<u16>> {
+    let mut numbers = text.split_whitespace().map(str::parse::<u16>);
+    match (numbers.next(), numbers.next()) {
+        (Some(Ok(low)), Some(Ok(high))) if low <= high => Some(low..=high),
+        _ => None,
+    }
+}
+
+/// On loopback every address of 127.0.0.0/8 is ours and has a port range of its own; elsewhere there is one.
+fn source_addresses(
+    plan: &LoadPlan,
+    address: SocketAddr,
+    range: &RangeInclusive<u16>,
+) -> Result<Vec<IpAddr>, LoadError> {
+    let ports = range.len() as u64;
+    let held = u64::from(plan.connections.get());
+    match address.ip() {
+        IpAddr::V4(ip) if ip.is_loopback() => Ok(loopback_sources(ports_needed(plan), ports)),
+        _ if held > ports => Err(LoadError::Limit(too_few_ports(held, range))),
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// Ports taken at the worst moment: one for each connection, and one for each that was closed within TIME_WAIT.
+fn ports_needed(plan: &LoadPlan) -> u64 {
+    let held = u64::from(plan.connections.get());
+    if plan.keep_alive {
+        return held;
+    }
+    let (limit, lasts) = match plan.stop {
+        Stop::Requests(requests) => (requests.get(), TIME_WAIT),
+        Stop::Duration(duration) => (u64::MAX, duration.min(TIME_WAIT)),
+        Stop::Either(requests, duration) => (requests.get(), duration.min(TIME_WAIT)),
+    };
+    let closed = (highest_rate_per_s(plan) * lasts.as_secs_f64()).ceil() as u64;
+    held.saturating_add(closed.min(limit))
+}
+
+fn highest_rate_per_s(plan: &LoadPlan) -> f64 {
+    match &plan.pacing {
+        Pacing::Closed => FAST_CLOSED_LOOP_PER_S,
+        Pacing::Open { shape: RateShape::Constant { rate_per_s }, .. } => *rate_per_s,
+        Pacing::Open { shape: RateShape::Ramp { from_per_s, to_per_s, .. }, .. } => from_per_s.max(*to_per_s),
+        Pacing::Open { shape: RateShape::Steps(steps), .. } => {
+            steps.iter().map(|step| step.rate_per_s).fold(0.0, f64::max)
+        }
+    }
+}
+
+/// Half of a range is left to the run before this one, whose ports may still be in TIME_WAIT.
+fn loopback_sources(needed: u64, ports: u64) -> Vec<IpAddr> {
+    let usable = (ports / 2).max(1);
+    if needed <= usable {
+        return Vec::new();
+    }
+    let first = u32::from(Ipv4Addr::new(127, 0, 0, 2));
+    let count = needed.div_ceil(usable).min(u64::from(u16::MAX)) as u32;
+    (0..count).map(|index| IpAddr::V4(Ipv4Addr::from(first + index))).collect()
+}
+
+fn too_few_ports(needed: u64, range: &RangeInclusive<u16>) -> String {
+    let remedy = if needed <= MOST_PORTS {
+        "widen it with `sysctl -w net.ipv4.ip_local_port_range=\"1024 65535\"`".to_owned()
+    } else {
+        format!("use more than one machine (one source address has {MOST_PORTS} ports at most)")
+    };
+    format!(
+        "{needed} connections to one address need {needed} source ports, but net.ipv4.ip_local_port_range is {} to \
+         {}, which is {}: use -c {} or fewer, or {remedy}",
+        range.start(),
+        range.end(),
+        range.len(),
+        range.len(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Arrivals, Step};
+    use crate::request::{Origin, RequestSource};
+    use std::num::{NonZeroU32, NonZeroU64};
+    use std::sync::Arc;
+
+    const RANGE: RangeInclusive<u16> = 32_768..=60_999;
+
+    fn plan(connections: u32) -> LoadPlan {
+        let origin = Origin { tls: false, host: "127.0.0.1".to_owned(), port: 80 };
+        let stop = Stop::Duration(Duration::from_secs(10));
+        let requests = Arc::new(RequestSource::get(origin, "/"));
+        LoadPlan::closed(requests, NonZeroU32::new(connections).unwrap(), stop)
+    }
+
+    fn one_request_per_connection(shape: RateShape, seconds: u64) -> LoadPlan {
+        LoadPlan {
+            pacing: Pacing::Open { shape, arrivals: Arrivals::Constant },
+            stop: Stop::Duration(Duration::from_secs(seconds)),
+            keep_alive: false,
+            ..plan(10)
+        }
+    }
+
+    fn sources(plan: &LoadPlan, address: &str) -> Result<Vec<String>, String> {
+        source_addresses(plan, address.parse().unwrap(), &RANGE)
+            .map(|addresses| addresses.iter().map(ToString::to_string).collect())
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_kernels_port_range_is_read_and_anything_else_is_not() {
+        assert_eq!(parse_port_range("32768\t60999\n"), Some(32_768..=60_999));
+        assert_eq!(parse_port_range("60999 32768"), None);
+        assert_eq!(parse_port_range("32768"), None);
+        assert_eq!(parse_port_range("0 70000"), None);
+    }
+
+    #[test]
+    fn a_load_that_fits_half_a_range_leaves_the_source_address_to_the_kernel() {
+        assert_eq!(sources(&plan(14_116), "127.0.0.1:80"), Ok(vec![]));
+    }
+
+    #[test]
+    fn more_loopback_connections_than_half_a_range_get_more_addresses() {
+        assert_eq!(sources(&plan(14_117), "127.0.0.1:80"), Ok(vec!["127.0.0.2".into(), "127.0.0.3".into()]));
+        let many = sources(&plan(100_000), "127.9.9.9:80").unwrap();
+        assert_eq!((many.len(), many[7].as_str()), (8, "127.0.0.9"), "100,000 / 14,116 = 7.1");
+    }
+
+    #[test]
+    fn another_host_has_one_range_and_the_error_names_the_sysctl_and_the_number() {
+        assert_eq!(sources(&plan(28_232), "10.0.0.1:80"), Ok(vec![]));
+        let error = sources(&plan(28_233), "10.0.0.1:80").unwrap_err();
+        assert_eq!(
+            error,
+            "28233 connections to one address need 28233 source ports, but net.ipv4.ip_local_port_range is 32768 \
+             to 60999, which is 28232: use -c 28232 or fewer, or widen it with `sysctl -w \
+             net.ipv4.ip_local_port_range=\"1024 65535\"`"
+        );
+        assert!(sources(&plan(70_000), "[::1]:80").unwrap_err().contains("more than one machine"));
+    }
+
+    #[test]
+    fn without_keep_alive_the_ports_of_a_minute_are_counted() {
+        let constant = |rate_per_s| RateShape::Constant { rate_per_s };
+        assert_eq!(ports_needed(&one_request_per_connection(constant(5_000.0), 600)), 10 + 300_000);
+        assert_eq!(ports_needed(&one_request_per_connection(constant(5_000.0), 10)), 10 + 50_000);
+        let ramp = RateShape::Ramp { from_per_s: 10.0, to_per_s: 100.0, over: Duration::from_secs(5) };
+        assert_eq!(ports_needed(&one_request_per_connection(ramp, 60)), 10 + 6_000);
+        let step = |rate_per_s| Step { rate_per_s, lasts: Duration::from_secs(1) };
+        let steps = RateShape::Steps(vec![step(5.0), step(50.0), step(1.0)]);
+        assert_eq!(ports_needed(&one_request_per_connection(steps, 60)), 10 + 3_000);
+        let few = LoadPlan {
+            stop: Stop::Requests(NonZeroU64::new(7).unwrap()),
+            ..one_request_per_connection(constant(5_000.0), 1)
+        };
+        assert_eq!(ports_needed(&few), 17);
+    }
+
+    #[test]
+    fn too_few_descriptors_are_an_error_that_names_the_limit_the_number_and_the_remedy() {
+        assert!(check_descriptors(936, 64, Some(1_000)).is_ok());
+        assert!(check_descriptors(u64::from(u32::MAX), 64, None).is_ok(), "unlimited");
+        assert_eq!(
+            check_descriptors(20_000, 80, Some(20_000)).unwrap_err().to_string(),
+            "20000 connections need 20080 file descriptors (one each and 80 for the rest), but the hard limit \
+             RLIMIT_NOFILE is 20000: use -c 19920 or fewer, or raise the limit: as root `ulimit -n 20080`, in a \
+             systemd unit `LimitNOFILE=20080`"
+        );
+        let huge = check_descriptors(2_000_000, 80, Some(1_000_000)).unwrap_err().to_string();
+        assert!(huge.ends_with("after `sysctl -w fs.nr_open=2000080`"), "{huge}");
+    }
+
+    #[test]
+    fn preparing_raises_the_soft_limit_to_the_hard_limit() {
+        prepare(&plan(1), "127.0.0.1:80".parse().unwrap()).unwrap();
+        let limit = getrlimit(Resource::Nofile);
+        assert_eq!(limit.current, limit.maximum);
+    }
+}

@@ -4,6 +4,7 @@ use crate::clock::Nanos;
 use crate::failure::FailureCause;
 use crate::recorder::Recorder;
 use crate::times::Times;
+use hdrhistogram::Histogram;
 use std::collections::BTreeMap;
 
 /// All that one load measured. Sums over threads; memory is constant in the number of requests.
@@ -39,6 +40,11 @@ pub struct LoadOutcome {
     pub bytes: Bytes,
     /// Connections that were established.
     pub connections_opened: u64,
+    /// Requests of an open load that found every connection busy when they were due: their send lag is the server's
+    /// doing (or of too few connections), not the generator's.
+    pub waited_for_connection: u64,
+    /// When the last request was sent, on the shared clock.
+    pub last_sent_ns: Nanos,
     /// One slice per second of the run.
     pub seconds: Vec<Second>,
     /// What the generator itself cost.
@@ -66,6 +72,8 @@ impl LoadOutcome {
         self.bytes.sent += worker.bytes.sent;
         self.bytes.received += worker.bytes.received;
         self.connections_opened += worker.connections_opened;
+        self.waited_for_connection += worker.waited_for_connection;
+        self.last_sent_ns = self.last_sent_ns.max(worker.last_sent_ns);
     }
 }
 
@@ -121,6 +129,9 @@ pub struct Second {
     pub failed: u64,
     /// Response times of the answers completed in it, in ms: p50, p99, max; `None` where there was no answer.
     pub response_ms: Option<SecondTimes>,
+    /// The histogram behind them, in microseconds at two digits. Only there while `on_second` looks at the second,
+    /// so that memory stays constant.
+    pub response_us: Option<Histogram<u64>>,
 }
 
 /// Response times within one second, in milliseconds.

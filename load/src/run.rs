@@ -5,9 +5,10 @@ use crate::outcome::{GeneratorCost, LoadOutcome, Second, SecondTimes};
 use crate::plan::{LoadPlan, ProtocolChoice, Stop};
 use crate::recorder::{Recorder, Slice};
 use crate::times::Times;
-use crate::{engine, secure};
+use crate::{engine, limits, secure};
 use std::collections::BTreeMap;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
@@ -60,6 +61,10 @@ pub(crate) struct Work<'a> {
     pub plan: &'a LoadPlan,
     /// Resolved address of the origin.
     pub address: SocketAddr,
+    /// Bind connections to these, one after the other; empty: the kernel chooses.
+    pub source_addresses: &'a [IpAddr],
+    /// The TLS set-up, for an origin that has it.
+    pub tls: Option<Arc<rustls::ClientConfig>>,
     /// Which worker this is, of how many.
     pub index: u32,
     pub threads: u32,
@@ -93,6 +98,8 @@ pub(crate) struct Done {
 /// Only what makes the whole load impossible; see [`LoadError`].
 pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadError> {
     let address = resolve(plan)?;
+    let resources = limits::prepare(plan, address)?;
+    let tls = secure::client_config(plan)?;
     let threads = worker_count(plan);
     let (slices, received) = channel();
     let started_ns = now_ns() + START_DELAY_NS;
@@ -100,6 +107,8 @@ pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadErr
     let share_of = |index: u32| Work {
         plan,
         address,
+        source_addresses: &resources.source_addresses,
+        tls: tls.clone(),
         index,
         threads,
         connections: share(u64::from(plan.connections.get()), index, threads) as u32,
@@ -198,7 +207,7 @@ fn collect_seconds(
 fn close_second(slice: &Slice, seconds: &mut Vec<Second>, on_second: &mut dyn FnMut(&Second)) {
     let ms = |us: u64| us as f64 / 1e3;
     let times = &slice.response_us;
-    let second = Second {
+    let mut second = Second {
         index: slice.index,
         length_s: 1.0,
         sent: slice.sent,
@@ -209,8 +218,10 @@ fn close_second(slice: &Slice, seconds: &mut Vec<Second>, on_second: &mut dyn Fn
             p99: ms(times.value_at_quantile(0.99)),
             max: ms(times.max()),
         }),
+        response_us: Some(times.clone()),
     };
     on_second(&second);
+    second.response_us = None;
     seconds.push(second);
 }
 

@@ -1,1 +1,62 @@
-//! The command line: one file per command.
+//! The command line: one file per command, each with its arguments and a `run` that gives the exit code.
+
+mod check;
+mod compare;
+mod conduct;
+mod interrupt;
+mod list;
+mod live;
+mod load;
+mod load_options;
+mod output;
+mod progress;
+mod report;
+mod request_options;
+mod run;
+mod stdout;
+mod summary;
+pub mod units;
+mod values;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Exit code: a claim or `--fail-if` failed, the load had unexpected failures, or the user cut it short.
+pub const FAILED: u8 = 1;
+/// Exit code: bad usage (clap's own code too) or input.
+pub const BAD_INPUT: u8 = 2;
+
+/// What changes when a JVM web server runs its requests on another thread model, with evidence
+#[derive(Debug, Parser)]
+#[command(name = "threadcount", version, arg_required_else_help = true, max_term_width = 100)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Run(run::RunCommand),
+    Compare(Box<compare::CompareCommand>),
+    Load(Box<load::LoadCommand>),
+    Report(report::ReportCommand),
+    List(list::ListCommand),
+    Check(check::CheckCommand),
+}
+
+impl Cli {
+    /// Does what was asked.
+    ///
+    /// # Errors
+    /// Bad input, as a sentence that says what to write or do instead; the exit code is [`BAD_INPUT`].
+    pub fn run(self) -> miette::Result<ExitCode> {
+        match self.command {
+            Command::Run(command) => command.run(),
+            Command::Compare(command) => command.run(),
+            Command::Load(command) => command.run(),
+            Command::Report(command) => command.run(),
+            Command::List(command) => command.run(),
+            Command::Check(command) => command.run(),
+        }
+    }
+}

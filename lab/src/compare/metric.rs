@@ -1,110 +1,10 @@
-//! The figures that can be compared, claimed and published: one name each, everywhere.
+//! The figure of a [`Metric`] in a record. The names themselves belong to the experiment, which publishes and claims them.
+
+pub use crate::experiment::metric::Metric;
 
 use crate::record::Record;
 
-/// One figure of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "`label` says what each is")]
-pub enum Metric {
-    Rate,
-    Mean,
-    P50,
-    P90,
-    P95,
-    P99,
-    P99_9,
-    Max,
-    CpuPerRequest,
-    CpuCores,
-    RssPeak,
-    PssPeak,
-    OsThreads,
-    NativeThreads,
-    StackReserved,
-    StackCommitted,
-    ReadyAfter,
-}
-
 impl Metric {
-    /// All of them, in the order in which reports show them.
-    pub const ALL: [Self; 17] = [
-        Self::Rate,
-        Self::Mean,
-        Self::P50,
-        Self::P90,
-        Self::P95,
-        Self::P99,
-        Self::P99_9,
-        Self::Max,
-        Self::CpuPerRequest,
-        Self::CpuCores,
-        Self::RssPeak,
-        Self::PssPeak,
-        Self::OsThreads,
-        Self::NativeThreads,
-        Self::StackReserved,
-        Self::StackCommitted,
-        Self::ReadyAfter,
-    ];
-
-    /// The name in YAML (`published:`, claims) and JSON.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Rate => "rate_per_s",
-            Self::Mean => "mean_ms",
-            Self::P50 => "p50_ms",
-            Self::P90 => "p90_ms",
-            Self::P95 => "p95_ms",
-            Self::P99 => "p99_ms",
-            Self::P99_9 => "p99_9_ms",
-            Self::Max => "max_ms",
-            Self::CpuPerRequest => "cpu_us_per_request",
-            Self::CpuCores => "cpu_cores",
-            Self::RssPeak => "rss_peak_bytes",
-            Self::PssPeak => "pss_peak_bytes",
-            Self::OsThreads => "os_threads",
-            Self::NativeThreads => "nmt_threads",
-            Self::StackReserved => "stack_reserved_bytes",
-            Self::StackCommitted => "stack_committed_bytes",
-            Self::ReadyAfter => "ready_after_ms",
-        }
-    }
-
-    /// What it is, for a person.
-    #[must_use]
-    pub const fn label(self) -> &'static str {
-        match self {
-            Self::Rate => "requests per second",
-            Self::Mean => "mean response time",
-            Self::P50 => "median response time",
-            Self::P90 => "90th percentile response time",
-            Self::P95 => "95th percentile response time",
-            Self::P99 => "99th percentile response time",
-            Self::P99_9 => "99.9th percentile response time",
-            Self::Max => "slowest response",
-            Self::CpuPerRequest => "server CPU per request",
-            Self::CpuCores => "cores the server used",
-            Self::RssPeak => "peak resident memory",
-            Self::PssPeak => "peak proportional memory",
-            Self::OsThreads => "most OS threads",
-            Self::NativeThreads => "threads the JVM counts after the load",
-            Self::StackReserved => "thread stacks reserved after the load",
-            Self::StackCommitted => "thread stacks committed after the load",
-            Self::ReadyAfter => "launch to first answer",
-        }
-    }
-
-    /// The metric of a name. The short form without the unit is understood too (`rate`, `p99`, `rss_peak`).
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        const UNITS: [&str; 3] = ["_per_s", "_ms", "_bytes"];
-        Self::ALL.into_iter().find(|metric| {
-            let full = metric.name();
-            full == name || UNITS.iter().any(|unit| full.strip_suffix(unit) == Some(name))
-        })
-    }
-
     /// The figure of one run, where the run has it.
     #[must_use]
     pub fn of(self, record: &Record) -> Option<f64> {
@@ -116,6 +16,7 @@ impl Metric {
             Self::Rate => load.map(|load| load.rate_per_s.completed),
             Self::Mean => times.map(|times| times.mean),
             Self::P50 => times.map(|times| times.p50),
+            Self::P75 => times.map(|times| times.p75),
             Self::P90 => times.map(|times| times.p90),
             Self::P95 => times.map(|times| times.p95),
             Self::P99 => times.map(|times| times.p99),

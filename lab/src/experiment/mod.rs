@@ -1,5 +1,23 @@
 //! What to run: YAML → [`Experiment`] → Plan, a list of runs in their interleaved order.
 
+mod fault;
+mod fields;
+mod value;
+mod yaml;
+
+pub mod claim;
+pub mod find;
+pub mod for_compare;
+pub mod metric;
+pub mod plan;
+pub mod read;
+pub mod select;
+pub mod suggest;
+
+pub use fault::{Fault, Mistake};
+pub use read::read;
+pub use value::{count, duration_s, rate_per_s};
+
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

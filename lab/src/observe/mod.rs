@@ -1,1 +1,15 @@
-//! What a run cost: /proc, native memory and the kernel's counters, on the clock of the load.
+//! What a run cost: readings of /proc on the load's own clock, native memory, the kernel's TCP counters, the machine.
+
+pub mod context_switches;
+pub mod cpu_account;
+pub mod cpu_clock;
+pub mod machine;
+pub mod native_memory;
+pub mod network;
+pub mod probe;
+pub mod process_tree;
+pub mod sampler;
+pub mod samples;
+
+pub use sampler::Sampler;
+pub use samples::{RawSample, Samples};

@@ -1,4 +1,24 @@
 //! HTTP/1.1 answers, parsed strictly and incrementally (RFC 9112).
+//!
+//! A generator that guesses measures the guess: whatever breaks the grammar or could be read in two ways is a named
+//! failure. Where the RFC leaves a choice to the reader, this is what is chosen:
+//!
+//! - Lines end with CRLF; a bare LF is refused (RFC 9112 section 2.2 allows either).
+//! - A status line may lack the space after the status code, as many servers send it.
+//! - Folded header lines are refused (section 5.2), and so is white space before a header's colon (section 5.1).
+//! - The same `Content-Length` twice (`5, 5`) is taken as one, different ones are refused (RFC 9110 section 8.6).
+//! - `Content-Length` together with `Transfer-Encoding`, and `Transfer-Encoding` in HTTP/1.0, are refused: the framing
+//!   cannot be trusted (RFC 9112 sections 6.1 and 6.3).
+//! - `chunked` is the only transfer coding: no request asks for another.
+//! - A `Content-Length` in an answer that has no body (HEAD, 204, 304) is checked and otherwise ignored.
+
+mod field;
+mod head;
+mod memo;
+mod parser;
+
+pub(crate) use field::{is_text_byte, is_token_byte};
+pub use parser::{MAX_FIELDS, MAX_HEAD_BYTES, MAX_INTERIM_ANSWERS, ResponseParser};
 
 /// A complete answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

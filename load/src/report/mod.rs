@@ -2,6 +2,8 @@
 //!
 //! `schema/load-1.schema.json` describes the same document; a test holds the two together.
 
+mod build;
+
 use crate::clock::NANOS_PER_S;
 use crate::outcome::LoadOutcome;
 use crate::times::TimesSummary;
@@ -75,6 +77,7 @@ pub struct RequestsReport {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "design.md and the JSON Schema define each key")]
 pub struct RateReport {
+    /// What the schedule asked for on average; null for a closed loop.
     pub asked: Option<f64>,
     pub sent: f64,
     /// Expected answers completed, per second.

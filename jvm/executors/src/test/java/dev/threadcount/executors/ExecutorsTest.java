@@ -1,0 +1,67 @@
+package dev.threadcount.executors;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+
+class ExecutorsTest {
+    @Test
+    void virtualExecutorRunsEachTaskOnAVirtualThreadOfItsName() throws Exception {
+        Thread thread = threadOf(new VirtualThreadExecutor(), "myfactory-");
+        assertTrue(thread.isVirtual());
+        assertEquals("myfactory-0", thread.getName());
+    }
+
+    @Test
+    void cachedExecutorRunsTasksOnPlatformThreads() throws Exception {
+        Thread thread = threadOf(new CachedThreadExecutor(), "cached-");
+        assertFalse(thread.isVirtual());
+        assertEquals("cached-0", thread.getName());
+    }
+
+    @Test
+    void cachedExecutorMakesAsManyThreadsAsThereAreTasksAtOnce() throws Exception {
+        var executor = new CachedThreadExecutor();
+        executor.setName("test");
+        executor.start();
+        var allRunning = new CountDownLatch(50);
+        for (int task = 0; task < 50; task++) {
+            executor.execute(() -> {
+                allRunning.countDown();
+                awaitQuietly(allRunning);
+            });
+        }
+        allRunning.await();
+        executor.stop();
+        assertTrue(executor.isShutdown());
+    }
+
+    @Test
+    void executorThatWasNotStartedSaysSo() {
+        var executor = new VirtualThreadExecutor();
+        executor.setName("early");
+        var refused = assertThrows(IllegalStateException.class, () -> executor.execute(() -> {}));
+        assertEquals("the executor early has not been started", refused.getMessage());
+    }
+
+    private static Thread threadOf(DelegatingExecutor executor, String namePrefix) throws Exception {
+        executor.setName("test");
+        executor.setNamePrefix(namePrefix);
+        executor.start();
+        Thread thread = executor.submit(Thread::currentThread).get();
+        executor.stop();
+        return thread;
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException stopped) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

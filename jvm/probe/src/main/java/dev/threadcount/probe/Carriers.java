@@ -1,0 +1,111 @@
+package dev.threadcount.probe;
+
+import java.io.IOException;
+import java.lang.instrument.Instrumentation;
+import java.lang.management.ManagementFactory;
+import java.lang.reflect.Field;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ForkJoinPool;
+import javax.management.JMException;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
+
+/** The platform threads that carry virtual threads. */
+interface Carriers {
+    /**
+     * One reading.
+     *
+     * @param parallelism how many virtual threads may run at once
+     * @param threads carrier threads that exist
+     * @param mounted carriers that have a virtual thread mounted
+     * @param queued virtual threads that wait for a carrier
+     * @param source where the figures come from
+     */
+    record Reading(int parallelism, int threads, int mounted, long queued, String source) {}
+
+    /** Reads now; null where this JVM does not tell. */
+    Reading read();
+
+    /** The best source that this JVM has. */
+    static Carriers find(Instrumentation instrumentation) {
+        try {
+            return Runtime.version().feature() >= 24 ? new SchedulerBean() : new Scheduler(instrumentation);
+        } catch (JMException | ReflectiveOperationException | RuntimeException notHere) {
+            return () -> null;
+        }
+    }
+
+    /**
+     * How many carriers the operating system has on a core or in its run queue: a carrier that is mounted and not
+     * running waits inside a virtual thread that could not leave it.
+     */
+    static int running() {
+        int running = 0;
+        try (DirectoryStream<Path> tasks = Files.newDirectoryStream(Path.of("/proc/self/task"))) {
+            for (Path task : tasks) {
+                running += isRunningCarrier(task) ? 1 : 0;
+            }
+        } catch (IOException noProc) {
+            return -1;
+        }
+        return running;
+    }
+
+    private static boolean isRunningCarrier(Path task) {
+        try {
+            String stat = Files.readString(task.resolve("stat"));
+            int nameEnd = stat.lastIndexOf(')');
+            return stat.contains("(ForkJoinPool-1-") && stat.charAt(nameEnd + 2) == 'R';
+        } catch (IOException ended) {
+            return false;
+        }
+    }
+
+    /** {@code jdk.management.VirtualThreadSchedulerMXBean} (JDK 24), by name, because the probe is compiled for 21. */
+    final class SchedulerBean implements Carriers {
+        private final MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+        private final ObjectName name = new ObjectName("jdk.management:type=VirtualThreadScheduler");
+
+        SchedulerBean() throws JMException {
+            server.getMBeanInfo(name);
+        }
+
+        @Override
+        public Reading read() {
+            try {
+                return new Reading(number("Parallelism").intValue(), number("PoolSize").intValue(),
+                        number("MountedVirtualThreadCount").intValue(),
+                        number("QueuedVirtualThreadCount").longValue(), "VirtualThreadSchedulerMXBean");
+            } catch (JMException gone) {
+                return null;
+            }
+        }
+
+        private Number number(String attribute) throws JMException {
+            return (Number) server.getAttribute(name, attribute);
+        }
+    }
+
+    /** The scheduler's own pool, which Java 21 to 23 keep in a private field. */
+    final class Scheduler implements Carriers {
+        private final ForkJoinPool pool;
+
+        Scheduler(Instrumentation instrumentation) throws ReflectiveOperationException {
+            instrumentation.redefineModule(Object.class.getModule(), Set.of(), Map.of(),
+                    Map.of("java.lang", Set.of(Carriers.class.getModule())), Set.of(), Map.of());
+            Field field = Class.forName("java.lang.VirtualThread").getDeclaredField("DEFAULT_SCHEDULER");
+            field.setAccessible(true);
+            pool = (ForkJoinPool) field.get(null);
+        }
+
+        @Override
+        public Reading read() {
+            return new Reading(pool.getParallelism(), pool.getPoolSize(), pool.getActiveThreadCount(),
+                    pool.getQueuedTaskCount() + pool.getQueuedSubmissionCount(), "ForkJoinPool");
+        }
+    }
+}

@@ -1,0 +1,87 @@
+package dev.threadcount.probe;
+
+import java.nio.file.Path;
+import java.time.Duration;
+
+/**
+ * What the probe was asked for, as {@code key=value} pairs joined by commas in the agent's argument.
+ *
+ * @param out where the lines go: {@code file:PATH} or {@code unix:PATH} (a listening Unix socket)
+ * @param level how much is watched
+ * @param period time between two readings
+ * @param pinnedThreshold the shortest pin that is counted
+ * @param recording where the JFR file goes when the probe ends; null for none
+ */
+record Options(Out out, Level level, Duration period, Duration pinnedThreshold, Path recording) {
+    /** How much is watched. */
+    enum Level {
+        /** Readings, GC, pins and waits: cheap enough to leave on while measuring. */
+        LIGHT,
+        /** Also each start and end of a virtual thread, which costs a CPU-bound server more than a tenth of its rate. */
+        FULL
+    }
+
+    /**
+     * Where the lines go.
+     *
+     * @param path the file or socket
+     * @param socket true for a Unix socket
+     */
+    record Out(Path path, boolean socket) {}
+
+    /**
+     * Reads the agent's argument.
+     *
+     * @throws IllegalArgumentException when a key is unknown or a value does not fit; the message says which
+     */
+    static Options parse(String argument) {
+        Out out = null;
+        Level level = Level.LIGHT;
+        Duration period = Duration.ofMillis(500);
+        Duration pinnedThreshold = Duration.ZERO;
+        Path recording = null;
+        for (String pair : argument == null || argument.isBlank() ? new String[0] : argument.split(",")) {
+            int equals = pair.indexOf('=');
+            String key = equals < 0 ? pair : pair.substring(0, equals);
+            String value = equals < 0 ? "" : pair.substring(equals + 1);
+            switch (key) {
+                case "out" -> out = parseOut(value);
+                case "level" -> level = parseLevel(value);
+                case "period_ms" -> period = millis(key, value);
+                case "pinned_ms" -> pinnedThreshold = millis(key, value);
+                case "jfr" -> recording = Path.of(value);
+                default -> throw new IllegalArgumentException(
+                        "unknown key '" + key + "': there are out, level, period_ms, pinned_ms and jfr");
+            }
+        }
+        if (out == null) {
+            throw new IllegalArgumentException("out=file:PATH or out=unix:PATH is missing");
+        }
+        return new Options(out, level, period, pinnedThreshold, recording);
+    }
+
+    private static Out parseOut(String value) {
+        if (value.startsWith("file:")) {
+            return new Out(Path.of(value.substring(5)), false);
+        }
+        if (value.startsWith("unix:")) {
+            return new Out(Path.of(value.substring(5)), true);
+        }
+        throw new IllegalArgumentException("out must be file:PATH or unix:PATH, not '" + value + "'");
+    }
+
+    private static Level parseLevel(String value) {
+        return switch (value) {
+            case "light" -> Level.LIGHT;
+            case "full" -> Level.FULL;
+            default -> throw new IllegalArgumentException("level must be light or full, not '" + value + "'");
+        };
+    }
+
+    private static Duration millis(String key, String value) {
+        if (!value.matches("\\d{1,7}")) {
+            throw new IllegalArgumentException(key + " must be a whole number of milliseconds, not '" + value + "'");
+        }
+        return Duration.ofMillis(Long.parseLong(value));
+    }
+}

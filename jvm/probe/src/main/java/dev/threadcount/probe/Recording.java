@@ -1,0 +1,159 @@
+package dev.threadcount.probe;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordingStream;
+
+/** The flight recorder's events as lines: collections, safepoints, pins, waits, native memory. */
+final class Recording implements Closeable {
+    private static final Duration WAIT_THRESHOLD = Duration.ofMillis(20);
+    private static final Duration NATIVE_MEMORY_PERIOD = Duration.ofSeconds(1);
+
+    private final RecordingStream stream = new RecordingStream();
+    private final Output output;
+    private final Clock clock;
+    private final Monitors monitors;
+    private final Tally tally = new Tally();
+    private final Map<Long, Long> safepointBegins = new HashMap<>();
+    private final AtomicLong virtualStarted = new AtomicLong();
+    private final AtomicLong virtualEnded = new AtomicLong();
+    private final AtomicLong submitFailed = new AtomicLong();
+
+    Recording(Options options, Output output, Clock clock, Monitors monitors) {
+        this.output = output;
+        this.clock = clock;
+        this.monitors = monitors;
+        watchCollections();
+        watchSafepoints();
+        watchPins(options.pinnedThreshold());
+        watchWaits();
+        watchNativeMemory();
+        watchVirtualThreads(options.level());
+        stream.onFlush(this::flush);
+    }
+
+    /** Follows the events on a daemon thread: the stream's own thread would keep the JVM from ending (Java 21). */
+    void start() {
+        Thread.ofPlatform().daemon().name("threadcount-probe-events").start(stream::start);
+    }
+
+    /** Keeps what was recorded for JDK Mission Control. */
+    void keep(Path file) throws IOException {
+        stream.dump(file);
+    }
+
+    @Override
+    public void close() {
+        stream.close();
+    }
+
+    private void watchCollections() {
+        stream.enable("jdk.GarbageCollection").withoutThreshold();
+        stream.onEvent("jdk.GarbageCollection", event -> output.write(JsonLine.of("gc", startNs(event))
+                .put("duration_ns", event.getDuration().toNanos())
+                .put("pauses_ns", event.getDuration("sumOfPauses").toNanos())
+                .put("longest_pause_ns", event.getDuration("longestPause").toNanos())
+                .put("name", event.getString("name"))
+                .put("cause", event.getString("cause"))
+                .put("gc_id", event.getLong("gcId"))));
+        stream.enable("jdk.GCPhasePause").withoutThreshold();
+        stream.onEvent("jdk.GCPhasePause", event -> output.write(JsonLine.of("gc_pause", startNs(event))
+                .put("duration_ns", event.getDuration().toNanos())
+                .put("name", event.getString("name"))
+                .put("gc_id", event.getLong("gcId"))));
+    }
+
+    private void watchSafepoints() {
+        stream.enable("jdk.SafepointBegin").withoutThreshold();
+        stream.enable("jdk.SafepointEnd").withoutThreshold();
+        stream.onEvent("jdk.SafepointBegin",
+                event -> safepointBegins.put(event.getLong("safepointId"), startNs(event)));
+        stream.onEvent("jdk.SafepointEnd", event -> {
+            Long beginNs = safepointBegins.remove(event.getLong("safepointId"));
+            if (beginNs != null) {
+                tally.add("safepoint", new Site(null, null, null), null, beginNs, endNs(event));
+            }
+        });
+    }
+
+    private void watchPins(Duration threshold) {
+        stream.enable("jdk.VirtualThreadPinned").withThreshold(threshold).withStackTrace();
+        stream.onEvent("jdk.VirtualThreadPinned", event -> {
+            // Java 24 and later say why; before, the site's holder is all there is.
+            String reason = event.hasField("pinnedReason") ? event.getString("pinnedReason") : null;
+            tally.add("pinned", site(event), reason, startNs(event), endNs(event));
+        });
+    }
+
+    private void watchWaits() {
+        for (String kind : new String[] {"JavaMonitorEnter", "ThreadPark", "SocketRead"}) {
+            stream.enable("jdk." + kind).withThreshold(WAIT_THRESHOLD).withStackTrace();
+            stream.onEvent("jdk." + kind,
+                    event -> tally.add("wait", site(event), waitedFor(kind, event), startNs(event), endNs(event)));
+        }
+    }
+
+    private static String waitedFor(String kind, RecordedEvent event) {
+        return switch (kind) {
+            case "JavaMonitorEnter" -> "monitor of " + className(event, "monitorClass");
+            case "ThreadPark" -> "park on " + className(event, "parkedClass");
+            default -> "read from " + event.getString("host") + ":" + event.getInt("port");
+        };
+    }
+
+    private static String className(RecordedEvent event, String field) {
+        var type = event.getClass(field);
+        return type == null ? "nothing" : type.getName();
+    }
+
+    private void watchNativeMemory() {
+        stream.enable("jdk.NativeMemoryUsage").withPeriod(NATIVE_MEMORY_PERIOD);
+        stream.onEvent("jdk.NativeMemoryUsage", event -> {
+            String kind = event.getString("type");
+            if (kind.equals("Thread Stack") || kind.equals("Java Heap") || kind.equals("Thread")) {
+                output.write(JsonLine.of("native_memory", startNs(event))
+                        .put("kind", kind)
+                        .put("reserved_bytes", event.getLong("reserved"))
+                        .put("committed_bytes", event.getLong("committed")));
+            }
+        });
+    }
+
+    private void watchVirtualThreads(Options.Level level) {
+        stream.enable("jdk.VirtualThreadSubmitFailed");
+        stream.onEvent("jdk.VirtualThreadSubmitFailed", event -> submitFailed.incrementAndGet());
+        if (level == Options.Level.FULL) {
+            stream.enable("jdk.VirtualThreadStart").withoutStackTrace();
+            stream.enable("jdk.VirtualThreadEnd").withoutStackTrace();
+            stream.onEvent("jdk.VirtualThreadStart", event -> virtualStarted.incrementAndGet());
+            stream.onEvent("jdk.VirtualThreadEnd", event -> virtualEnded.incrementAndGet());
+        }
+    }
+
+    private void flush() {
+        tally.writeTo(output);
+        output.write(JsonLine.of("virtual_threads", System.nanoTime())
+                .put("started", virtualStarted.get())
+                .put("ended", virtualEnded.get())
+                .put("submit_failed", submitFailed.get()));
+        output.flush();
+    }
+
+    private Site site(RecordedEvent event) {
+        return Site.of(event.getStackTrace(), monitors);
+    }
+
+    private long startNs(RecordedEvent event) {
+        return clock.monotonicNs(event.getStartTime());
+    }
+
+    private long endNs(RecordedEvent event) {
+        return clock.monotonicNs(event.getEndTime());
+    }
+}

@@ -1,0 +1,42 @@
+package dev.threadcount.probe;
+
+import java.util.List;
+import jdk.jfr.consumer.RecordedFrame;
+import jdk.jfr.consumer.RecordedStackTrace;
+
+/**
+ * Where something happened, so that events can be grouped.
+ *
+ * @param holder the frame that keeps a virtual thread on its carrier: the one that holds a monitor, a native one, or a
+ *     class initializer; null where none was found
+ * @param application the first frame, from the top, that is neither the JDK's nor a known framework's; null for none
+ * @param top the topmost frame
+ */
+record Site(String holder, String application, String top) {
+    private static final List<String> NOT_THE_APPLICATION = List.of(
+            "java.", "javax.", "jdk.", "sun.", "com.sun.", "jakarta.",
+            "org.apache.catalina.", "org.apache.coyote.", "org.apache.tomcat.", "org.apache.juli.",
+            "org.springframework.", "org.eclipse.jetty.", "io.netty.", "reactor.", "io.undertow.", "io.vertx.",
+            "org.hibernate.", "com.zaxxer.hikari.", "ch.qos.logback.", "org.slf4j.", "org.apache.logging.");
+
+    static Site of(RecordedStackTrace stack, Monitors monitors) {
+        if (stack == null) {
+            return new Site(null, null, null);
+        }
+        List<RecordedFrame> frames = stack.getFrames().stream().filter(RecordedFrame::isJavaFrame).toList();
+        String holder = frames.stream().filter(monitors::pins).findFirst().map(Site::name).orElse(null);
+        String application = frames.stream().filter(Site::isApplication).findFirst().map(Site::name).orElse(null);
+        return new Site(holder, application, frames.isEmpty() ? null : name(frames.getFirst()));
+    }
+
+    static boolean isApplication(RecordedFrame frame) {
+        String type = frame.getMethod().getType().getName();
+        return NOT_THE_APPLICATION.stream().noneMatch(type::startsWith);
+    }
+
+    /** Class, method and line; without the line where the class file has none. */
+    private static String name(RecordedFrame frame) {
+        String method = frame.getMethod().getType().getName() + "." + frame.getMethod().getName();
+        return frame.getLineNumber() > 0 ? method + ":" + frame.getLineNumber() : method;
+    }
+}

@@ -1,0 +1,108 @@
+package dev.threadcount.probe;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+
+/** Programs that do a known number of things, for the probe to count. */
+public final class KnownAnswers {
+    private static final Object MONITOR = new Object();
+    private static volatile Object kept;
+
+    private KnownAnswers() {}
+
+    /** First argument: what to do. Second: how often, or how much. */
+    public static void main(String[] arguments) throws Exception {
+        // The event stream begins a moment after the JVM; what happens before is not in it.
+        Thread.sleep(1_500);
+        int number = Integer.parseInt(arguments[1]);
+        switch (arguments[0]) {
+            case "pins" -> pins(number, KnownAnswers::sleepInSynchronizedBlock);
+            case "pins-in-method" -> pins(number, KnownAnswers::sleepInSynchronizedMethod);
+            case "pins-in-initializer" -> pins(1, KnownAnswers::sleepInInitializer);
+            case "collections" -> collections(number);
+            case "allocates" -> allocates(number);
+            case "virtual-threads" -> virtualThreads(number);
+            case "mounts" -> Thread.ofVirtual().start(() -> spin(number)).join();
+            case "burns" -> burns(number);
+            default -> throw new IllegalArgumentException(arguments[0]);
+        }
+        Thread.sleep(2_500);
+    }
+
+    private static void pins(int number, Runnable sleep) throws InterruptedException {
+        for (int i = 0; i < number; i++) {
+            Thread.ofVirtual().start(sleep).join();
+        }
+    }
+
+    static void sleepInSynchronizedBlock() {
+        synchronized (MONITOR) {
+            sleep(30);
+        }
+    }
+
+    static synchronized void sleepInSynchronizedMethod() {
+        sleep(30);
+    }
+
+    static void sleepInInitializer() {
+        Lazy.touch();
+    }
+
+    private static final class Lazy {
+        static {
+            sleep(30);
+        }
+
+        static void touch() {}
+    }
+
+    private static void collections(int number) {
+        for (int i = 0; i < number; i++) {
+            System.gc();
+        }
+    }
+
+    private static void allocates(int megabytes) {
+        List<byte[]> blocks = new ArrayList<>();
+        for (int i = 0; i < megabytes; i++) {
+            byte[] block = new byte[1 << 20];
+            java.util.Arrays.fill(block, (byte) 1);
+            blocks.add(block);
+        }
+        kept = blocks;
+    }
+
+    private static void virtualThreads(int number) throws InterruptedException {
+        var done = new CountDownLatch(number);
+        for (int i = 0; i < number; i++) {
+            Thread.ofVirtual().start(done::countDown);
+        }
+        done.await();
+    }
+
+    /** Keeps one thread busy until it has used so many milliseconds of CPU. */
+    private static void burns(int milliseconds) {
+        var threads = java.lang.management.ManagementFactory.getThreadMXBean();
+        long end = threads.getCurrentThreadCpuTime() + milliseconds * 1_000_000L;
+        while (threads.getCurrentThreadCpuTime() < end) {
+            Thread.onSpinWait();
+        }
+    }
+
+    private static void spin(int milliseconds) {
+        long end = System.nanoTime() + milliseconds * 1_000_000L;
+        while (System.nanoTime() < end) {
+            Thread.onSpinWait();
+        }
+    }
+
+    private static void sleep(long milliseconds) {
+        try {
+            Thread.sleep(milliseconds);
+        } catch (InterruptedException never) {
+            throw new IllegalStateException(never);
+        }
+    }
+}

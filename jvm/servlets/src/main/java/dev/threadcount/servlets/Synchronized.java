@@ -1,0 +1,25 @@
+package dev.threadcount.servlets;
+
+import jakarta.servlet.http.HttpServlet;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+
+/**
+ * Blocks while it holds a monitor that nobody else wants. Before Java 24 (JEP 491) a virtual thread cannot leave its
+ * carrier then: it is pinned.
+ */
+public final class Synchronized extends HttpServlet {
+    private static final long serialVersionUID = 1L;
+
+    @Override
+    protected void doGet(HttpServletRequest request, HttpServletResponse response) throws IOException {
+        Blocking.answer(request, response, sleep -> {
+            // The request is an object of its own for each thread and known to the whole server, so that no compiler
+            // can prove the monitor useless and remove it.
+            synchronized (request) {
+                sleep.blockThisThread();
+            }
+        });
+    }
+}

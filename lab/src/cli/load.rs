@@ -1,0 +1,70 @@
+//! `threadcount load`: the generator alone.
+
+use super::live::Live;
+use super::load_options::LoadOptions;
+use super::output::Output;
+use super::{FAILED, interrupt, stdout, summary};
+use clap::Args;
+use miette::{IntoDiagnostic, WrapErr};
+use std::process::ExitCode;
+use threadcount_load::outcome::{LoadOutcome, Second};
+use threadcount_load::report::LoadReport;
+use threadcount_load::run::{self, Control};
+
+/// Send requests to a URL and measure its answers
+///
+/// Exit code: 0 all answered as expected, 1 there were failures or it was cut short, 2 bad usage or input.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct LoadCommand {
+    /// What to ask, e.g. http://localhost:8080/; several URLs of one origin are asked in turn
+    #[arg(value_name = "URL", required_unless_present = "targets")]
+    urls: Vec<String>,
+    #[command(flatten)]
+    options: LoadOptions,
+    #[command(flatten)]
+    output: Output,
+}
+
+const EXAMPLES: &str = "Examples:
+  As fast as 100 connections can:
+    threadcount load http://localhost:8080/ -c 100 -d 30s
+  5000 requests a second, whatever the answers do:
+    threadcount load http://localhost:8080/ -r 5000/s -d 1m
+  A POST with a body from a file:
+    threadcount load http://localhost:8080/orders --data @order.json -H 'Accept: text/html'
+  How much can it take?
+    threadcount load http://localhost:8080/ --ramp 100:5000:30s --csv ramp.csv";
+
+impl LoadCommand {
+    /// Runs the load and shows what happened.
+    ///
+    /// # Errors
+    /// Input that cannot be used, a load that cannot be started, a file that cannot be written.
+    pub fn run(&self) -> miette::Result<ExitCode> {
+        let plan = self.options.plan(&self.urls)?;
+        let mut files = self.output.open()?;
+        let stop = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
+        let mut live = Live::new(&plan, self.output.quiet);
+        let mut on_second = |second: &Second| {
+            live.second(second);
+            files.second(second);
+        };
+        let control = Control { stop: &stop, on_second: &mut on_second };
+        let outcome = run::run(&plan, control).into_diagnostic()?;
+        live.finish();
+        let report = LoadReport::new(&outcome, &plan);
+        let json = serde_json::to_string_pretty(&report).into_diagnostic()? + "\n";
+        let shown = if self.output.json { json.clone() } else { summary::summary(&report, &outcome) };
+        stdout::print(&shown).into_diagnostic().wrap_err("stdout cannot be written")?;
+        files.write(&outcome, &json)?;
+        Ok(exit_code(&outcome))
+    }
+}
+
+/// Nothing sent at all is no success either.
+fn exit_code(outcome: &LoadOutcome) -> ExitCode {
+    let counts = outcome.counts;
+    let is_bad = counts.failed > 0 || counts.sent == 0 || outcome.interrupted;
+    if is_bad { ExitCode::from(FAILED) } else { ExitCode::SUCCESS }
+}

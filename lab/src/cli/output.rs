@@ -1,0 +1,167 @@
+//! Where the results of a load go: which flags there are, and the files behind them.
+
+use clap::Args;
+use miette::miette;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+use threadcount_load::export::{self, HistogramLog};
+use threadcount_load::outcome::{LoadOutcome, Second};
+
+/// What comes out.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "What comes out")]
+pub struct Output {
+    /// Print the result as JSON (threadcount/load/1) instead of the summary
+    #[arg(long)]
+    pub json: bool,
+    /// Write the JSON to a file too
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Write the response times as a percentile distribution of HdrHistogram, in milliseconds
+    #[arg(long, value_name = "FILE")]
+    hgrm: Option<PathBuf>,
+    /// Write an interval log of HdrHistogram: response times of each second, all times of the whole run
+    #[arg(long, value_name = "FILE")]
+    hlog: Option<PathBuf>,
+    /// Write one line per second: requests, answers, failures, p50, p99, max
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    /// No progress on stderr
+    #[arg(long)]
+    pub quiet: bool,
+}
+
+/// The files, open before the load starts, so that a bad path does not cost a measurement.
+pub struct Files {
+    at_the_end: Vec<(Kind, OutputFile)>,
+    log: Option<LogFile>,
+}
+
+/// What is written when the load is over.
+#[derive(Clone, Copy)]
+enum Kind {
+    Json,
+    Percentiles,
+    Seconds,
+}
+
+/// The log grows while the load runs; what goes wrong then is told at the end.
+struct LogFile {
+    name: Name,
+    log: io::Result<HistogramLog<BufWriter<File>>>,
+}
+
+struct OutputFile {
+    name: Name,
+    file: File,
+}
+
+/// How messages call a file.
+struct Name {
+    flag: &'static str,
+    path: PathBuf,
+}
+
+impl Output {
+    /// Opens every file that was asked for. What is in it stays until there is something to put in its place.
+    ///
+    /// # Errors
+    /// Names the flag and the path.
+    pub fn open(&self) -> miette::Result<Files> {
+        let wanted = [
+            (Kind::Json, "--out", &self.out),
+            (Kind::Percentiles, "--hgrm", &self.hgrm),
+            (Kind::Seconds, "--csv", &self.csv),
+        ];
+        let given = wanted.into_iter().filter_map(|(kind, flag, path)| Some((kind, flag, path.as_deref()?)));
+        let at_the_end = given.map(|(kind, flag, path)| Ok((kind, OutputFile::open(flag, path)?)));
+        let log = self.hlog.as_deref().map(|path| OutputFile::open("--hlog", path));
+        Ok(Files {
+            at_the_end: at_the_end.collect::<miette::Result<_>>()?,
+            log: log.transpose()?.map(LogFile::begin),
+        })
+    }
+}
+
+impl Files {
+    /// Adds a second of the load to those that grow with it.
+    pub fn second(&mut self, second: &Second) {
+        if let Some(file) = &mut self.log
+            && let Ok(log) = &mut file.log
+            && let Err(error) = log.second(second)
+        {
+            file.log = Err(error);
+        }
+    }
+
+    /// Fills them.
+    ///
+    /// # Errors
+    /// Names the flag and the path, of the first that failed; the others are written all the same.
+    pub fn write(self, outcome: &LoadOutcome, json: &str) -> miette::Result<()> {
+        let write = |(kind, file): (Kind, OutputFile)| {
+            file.write(|out| match kind {
+                Kind::Json => out.write_all(json.as_bytes()),
+                Kind::Percentiles => export::write_percentiles(&outcome.response_time, out),
+                Kind::Seconds => export::write_seconds(&outcome.seconds, out),
+            })
+        };
+        let mut results: Vec<miette::Result<()>> = self.at_the_end.into_iter().map(write).collect();
+        results.extend(self.log.map(|file| file.finish(outcome)));
+        results.into_iter().collect()
+    }
+}
+
+impl LogFile {
+    fn begin(OutputFile { name, file }: OutputFile) -> Self {
+        let log = emptied(file).and_then(|file| HistogramLog::begin(BufWriter::new(file), SystemTime::now()));
+        Self { name, log }
+    }
+
+    fn finish(self, outcome: &LoadOutcome) -> miette::Result<()> {
+        let Self { name, log } = self;
+        log.and_then(|log| log.finish(outcome)).map_err(|error| name.not_written(&error))
+    }
+}
+
+impl OutputFile {
+    fn open(flag: &'static str, path: &Path) -> miette::Result<Self> {
+        let file =
+            OpenOptions::new().write(true).create(true).truncate(false).open(path).map_err(|error| {
+                let help = match error.kind() {
+                    io::ErrorKind::NotFound => "make its folder first, or name another",
+                    io::ErrorKind::PermissionDenied => "name a file that you may write",
+                    _ => "name a file in a folder that you may write to",
+                };
+                miette!(help = help, "{flag} {}: cannot be written: {error}", path.display())
+            })?;
+        Ok(Self { name: Name { flag, path: path.to_owned() }, file })
+    }
+
+    fn write(self, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> miette::Result<()> {
+        let Self { name, file } = self;
+        let filled = || {
+            let mut out = BufWriter::new(emptied(file)?);
+            content(&mut out)?;
+            out.flush()
+        };
+        filled().map_err(|error| name.not_written(&error))
+    }
+}
+
+impl Name {
+    fn not_written(&self, error: &io::Error) -> miette::Report {
+        let Self { flag, path } = self;
+        miette!("{flag} {}: could not be written: {error}; the figures shown are complete", path.display())
+    }
+}
+
+/// Cuts a file to nothing; pipes and devices (`/dev/stderr`) have no length to cut.
+fn emptied(file: File) -> io::Result<File> {
+    if file.metadata()?.is_file() {
+        file.set_len(0)?;
+    }
+    Ok(file)
+}

@@ -1,0 +1,190 @@
+//! One load as a person reads it in a terminal. The most important comes first: whether to believe it at all.
+
+mod bars;
+mod table;
+
+use crate::cli::units;
+use owo_colors::OwoColorize;
+use threadcount_load::health::Warning;
+use threadcount_load::outcome::LoadOutcome;
+use threadcount_load::report::LoadReport;
+
+/// How many causes of failure are listed one by one.
+const MOST_CAUSES: usize = 8;
+const LABEL_WIDTH: usize = 10;
+/// Sentences are broken here.
+const LINE_WIDTH: usize = 100;
+
+/// The summary, with the escape codes of colours; print it through [`anstream`], which takes them out where they do
+/// not belong.
+#[must_use]
+pub fn summary(report: &LoadReport, outcome: &LoadOutcome) -> String {
+    let sections =
+        [warnings(report), head(report), times(report), picture(outcome), answers(report), generator(report)];
+    let filled = sections.iter().filter(|lines| !lines.is_empty()).map(|lines| lines.join("\n"));
+    filled.collect::<Vec<_>>().join("\n\n") + "\n"
+}
+
+/// What must be known before believing the figures. What a closed loop cannot see is true of each: it is a note.
+fn warnings(report: &LoadReport) -> Vec<String> {
+    let closed_loop = Warning::ClosedLoop.to_string();
+    let cut_short = report.interrupted.then(|| {
+        format!("interrupted: the figures cover the {} until then", units::time(report.elapsed_s * 1e3))
+    });
+    let texts = report.warnings.iter().filter(|&warning| *warning != closed_loop).chain(&cut_short);
+    let line = |text: &String| format!("{} {}", "!".red().bold(), wrapped(text, 2).yellow());
+    texts.map(line).collect()
+}
+
+fn head(report: &LoadReport) -> Vec<String> {
+    let plan = &report.plan;
+    let mode = match (&plan.rate_per_s, &plan.shape) {
+        (Some(rate_per_s), _) => format!("open loop at {}", units::rate(*rate_per_s)),
+        (None, Some(shape)) => format!("open loop, {shape}"),
+        (None, None) => "closed loop".to_owned(),
+    };
+    let spoken = if report.protocol.is_empty() { "no connection" } else { &report.protocol };
+    let how = [
+        format!("{spoken} over {}", report.driver),
+        mode,
+        units::plural(u64::from(plan.connections), "connection"),
+        units::plural(u64::from(plan.threads), "thread"),
+        units::time(report.elapsed_s * 1e3),
+    ];
+    let mut lines =
+        vec![report.target.bold().to_string(), how.join(" · ").dimmed().to_string(), String::new()];
+    lines.extend(requests(report));
+    let rate = &report.rate_per_s;
+    let asked = rate.asked.map(|asked| format!("{} asked, ", units::rate(asked))).unwrap_or_default();
+    let completed = units::rate(rate.completed);
+    lines.push(labelled(
+        "rate",
+        &format!("{} completed, {asked}{} sent", completed.bold(), units::rate(rate.sent)),
+    ));
+    let bytes = report.bytes;
+    lines.push(labelled(
+        "bytes",
+        &format!("{} received, {} sent", units::bytes(bytes.received), units::bytes(bytes.sent)),
+    ));
+    lines
+}
+
+fn requests(report: &LoadReport) -> Vec<String> {
+    let requests = report.requests;
+    let failed = format!("{} failed", units::count(requests.failed));
+    let failed = if requests.failed > 0 { failed.red().bold().to_string() } else { failed };
+    let line = format!(
+        "{} sent = {} ok + {failed} + {} unfinished",
+        units::count(requests.sent),
+        units::count(requests.ok),
+        units::count(requests.unfinished)
+    );
+    let mut lines = vec![labelled("requests", &line)];
+    if let Some(age) = report.unfinished_age_ms {
+        let text = format!("the oldest unfinished one was due {} before the end", units::time(age.max));
+        lines.push(labelled("", &text));
+    }
+    if let Some(age) = report.not_sent_age_ms {
+        let count = units::count(requests.not_sent);
+        let text = format!("{count} more were due and never sent, the oldest for {}", units::time(age.max));
+        lines.push(labelled("", &text.yellow().to_string()));
+    }
+    if requests.resent > 0 {
+        let count = units::count(requests.resent);
+        lines.push(labelled(
+            "",
+            &format!("{count} sent again, because the server had closed an idle connection"),
+        ));
+    }
+    lines
+}
+
+fn times(report: &LoadReport) -> Vec<String> {
+    match (&report.response_time_ms, &report.service_time_ms) {
+        (Some(response), Some(service)) => table::lines(response, service, report.requests.ok),
+        _ => vec!["no request was answered as expected, so there are no times".yellow().to_string()],
+    }
+}
+
+fn picture(outcome: &LoadOutcome) -> Vec<String> {
+    bars::lines(&outcome.response_time)
+}
+
+/// Status codes, and failures by cause.
+fn answers(report: &LoadReport) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (index, (status, count)) in report.status.iter().enumerate() {
+        let label = if index == 0 { "status" } else { "" };
+        lines.push(labelled(label, &format!("{status}  {}", units::count(*count))));
+    }
+    let mut causes: Vec<(&String, u64)> =
+        report.failures.iter().map(|(cause, &count)| (cause, count)).collect();
+    causes.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+    for (index, (cause, count)) in causes.iter().take(MOST_CAUSES).enumerate() {
+        let label = if index == 0 { "failures" } else { "" };
+        lines.push(labelled(label, &format!("{}  {cause}", units::count(*count).red())));
+    }
+    let rest: u64 = causes.iter().skip(MOST_CAUSES).map(|&(_, count)| count).sum();
+    if rest > 0 {
+        lines.push(labelled("", &format!("{}  of other causes (all are in --json)", units::count(rest))));
+    }
+    if let Some(failed) = report.failed_time_ms {
+        let text = format!(
+            "they failed after {} (p50), {} (p99), {} at most",
+            units::time(failed.p50),
+            units::time(failed.p99),
+            units::time(failed.max)
+        );
+        lines.push(labelled("", &text));
+    }
+    lines
+}
+
+/// What the generator cost, how late it was, and what this kind of load cannot see.
+fn generator(report: &LoadReport) -> Vec<String> {
+    let own = &report.generator;
+    let cost = format!(
+        "{:.2} us CPU per request, {:.0} % of a core ({:.2} cores in all)",
+        own.cpu_us_per_request,
+        own.cpu_share * 100.0,
+        own.cpu_cores
+    );
+    let mut lines = vec![labelled("generator", &cost)];
+    if let Some(lag) = own.send_lag_ms {
+        let text =
+            format!("sent within {} of due (p99), {} at most", units::time(lag.p99), units::time(lag.max));
+        lines.push(labelled("", &text));
+    }
+    if report.plan.mode == "closed" {
+        let note = wrapped(&Warning::ClosedLoop.to_string(), LABEL_WIDTH);
+        lines.push(labelled("note", &note).dimmed().to_string());
+    }
+    lines
+}
+
+/// Breaks a text into lines that fit behind an indent.
+fn wrapped(text: &str, indent: usize) -> String {
+    let mut lines = String::new();
+    let mut column = indent;
+    for word in text.split(' ') {
+        let length = word.chars().count();
+        if column > indent && column + 1 + length > LINE_WIDTH {
+            lines.push('\n');
+            lines.push_str(&" ".repeat(indent));
+            column = indent;
+        } else if column > indent {
+            lines.push(' ');
+            column += 1;
+        }
+        lines.push_str(word);
+        column += length;
+    }
+    lines
+}
+
+fn labelled(label: &str, text: &str) -> String {
+    format!("{label:<LABEL_WIDTH$}{text}")
+}
+
+#[cfg(test)]
+mod tests;

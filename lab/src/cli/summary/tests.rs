@@ -1,0 +1,150 @@
+use super::*;
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+use threadcount_load::failure::FailureCause;
+use threadcount_load::plan::{Arrivals, LoadPlan, Pacing, RateShape, Stop};
+use threadcount_load::recorder::{Exchange, Recorder};
+use threadcount_load::request::{Origin, RequestSource};
+
+const MS: u64 = 1_000_000;
+
+fn plan(pacing: Pacing) -> LoadPlan {
+    let origin = Origin { tls: false, host: "127.0.0.1".to_owned(), port: 8080 };
+    let requests = Arc::new(RequestSource::get(origin, "/"));
+    let stop = Stop::Duration(Duration::from_secs(10));
+    LoadPlan { pacing, ..LoadPlan::closed(requests, NonZeroU32::new(64).unwrap(), stop) }
+}
+
+fn open(rate_per_s: f64) -> Pacing {
+    Pacing::Open { shape: RateShape::Constant { rate_per_s }, arrivals: Arrivals::Constant }
+}
+
+/// Ten seconds: a request every 10 ms, sent 1 ms late, answered 20 to 29 ms after it was due. The last ones: a refusal,
+/// two answers with status 503, and one that is still in flight.
+fn outcome() -> LoadOutcome {
+    let (started_ns, ended_ns) = (MS, 10_001 * MS);
+    let (slices, _received) = channel();
+    let mut recorder = Recorder::new(started_ns, slices);
+    for index in 0..1_000 {
+        let due_ns = started_ns + index * 10 * MS;
+        let exchange = Exchange { due_ns, sent_ns: due_ns + MS };
+        recorder.sent(exchange);
+        match index {
+            0..996 => recorder.ok(exchange, 200, due_ns + (20 + index % 10) * MS),
+            996 => recorder.failed(exchange, FailureCause::ConnectionRefused, None, due_ns + 2 * MS),
+            997 | 998 => {
+                let cause = FailureCause::UnexpectedStatus(503);
+                recorder.failed(exchange, cause, Some(503), due_ns + 5 * MS);
+            }
+            _ => recorder.unfinished(exchange, ended_ns),
+        }
+    }
+    recorder.bytes.sent = 40_000;
+    recorder.bytes.received = 125_000;
+    let mut outcome = LoadOutcome { started_ns, ended_ns, driver: "epoll", ..LoadOutcome::default() };
+    outcome.protocol = "HTTP/1.1".to_owned();
+    outcome.cost.threads = 1;
+    outcome.cost.cpu_ns = 5 * MS;
+    outcome.cost.busiest_thread_cpu_ns = 5 * MS;
+    outcome.add(recorder);
+    outcome
+}
+
+fn plain(report: &LoadReport, outcome: &LoadOutcome) -> String {
+    anstream::adapter::strip_str(&summary(report, outcome)).to_string()
+}
+
+fn summarized(pacing: Pacing, outcome: &LoadOutcome) -> String {
+    plain(&LoadReport::new(outcome, &plan(pacing)), outcome)
+}
+
+/// The lines that start with a label, without it.
+fn section<'t>(text: &'t str, label: &str) -> &'t str {
+    let line = text.lines().find(|line| line.split_whitespace().next() == Some(label));
+    line.and_then(|line| line.trim_start().strip_prefix(label)).unwrap_or_default().trim()
+}
+
+#[test]
+fn an_open_load_reads_from_top_to_bottom() {
+    let text = summarized(open(100.0), &outcome());
+    let lines: Vec<&str> = text.lines().collect();
+    let expected = [
+        "http://127.0.0.1:8080",
+        "HTTP/1.1 over epoll · open loop at 100/s · 64 connections · 1 thread · 10.0 s",
+        "",
+        "requests  1,000 sent = 996 ok + 3 failed + 1 unfinished",
+        "          the oldest unfinished one was due 10.0 ms before the end",
+        "rate      99.6/s completed, 100/s asked, 100/s sent",
+        "bytes     125 kB received, 40.0 kB sent",
+        "",
+        "            response time   service time",
+        "                 from due      from sent",
+        "min               20.0 ms        19.0 ms",
+        "p50               24.0 ms        23.0 ms",
+    ];
+    let start = lines.iter().position(|line| line.starts_with("http://")).unwrap();
+    assert_eq!(lines[start..start + expected.len()], expected, "{text}");
+    assert!(text.contains(" 20.0 ms .. 21.0 ms   10.0 % ████"), "{text}");
+    assert!(!text.contains("a closed loop"), "{text}");
+}
+
+#[test]
+fn statuses_and_failures_are_listed_the_most_frequent_cause_first() {
+    let text = summarized(open(100.0), &outcome());
+    let expected = "status    200  996\n          503  2\nfailures  2  unexpected status 503\n          \
+                    1  connection refused\n          they failed after 5.00 ms (p50), 5.00 ms (p99), 5.00 ms at most";
+    assert!(text.contains(expected), "{text}");
+}
+
+#[test]
+fn a_percentile_that_so_few_answers_cannot_tell_from_the_longest_time_says_so() {
+    let text = summarized(open(100.0), &outcome());
+    assert_eq!(section(&text, "p99"), "29.0 ms        28.0 ms");
+    assert_eq!(section(&text, "p99.9"), "= max          = max");
+    assert_eq!(section(&text, "p99.99"), "= max          = max");
+}
+
+#[test]
+fn a_closed_load_says_what_it_cannot_see() {
+    let text = summarized(Pacing::Closed, &outcome());
+    assert!(
+        section(&text, "note").starts_with("a closed loop sends nothing while it waits, so it cannot see"),
+        "{text}"
+    );
+    assert_eq!(section(&text, "rate"), "99.6/s completed, 100/s sent");
+    assert!(!text.lines().any(|line| line.starts_with("! a closed loop")), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= LINE_WIDTH), "{text}");
+}
+
+#[test]
+fn what_must_be_known_before_believing_the_figures_comes_first() {
+    let outcome = LoadOutcome { interrupted: true, ..outcome() };
+    let mut report = LoadReport::new(&outcome, &plan(open(100.0)));
+    report.warnings = vec!["the generator was the bottleneck".to_owned()];
+    let text = plain(&report, &outcome);
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("! the generator was the bottleneck"));
+    assert_eq!(lines.next(), Some("! interrupted: the figures cover the 10.0 s until then"));
+}
+
+#[test]
+fn requests_that_were_due_and_never_sent_are_told() {
+    let (slices, _received) = channel();
+    let mut recorder = Recorder::new(0, slices);
+    recorder.not_sent(10_001 * MS - 3_100 * MS, 10_001 * MS);
+    let mut outcome = outcome();
+    outcome.add(recorder);
+    let text = summarized(open(100.0), &outcome);
+    assert!(text.contains("          1 more were due and never sent, the oldest for 3.10 s"), "{text}");
+}
+
+#[test]
+fn a_load_without_an_answer_has_no_times_and_no_picture() {
+    let outcome = LoadOutcome { ended_ns: MS, driver: "epoll", ..LoadOutcome::default() };
+    let text = summarized(Pacing::Closed, &outcome);
+    assert!(text.contains("no request was answered as expected, so there are no times"), "{text}");
+    assert!(text.contains("no connection over epoll"), "{text}");
+    assert!(!text.contains("p50") && !text.contains(" .. "), "{text}");
+}

@@ -1,0 +1,256 @@
+//! May the figures be believed? If not, why not, in sentences for a person.
+
+use super::runs::is_complete;
+use super::spread::spreads;
+use crate::experiment::Experiment;
+use crate::experiment::plan::plan;
+use crate::record::Record;
+use threadcount_load::report::LoadReport;
+
+/// Runs of one variant that differ by more than this disturb each other, or something disturbs them.
+const WIDE_SPREAD: f64 = 0.10;
+/// Less than this much of the asked rate was sent: a missed rate.
+const SENT_OF_ASKED: f64 = 0.99;
+/// Less than this much was answered: the server falls behind (what is in flight at the end is always missing).
+const COMPLETED_OF_ASKED: f64 = 0.95;
+
+/// The judgement and the sentences behind it, the most important first.
+///
+/// Failed runs, a load generator that was the bottleneck, unexpected failures and overflowing accept queues end the
+/// trust: such figures are not the server's. A missed rate, a wide spread and too few runs are said as well, and do
+/// not end it: the figures are true, and the intervals (or their absence) already say how little they prove.
+#[must_use]
+pub fn trust(experiment: &Experiment, records: &[Record]) -> (bool, Vec<String>) {
+    let mut serious = failed_runs(experiment, records);
+    for (record, load) in
+        records.iter().filter_map(|record| record.measured.as_ref().map(|load| (record, load)))
+    {
+        serious.extend(generator(record, load));
+        serious.extend(failures(record, load));
+        serious.extend(overflows(record));
+    }
+    let trusted = serious.is_empty();
+    let mut sentences = grouped(serious);
+    let missed = records.iter().filter_map(|record| missed_rate(record, record.measured.as_ref()?));
+    sentences.extend(grouped(missed.collect()));
+    sentences.extend(wide_spreads(experiment, records));
+    sentences.extend(too_few_runs(experiment, records));
+    (trusted, sentences)
+}
+
+/// One thing that is wrong with one run.
+struct Doubt {
+    rank: u8,
+    variant: String,
+    load: String,
+    sentence: String,
+}
+
+impl Doubt {
+    fn about(record: &Record, rank: u8, sentence: String) -> Self {
+        Self { rank, variant: record.variant.clone(), load: record.load.clone(), sentence }
+    }
+}
+
+/// The doubts by importance; of several of one kind about the same variant and load the first, and how many.
+fn grouped(mut doubts: Vec<Doubt>) -> Vec<String> {
+    doubts.sort_by_key(|doubt| doubt.rank);
+    let same = |a: &Doubt, b: &Doubt| (a.rank, &a.variant, &a.load) == (b.rank, &b.variant, &b.load);
+    let mut sentences = Vec::new();
+    for (index, doubt) in doubts.iter().enumerate() {
+        if doubts[..index].iter().any(|before| same(before, doubt)) {
+            continue;
+        }
+        let alike = doubts.iter().filter(|other| same(other, doubt)).count();
+        let also =
+            if alike > 1 { format!(" (and in {} more of its runs)", alike - 1) } else { String::new() };
+        sentences.push(format!("{} under {}: {}{also}", doubt.variant, doubt.load, doubt.sentence));
+    }
+    sentences
+}
+
+fn failed_runs(experiment: &Experiment, records: &[Record]) -> Vec<Doubt> {
+    let mut doubts: Vec<Doubt> = records
+        .iter()
+        .filter(|record| !is_complete(record))
+        .map(|record| {
+            let why = record.failure.as_ref().map_or("it was interrupted", |failure| failure.why.as_str());
+            Doubt::about(record, 0, format!("a run failed: {why}"))
+        })
+        .collect();
+    let mut missing: Vec<(usize, usize)> =
+        plan(experiment).iter().map(|run| (run.variant, run.load)).collect();
+    missing.dedup();
+    missing.sort_unstable();
+    missing.dedup();
+    for (variant, load) in missing {
+        let (variant, load) = (&experiment.variants[variant].name, &experiment.loads[load].name);
+        if !records.iter().any(|record| record.variant == *variant && record.load == *load) {
+            let sentence = "it was planned and never ran".to_owned();
+            doubts.push(Doubt { rank: 0, variant: variant.clone(), load: load.clone(), sentence });
+        }
+    }
+    doubts
+}
+
+fn generator(record: &Record, load: &LoadReport) -> Option<Doubt> {
+    let why = load.generator.why.as_deref().unwrap_or("it could not send faster");
+    load.generator.bottleneck.then(|| {
+        Doubt::about(record, 1, format!("the load generator was the bottleneck, not the server: {why}"))
+    })
+}
+
+fn failures(record: &Record, load: &LoadReport) -> Option<Doubt> {
+    let requests = load.requests;
+    let cause =
+        load.failures.iter().max_by_key(|&(_, count)| count).map_or("unknown", |(cause, _)| cause.as_str());
+    (requests.failed > 0).then(|| {
+        let share = 100.0 * requests.failed as f64 / requests.sent.max(1) as f64;
+        Doubt::about(
+            record,
+            2,
+            format!(
+                "{} of {} requests failed ({share:.2} %), most of them: {cause}",
+                requests.failed, requests.sent
+            ),
+        )
+    })
+}
+
+fn overflows(record: &Record) -> Option<Doubt> {
+    let overflows = record.network?.listen_overflows;
+    (overflows > 0).then(|| {
+        Doubt::about(
+            record,
+            3,
+            format!(
+                "the server's accept queue overflowed {overflows} times; such connections wait a second and more, \
+                 whatever the thread model; set `accept_count` above the number of clients"
+            ),
+        )
+    })
+}
+
+fn missed_rate(record: &Record, load: &LoadReport) -> Option<Doubt> {
+    let (rate, asked) = (load.rate_per_s, load.rate_per_s.asked?);
+    let missed = rate.sent < SENT_OF_ASKED * asked || rate.completed < COMPLETED_OF_ASKED * asked;
+    missed.then(|| {
+        let (sent, completed) = (rate.sent, rate.completed);
+        Doubt::about(
+            record,
+            4,
+            format!("the asked rate of {asked:.0}/s was not reached: {sent:.0}/s were sent and {completed:.0}/s answered"),
+        )
+    })
+}
+
+fn wide_spreads(experiment: &Experiment, records: &[Record]) -> Vec<String> {
+    let wide = spreads(experiment, records).into_iter().filter(|spread| spread.rate > WIDE_SPREAD);
+    wide.map(|spread| {
+        format!(
+            "{} under {}: the rates of its {} runs differ by {:.0} %; something else was busy, or the warm-up was too short",
+            spread.variant,
+            spread.load,
+            spread.runs,
+            spread.rate * 100.0
+        )
+    })
+    .collect()
+}
+
+fn too_few_runs(experiment: &Experiment, records: &[Record]) -> Vec<String> {
+    let single = spreads(experiment, records).into_iter().filter(|spread| spread.runs < 2);
+    single
+        .map(|spread| {
+            let (variant, load) = (spread.variant, spread.load);
+            format!("{variant} under {load}: one complete run shows no spread, so nothing can be said of differences; use --runs 3 or more")
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::sample::{run, with_load};
+    use crate::experiment::read::parse;
+    use crate::record::{NetworkCounters, RunFailure};
+
+    fn experiment() -> Experiment {
+        let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {a: {}}\nloads: [{clients: 4, duration: 1s}]\n";
+        parse("x", "x.yaml", text, false).expect("an experiment")
+    }
+
+    fn judged(records: &[Record]) -> (bool, String) {
+        let (trusted, sentences) = trust(&experiment(), records);
+        (trusted, sentences.join("\n"))
+    }
+
+    fn twice(record: &Record) -> Vec<Record> {
+        vec![record.clone(), record.clone()]
+    }
+
+    #[test]
+    fn healthy_runs_are_trusted_without_a_word() {
+        assert_eq!(judged(&twice(&run("a", "c4", 100.0, 5.0))), (true, String::new()));
+    }
+
+    #[test]
+    fn a_failed_run_ends_the_trust_and_is_said_first() {
+        let mut failed = run("a", "c4", 100.0, 5.0);
+        failed.failure =
+            Some(RunFailure { why: "the server was gone after 3 s".into(), log_tail: Vec::new() });
+        let mut records = twice(&run("a", "c4", 100.0, 5.0));
+        records.push(failed);
+        records.push(with_load(run("a", "c4", 100.0, 5.0), |load| load.generator.bottleneck = true));
+        let (trusted, sentences) = judged(&records);
+        assert!(!trusted);
+        assert!(
+            sentences.starts_with("a under c4: a run failed: the server was gone after 3 s\n"),
+            "{sentences}"
+        );
+        assert!(sentences.contains("the load generator was the bottleneck"), "{sentences}");
+    }
+
+    #[test]
+    fn a_variant_that_never_ran_is_missed() {
+        assert_eq!(judged(&[]), (false, "a under c4: it was planned and never ran".into()));
+    }
+
+    #[test]
+    fn failed_requests_end_the_trust_with_their_cause() {
+        let record = with_load(run("a", "c4", 100.0, 5.0), |load| {
+            load.requests.failed = 10;
+            load.failures.insert("connection refused".into(), 9);
+            load.failures.insert("timeout".into(), 1);
+        });
+        let expected = "a under c4: 10 of 1000 requests failed (1.00 %), most of them: connection refused (and in 1 more of its runs)";
+        assert_eq!(judged(&twice(&record)), (false, expected.into()));
+    }
+
+    #[test]
+    fn overflowing_accept_queues_end_the_trust() {
+        let mut record = run("a", "c4", 100.0, 5.0);
+        record.network = Some(NetworkCounters { listen_overflows: 21, ..NetworkCounters::default() });
+        let (trusted, sentences) = judged(&twice(&record));
+        assert!(!trusted && sentences.contains("overflowed 21 times"), "{sentences}");
+        record.network = Some(NetworkCounters { syn_retransmits: 3, ..NetworkCounters::default() });
+        assert_eq!(judged(&twice(&record)), (true, String::new()));
+    }
+
+    #[test]
+    fn a_missed_rate_is_said_and_the_figures_stay_true() {
+        let missed = with_load(run("a", "c4", 3668.0, 5.0), |load| load.rate_per_s.asked = Some(5000.0));
+        let (trusted, sentences) = judged(&twice(&missed));
+        assert!(trusted && sentences.contains("5000/s was not reached: 3668/s were sent"), "{sentences}");
+        let reached = with_load(run("a", "c4", 4960.0, 5.0), |load| load.rate_per_s.asked = Some(5000.0));
+        assert_eq!(judged(&twice(&reached)), (true, String::new()));
+    }
+
+    #[test]
+    fn a_wide_spread_and_a_single_run_are_said() {
+        let spread = [run("a", "c4", 100.0, 5.0), run("a", "c4", 120.0, 5.0)];
+        assert!(judged(&spread).1.contains("the rates of its 2 runs differ by 18 %"));
+        assert!(judged(&spread).0);
+        assert!(judged(&spread[..1]).1.contains("one complete run"));
+    }
+}

@@ -1,0 +1,89 @@
+//! A mistake in something the user wrote, with the place of it: a line of a YAML file, a token of a claim.
+
+use miette::{Diagnostic, NamedSource, SourceSpan};
+use std::ops::Range;
+use std::sync::Arc;
+use thiserror::Error;
+
+/// A mistake somewhere in a text that the finder of the mistake does not own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Bytes of the text.
+    pub span: Range<usize>,
+    /// What is wrong, as a sentence without its place.
+    pub message: String,
+    /// What stands under the caret.
+    pub label: String,
+    /// What to write instead.
+    pub help: Option<String>,
+}
+
+impl Fault {
+    /// A mistake at these bytes.
+    #[must_use]
+    pub fn new(span: Range<usize>, message: impl Into<String>, label: impl Into<String>) -> Self {
+        Self { span, message: message.into(), label: label.into(), help: None }
+    }
+
+    /// Says what to write instead.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// The same mistake seen from a text that begins `offset` bytes earlier.
+    #[must_use]
+    pub fn moved(mut self, offset: usize) -> Self {
+        self.span = self.span.start + offset..self.span.end + offset;
+        self
+    }
+
+    /// The mistake with its text, ready to be shown. `name` is a file's path or a flag.
+    #[must_use]
+    pub fn within(self, name: &str, text: &str) -> Mistake {
+        let start = self.span.start.min(text.len());
+        let end = self.span.end.clamp(start, text.len());
+        Mistake {
+            message: self.message,
+            text: Arc::new(NamedSource::new(name, text.to_owned())),
+            span: SourceSpan::from(start..end),
+            label: self.label,
+            help: self.help,
+        }
+    }
+}
+
+/// A mistake that shows the user's own line with a caret under it.
+#[derive(Debug, Error, Diagnostic)]
+#[error("{message}")]
+pub struct Mistake {
+    message: String,
+    #[source_code]
+    text: Arc<NamedSource<String>>,
+    #[label("{label}")]
+    span: SourceSpan,
+    label: String,
+    #[help]
+    help: Option<String>,
+}
+
+impl Mistake {
+    /// Where it begins, in bytes of the text.
+    #[must_use]
+    pub fn offset(&self) -> usize {
+        self.span.offset()
+    }
+}
+
+/// The mistake as a person sees it, without colours, 100 columns wide.
+#[cfg(test)]
+pub(crate) fn shown(mistake: &Mistake) -> String {
+    let mut out = String::new();
+    let theme = miette::GraphicalTheme::unicode_nocolor();
+    miette::GraphicalReportHandler::new_themed(theme)
+        .with_width(100)
+        .render_report(&mut out, mistake)
+        .expect("writing to a string");
+    out
+}

@@ -1,0 +1,192 @@
+//! Where experiments are found by name.
+
+use super::plan::{estimate_s, plan};
+use super::read::{ReadError, read};
+use super::suggest::nearest;
+use miette::Diagnostic;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// How far above the executable the `experiments` folder may lie (`target/release/threadcount` in a checkout).
+const LEVELS_ABOVE_EXECUTABLE: usize = 4;
+
+/// Folders with experiments; a name found in an earlier one hides it in the later ones.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Places {
+    folders: Vec<PathBuf>,
+}
+
+/// No experiment of that name.
+#[derive(Debug, Error, Diagnostic, PartialEq, Eq)]
+#[error("there is no experiment `{written}`")]
+pub struct UnknownExperiment {
+    written: String,
+    #[help]
+    help: String,
+}
+
+/// One line of `threadcount list`.
+#[derive(Debug)]
+pub struct Listed {
+    /// What `threadcount run` understands.
+    pub name: String,
+    /// Its file.
+    pub path: PathBuf,
+    /// What it says, or why it cannot be read.
+    pub about: Result<About, ReadError>,
+}
+
+/// An experiment in short.
+#[derive(Clone, Debug, PartialEq)]
+pub struct About {
+    /// The question it answers.
+    pub question: String,
+    /// The study it repeats.
+    pub study: Option<String>,
+    /// How many runs it takes.
+    pub runs: usize,
+    /// About how long, in seconds; `None`: nobody knows.
+    pub estimate_s: Option<f64>,
+}
+
+impl Places {
+    /// The folder given on the command line, `./experiments`, `$THREADCOUNT_HOME/experiments`, and the folder beside
+    /// the executable or a few levels above it; those that exist.
+    #[must_use]
+    pub fn usual(given: Option<&Path>) -> Self {
+        let home = std::env::var_os("THREADCOUNT_HOME").map(|home| Path::new(&home).join("experiments"));
+        let executable = std::env::current_exe().unwrap_or_default();
+        let above =
+            executable.ancestors().skip(1).take(LEVELS_ABOVE_EXECUTABLE).map(|dir| dir.join("experiments"));
+        let folders = given.map(Path::to_owned).into_iter().chain([PathBuf::from("experiments")]);
+        Self::of(folders.chain(home).chain(above))
+    }
+
+    /// These folders; those that exist.
+    #[must_use]
+    pub fn of(folders: impl IntoIterator<Item = PathBuf>) -> Self {
+        Self { folders: folders.into_iter().filter(|folder| folder.is_dir()).collect() }
+    }
+
+    /// The files of a name, a path, or `all`.
+    ///
+    /// # Errors
+    /// No experiment has this name. A path is not looked at here: reading it tells more.
+    pub fn find(&self, written: &str) -> Result<Vec<PathBuf>, UnknownExperiment> {
+        if written.contains('/') || is_yaml(Path::new(written)) {
+            return Ok(vec![PathBuf::from(written)]);
+        }
+        let known = self.files();
+        if written == "all" && !known.is_empty() {
+            return Ok(known.into_iter().map(|(_, path)| path).collect());
+        }
+        match known.iter().find(|(name, _)| name == written) {
+            Some((_, path)) => Ok(vec![path.clone()]),
+            None => Err(self.unknown(written, &known)),
+        }
+    }
+
+    /// All experiments with what they are about.
+    #[must_use]
+    pub fn list(&self, quick: bool) -> Vec<Listed> {
+        let listed = self.files().into_iter().map(|(name, path)| {
+            let about = read(&path, quick).map(|experiment| About {
+                runs: plan(&experiment).len(),
+                estimate_s: estimate_s(&experiment),
+                study: experiment.study.map(|study| study.title),
+                question: experiment.question,
+            });
+            Listed { name, path, about }
+        });
+        listed.collect()
+    }
+
+    /// Names and files, in alphabetical order.
+    fn files(&self) -> Vec<(String, PathBuf)> {
+        let mut files: Vec<(String, PathBuf)> = Vec::new();
+        for folder in &self.folders {
+            for path in std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
+                let name =
+                    path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+                if is_yaml(&path) && files.iter().all(|(before, _)| *before != name) {
+                    files.push((name, path));
+                }
+            }
+        }
+        files.sort();
+        files
+    }
+
+    fn unknown(&self, written: &str, known: &[(String, PathBuf)]) -> UnknownExperiment {
+        let names: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
+        let help = match (nearest(written, names.iter().copied()), names.is_empty()) {
+            (_, true) => "no folder `experiments` was found here; give the path of a YAML file, or set THREADCOUNT_HOME \
+                to the folder that holds `experiments`"
+                .to_owned(),
+            (Some(name), _) => format!("did you mean `{name}`? known: {}, or a path like ./mine.yaml", names.join(", ")),
+            (None, _) => format!("known: {}, or a path like ./mine.yaml", names.join(", ")),
+        };
+        UnknownExperiment { written: written.to_owned(), help }
+    }
+}
+
+fn is_yaml(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "question: q\nstudy: {title: T}\nserver: {tomcat: 11.0}\nrequest: /\nwarmup: 1s\n\
+        variants: {a: {}}\nloads: [{clients: 1, duration: 1s}]\n";
+
+    fn places() -> (tempfile::TempDir, Places) {
+        let dir = tempfile::tempdir().expect("a folder");
+        for (path, text) in [
+            ("one/alpha.yaml", FILE),
+            ("one/notes.txt", ""),
+            ("two/alpha.yaml", "x"),
+            ("two/beta.yml", "x: 1"),
+        ] {
+            let path = dir.path().join(path);
+            std::fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
+            std::fs::write(path, text).expect("a file");
+        }
+        let places = Places::of(["one", "missing", "two"].map(|name| dir.path().join(name)));
+        (dir, places)
+    }
+
+    #[test]
+    fn a_name_is_found_in_the_first_folder_that_has_it() {
+        let (dir, places) = places();
+        assert_eq!(places.find("alpha"), Ok(vec![dir.path().join("one/alpha.yaml")]));
+        assert_eq!(places.find("beta"), Ok(vec![dir.path().join("two/beta.yml")]));
+        assert_eq!(places.find("all").map(|all| all.len()), Ok(2));
+    }
+
+    #[test]
+    fn a_path_stays_a_path() {
+        let (_dir, places) = places();
+        assert_eq!(places.find("./x/mine"), Ok(vec![PathBuf::from("./x/mine")]));
+        assert_eq!(places.find("mine.yaml"), Ok(vec![PathBuf::from("mine.yaml")]));
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_those_that_exist() {
+        let (_dir, places) = places();
+        let error = places.find("alhpa").expect_err("an error");
+        assert_eq!(error.to_string(), "there is no experiment `alhpa`");
+        assert_eq!(error.help, "did you mean `alpha`? known: alpha, beta, or a path like ./mine.yaml");
+        assert!(Places::of([]).find("all").expect_err("an error").help.contains("THREADCOUNT_HOME"));
+    }
+
+    #[test]
+    fn the_list_says_what_is_known_and_what_cannot_be_read() {
+        let (_dir, places) = places();
+        let listed = places.list(false);
+        let about = About { question: "q".into(), study: Some("T".into()), runs: 5, estimate_s: Some(25.0) };
+        assert_eq!(listed[0].about.as_ref().ok(), Some(&about));
+        assert!(listed[1].about.is_err());
+    }
+}

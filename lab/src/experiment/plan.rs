@@ -1,0 +1,161 @@
+//! The runs of an experiment in the order in which they happen.
+
+use super::{Experiment, LoadSpec, Published};
+
+/// What starting, warming the connections, reading native memory and stopping a server takes, in seconds; for estimates.
+const START_STOP_S: f64 = 3.0;
+
+/// One run to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlannedRun {
+    /// Index in [`Experiment::variants`].
+    pub variant: usize,
+    /// Index in [`Experiment::loads`].
+    pub load: usize,
+    /// Which round of this load, from 1.
+    pub round: u32,
+    /// Its place in the whole plan, from 1.
+    pub position: u32,
+}
+
+/// The runs, interleaved: each round runs every variant once, and every second round in the opposite order
+/// (A B C, C B A, ...), so that whatever drifts over time (heat, other users of the machine) weighs on all variants
+/// alike.
+#[must_use]
+pub fn plan(experiment: &Experiment) -> Vec<PlannedRun> {
+    let mut runs = Vec::new();
+    for (load_index, load) in experiment.loads.iter().enumerate() {
+        let mut order: Vec<usize> = (0..experiment.variants.len())
+            .filter(|&variant| load.includes(&experiment.variants[variant].name))
+            .collect();
+        for round in 1..=load.runs {
+            runs.extend(order.iter().map(|&variant| (variant, load_index, round)));
+            order.reverse();
+        }
+    }
+    (1..)
+        .zip(runs)
+        .map(|(position, (variant, load, round))| PlannedRun { variant, load, round, position })
+        .collect()
+}
+
+/// How long all runs will take, in seconds; `None` where a load ends after a number of requests and nobody published
+/// how fast they go.
+#[must_use]
+pub fn estimate_s(experiment: &Experiment) -> Option<f64> {
+    plan(experiment)
+        .iter()
+        .map(|run| {
+            let load = &experiment.loads[run.load];
+            let measured_s = load_length_s(experiment, load, &experiment.variants[run.variant].name)?;
+            Some(START_STOP_S + experiment.warmup_s + measured_s)
+        })
+        .sum()
+}
+
+fn load_length_s(experiment: &Experiment, load: &LoadSpec, variant: &str) -> Option<f64> {
+    let by_requests_s = load.requests.and_then(|requests| {
+        let rate = match load.kind {
+            super::LoadKind::Open { rate_per_s, .. } => rate_per_s,
+            super::LoadKind::Closed { .. } => published_rate(experiment, load, variant)?,
+        };
+        Some(requests as f64 / rate)
+    });
+    match (load.duration_s, by_requests_s) {
+        (Some(duration_s), Some(by_requests_s)) => Some(duration_s.min(by_requests_s)),
+        (one, other) => one.or(other),
+    }
+}
+
+/// The variant's published rate under this load, else the slowest that was published for any variant under it, else
+/// the slowest of all.
+fn published_rate(experiment: &Experiment, load: &LoadSpec, variant: &str) -> Option<f64> {
+    let first = experiment.loads.first().map(|load| load.name.as_str());
+    let here = |entry: &&Published| entry.load.as_deref().or(first) == Some(&*load.name);
+    let slowest = |entries: &mut dyn Iterator<Item = &Published>| {
+        entries.filter_map(|entry| entry.figures.get("rate_per_s").copied()).min_by(f64::total_cmp)
+    };
+    let all = &experiment.published;
+    slowest(&mut all.iter().filter(here).filter(|entry| entry.variant == variant))
+        .or_else(|| slowest(&mut all.iter().filter(here)))
+        .or_else(|| slowest(&mut all.iter()))
+}
+
+impl LoadSpec {
+    /// Does this variant run under the load?
+    #[must_use]
+    pub fn includes(&self, variant: &str) -> bool {
+        self.only_variants.is_empty() || self.only_variants.iter().any(|name| name == variant)
+    }
+
+    /// Leaves only those of the variants that run under the load anyway; false: none is left, and the load is not
+    /// to be used.
+    #[must_use]
+    pub fn keep_only(&mut self, variants: &[String]) -> bool {
+        let kept: Vec<String> = variants.iter().filter(|name| self.includes(name)).cloned().collect();
+        let any = !kept.is_empty();
+        if any {
+            self.only_variants = kept;
+        }
+        any
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::read::parse;
+
+    fn experiment(text: &str) -> Experiment {
+        let head = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {a: {}, b: {}, c: {}}\n";
+        parse("x", "x.yaml", &format!("{head}{text}"), false).expect("an experiment")
+    }
+
+    fn order(experiment: &Experiment) -> String {
+        let names = plan(experiment).into_iter().map(|run| {
+            assert_eq!(run.load, 0);
+            experiment.variants[run.variant].name.clone()
+        });
+        names.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn rounds_alternate_the_order_of_the_variants() {
+        let experiment = experiment("loads: [{clients: 1, duration: 1s, runs: 3}]");
+        assert_eq!(order(&experiment), "a b c c b a a b c");
+        let rounds: Vec<u32> = plan(&experiment).iter().map(|run| run.round).collect();
+        assert_eq!(rounds, [1, 1, 1, 2, 2, 2, 3, 3, 3]);
+        let positions: Vec<u32> = plan(&experiment).iter().map(|run| run.position).collect();
+        assert_eq!(positions, (1..=9).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_load_runs_only_its_variants() {
+        let experiment = experiment("loads: [{clients: 1, duration: 1s, runs: 2, variants: [c, a]}]");
+        assert_eq!(order(&experiment), "a c c a");
+    }
+
+    #[test]
+    fn loads_come_one_after_the_other() {
+        let experiment =
+            experiment("runs: 1\nloads: [{clients: 1, duration: 1s}, {clients: 2, duration: 1s}]");
+        let loads: Vec<usize> = plan(&experiment).iter().map(|run| run.load).collect();
+        assert_eq!(loads, [0, 0, 0, 1, 1, 1]);
+    }
+
+    #[test]
+    fn the_estimate_counts_warm_up_measuring_and_starting() {
+        let timed = experiment("warmup: 8s\nloads: [{clients: 1, duration: 6s, runs: 2}]");
+        assert_eq!(estimate_s(&timed), Some(6.0 * 17.0));
+        let counted = experiment("warmup: 7s\nloads: [{clients: 1, requests: 1000, runs: 1}]");
+        assert_eq!(estimate_s(&counted), None);
+    }
+
+    #[test]
+    fn the_estimate_of_counted_requests_rests_on_published_rates() {
+        let experiment = experiment(
+            "warmup: 7s\nloads: [{clients: 1, requests: 1000, runs: 1}]\npublished: [{variant: a, rate: 100}, {variant: b, rate: 200}]",
+        );
+        assert_eq!(estimate_s(&experiment), Some(20.0 + 15.0 + 20.0));
+    }
+}

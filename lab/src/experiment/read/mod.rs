@@ -1,0 +1,181 @@
+//! A YAML file → [`Experiment`]: one file per part of it.
+
+mod loads;
+mod published;
+mod quick;
+mod variants;
+
+pub(super) use loads::default_name;
+
+use super::claim::{self, Names};
+use super::fault::{Fault, Mistake};
+use super::fields::Fields;
+use super::yaml::{self, Node};
+use super::{Experiment, Study};
+use miette::Diagnostic;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// How long the same load runs before measuring, if nothing is written.
+const WARMUP_S: f64 = 10.0;
+
+const KEYS: [&str; 14] = [
+    "question",
+    "study",
+    "server",
+    "jdk",
+    "jvm",
+    "env",
+    "request",
+    "warmup",
+    "runs",
+    "variants",
+    "loads",
+    "quick",
+    "published",
+    "claims",
+];
+
+/// Why an experiment could not be read.
+#[derive(Debug, Error, Diagnostic)]
+pub enum ReadError {
+    /// The file itself.
+    #[error("cannot read {path}: {why}", path = path.display())]
+    #[diagnostic(help("`threadcount list` shows the experiments that are known"))]
+    Unreadable {
+        /// Which file.
+        path: PathBuf,
+        /// What the system said.
+        why: std::io::Error,
+    },
+    /// Something written in it.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Mistake(#[from] Mistake),
+}
+
+/// Reads the experiment in a file, with the sizes of its `quick:` part where `quick` is asked for.
+///
+/// # Errors
+/// The file cannot be read, or something in it is wrong: then with its line and a caret.
+pub fn read(path: &Path, quick: bool) -> Result<Experiment, ReadError> {
+    let text =
+        std::fs::read_to_string(path).map_err(|why| ReadError::Unreadable { path: path.into(), why })?;
+    let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    Ok(parse(&name, &path.display().to_string(), &text, quick)?)
+}
+
+/// Reads the text of an experiment. `file` is what a message calls it.
+///
+/// # Errors
+/// The first mistake in the text.
+pub fn parse(name: &str, file: &str, text: &str, quick: bool) -> Result<Experiment, Mistake> {
+    experiment(name, text, quick).map_err(|fault| fault.within(file, text))
+}
+
+fn experiment(name: &str, text: &str, quick: bool) -> Result<Experiment, Fault> {
+    let root = yaml::parse(text)?;
+    let fields = Fields::open(&root, "an experiment", &KEYS)?;
+    let request = fields.read("request", loads::request)?;
+    let (variants, variant_names) = variants::read(&fields, request.as_ref())?;
+    let mut experiment = Experiment {
+        name: name.to_owned(),
+        question: fields
+            .require("question", "question: Do virtual threads help?")?
+            .text("question")?
+            .to_owned(),
+        study: fields.read("study", study)?,
+        variants,
+        loads: loads::read(&fields, request.as_ref(), &variant_names)?,
+        warmup_s: fields.read("warmup", |node| node.seconds("warmup"))?.unwrap_or(WARMUP_S),
+        published: Vec::new(),
+        claims: Vec::new(),
+        quick: false,
+    };
+    experiment.published =
+        fields.read("published", |node| published::read(node, &experiment))?.unwrap_or_default();
+    experiment.claims = fields.read("claims", |node| claims(node, text, &experiment))?.unwrap_or_default();
+    let sizes = fields.read("quick", |node| quick::read(node, &experiment))?.unwrap_or_default();
+    if quick {
+        sizes.apply(&mut experiment);
+    }
+    Ok(experiment)
+}
+
+fn study(node: &Node) -> Result<Study, Fault> {
+    let fields = Fields::open(node, "a study", &["title", "date", "authors", "url", "machine"])?;
+    let text = |key: &str| fields.read(key, |node| node.text(key).map(str::to_owned));
+    Ok(Study {
+        title: fields.require("title", "title: \"Tomcat 11 & Virtual Threads\"")?.text("title")?.to_owned(),
+        date: text("date")?,
+        authors: text("authors")?,
+        url: text("url")?,
+        machine: text("machine")?,
+    })
+}
+
+fn claims(node: &Node, text: &str, experiment: &Experiment) -> Result<Vec<String>, Fault> {
+    let names = Names::of(experiment);
+    let mut claims = Vec::new();
+    for item in node.items("claims")? {
+        let written = item.text("a claim")?;
+        claim::parse(written, &names).map_err(|fault| place_in_file(fault, written, item, text))?;
+        claims.push(written.to_owned());
+    }
+    Ok(claims)
+}
+
+/// Moves a fault from the claim to the file; a claim that is not written literally (folded, escaped) is marked whole.
+fn place_in_file(fault: Fault, claim: &str, item: &Node, text: &str) -> Fault {
+    match text.get(item.span.clone()).and_then(|raw| raw.find(claim)) {
+        Some(offset) => fault.moved(item.span.start + offset),
+        None => Fault { span: item.span.clone(), ..fault },
+    }
+}
+
+/// The name of a variant or load: it stands in tables, file names and claims.
+fn name(written: &str, span: &std::ops::Range<usize>, what: &str) -> Result<String, Fault> {
+    if is_name(written) {
+        return Ok(written.to_owned());
+    }
+    let message = format!("`{written}` cannot be the name of a {what}");
+    Err(Fault::new(span.clone(), message, "this name")
+        .help("use letters, digits, `-`, `_` and `.`, and begin with a letter or digit"))
+}
+
+pub(super) fn is_name(written: &str) -> bool {
+    written.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && written.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
+}
+
+/// Checks that a name is one of those that exist.
+fn known<'a>(
+    node: &Node,
+    written: &str,
+    what: &str,
+    names: impl IntoIterator<Item = &'a str> + Clone,
+) -> Result<(), Fault> {
+    if names.clone().into_iter().any(|name| name == written) {
+        return Ok(());
+    }
+    let help = super::suggest::advice(written, &format!("the {what}s"), names);
+    Err(Fault::new(node.span.clone(), format!("there is no {what} `{written}`"), format!("unknown {what}"))
+        .help(help))
+}
+
+fn variant_list(node: &Node, names: &[String]) -> Result<Vec<String>, Fault> {
+    let mut found = Vec::new();
+    for item in node.items("variants")? {
+        let written = item.text("variants")?;
+        known(item, written, "variant", names.iter().map(String::as_str))?;
+        found.push(written.to_owned());
+    }
+    if found.is_empty() {
+        return Err(Fault::new(node.span.clone(), "`variants` is empty", "no variant")
+            .help("leave the key out, and all variants run"));
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,98 @@
+//! `quick:`: smaller sizes for `--quick`.
+
+use super::super::fault::Fault;
+use super::super::fields::Fields;
+use super::super::yaml::{Kind, Node};
+use super::super::{Experiment, LoadSpec};
+use super::{known, variant_list};
+
+/// Sizes where the file has no `quick:`.
+const DURATION_S: f64 = 10.0;
+const RUNS: u32 = 3;
+
+/// What `--quick` changes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Quick {
+    warmup_s: Option<f64>,
+    all: Sizes,
+    loads: Vec<(String, Sizes)>,
+}
+
+/// What `--quick` changes of a load.
+#[derive(Clone, Debug, Default)]
+struct Sizes {
+    duration_s: Option<f64>,
+    requests: Option<u64>,
+    runs: Option<u32>,
+    variants: Option<Vec<String>>,
+}
+
+pub(super) fn read(node: &Node, experiment: &Experiment) -> Result<Quick, Fault> {
+    let fields =
+        Fields::open(node, "`quick`", &["duration", "requests", "runs", "warmup", "variants", "loads"])?;
+    let names: Vec<String> = experiment.variants.iter().map(|variant| variant.name.clone()).collect();
+    let mut loads = Vec::new();
+    if let Some(node) = fields.get("loads") {
+        let Kind::Map(entries) = &node.kind else {
+            let message = format!(
+                "`loads` in `quick` is a map from a load's name to its sizes, and this is {}",
+                node.noun()
+            );
+            return Err(Fault::new(node.span.clone(), message, "expected `c400: {...}`")
+                .help("write, for example, `loads: {c400: {runs: 2}}`"));
+        };
+        for (key, node) in entries {
+            let at = Node { span: key.span.clone(), kind: Kind::Null };
+            known(&at, &key.name, "load", experiment.loads.iter().map(|load| load.name.as_str()))?;
+            let fields =
+                Fields::open(node, "a load in `quick`", &["duration", "requests", "runs", "variants"])?;
+            loads.push((key.name.clone(), sizes(&fields, &names)?));
+        }
+    }
+    Ok(Quick {
+        warmup_s: fields.read("warmup", |node| node.seconds("warmup"))?,
+        all: sizes(&fields, &names)?,
+        loads,
+    })
+}
+
+fn sizes(fields: &Fields<'_>, names: &[String]) -> Result<Sizes, Fault> {
+    Ok(Sizes {
+        duration_s: fields.read("duration", |node| node.positive_seconds("duration"))?,
+        requests: fields.read("requests", |node| node.positive("requests"))?,
+        runs: fields.read("runs", |node| node.positive_u32("runs"))?,
+        variants: fields.read("variants", |node| variant_list(node, names))?,
+    })
+}
+
+impl Quick {
+    /// Makes the experiment small.
+    pub(super) fn apply(self, experiment: &mut Experiment) {
+        experiment.quick = true;
+        experiment.warmup_s = self.warmup_s.unwrap_or(experiment.warmup_s);
+        experiment.loads.retain_mut(|load| {
+            let own = self.loads.iter().find(|(name, _)| *name == load.name).map(|(_, sizes)| sizes);
+            self.all.clone().with(own.cloned().unwrap_or_default()).apply(load)
+        });
+    }
+}
+
+impl Sizes {
+    /// What `own` says goes before what is said here; a size in time or requests replaces the other one too.
+    fn with(self, own: Self) -> Self {
+        let own_size = own.duration_s.is_some() || own.requests.is_some();
+        let (duration_s, requests) =
+            if own_size { (own.duration_s, own.requests) } else { (self.duration_s, self.requests) };
+        Self { duration_s, requests, runs: own.runs.or(self.runs), variants: own.variants.or(self.variants) }
+    }
+
+    /// Makes a load small; false: no variant is left under it.
+    fn apply(self, load: &mut LoadSpec) -> bool {
+        (load.duration_s, load.requests) = match (self.duration_s, self.requests) {
+            (None, None) => (Some(load.duration_s.map_or(DURATION_S, |own| own.min(DURATION_S))), None),
+            sizes => sizes,
+        };
+        load.runs = self.runs.unwrap_or_else(|| load.runs.min(RUNS));
+        self.variants.is_none_or(|variants| load.keep_only(&variants))
+    }
+}

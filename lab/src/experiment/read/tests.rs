@@ -1,0 +1,315 @@
+use super::super::fault::shown;
+use super::super::{LoadKind, PoolSize, Server, Threads};
+use super::*;
+
+const SMALL: &str = r#"question: Do virtual threads help?
+server: {tomcat: "11.0", app: servlets}
+jdk: 25
+jvm: [-Xms512m, -Xmx512m]
+request: /thread-info?sleep=50ms
+variants:
+  platform: {threads: platform}
+  virtual: {threads: virtual, jvm: [-XX:+UseZGC]}
+loads:
+  - {clients: 400, requests: 1_000_000}
+"#;
+
+fn good(text: &str) -> Experiment {
+    parse("small", "small.yaml", text, false).unwrap_or_else(|mistake| panic!("{}", shown(&mistake)))
+}
+
+fn quick(text: &str) -> Experiment {
+    parse("small", "small.yaml", text, true).unwrap_or_else(|mistake| panic!("{}", shown(&mistake)))
+}
+
+/// The mistake in `SMALL` after a replacement: (its line, its message with the help).
+fn mistake(old: &str, new: &str) -> (String, String) {
+    assert!(SMALL.contains(old), "{old}");
+    mistake_in(&SMALL.replacen(old, new, 1))
+}
+
+fn mistake_in(text: &str) -> (String, String) {
+    let mistake = parse("small", "small.yaml", text, false).expect_err("a mistake");
+    let at = mistake.offset();
+    let marked: String = text[at..].chars().take_while(|c| !" ,:\n}]".contains(*c)).collect();
+    let help = mistake.help().map(|help| help.to_string()).unwrap_or_default();
+    (marked, format!("{mistake} | {help}"))
+}
+
+#[test]
+fn a_file_becomes_an_experiment_with_its_defaults() {
+    let experiment = good(SMALL);
+    assert_eq!(experiment.name, "small");
+    assert_eq!(experiment.warmup_s, 10.0);
+    let load = &experiment.loads[0];
+    assert_eq!((load.name.as_str(), load.requests, load.runs), ("c400", Some(1_000_000), 5));
+    assert_eq!(load.kind, LoadKind::Closed { clients: 400 });
+    assert_eq!(
+        (load.request.method.as_str(), load.request.path.as_str()),
+        ("GET", "/thread-info?sleep=50ms")
+    );
+    let variant = &experiment.variants[1];
+    assert_eq!(variant.jvm, ["-Xms512m", "-Xmx512m", "-XX:+UseZGC"]);
+    assert_eq!(variant.jdk, Some(25));
+    let expected = Server::Tomcat {
+        version: "11.0".into(),
+        app: "servlets".into(),
+        threads: Threads::Virtual,
+        accept_count: 4_096,
+    };
+    assert_eq!(variant.server, expected);
+}
+
+#[test]
+fn a_version_needs_no_quotes_because_scalars_stay_text() {
+    let Server::Tomcat { version, .. } = good(&SMALL.replace("\"11.0\"", "11.0")).variants[0].server.clone()
+    else {
+        panic!("a Tomcat")
+    };
+    assert_eq!(version, "11.0");
+}
+
+#[test]
+fn every_key_is_understood() {
+    let experiment = good(
+        r#"
+question: q
+study: {title: T, date: 2024-02-05, authors: A, url: http://x, machine: M}
+server: {command: "run {port}", ready: /ready}
+env: {A: 1, B: }
+warmup: 500ms
+runs: 2
+variants:
+  plain: {}
+  other: {command: "other {port}", env: {A: 2}, note: another}
+  tomcat: {server: {tomcat: 10.1.59, accept_count: 10}, threads: {platform: clients}, jdk: 21, jvm: -Xmx1g -Xss256k}
+  pool: {server: {tomcat: 11.0}, threads: {platform: 400}}
+loads:
+  - {rate: 5k/s, duration: 1m30s, request: {method: POST, path: /x, headers: {Accept: text/html}, body: hello}}
+  - {rate: 10/s, connections: 7, requests: 1k, name: slow, runs: 9, variants: [plain], request: /y}
+published:
+  - {variant: other, load: slow, source: Table 3, rate: 9.5, p99_ms: 1.5}
+claims:
+  - other@slow.rate within 5% of plain@slow.rate
+"#,
+    );
+    let [plain, other, tomcat, pool] = experiment.variants.as_slice() else { panic!("four variants") };
+    let command = |command: &str| Server::Command {
+        command: command.into(),
+        url: "http://127.0.0.1:{port}".into(),
+        ready: "/ready".into(),
+    };
+    assert_eq!((&plain.server, &other.server), (&command("run {port}"), &command("other {port}")));
+    assert_eq!((plain.env["A"].as_str(), plain.env["B"].as_str(), other.env["A"].as_str()), ("1", "", "2"));
+    assert_eq!(other.note.as_deref(), Some("another"));
+    assert_eq!((tomcat.jdk, plain.jdk), (Some(21), None));
+    assert_eq!(tomcat.jvm, ["-Xmx1g", "-Xss256k"]);
+    assert!(matches!(
+        tomcat.server,
+        Server::Tomcat { threads: Threads::Platform(PoolSize::Clients), accept_count: 10, .. }
+    ));
+    assert!(matches!(pool.server, Server::Tomcat { threads: Threads::Platform(PoolSize::Fixed(400)), .. }));
+    let [fast, slow] = experiment.loads.as_slice() else { panic!("two loads") };
+    assert_eq!((fast.name.as_str(), fast.duration_s), ("r5000", Some(90.0)));
+    assert_eq!(fast.kind, LoadKind::Open { rate_per_s: 5_000.0, clients: 10_000 });
+    assert_eq!(fast.request.headers, [("Accept".to_owned(), "text/html".to_owned())]);
+    assert_eq!(slow.kind, LoadKind::Open { rate_per_s: 10.0, clients: 7 });
+    assert_eq!((slow.runs, slow.only_variants.as_slice()), (9, ["plain".to_owned()].as_slice()));
+    let published = &experiment.published[0];
+    assert_eq!(published.figures.keys().collect::<Vec<_>>(), ["p99_ms", "rate_per_s"]);
+    assert_eq!(experiment.study.and_then(|study| study.date).as_deref(), Some("2024-02-05"));
+}
+
+#[test]
+fn quick_changes_sizes_only_when_it_is_asked_for() {
+    let text = format!(
+        "{SMALL}  - {{clients: 1000, requests: 1_000_000}}\nquick: {{warmup: 8s, duration: 6s, runs: 3, loads: {{c1000: {{runs: 2, requests: 5k, variants: [virtual]}}}}}}\n"
+    );
+    assert_eq!(good(&text).loads[0].requests, Some(1_000_000));
+    assert!(!good(&text).quick);
+    let small = quick(&text);
+    assert!(small.quick);
+    assert_eq!(small.warmup_s, 8.0);
+    let sizes: Vec<_> = small.loads.iter().map(|load| (load.requests, load.duration_s, load.runs)).collect();
+    assert_eq!(sizes, [(None, Some(6.0), 3), (Some(5_000), None, 2)]);
+    assert_eq!(small.loads[1].only_variants, ["virtual"]);
+}
+
+#[test]
+fn quick_without_a_section_is_short_all_the_same() {
+    let small = quick(SMALL);
+    assert_eq!(
+        (small.loads[0].requests, small.loads[0].duration_s, small.loads[0].runs),
+        (None, Some(10.0), 3)
+    );
+}
+
+#[test]
+fn a_load_without_any_quick_variant_is_left_out() {
+    let text = format!(
+        "{SMALL}  - {{clients: 9, duration: 1s, variants: [platform]}}\nquick: {{variants: [virtual]}}\n"
+    );
+    assert_eq!(quick(&text).loads.len(), 1);
+}
+
+#[test]
+fn a_mistake_shows_the_line_a_caret_and_what_to_write() {
+    let text = SMALL.replace("clients: 400", "clinets: 400");
+    let mistake = parse("small", "small.yaml", &text, false).expect_err("a mistake");
+    insta::assert_snapshot!(shown(&mistake));
+}
+
+#[test]
+fn a_mistake_in_a_claim_points_into_the_file() {
+    let text = format!("{SMALL}claims:\n  - \"virtual.rate / platfrom.rate >= 1.9\"\n");
+    let mistake = parse("small", "small.yaml", &text, false).expect_err("a mistake");
+    assert_eq!(&text[mistake.offset()..mistake.offset() + 8], "platfrom");
+    insta::assert_snapshot!(shown(&mistake));
+}
+
+#[test]
+fn mistakes_point_at_the_offending_token() {
+    let known = [
+        ("question:", "qestion:", "qestion", "an experiment has no key `qestion` | did you mean `question`?"),
+        (
+            "question: Do virtual threads help?",
+            "runs: 3",
+            "runs",
+            "an experiment needs `question` | write, for example",
+        ),
+        (
+            "clients: 400",
+            "clients: many",
+            "many",
+            "`clients` must be a whole number from 1, and `many` is not | write it like 400",
+        ),
+        ("clients: 400", "clients: 0", "0", "`clients` must be a whole number from 1"),
+        ("clients: 400", "clients: [400]", "[400", "`clients` must be a single value, and this is a list"),
+        ("clients: 400", "clients: 9_000_000_000", "9_000_000_000", "`clients` must be smaller than"),
+        (
+            "clients: 400",
+            "rate: fast",
+            "fast",
+            "`rate` must be a rate, and `fast` is not | write it like 5000/s",
+        ),
+        (
+            "clients: 400",
+            "rate: 5000/s, clients: 400",
+            "rate",
+            "a load has clients or a rate, not both | clients wait for their answers, a rate does not; to limit the connections of a rate write `connections: 400`",
+        ),
+        ("clients: 400, ", "", "{requests", "how much does this load send? | write `clients: 400`"),
+        (", requests: 1_000_000", "", "{clients", "how long is this load?"),
+        (
+            "requests: 1_000_000",
+            "duration: 12",
+            "12",
+            "`duration` must be a duration, and `12` is not | write the unit: 12s, 50ms, 2m, 1h, 1m30s; perhaps `12s`?",
+        ),
+        ("requests: 1_000_000", "duration: 0s", "0s", "`duration` must be longer than nothing"),
+        (
+            "threads: virtual",
+            "threads: virtaul",
+            "virtaul",
+            "`threads` must be a thread model, and `virtaul` is not | write platform, virtual",
+        ),
+        ("threads: virtual", "threads: {platform: 0}", "0", "`platform` must be a whole number from 1"),
+        ("  virtual:", "  platform:", "platform", "`platform` is written twice | keep one of the two"),
+        ("  virtual:", "  my virtual:", "my", "`my virtual` cannot be the name of a variant"),
+        (
+            "jdk: 25",
+            "jdk: 21.0.8",
+            "21.0.8",
+            "`jdk` must be a Java feature version, and `21.0.8` is not | write one number",
+        ),
+        ("tomcat: \"11.0\"", "tomcat: newest", "newest", "`tomcat` must be a line or a version"),
+        (
+            "server: {tomcat: \"11.0\", app: servlets}",
+            "server: {tomcat: 11.0, command: x}",
+            "command",
+            "a server is a Tomcat or a command, not both",
+        ),
+        ("server: {tomcat: \"11.0\", app: servlets}", "", "platform", "the variant `platform` has no server"),
+        (
+            "server: {tomcat: \"11.0\", app: servlets}",
+            "server: {command: x}",
+            "threads",
+            "`threads` configures a Tomcat, and this server is a command",
+        ),
+        (
+            "{threads: virtual,",
+            "{command: x,",
+            "virtual",
+            "where does the server of `virtual` listen? | write `{port}` in the command",
+        ),
+        ("request: /thread-info?sleep=50ms", "", "{clients", "what does this load ask for?"),
+        (
+            "request: /thread-info",
+            "request: thread-info",
+            "thread-info?sleep=50ms",
+            "`request` must be a path",
+        ),
+        (
+            "request: /thread-info",
+            "request: http://host/thread-info",
+            "http",
+            "`request` must be a path, because each variant",
+        ),
+        ("jvm: [-Xms512m, -Xmx512m]", "jvm: {a: b}", "{a", "`jvm` must be a list"),
+        ("jvm: [-Xms512m, -Xmx512m]", "env: [A]", "[A", "`env` is a map"),
+        ("jvm: [-Xms512m, -Xmx512m]", "warmup: soon", "soon", "`warmup` must be a duration"),
+        ("jvm: [-Xms512m, -Xmx512m]", "study: {date: 2024-02-05}", "{date", "a study needs `title`"),
+    ];
+    for (old, new, token, message) in known {
+        let (marked, said) = mistake(old, new);
+        assert_eq!(marked, token, "{new}: {said}");
+        assert!(said.starts_with(message), "{new}: {said}");
+    }
+}
+
+#[test]
+fn mistakes_further_down_point_at_their_token_too() {
+    let known = [
+        (
+            "published: [{variant: virtuel, rate: 1}]",
+            "virtuel",
+            "there is no variant `virtuel` | did you mean `virtual`?",
+        ),
+        ("published: [{variant: virtual, load: c40, rate: 1}]", "c40", "there is no load `c40`"),
+        (
+            "published: [{variant: virtual, p98_ms: 1}]",
+            "p98_ms",
+            "there is no metric `p98_ms` | did you mean `p9",
+        ),
+        ("published: [{variant: virtual, rate: high}]", "high", "`rate_per_s` must be a number"),
+        ("published: [{rate: 1}]", "{rate", "which variant was this?"),
+        ("published: {rate: 1}", "{rate", "`published` must be a list"),
+        ("claims: [virtual.speed > 3]", "speed", "there is no metric `speed`"),
+        ("claims: [\"virtual.rate > \\u0078\"]", "\"virtual.rate", "`x` names no known variant"),
+        ("quick: {variants: [virtuel]}", "virtuel", "there is no variant `virtuel`"),
+        ("quick: {variants: []}", "[", "`variants` is empty"),
+        ("quick: {loads: {c40: {runs: 1}}}", "c40", "there is no load `c40`"),
+        ("quick: {durations: 1s}", "durations", "`quick` has no key `durations` | did you mean `duration`?"),
+        ("  - {clients: 400, duration: 1s}", "{clients", "two loads are called `c400`"),
+    ];
+    for (tail, token, message) in known {
+        let (marked, said) = mistake_in(&format!("{SMALL}{tail}\n"));
+        assert_eq!(marked, token, "{tail}: {said}");
+        assert!(said.starts_with(message), "{tail}: {said}");
+    }
+}
+
+#[test]
+fn an_empty_or_broken_file_is_a_mistake_and_not_a_panic() {
+    for text in ["", "x", "[]", "question: {", "\u{feff}question: q", "question: q\nvariants: {}\nloads: []"]
+    {
+        let mistake = parse("small", "small.yaml", text, false).expect_err(text);
+        assert!(!shown(&mistake).is_empty());
+    }
+}
+
+#[test]
+fn a_file_that_is_not_there_is_named() {
+    let error = read(Path::new("/nowhere/x.yaml"), false).expect_err("an error");
+    assert!(error.to_string().starts_with("cannot read /nowhere/x.yaml: "), "{error}");
+}

@@ -1,0 +1,104 @@
+//! Where a web application's WAR is.
+
+use std::path::{Path, PathBuf};
+
+/// The WAR of an experiment is not there.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "The web application `{app}` was not found; looked for {}. Build Threadcount's own with `./dev build`, \
+     set THREADCOUNT_APPS to the folder that holds it, or write the path of a .war",
+    looked_at.iter().map(|it| it.display().to_string()).collect::<Vec<_>>().join(", ")
+)]
+pub struct AppMissing {
+    /// As written in the experiment.
+    pub app: String,
+    /// Every file that was tried.
+    pub looked_at: Vec<PathBuf>,
+}
+
+/// Finds the WAR of our Maven reactor by name, or takes a path that ends in `.war`.
+///
+/// Looks in the folder of the environment variable `THREADCOUNT_APPS`, in `jvm/NAME/target` below the working folder and
+/// the folders above it, and in the folder of the executable and those above it.
+///
+/// # Errors
+/// [`AppMissing`] with the files that were looked for.
+pub fn find(app: &str) -> Result<PathBuf, AppMissing> {
+    let named = std::env::var_os("THREADCOUNT_APPS").map(PathBuf::from);
+    let executable = std::env::current_exe().ok();
+    let starts =
+        [std::env::current_dir().ok(), executable.as_deref().and_then(Path::parent).map(Path::to_owned)];
+    find_in(app, named.as_deref(), &starts.into_iter().flatten().collect::<Vec<_>>())
+}
+
+fn find_in(app: &str, named: Option<&Path>, starts: &[PathBuf]) -> Result<PathBuf, AppMissing> {
+    if has_war_ending(app) {
+        let path = PathBuf::from(app);
+        return if path.is_file() {
+            Ok(path)
+        } else {
+            Err(AppMissing { app: app.to_owned(), looked_at: vec![path] })
+        };
+    }
+    let war = format!("{app}.war");
+    let mut looked_at: Vec<PathBuf> = named.map(|it| it.join(&war)).into_iter().collect();
+    for start in starts {
+        looked_at.push(start.join(&war));
+        looked_at.extend(start.ancestors().map(|it| it.join("jvm").join(app).join("target").join(&war)));
+    }
+    if let Some(found) = looked_at.iter().find(|it| it.is_file()) {
+        return Ok(found.clone());
+    }
+    // The folders between a start and the root would only make the message long.
+    let is_told =
+        |path: &Path| starts.iter().map(PathBuf::as_path).chain(named).any(|it| path.starts_with(it));
+    looked_at.retain(|it| is_told(it));
+    Err(AppMissing { app: app.to_owned(), looked_at })
+}
+
+fn has_war_ending(app: &str) -> bool {
+    Path::new(app).extension().is_some_and(|it| it == "war")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn touch(path: &Path) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "").unwrap();
+    }
+
+    #[test]
+    fn the_named_folder_comes_first_then_the_reactor_above_the_working_folder() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path();
+        let built = root.join("jvm/servlets/target/servlets.war");
+        touch(&built);
+        let inside = root.join("lab/src");
+        assert_eq!(find_in("servlets", None, std::slice::from_ref(&inside)), Ok(built));
+        touch(&root.join("apps/servlets.war"));
+        assert_eq!(
+            find_in("servlets", Some(&root.join("apps")), &[inside]),
+            Ok(root.join("apps/servlets.war"))
+        );
+    }
+
+    #[test]
+    fn a_path_is_taken_as_it_is() {
+        let root = tempfile::tempdir().unwrap();
+        let mine = root.path().join("mine.war");
+        touch(&mine);
+        assert_eq!(find_in(mine.to_str().unwrap(), None, &[]), Ok(mine));
+        assert!(find_in("/nowhere/mine.war", None, &[]).is_err());
+    }
+
+    #[test]
+    fn a_missing_app_is_answered_with_how_to_build_it() {
+        let root = tempfile::tempdir().unwrap();
+        let says = find_in("servlets", None, &[root.path().to_owned()]).unwrap_err().to_string();
+        assert!(says.contains("`servlets` was not found") && says.contains("./dev build"), "{says}");
+        assert!(says.contains("jvm/servlets/target/servlets.war"), "{says}");
+    }
+}

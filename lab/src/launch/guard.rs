@@ -1,0 +1,83 @@
+//! Ends a server's process group when we end, however we end: also by SIGKILL, which leaves no time to clean up.
+//!
+//! `PR_SET_PDEATHSIG` would do it for the server alone, not for its children, and it fires when the *thread* that started
+//! the server ends. So a shell waits at the end of a pipe of ours: the kernel closes the pipe with us, and the shell
+//! kills the group. It has a group of its own, so that Ctrl-C does not end it first, and it is not in the
+//! server's tree, so that it is never counted.
+
+use std::io::{self, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+
+/// Reads the group's id, then waits for the end of its input.
+const WATCH: &str =
+    "trap '' HUP INT TERM; read -r group || exit 0; read -r never; kill -s KILL -- \"-$group\"";
+
+/// Watches over one process group until it is dropped.
+pub struct Guard {
+    shell: Child,
+}
+
+impl Guard {
+    /// Starts the guard before there is anything to guard.
+    ///
+    /// # Errors
+    /// When `/bin/sh` cannot be started.
+    pub fn start() -> io::Result<Self> {
+        let shell = Command::new("/bin/sh")
+            .args(["-c", WATCH, "threadcount-guard"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .current_dir("/")
+            .process_group(0)
+            .spawn()?;
+        Ok(Self { shell })
+    }
+
+    /// From now on the group ends with us.
+    ///
+    /// # Errors
+    /// When the guard is gone.
+    pub fn watch(&mut self, group: u32) -> io::Result<()> {
+        let pipe = self.shell.stdin.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
+        writeln!(pipe, "{group}")
+    }
+}
+
+impl Drop for Guard {
+    /// The guard goes first and the pipe after it, so that it kills nobody.
+    fn drop(&mut self) {
+        self.shell.kill().ok();
+        self.shell.wait().ok();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sleeper() -> Child {
+        Command::new("sleep").arg("600").process_group(0).spawn().unwrap()
+    }
+
+    #[test]
+    fn the_group_ends_when_the_pipe_does() {
+        let mut sleeper = sleeper();
+        let mut guard = Guard::start().unwrap();
+        guard.watch(sleeper.id()).unwrap();
+        drop(guard.shell.stdin.take());
+        assert!(!sleeper.wait().unwrap().success());
+    }
+
+    #[test]
+    fn a_dropped_guard_kills_nobody() {
+        let mut sleeper = sleeper();
+        let mut guard = Guard::start().unwrap();
+        guard.watch(sleeper.id()).unwrap();
+        drop(guard);
+        assert_eq!(sleeper.try_wait().unwrap(), None);
+        sleeper.kill().unwrap();
+        sleeper.wait().unwrap();
+    }
+}

@@ -1,0 +1,110 @@
+//! Native memory of a JVM, as `jcmd PID VM.native_memory summary` tells it. The JVM must have been started with
+//! `-XX:NativeMemoryTracking=summary`; it cannot be switched on later.
+
+use crate::record::NativeMemory;
+use std::io::Read;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A JVM that does not answer by then is not waited for.
+const TIME_LIMIT: Duration = Duration::from_secs(10);
+
+/// Asks a JVM. `None`: tracking is off, it is not a JVM, or it did not answer within 10 s.
+/// `jcmd` may be of another Java version than the JVM.
+#[must_use]
+pub fn read(jcmd: &Path, pid: u32) -> Option<NativeMemory> {
+    let mut asking = Command::new(jcmd)
+        .args([&pid.to_string(), "VM.native_memory", "summary", "scale=KB"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .ok()?;
+    let give_up = Instant::now() + TIME_LIMIT;
+    // The answer (some 4 KB) fits into the pipe, so it can be read after the end.
+    while asking.try_wait().ok()?.is_none() {
+        if Instant::now() > give_up {
+            asking.kill().ok();
+            asking.wait().ok();
+            return None;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let mut answer = String::new();
+    asking.stdout.take()?.read_to_string(&mut answer).ok()?;
+    parse(&answer)
+}
+
+/// Understands the summary of Java 17 to 25 with `scale=KB`.
+fn parse(summary: &str) -> Option<NativeMemory> {
+    let line = |start: &str| summary.lines().map(str::trim_start).find(|line| line.starts_with(start));
+    let category = |name: &str| {
+        summary.lines().find(|line| {
+            let rest = line.strip_prefix('-').map(str::trim_start);
+            rest.and_then(|rest| rest.strip_prefix(name)).is_some_and(|rest| rest.starts_with(" ("))
+        })
+    };
+    let total = line("Total:")?;
+    let stack = line("(stack:");
+    Some(NativeMemory {
+        reserved_bytes: kilobytes(total, "reserved=")?,
+        committed_bytes: kilobytes(total, "committed=")?,
+        heap_committed_bytes: category("Java Heap").and_then(|it| kilobytes(it, "committed=")).unwrap_or(0),
+        threads: number(line("(threads #").or_else(|| line("(thread #"))?, "#")
+            .and_then(|it| u32::try_from(it).ok())?,
+        stack_reserved_bytes: stack.and_then(|it| kilobytes(it, "reserved=")).unwrap_or(0),
+        stack_committed_bytes: stack.and_then(|it| kilobytes(it, "committed=")).unwrap_or(0),
+    })
+}
+
+fn kilobytes(line: &str, name: &str) -> Option<u64> {
+    number(line, name).map(|it| it * 1024)
+}
+
+fn number(line: &str, name: &str) -> Option<u64> {
+    let (_, rest) = line.split_once(name)?;
+    let digits = rest.find(|it: char| !it.is_ascii_digit()).unwrap_or(rest.len());
+    rest[..digits].parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn java_25s_answer_is_understood() {
+        let expected = NativeMemory {
+            reserved_bytes: 7_730_724 * 1024,
+            committed_bytes: 464_384 * 1024,
+            heap_committed_bytes: 393_216 * 1024,
+            threads: 18,
+            stack_reserved_bytes: 18_432 * 1024,
+            stack_committed_bytes: 840 * 1024,
+        };
+        assert_eq!(parse(include_str!("captured/nmt-25.txt")), Some(expected));
+    }
+
+    #[test]
+    fn java_21s_answer_is_understood() {
+        let expected = NativeMemory {
+            reserved_bytes: 7_716_175 * 1024,
+            committed_bytes: 451_783 * 1024,
+            heap_committed_bytes: 389_120 * 1024,
+            threads: 18,
+            stack_reserved_bytes: 18_432 * 1024,
+            stack_committed_bytes: 772 * 1024,
+        };
+        assert_eq!(parse(include_str!("captured/nmt-21.txt")), Some(expected));
+    }
+
+    #[test]
+    fn a_jvm_without_tracking_has_no_native_memory() {
+        assert_eq!(parse("4711:\nNative memory tracking is not enabled\n"), None);
+    }
+
+    #[test]
+    fn a_missing_jcmd_is_no_error() {
+        assert_eq!(read(Path::new("/nowhere/jcmd"), 1), None);
+    }
+}

@@ -1,0 +1,80 @@
+//! The kernel's TCP counters that tell of a full accept queue or of lost packets: they are the machine's, not the
+//! server's, so other traffic during the window is in them.
+
+use crate::record::NetworkCounters;
+use std::fs;
+
+/// Reads the counters since boot. `None`: /proc/net cannot be read.
+///
+/// `TcpExt` of /proc/net/netstat: `ListenOverflows` (a connection came when `acceptCount` were waiting already),
+/// `ListenDrops`, `TCPSynRetrans`; `Tcp` of /proc/net/snmp: `RetransSegs`. See the kernel's
+/// Documentation/networking/snmp_counter.rst.
+#[must_use]
+pub fn read() -> Option<NetworkCounters> {
+    parse(&fs::read_to_string("/proc/net/netstat").ok()?, &fs::read_to_string("/proc/net/snmp").ok()?)
+}
+
+/// What happened between two readings.
+#[must_use]
+pub const fn difference(before: NetworkCounters, after: NetworkCounters) -> NetworkCounters {
+    NetworkCounters {
+        listen_overflows: after.listen_overflows.saturating_sub(before.listen_overflows),
+        listen_drops: after.listen_drops.saturating_sub(before.listen_drops),
+        syn_retransmits: after.syn_retransmits.saturating_sub(before.syn_retransmits),
+        retransmitted_segments: after.retransmitted_segments.saturating_sub(before.retransmitted_segments),
+    }
+}
+
+fn parse(netstat: &str, snmp: &str) -> Option<NetworkCounters> {
+    Some(NetworkCounters {
+        listen_overflows: counter(netstat, "TcpExt:", "ListenOverflows")?,
+        listen_drops: counter(netstat, "TcpExt:", "ListenDrops")?,
+        syn_retransmits: counter(netstat, "TcpExt:", "TCPSynRetrans")?,
+        retransmitted_segments: counter(snmp, "Tcp:", "RetransSegs")?,
+    })
+}
+
+/// Both files hold pairs of lines: names, then values in the same order, both behind the protocol's prefix.
+fn counter(text: &str, prefix: &str, name: &str) -> Option<u64> {
+    let mut lines = text.lines().filter_map(|line| line.strip_prefix(prefix));
+    let place = lines.next()?.split_whitespace().position(|it| it == name)?;
+    lines.next()?.split_whitespace().nth(place)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NETSTAT: &str = include_str!("captured/netstat.txt");
+    const SNMP: &str = include_str!("captured/snmp.txt");
+
+    #[test]
+    fn a_captured_reading_is_understood() {
+        let expected = NetworkCounters {
+            listen_overflows: 21,
+            listen_drops: 22,
+            syn_retransmits: 23,
+            retransmitted_segments: 24,
+        };
+        assert_eq!(parse(NETSTAT, SNMP), Some(expected));
+    }
+
+    #[test]
+    fn a_kernel_without_these_counters_reads_as_none() {
+        assert_eq!(parse("TcpExt: TW\nTcpExt: 5\n", SNMP), None);
+        assert_eq!(parse("", ""), None);
+    }
+
+    #[test]
+    fn the_difference_is_what_happened_between() {
+        let before = NetworkCounters { listen_overflows: 3, ..NetworkCounters::default() };
+        let after = NetworkCounters { listen_overflows: 10, retransmitted_segments: 2, ..before };
+        let between = difference(before, after);
+        assert_eq!((between.listen_overflows, between.retransmitted_segments), (7, 2));
+    }
+
+    #[test]
+    fn this_machine_has_them() {
+        assert!(read().is_some());
+    }
+}

@@ -1,0 +1,118 @@
+//! One line of the probe. The probe stamps each with `System.nanoTime()`, which is the clock of the load.
+
+use serde::Deserialize;
+use threadcount_load::clock::Nanos;
+
+/// A line, by its `type`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the fields are the probe's; jvm/probe documents them")]
+pub enum Line {
+    Hello { t_ns: Nanos, pid: u32, java: String, level: String, processors: u32 },
+    Sample(Sample),
+    Carriers(Carriers),
+    Pool(Pool),
+    Gc(Gc),
+    GcPause { t_ns: Nanos, duration_ns: u64, name: String },
+    Safepoint(Tally),
+    Pinned(Tally),
+    Wait(Tally),
+    NativeMemory { t_ns: Nanos, kind: String, reserved_bytes: u64, committed_bytes: u64 },
+    VirtualThreads { t_ns: Nanos, started: u64, ended: u64, submit_failed: u64 },
+}
+
+/// Readings of the JVM's beans.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct Sample {
+    pub t_ns: Nanos,
+    pub heap_used_bytes: u64,
+    pub heap_committed_bytes: u64,
+    pub allocated_bytes: u64,
+    pub process_cpu_ns: u64,
+    pub rss_bytes: i64,
+    pub platform_threads: u32,
+}
+
+/// A reading of the scheduler of virtual threads.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct Carriers {
+    pub t_ns: Nanos,
+    pub parallelism: u32,
+    pub threads: u32,
+    pub mounted: u32,
+    pub queued: u64,
+    pub running: i32,
+    pub source: String,
+}
+
+/// A reading of a pool; -1 where it does not say.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct Pool {
+    pub t_ns: Nanos,
+    pub kind: String,
+    pub name: String,
+    pub busy: i64,
+    pub max: i64,
+    pub size: i64,
+    pub queued: i64,
+}
+
+/// A garbage collection.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct Gc {
+    pub t_ns: Nanos,
+    pub duration_ns: u64,
+    pub pauses_ns: u64,
+    pub longest_pause_ns: u64,
+    pub name: String,
+    pub cause: String,
+}
+
+/// Events of one kind at one site within one second; lines of the same second add up.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct Tally {
+    pub t_ns: Nanos,
+    pub count: u64,
+    pub total_ns: u64,
+    pub longest_ns: u64,
+    pub holder: Option<String>,
+    pub application: Option<String>,
+    pub top: Option<String>,
+    pub reason: Option<String>,
+}
+
+/// Reads lines. One that was cut short (the JVM was killed while it wrote) or is not understood is skipped and counted.
+#[must_use]
+pub fn parse(text: &str) -> (Vec<Line>, usize) {
+    let mut lines = Vec::new();
+    let mut skipped = 0;
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        match serde_json::from_str(line) {
+            Ok(line) => lines.push(line),
+            Err(_) => skipped += 1,
+        }
+    }
+    (lines, skipped)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_cut_short_is_skipped_and_counted() {
+        let text = concat!(
+            r#"{"type":"virtual_threads","t_ns":7,"started":1,"ended":2,"submit_failed":3}"#,
+            "\n",
+            r#"{"type":"sample","t_ns":8,"heap_us"#
+        );
+        let (lines, skipped) = parse(text);
+        assert_eq!(lines, [Line::VirtualThreads { t_ns: 7, started: 1, ended: 2, submit_failed: 3 }]);
+        assert_eq!(skipped, 1);
+    }
+}

@@ -1,0 +1,178 @@
+//! A server's processes: the one that was started, all its descendants, and its process group.
+
+use super::context_switches::{self, SwitchAccount, Switches};
+use super::cpu_account::{CpuAccount, ProcessCpu, ProcessKey};
+use super::cpu_clock::{process_cpu_ns, ticks_to_ns};
+use procfs::process::{Process, Stat, all_processes};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// What the tree uses at one moment. A process that ends while it is read is left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TreeReading {
+    /// CPU since the first reading and before, in nanoseconds: a counter that only grows, take differences.
+    pub cpu_ns: u64,
+    /// Resident sets, added up; pages that processes share count for each. The kernel keeps this figure per CPU and may
+    /// be off by some hundred KiB.
+    pub rss_bytes: u64,
+    /// OS threads.
+    pub os_threads: u32,
+    /// Processes.
+    pub processes: u32,
+}
+
+/// The processes of one server, followed over time.
+pub struct ProcessTree {
+    root: i32,
+    members: BTreeMap<i32, Process>,
+    cpu: CpuAccount,
+    switches: SwitchAccount,
+}
+
+impl ProcessTree {
+    /// The tree under a process; its process group belongs to it where the process leads one.
+    #[must_use]
+    pub fn of(root: u32) -> Self {
+        let mut tree = Self {
+            root: root as i32,
+            members: BTreeMap::new(),
+            cpu: CpuAccount::default(),
+            switches: SwitchAccount::default(),
+        };
+        tree.find_members();
+        tree
+    }
+
+    /// Looks for new members in all of /proc. Who was found once stays, also when its parent ends.
+    pub fn find_members(&mut self) {
+        let mut family = Family::read();
+        let known = self.members.keys().copied().chain([self.root]);
+        for pid in family.of(known, self.root) {
+            if let Some(process) = family.processes.remove(&pid) {
+                self.members.entry(pid).or_insert(process);
+            }
+        }
+    }
+
+    /// Reads the known members; cheap. Who has ended is forgotten.
+    pub fn read(&mut self) -> TreeReading {
+        let mut reading = TreeReading::default();
+        let mut cpu = Vec::with_capacity(self.members.len());
+        self.members.retain(|&pid, process| {
+            let Ok(stat) = process.stat() else { return false };
+            cpu.push(process_cpu(pid, &stat));
+            if stat.state != 'Z' {
+                reading.rss_bytes += stat.rss * procfs::page_size();
+                reading.os_threads += u32::try_from(stat.num_threads).unwrap_or(0);
+                reading.processes += 1;
+            }
+            true
+        });
+        reading.cpu_ns = self.cpu.add(&cpu);
+        reading
+    }
+
+    /// Reads the proportional sets, in bytes: shared pages count once in all. The kernel walks the page tables for it,
+    /// some milliseconds for each GiB. `None`: not readable (other user, old kernel).
+    #[must_use]
+    pub fn pss_bytes(&self) -> Option<u64> {
+        let readings = self.members.values().filter_map(|process| process.smaps_rollup().ok());
+        readings
+            .flat_map(|rollup| rollup.memory_map_rollup.0)
+            .filter_map(|map| map.extension.map.get("Pss").copied())
+            .reduce(|sum, pss| sum + pss)
+    }
+
+    /// Reads the context switches of every thread: one file for each thread.
+    pub fn context_switches(&mut self) -> Switches {
+        let mut threads = HashMap::new();
+        for &pid in self.members.keys() {
+            context_switches::read_threads(pid, &mut threads);
+        }
+        self.switches.add(threads)
+    }
+
+    /// Who belongs to the tree now, by pid and start time.
+    #[must_use]
+    pub fn members(&self) -> Vec<ProcessKey> {
+        let stats = self.members.values().filter_map(|process| process.stat().ok());
+        stats.map(|stat| (stat.pid, stat.starttime)).collect()
+    }
+
+    /// The JVM of the tree: a command may be a script that starts `java`. `None`: there is none.
+    #[must_use]
+    pub fn java_pid(&self) -> Option<u32> {
+        let is_java = |process: &&Process| process.stat().is_ok_and(|stat| stat.comm == "java");
+        self.members.values().find(is_java).and_then(|process| u32::try_from(process.pid()).ok())
+    }
+}
+
+fn process_cpu(pid: i32, stat: &Stat) -> ProcessCpu {
+    let reaped_ticks = stat.cutime.max(0) + stat.cstime.max(0);
+    ProcessCpu {
+        key: (pid, stat.starttime),
+        own_ns: process_cpu_ns(pid).unwrap_or_else(|| ticks_to_ns(stat.utime + stat.stime)),
+        reaped_ns: ticks_to_ns(reaped_ticks as u64),
+    }
+}
+
+/// Who is whose child, at one moment.
+struct Family {
+    processes: HashMap<i32, Process>,
+    /// (pid, parent, group)
+    kinship: Vec<(i32, i32, i32)>,
+}
+
+impl Family {
+    fn read() -> Self {
+        let mut family = Self { processes: HashMap::new(), kinship: Vec::new() };
+        for process in all_processes().into_iter().flatten().flatten() {
+            if let Ok(stat) = process.stat() {
+                family.kinship.push((stat.pid, stat.ppid, stat.pgrp));
+                family.processes.insert(stat.pid, process);
+            }
+        }
+        family
+    }
+
+    /// The known ones, the group, and all their descendants.
+    fn of(&self, known: impl Iterator<Item = i32>, group: i32) -> HashSet<i32> {
+        let mut found: HashSet<i32> = known.collect();
+        loop {
+            let before = found.len();
+            let belongs = |&&(_, parent, pgrp): &&(i32, i32, i32)| pgrp == group || found.contains(&parent);
+            let more: Vec<i32> = self.kinship.iter().filter(belongs).map(|&(pid, ..)| pid).collect();
+            found.extend(more);
+            if found.len() == before {
+                return found;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grandchildren_and_the_group_belong_to_the_family_and_strangers_do_not() {
+        let kinship = vec![(1, 0, 1), (10, 1, 10), (11, 10, 10), (12, 11, 12), (13, 1, 10), (20, 1, 20)];
+        let family = Family { processes: HashMap::new(), kinship };
+        let mut found: Vec<i32> = family.of([10].into_iter(), 10).into_iter().collect();
+        found.sort_unstable();
+        assert_eq!(found, [10, 11, 12, 13]);
+    }
+
+    #[test]
+    fn a_process_that_does_not_exist_reads_as_nothing() {
+        assert_eq!(ProcessTree::of(i32::MAX as u32).read(), TreeReading::default());
+    }
+
+    #[test]
+    fn this_process_reads_as_one_with_memory_and_threads() {
+        let reading = ProcessTree::of(std::process::id()).read();
+        assert!(
+            reading.processes >= 1 && reading.os_threads >= 1 && reading.rss_bytes > 500_000,
+            "{reading:?}"
+        );
+    }
+}

@@ -1,0 +1,153 @@
+//! What the JVM inside the server said of itself, cut to the measured window.
+
+use serde::{Deserialize, Serialize};
+
+/// The probe's readings of one run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct JvmReadings {
+    /// `Runtime.version()`.
+    pub java: String,
+    /// `light` or `full`.
+    pub level: String,
+    /// Heap, allocation, CPU and threads over time.
+    pub samples: Vec<JvmSample>,
+    /// Carrier threads over time; empty where the JVM does not tell.
+    pub carriers: Vec<CarrierSample>,
+    /// Where the figures of `carriers` come from.
+    pub carriers_source: Option<String>,
+    /// Pools that show themselves over JMX.
+    pub pools: Vec<Pool>,
+    /// Garbage collections.
+    pub collections: Vec<Collection>,
+    /// Pauses of the collector.
+    pub pauses: Vec<Pause>,
+    /// Safepoints of any kind, collections included.
+    pub safepoints: Total,
+    /// Virtual threads that blocked without leaving their carrier, by site.
+    pub pins: Vec<SiteTotal>,
+    /// Where threads waited 20 ms or longer: monitors, parks, socket reads, by site.
+    pub waits: Vec<SiteTotal>,
+    /// Native memory over time, where the JVM tracks it.
+    pub stacks: Vec<StackSample>,
+    /// Virtual threads over the window; starts and ends only at level `full`.
+    pub virtual_threads: VirtualThreads,
+}
+
+/// One reading.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct JvmSample {
+    /// Seconds since the measured window began.
+    pub t_s: f64,
+    pub heap_used_bytes: u64,
+    pub heap_committed_bytes: u64,
+    /// Since the reading before.
+    pub allocated_bytes_per_s: f64,
+    /// Of the process, since the reading before.
+    pub cpu_cores: f64,
+    pub rss_bytes: u64,
+    pub platform_threads: u32,
+}
+
+/// One reading of the scheduler of virtual threads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CarrierSample {
+    /// Seconds since the measured window began.
+    pub t_s: f64,
+    /// How many virtual threads may run at once.
+    pub parallelism: u32,
+    /// Carrier threads that exist.
+    pub threads: u32,
+    /// Carriers with a virtual thread mounted.
+    pub mounted: u32,
+    /// Virtual threads that wait for a carrier.
+    pub queued: u64,
+    /// Carriers that the operating system was running; a mounted one that is not running waits.
+    pub running: u32,
+}
+
+/// A pool over time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Pool {
+    /// `tomcat`, `tomcat-executor`, `jetty` or `hikari`.
+    pub kind: String,
+    /// The pool's own name.
+    pub name: String,
+    /// How many may be busy at once; `None`: it does not say.
+    pub max: Option<u32>,
+    /// Readings.
+    pub samples: Vec<PoolSample>,
+}
+
+/// One reading of a pool; `None` where the pool does not say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct PoolSample {
+    pub t_s: f64,
+    pub busy: Option<u32>,
+    pub size: Option<u32>,
+    pub queued: Option<u64>,
+}
+
+/// A garbage collection.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct Collection {
+    pub t_s: f64,
+    pub duration_ms: f64,
+    pub pauses_ms: f64,
+    pub longest_pause_ms: f64,
+    pub name: String,
+    pub cause: String,
+}
+
+/// A pause in which no thread of the application ran.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct Pause {
+    pub t_s: f64,
+    pub duration_ms: f64,
+    pub name: String,
+}
+
+/// Thread stacks as native memory tracking tells them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct StackSample {
+    pub t_s: f64,
+    pub reserved_bytes: u64,
+    pub committed_bytes: u64,
+}
+
+/// How often and how long.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct Total {
+    pub count: u64,
+    pub total_ms: f64,
+    pub longest_ms: f64,
+}
+
+/// How often and how long, at one place in the code.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SiteTotal {
+    /// The frame that keeps a virtual thread on its carrier.
+    pub holder: Option<String>,
+    /// The first frame of the application.
+    pub application: Option<String>,
+    /// The topmost frame.
+    pub top: Option<String>,
+    /// Why, as the JVM (or the kind of wait) says it.
+    pub reason: Option<String>,
+    /// How often and how long.
+    pub total: Total,
+}
+
+/// Virtual threads over the window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct VirtualThreads {
+    pub started: u64,
+    pub ended: u64,
+    pub submit_failed: u64,
+}

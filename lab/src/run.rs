@@ -1,1 +1,0 @@
-//! One run: launch, warm up, load and observe, stop → Record.

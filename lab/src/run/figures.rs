@@ -1,0 +1,140 @@
+//! From what happened to the figures of a record.
+
+use crate::observe::Samples;
+use crate::observe::samples::cpu_us_per_request;
+use crate::record::{CurvePoint, LoadSample, NetworkCounters, Record};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+use threadcount_load::outcome::{LoadOutcome, Second};
+use threadcount_load::plan::LoadPlan;
+use threadcount_load::report::LoadReport;
+use threadcount_load::times::Times;
+
+/// Steps of the latency curve in each halving of the distance to 100 %.
+const CURVE_STEPS: u32 = 5;
+
+/// A second shorter than this is left out of series of rates, because its rate is mostly chance.
+const SHORTEST_SECOND_S: f64 = 0.2;
+
+/// Fills in everything that the load and the samples tell.
+pub fn measured(record: &mut Record, outcome: &LoadOutcome, plan: &LoadPlan, samples: &Samples) {
+    let report = LoadReport::new(outcome, plan);
+    let (cost, series) = samples.cut(outcome.started_ns, outcome.ended_ns);
+    record.cost = cost.map(|mut cost| {
+        cost.cpu_us_per_request = cpu_us_per_request(&cost, report.elapsed_s, report.requests.ok);
+        cost
+    });
+    record.process_series = series;
+    record.load_series = outcome.seconds.iter().filter_map(load_sample).collect();
+    record.latency_curve = latency_curve(&outcome.response_time);
+    record.response_histogram = encoded(&outcome.response_time);
+    record.measured = Some(report);
+}
+
+/// The rate in each second.
+pub fn whole_seconds(outcome: &LoadOutcome) -> Vec<f64> {
+    outcome.seconds.iter().filter_map(load_sample).map(|sample| sample.rate_per_s).collect()
+}
+
+fn load_sample(second: &Second) -> Option<LoadSample> {
+    (second.length_s >= SHORTEST_SECOND_S).then(|| LoadSample {
+        t_s: f64::from(second.index) + second.length_s / 2.0,
+        rate_per_s: second.ok as f64 / second.length_s,
+        failed_per_s: second.failed as f64 / second.length_s,
+        p50_ms: second.response_ms.map(|times| times.p50),
+        p99_ms: second.response_ms.map(|times| times.p99),
+        max_ms: second.response_ms.map(|times| times.max),
+    })
+}
+
+fn latency_curve(times: &Times) -> Vec<CurvePoint> {
+    let point =
+        |percentile: f64, value_ns: u64| CurvePoint { percentile, response_ms: value_ns as f64 / 1e6 };
+    times
+        .histogram()
+        .iter_quantiles(CURVE_STEPS)
+        .map(|step| point(step.quantile_iterated_to() * 100.0, step.value_iterated_to()))
+        .collect()
+}
+
+fn encoded(times: &Times) -> Option<String> {
+    let mut bytes = Vec::new();
+    V2DeflateSerializer::new().serialize(times.histogram(), &mut bytes).ok()?;
+    (times.count() > 0).then(|| STANDARD.encode(bytes))
+}
+
+/// How much the kernel's counters grew.
+pub fn grown(before: Option<NetworkCounters>, after: Option<NetworkCounters>) -> Option<NetworkCounters> {
+    let (before, after) = before.zip(after)?;
+    Some(NetworkCounters {
+        listen_overflows: after.listen_overflows.saturating_sub(before.listen_overflows),
+        listen_drops: after.listen_drops.saturating_sub(before.listen_drops),
+        syn_retransmits: after.syn_retransmits.saturating_sub(before.syn_retransmits),
+        retransmitted_segments: after.retransmitted_segments.saturating_sub(before.retransmitted_segments),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hdrhistogram::Histogram;
+    use hdrhistogram::serialization::Deserializer;
+    use threadcount_load::outcome::SecondTimes;
+
+    fn thousand_times() -> Times {
+        let mut times = Times::default();
+        (1..=1_000).for_each(|ms| times.record_ns(ms * 1_000_000));
+        times
+    }
+
+    #[test]
+    fn the_latency_curve_rises_to_the_slowest_response() {
+        let curve = latency_curve(&thousand_times());
+        assert!(curve.windows(2).all(|pair| pair[0].percentile <= pair[1].percentile));
+        assert!(curve.windows(2).all(|pair| pair[0].response_ms <= pair[1].response_ms));
+        let median = curve.iter().find(|point| point.percentile >= 50.0).unwrap();
+        assert!((median.response_ms - 500.0).abs() < 1.0, "{median:?}");
+        let last = curve.last().unwrap();
+        assert_eq!(last.percentile, 100.0);
+        assert!((last.response_ms - 1_000.0).abs() < 1.0, "{last:?}");
+    }
+
+    #[test]
+    fn the_encoded_histogram_is_read_back_by_the_library() {
+        let bytes = STANDARD.decode(encoded(&thousand_times()).unwrap()).unwrap();
+        let back: Histogram<u64> = Deserializer::new().deserialize(&mut bytes.as_slice()).unwrap();
+        assert_eq!(back.len(), 1_000);
+        assert!((back.value_at_quantile(0.99) as f64 / 990e6 - 1.0).abs() < 0.001);
+    }
+
+    #[test]
+    fn nothing_measured_gives_no_histogram_and_no_curve() {
+        assert_eq!(encoded(&Times::default()), None);
+        assert!(latency_curve(&Times::default()).is_empty());
+    }
+
+    #[test]
+    fn the_last_short_second_is_a_rate_over_its_own_length() {
+        let second = |index, length_s, ok| Second { index, length_s, ok, ..Second::default() };
+        let half = load_sample(&second(4, 0.5, 50)).unwrap();
+        assert_eq!((half.t_s, half.rate_per_s), (4.25, 100.0));
+        assert_eq!(load_sample(&second(5, 0.1, 50)), None);
+    }
+
+    #[test]
+    fn a_second_without_answers_has_no_latency() {
+        let second = Second { length_s: 1.0, failed: 3, ..Second::default() };
+        let sample = load_sample(&second).unwrap();
+        assert_eq!((sample.rate_per_s, sample.failed_per_s, sample.p99_ms), (0.0, 3.0, None));
+        let with = Second { response_ms: Some(SecondTimes { p50: 1.0, p99: 2.0, max: 3.0 }), ..second };
+        assert_eq!(load_sample(&with).unwrap().max_ms, Some(3.0));
+    }
+
+    #[test]
+    fn network_counters_are_differences() {
+        let at = |listen_overflows| NetworkCounters { listen_overflows, ..NetworkCounters::default() };
+        assert_eq!(grown(Some(at(7)), Some(at(19))), Some(at(12)));
+        assert_eq!(grown(None, Some(at(19))), None);
+    }
+}

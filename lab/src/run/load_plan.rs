@@ -1,0 +1,66 @@
+//! A load of an experiment, against a server that runs, as the generator's plan.
+
+use crate::experiment::{LoadKind, LoadSpec};
+use std::num::{NonZeroU32, NonZeroU64};
+use std::sync::Arc;
+use std::time::Duration;
+use threadcount_load::plan::{Arrivals, LoadPlan, Pacing, RateShape, Stop};
+use threadcount_load::request::{Header, RequestError, RequestSource, Target};
+
+/// Why a load cannot be sent.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadPlanError {
+    /// The request is not one.
+    #[error(transparent)]
+    Request(#[from] RequestError),
+    /// Zero clients or requests, or no end.
+    #[error("the load `{load}` has {what}")]
+    Empty {
+        /// Its name.
+        load: String,
+        /// What is missing.
+        what: &'static str,
+    },
+}
+
+/// The plan that sends `load` to the server at `url`.
+///
+/// # Errors
+/// A request that cannot be sent, a load without clients or end.
+pub fn load_plan(load: &LoadSpec, url: &str) -> Result<LoadPlan, LoadPlanError> {
+    let empty = |what| LoadPlanError::Empty { load: load.name.clone(), what };
+    let (clients, pacing) = match load.kind {
+        LoadKind::Closed { clients } => (clients, Pacing::Closed),
+        LoadKind::Open { rate_per_s, clients } => (
+            clients,
+            Pacing::Open { shape: RateShape::Constant { rate_per_s }, arrivals: Arrivals::Constant },
+        ),
+    };
+    let connections = NonZeroU32::new(clients).ok_or_else(|| empty("no clients"))?;
+    let stop = stop(load).ok_or_else(|| empty("neither requests nor a duration"))?;
+    let source = Arc::new(RequestSource::new(vec![target(load, url)?])?);
+    Ok(LoadPlan { pacing, ..LoadPlan::closed(source, connections, stop) })
+}
+
+fn stop(load: &LoadSpec) -> Option<Stop> {
+    let requests = load.requests.and_then(NonZeroU64::new);
+    let duration = load.duration_s.map(Duration::from_secs_f64);
+    match (requests, duration) {
+        (Some(requests), Some(duration)) => Some(Stop::Either(requests, duration)),
+        (Some(requests), None) => Some(Stop::Requests(requests)),
+        (None, Some(duration)) => Some(Stop::Duration(duration)),
+        (None, None) => None,
+    }
+}
+
+fn target(load: &LoadSpec, url: &str) -> Result<Target, RequestError> {
+    let request = &load.request;
+    let mut target = Target::new(&request.method, &format!("{}{}", url.trim_end_matches('/'), request.path))?;
+    for (name, value) in &request.headers {
+        target = target.with_header(Header::new(name, value)?);
+    }
+    Ok(match &request.body {
+        Some(body) => target.with_body(body.clone()),
+        None => target,
+    })
+}

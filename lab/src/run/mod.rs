@@ -1,0 +1,164 @@
+//! One run: launch, warm up, load and observe, stop → [`Record`].
+
+mod figures;
+mod load_plan;
+pub mod watch;
+
+use crate::experiment::plan::PlannedRun;
+use crate::experiment::{Experiment, LoadKind, LoadSpec, Variant};
+use crate::launch::error::LaunchError;
+use crate::launch::launcher::{Launcher, RunningServer};
+use crate::observe::{Sampler, network};
+use crate::record::{BeforeAfter, Record, RunFailure};
+use crate::result_folder::ResultFolder;
+use load_plan::{LoadPlanError, load_plan};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+use threadcount_load::outcome::{LoadOutcome, Second};
+use threadcount_load::plan::{LoadPlan, Stop};
+use threadcount_load::run::{Control, LoadError};
+use watch::{Event, Watch};
+
+/// How often the server's process tree is read.
+const SAMPLE_INTERVAL: Duration = Duration::from_millis(250);
+
+/// How often the server is looked at while it is loaded.
+const EXIT_LOOK: Duration = Duration::from_millis(100);
+
+/// Everything the runs of one experiment share.
+pub struct Runner<'a> {
+    /// What is run.
+    pub experiment: &'a Experiment,
+    /// Starts the servers.
+    pub launcher: &'a Launcher,
+    /// Where logs go.
+    pub folder: &'a ResultFolder,
+    /// Set when the user wants to stop.
+    pub interrupted: &'a AtomicBool,
+}
+
+/// Why a run ended early. What was measured until then is in its record.
+#[derive(Debug, thiserror::Error)]
+enum RunError {
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+    #[error(transparent)]
+    LoadPlan(#[from] LoadPlanError),
+    #[error("the load could not be run: {0}")]
+    Load(#[from] LoadError),
+    #[error("the server's processes cannot be read: {0}")]
+    Observe(std::io::Error),
+    #[error("the server ended while it was {doing} ({status})")]
+    ServerEnded { doing: &'static str, status: std::process::ExitStatus, log_tail: Vec<String> },
+    #[error("interrupted by the user")]
+    Interrupted,
+}
+
+impl RunError {
+    fn into_failure(self) -> RunFailure {
+        let log_tail = match &self {
+            Self::Launch(error) => error.log_tail().to_vec(),
+            Self::ServerEnded { log_tail, .. } => log_tail.clone(),
+            _ => Vec::new(),
+        };
+        RunFailure { why: self.to_string(), log_tail }
+    }
+}
+
+impl Runner<'_> {
+    /// Does one run. A run that fails gives a record too: with the reason, and with what was measured before it.
+    pub fn run(&self, planned: PlannedRun, watch: &mut dyn Watch) -> Record {
+        let variant = &self.experiment.variants[planned.variant];
+        let load = &self.experiment.loads[planned.load];
+        let mut record = Record {
+            variant: variant.name.clone(),
+            load: load.name.clone(),
+            round: planned.round,
+            position: planned.position,
+            started_at: jiff::Timestamp::now().to_string(),
+            ..Record::default()
+        };
+        if let Err(error) = self.fill(&mut record, variant, load, watch) {
+            record.failure = Some(error.into_failure());
+        }
+        record
+    }
+
+    fn fill(
+        &self,
+        record: &mut Record,
+        variant: &Variant,
+        load: &LoadSpec,
+        watch: &mut dyn Watch,
+    ) -> Result<(), RunError> {
+        let folder = self.folder.run_folder(record.position, &variant.name, &load.name);
+        watch.event(Event::Starting { variant: &variant.name, load: &load.name });
+        let mut server = self.launcher.launch(variant, clients(load), &folder, self.interrupted)?;
+        record.server = server.facts.clone();
+        record.server.log = self.folder.relative(record.server.log.as_deref());
+        watch.event(Event::Ready { after_ms: record.server.ready_after_ms });
+        let memory_before = server.native_memory();
+
+        let plan = load_plan(load, &server.url)?;
+        let warmup = Duration::from_secs_f64(self.experiment.warmup_s);
+        let warming = LoadPlan { stop: Stop::Duration(warmup), ..plan.clone() };
+        let warmed = self.load(&warming, &mut server, &mut |second| watch.event(Event::Warming(second)))?;
+        record.warmup_rate_per_s = figures::whole_seconds(&warmed);
+        self.check(&mut server, "warming up")?;
+
+        let network_before = network::read();
+        let sampler = Sampler::start(server.pid(), SAMPLE_INTERVAL).map_err(RunError::Observe)?;
+        let outcome = self.load(&plan, &mut server, &mut |second| watch.event(Event::Measuring(second)))?;
+        let samples = sampler.stop();
+        figures::measured(record, &outcome, &plan, &samples);
+        record.network = figures::grown(network_before, network::read());
+        self.check(&mut server, "measured")?;
+        let memory_after = server.native_memory();
+        record.native_memory =
+            memory_before.zip(memory_after).map(|(before, after)| BeforeAfter { before, after });
+        server.stop();
+        Ok(())
+    }
+
+    /// Runs a load to its end, or until the server ends or the user stops us.
+    fn load(
+        &self,
+        plan: &LoadPlan,
+        server: &mut RunningServer,
+        on_second: &mut dyn FnMut(&Second),
+    ) -> Result<LoadOutcome, RunError> {
+        let stop = AtomicBool::new(false);
+        let done = AtomicBool::new(false);
+        let outcome = thread::scope(|scope| {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    if self.interrupted.load(Ordering::Relaxed) || server.has_exited().is_some() {
+                        stop.store(true, Ordering::Relaxed);
+                    }
+                    thread::park_timeout(EXIT_LOOK);
+                }
+            });
+            let outcome = threadcount_load::run::run(plan, Control { stop: &stop, on_second });
+            done.store(true, Ordering::Relaxed);
+            outcome
+        });
+        Ok(outcome?)
+    }
+
+    fn check(&self, server: &mut RunningServer, doing: &'static str) -> Result<(), RunError> {
+        if self.interrupted.load(Ordering::Relaxed) {
+            return Err(RunError::Interrupted);
+        }
+        match server.has_exited() {
+            None => Ok(()),
+            Some(status) => Err(RunError::ServerEnded { doing, status, log_tail: server.log_tail() }),
+        }
+    }
+}
+
+fn clients(load: &LoadSpec) -> u32 {
+    match load.kind {
+        LoadKind::Closed { clients } | LoadKind::Open { clients, .. } => clients,
+    }
+}

@@ -1,0 +1,33 @@
+//! What a caller may follow while runs go on.
+
+use crate::record::Record;
+use threadcount_load::outcome::Second;
+
+/// Something that happened.
+#[derive(Clone, Copy, Debug)]
+pub enum Event<'a> {
+    /// A server is being started.
+    Starting {
+        /// The variant.
+        variant: &'a str,
+        /// The load it will get.
+        load: &'a str,
+    },
+    /// It answered for the first time.
+    Ready {
+        /// Milliseconds since it was launched.
+        after_ms: f64,
+    },
+    /// A second of the warm-up has passed.
+    Warming(&'a Second),
+    /// A second of measuring has passed.
+    Measuring(&'a Second),
+    /// The run is over.
+    Ended(&'a Record),
+}
+
+/// Follows runs.
+pub trait Watch {
+    /// Something happened.
+    fn event(&mut self, event: Event<'_>);
+}

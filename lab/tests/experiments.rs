@@ -1,0 +1,70 @@
+//! The experiments that come with Threadcount.
+#![allow(clippy::expect_used, clippy::panic, reason = "a test")]
+
+use std::path::{Path, PathBuf};
+use threadcount::experiment::find::Places;
+use threadcount::experiment::plan::{estimate_s, plan};
+use threadcount::experiment::{Experiment, Server, read};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../experiments")
+}
+
+fn experiment(name: &str, quick: bool) -> Experiment {
+    read(&folder().join(name), quick).expect("an experiment")
+}
+
+fn published(experiment: &Experiment, variant: &str, load: &str, metric: &str) -> Option<f64> {
+    let first = experiment.loads[0].name.as_str();
+    let here = experiment
+        .published
+        .iter()
+        .filter(|entry| entry.variant == variant && entry.load.as_deref().unwrap_or(first) == load);
+    here.filter_map(|entry| entry.figures.get(metric).copied()).next()
+}
+
+#[test]
+fn every_experiment_can_be_read_in_both_sizes_and_has_an_estimate() {
+    for quick in [false, true] {
+        let listed = Places::of([folder()]).list(quick);
+        assert!(listed.len() >= 2);
+        for line in listed {
+            let about = line.about.unwrap_or_else(|error| panic!("{}: {error}", line.name));
+            assert!(about.estimate_s.is_some_and(|seconds| seconds > 0.0), "{}", line.name);
+        }
+    }
+}
+
+#[test]
+fn tomcat_blocking_quick_takes_under_four_and_a_half_minutes() {
+    let experiment = experiment("tomcat-blocking.yaml", true);
+    assert_eq!(plan(&experiment).len(), 3 * 3 + 3 * 2);
+    assert!(estimate_s(&experiment).is_some_and(|seconds| seconds < 270.0));
+    let ran = |name: &str| plan(&experiment).iter().any(|run| experiment.variants[run.variant].name == name);
+    assert!(ran("platform") && !ran("platform-10.1"));
+}
+
+#[test]
+fn tomcat_blocking_has_the_figures_of_the_study() {
+    let experiment = experiment("tomcat-blocking.yaml", false);
+    assert_eq!(published(&experiment, "platform", "c400", "rate_per_s"), Some(3967.761));
+    assert_eq!(published(&experiment, "virtual", "c400", "rate_per_s"), Some(7881.2884));
+    assert_eq!(published(&experiment, "virtual", "c1000", "rate_per_s"), Some(19672.7068));
+    assert_eq!(published(&experiment, "platform-10.1", "c400", "p99_ms"), Some(145.1));
+    assert_eq!(published(&experiment, "platform", "c400", "nmt_threads"), Some(231.0));
+    assert_eq!(published(&experiment, "virtual", "c400", "stack_committed_bytes"), Some(2_680.0 * 1_024.0));
+    let versions = experiment.variants.iter().map(|variant| match &variant.server {
+        Server::Tomcat { version, .. } => version.as_str(),
+        Server::Command { .. } => "a command",
+    });
+    assert_eq!(versions.collect::<Vec<_>>(), ["11.0", "11.0", "11.0", "10.1"]);
+}
+
+#[test]
+fn tomcat_hello_has_the_figures_of_the_study() {
+    let experiment = experiment("tomcat-hello.yaml", false);
+    assert_eq!(published(&experiment, "platform-10.1", "c400", "rate_per_s"), Some(117_787.364_7));
+    assert_eq!(published(&experiment, "virtual", "c400", "p99_ms"), Some(8.0));
+    assert_eq!(published(&experiment, "virtual", "c400", "nmt_threads"), Some(39.0));
+    assert_eq!(experiment.loads[0].request.path, "/hello");
+}

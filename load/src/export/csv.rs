@@ -1,0 +1,59 @@
+//! One line for each second of the run, for spreadsheets and plots.
+
+use crate::outcome::Second;
+use std::io::{self, Write};
+
+/// The columns. `t_s` is where the second begins, `length_s` how much of it was measured (the last is often shorter).
+const HEADER: &str = "t_s,length_s,sent,ok,failed,p50_ms,p99_ms,max_ms";
+
+/// Writes one line per second: what was sent, answered and failed in it, and the response times of its answers. Times
+/// are left empty where there was no answer.
+///
+/// # Errors
+/// What `out` says.
+pub fn write_seconds(seconds: &[Second], out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{HEADER}")?;
+    for second in with_empty_ones(seconds) {
+        let Second { index, length_s, sent, ok, failed, response_ms, .. } = second;
+        write!(out, "{index},{length_s:.3},{sent},{ok},{failed},")?;
+        match response_ms {
+            Some(times) => writeln!(out, "{:.3},{:.3},{:.3}", times.p50, times.p99, times.max)?,
+            None => writeln!(out, ",,")?,
+        }
+    }
+    Ok(())
+}
+
+/// A second in which nothing at all happened is not in the outcome; in a plot it must not be a gap.
+fn with_empty_ones(seconds: &[Second]) -> Vec<Second> {
+    let mut filled: Vec<Second> = Vec::with_capacity(seconds.len());
+    for second in seconds {
+        let empty = |index| Second { index, length_s: 1.0, ..Second::default() };
+        filled.extend((filled.len() as u32..second.index).map(empty));
+        filled.push(second.clone());
+    }
+    filled
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outcome::SecondTimes;
+
+    #[test]
+    fn each_second_is_a_line_and_a_second_without_answers_has_no_times_and_is_no_gap() {
+        let response_ms = Some(SecondTimes { p50: 1.25, p99: 10.0, max: 12.3456 });
+        let busy =
+            Second { index: 0, length_s: 1.0, sent: 12, ok: 10, failed: 1, response_ms, ..Second::default() };
+        let stalled = Second { index: 2, length_s: 0.25, sent: 1, ..Second::default() };
+        let mut out = Vec::new();
+        write_seconds(&[busy, stalled], &mut out).unwrap();
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            "t_s,length_s,sent,ok,failed,p50_ms,p99_ms,max_ms\n\
+             0,1.000,12,10,1,1.250,10.000,12.346\n\
+             1,1.000,0,0,0,,,\n\
+             2,0.250,1,0,0,,,\n"
+        );
+    }
+}

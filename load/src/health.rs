@@ -1,1 +1,0 @@
-//! Was the generator the bottleneck? Its own CPU and lateness, judged.

@@ -1,0 +1,353 @@
+//! Was the generator the bottleneck? Its own CPU and lateness, judged; and what else the reader must know before
+//! believing the figures.
+
+mod warning;
+
+use crate::failure::FailureCause;
+use crate::outcome::LoadOutcome;
+use crate::plan::{LoadPlan, Pacing, RateShape, Stop};
+pub use warning::Warning;
+
+/// A thread that uses more of its core than this has no room left: what it measures is itself.
+const FULL_CORE: f64 = 0.90;
+/// Lateness below this is the timer's and the scheduler's; it disturbs no figure that is printed.
+const LATE_MS: f64 = 1.0;
+/// Lateness also has to be this much of the usual service time to matter.
+const LATE_SHARE_OF_SERVICE: f64 = 0.05;
+/// Less than this much of the asked rate is a missed rate.
+const RATE_REACHED: f64 = 0.99;
+
+/// The generator's own health, and the warnings in the order of their importance.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Health {
+    /// True when the figures show the generator rather than the server.
+    pub bottleneck: bool,
+    /// Why it is called the bottleneck.
+    pub why: Option<String>,
+    /// CPU of all generator threads, in microseconds, for each request that ended. Zero when none did.
+    pub cpu_us_per_request: f64,
+    /// The busiest thread's share of one core, 0..=1.
+    pub cpu_share: f64,
+    /// CPU of all generator threads, in cores.
+    pub cpu_cores: f64,
+    /// The first is the most important.
+    pub warnings: Vec<Warning>,
+}
+
+/// Judges a load. Pure: the same outcome always gives the same answer.
+#[must_use]
+pub fn judge(outcome: &LoadOutcome, plan: &LoadPlan) -> Health {
+    let elapsed_ns = outcome.ended_ns.saturating_sub(outcome.started_ns) as f64;
+    let per_elapsed = |ns: u64| if elapsed_ns > 0.0 { ns as f64 / elapsed_ns } else { 0.0 };
+    let ended = outcome.counts.ok + outcome.counts.failed;
+    let cpu_us = outcome.cost.cpu_ns as f64 / 1e3;
+    let cpu_share = per_elapsed(outcome.cost.busiest_thread_cpu_ns);
+    let missed = rate_missed(outcome, plan);
+    let own = [generator_busy(outcome, cpu_share), generator_late(outcome, plan)];
+    let warnings: Vec<Warning> = own
+        .into_iter()
+        .chain([missed, not_sent(outcome), failures(outcome), no_port_left(outcome), unfinished(outcome)])
+        .chain([matches!(plan.pacing, Pacing::Closed).then_some(Warning::ClosedLoop)])
+        .flatten()
+        .collect();
+    let why = own.into_iter().flatten().next();
+    Health {
+        bottleneck: why.is_some(),
+        why: why.map(|warning| warning.to_string()),
+        cpu_us_per_request: if ended == 0 { 0.0 } else { cpu_us / ended as f64 },
+        cpu_share,
+        cpu_cores: per_elapsed(outcome.cost.cpu_ns),
+        warnings,
+    }
+}
+
+fn generator_busy(outcome: &LoadOutcome, share: f64) -> Option<Warning> {
+    (share > FULL_CORE).then_some(Warning::GeneratorBusy { share, threads: outcome.cost.threads })
+}
+
+/// The generator's own lateness. A request that found every connection busy waited for the server; those are taken
+/// to be the latest ones, so that the generator is never blamed for them.
+fn generator_late(outcome: &LoadOutcome, plan: &LoadPlan) -> Option<Warning> {
+    if plan.pacing == Pacing::Closed || outcome.send_lag.count() == 0 {
+        return None;
+    }
+    let waited = outcome.waited_for_connection as f64 / outcome.send_lag.count() as f64;
+    let own_p99 = outcome.send_lag.at_quantile(0.99 * (1.0 - waited).max(0.0));
+    let p99_ms = own_p99.as_secs_f64() * 1e3;
+    let service_ms = outcome.service_time.at_quantile(0.5).as_secs_f64() * 1e3;
+    let allowed_ms = LATE_MS.max(LATE_SHARE_OF_SERVICE * service_ms);
+    (waited < 1.0 && p99_ms > allowed_ms).then_some(Warning::GeneratorLate { p99_ms })
+}
+
+/// Was the asked rate reached, by what was sent and by what came back?
+fn rate_missed(outcome: &LoadOutcome, plan: &LoadPlan) -> Option<Warning> {
+    let counts = outcome.counts;
+    let elapsed_s = outcome.elapsed_s();
+    let Pacing::Open { shape, .. } = &plan.pacing else { return None };
+    if elapsed_s <= 0.0 {
+        return None;
+    }
+    let due = counts.sent + counts.not_sent;
+    let asked_per_s = match shape {
+        RateShape::Constant { rate_per_s } => *rate_per_s,
+        RateShape::Ramp { .. } | RateShape::Steps(_) => due as f64 / elapsed_s,
+    };
+    let sending_s = sending_s(outcome, plan, asked_per_s);
+    let reached = |requests: u64, over_s: f64| {
+        let asked = asked_per_s * over_s;
+        requests as f64 >= RATE_REACHED * asked || asked - requests as f64 <= 1.0
+    };
+    // What is in flight no longer than nine of ten answers took is on its way, not missing.
+    let usual_ns = outcome.response_time.histogram().value_at_quantile(0.9);
+    let on_their_way = outcome.unfinished_age.histogram().count_between(0, usual_ns);
+    let sent_reached = reached(counts.sent, sending_s);
+    let ended_reached = reached(counts.ok + counts.failed + on_their_way, sending_s);
+    (!sent_reached || !ended_reached).then_some(Warning::RateMissed {
+        asked_per_s,
+        sent_per_s: counts.sent as f64 / sending_s,
+        completed_per_s: counts.ok as f64 / elapsed_s,
+    })
+}
+
+/// How long requests were being sent: until the end, or, when a number of requests ended it, until the last one was
+/// sent and its gap was over (the wait for the last answers is no sending).
+fn sending_s(outcome: &LoadOutcome, plan: &LoadPlan, asked_per_s: f64) -> f64 {
+    let all_were_sent = match plan.stop {
+        Stop::Requests(requests) | Stop::Either(requests, _) => outcome.counts.sent >= requests.get(),
+        Stop::Duration(_) => false,
+    };
+    if all_were_sent && asked_per_s > 0.0 {
+        outcome.last_sent_ns.saturating_sub(outcome.started_ns) as f64 / 1e9 + 1.0 / asked_per_s
+    } else {
+        outcome.elapsed_s()
+    }
+}
+
+fn not_sent(outcome: &LoadOutcome) -> Option<Warning> {
+    let oldest_ms = outcome.not_sent_age.histogram().max() as f64 / 1e6;
+    (outcome.counts.not_sent > 0).then_some(Warning::NotSent { count: outcome.counts.not_sent, oldest_ms })
+}
+
+fn failures(outcome: &LoadOutcome) -> Option<Warning> {
+    let cause = outcome.failures.iter().max_by_key(|&(_, &count)| count).map(|(&cause, _)| cause);
+    let counts = outcome.counts;
+    (counts.failed > 0).then_some(Warning::Failures { failed: counts.failed, sent: counts.sent, cause })
+}
+
+fn no_port_left(outcome: &LoadOutcome) -> Option<Warning> {
+    outcome.failures.get(&FailureCause::NoPortLeft).map(|&count| Warning::NoPortLeft { count })
+}
+
+fn unfinished(outcome: &LoadOutcome) -> Option<Warning> {
+    let count = outcome.counts.unfinished;
+    let oldest_ms = outcome.unfinished_age.histogram().max() as f64 / 1e6;
+    // A closed loop that is cut by the clock always has one request on its way on each connection: that says
+    // nothing, unless one of them is far older than any answer was.
+    let usual_ms = outcome.response_time.histogram().max() as f64 / 1e6;
+    (count > 0 && oldest_ms > usual_ms).then_some(Warning::Unfinished { count, oldest_ms })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outcome::{Counts, GeneratorCost};
+    use crate::plan::Arrivals;
+    use crate::request::{Origin, RequestSource};
+    use crate::times::Times;
+    use std::num::{NonZeroU32, NonZeroU64};
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    const MS: u64 = 1_000_000;
+
+    fn closed() -> LoadPlan {
+        let origin = Origin { tls: false, host: "127.0.0.1".to_owned(), port: 80 };
+        let stop = Stop::Duration(Duration::from_secs(10));
+        LoadPlan::closed(Arc::new(RequestSource::get(origin, "/")), NonZeroU32::new(64).unwrap(), stop)
+    }
+
+    fn open(rate_per_s: f64) -> LoadPlan {
+        let shape = RateShape::Constant { rate_per_s };
+        LoadPlan { pacing: Pacing::Open { shape, arrivals: Arrivals::Constant }, ..closed() }
+    }
+
+    fn times(parts: &[(u64, u64)]) -> Times {
+        let mut times = Times::default();
+        for &(count, ns) in parts {
+            (0..count).for_each(|_| times.record_ns(ns));
+        }
+        times
+    }
+
+    /// Ten seconds, 10,000 requests of 5 ms, sent 20 us late, half a core used by two threads.
+    fn healthy() -> LoadOutcome {
+        LoadOutcome {
+            started_ns: 1_000 * MS,
+            ended_ns: 11_000 * MS,
+            last_sent_ns: 10_999 * MS,
+            counts: Counts { sent: 10_000, ok: 10_000, ..Counts::default() },
+            response_time: times(&[(10_000, 5 * MS)]),
+            service_time: times(&[(10_000, 5 * MS)]),
+            send_lag: times(&[(10_000, 20_000)]),
+            cost: GeneratorCost {
+                threads: 2,
+                cpu_ns: 5_000 * MS,
+                busiest_thread_cpu_ns: 3_000 * MS,
+                ..GeneratorCost::default()
+            },
+            ..LoadOutcome::default()
+        }
+    }
+
+    #[test]
+    fn a_healthy_open_load_has_no_warning() {
+        let health = judge(&healthy(), &open(1_000.0));
+        assert_eq!(
+            health,
+            Health {
+                bottleneck: false,
+                why: None,
+                cpu_us_per_request: 500.0,
+                cpu_share: 0.3,
+                cpu_cores: 0.5,
+                warnings: vec![],
+            }
+        );
+    }
+
+    #[test]
+    fn a_healthy_closed_load_only_says_what_it_cannot_see() {
+        assert_eq!(judge(&healthy(), &closed()).warnings, [Warning::ClosedLoop]);
+    }
+
+    #[test]
+    fn a_thread_above_nine_tenths_of_a_core_is_the_bottleneck() {
+        let mut outcome = healthy();
+        outcome.cost.busiest_thread_cpu_ns = 9_000 * MS;
+        assert!(!judge(&outcome, &closed()).bottleneck);
+        outcome.cost.busiest_thread_cpu_ns = 9_100 * MS;
+        let health = judge(&outcome, &closed());
+        assert!(health.bottleneck);
+        assert_eq!(health.warnings[0], Warning::GeneratorBusy { share: 0.91, threads: 2 });
+        assert!(health.why.unwrap().contains("used 91 % of a core"));
+    }
+
+    #[test]
+    fn lateness_with_a_connection_free_is_the_generators() {
+        let outcome = LoadOutcome { send_lag: times(&[(9_800, 20_000), (200, 3 * MS)]), ..healthy() };
+        let health = judge(&outcome, &open(1_000.0));
+        assert!(health.bottleneck);
+        assert!(health.why.unwrap().contains("3.0 ms or more after it was due"));
+    }
+
+    #[test]
+    fn lateness_because_every_connection_was_busy_is_not_the_generators() {
+        let outcome = LoadOutcome {
+            send_lag: times(&[(9_500, 20_000), (500, 300 * MS)]),
+            waited_for_connection: 500,
+            ..healthy()
+        };
+        assert!(!judge(&outcome, &open(1_000.0)).bottleneck);
+        let all_waited = LoadOutcome {
+            send_lag: times(&[(10_000, 300 * MS)]),
+            waited_for_connection: 10_000,
+            ..healthy()
+        };
+        assert!(!judge(&all_waited, &open(1_000.0)).bottleneck);
+    }
+
+    #[test]
+    fn lateness_behind_the_requests_that_waited_is_still_found() {
+        let outcome = LoadOutcome {
+            send_lag: times(&[(8_500, 20_000), (1_000, 2 * MS), (500, 300 * MS)]),
+            waited_for_connection: 500,
+            ..healthy()
+        };
+        assert!(judge(&outcome, &open(1_000.0)).bottleneck);
+    }
+
+    #[test]
+    fn lateness_far_below_the_service_time_does_not_matter() {
+        let late = times(&[(9_800, 20_000), (200, 3 * MS)]);
+        let slow_server =
+            LoadOutcome { service_time: times(&[(10_000, 100 * MS)]), send_lag: late, ..healthy() };
+        assert!(!judge(&slow_server, &open(1_000.0)).bottleneck);
+    }
+
+    #[test]
+    fn a_closed_loop_has_no_lateness_of_its_own() {
+        let outcome = LoadOutcome { send_lag: times(&[(10_000, 300 * MS)]), ..healthy() };
+        assert!(!judge(&outcome, &closed()).bottleneck);
+    }
+
+    #[test]
+    fn a_missed_rate_gives_the_three_figures_and_comes_before_what_was_not_sent() {
+        let outcome = LoadOutcome {
+            counts: Counts { sent: 10_000, ok: 10_000, not_sent: 2_000, ..Counts::default() },
+            not_sent_age: times(&[(1_999, 5 * MS), (1, 1_500 * MS)]),
+            ..healthy()
+        };
+        let warnings = judge(&outcome, &open(1_200.0)).warnings;
+        let missed =
+            Warning::RateMissed { asked_per_s: 1_200.0, sent_per_s: 1_000.0, completed_per_s: 1_000.0 };
+        assert_eq!(warnings[0], missed);
+        assert!(missed.to_string().contains("1200.0/s asked, 1000.0/s sent, 1000.0/s completed"));
+        assert!(warnings[1].to_string().starts_with("2000 requests were due and never sent"));
+        assert_eq!(warnings.len(), 2);
+    }
+
+    #[test]
+    fn a_ramp_is_missed_by_what_was_due_and_not_sent() {
+        let shape = RateShape::Ramp { from_per_s: 0.0, to_per_s: 2_000.0, over: Duration::from_secs(10) };
+        let plan = LoadPlan { pacing: Pacing::Open { shape, arrivals: Arrivals::Constant }, ..closed() };
+        assert_eq!(judge(&healthy(), &plan).warnings, []);
+        let mut outcome = healthy();
+        outcome.counts.not_sent = 200;
+        assert!(matches!(judge(&outcome, &plan).warnings[0], Warning::RateMissed { .. }));
+    }
+
+    #[test]
+    fn answers_that_fall_behind_miss_the_rate_and_those_on_their_way_do_not() {
+        let on_their_way = LoadOutcome {
+            counts: Counts { sent: 10_000, ok: 9_500, unfinished: 500, ..Counts::default() },
+            response_time: times(&[(9_500, 500 * MS)]),
+            unfinished_age: times(&[(500, 250 * MS)]),
+            ..healthy()
+        };
+        assert_eq!(judge(&on_their_way, &open(1_000.0)).warnings, []);
+        let stuck = LoadOutcome { unfinished_age: times(&[(500, 2_000 * MS)]), ..on_their_way };
+        let warnings = judge(&stuck, &open(1_000.0)).warnings;
+        assert!(matches!(warnings[0], Warning::RateMissed { .. }), "{warnings:?}");
+        assert!(matches!(warnings[1], Warning::Unfinished { count: 500, .. }), "{warnings:?}");
+    }
+
+    #[test]
+    fn the_wait_for_the_last_answers_is_no_sending() {
+        let plan = LoadPlan { stop: Stop::Requests(NonZeroU64::new(10_000).unwrap()), ..open(1_000.0) };
+        let slow_end = LoadOutcome { ended_ns: 13_000 * MS, ..healthy() };
+        assert_eq!(judge(&slow_end, &plan).warnings, []);
+        let sent_slowly = LoadOutcome { last_sent_ns: 12_000 * MS, ended_ns: 12_005 * MS, ..healthy() };
+        assert!(matches!(judge(&sent_slowly, &plan).warnings[0], Warning::RateMissed { .. }));
+    }
+
+    #[test]
+    fn failures_are_given_as_a_share_with_the_most_frequent_cause() {
+        let outcome = LoadOutcome {
+            counts: Counts { sent: 10_000, ok: 9_900, failed: 100, ..Counts::default() },
+            failures: [(FailureCause::NoPortLeft, 40), (FailureCause::ConnectionReset, 60)].into(),
+            ..healthy()
+        };
+        let warnings = judge(&outcome, &open(1_000.0)).warnings;
+        assert_eq!(
+            warnings[0].to_string(),
+            "100 of 10000 requests failed (1.00 %), most often: connection reset. Failures are in no response time"
+        );
+        assert_eq!(warnings[1], Warning::NoPortLeft { count: 40 });
+    }
+
+    #[test]
+    fn a_load_in_which_nothing_happened_divides_by_nothing() {
+        let health = judge(&LoadOutcome::default(), &open(1.0));
+        assert_eq!((health.cpu_us_per_request, health.cpu_share, health.bottleneck), (0.0, 0.0, false));
+    }
+}

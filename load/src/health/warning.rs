@@ -1,0 +1,80 @@
+//! What the reader of a load's figures must know, in words.
+
+use crate::failure::FailureCause;
+use std::fmt;
+
+/// What the reader must know. `Display` says what it means and what to do next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "the fields are the figures of the text")]
+pub enum Warning {
+    /// A generator thread had no CPU left.
+    GeneratorBusy { share: f64, threads: u32 },
+    /// Requests were sent late although a connection was free.
+    GeneratorLate { p99_ms: f64 },
+    /// The rate asked for was not reached.
+    RateMissed { asked_per_s: f64, sent_per_s: f64, completed_per_s: f64 },
+    /// Requests were due and never begun.
+    NotSent { count: u64, oldest_ms: f64 },
+    /// Requests failed; the cause is the most frequent one.
+    Failures { failed: u64, sent: u64, cause: Option<FailureCause> },
+    /// Source ports ran out.
+    NoPortLeft { count: u64 },
+    /// Requests were in flight when the time was up.
+    Unfinished { count: u64, oldest_ms: f64 },
+    /// A closed loop cannot see the waiting of requests that were never sent.
+    ClosedLoop,
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::GeneratorBusy { share, threads } => write!(
+                out,
+                "the generator was the bottleneck: its busiest thread used {:.0} % of a core, so these figures are \
+                 about the generator, not the server. Give it more threads (--threads, now {threads}) and cores of \
+                 its own (--cores), or send from another machine",
+                share * 100.0
+            ),
+            Self::GeneratorLate { p99_ms } => write!(
+                out,
+                "the generator was the bottleneck: with a connection free it still sent one in a hundred requests \
+                 {p99_ms:.1} ms or more after it was due. Give it cores of its own (--cores), or ask for less"
+            ),
+            Self::RateMissed { asked_per_s, sent_per_s, completed_per_s } => write!(
+                out,
+                "the asked rate was missed: {asked_per_s:.1}/s asked, {sent_per_s:.1}/s sent, {completed_per_s:.1}/s \
+                 completed. The times are those of an overloaded system; ask for less (--rate), or allow more \
+                 requests at once (--connections) if the server can take them"
+            ),
+            Self::NotSent { count, oldest_ms } => write!(
+                out,
+                "{count} {} due and never sent, because every connection was busy until the end; the oldest had \
+                 waited {oldest_ms:.0} ms. They are in no percentile: the true times are longer than those shown",
+                if count == 1 { "request was" } else { "requests were" }
+            ),
+            Self::Failures { failed, sent, cause } => {
+                let share = 100.0 * failed as f64 / sent.max(1) as f64;
+                write!(out, "{failed} of {sent} requests failed ({share:.2} %)")?;
+                match cause {
+                    Some(cause) => write!(out, ", most often: {cause}. Failures are in no response time"),
+                    None => out.write_str(". Failures are in no response time"),
+                }
+            }
+            Self::NoPortLeft { count } => write!(
+                out,
+                "source ports ran out {count} times: closed connections hold theirs for 60 s (TIME_WAIT). Keep \
+                 connections alive, lower the rate, or use `sysctl -w net.ipv4.ip_local_port_range=\"1024 65535\"`"
+            ),
+            Self::Unfinished { count, oldest_ms } => write!(
+                out,
+                "{count} {} still unanswered at the end, the oldest for {oldest_ms:.0} ms, longer than any answer \
+                 took. They are in no percentile: the true times are longer than those shown",
+                if count == 1 { "request was" } else { "requests were" }
+            ),
+            Self::ClosedLoop => out.write_str(
+                "a closed loop sends nothing while it waits, so it cannot see the waiting of requests that users \
+                 would have sent meanwhile. For the times users see, ask for a rate (--rate)",
+            ),
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! The state of one connection's answer between two reads.
+
+use super::field::split_field;
+use super::head::{Framing, Head, chunk_size};
+use super::{Answer, Malformed, Parsed, memo};
+use crate::failure::FailureCause;
+
+/// The largest head, and the largest trailer section, in bytes.
+pub const MAX_HEAD_BYTES: usize = 64 * 1024;
+/// The most header lines in a head, and the most trailer lines.
+pub const MAX_FIELDS: u16 = 256;
+/// The most 1xx answers before the final one.
+pub const MAX_INTERIM_ANSWERS: u8 = 32;
+/// The longest line before a chunk, in bytes.
+const MAX_CHUNK_LINE_BYTES: usize = 4 * 1024;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// No answer is awaited, or the last one is complete or malformed.
+    Idle,
+    StatusLine,
+    Fields,
+    /// In a body of known length.
+    Body,
+    /// In a body that ends with the connection.
+    UntilClose,
+    ChunkLine,
+    ChunkData,
+    /// Before the CR after a chunk's data, then before its LF.
+    ChunkCr,
+    ChunkLf,
+    Trailers,
+}
+
+/// Reads the answers of one connection, one after the other, whatever pieces their bytes come in.
+///
+/// Between reads it holds a few dozen bytes; only while a line of a head is split across reads it holds that line on
+/// the heap.
+///
+/// ```
+/// use threadcount_load::http1::{Answer, Parsed, ResponseParser};
+///
+/// let mut parser = ResponseParser::new();
+/// parser.begin(false);
+/// assert_eq!(parser.feed(b"HTTP/1.1 200 OK\r\nContent-Le"), Ok(Parsed::More));
+/// let answer = Answer { status: 200, keep_alive: true, body_bytes: 2 };
+/// assert_eq!(parser.feed(b"ngth: 2\r\n\r\nhi"), Ok(Parsed::Complete { answer, consumed: 13 }));
+/// ```
+#[derive(Debug)]
+pub struct ResponseParser {
+    /// The beginning of a line whose end has not come yet.
+    partial: Vec<u8>,
+    head: Head,
+    body_bytes: u64,
+    /// Bytes still to come of the body or chunk.
+    remaining: u64,
+    /// Bytes of complete lines in this head or trailer section.
+    section_bytes: u32,
+    fields: u16,
+    interim_answers: u8,
+    phase: Phase,
+    is_head: bool,
+    has_begun: bool,
+}
+
+impl Default for ResponseParser {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl ResponseParser {
+    /// A parser that awaits no answer: bytes are malformed until [`begin`](Self::begin).
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            partial: Vec::new(),
+            head: Head::NONE,
+            body_bytes: 0,
+            remaining: 0,
+            section_bytes: 0,
+            fields: 0,
+            interim_answers: 0,
+            phase: Phase::Idle,
+            is_head: false,
+            has_begun: false,
+        }
+    }
+
+    /// A request was sent: its answer is awaited. `is_head`: the request was a HEAD, so that its answer has no body.
+    pub fn begin(&mut self, is_head: bool) {
+        *self = Self { is_head, phase: Phase::StatusLine, ..Self::new() };
+    }
+
+    /// Has any byte of this answer come?
+    #[must_use]
+    pub const fn has_begun(&self) -> bool {
+        self.has_begun
+    }
+
+    /// Takes the next bytes of the connection.
+    ///
+    /// # Errors
+    /// The answer breaks the grammar or a limit, or none is awaited. The connection is of no further use.
+    #[inline]
+    pub fn feed(&mut self, bytes: &[u8]) -> Result<Parsed, Malformed> {
+        self.has_begun |= !bytes.is_empty();
+        let parsed = self.advance(bytes);
+        if parsed.is_err() {
+            self.phase = Phase::Idle;
+        }
+        parsed
+    }
+
+    /// The server closed the connection. A body that ends with the connection is complete now.
+    ///
+    /// # Errors
+    /// Anything else is cut off: [`FailureCause::ClosedBeforeAnswer`] where no byte of the answer has come,
+    /// [`FailureCause::TruncatedAnswer`] otherwise.
+    pub fn end_of_stream(&mut self) -> Result<Answer, FailureCause> {
+        match std::mem::replace(&mut self.phase, Phase::Idle) {
+            Phase::UntilClose => Ok(self.answer(false)),
+            _ if self.has_begun => Err(FailureCause::TruncatedAnswer),
+            _ => Err(FailureCause::ClosedBeforeAnswer),
+        }
+    }
+
+    fn answer(&self, keep_alive: bool) -> Answer {
+        Answer { status: self.head.status, keep_alive, body_bytes: self.body_bytes }
+    }
+
+    fn advance(&mut self, bytes: &[u8]) -> Result<Parsed, Malformed> {
+        let mut consumed = 0;
+        while consumed < bytes.len() {
+            let rest = &bytes[consumed..];
+            consumed += match self.phase {
+                Phase::Idle => return Err(Malformed("bytes nobody asked for")),
+                Phase::StatusLine if self.partial.is_empty() => self.whole_head(rest)?,
+                Phase::StatusLine | Phase::Fields | Phase::ChunkLine | Phase::Trailers => self.line(rest)?,
+                Phase::Body => self.body(rest, Phase::Idle),
+                Phase::ChunkData => self.body(rest, Phase::ChunkCr),
+                Phase::ChunkCr => self.after_chunk(rest, b'\r', Phase::ChunkLf)?,
+                Phase::ChunkLf => self.after_chunk(rest, b'\n', Phase::ChunkLine)?,
+                Phase::UntilClose => {
+                    self.body_bytes += rest.len() as u64;
+                    rest.len()
+                }
+            };
+            if self.phase == Phase::Idle {
+                return Ok(Parsed::Complete { answer: self.answer(self.head.keeps_connection()), consumed });
+            }
+        }
+        Ok(Parsed::More)
+    }
+
+    /// The common case: a head begins with the first of these bytes, and mostly ends among them.
+    fn whole_head(&mut self, bytes: &[u8]) -> Result<usize, Malformed> {
+        if let Some((head, length)) = memo::recall(bytes) {
+            self.head = head;
+            self.end_head()?;
+            return Ok(length);
+        }
+        let mut length = self.line(bytes)?;
+        while self.phase == Phase::Fields {
+            if length == bytes.len() {
+                return Ok(length);
+            }
+            length += self.line(&bytes[length..])?;
+        }
+        // After an interim answer, or in the middle of the first line, it still is the status line.
+        if self.phase != Phase::StatusLine {
+            memo::keep(&bytes[..length], self.head);
+        }
+        Ok(length)
+    }
+
+    /// Takes the rest of a line and acts on it, or keeps all bytes where its end has not come yet.
+    fn line(&mut self, bytes: &[u8]) -> Result<usize, Malformed> {
+        let end = memchr::memchr(b'\n', bytes).map(|at| at + 1);
+        let taken = end.unwrap_or(bytes.len());
+        self.check_limit(taken)?;
+        if self.partial.is_empty() && end.is_some() {
+            self.whole_line(&bytes[..taken])?;
+            return Ok(taken);
+        }
+        self.partial.extend_from_slice(&bytes[..taken]);
+        if end.is_some() {
+            let line = std::mem::take(&mut self.partial);
+            self.whole_line(&line)?;
+        } else if self.phase == Phase::StatusLine && !begins_like_http(&self.partial) {
+            // Something that is not HTTP at all may never send a line end.
+            return Err(Malformed("bad status line"));
+        }
+        Ok(taken)
+    }
+
+    fn check_limit(&self, taken: usize) -> Result<(), Malformed> {
+        let line = self.partial.len() + taken;
+        let section = self.section_bytes as usize + line;
+        match self.phase {
+            Phase::ChunkLine if line > MAX_CHUNK_LINE_BYTES => Err(Malformed("endless chunk size line")),
+            Phase::Trailers if section > MAX_HEAD_BYTES => Err(Malformed("endless trailers")),
+            Phase::StatusLine | Phase::Fields if section > MAX_HEAD_BYTES => Err(Malformed("endless head")),
+            _ => Ok(()),
+        }
+    }
+
+    fn whole_line(&mut self, line: &[u8]) -> Result<(), Malformed> {
+        let Some(text) = line.strip_suffix(b"\r\n") else {
+            let is_http = self.phase != Phase::StatusLine || begins_like_http(line);
+            return Err(Malformed(if is_http { "line that ends with a bare LF" } else { "bad status line" }));
+        };
+        self.section_bytes += line.len() as u32;
+        match self.phase {
+            Phase::StatusLine => {
+                self.head = Head::status_line(text)?;
+                self.phase = Phase::Fields;
+            }
+            Phase::ChunkLine => self.begin_chunk(chunk_size(text)?),
+            Phase::Trailers if text.is_empty() => self.phase = Phase::Idle,
+            Phase::Trailers => {
+                self.count_field("endless trailers")?;
+                split_field(text)?;
+            }
+            _ if text.is_empty() => self.end_head()?,
+            _ => {
+                self.count_field("endless head")?;
+                self.head.field_line(text)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn count_field(&mut self, beyond: &'static str) -> Result<(), Malformed> {
+        self.fields += 1;
+        if self.fields > MAX_FIELDS { Err(Malformed(beyond)) } else { Ok(()) }
+    }
+
+    fn end_head(&mut self) -> Result<(), Malformed> {
+        let framing = self.head.framing(self.is_head)?;
+        (self.section_bytes, self.fields) = (0, 0);
+        match self.head.status {
+            101 => return Err(Malformed("switching protocols nobody asked for")),
+            100..=199 => {
+                self.interim_answers += 1;
+                if self.interim_answers > MAX_INTERIM_ANSWERS {
+                    return Err(Malformed("endless 1xx answers"));
+                }
+                self.phase = Phase::StatusLine;
+                return Ok(());
+            }
+            _ => {}
+        }
+        self.phase = match framing {
+            Framing::None | Framing::Length(0) => Phase::Idle,
+            Framing::Length(length) => {
+                self.remaining = length;
+                Phase::Body
+            }
+            Framing::Chunked => Phase::ChunkLine,
+            Framing::UntilClose => Phase::UntilClose,
+        };
+        Ok(())
+    }
+
+    fn begin_chunk(&mut self, size: u64) {
+        self.section_bytes = 0;
+        self.remaining = size;
+        self.phase = if size == 0 { Phase::Trailers } else { Phase::ChunkData };
+    }
+
+    fn body(&mut self, bytes: &[u8], next: Phase) -> usize {
+        let taken = self.remaining.min(bytes.len() as u64);
+        self.remaining -= taken;
+        self.body_bytes += taken;
+        if self.remaining == 0 {
+            self.phase = next;
+        }
+        taken as usize
+    }
+
+    fn after_chunk(&mut self, bytes: &[u8], expected: u8, next: Phase) -> Result<usize, Malformed> {
+        if bytes.first() != Some(&expected) {
+            return Err(Malformed("no CRLF after a chunk"));
+        }
+        self.phase = next;
+        Ok(1)
+    }
+}
+
+fn begins_like_http(bytes: &[u8]) -> bool {
+    let seen = bytes.len().min(5);
+    bytes[..seen] == b"HTTP/"[..seen]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fifteen_thousand_parsers_are_about_a_megabyte() {
+        assert!(size_of::<ResponseParser>() <= 72, "{} bytes", size_of::<ResponseParser>());
+    }
+
+    #[test]
+    fn the_buffer_lives_only_while_a_line_is_split() {
+        let mut parser = ResponseParser::new();
+        parser.begin(false);
+        assert_eq!(parser.feed(b"HTTP/1.1 200 OK\r\nContent-"), Ok(Parsed::More));
+        assert!(parser.partial.capacity() > 0);
+        assert_eq!(parser.feed(b"Length: 5\r\n\r\nhel"), Ok(Parsed::More));
+        assert_eq!(parser.partial.capacity(), 0);
+    }
+
+    #[test]
+    fn a_head_seen_before_is_framed_for_the_request_at_hand() {
+        let bytes = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc";
+        let mut parser = ResponseParser::new();
+        let mut consumed = |is_head| {
+            parser.begin(is_head);
+            match parser.feed(bytes) {
+                Ok(Parsed::Complete { consumed, .. }) => consumed,
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!([consumed(false), consumed(true), consumed(false)], [41, 38, 41]);
+    }
+}

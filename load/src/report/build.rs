@@ -1,0 +1,266 @@
+//! How a [`LoadOutcome`] becomes a [`LoadReport`]: sums become rates, histograms become figures in milliseconds.
+
+use super::{
+    BytesReport, GeneratorReport, LagReport, LoadReport, PlanReport, RateReport, RequestsReport, SCHEMA,
+};
+use crate::health;
+use crate::outcome::{Counts, LoadOutcome};
+use crate::plan::{Arrivals, LoadPlan, Pacing, RateShape, Step, Stop};
+use crate::times::Times;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+impl LoadReport {
+    /// The figures of one load. A time of which nothing was recorded is null, never zero.
+    #[must_use]
+    pub fn new(outcome: &LoadOutcome, plan: &LoadPlan) -> Self {
+        let health = health::judge(outcome, plan);
+        Self {
+            schema: SCHEMA.to_owned(),
+            target: target(plan),
+            protocol: outcome.protocol.clone(),
+            driver: outcome.driver.to_owned(),
+            plan: plan_report(plan, outcome.cost.threads),
+            elapsed_s: outcome.elapsed_s(),
+            requests: requests(outcome.counts),
+            rate_per_s: rates(outcome, &plan.pacing),
+            response_time_ms: outcome.response_time.summary(),
+            service_time_ms: outcome.service_time.summary(),
+            failed_time_ms: outcome.failed_time.summary(),
+            unfinished_age_ms: outcome.unfinished_age.summary(),
+            not_sent_age_ms: outcome.not_sent_age.summary(),
+            status: outcome.status.clone(),
+            failures: failures(outcome),
+            bytes: BytesReport { sent: outcome.bytes.sent, received: outcome.bytes.received },
+            generator: GeneratorReport {
+                cpu_us_per_request: health.cpu_us_per_request,
+                cpu_share: health.cpu_share,
+                cpu_cores: health.cpu_cores,
+                send_lag_ms: lag(&outcome.send_lag),
+                loop_lag_ms: lag(&outcome.cost.loop_lag),
+                bottleneck: health.bottleneck,
+                why: health.why,
+            },
+            warnings: health.warnings.iter().map(ToString::to_string).collect(),
+            interrupted: outcome.interrupted,
+        }
+    }
+}
+
+fn target(plan: &LoadPlan) -> String {
+    let origin = plan.requests.origin();
+    let scheme = if origin.tls { "https" } else { "http" };
+    // RFC 3986 section 3.2.2: an IPv6 address is written in brackets.
+    let host = if origin.host.contains(':') { format!("[{}]", origin.host) } else { origin.host.clone() };
+    format!("{scheme}://{host}:{}", origin.port)
+}
+
+fn plan_report(plan: &LoadPlan, threads: u32) -> PlanReport {
+    let (mode, shape, arrivals) = match &plan.pacing {
+        Pacing::Closed => ("closed", None, None),
+        Pacing::Open { shape, arrivals } => ("open", Some(shape), Some(*arrivals)),
+    };
+    let (requests, duration) = match plan.stop {
+        Stop::Requests(requests) => (Some(requests.get()), None),
+        Stop::Duration(duration) => (None, Some(duration)),
+        Stop::Either(requests, duration) => (Some(requests.get()), Some(duration)),
+    };
+    PlanReport {
+        mode: mode.to_owned(),
+        connections: plan.connections.get(),
+        threads,
+        rate_per_s: shape.and_then(constant_rate),
+        shape: shape.and_then(shape_in_words),
+        arrivals: arrivals.map(|arrivals| match arrivals {
+            Arrivals::Constant => "constant".to_owned(),
+            Arrivals::Poisson => "poisson".to_owned(),
+        }),
+        duration_s: duration.map(|duration| duration.as_secs_f64()),
+        requests,
+        keep_alive: plan.keep_alive,
+        connect_timeout_s: plan.connect_timeout.as_secs_f64(),
+        request_timeout_s: plan.request_timeout.as_secs_f64(),
+        seed: plan.seed,
+    }
+}
+
+fn constant_rate(shape: &RateShape) -> Option<f64> {
+    match shape {
+        RateShape::Constant { rate_per_s } => Some(*rate_per_s),
+        RateShape::Ramp { .. } | RateShape::Steps(_) => None,
+    }
+}
+
+fn shape_in_words(shape: &RateShape) -> Option<String> {
+    let seconds = |time: Duration| time.as_secs_f64();
+    match shape {
+        RateShape::Constant { .. } => None,
+        RateShape::Ramp { from_per_s, to_per_s, over } => {
+            Some(format!("ramp {from_per_s}/s to {to_per_s}/s over {}s", seconds(*over)))
+        }
+        RateShape::Steps(steps) => {
+            let step = |step: &Step| format!("{}/s for {}s", step.rate_per_s, seconds(step.lasts));
+            Some(format!("steps {}", steps.iter().map(step).collect::<Vec<_>>().join(", ")))
+        }
+    }
+}
+
+fn requests(counts: Counts) -> RequestsReport {
+    let Counts { sent, ok, failed, unfinished, not_sent, resent } = counts;
+    RequestsReport { sent, ok, failed, unfinished, not_sent, resent }
+}
+
+/// Over the time that really passed, not over the time that was asked for.
+fn rates(outcome: &LoadOutcome, pacing: &Pacing) -> RateReport {
+    let elapsed_s = outcome.elapsed_s();
+    let per_s = |count: u64| if elapsed_s > 0.0 { count as f64 / elapsed_s } else { 0.0 };
+    let counts = outcome.counts;
+    let asked = match pacing {
+        Pacing::Closed => None,
+        // All that was due was either sent or not: together they are what a changing rate asked for.
+        Pacing::Open { shape, .. } => {
+            constant_rate(shape).or_else(|| Some(per_s(counts.sent + counts.not_sent)))
+        }
+    };
+    RateReport { asked, sent: per_s(counts.sent), completed: per_s(counts.ok) }
+}
+
+fn failures(outcome: &LoadOutcome) -> BTreeMap<String, u64> {
+    let mut failures = BTreeMap::new();
+    for (cause, count) in &outcome.failures {
+        // Two causes may have the same words (a system error is described by the C library).
+        *failures.entry(cause.to_string()).or_default() += count;
+    }
+    failures
+}
+
+fn lag(times: &Times) -> Option<LagReport> {
+    times.summary().map(|summary| LagReport { p50: summary.p50, p99: summary.p99, max: summary.max })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::NANOS_PER_S;
+    use crate::failure::FailureCause;
+    use crate::recorder::{Exchange, Recorder};
+    use crate::request::{Origin, RequestSource};
+    use std::num::{NonZeroU32, NonZeroU64};
+    use std::sync::Arc;
+    use std::sync::mpsc::channel;
+
+    fn plan(pacing: Pacing) -> LoadPlan {
+        let origin = Origin { tls: false, host: "127.0.0.1".to_owned(), port: 8080 };
+        let requests = Arc::new(RequestSource::get(origin, "/"));
+        let stop = Stop::Duration(Duration::from_secs(2));
+        LoadPlan { pacing, ..LoadPlan::closed(requests, NonZeroU32::new(8).unwrap(), stop) }
+    }
+
+    fn open(shape: RateShape) -> Pacing {
+        Pacing::Open { shape, arrivals: Arrivals::Poisson }
+    }
+
+    /// Two seconds: request i is due at i ms and sent 1 ms late; 6 answers after 10 ms of service, one refusal, one
+    /// 503, two still in flight, two never sent.
+    fn outcome() -> LoadOutcome {
+        let ms = 1_000_000;
+        let started_ns = 5 * NANOS_PER_S;
+        let ended_ns = started_ns + 2 * NANOS_PER_S;
+        let (slices, _received) = channel();
+        let mut recorder = Recorder::new(started_ns, slices);
+        for index in 0..10 {
+            let due_ns = started_ns + index * ms;
+            let exchange = Exchange { due_ns, sent_ns: due_ns + ms };
+            recorder.sent(exchange);
+            match index {
+                0..6 => recorder.ok(exchange, 200, exchange.sent_ns + 10 * ms),
+                6 => recorder.failed(exchange, FailureCause::ConnectionRefused, None, due_ns + 4 * ms),
+                7 => {
+                    let cause = FailureCause::UnexpectedStatus(503);
+                    recorder.failed(exchange, cause, Some(503), due_ns + 4 * ms);
+                }
+                _ => recorder.unfinished(exchange, ended_ns),
+            }
+        }
+        recorder.not_sent(ended_ns - 20 * ms, ended_ns);
+        recorder.not_sent(ended_ns - 10 * ms, ended_ns);
+        let mut outcome = LoadOutcome { started_ns, ended_ns, driver: "epoll", ..LoadOutcome::default() };
+        outcome.protocol = "HTTP/1.1".to_owned();
+        outcome.cost.threads = 1;
+        outcome.add(recorder);
+        outcome
+    }
+
+    fn close_to(measured: f64, expected: f64) -> bool {
+        (measured - expected).abs() <= expected * 0.001
+    }
+
+    #[test]
+    fn every_request_is_accounted_for() {
+        let requests = LoadReport::new(&outcome(), &plan(Pacing::Closed)).requests;
+        assert_eq!(requests.sent, requests.ok + requests.failed + requests.unfinished);
+        assert_eq!((requests.ok, requests.failed, requests.unfinished, requests.not_sent), (6, 2, 2, 2));
+    }
+
+    #[test]
+    fn rates_divide_by_the_time_that_really_passed() {
+        let rates = LoadReport::new(&outcome(), &plan(Pacing::Closed)).rate_per_s;
+        assert_eq!(rates, RateReport { asked: None, sent: 5.0, completed: 3.0 });
+    }
+
+    #[test]
+    fn a_constant_rate_is_asked_as_it_was_written_and_a_changing_one_as_what_was_due() {
+        let constant = LoadReport::new(&outcome(), &plan(open(RateShape::Constant { rate_per_s: 7.0 })));
+        assert_eq!(constant.rate_per_s.asked, Some(7.0));
+        assert_eq!(constant.plan.rate_per_s, Some(7.0));
+        assert_eq!(constant.plan.shape, None);
+        assert_eq!(constant.plan.arrivals.as_deref(), Some("poisson"));
+        let over = Duration::from_secs(30);
+        let ramp = RateShape::Ramp { from_per_s: 100.0, to_per_s: 500.0, over };
+        let ramp = LoadReport::new(&outcome(), &plan(open(ramp)));
+        assert_eq!(ramp.rate_per_s.asked, Some(6.0));
+        assert_eq!(ramp.plan.rate_per_s, None);
+        assert_eq!(ramp.plan.shape.as_deref(), Some("ramp 100/s to 500/s over 30s"));
+    }
+
+    #[test]
+    fn both_times_and_the_failed_time_are_summed_up_in_milliseconds() {
+        let report = LoadReport::new(&outcome(), &plan(Pacing::Closed));
+        assert!(close_to(report.response_time_ms.unwrap().p50, 11.0));
+        assert!(close_to(report.service_time_ms.unwrap().p50, 10.0));
+        assert!(close_to(report.failed_time_ms.unwrap().max, 4.0));
+        assert!(close_to(report.unfinished_age_ms.unwrap().max, 1_992.0));
+        assert!(close_to(report.not_sent_age_ms.unwrap().max, 20.0));
+        assert!(close_to(report.generator.send_lag_ms.unwrap().p99, 1.0));
+    }
+
+    #[test]
+    fn what_was_never_recorded_is_null_and_not_zero() {
+        let report = LoadReport::new(&LoadOutcome::default(), &plan(Pacing::Closed));
+        let json = serde_json::to_value(&report).unwrap();
+        for key in ["response_time_ms", "service_time_ms", "failed_time_ms", "unfinished_age_ms"] {
+            assert!(json[key].is_null(), "{key}");
+        }
+        assert!(json["generator"]["send_lag_ms"].is_null());
+        assert_eq!(json["rate_per_s"]["completed"], 0.0);
+    }
+
+    #[test]
+    fn failures_and_statuses_are_counted_by_their_words_and_codes() {
+        let json = serde_json::to_value(LoadReport::new(&outcome(), &plan(Pacing::Closed))).unwrap();
+        assert_eq!(
+            json["failures"],
+            serde_json::json!({"connection refused": 1, "unexpected status 503": 1})
+        );
+        assert_eq!(json["status"], serde_json::json!({"200": 6, "503": 1}));
+    }
+
+    #[test]
+    fn a_plan_says_when_it_stops() {
+        let mut limited = plan(Pacing::Closed);
+        limited.stop = Stop::Either(NonZeroU64::new(99).unwrap(), Duration::from_millis(1_500));
+        let report = LoadReport::new(&outcome(), &limited).plan;
+        assert_eq!((report.requests, report.duration_s), (Some(99), Some(1.5)));
+        assert_eq!((report.mode.as_str(), report.connections, report.threads), ("closed", 8, 1));
+    }
+}

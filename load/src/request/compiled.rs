@@ -1,0 +1,138 @@
+//! One target, made ready for both ways to send it.
+
+use super::library::LibraryRequest;
+use super::template::{Template, Values};
+use super::{Header, RequestError, Target};
+use std::sync::OnceLock;
+
+const USER_AGENT: &str = concat!("threadcount/", env!("CARGO_PKG_VERSION"));
+
+/// One target, made ready for both ways to send it.
+#[derive(Debug)]
+pub(super) struct Compiled {
+    pub is_head: bool,
+    pub is_idempotent: bool,
+    pub body: Template,
+    pub library: LibraryRequest,
+    closing: Head,
+    keeping: Head,
+}
+
+#[derive(Debug)]
+struct Head {
+    template: Template,
+    /// The whole request, where nothing in it varies; made when a writer first asks for it.
+    rendered: OnceLock<Option<Box<[u8]>>>,
+}
+
+impl Compiled {
+    pub fn new(target: &Target) -> Result<Self, RequestError> {
+        let body = Template::parse(target.body.clone())?;
+        let path = Template::parse(target.path.clone())?;
+        let keeping = fields(target, &body, true)?;
+        let library = LibraryRequest::new(target, &path, &keeping, &body)?;
+        let closing = fields(target, &body, false)?;
+        Ok(Self {
+            is_head: target.method == "HEAD",
+            is_idempotent: matches!(
+                target.method.as_str(),
+                "GET" | "HEAD" | "PUT" | "DELETE" | "OPTIONS" | "TRACE"
+            ),
+            closing: Head::new(&target.method, &path, closing),
+            keeping: Head::new(&target.method, &path, keeping),
+            body,
+            library,
+        })
+    }
+
+    pub fn head(&self, keep_alive: bool) -> &Template {
+        &self.of(keep_alive).template
+    }
+
+    /// The whole request, where nothing in it varies.
+    pub fn as_static(&self, keep_alive: bool) -> Option<&[u8]> {
+        let head = self.of(keep_alive);
+        let render = || {
+            let (head, body) = (head.template.as_text()?, self.body.as_text()?);
+            Some([&head[..], &body].concat().into())
+        };
+        head.rendered.get_or_init(render).as_deref()
+    }
+
+    fn of(&self, keep_alive: bool) -> &Head {
+        if keep_alive { &self.keeping } else { &self.closing }
+    }
+
+    /// Renders head and body after each other into `out`; `body` is scratch space.
+    pub fn render(&self, keep_alive: bool, out: &mut Vec<u8>, body: &mut Vec<u8>, mut values: Values<'_>) {
+        body.clear();
+        out.clear();
+        self.body.render(body, &mut values);
+        values.body_length = body.len();
+        self.head(keep_alive).render(out, &mut values);
+        out.extend_from_slice(body);
+    }
+}
+
+impl Head {
+    fn new(method: &str, path: &Template, fields: Vec<Field>) -> Self {
+        let mut template = Template::text(format!("{method} "));
+        template.append(path.clone());
+        template.append(Template::text(" HTTP/1.1\r\n"));
+        for (name, value) in fields {
+            let separator = if value.is_empty() { ":" } else { ": " };
+            template.append(Template::text(format!("{name}{separator}")));
+            template.append(value);
+            template.append(Template::text("\r\n"));
+        }
+        template.append(Template::text("\r\n"));
+        Self { template, rendered: OnceLock::new() }
+    }
+}
+
+/// Name and value of a header.
+pub(super) type Field = (String, Template);
+
+/// The headers of a request: each default, or what the user wrote in its place, then the user's others.
+fn fields(target: &Target, body: &Template, keep_alive: bool) -> Result<Vec<Field>, RequestError> {
+    let mut fields = Vec::new();
+    let mut others: Vec<&Header> = target.headers.iter().collect();
+    for (name, value) in defaults(target, body, keep_alive) {
+        let (given, rest): (Vec<_>, Vec<_>) =
+            others.iter().partition(|header| header.name().eq_ignore_ascii_case(name));
+        if given.is_empty() {
+            fields.push((name.to_owned(), value));
+        }
+        push_given(&mut fields, &given)?;
+        others = rest;
+    }
+    push_given(&mut fields, &others)?;
+    Ok(fields)
+}
+
+fn push_given(fields: &mut Vec<Field>, given: &[&Header]) -> Result<(), RequestError> {
+    for header in given {
+        if let Some(value) = header.value() {
+            fields.push((header.name().to_owned(), Template::parse(value.to_owned())?));
+        }
+    }
+    Ok(())
+}
+
+fn defaults(target: &Target, body: &Template, keep_alive: bool) -> Vec<(&'static str, Template)> {
+    let mut defaults = vec![
+        ("Host", Template::text(target.origin.authority())),
+        ("User-Agent", Template::text(USER_AGENT)),
+        ("Accept", Template::text("*/*")),
+    ];
+    // RFC 9110 section 8.6: also without a body where the method gives one a meaning.
+    if !body.is_empty() || matches!(target.method.as_str(), "POST" | "PUT" | "PATCH") {
+        let length =
+            body.as_text().map_or_else(Template::body_length, |text| Template::text(text.len().to_string()));
+        defaults.push(("Content-Length", length));
+    }
+    if !keep_alive {
+        defaults.push(("Connection", Template::text("close")));
+    }
+    defaults
+}

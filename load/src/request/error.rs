@@ -1,0 +1,88 @@
+//! Why a request cannot be made, and what to write instead.
+
+use super::Origin;
+use std::io;
+use std::path::PathBuf;
+
+/// Why a request cannot be made, and what to write instead.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RequestError {
+    /// Not a URL that can be asked.
+    #[error("`{url}` cannot be asked: {why}")]
+    Url {
+        /// As it was written.
+        url: String,
+        /// What is wrong, and what to write.
+        why: String,
+    },
+    /// Not a method.
+    #[error("`{method}` is not a method that can be sent: write one like GET or POST")]
+    Method {
+        /// As it was written.
+        method: String,
+    },
+    /// Not a header that can be sent.
+    #[error("the header `{header}` cannot be sent: {why}")]
+    Header {
+        /// As it was written.
+        header: String,
+        /// What is wrong, and what to write.
+        why: &'static str,
+    },
+    /// It looks like a placeholder and is none.
+    #[error(
+        "`{placeholder}` is not a placeholder: write {{rand:1:1000}} for a whole number from 1 to 1000, or {{seq:1}} \
+         for a number that counts up from 1"
+    )]
+    Placeholder {
+        /// As it was written.
+        placeholder: String,
+    },
+    /// There is nothing to ask.
+    #[error("there is nothing to ask: give a URL or a file with at least one target")]
+    NoTarget,
+    /// One load goes to one server.
+    #[error(
+        "all targets of one load must have the same scheme, host and port, but `{first}` and `{other}` differ: \
+         run one load for each"
+    )]
+    Origins {
+        /// Origin of the first target.
+        first: Origin,
+        /// The first one that differs.
+        other: Origin,
+    },
+    /// A line of a target file.
+    #[error("line {line}: {source}")]
+    Line {
+        /// Counted from 1.
+        line: usize,
+        /// What is wrong with it.
+        source: Box<RequestError>,
+    },
+    /// A line of a target file that is neither target, header, body nor comment, or a JSON target that is none.
+    #[error("`{text}` is not a target: {why}")]
+    Target {
+        /// As it was written.
+        text: String,
+        /// What is wrong, and what to write.
+        why: String,
+    },
+    /// A file that cannot be read.
+    #[error("cannot read `{}`: {source}", file.display())]
+    Read {
+        /// Which.
+        file: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Something in a target file.
+    #[error("{}: {source}", file.display())]
+    File {
+        /// Which.
+        file: PathBuf,
+        /// What is wrong with it.
+        source: Box<RequestError>,
+    },
+}

@@ -1,0 +1,111 @@
+//! One target as a request for a library that writes it itself (HTTP/2).
+
+use super::compiled::Field;
+use super::template::{Template, Values};
+use super::{RequestError, Target};
+use bytes::Bytes;
+use http::{HeaderName, HeaderValue, Method, Request, Uri};
+use rand::SeedableRng;
+use rand::rngs::SmallRng;
+
+/// Headers that belong to one HTTP/1.1 connection and are malformed in HTTP/2 (RFC 9113 section 8.2.2).
+const OF_A_CONNECTION: [&str; 5] =
+    ["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"];
+
+/// One target as a request for a library that writes it itself.
+#[derive(Debug)]
+pub(super) struct LibraryRequest {
+    /// Everything that does not vary.
+    fixed: Request<Bytes>,
+    /// The parts that do.
+    uri: Option<Template>,
+    headers: Vec<(HeaderName, Template)>,
+    body: Option<Template>,
+}
+
+impl LibraryRequest {
+    pub fn new(
+        target: &Target,
+        path: &Template,
+        fields: &[Field],
+        body: &Template,
+    ) -> Result<Self, RequestError> {
+        let mut fixed = Request::new(body.as_text().unwrap_or_default());
+        *fixed.method_mut() = Method::from_bytes(target.method.as_bytes())
+            .map_err(|_| RequestError::Method { method: target.method.clone() })?;
+        let uri = uri(target, path, fields);
+        *fixed.uri_mut() = sample_uri(&uri).ok_or_else(|| not_a_host(target))?;
+        let mut headers = Vec::new();
+        for (name, value) in fields {
+            // RFC 9113 section 8.3.1: the URI's authority stands for `Host`.
+            let Ok(name) = HeaderName::from_bytes(name.as_bytes()) else { continue };
+            if name == http::header::HOST || OF_A_CONNECTION.contains(&name.as_str()) {
+                continue;
+            }
+            match value.as_text().map(header_value) {
+                Some(value) => drop(fixed.headers_mut().append(name, value)),
+                None => headers.push((name, value.clone())),
+            }
+        }
+        let varying = |template: &Template| template.as_text().is_none().then(|| template.clone());
+        Ok(Self { fixed, uri: varying(&uri), headers, body: varying(body) })
+    }
+
+    pub fn render(&self, mut values: Values<'_>) -> Request<Bytes> {
+        let mut request = self.fixed.clone();
+        if let Some(body) = &self.body {
+            *request.body_mut() = render(body, &mut values);
+        }
+        values.body_length = request.body().len();
+        if let Some(uri) = &self.uri {
+            *request.uri_mut() = uri_of(render(uri, &mut values));
+        }
+        for (name, value) in &self.headers {
+            request.headers_mut().append(name.clone(), header_value(render(value, &mut values)));
+        }
+        request
+    }
+}
+
+fn render(template: &Template, values: &mut Values<'_>) -> Bytes {
+    let mut out = Vec::new();
+    template.render(&mut out, values);
+    out.into()
+}
+
+fn uri(target: &Target, path: &Template, fields: &[Field]) -> Template {
+    let authority = || Template::text(target.origin.authority());
+    let host = fields.iter().find(|(name, value)| name.eq_ignore_ascii_case("host") && !value.is_empty());
+    let mut uri = Template::text(format!("{}://", target.origin.scheme()));
+    uri.append(host.map_or_else(authority, |(_, host)| host.clone()));
+    uri.append(path.clone());
+    uri
+}
+
+fn sample_uri(uri: &Template) -> Option<Uri> {
+    let mut random = SmallRng::seed_from_u64(0);
+    Uri::from_maybe_shared(render(uri, &mut Values { random: &mut random, number: 0, body_length: 0 })).ok()
+}
+
+/// A URL is checked when the target is made, so that only a `Host` can still be wrong.
+fn not_a_host(target: &Target) -> RequestError {
+    let host = target.headers.iter().find(|header| header.name().eq_ignore_ascii_case("host"));
+    let header = host.and_then(super::Header::value).unwrap_or_default();
+    RequestError::Header {
+        header: format!("Host: {header}"),
+        why: "it is not a host name with or without a port",
+    }
+}
+
+#[expect(
+    clippy::expect_used,
+    reason = "a sample was parsed when the target was made, and only numbers differ"
+)]
+fn uri_of(text: Bytes) -> Uri {
+    Uri::from_maybe_shared(text).expect("a URI with other numbers")
+}
+
+#[expect(clippy::expect_used, reason = "`Header` takes no other characters, and numbers are among them")]
+fn header_value(text: Bytes) -> HeaderValue {
+    HeaderValue::from_maybe_shared(text).expect("a header's text")
+}

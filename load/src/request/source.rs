@@ -1,0 +1,112 @@
+//! All that may be asked in one load.
+
+use super::compiled::Compiled;
+use super::writer::RequestWriter;
+use super::{Origin, RequestError, Target};
+use std::num::NonZeroU32;
+
+/// What to ask, shared by all threads and never changed.
+#[derive(Debug)]
+pub struct RequestSource {
+    origin: Origin,
+    pub(super) targets: Vec<Compiled>,
+    pub(super) order: Order,
+}
+
+/// Which target is next.
+#[derive(Debug)]
+pub(super) enum Order {
+    /// One after the other, as they were given.
+    InTurn,
+    /// At random: the sums of the weights up to and with each target.
+    ByWeight(Vec<u64>),
+}
+
+impl RequestSource {
+    /// Requests for these targets: in turn where all weights are equal (each thread begins at another one), at random by
+    /// their weights otherwise.
+    ///
+    /// # Errors
+    /// [`RequestError::NoTarget`], [`RequestError::Origins`], [`RequestError::Placeholder`], and
+    /// [`RequestError::Header`] for a `Host` that is none.
+    pub fn new(targets: Vec<Target>) -> Result<Self, RequestError> {
+        let origin = targets.first().ok_or(RequestError::NoTarget)?.origin.clone();
+        if let Some(other) = targets.iter().find(|target| target.origin != origin) {
+            return Err(RequestError::Origins { first: origin, other: other.origin.clone() });
+        }
+        let order = Order::of(targets.iter().map(|target| target.weight));
+        let targets = targets.iter().map(Compiled::new).collect::<Result<_, _>>()?;
+        Ok(Self { origin, targets, order })
+    }
+
+    /// One GET of a path without placeholders.
+    ///
+    /// # Panics
+    /// Where the host is none or the path has a character that a URL cannot have: for what users write there is
+    /// [`new`](Self::new).
+    #[must_use]
+    pub fn get(origin: Origin, path: &str) -> Self {
+        let target = Target::get(&format!("{origin}{path}"));
+        match target.and_then(|target| Self::new(vec![target])) {
+            Ok(source) => source,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// Where the requests go.
+    #[must_use]
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// The view of thread `index` of `threads`. `keep_alive: false` adds `Connection: close`.
+    #[must_use]
+    pub fn writer(&self, index: u32, threads: u32, seed: u64, keep_alive: bool) -> RequestWriter<'_> {
+        RequestWriter::new(self, index, threads, seed, keep_alive)
+    }
+}
+
+impl Order {
+    fn of(weights: impl Iterator<Item = NonZeroU32>) -> Self {
+        let mut sum = 0;
+        let sums: Vec<u64> = weights
+            .map(|weight| {
+                sum += u64::from(weight.get());
+                sum
+            })
+            .collect();
+        let first = sums.first().copied().unwrap_or_default();
+        let are_equal = (1..).zip(&sums).all(|(count, &sum)| sum == first * count);
+        if are_equal { Self::InTurn } else { Self::ByWeight(sums) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn order(weights: &[u32]) -> Order {
+        Order::of(weights.iter().map(|&weight| NonZeroU32::new(weight).unwrap()))
+    }
+
+    #[test]
+    fn only_different_weights_need_chance() {
+        assert!(matches!(order(&[1]), Order::InTurn));
+        assert!(matches!(order(&[3, 3, 3]), Order::InTurn));
+        assert!(matches!(order(&[1, 2, 3]), Order::ByWeight(sums) if sums == [1, 3, 6]));
+        assert!(matches!(order(&[u32::MAX, 1]), Order::ByWeight(sums) if sums[1] == 1 << 32));
+    }
+
+    #[test]
+    fn all_targets_share_one_origin() {
+        let target = |url| Target::get(url).unwrap();
+        let error =
+            RequestSource::new(vec![target("http://a/"), target("http://A:80/x"), target("https://a/")]);
+        assert_eq!(
+            error.unwrap_err().to_string(),
+            "all targets of one load must have the same scheme, host and port, but `http://a` and `https://a` differ: \
+             run one load for each"
+        );
+        assert!(matches!(RequestSource::new(Vec::new()), Err(RequestError::NoTarget)));
+    }
+}

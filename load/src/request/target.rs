@@ -1,0 +1,117 @@
+//! One thing to ask.
+
+use super::origin::UrlParts;
+use super::{Header, Origin, RequestError};
+use crate::http1::is_token_byte;
+use base64::Engine as _;
+use bytes::Bytes;
+use std::num::NonZeroU32;
+
+/// One thing to ask: a method, a URL, headers, a body, and how often it is asked among others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    pub(super) origin: Origin,
+    pub(super) method: String,
+    /// Path and query, with placeholders.
+    pub(super) path: String,
+    pub(super) headers: Vec<Header>,
+    pub(super) body: Bytes,
+    pub(super) weight: NonZeroU32,
+}
+
+impl Target {
+    /// A GET.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn get(url: &str) -> Result<Self, RequestError> {
+        Self::new("GET", url)
+    }
+
+    /// Any method but CONNECT, without a body. A user in the URL (`http://user:password@host/`) becomes an
+    /// `Authorization` header (Basic, RFC 7617); a fragment (`#..`) is dropped.
+    ///
+    /// # Errors
+    /// [`RequestError::Method`], [`RequestError::Url`].
+    pub fn new(method: &str, url: &str) -> Result<Self, RequestError> {
+        if method.is_empty() || !method.bytes().all(is_token_byte) || method == "CONNECT" {
+            return Err(RequestError::Method { method: method.escape_debug().to_string() });
+        }
+        let UrlParts { origin, path, user } = UrlParts::parse(url)?;
+        let headers = user.map(authorization).transpose()?.into_iter().collect();
+        let (method, body, weight) = (method.to_owned(), Bytes::new(), NonZeroU32::MIN);
+        Ok(Self { origin, method, path, headers, body, weight })
+    }
+
+    /// Adds a header, beside others of the same name that were added; it takes the place of a default.
+    #[must_use]
+    pub fn with_header(mut self, header: Header) -> Self {
+        self.headers.push(header);
+        self
+    }
+
+    /// Sets the body, which may have placeholders.
+    #[must_use]
+    pub fn with_body(mut self, body: impl Into<Bytes>) -> Self {
+        self.body = body.into();
+        self
+    }
+
+    /// Sets how often it is asked, relative to the others; it is 1 by default.
+    #[must_use]
+    pub fn with_weight(mut self, weight: NonZeroU32) -> Self {
+        self.weight = weight;
+        self
+    }
+
+    /// Where it goes.
+    #[must_use]
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+}
+
+fn authorization(user: &str) -> Result<Header, RequestError> {
+    let user = if user.contains(':') { user.to_owned() } else { format!("{user}:") };
+    let encoded = base64::engine::general_purpose::STANDARD.encode(percent_decoded(user.as_bytes()));
+    Header::new("Authorization", &format!("Basic {encoded}"))
+}
+
+fn percent_decoded(mut text: &[u8]) -> Vec<u8> {
+    let mut decoded = Vec::with_capacity(text.len());
+    let digit = |byte: u8| (byte as char).to_digit(16).map(|digit| digit as u8);
+    while let [first, rest @ ..] = text {
+        let escaped = match text {
+            [b'%', high, low, ..] => digit(*high).zip(digit(*low)),
+            _ => None,
+        };
+        decoded.push(escaped.map_or(*first, |(high, low)| high * 16 + low));
+        text = if escaped.is_some() { &rest[2..] } else { rest };
+    }
+    decoded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_user_in_the_url_becomes_a_basic_authorization() {
+        // RFC 7617 section 2: "Aladdin" with "open sesame".
+        let target = Target::get("http://Aladdin:open%20sesame@h/").unwrap();
+        assert_eq!(target.headers[0].value(), Some("Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="));
+        let alone = Target::get("http://me%@h/").unwrap();
+        assert_eq!(alone.headers[0].value(), Some("Basic bWUlOg=="));
+    }
+
+    #[test]
+    fn a_method_is_one_token() {
+        for method in ["", "GET /", "GET\r\n", "CONNECT"] {
+            assert!(
+                matches!(Target::new(method, "http://h/"), Err(RequestError::Method { .. })),
+                "{method:?}"
+            );
+        }
+        assert!(Target::new("M-SEARCH", "http://h/").is_ok());
+    }
+}

@@ -1,0 +1,81 @@
+//! What is done for each request allocates nothing in the steady state.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use threadcount_load::http1::{Parsed, ResponseParser};
+use threadcount_load::request::{RequestSource, Target};
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+struct Counting;
+
+// SAFETY: everything is left to the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.with(|count| count.set(count.get() + 1));
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(place, layout) }
+    }
+    unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        ALLOCATIONS.with(|count| count.set(count.get() + 1));
+        unsafe { System.realloc(place, layout, size) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+fn allocations(mut step: impl FnMut()) -> u64 {
+    // Buffers grow to their size first.
+    (0..100).for_each(|_| step());
+    let before = ALLOCATIONS.get();
+    (0..1000).for_each(|_| step());
+    ALLOCATIONS.get() - before
+}
+
+#[test]
+fn reading_an_answer_allocates_nothing() {
+    let answers: [&[u8]; 4] = [
+        b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
+        b"HTTP/1.1 404 Not Found\r\nDate: now\r\nContent-Length: 5\r\n\r\nhello",
+        b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;x\r\nabc\r\n0\r\nA: b\r\n\r\n",
+    ];
+    let mut parser = ResponseParser::new();
+    let count = allocations(|| {
+        for answer in answers {
+            parser.begin(false);
+            assert!(matches!(parser.feed(answer), Ok(Parsed::Complete { .. })));
+        }
+    });
+    assert_eq!(count, 0);
+}
+
+#[test]
+fn an_answer_cut_between_its_lines_or_in_its_body_allocates_nothing() {
+    let pieces: [&[u8]; 3] = [b"HTTP/1.1 200 OK\r\n", b"Content-Length: 5\r\n\r\nhe", b"llo"];
+    let mut parser = ResponseParser::new();
+    let count = allocations(|| {
+        parser.begin(false);
+        for piece in pieces {
+            assert!(parser.feed(piece).is_ok());
+        }
+    });
+    assert_eq!(count, 0);
+}
+
+#[test]
+fn writing_a_request_allocates_nothing() {
+    let urls = ["http://h/static", "http://h/{seq:1}?q={rand:1:1000000}", "http://h/{rand:1:9}"];
+    let post = |url| Target::new("POST", url).unwrap().with_body("{\"id\": {seq:1}}");
+    let source = RequestSource::new(urls.map(post).to_vec()).unwrap();
+    let only = RequestSource::new(vec![Target::get("http://h/").unwrap()]).unwrap();
+    for source in [&source, &only] {
+        let mut writer = source.writer(0, 2, 1, true);
+        assert_eq!(allocations(|| assert!(!writer.next_http1().bytes.is_empty())), 0);
+    }
+}
