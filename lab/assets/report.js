@@ -38,9 +38,13 @@
   }
 
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  // Single quotes, because a saved SVG has the font within an attribute.
+  const font = () => colour("--sans").replaceAll('"', "'");
   const variantColour = (index) => colour("--v" + ((index % COLOURS) + 1));
   const dash = (index) => DASHES[Math.floor(index / COLOURS) % DASHES.length];
-  const shorten = (text, length) => (text.length > length ? text.slice(0, length - 1) + "…" : text);
+  // Control characters would make a saved SVG ill-formed.
+  const clean = (text) => text.replace(/[\u0000-\u001f\u007f\ufffe\uffff]/g, "\ufffd");
+  const shorten = (text, length) => clean(text.length > length ? text.slice(0, length - 1) + "…" : text);
 
   function number(value) {
     if (value === null || value === undefined) return "–";
@@ -71,19 +75,23 @@
     return values.some((value) => value !== null && (!figure.optional || value > 0));
   }
 
+  // A second without a reading is a gap; a percentile nobody recorded is passed over with a straight line.
   function points(figure, values) {
-    const nines = load().nines;
-    return values.map((value, place) => [figure.percentile ? nines[place] : place + 0.5, value]);
+    if (!figure.percentile) return values.map((value, place) => [place + 0.5, value]);
+    return values.map((value, place) => [load().nines[place], value]).filter(([, value]) => value !== null);
   }
 
   function lineSeries(figure, variant) {
     const all = lines(figure, variant);
     const style = { color: variantColour(variant), type: dash(variant) };
     const common = { type: "line", symbol: "none", animation: false };
-    const faint = all.runs.length < 2 ? [] : all.runs.map((run, round) => ({
-      ...common, id: "r" + variant + "." + round, name: data.variants[variant], data: points(figure, run), silent: true, z: 2,
-      lineStyle: { ...style, width: 1, opacity: 0.28 }, sampling: "lttb",
-    }));
+    // All single runs are one series with gaps: a tenth of the work of one series each.
+    const gap = [null, null];
+    const faint = all.runs.length < 2 ? [] : [{
+      ...common, id: "r" + variant, name: data.variants[variant], silent: true, z: 2,
+      data: all.runs.flatMap((run) => [...points(figure, run), gap]),
+      lineStyle: { ...style, width: 1, opacity: 0.28 },
+    }];
     return faint.concat([{
       ...common, id: "m" + variant, name: data.variants[variant], data: points(figure, all.median), z: 3,
       lineStyle: { ...style, width: 2.2 }, itemStyle: { color: style.color }, emphasis: { disabled: true },
@@ -134,12 +142,12 @@
   // ---- ECharts options -------------------------------------------------------------------------------------------
 
   function axis(extra) {
-    const soft = colour("--soft"), rule = colour("--rule"), font = colour("--sans");
+    const soft = colour("--soft"), rule = colour("--rule");
     return {
-      type: "value", nameTextStyle: { color: soft, fontFamily: font }, axisLine: { show: true, lineStyle: { color: soft } },
-      axisLabel: { color: soft, fontFamily: font, hideOverlap: true, formatter: tick }, axisTick: { show: true, lineStyle: { color: soft } },
+      type: "value", nameTextStyle: { color: soft, fontFamily: font() }, axisLine: { show: true, lineStyle: { color: soft } },
+      axisLabel: { color: soft, fontFamily: font(), hideOverlap: true, formatter: tick }, axisTick: { show: true, lineStyle: { color: soft } },
       splitLine: { lineStyle: { color: rule, opacity: 0.6 } }, ...extra,
-      ...(extra.axisLabel ? { axisLabel: { color: soft, fontFamily: font, hideOverlap: true, ...extra.axisLabel } } : {}),
+      ...(extra.axisLabel ? { axisLabel: { color: soft, fontFamily: font(), hideOverlap: true, ...extra.axisLabel } } : {}),
     };
   }
 
@@ -164,13 +172,13 @@
     const name = figure.unit === "/s" ? "per second" : figure.unit;
     const logarithmic = figure.percentile && figure.logarithmic;
     return axis({ name, nameLocation: "end", nameGap: 10, type: logarithmic ? "log" : "value", min: logarithmic ? undefined : 0,
-      axisLine: { show: false }, axisTick: { show: false }, nameTextStyle: { color: colour("--soft"), align: "left", fontFamily: colour("--sans") } });
+      axisLine: { show: false }, axisTick: { show: false }, nameTextStyle: { color: colour("--soft"), align: "left", fontFamily: font() } });
   }
 
   function option(figure) {
     const shown = shownVariants();
     return {
-      animation: false, textStyle: { fontFamily: colour("--sans") }, backgroundColor: "transparent",
+      animation: false, textStyle: { fontFamily: font() }, backgroundColor: "transparent",
       grid: { left: 12, right: 18, top: 34, bottom: 44, containLabel: true },
       xAxis: xAxis(figure), yAxis: yAxis(figure),
       series: shown.flatMap((variant) => (figure.sweep ? sweepSeries(variant) : lineSeries(figure, variant))),
@@ -183,11 +191,11 @@
 
   // A picture that stands alone: title, names and a background of its own.
   function exportOption(figure) {
-    const title = figure.title + (figure.sweep ? "" : ", " + load().words);
+    const title = figure.title + (figure.sweep ? "" : ", " + shorten(load().words, 60));
     const base = option(figure);
     return {
       ...base, backgroundColor: colour("--paper"), tooltip: { show: false }, grid: { ...base.grid, top: 84 },
-      title: { text: title, left: 12, top: 8, textStyle: { color: colour("--ink"), fontSize: 15, fontFamily: colour("--sans") } },
+      title: { text: title, left: 12, top: 8, textStyle: { color: colour("--ink"), fontSize: 15, fontFamily: font() } },
       legend: { show: true, left: 8, top: 36, icon: "rect", itemHeight: 3, textStyle: { color: colour("--ink") },
         data: shownVariants().map((variant) => ({ name: data.variants[variant], itemStyle: { color: variantColour(variant) } })),
         formatter: (name) => shorten(name, 40) },
@@ -285,7 +293,9 @@
     holder.setAttribute("aria-label", "Table of " + figure.title);
     figure.table = make("details", {}, [make("summary", { textContent: "Figure " + (index + 1) + " as a table" }), holder]);
     figure.table.addEventListener("toggle", () => tabulate(figure));
-    const caption = make("figcaption", {}, [make("strong", { textContent: "Figure " + (index + 1) + ". " + figure.title + ". " }), figure.says]);
+    figure.heading = make("strong");
+    figure.number = index + 1;
+    const caption = make("figcaption", {}, [figure.heading, figure.says]);
     document.getElementById("pictures").append(make("figure", {}, [caption, figure.place, tools, figure.table]));
     figure.chart = echarts.init(figure.place, null, { renderer: "svg" });
     draw(figure);
@@ -299,12 +309,16 @@
 
   function draw(figure) {
     figure.chart.setOption(option(figure), { notMerge: true });
+    const under = figure.sweep || data.loads.length < 2 ? "" : ", " + shorten(load().words, 60);
     const names = shownVariants().map((variant) => shorten(data.variants[variant], 60)).join(", ");
-    figure.place.setAttribute("aria-label", figure.title + (figure.sweep ? "" : ", " + load().words) + ", for " + (names || "no variant")
+    figure.place.setAttribute("aria-label", figure.title + under + ", for " + (names || "no variant")
       + ". " + figure.says + " The same figures stand in the table below the picture.");
     tabulate(figure);
   }
 
+  const PRINTED = { width: 640, height: 290 }; // the width of a printed page; report.css has the same
+  // At once, because a print does not wait for the next frame.
+  const resize = (size) => drawn.forEach((figure) => { figure.chart.resize(size); figure.chart.getZr().flush(); });
   const drawAll = () => drawn.forEach(draw);
 
   function controls() {
@@ -353,8 +367,8 @@
       applyTheme(asked);
     });
     prefersDark.addEventListener("change", () => applyTheme(current()));
-    addEventListener("beforeprint", () => applyTheme("light"));
-    addEventListener("afterprint", () => applyTheme(current()));
+    addEventListener("beforeprint", () => { applyTheme("light"); resize(PRINTED); });
+    addEventListener("afterprint", () => { applyTheme(current()); resize(); });
     applyTheme(current());
   }
 

@@ -1,5 +1,7 @@
 //! Every report, made from documents whose figures are known.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
+
 mod common;
 
 use quick_xml::events::Event;
@@ -206,7 +208,9 @@ fn a_result_without_runs_still_makes_every_report() {
     for format in [Format::Html, Format::Markdown, Format::Csv, Format::Junit, Format::Text] {
         assert!(!render(&document, format).unwrap().is_empty());
     }
-    terminal(&document, None, TerminalStyle { width: 80, colour: false });
+    assert!(
+        terminal(&document, None, TerminalStyle { width: 80, colour: false }).contains("nothing to compare")
+    );
 }
 
 #[test]

@@ -6,6 +6,7 @@ use crate::report::published::mean;
 use crate::report::summary::load_words;
 use crate::result::ResultDocument;
 use serde::Serialize;
+use std::cmp::Ordering;
 
 /// Steps of the latency curve for each further nine (90 %, 99 %, ...).
 const STEPS_PER_NINE: usize = 16;
@@ -142,16 +143,25 @@ fn variant_pictures(runs: &[&Record], nines: &[f64]) -> VariantPictures {
     }
 }
 
-/// The response time at each place of the grid: that of the first point at or beyond it. A run with fewer answers than
-/// a place needs has nothing there.
+/// The response time at each place of the grid: that of the first point at or beyond it. The curve ends with the
+/// slowest answer, at the last place that so many answers reach; between the last recorded percentile and that end
+/// nothing is known, so nothing is said.
 fn curve(points: &[CurvePoint], answers: u64, nines: &[f64]) -> Vec<Option<f64>> {
-    let last = (answers.max(1) as f64).log10();
-    let at = |nines: &f64| {
+    let last = (answers.max(1) as f64).log10() + 1e-9;
+    let end = nines.iter().rposition(|at| *at <= last).unwrap_or(0);
+    let at = |(place, nines): (usize, &f64)| {
         let percentile = 100.0 * (1.0 - 10_f64.powf(-nines));
-        let point = points.iter().find(|point| point.percentile >= percentile - 1e-9);
-        point.filter(|_| *nines <= last + 1e-9).map(|point| rounded(point.response_ms))
+        let point = match place.cmp(&end) {
+            Ordering::Less => points
+                .iter()
+                .find(|point| point.percentile >= percentile - 1e-9)
+                .filter(|point| point.percentile < 100.0),
+            Ordering::Equal => points.last(),
+            Ordering::Greater => None,
+        };
+        point.map(|point| rounded(point.response_ms))
     };
-    nines.iter().map(at).collect()
+    nines.iter().enumerate().map(at).collect()
 }
 
 /// How several readings within one second become one.
@@ -264,8 +274,8 @@ mod tests {
         let points = [point(0.0, 1.0), point(50.0, 5.0), point(99.0, 9.0), point(100.0, 50.0)];
         let two = 2_f64.log10();
         assert_eq!(
-            curve(&points, 1_000, &[0.0, two, 2.0, 3.0, 4.0]),
-            [Some(1.0), Some(5.0), Some(9.0), Some(50.0), None]
+            curve(&points, 1_000, &[0.0, two, 2.0, 2.5, 3.0, 4.0]),
+            [Some(1.0), Some(5.0), Some(9.0), None, Some(50.0), None]
         );
     }
 

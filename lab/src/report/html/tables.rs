@@ -24,7 +24,6 @@ pub struct RatioTable {
 
 /// One ratio.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "the names are the table's columns")]
 pub struct RatioRow {
     pub metric: String,
     pub variant: String,
@@ -39,7 +38,6 @@ pub struct RatioRow {
 
 /// Places in per cent.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "the names are the definition")]
 pub struct Bar {
     pub low: f64,
     pub at: f64,

@@ -1,0 +1,256 @@
+//! The HTML report in a real browser: it draws, answers, asks nobody for anything, and text stays text.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
+
+#[path = "../common/mod.rs"]
+mod common;
+mod devtools;
+
+use devtools::{Page, chromium};
+use serde_json::{Value, json};
+use std::ops::{Deref, DerefMut};
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard};
+use std::time::Instant;
+use threadcount::report::html::html;
+use threadcount::result::ResultDocument;
+
+/// A browser needs two cores for itself.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// A page, its file, and its turn.
+struct Opened {
+    page: Page,
+    _file: tempfile::TempDir,
+    _turn: MutexGuard<'static, ()>,
+}
+
+impl Deref for Opened {
+    type Target = Page;
+
+    fn deref(&self) -> &Page {
+        &self.page
+    }
+}
+
+impl DerefMut for Opened {
+    fn deref_mut(&mut self) -> &mut Page {
+        &mut self.page
+    }
+}
+
+fn open(document: &ResultDocument) -> Option<Opened> {
+    let program = chromium()?;
+    let turn = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let dir = tempfile::tempdir().unwrap();
+    let file: PathBuf = dir.path().join("report.html");
+    std::fs::write(&file, html(document).unwrap()).unwrap();
+    let mut page = Page::start(&program);
+    page.open(&file);
+    Some(Opened { page, _file: dir, _turn: turn })
+}
+
+/// Nothing on the console, no dialog, and no address but the file's own.
+fn is_quiet(page: &Page) {
+    let complaints = page.complaints();
+    assert!(complaints.is_empty(), "{complaints:#?}");
+    let strangers: Vec<&str> = page
+        .requests()
+        .into_iter()
+        .filter(|url| !url.starts_with("file:") && !url.starts_with("data:") && !url.starts_with("about:"))
+        .collect();
+    assert!(strangers.is_empty(), "{strangers:?}");
+    assert!(page.requests().iter().any(|url| url.starts_with("file:")), "requests are seen at all");
+}
+
+const STROKES: &str =
+    "[...document.querySelectorAll('#chart-rate path')].map(path => path.getAttribute('stroke')).join()";
+
+#[test]
+fn the_page_draws_seven_figures_and_asks_nobody() {
+    let Some(mut page) = open(&common::demo()) else { return };
+    assert_eq!(page.evaluate("document.querySelectorAll('.chart svg').length"), 7);
+    assert_eq!(page.evaluate("document.querySelectorAll('h1').length"), 1);
+    is_quiet(&page);
+}
+
+#[test]
+fn a_request_that_the_page_would_send_is_refused() {
+    let Some(mut page) = open(&common::demo()) else { return };
+    page.evaluate("new Promise(done => { const it = new Image(); it.onerror = it.onload = done; it.src = 'http://127.0.0.1:9/x.png'; })");
+    let complaints = format!("{:?}", page.complaints());
+    assert!(complaints.contains("Content Security Policy"), "{complaints}");
+}
+
+#[test]
+fn the_theme_can_be_changed_and_stays_after_a_reload() {
+    let Some(mut page) = open(&common::demo()) else { return };
+    let paper = "getComputedStyle(document.documentElement).backgroundColor";
+    let (light, light_strokes) = (page.text(paper), page.text(STROKES));
+    page.evaluate("document.getElementById('theme').click()");
+    let (dark, dark_strokes) = (page.text(paper), page.text(STROKES));
+    assert_ne!(light, dark);
+    assert_ne!(light_strokes, dark_strokes, "the pictures change with the page");
+    assert_eq!(page.text("document.getElementById('theme').getAttribute('aria-pressed')"), "true");
+    page.reload();
+    assert_eq!(page.text(paper), dark);
+    page.evaluate("document.getElementById('theme').click()");
+    assert_eq!(page.text(paper), light);
+    is_quiet(&page);
+}
+
+#[test]
+fn the_page_follows_the_systems_theme_and_prints_light() {
+    let Some(mut page) = open(&common::demo()) else { return };
+    let dark = json!({"features": [{"name": "prefers-color-scheme", "value": "dark"}]});
+    page.call("Emulation.setEmulatedMedia", dark);
+    page.until("document.documentElement.dataset.theme === 'dark'");
+    page.evaluate("dispatchEvent(new Event('beforeprint'))");
+    assert_eq!(page.text("document.documentElement.dataset.theme"), "light");
+    assert_eq!(page.evaluate("document.querySelector('#chart-rate svg').getBoundingClientRect().width"), 640);
+    page.evaluate("dispatchEvent(new Event('afterprint'))");
+    assert_eq!(page.text("document.documentElement.dataset.theme"), "dark");
+    let printed = page.call("Page.printToPDF", json!({}));
+    assert!(printed["data"].as_str().unwrap().starts_with("JVBERi"), "a PDF begins with %PDF-");
+    is_quiet(&page);
+}
+
+#[test]
+fn variants_can_be_switched_off_in_all_figures() {
+    let Some(mut page) = open(&common::demo()) else { return };
+    let colour = page.text("getComputedStyle(document.documentElement).getPropertyValue('--v3').trim()");
+    assert!(page.text(STROKES).contains(&colour));
+    page.evaluate("document.querySelectorAll('#controls input')[2].click()");
+    for chart in ["curve", "rate", "p99", "memory", "threads", "cpu", "sweep"] {
+        let strokes = page.text(&STROKES.replace("chart-rate", &format!("chart-{chart}")));
+        assert!(!strokes.contains(&colour), "{chart} still shows the variant");
+        assert!(!strokes.is_empty());
+    }
+    let label = page.text("document.getElementById('chart-rate').getAttribute('aria-label')");
+    assert!(label.contains("for platform, platform-sized."), "{label}");
+    page.evaluate("document.querySelectorAll('#controls input')[2].click()");
+    assert!(page.text(STROKES).contains(&colour));
+    is_quiet(&page);
+}
+
+#[test]
+fn hover_shows_the_figures_of_that_second() {
+    let Some(mut page) = open(&common::demo()) else { return };
+    page.hover("#chart-rate", 0.5, 0.5);
+    page.until("document.querySelector('#chart-rate .tip') !== null");
+    let shown = page.text("document.querySelector('#chart-rate .tip').innerText");
+    let second: usize = shown.lines().next().unwrap().trim_start_matches("second ").parse().unwrap();
+    let data = page.evaluate("JSON.parse(document.getElementById('data').textContent)");
+    for (variant, name) in ["platform", "platform-sized", "virtual"].into_iter().enumerate() {
+        let rate = &data["loads"][0]["variants"][variant]["rate_per_s"]["median"][second - 1];
+        let text = threadcount::report::figures::number(rate.as_f64().unwrap());
+        assert!(shown.contains(name) && shown.contains(&format!("{text}/s")), "{name} {text}: {shown}");
+    }
+    page.hover("#chart-curve", 0.5, 0.5);
+    page.until("document.querySelector('#chart-curve .tip') !== null");
+    let shown = page.text("document.querySelector('#chart-curve .tip').innerText");
+    assert!(shown.contains("% waited no longer than") && shown.contains(" ms"), "{shown}");
+    is_quiet(&page);
+}
+
+#[test]
+fn the_other_load_can_be_chosen_and_seen_as_a_table() {
+    let Some(mut page) = open(&common::demo()) else { return };
+    page.evaluate("document.querySelector('#pictures details').open = true");
+    page.until("document.querySelector('#pictures details table') !== null");
+    let table = "document.querySelector('#pictures details').innerText";
+    let first = page.text(table);
+    let choose = "(() => { const it = document.getElementById('load'); it.value = '1'; it.dispatchEvent(new Event('change')); })()";
+    page.evaluate(choose);
+    let second = page.text(table);
+    assert!(first.contains("400 clients") && second.contains("1,000 clients"), "{second}");
+    assert!(second.contains("99 %") && second.contains("slowest"), "{second}");
+    is_quiet(&page);
+}
+
+#[test]
+fn pictures_are_saved_as_png_and_svg() {
+    let Some(mut page) = open(&common::hostile()) else { return };
+    let click = |label: &str| {
+        format!(
+            "(() => {{ let saved = ''; const click = HTMLAnchorElement.prototype.click;
+              HTMLAnchorElement.prototype.click = function () {{ saved = this.download + ' ' + this.href; }};
+              [...document.querySelectorAll('#pictures button')].find(it => it.textContent === '{label}').click();
+              HTMLAnchorElement.prototype.click = click; return saved; }})()"
+        )
+    };
+    let png = page.text(&click("PNG"));
+    assert!(png.starts_with("threadcount-curve.png data:image/png;base64,iVBOR"), "{:.80}", png);
+    let svg = page.text(&click("SVG"));
+    assert!(svg.starts_with("threadcount-curve.svg data:image/svg+xml"), "{:.80}", svg);
+    let parse = format!(
+        "(() => {{ const text = decodeURIComponent({:?}.split(',').slice(1).join(','));
+          const it = new DOMParser().parseFromString(text, 'image/svg+xml');
+          return [it.querySelectorAll('parsererror, script, img').length, it.querySelectorAll('path').length > 3, it.querySelector('parsererror')?.textContent ?? '']; }})()",
+        svg
+    );
+    let found = page.evaluate(&parse);
+    assert_eq!(found, json!([0, true, ""]), "{svg}");
+    is_quiet(&page);
+}
+
+#[test]
+fn hostile_text_stays_text() {
+    let document = common::hostile();
+    let Some(mut page) = open(&document) else { return };
+    assert_eq!(page.text("document.querySelector('h1').textContent"), document.experiment.question);
+    let name = &document.experiment.variants[0].name;
+    assert_eq!(&page.text("document.querySelector('#controls label > span:last-child').textContent"), name);
+    page.hover("#chart-rate", 0.5, 0.5);
+    page.until("document.querySelector('#chart-rate .tip') !== null");
+    let strangers = "document.querySelectorAll('img, iframe, object, [onerror], a:not(.skip)').length";
+    assert_eq!(page.evaluate(strangers), 0, "an element from the data");
+    assert_eq!(page.evaluate("document.scripts.length"), 3);
+    is_quiet(&page);
+}
+
+#[test]
+fn nothing_is_wider_than_a_phone() {
+    for document in [common::demo(), common::hostile()] {
+        let Some(mut page) = open(&document) else { return };
+        page.resize(390, 844);
+        page.reload();
+        assert_eq!(page.evaluate("document.scrollingElement.scrollWidth"), 390, "the page scrolls sideways");
+        let widths = "Math.max(...[...document.querySelectorAll('.chart svg')].map(it => it.getBoundingClientRect().right))";
+        page.until(&format!("{widths} <= 390"));
+        is_quiet(&page);
+    }
+}
+
+#[test]
+fn axe_finds_no_serious_issue_in_light_or_dark() {
+    let Some(mut page) = open(&common::demo()) else { return };
+    page.evaluate("document.querySelectorAll('#pictures details').forEach(it => { it.open = true; })");
+    page.evaluate(concat!(include_str!("vendor/axe.min.js"), "; 0"));
+    for theme in ["light", "dark"] {
+        assert_eq!(page.text("document.documentElement.dataset.theme"), theme);
+        let found = page.evaluate("axe.run().then(result => result.violations.map(it => ({ id: it.id, impact: it.impact, help: it.help, nodes: it.nodes.slice(0, 3).map(node => node.html + node.failureSummary) })))");
+        let violations = found.as_array().unwrap();
+        let serious =
+            |it: &&Value| ["serious", "critical"].contains(&it["impact"].as_str().unwrap_or_default());
+        let serious: Vec<&Value> = violations.iter().filter(serious).collect();
+        assert!(serious.is_empty(), "{theme}: {serious:#?}");
+        println!("{theme}: {} lesser remarks: {violations:#?}", violations.len());
+        page.evaluate("document.getElementById('theme').click()");
+    }
+}
+
+#[test]
+fn the_big_page_opens() {
+    let document = common::big();
+    let Some(mut page) = open(&document) else { return };
+    let begun = Instant::now();
+    page.reload();
+    let seen = page.evaluate("performance.getEntriesByType('paint').map(it => it.name + ' ' + Math.round(it.startTime) + ' ms').join(', ')");
+    println!(
+        "5 variants x 7 runs x 10 min: all figures drawn {} ms after a reload; {seen}",
+        begun.elapsed().as_millis()
+    );
+    assert_eq!(page.evaluate("document.querySelectorAll('.chart svg').length"), 6);
+    is_quiet(&page);
+}
