@@ -139,7 +139,10 @@ fn missed_rate(record: &Record, load: &LoadReport) -> Option<Doubt> {
         Doubt::about(
             record,
             4,
-            format!("the asked rate of {asked:.0}/s was not reached: {sent:.0}/s were sent and {completed:.0}/s answered"),
+            format!(
+                "the asked rate of {asked:.0}/s was not reached: {sent:.0}/s were sent and \
+                {completed:.0}/s answered"
+            ),
         )
     })
 }
@@ -148,7 +151,8 @@ fn wide_spreads(experiment: &Experiment, records: &[Record]) -> Vec<String> {
     let wide = spreads(experiment, records).into_iter().filter(|spread| spread.rate > WIDE_SPREAD);
     wide.map(|spread| {
         format!(
-            "{} under {}: the rates of its {} runs differ by {:.0} %; something else was busy, or the warm-up was too short",
+            "{} under {}: the rates of its {} runs differ by {:.0} %; something else was busy, or \
+                the warm-up was too short",
             spread.variant,
             spread.load,
             spread.runs,
@@ -163,7 +167,10 @@ fn too_few_runs(experiment: &Experiment, records: &[Record]) -> Vec<String> {
     single
         .map(|spread| {
             let (variant, load) = (spread.variant, spread.load);
-            format!("{variant} under {load}: one complete run shows no spread, so nothing can be said of differences; use --runs 3 or more")
+            format!(
+                "{variant} under {load}: one complete run shows no spread, so nothing can be \
+                said of differences; use --runs 3 or more"
+            )
         })
         .collect()
 }
@@ -176,7 +183,8 @@ mod tests {
     use crate::record::{NetworkCounters, RunFailure};
 
     fn experiment() -> Experiment {
-        let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {a: {}}\nloads: [{clients: 4, duration: 1s}]\n";
+        let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {a: {}}\nloads: \
+            [{clients: 4, duration: 1s}]\n";
         parse("x", "x.yaml", text, false).expect("an experiment")
     }
 
@@ -223,7 +231,8 @@ mod tests {
             load.failures.insert("connection refused".into(), 9);
             load.failures.insert("timeout".into(), 1);
         });
-        let expected = "a under c4: 10 of 1000 requests failed (1.00 %), most of them: connection refused (and in 1 more of its runs)";
+        let expected = "a under c4: 10 of 1000 requests failed (1.00 %), most of them: connection \
+            refused (and in 1 more of its runs)";
         assert_eq!(judged(&twice(&record)), (false, expected.into()));
     }
 

@@ -120,10 +120,15 @@ impl Places {
     fn unknown(&self, written: &str, known: &[(String, PathBuf)]) -> UnknownExperiment {
         let names: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
         let help = match (nearest(written, names.iter().copied()), names.is_empty()) {
-            (_, true) => "no folder `experiments` was found here; give the path of a YAML file, or set THREADCOUNT_HOME \
+            (_, true) => "no folder `experiments` was found here; give the path of a YAML file, or \
+                set THREADCOUNT_HOME \
                 to the folder that holds `experiments`"
                 .to_owned(),
-            (Some(name), _) => format!("did you mean `{name}`? known: {}, or a path like ./mine.yaml", names.join(", ")),
+            (Some(name), _) => format!(
+                "did you mean `{name}`? known: {}, or a path like \
+                ./mine.yaml",
+                names.join(", ")
+            ),
             (None, _) => format!("known: {}, or a path like ./mine.yaml", names.join(", ")),
         };
         UnknownExperiment { written: written.to_owned(), help }

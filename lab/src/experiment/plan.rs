@@ -154,7 +154,8 @@ mod tests {
     #[test]
     fn the_estimate_of_counted_requests_rests_on_published_rates() {
         let experiment = experiment(
-            "warmup: 7s\nloads: [{clients: 1, requests: 1000, runs: 1}]\npublished: [{variant: a, rate: 100}, {variant: b, rate: 200}]",
+            "warmup: 7s\nloads: [{clients: 1, requests: 1000, runs: 1}]\npublished: [{variant: a, \
+                rate: 100}, {variant: b, rate: 200}]",
         );
         assert_eq!(estimate_s(&experiment), Some(20.0 + 15.0 + 20.0));
     }

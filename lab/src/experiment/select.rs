@@ -217,7 +217,8 @@ mod tests {
 
     #[test]
     fn a_jdk_for_commands_without_one_is_an_error() {
-        let text = "question: q\nrequest: /\nvariants: {a: {command: 'x {port}'}}\nloads: [{clients: 4, duration: 1s}]\n";
+        let text = "question: q\nrequest: /\nvariants: {a: {command: 'x {port}'}}\nloads: \
+            [{clients: 4, duration: 1s}]\n";
         let commands = parse("x", "x.yaml", text, false).expect("an experiment");
         let error =
             select(commands, &Selection { jdks: vec![21], ..Selection::default() }).expect_err("an error");

@@ -28,7 +28,8 @@ impl Rule for AcceptQueue {
             (sum(|network| network.listen_overflows), sum(|network| network.syn_retransmits));
         let (held, runs) = (overflowed.len(), scene.runs.len());
         let sentence = format!(
-            "the accept queue overflowed {} times in {held} of {runs} runs and {} connection attempts were repeated after \
+            "the accept queue overflowed {} times in {held} of {runs} runs and {} connection \
+                attempts were repeated after \
              1 s or more: such waiting is the backlog's, not the thread model's",
             whole(overflows),
             whole(repeated)

@@ -57,7 +57,8 @@ mod tests {
     #[test]
     fn clients_that_only_wait_are_the_limit() {
         let finding = look(&ClientCeiling, "clients: 400", run(7846.0, 50.1, 50.9, 1.2)).expect("a finding");
-        let expected = "every client is waiting for the server: 400 / 50.9 ms = 7,859/s; send more and it will probably do more";
+        let expected = "every client is waiting for the server: 400 / 50.9 ms = 7,859/s; send more \
+            and it will probably do more";
         assert_eq!(finding.sentence, expected);
     }
 

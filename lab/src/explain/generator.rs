@@ -51,7 +51,8 @@ mod tests {
             load.generator.why = Some("it used 97 % of a core".to_owned());
         });
         let finding = look(&Generator, "clients: 64", record).expect("a finding");
-        let expected = "the load generator was the bottleneck in 3 of 3 runs, so no verdict is drawn: it used 97 % of a core";
+        let expected = "the load generator was the bottleneck in 3 of 3 runs, so no verdict is \
+            drawn: it used 97 % of a core";
         assert_eq!(finding.sentence, expected);
     }
 

@@ -7,6 +7,7 @@ mod client_ceiling;
 mod cpu_ceiling;
 mod figure;
 mod generator;
+mod kind_or_size;
 mod pool_ceiling;
 mod scene;
 
@@ -34,14 +35,18 @@ const RULES: [&dyn Rule; 5] = [
     &client_ceiling::ClientCeiling,
 ];
 
-/// What every rule finds, load by load and variant by variant.
+/// What every rule finds, load by load and variant by variant, and last what a pair of variants shows.
 #[must_use]
 pub fn explain(experiment: &Experiment, records: &[Record]) -> Vec<Finding> {
-    let scenes = experiment.loads.iter().flat_map(|load| {
-        let variants = experiment.variants.iter().filter(|variant| load.includes(&variant.name));
-        variants.map(move |variant| Scene::of(variant, load, records))
-    });
-    scenes.flat_map(|scene| RULES.iter().filter_map(|rule| rule.look(&scene)).collect::<Vec<_>>()).collect()
+    let mut findings = Vec::new();
+    for load in &experiment.loads {
+        for variant in experiment.variants.iter().filter(|variant| load.includes(&variant.name)) {
+            let scene = Scene::of(variant, load, records);
+            findings.extend(RULES.iter().filter_map(|rule| rule.look(&scene)));
+        }
+        findings.extend(kind_or_size::look(experiment, load, records));
+    }
+    findings
 }
 
 /// How sure a finding is that holds in `held` of `runs` runs: (held + 1) / (runs + 2), Laplace's rule of succession,

@@ -30,7 +30,8 @@ impl Rule for PoolCeiling {
         let (threads, rate) = (whole(pool), whole(facts.rate_per_s));
         let (ceiling, fastest) = (facts.ceiling_per_s(pool), ms(facts.fastest_ms));
         let sentence = format!(
-            "all {threads} pool threads are busy: {threads} / {fastest} = {}/s is all such a pool can do, {rate}/s seen",
+            "all {threads} pool threads are busy: {threads} / {fastest} = {}/s is all such a pool \
+                can do, {rate}/s seen",
             whole(ceiling)
         );
         let mut seen = vec![

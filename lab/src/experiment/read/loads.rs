@@ -94,7 +94,8 @@ fn kind(fields: &Fields<'_>) -> Result<LoadKind, Fault> {
         (Some(clients), Some(_)) => {
             let span = fields.key_span("rate").unwrap_or_else(|| fields.span.clone());
             Err(Fault::new(span, "a load has clients or a rate, not both", "the second one").help(format!(
-                "clients wait for their answers, a rate does not; to limit the connections of a rate write `connections: {clients}`"
+                "clients wait for their answers, a rate does not; to limit the connections of a \
+                    rate write `connections: {clients}`"
             )))
         }
         (None, None) => {
@@ -139,7 +140,8 @@ fn path(node: &Node) -> Result<String, Fault> {
     let path = node.text("request")?;
     if path.contains("://") {
         return Err(node.bad("request", "a path, because each variant has an address of its own").help(
-            "write what follows the host, for example `/thread-info?sleep=50ms`; the address belongs to `server: {url: ...}`",
+            "write what follows the host, for example `/thread-info?sleep=50ms`; the address \
+                belongs to `server: {url: ...}`",
         ));
     }
     if !path.starts_with('/') || path.contains(char::is_whitespace) {

@@ -123,7 +123,8 @@ claims:
 #[test]
 fn quick_changes_sizes_only_when_it_is_asked_for() {
     let text = format!(
-        "{SMALL}  - {{clients: 1000, requests: 1_000_000}}\nquick: {{warmup: 8s, duration: 6s, runs: 3, loads: {{c1000: {{runs: 2, requests: 5k, variants: [virtual]}}}}}}\n"
+        "{SMALL}  - {{clients: 1000, requests: 1_000_000}}\nquick: {{warmup: 8s, duration: 6s, \
+            runs: 3, loads: {{c1000: {{runs: 2, requests: 5k, variants: [virtual]}}}}}}\n"
     );
     assert_eq!(good(&text).loads[0].requests, Some(1_000_000));
     assert!(!good(&text).quick);

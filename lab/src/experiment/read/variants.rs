@@ -167,10 +167,7 @@ impl ServerParts {
                 accept_count: self.accept_count.unwrap_or(ACCEPT_COUNT),
             });
         }
-        let Some(command) = self.command else {
-            return Err(Fault::new(span.clone(), format!("the variant `{name}` has no server"), "what is started?")
-                .help("write `server: {tomcat: \"11.0\", app: servlets}` or `command: java -jar app.jar --server.port={port}`"));
-        };
+        let command = self.command.ok_or_else(|| no_server(name, span))?;
         if let Some(threads) = fields.key_span("threads") {
             return Err(Fault::new(
                 threads,
@@ -179,17 +176,29 @@ impl ServerParts {
             )
             .help("choose the thread model in the command or in `env`"));
         }
-        let url = match self.url {
-            Some(url) => url,
-            None if command.contains("{port}") => "http://127.0.0.1:{port}".to_owned(),
-            None => {
-                return Err(Fault::new(span.clone(), format!("where does the server of `{name}` listen?"), "no `url`")
-                    .help("write `{port}` in the command, and a free port is put there; or `server: {url: \"http://127.0.0.1:8080\"}`"));
-            }
-        };
+        let url = self.url.or_else(|| url_of_port(&command)).ok_or_else(|| no_url(name, span))?;
         let ready = self.ready.or_else(|| request.map(|request| request.path.clone()));
         Ok(Server::Command { command, url, ready: ready.unwrap_or_else(|| "/".to_owned()) })
     }
+}
+
+/// A command that is told a port listens there.
+fn url_of_port(command: &str) -> Option<String> {
+    command.contains("{port}").then(|| "http://127.0.0.1:{port}".to_owned())
+}
+
+fn no_url(name: &str, span: &Range<usize>) -> Fault {
+    Fault::new(span.clone(), format!("where does the server of `{name}` listen?"), "no `url`").help(
+        "write `{port}` in the command, and a free port is put there; or \
+        `server: {url: \"http://127.0.0.1:8080\"}`",
+    )
+}
+
+fn no_server(name: &str, span: &Range<usize>) -> Fault {
+    Fault::new(span.clone(), format!("the variant `{name}` has no server"), "what is started?").help(
+        "write `server: {tomcat: \"11.0\", app: servlets}` or \
+        `command: java -jar app.jar --server.port={port}`",
+    )
 }
 
 fn threads(node: &Node) -> Result<Threads, Fault> {
