@@ -66,7 +66,8 @@ impl ResultFolder {
     /// The folder of one run: the server's log and its configuration.
     #[must_use]
     pub fn run_folder(&self, position: u32, variant: &str, load: &str) -> PathBuf {
-        let safe = |name: &str| name.replace(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '.', "_");
+        let safe =
+            |name: &str| name.replace(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '.', "_");
         self.0.join(RUN_FOLDER).join(format!("{position:03}-{}-{}", safe(variant), safe(load)))
     }
 

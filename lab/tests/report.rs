@@ -220,7 +220,10 @@ fn the_big_page_is_under_five_megabytes_and_asks_for_nothing() {
 fn hostile_text_is_escaped_in_the_page() {
     let page = render(&common::hostile(), Format::Html).unwrap();
     let (markup, scripts) = page.split_once(r#"<script type="application/json""#).unwrap();
-    assert!(!markup.contains("<script") && !markup.contains("<img"), "an element from the data stands in the page");
+    assert!(
+        !markup.contains("<script") && !markup.contains("<img"),
+        "an element from the data stands in the page"
+    );
     let data = &scripts[..scripts.find("</script>").unwrap()];
     assert!(!data[data.find('{').unwrap()..].contains('<'), "the data could end its element");
 }

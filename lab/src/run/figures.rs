@@ -49,7 +49,8 @@ fn load_sample(second: &Second) -> Option<LoadSample> {
 }
 
 fn latency_curve(times: &Times) -> Vec<CurvePoint> {
-    let point = |percentile: f64, value_ns: u64| CurvePoint { percentile, response_ms: value_ns as f64 / 1e6 };
+    let point =
+        |percentile: f64, value_ns: u64| CurvePoint { percentile, response_ms: value_ns as f64 / 1e6 };
     times
         .histogram()
         .iter_quantiles(CURVE_STEPS)

@@ -31,9 +31,10 @@ pub fn load_plan(load: &LoadSpec, url: &str) -> Result<LoadPlan, LoadPlanError> 
     let empty = |what| LoadPlanError::Empty { load: load.name.clone(), what };
     let (clients, pacing) = match load.kind {
         LoadKind::Closed { clients } => (clients, Pacing::Closed),
-        LoadKind::Open { rate_per_s, clients } => {
-            (clients, Pacing::Open { shape: RateShape::Constant { rate_per_s }, arrivals: Arrivals::Constant })
-        }
+        LoadKind::Open { rate_per_s, clients } => (
+            clients,
+            Pacing::Open { shape: RateShape::Constant { rate_per_s }, arrivals: Arrivals::Constant },
+        ),
     };
     let connections = NonZeroU32::new(clients).ok_or_else(|| empty("no clients"))?;
     let stop = stop(load).ok_or_else(|| empty("neither requests nor a duration"))?;

@@ -6,8 +6,8 @@ pub mod watch;
 
 use crate::experiment::plan::PlannedRun;
 use crate::experiment::{Experiment, LoadKind, LoadSpec, Variant};
-use crate::launch::launcher::{Launcher, RunningServer};
 use crate::launch::error::LaunchError;
+use crate::launch::launcher::{Launcher, RunningServer};
 use crate::observe::{Sampler, network};
 use crate::record::{BeforeAfter, Record, RunFailure};
 use crate::result_folder::ResultFolder;
