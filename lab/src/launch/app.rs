@@ -24,27 +24,36 @@ pub struct AppMissing {
 /// # Errors
 /// [`AppMissing`] with the files that were looked for.
 pub fn find(app: &str) -> Result<PathBuf, AppMissing> {
+    let missing = |looked_at| AppMissing { app: app.to_owned(), looked_at };
+    if has_war_ending(app) {
+        let path = PathBuf::from(app);
+        return if path.is_file() { Ok(path) } else { Err(missing(vec![path])) };
+    }
+    find_built(app, &format!("{app}.war")).map_err(missing)
+}
+
+/// Finds a file that a module of our Maven reactor builds, where [`find`] looks for a WAR.
+///
+/// # Errors
+/// The files that were looked for.
+pub fn find_built(module: &str, file: &str) -> Result<PathBuf, Vec<PathBuf>> {
     let named = std::env::var_os("THREADCOUNT_APPS").map(PathBuf::from);
     let executable = std::env::current_exe().ok();
     let starts =
         [std::env::current_dir().ok(), executable.as_deref().and_then(Path::parent).map(Path::to_owned)];
-    find_in(app, named.as_deref(), &starts.into_iter().flatten().collect::<Vec<_>>())
+    find_in(module, file, named.as_deref(), &starts.into_iter().flatten().collect::<Vec<_>>())
 }
 
-fn find_in(app: &str, named: Option<&Path>, starts: &[PathBuf]) -> Result<PathBuf, AppMissing> {
-    if has_war_ending(app) {
-        let path = PathBuf::from(app);
-        return if path.is_file() {
-            Ok(path)
-        } else {
-            Err(AppMissing { app: app.to_owned(), looked_at: vec![path] })
-        };
-    }
-    let war = format!("{app}.war");
-    let mut looked_at: Vec<PathBuf> = named.map(|it| it.join(&war)).into_iter().collect();
+fn find_in(
+    module: &str,
+    file: &str,
+    named: Option<&Path>,
+    starts: &[PathBuf],
+) -> Result<PathBuf, Vec<PathBuf>> {
+    let mut looked_at: Vec<PathBuf> = named.map(|it| it.join(file)).into_iter().collect();
     for start in starts {
-        looked_at.push(start.join(&war));
-        looked_at.extend(start.ancestors().map(|it| it.join("jvm").join(app).join("target").join(&war)));
+        looked_at.push(start.join(file));
+        looked_at.extend(start.ancestors().map(|it| it.join("jvm").join(module).join("target").join(file)));
     }
     if let Some(found) = looked_at.iter().find(|it| it.is_file()) {
         return Ok(found.clone());
@@ -53,7 +62,7 @@ fn find_in(app: &str, named: Option<&Path>, starts: &[PathBuf]) -> Result<PathBu
     let is_told =
         |path: &Path| starts.iter().map(PathBuf::as_path).chain(named).any(|it| path.starts_with(it));
     looked_at.retain(|it| is_told(it));
-    Err(AppMissing { app: app.to_owned(), looked_at })
+    Err(looked_at)
 }
 
 fn has_war_ending(app: &str) -> bool {
@@ -77,10 +86,10 @@ mod tests {
         let built = root.join("jvm/servlets/target/servlets.war");
         touch(&built);
         let inside = root.join("lab/src");
-        assert_eq!(find_in("servlets", None, std::slice::from_ref(&inside)), Ok(built));
+        assert_eq!(find_in("servlets", "servlets.war", None, std::slice::from_ref(&inside)), Ok(built));
         touch(&root.join("apps/servlets.war"));
         assert_eq!(
-            find_in("servlets", Some(&root.join("apps")), &[inside]),
+            find_in("servlets", "servlets.war", Some(&root.join("apps")), &[inside]),
             Ok(root.join("apps/servlets.war"))
         );
     }
@@ -90,14 +99,15 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let mine = root.path().join("mine.war");
         touch(&mine);
-        assert_eq!(find_in(mine.to_str().unwrap(), None, &[]), Ok(mine));
-        assert!(find_in("/nowhere/mine.war", None, &[]).is_err());
+        assert_eq!(find(mine.to_str().unwrap()), Ok(mine));
+        assert!(find("/nowhere/mine.war").is_err());
     }
 
     #[test]
     fn a_missing_app_is_answered_with_how_to_build_it() {
         let root = tempfile::tempdir().unwrap();
-        let says = find_in("servlets", None, &[root.path().to_owned()]).unwrap_err().to_string();
+        let looked_at = find_in("servlets", "servlets.war", None, &[root.path().to_owned()]).unwrap_err();
+        let says = AppMissing { app: "servlets".to_owned(), looked_at }.to_string();
         assert!(says.contains("`servlets` was not found") && says.contains("./dev build"), "{says}");
         assert!(says.contains("jvm/servlets/target/servlets.war"), "{says}");
     }

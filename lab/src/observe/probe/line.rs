@@ -8,17 +8,39 @@ use threadcount_load::clock::Nanos;
 #[serde(tag = "type", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields are the probe's; jvm/probe documents them")]
 pub enum Line {
-    Hello { t_ns: Nanos, pid: u32, java: String, level: String, processors: u32 },
+    Hello {
+        t_ns: Nanos,
+        pid: u32,
+        java: String,
+        level: String,
+        processors: u32,
+    },
     Sample(Sample),
     Carriers(Carriers),
     Pool(Pool),
     Gc(Gc),
-    GcPause { t_ns: Nanos, duration_ns: u64, name: String },
+    GcPause {
+        t_ns: Nanos,
+        duration_ns: u64,
+        name: String,
+    },
     Safepoint(Tally),
     Pinned(Tally),
     Wait(Tally),
-    NativeMemory { t_ns: Nanos, kind: String, reserved_bytes: u64, committed_bytes: u64 },
-    VirtualThreads { t_ns: Nanos, started: u64, ended: u64, submit_failed: u64 },
+    NativeMemory {
+        t_ns: Nanos,
+        kind: String,
+        reserved_bytes: u64,
+        committed_bytes: u64,
+    },
+    /// `events_until_ns`: every event that ended before it has been told.
+    VirtualThreads {
+        t_ns: Nanos,
+        events_until_ns: Nanos,
+        started: u64,
+        ended: u64,
+        submit_failed: u64,
+    },
 }
 
 /// Readings of the JVM's beans.
@@ -31,6 +53,8 @@ pub struct Sample {
     pub allocated_bytes: u64,
     pub process_cpu_ns: u64,
     pub rss_bytes: i64,
+    /// Threads of any kind, the JVM's own included; -1: no /proc.
+    pub os_threads: i64,
     pub platform_threads: u32,
 }
 
@@ -107,12 +131,15 @@ mod tests {
     #[test]
     fn a_line_cut_short_is_skipped_and_counted() {
         let text = concat!(
-            r#"{"type":"virtual_threads","t_ns":7,"started":1,"ended":2,"submit_failed":3}"#,
+            r#"{"type":"virtual_threads","t_ns":7,"events_until_ns":6,"started":1,"ended":2,"submit_failed":3}"#,
             "\n",
             r#"{"type":"sample","t_ns":8,"heap_us"#
         );
         let (lines, skipped) = parse(text);
-        assert_eq!(lines, [Line::VirtualThreads { t_ns: 7, started: 1, ended: 2, submit_failed: 3 }]);
+        assert_eq!(
+            lines,
+            [Line::VirtualThreads { t_ns: 7, events_until_ns: 6, started: 1, ended: 2, submit_failed: 3 }]
+        );
         assert_eq!(skipped, 1);
     }
 }

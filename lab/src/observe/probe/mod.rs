@@ -1,4 +1,13 @@
-//! The probe's lines (`jvm/probe`) as readings on the clock of the load.
+//! The probe (`jvm/probe`): how it gets into a JVM, and its lines as readings on the clock of the load.
 
+pub mod attach;
+pub mod choice;
+pub mod jar;
 pub mod line;
 pub mod readings;
+pub mod session;
+pub mod target;
+
+pub use attach::Attached;
+pub use choice::ProbeChoice;
+pub use session::ProbeSession;

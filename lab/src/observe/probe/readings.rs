@@ -80,10 +80,11 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
                     committed_bytes: *committed_bytes,
                 });
             }
-            Line::VirtualThreads { t_ns, started, ended, submit_failed } => virtual_threads.push((
-                *t_ns,
-                VirtualThreads { started: *started, ended: *ended, submit_failed: *submit_failed },
-            )),
+            Line::VirtualThreads { events_until_ns, started, ended, submit_failed, .. } => virtual_threads
+                .push((
+                    *events_until_ns,
+                    VirtualThreads { started: *started, ended: *ended, submit_failed: *submit_failed },
+                )),
             _ => {}
         }
     }
@@ -159,8 +160,8 @@ fn add(total: &mut Total, tally: &Tally) {
     total.longest_ms = total.longest_ms.max(ms(tally.longest_ns));
 }
 
-/// Counters at the end of the window less those at its start. The event stream speaks once a second and up to two
-/// seconds late, so the last figure is the first one said after the window.
+/// Counters at the end of the window less those at its start. The event stream speaks once a second, so the last figure
+/// is the first one that covers the whole window.
 fn grown(said: &[(Nanos, VirtualThreads)], window: Window) -> VirtualThreads {
     let last_until = |t_ns: Nanos| said.iter().rfind(|(at, _)| *at <= t_ns).map(|(_, count)| *count);
     let before = last_until(window.started_ns).unwrap_or_default();
@@ -230,7 +231,7 @@ mod tests {
     fn sample(at_s: f64, allocated: u64, cpu_ns: u64) -> String {
         format!(
             r#"{{"type":"sample","t_ns":{},"heap_used_bytes":5,"heap_committed_bytes":6,"allocated_bytes":{allocated},
-            "process_cpu_ns":{cpu_ns},"machine_cpu_share":0.5,"rss_bytes":7,"platform_threads":8}}"#,
+            "process_cpu_ns":{cpu_ns},"machine_cpu_share":0.5,"rss_bytes":7,"os_threads":9,"platform_threads":8}}"#,
             (at_s * 1e9) as u64
         )
         .replace('\n', "")
@@ -294,7 +295,7 @@ mod tests {
     fn virtual_threads_are_those_of_the_window() {
         let said = |at_s: u64, started: u64| {
             format!(
-                r#"{{"type":"virtual_threads","t_ns":{},"started":{started},"ended":{started},"submit_failed":0}}"#,
+                r#"{{"type":"virtual_threads","t_ns":1,"events_until_ns":{},"started":{started},"ended":{started},"submit_failed":0}}"#,
                 at_s * S
             )
         };

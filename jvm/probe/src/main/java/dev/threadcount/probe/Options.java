@@ -1,10 +1,13 @@
 package dev.threadcount.probe;
 
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * What the probe was asked for, as {@code key=value} pairs joined by commas in the agent's argument.
+ * What the probe was asked for, as {@code key=value} pairs joined by commas in the agent's argument. A path may be
+ * percent-encoded, so that it may hold commas.
  *
  * @param out where the lines go: {@code file:PATH} or {@code unix:PATH} (a listening Unix socket)
  * @param level how much is watched
@@ -15,9 +18,12 @@ import java.time.Duration;
 record Options(Out out, Level level, Duration period, Duration pinnedThreshold, Path recording) {
     /** How much is watched. */
     enum Level {
-        /** Readings, GC, pins and waits: cheap enough to leave on while measuring. */
+        /** Readings, GC, pins, contended monitors, socket reads: cheap enough to leave on while measuring. */
         LIGHT,
-        /** Also each start and end of a virtual thread, which costs a CPU-bound server more than a tenth of its rate. */
+        /**
+         * Also each start and end of a virtual thread, which costs a CPU-bound server more than a tenth of its rate, and
+         * each park.
+         */
         FULL
     }
 
@@ -49,7 +55,7 @@ record Options(Out out, Level level, Duration period, Duration pinnedThreshold, 
                 case "level" -> level = parseLevel(value);
                 case "period_ms" -> period = millis(key, value);
                 case "pinned_ms" -> pinnedThreshold = millis(key, value);
-                case "jfr" -> recording = Path.of(value);
+                case "jfr" -> recording = path(value);
                 default -> throw new IllegalArgumentException(
                         "unknown key '" + key + "': there are out, level, period_ms, pinned_ms and jfr");
             }
@@ -62,12 +68,17 @@ record Options(Out out, Level level, Duration period, Duration pinnedThreshold, 
 
     private static Out parseOut(String value) {
         if (value.startsWith("file:")) {
-            return new Out(Path.of(value.substring(5)), false);
+            return new Out(path(value.substring(5)), false);
         }
         if (value.startsWith("unix:")) {
-            return new Out(Path.of(value.substring(5)), true);
+            return new Out(path(value.substring(5)), true);
         }
         throw new IllegalArgumentException("out must be file:PATH or unix:PATH, not '" + value + "'");
+    }
+
+    private static Path path(String encoded) {
+        // In a query a plus sign is a space; in a path it is itself.
+        return Path.of(URLDecoder.decode(encoded.replace("+", "%2B"), StandardCharsets.UTF_8));
     }
 
     private static Level parseLevel(String value) {

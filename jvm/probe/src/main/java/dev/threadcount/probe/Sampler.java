@@ -7,6 +7,7 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryUsage;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 
 /** The readings that are taken at regular times: heap, allocation, CPU, threads, carriers, pools. */
 final class Sampler {
@@ -22,6 +23,7 @@ final class Sampler {
 
     void writeTo(Output output) {
         long timeNs = System.nanoTime();
+        OwnStatus status = OwnStatus.read();
         MemoryUsage heap = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage();
         output.write(JsonLine.of("sample", timeNs)
                 .put("heap_used_bytes", heap.getUsed())
@@ -29,7 +31,8 @@ final class Sampler {
                 .put("allocated_bytes", threads.getTotalThreadAllocatedBytes())
                 .put("process_cpu_ns", system.getProcessCpuTime())
                 .put("machine_cpu_share", system.getCpuLoad())
-                .put("rss_bytes", residentBytes())
+                .put("rss_bytes", status.residentBytes())
+                .put("os_threads", status.threads())
                 .put("platform_threads", threads.getThreadCount())
                 .put("platform_threads_started", threads.getTotalStartedThreadCount()));
         Carriers.Reading reading = carriers.read();
@@ -45,16 +48,25 @@ final class Sampler {
         pools.writeTo(output, timeNs);
     }
 
-    private static long residentBytes() {
-        try {
-            for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
-                if (line.startsWith("VmRSS:")) {
-                    return Long.parseLong(line.replaceAll("\\D", "")) * 1024;
-                }
+    /**
+     * What the kernel says of this process; -1 where there is no /proc.
+     *
+     * @param residentBytes memory in RAM
+     * @param threads threads of any kind, the JVM's own included
+     */
+    private record OwnStatus(long residentBytes, long threads) {
+        static OwnStatus read() {
+            try {
+                List<String> lines = Files.readAllLines(Path.of("/proc/self/status"));
+                return new OwnStatus(number(lines, "VmRSS:") * 1024, number(lines, "Threads:"));
+            } catch (IOException noProc) {
+                return new OwnStatus(-1, -1);
             }
-        } catch (IOException noProc) {
-            return -1;
         }
-        return -1;
+
+        private static long number(List<String> lines, String name) {
+            return lines.stream().filter(line -> line.startsWith(name)).findFirst()
+                    .map(line -> Long.parseLong(line.replaceAll("\\D", ""))).orElse(-1L);
+        }
     }
 }

@@ -1,8 +1,14 @@
 package dev.threadcount.probe;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 
 /** Programs that do a known number of things, for the probe to count. */
 public final class KnownAnswers {
@@ -20,6 +26,9 @@ public final class KnownAnswers {
             case "pins" -> pins(number, KnownAnswers::sleepInSynchronizedBlock);
             case "pins-in-method" -> pins(number, KnownAnswers::sleepInSynchronizedMethod);
             case "pins-in-initializer" -> pins(1, KnownAnswers::sleepInInitializer);
+            case "pins-deep-down" -> pins(1, () -> sleepInSynchronizedBlockUnder(number));
+            case "socket-reads" -> socketReads(number);
+            case "parks" -> parks(number);
             case "collections" -> collections(number);
             case "allocates" -> allocates(number);
             case "virtual-threads" -> virtualThreads(number);
@@ -40,6 +49,67 @@ public final class KnownAnswers {
         synchronized (MONITOR) {
             sleep(30);
         }
+    }
+
+    /** The frame that holds the monitor lies under so many others. */
+    static void sleepInSynchronizedBlockUnder(int frames) {
+        synchronized (MONITOR) {
+            sleepUnder(frames);
+        }
+    }
+
+    private static void sleepUnder(int frames) {
+        if (frames == 0) {
+            sleep(30);
+        } else {
+            sleepUnder(frames - 1);
+        }
+    }
+
+    /** So many threads wait 50 ms each for a byte, at once. */
+    private static void socketReads(int number) throws IOException, InterruptedException {
+        try (var listener = new ServerSocket(0, number, InetAddress.getLoopbackAddress())) {
+            List<Thread> readers = new ArrayList<>();
+            List<Socket> peers = new ArrayList<>();
+            for (int i = 0; i < number; i++) {
+                var socket = new Socket(listener.getInetAddress(), listener.getLocalPort());
+                peers.add(listener.accept());
+                readers.add(Thread.ofPlatform().start(() -> readOneByte(socket)));
+            }
+            sleep(200);
+            for (Socket peer : peers) {
+                peer.getOutputStream().write(1);
+            }
+            for (Thread reader : readers) {
+                reader.join();
+            }
+        }
+    }
+
+    private static void readOneByte(Socket socket) {
+        try (socket) {
+            socket.getInputStream().read();
+        } catch (IOException impossible) {
+            throw new UncheckedIOException(impossible);
+        }
+    }
+
+    /** So many platform threads wait for a connection of a pool that has none. */
+    private static void parks(int number) throws InterruptedException {
+        var pool = new Semaphore(0);
+        List<Thread> waiting = new ArrayList<>();
+        for (int i = 0; i < number; i++) {
+            waiting.add(Thread.ofPlatform().start(() -> takeConnection(pool)));
+        }
+        sleep(300);
+        pool.release(number);
+        for (Thread thread : waiting) {
+            thread.join();
+        }
+    }
+
+    static void takeConnection(Semaphore pool) {
+        pool.acquireUninterruptibly();
     }
 
     static synchronized void sleepInSynchronizedMethod() {

@@ -77,6 +77,33 @@ class ProbeIT {
 
     @ParameterizedTest
     @MethodSource("javas")
+    void frameThatHoldsTheMonitorIsFoundUnderAHundredOthers(Java java) throws Exception {
+        List<String> pinned = run(java, "pins-deep-down", 100).of("pinned");
+        if (java.feature() < 24) {
+            assertTrue(pinned.getFirst().contains("KnownAnswers.sleepInSynchronizedBlockUnder:"), pinned.toString());
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("javas")
+    void everySlowSocketReadIsCounted(Java java) throws Exception {
+        List<String> reads = run(java, "socket-reads", 400).of("wait").stream()
+                .filter(line -> line.contains("\"reason\":\"read from ")).toList();
+        assertEquals(400, sum(reads, "count"), reads.toString());
+        assertTrue(reads.getFirst().contains("KnownAnswers.readOneByte:"), reads.toString());
+    }
+
+    @ParameterizedTest
+    @MethodSource("javas")
+    void threadsThatWaitForAPoolAreCountedAtLevelFullOnly(Java java) throws Exception {
+        List<String> parks = run(java, "parks", 20, "level=full").of("wait").stream()
+                .filter(line -> line.contains("KnownAnswers.takeConnection:")).toList();
+        assertEquals(20, sum(parks, "count"), parks.toString());
+        assertTrue(run(java, "parks", 5).of("wait").stream().noneMatch(line -> line.contains("takeConnection")));
+    }
+
+    @ParameterizedTest
+    @MethodSource("javas")
     void forcedCollectionsAreCountedWithTheirCause(Java java) throws Exception {
         List<String> collections = run(java, "collections", 5).of("gc");
         assertEquals(5, collections.stream().filter(line -> line.contains("\"cause\":\"System.gc()\"")).count(),
@@ -88,6 +115,7 @@ class ProbeIT {
     void allocationOfKnownSizeShowsInHeapAllocationAndResidentMemory(Java java) throws Exception {
         List<String> samples = run(java, "allocates", 200).of("sample");
         long bytes = 200L << 20;
+        assertTrue(number(samples.getLast(), "os_threads") > number(samples.getLast(), "platform_threads"));
         for (String key : List.of("heap_used_bytes", "allocated_bytes", "rss_bytes")) {
             long grown = number(samples.getLast(), key) - number(samples.getFirst(), key);
             assertTrue(grown >= bytes * 0.95, key + " grew by " + grown);

@@ -32,6 +32,12 @@ class ProbeTest {
         assertRefused("out=file:a,period_ms=1s", "period_ms must be a whole number of milliseconds, not '1s'");
     }
 
+    @Test
+    void percentEncodedPathMayHoldCommasSpacesAndPlusSigns() {
+        assertEquals(Path.of("/out, mine/a+b/c+d"),
+                Options.parse("out=file:/out%2C%20mine/a%2Bb/c+d").out().path());
+    }
+
     private static void assertRefused(String argument, String message) {
         assertEquals(message,
                 assertThrows(IllegalArgumentException.class, () -> Options.parse(argument)).getMessage());

@@ -1,0 +1,27 @@
+//! Where `probe.jar` is.
+
+use crate::launch::app;
+use std::path::PathBuf;
+
+/// The probe is not there.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "The probe (probe.jar) was not found; looked for {}. Build it with `./dev build`, or set THREADCOUNT_APPS to the \
+     folder that holds it",
+    looked_at.iter().map(|it| it.display().to_string()).collect::<Vec<_>>().join(", ")
+)]
+pub struct ProbeMissing {
+    /// Every file that was tried.
+    pub looked_at: Vec<PathBuf>,
+}
+
+/// Finds it where the web applications of our Maven reactor are found: in the folder of `THREADCOUNT_APPS`, in
+/// `jvm/probe/target` below the working folder or the executable's and the folders above them.
+///
+/// # Errors
+/// [`ProbeMissing`] with the files that were looked for.
+pub fn find() -> Result<PathBuf, ProbeMissing> {
+    let found = app::find_built("probe", "probe.jar").map_err(|looked_at| ProbeMissing { looked_at })?;
+    // The JVM that loads it has a working folder of its own.
+    Ok(std::path::absolute(&found).unwrap_or(found))
+}
