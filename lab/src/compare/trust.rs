@@ -9,6 +9,8 @@ use threadcount_load::report::LoadReport;
 
 /// Runs of one variant that differ by more than this disturb each other, or something disturbs them.
 const WIDE_SPREAD: f64 = 0.10;
+/// More than this share of the machine in use by neither the server nor the generator: they were disturbed.
+const DISTURBED: f64 = 0.15;
 /// Less than this much of the asked rate was sent: a missed rate.
 const SENT_OF_ASKED: f64 = 0.99;
 /// Less than this much was answered: the server falls behind (what is in flight at the end is always missing).
@@ -16,8 +18,8 @@ const COMPLETED_OF_ASKED: f64 = 0.95;
 
 /// The judgement and the sentences behind it, the most important first.
 ///
-/// Failed runs, a load generator that was the bottleneck, unexpected failures and overflowing accept queues end the
-/// trust: such figures are not the server's. A missed rate, a wide spread and too few runs are said as well, and do
+/// Failed runs, a load generator that was the bottleneck, unexpected failures, overflowing accept queues and a
+/// machine that is busy with something else end the trust: such figures are not the server's. A missed rate, a wide spread and too few runs are said as well, and do
 /// not end it: the figures are true, and the intervals (or their absence) already say how little they prove.
 #[must_use]
 pub fn trust(experiment: &Experiment, records: &[Record]) -> (bool, Vec<String>) {
@@ -28,6 +30,7 @@ pub fn trust(experiment: &Experiment, records: &[Record]) -> (bool, Vec<String>)
         serious.extend(generator(record, load));
         serious.extend(failures(record, load));
         serious.extend(overflows(record));
+        serious.extend(disturbed(record, load));
     }
     let trusted = serious.is_empty();
     let mut sentences = grouped(serious);
@@ -131,6 +134,21 @@ fn overflows(record: &Record) -> Option<Doubt> {
     })
 }
 
+fn disturbed(record: &Record, load: &LoadReport) -> Option<Doubt> {
+    let cost = record.cost?;
+    let others = cost.machine_cpu_cores - cost.cpu_cores - load.generator.cpu_cores;
+    (others > DISTURBED * f64::from(cost.machine_cores)).then(|| {
+        Doubt::about(
+            record,
+            4,
+            format!(
+                "something else on this machine used {others:.2} of its {} cores; stop it and measure again",
+                cost.machine_cores
+            ),
+        )
+    })
+}
+
 fn missed_rate(record: &Record, load: &LoadReport) -> Option<Doubt> {
     let (rate, asked) = (load.rate_per_s, load.rate_per_s.asked?);
     let missed = rate.sent < SENT_OF_ASKED * asked || rate.completed < COMPLETED_OF_ASKED * asked;
@@ -138,7 +156,7 @@ fn missed_rate(record: &Record, load: &LoadReport) -> Option<Doubt> {
         let (sent, completed) = (rate.sent, rate.completed);
         Doubt::about(
             record,
-            4,
+            5,
             format!(
                 "the asked rate of {asked:.0}/s was not reached: {sent:.0}/s were sent and \
                 {completed:.0}/s answered"
@@ -180,7 +198,7 @@ mod tests {
     use super::*;
     use crate::compare::sample::{run, with_load};
     use crate::experiment::read::parse;
-    use crate::record::{NetworkCounters, RunFailure};
+    use crate::record::{Cost, NetworkCounters, RunFailure};
 
     fn experiment() -> Experiment {
         let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {a: {}}\nloads: \
@@ -244,6 +262,21 @@ mod tests {
         assert!(!trusted && sentences.contains("overflowed 21 times"), "{sentences}");
         record.network = Some(NetworkCounters { syn_retransmits: 3, ..NetworkCounters::default() });
         assert_eq!(judged(&twice(&record)), (true, String::new()));
+    }
+
+    #[test]
+    fn a_machine_busy_with_something_else_ends_the_trust() {
+        let busy = |machine_cpu_cores| {
+            let cost = Cost { machine_cpu_cores, cpu_cores: 1.0, machine_cores: 2, ..Cost::default() };
+            let record = with_load(run("a", "c4", 100.0, 5.0), |load| load.generator.cpu_cores = 0.2);
+            twice(&Record { cost: Some(cost), ..record })
+        };
+        assert_eq!(judged(&busy(1.4)), (true, String::new()));
+        let (trusted, sentences) = judged(&busy(2.0));
+        assert!(
+            !trusted && sentences.contains("something else on this machine used 0.80 of its 2 cores"),
+            "{sentences}"
+        );
     }
 
     #[test]

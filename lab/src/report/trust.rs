@@ -1,6 +1,6 @@
 //! May the figures be believed: the generator's health, how far rounds differ, failures and warnings.
 
-use crate::compare::metric::Metric;
+use crate::compare::spread::spreads;
 use crate::record::Record;
 use crate::report::figures;
 use crate::result::ResultDocument;
@@ -28,15 +28,15 @@ pub fn trust(document: &ResultDocument) -> Trust {
     Trust {
         trusted: document.trusted,
         why_not: document.why_not.clone(),
-        sentence: health(&document.records),
+        sentence: health(document),
         requests: requests(&document.records),
         warnings: warnings(&document.records),
     }
 }
 
-fn health(records: &[Record]) -> String {
+fn health(document: &ResultDocument) -> String {
     let generators =
-        || records.iter().filter_map(|record| record.measured.as_ref()).map(|load| &load.generator);
+        || document.records.iter().filter_map(|record| record.measured.as_ref()).map(|load| &load.generator);
     let mut parts = Vec::new();
     if let Some(share) = generators().map(|generator| generator.cpu_share).reduce(f64::max) {
         let lag =
@@ -46,30 +46,17 @@ fn health(records: &[Record]) -> String {
         });
         parts.push(format!("the generator used at most {} of a core{sent}", figures::percent(share)));
     }
-    parts.push(match spread(records) {
+    parts.push(match widest_spread(document) {
         Some(spread) => format!("rounds differ by at most {}", figures::percent(spread)),
         None => "one round only, so nobody knows how far rounds differ".to_owned(),
     });
     parts.join("; ")
 }
 
-/// The largest (highest − lowest) / mean rate among the rounds of one variant under one load; `None`: no variant has
-/// two rounds.
-#[must_use]
-pub fn spread(records: &[Record]) -> Option<f64> {
-    let mut rates: BTreeMap<(&str, &str), Vec<f64>> = BTreeMap::new();
-    for record in records {
-        if let Some(rate) = Metric::Rate.of(record) {
-            rates.entry((&record.load, &record.variant)).or_default().push(rate);
-        }
-    }
-    let spread = |rates: &Vec<f64>| {
-        let mean = rates.iter().sum::<f64>() / rates.len() as f64;
-        let high = rates.iter().copied().fold(f64::MIN, f64::max);
-        let low = rates.iter().copied().fold(f64::MAX, f64::min);
-        (rates.len() > 1 && mean > 0.0).then(|| (high - low) / mean)
-    };
-    rates.values().filter_map(spread).reduce(f64::max)
+/// Of all variants that have two rounds or more.
+fn widest_spread(document: &ResultDocument) -> Option<f64> {
+    let spreads = spreads(&document.experiment, &document.records);
+    spreads.into_iter().filter(|spread| spread.runs > 1).map(|spread| spread.rate).reduce(f64::max)
 }
 
 fn requests(records: &[Record]) -> String {
@@ -97,23 +84,30 @@ fn requests(records: &[Record]) -> String {
     )
 }
 
+/// Each warning once: with the variants it speaks of, unless it speaks of every run.
 fn warnings(records: &[Record]) -> Vec<String> {
-    let mut warnings: Vec<(String, usize)> = Vec::new();
-    let mut add = |text: String| match warnings.iter_mut().find(|(known, _)| *known == text) {
-        Some((_, runs)) => *runs += 1,
-        None => warnings.push((text, 1)),
-    };
+    let mut warnings: Vec<(&str, Vec<String>)> = Vec::new();
     for record in records {
-        if let Some(failure) = &record.failure {
-            add(format!("{} under {}: {}", record.variant, record.load, failure.why));
-        }
-        for warning in record.measured.iter().flat_map(|load| &load.warnings) {
-            add(format!("{} under {}: {warning}", record.variant, record.load));
+        let failure = record.failure.iter().map(|failure| failure.why.as_str());
+        let said = record.measured.iter().flat_map(|load| &load.warnings).map(String::as_str);
+        for text in failure.chain(said) {
+            let place = format!("{} under {}", record.variant, record.load);
+            match warnings.iter_mut().find(|(known, _)| *known == text) {
+                Some((_, places)) => places.push(place),
+                None => warnings.push((text, vec![place])),
+            }
         }
     }
-    let words = |(text, runs): (String, usize)| match runs {
-        1 => text,
-        _ => format!("{text} ({})", figures::plural(runs, "run")),
+    let words = |(text, mut places): (&str, Vec<String>)| {
+        if records.len() > 1 && places.len() == records.len() {
+            return text.to_owned();
+        }
+        let runs = places.len();
+        places.sort();
+        places.dedup();
+        let often =
+            if runs > places.len() { format!(" ({})", figures::plural(runs, "run")) } else { String::new() };
+        format!("{}: {text}{often}", places.join(", "))
     };
     warnings.into_iter().map(words).collect()
 }
