@@ -6,14 +6,21 @@ use crate::plan::{LoadPlan, ProtocolChoice, Stop};
 use crate::recorder::{Recorder, Slice};
 use crate::times::Times;
 use crate::{engine, limits, secure};
+use rustix::thread::{CpuSet, sched_setaffinity};
 use std::collections::BTreeMap;
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
+use std::time::Duration;
 
-/// Time for all workers to be up before the first request is due.
+/// Time for all workers to be up before the first request is due, and for each connection to be opened in advance.
 const START_DELAY_NS: Nanos = 5_000_000;
+const START_DELAY_PER_CONNECTION_NS: Nanos = 50_000;
+
+/// How long one of several addresses of a host may take to show that its port is open.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Why a load could not be started at all. What goes wrong with single requests is a
 /// [`FailureCause`](crate::failure::FailureCause) instead.
@@ -62,6 +69,8 @@ pub(crate) struct Work<'a> {
     pub address: SocketAddr,
     /// Bind connections to these, one after the other; empty: the kernel chooses.
     pub source_addresses: &'a [IpAddr],
+    /// The TLS set-up, for an origin that has it.
+    pub tls: Option<Arc<rustls::ClientConfig>>,
     /// Which worker this is, of how many.
     pub index: u32,
     pub threads: u32,
@@ -96,17 +105,20 @@ pub(crate) struct Done {
 pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadError> {
     let address = resolve(plan)?;
     let resources = limits::prepare(plan, address)?;
+    let tls = secure::client_config(plan)?;
     let threads = worker_count(plan);
     let (slices, received) = channel();
-    let started_ns = now_ns() + START_DELAY_NS;
+    let connections = u64::from(plan.connections.get());
+    let started_ns = now_ns() + START_DELAY_NS + connections * START_DELAY_PER_CONNECTION_NS;
     let Control { stop, on_second } = control;
     let share_of = |index: u32| Work {
         plan,
         address,
         source_addresses: &resources.source_addresses,
+        tls: tls.clone(),
         index,
         threads,
-        connections: share(u64::from(plan.connections.get()), index, threads) as u32,
+        connections: share(connections, index, threads) as u32,
         requests: request_limit(plan.stop).map(|requests| share(requests, index, threads)),
         started_ns,
         deadline_ns: duration_limit(plan.stop).map(|duration| started_ns + duration.as_nanos() as Nanos),
@@ -121,7 +133,10 @@ pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadErr
         let workers: Vec<_> = shares
             .into_iter()
             .map(|work| {
-                scope.spawn(|| if speaks_plain_http1 { engine::work(work) } else { secure::work(work) })
+                scope.spawn(|| {
+                    pin(&plan.cores, work.index);
+                    if speaks_plain_http1 { engine::work(work) } else { secure::work(work) }
+                })
             })
             .collect();
         let seconds = collect_seconds(&received, threads, on_second);
@@ -134,14 +149,19 @@ pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadErr
     Ok(merge(done?, seconds, started_ns, stop.load(std::sync::atomic::Ordering::Relaxed)))
 }
 
+/// The first address of the host at which the port is open: a name like `localhost` often has one at which nobody listens.
 fn resolve(plan: &LoadPlan) -> Result<SocketAddr, LoadError> {
     let origin = plan.requests.origin();
     let failed = |source| LoadError::Resolve { host: origin.host.clone(), source };
-    (origin.host.as_str(), origin.port)
-        .to_socket_addrs()
-        .map_err(failed)?
-        .next()
-        .ok_or_else(|| failed(std::io::ErrorKind::NotFound.into()))
+    let addresses: Vec<SocketAddr> =
+        (origin.host.as_str(), origin.port).to_socket_addrs().map_err(failed)?.collect();
+    let is_open = |address: &&SocketAddr| TcpStream::connect_timeout(address, PROBE_TIMEOUT).is_ok();
+    let first = match addresses.as_slice() {
+        [] => return Err(failed(std::io::ErrorKind::NotFound.into())),
+        [only] => only,
+        [first, ..] => addresses.iter().find(is_open).unwrap_or(first),
+    };
+    Ok(*first)
 }
 
 /// Half of the cores unless asked otherwise, and never more threads than connections.
@@ -149,6 +169,17 @@ fn worker_count(plan: &LoadPlan) -> u32 {
     let cores = thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
     let wanted = plan.threads.map_or(cores / 2, std::num::NonZeroU32::get);
     wanted.clamp(1, plan.connections.get())
+}
+
+/// Keeps the calling thread on its core. A core that does not exist or is not ours is no reason to fail: where the load
+/// then ran shows in the CPU it cost.
+fn pin(cores: &[usize], index: u32) {
+    let core = cores.get(index as usize % cores.len().max(1));
+    if let Some(&core) = core.filter(|&&core| core < CpuSet::MAX_CPU) {
+        let mut one = CpuSet::new();
+        one.set(core);
+        let _ = sched_setaffinity(None, &one);
+    }
 }
 
 /// Worker `index`'s part of `total`, so that the parts of all workers add up to it exactly.
@@ -164,7 +195,7 @@ fn request_limit(stop: Stop) -> Option<u64> {
     }
 }
 
-fn duration_limit(stop: Stop) -> Option<std::time::Duration> {
+fn duration_limit(stop: Stop) -> Option<Duration> {
     match stop {
         Stop::Duration(duration) | Stop::Either(_, duration) => Some(duration),
         Stop::Requests(_) => None,

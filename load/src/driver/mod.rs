@@ -4,9 +4,11 @@
 //! and then takes what happened one [`Completion`] after the other. Received bytes lie in buffers that all sockets of
 //! the thread share, so that a silent connection costs no memory. The trait is only ever used with static dispatch.
 
+mod buffers;
 pub(crate) mod epoll;
 mod outgoing;
-mod socket;
+pub(crate) mod socket;
+pub(crate) mod uring;
 
 use crate::clock::Nanos;
 use crate::request::RenderedRequest;

@@ -58,6 +58,11 @@ impl Outgoing {
         self.sent = self.len.min(self.sent + count);
     }
 
+    /// Does it lie where it was rendered, in memory that stays?
+    pub(super) fn is_static(&self) -> bool {
+        self.is_static
+    }
+
     pub(super) fn is_all_sent(&self) -> bool {
         self.sent == self.len
     }

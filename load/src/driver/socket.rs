@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, OwnedFd};
 
 /// A socket that is ready to connect to `server`, from `source` where given. Small requests leave at once (TCP_NODELAY).
-pub(super) fn open(server: SocketAddr, source: Option<IpAddr>, flags: SocketFlags) -> io::Result<OwnedFd> {
+pub(crate) fn open(server: SocketAddr, source: Option<IpAddr>, flags: SocketFlags) -> io::Result<OwnedFd> {
     let family = if server.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let socket = socket_with(family, SocketType::STREAM, flags | SocketFlags::CLOEXEC, Some(ipproto::TCP))?;
     sockopt::set_tcp_nodelay(&socket, true)?;

@@ -8,6 +8,9 @@ use crate::failure::FailureCause;
 use crate::http1::{Answer, Parsed};
 use std::io;
 
+/// Bytes behind a complete answer, or on a connection without a request.
+pub(super) const UNASKED: FailureCause = FailureCause::Malformed("bytes nobody asked for");
+
 impl<D: Driver> Worker<'_, D> {
     pub(super) fn on_completion(&mut self, completion: Completion) -> io::Result<()> {
         let Completion { slot, event, at_ns } = completion;
@@ -17,7 +20,12 @@ impl<D: Driver> Worker<'_, D> {
             Event::Ended => self.on_ended(slot, at_ns),
             Event::Failed(errno) => self.on_failed(slot, errno, at_ns),
         }
-        if self.to_send.len() >= D::BATCH { self.flush() } else { Ok(()) }
+        if self.to_send.len() < D::BATCH {
+            return Ok(());
+        }
+        // Stamped now, so it leaves now.
+        self.flush()?;
+        self.driver.submit()
     }
 
     fn on_received(&mut self, slot: Slot, chunk: Chunk, now_ns: Nanos) {
@@ -40,8 +48,13 @@ impl<D: Driver> Worker<'_, D> {
     /// Bytes on a connection that awaits none. The answer before them was complete and was counted, so the slot's next
     /// request answers for them: it fails without being sent, since something must tell.
     fn on_unasked_bytes(&mut self, slot: Slot, now_ns: Nanos) {
+        let connection = &mut self.connections[slot as usize];
+        if connection.state == State::Queued {
+            self.recorder.sent(connection.exchange);
+            return self.fail(slot, UNASKED, now_ns);
+        }
+        connection.has_unasked_bytes = true;
         self.driver.close(slot);
-        self.connections[slot as usize].has_unasked_bytes = true;
         self.on_closed(slot, now_ns);
     }
 
@@ -50,8 +63,7 @@ impl<D: Driver> Worker<'_, D> {
         let connection = &mut self.connections[slot as usize];
         let (exchange, status) = (connection.exchange, answer.status);
         if !is_last {
-            let cause = FailureCause::Malformed("bytes nobody asked for");
-            self.recorder.failed(exchange, cause, Some(status), now_ns);
+            self.recorder.failed(exchange, UNASKED, Some(status), now_ns);
         } else if self.plan.expected_status.accepts(status) {
             self.recorder.ok(exchange, status, now_ns);
         } else {
@@ -98,8 +110,7 @@ impl<D: Driver> Worker<'_, D> {
     fn on_ended(&mut self, slot: Slot, now_ns: Nanos) {
         let connection = &mut self.connections[slot as usize];
         if connection.state != State::Busy {
-            self.driver.close(slot);
-            return self.on_closed(slot, now_ns);
+            return self.on_lost(slot, now_ns);
         }
         if connection.may_resend() {
             return self.resend(slot, now_ns);
@@ -119,10 +130,17 @@ impl<D: Driver> Worker<'_, D> {
                 self.resend(slot, now_ns);
             }
             State::Busy => self.fail(slot, cause, now_ns),
-            State::Free | State::Resting | State::Closed => {
-                self.driver.close(slot);
-                self.on_closed(slot, now_ns);
-            }
+            State::Queued | State::Free | State::Resting | State::Closed => self.on_lost(slot, now_ns),
+        }
+    }
+
+    /// The server closed a connection on which no request was under way. One that was about to leave gets a fresh one.
+    fn on_lost(&mut self, slot: Slot, now_ns: Nanos) {
+        self.driver.close(slot);
+        if self.connections[slot as usize].state == State::Queued {
+            self.begin_with_connect(slot, now_ns);
+        } else {
+            self.on_closed(slot, now_ns);
         }
     }
 
@@ -132,7 +150,7 @@ impl<D: Driver> Worker<'_, D> {
             State::Opening => self.on_connect_failed(slot, FailureCause::ConnectTimeout, now_ns),
             State::Busy => self.fail(slot, FailureCause::RequestTimeout, now_ns),
             State::Resting => self.on_closed(slot, now_ns),
-            State::Free | State::Closed => {}
+            State::Free | State::Queued | State::Closed => {}
         }
     }
 }

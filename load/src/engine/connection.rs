@@ -14,6 +14,8 @@ pub(super) enum State {
     Resting,
     /// Established, with no request.
     Free,
+    /// Established, with a request that leaves with the next flush.
+    Queued,
     /// Its request was sent and is not answered.
     Busy,
 }
@@ -58,7 +60,8 @@ impl Connection {
 
     /// Does it have a request that was begun and has not ended?
     pub(super) fn is_in_flight(&self) -> bool {
-        self.state == State::Busy || (self.state == State::Opening && self.has_request)
+        matches!(self.state, State::Busy | State::Queued)
+            || (self.state == State::Opening && self.has_request)
     }
 
     /// May its request be sent again because the server closed the connection before it saw the request? Only a

@@ -7,7 +7,7 @@
 //!   connection's first request that is when the connection was established in advance, because nobody waited for that.
 //! - **sent**: when the first system call on its behalf was made: its bytes, or the connection it needed, were handed to the
 //!   kernel. With io_uring several requests leave with one call and share the stamp taken right before it; the last of
-//!   them is then stamped early by the time the kernel takes for the others (tens of microseconds at most).
+//!   them is then stamped early by the time the kernel takes for the others (some 50 us at most).
 //! - **last byte**: when the driver saw the byte that completed the answer, never before it came. With io_uring one
 //!   reading of the clock, right after the wait, serves all that the wait brought.
 
@@ -18,27 +18,40 @@ mod pace;
 mod requests;
 mod worker;
 
-use crate::driver::{Driver, epoll::Epoll};
+use crate::driver::{Driver, epoll::Epoll, uring::Uring};
 use crate::plan::DriverChoice;
 use crate::run::{Done, LoadError, Work};
+use rustix::thread::set_current_timer_slack;
 use rustix::time::{ClockId, clock_gettime};
+use std::num::NonZeroU64;
 use worker::Worker;
 
 /// Does one worker's part of a load.
 pub(crate) fn work(work: Work<'_>) -> Result<Done, LoadError> {
     match work.plan.driver {
-        DriverChoice::Epoll | DriverChoice::Auto | DriverChoice::IoUring => work_with::<Epoll>(work),
+        DriverChoice::Epoll => work_with(set_up::<Epoll>(&work)?, work),
+        DriverChoice::IoUring => work_with(set_up::<Uring>(&work)?, work),
+        // Containers forbid io_uring (EPERM), old kernels do not have it or not all of it (ENOSYS, EINVAL).
+        DriverChoice::Auto => match set_up::<Uring>(&work) {
+            Ok(driver) => work_with(driver, work),
+            Err(_) => work_with(set_up::<Epoll>(&work)?, work),
+        },
     }
 }
 
-fn work_with<D: Driver>(work: Work<'_>) -> Result<Done, LoadError> {
-    let failed = |source| LoadError::Driver { driver: D::NAME, source };
-    let driver = D::new(worker::slots(&work), work.address).map_err(failed)?;
-    Worker::new(work, driver).run().map_err(failed)
+fn set_up<D: Driver>(work: &Work<'_>) -> Result<D, LoadError> {
+    D::new(worker::slots(work), work.address).map_err(|source| LoadError::Driver { driver: D::NAME, source })
+}
+
+fn work_with<D: Driver>(driver: D, work: Work<'_>) -> Result<Done, LoadError> {
+    // The kernel may end a sleep this much late (50 us by default), which would be our lateness. Where it cannot be set, the
+    // send lag tells.
+    let _ = set_current_timer_slack(NonZeroU64::new(1));
+    Worker::new(work, driver).run().map_err(|source| LoadError::Driver { driver: D::NAME, source })
 }
 
 /// CPU time that this thread has used, in nanoseconds.
-fn thread_cpu_ns() -> u64 {
+pub(crate) fn thread_cpu_ns() -> u64 {
     let used = clock_gettime(ClockId::ThreadCPUTime);
     used.tv_sec as u64 * crate::clock::NANOS_PER_S + used.tv_nsec as u64
 }

@@ -1,5 +1,6 @@
 //! How a request begins: on a free connection, or on one that is opened for it.
 
+use super::answers::UNASKED;
 use super::connection::State;
 use super::worker::Worker;
 use crate::clock::{Nanos, now_ns};
@@ -26,19 +27,25 @@ impl<D: Driver> Worker<'_, D> {
         self.in_flight += 1;
         if std::mem::take(&mut connection.has_unasked_bytes) {
             self.recorder.sent(connection.exchange);
-            let cause = FailureCause::Malformed("bytes nobody asked for");
-            return self.fail(slot, cause, now_ns);
+            return self.fail(slot, UNASKED, now_ns);
         }
         // SAFETY: a static request's bytes live as long as the writer, which the worker drops after the driver.
         unsafe { self.driver.keep(slot, request) };
         if connection.state == State::Free {
-            connection.state = State::Busy;
+            connection.state = State::Queued;
             self.to_send.push(slot);
         } else {
-            self.recorder.sent(connection.exchange);
-            connection.has_request = true;
-            self.connect(slot, now_ns);
+            self.begin_with_connect(slot, now_ns);
         }
+    }
+
+    /// Opens the connection that the slot's request, which has not been sent, needs first.
+    pub(super) fn begin_with_connect(&mut self, slot: Slot, now_ns: Nanos) {
+        let connection = &mut self.connections[slot as usize];
+        connection.exchange.sent_ns = now_ns;
+        connection.has_request = true;
+        self.recorder.sent(connection.exchange);
+        self.connect(slot, now_ns);
     }
 
     /// Stamps and sends the requests that were begun on free connections.
@@ -54,9 +61,12 @@ impl<D: Driver> Worker<'_, D> {
             let now_ns = now_ns();
             for &slot in batch {
                 let connection = &mut self.connections[slot as usize];
-                connection.exchange.sent_ns = now_ns;
-                self.recorder.sent(connection.exchange);
-                self.send(slot, now_ns);
+                // The server may have closed the connection in the meantime.
+                if connection.state == State::Queued {
+                    connection.exchange.sent_ns = now_ns;
+                    self.recorder.sent(connection.exchange);
+                    self.send(slot, now_ns);
+                }
             }
         }
         self.to_send = to_send;
@@ -89,7 +99,7 @@ impl<D: Driver> Worker<'_, D> {
         connection.state = State::Opening;
         connection.is_reused = false;
         self.deadlines.set(slot, now_ns.saturating_add(self.connect_timeout_ns));
-        if let Err(error) = self.driver.connect(slot, None) {
+        if let Err(error) = self.driver.connect(slot, self.sources.next()) {
             let cause = FailureCause::from_errno(error.raw_os_error().unwrap_or_default());
             self.on_connect_failed(slot, cause, now_ns);
         }
@@ -131,6 +141,7 @@ impl<D: Driver> Worker<'_, D> {
     pub(super) fn on_free(&mut self, slot: Slot, now_ns: Nanos) {
         self.connections[slot as usize].state = State::Free;
         if self.pace.may_begin(now_ns) {
+            self.recorder.waited_for_connection += u64::from(self.pace.is_open());
             self.begin(slot, now_ns);
         } else {
             self.free.push_back(slot);
@@ -141,6 +152,7 @@ impl<D: Driver> Worker<'_, D> {
     pub(super) fn on_closed(&mut self, slot: Slot, now_ns: Nanos) {
         self.connections[slot as usize].state = State::Closed;
         if self.pace.may_begin(now_ns) {
+            self.recorder.waited_for_connection += u64::from(self.pace.is_open());
             self.begin(slot, now_ns);
         } else {
             self.closed.push_back(slot);

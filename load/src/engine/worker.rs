@@ -12,6 +12,7 @@ use crate::run::{Done, Work};
 use crate::times::Times;
 use std::collections::VecDeque;
 use std::io;
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The loop comes back at least this often, to see the stop flag and to hand over a finished second.
@@ -39,6 +40,8 @@ pub(super) struct Worker<'a, D> {
     /// Connections still to be opened in advance, and those being opened so.
     pub(super) to_open: u32,
     pub(super) opening: u32,
+    /// Where connections come from, one after the other; empty: the kernel chooses.
+    pub(super) sources: Sources<'a>,
     pub(super) connect_timeout_ns: Nanos,
     pub(super) request_timeout_ns: Nanos,
     pub(super) recorder: Recorder,
@@ -47,6 +50,21 @@ pub(super) struct Worker<'a, D> {
     started_ns: Nanos,
     deadline_ns: Nanos,
     stop: &'a AtomicBool,
+}
+
+/// The source addresses in turn, shared with the other threads by taking every `step`-th.
+pub(super) struct Sources<'a> {
+    addresses: &'a [IpAddr],
+    next: u32,
+    step: u32,
+}
+
+impl Sources<'_> {
+    pub(super) fn next(&mut self) -> Option<IpAddr> {
+        let index = self.next as usize % self.addresses.len().max(1);
+        self.next = self.next.wrapping_add(self.step);
+        self.addresses.get(index).copied()
+    }
 }
 
 impl<'a, D: Driver> Worker<'a, D> {
@@ -68,6 +86,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             in_flight: 0,
             to_open: if plan.keep_alive { slots } else { 0 },
             opening: 0,
+            sources: Sources { addresses: work.source_addresses, next: work.index, step: work.threads },
             connect_timeout_ns: plan.connect_timeout.as_nanos() as Nanos,
             request_timeout_ns: plan.request_timeout.as_nanos() as Nanos,
             recorder: work.recorder,

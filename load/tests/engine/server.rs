@@ -104,7 +104,9 @@ impl Conversation {
     pub fn reset(&mut self) {
         let linger = rustix_linger(&self.stream);
         assert!(linger);
-        if let Ok(other) = TcpListener::bind("127.0.0.1:0").and_then(|it| TcpStream::connect(it.local_addr()?)) {
+        if let Ok(other) =
+            TcpListener::bind("127.0.0.1:0").and_then(|it| TcpStream::connect(it.local_addr()?))
+        {
             self.stream = other;
         }
     }

@@ -1,0 +1,361 @@
+//! io_uring: one system call per round of the event loop both submits and waits.
+//!
+//! Each connection has one multishot receive that lasts as long as the connection and takes its buffers from a ring that
+//! all share; a request is one send, and a static one completes without a word unless it fails. The ring has a single
+//! issuer and runs the kernel's part of the work only when the loop waits (`IORING_SETUP_DEFER_TASKRUN`, Linux 6.1).
+
+use super::buffers::{Buffers, GROUP};
+use super::outgoing::Outgoing;
+use super::{Chunk, Completion, Driver, Event, Slot, socket};
+use crate::clock::{self, NANOS_PER_S, Nanos};
+use crate::request::RenderedRequest;
+use io_uring::types::{Fd, SubmitArgs, Timespec};
+use io_uring::{IoUring, cqueue, opcode, squeue};
+use rustix::net::{Shutdown, SocketFlags, shutdown};
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsRawFd, OwnedFd};
+
+/// Entries of the submission queue; a fuller round is submitted in parts.
+const SUBMISSIONS: u32 = 512;
+/// Most room for completions; what overflows it is kept by the kernel at a price.
+const COMPLETIONS: u32 = 32 * 1024;
+/// A static request up to this size is sent without a completion: it fits into the buffer of a socket that has nothing else
+/// to send, so that it has always left before its answer can come.
+const SILENT_BYTES: usize = 16 * 1024;
+
+pub(crate) struct Uring {
+    /// Before everything that the kernel may access, so that it goes first.
+    ring: IoUring,
+    buffers: Buffers,
+    sockets: Vec<Socket>,
+    server: SocketAddr,
+    /// The same as the kernel reads it.
+    raw_server: Box<SocketAddress>,
+    /// Copies of requests that the kernel may still be sending over connections that were closed.
+    retired: Vec<(u64, Outgoing)>,
+    /// Sockets to be closed when what was queued for them has been submitted: until then their numbers must not name others.
+    closing: Vec<OwnedFd>,
+    /// The buffer of the last completion, to be given back.
+    in_use: Option<u16>,
+    /// When the last wait returned.
+    seen_ns: Nanos,
+    bytes_sent: u64,
+}
+
+#[derive(Debug, Default)]
+struct Socket {
+    fd: Option<OwnedFd>,
+    /// Counts the slot's connections, so that a completion of an earlier one is known.
+    generation: u32,
+    outgoing: Outgoing,
+    /// The completion of a send is awaited; only where there is one.
+    is_sending: bool,
+    /// A send failed as it does when the server has gone; what the server said before that is still to be received.
+    send_error: i32,
+}
+
+/// The server's address as the kernel takes it.
+enum SocketAddress {
+    V4(libc::sockaddr_in),
+    V6(libc::sockaddr_in6),
+}
+
+/// What a completion completes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Action {
+    Connect = 0,
+    Receive = 1,
+    Send = 2,
+    /// A send whose success is not told.
+    SilentSend = 3,
+}
+
+impl Driver for Uring {
+    const NAME: &'static str = "io_uring";
+    const BATCH: usize = 32;
+
+    fn new(slots: u32, server: SocketAddr) -> io::Result<Self> {
+        let ring = set_up(slots)?;
+        let buffers = Buffers::register(&ring, slots)?;
+        Ok(Self {
+            ring,
+            buffers,
+            sockets: (0..slots).map(|_| Socket::default()).collect(),
+            server,
+            raw_server: Box::new(SocketAddress::new(server)),
+            retired: Vec::new(),
+            closing: Vec::with_capacity(slots as usize),
+            in_use: None,
+            seen_ns: clock::now_ns(),
+            bytes_sent: 0,
+        })
+    }
+
+    fn connect(&mut self, slot: Slot, source: Option<IpAddr>) -> io::Result<()> {
+        // Blocking: io_uring would take O_NONBLOCK for the wish to be told instead of to wait.
+        let fd = socket::open(self.server, source, SocketFlags::empty())?;
+        let (address, len) = self.raw_server.as_raw();
+        let connect = opcode::Connect::new(Fd(fd.as_raw_fd()), address, len).build();
+        let socket = &mut self.sockets[slot as usize];
+        socket.generation = socket.generation.wrapping_add(1);
+        socket.send_error = 0;
+        socket.fd = Some(fd);
+        let user_data = socket.user_data(slot, Action::Connect);
+        self.push(connect.user_data(user_data))
+    }
+
+    unsafe fn keep(&mut self, slot: Slot, request: RenderedRequest<'_>) {
+        // SAFETY: the caller's promise, and `close` retires a request that the kernel is not done with; an open connection
+        // whose request has not left gets no other one (see `has_sent`).
+        unsafe { self.sockets[slot as usize].outgoing.keep(request) }
+    }
+
+    fn send(&mut self, slot: Slot) {
+        self.sockets[slot as usize].outgoing.rewind();
+        self.push_send(slot);
+    }
+
+    fn has_sent(&self, slot: Slot) -> bool {
+        !self.sockets[slot as usize].is_sending
+    }
+
+    fn close(&mut self, slot: Slot) {
+        let socket = &mut self.sockets[slot as usize];
+        let Some(fd) = socket.fd.take() else { return };
+        if std::mem::take(&mut socket.is_sending) {
+            let user_data = socket.user_data(slot, Action::Send);
+            self.retired.push((user_data, std::mem::take(&mut socket.outgoing)));
+        }
+        // The ring's receive holds the socket open: only this makes it complete. It fails when the server was faster.
+        let _ = shutdown(&fd, Shutdown::Both);
+        self.closing.push(fd);
+    }
+
+    fn submit(&mut self) -> io::Result<()> {
+        self.submit_all()
+    }
+
+    fn wait(&mut self, now_ns: Nanos, until_ns: Nanos) -> io::Result<()> {
+        self.give_back();
+        let wait_ns = until_ns.saturating_sub(now_ns);
+        let timeout = Timespec::new().sec(wait_ns / NANOS_PER_S).nsec((wait_ns % NANOS_PER_S) as u32);
+        tolerate(self.ring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&timeout)))?;
+        self.seen_ns = clock::now_ns();
+        if self.ring.submission().is_empty() {
+            self.closing.clear();
+        }
+        Ok(())
+    }
+
+    fn next(&mut self) -> Option<Completion> {
+        self.give_back();
+        loop {
+            let entry = self.ring.completion().next()?;
+            if let Some((slot, event)) = self.take(&entry) {
+                return Some(Completion { slot, event, at_ns: self.seen_ns });
+            }
+            self.give_back();
+        }
+    }
+
+    fn bytes(&self, chunk: Chunk) -> &[u8] {
+        self.buffers.bytes(chunk.buffer, chunk.len)
+    }
+
+    fn bytes_sent(&self) -> u64 {
+        self.bytes_sent
+    }
+}
+
+impl Uring {
+    fn give_back(&mut self) {
+        if let Some(buffer) = self.in_use.take() {
+            self.buffers.give_back(buffer);
+        }
+    }
+
+    fn submit_all(&mut self) -> io::Result<()> {
+        while !self.ring.submission().is_empty() {
+            tolerate(self.ring.submit())?;
+        }
+        self.closing.clear();
+        // What failed at once is already there to be seen.
+        self.seen_ns = clock::now_ns();
+        Ok(())
+    }
+
+    fn push(&mut self, entry: squeue::Entry) -> io::Result<()> {
+        loop {
+            // SAFETY: what the entry points at outlives its execution: static requests and copies by `keep`, the address
+            // and the buffers because they are dropped after the ring, file descriptors because they are only looked up.
+            match unsafe { self.ring.submission().push(&entry) } {
+                Ok(()) => return Ok(()),
+                Err(_) => self.submit_all()?,
+            }
+        }
+    }
+
+    fn push_send(&mut self, slot: Slot) {
+        let socket = &mut self.sockets[slot as usize];
+        let Some(fd) = &socket.fd else { return };
+        let rest = socket.outgoing.rest();
+        let len = rest.len() as u32;
+        let send = opcode::Send::new(Fd(fd.as_raw_fd()), rest.as_ptr(), len);
+        let send = send.flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL).build();
+        let entry = if socket.outgoing.is_static() && rest.len() <= SILENT_BYTES {
+            self.bytes_sent += u64::from(len);
+            let user_data = socket.user_data(slot, Action::SilentSend);
+            send.flags(squeue::Flags::SKIP_SUCCESS).user_data(user_data)
+        } else {
+            socket.is_sending = true;
+            send.user_data(socket.user_data(slot, Action::Send))
+        };
+        if self.push(entry).is_err() {
+            // The ring is broken, which the next wait reports for all.
+            self.sockets[slot as usize].send_error = libc::EIO;
+        }
+    }
+
+    fn push_receive(&mut self, slot: Slot) {
+        let socket = &self.sockets[slot as usize];
+        let Some(fd) = &socket.fd else { return };
+        let receive = opcode::RecvMulti::new(Fd(fd.as_raw_fd()), GROUP).build();
+        let receive = receive.user_data(socket.user_data(slot, Action::Receive));
+        // As above: a broken ring is reported by the next wait.
+        let _ = self.push(receive);
+    }
+
+    /// What a completion tells the engine, if anything.
+    fn take(&mut self, entry: &cqueue::Entry) -> Option<(Slot, Event)> {
+        let (slot, action) = (entry.user_data() as Slot, Action::of(entry.user_data()));
+        let result = entry.result();
+        self.in_use = cqueue::buffer_select(entry.flags());
+        let socket = self.sockets.get_mut(slot as usize)?;
+        if socket.fd.is_none() || socket.user_data(slot, action) != entry.user_data() {
+            self.retired.retain(|&(user_data, _)| user_data != entry.user_data());
+            return None;
+        }
+        let event = match action {
+            Action::Receive => self.received(slot, result, entry.flags()),
+            Action::Connect if result < 0 => Some(Event::Failed(-result)),
+            Action::Connect => {
+                self.push_receive(slot);
+                Some(Event::Connected)
+            }
+            Action::Send | Action::SilentSend => self.sent(slot, result, action),
+        };
+        event.map(|event| (slot, event))
+    }
+
+    fn received(&mut self, slot: Slot, result: i32, flags: u32) -> Option<Event> {
+        let send_error = self.sockets[slot as usize].send_error;
+        match result {
+            1.. => {
+                if !cqueue::more(flags) {
+                    self.push_receive(slot);
+                }
+                Some(Event::Received(Chunk { buffer: self.in_use?, len: result as u32 }))
+            }
+            0 if send_error != 0 => Some(Event::Failed(send_error)),
+            0 => Some(Event::Ended),
+            _ if [libc::ENOBUFS, libc::EINTR, libc::EAGAIN].contains(&-result) => {
+                self.push_receive(slot);
+                None
+            }
+            _ => Some(Event::Failed(-result)),
+        }
+    }
+
+    fn sent(&mut self, slot: Slot, result: i32, action: Action) -> Option<Event> {
+        let socket = &mut self.sockets[slot as usize];
+        socket.is_sending = false;
+        if action == Action::SilentSend {
+            self.bytes_sent -= socket.outgoing.rest().len() as u64;
+        }
+        match result {
+            0.. => {
+                self.bytes_sent += result as u64;
+                socket.outgoing.advance(result as u32);
+                if !socket.outgoing.is_all_sent() {
+                    self.push_send(slot);
+                }
+                None
+            }
+            _ if [libc::EINTR, libc::EAGAIN].contains(&-result) => {
+                self.push_send(slot);
+                None
+            }
+            // The receive ends too, after all that the server said before it went.
+            _ if [libc::EPIPE, libc::ECONNRESET].contains(&-result) => {
+                socket.send_error = -result;
+                None
+            }
+            _ => Some(Event::Failed(-result)),
+        }
+    }
+}
+
+impl Socket {
+    fn user_data(&self, slot: Slot, action: Action) -> u64 {
+        u64::from(self.generation) << 34 | (action as u64) << 32 | u64::from(slot)
+    }
+}
+
+impl Action {
+    fn of(user_data: u64) -> Self {
+        match user_data >> 32 & 3 {
+            0 => Self::Connect,
+            1 => Self::Receive,
+            2 => Self::Send,
+            _ => Self::SilentSend,
+        }
+    }
+}
+
+impl SocketAddress {
+    fn new(server: SocketAddr) -> Self {
+        match server {
+            SocketAddr::V4(v4) => Self::V4(libc::sockaddr_in {
+                sin_family: libc::AF_INET as libc::sa_family_t,
+                sin_port: v4.port().to_be(),
+                sin_addr: libc::in_addr { s_addr: u32::from_ne_bytes(v4.ip().octets()) },
+                sin_zero: [0; 8],
+            }),
+            SocketAddr::V6(v6) => Self::V6(libc::sockaddr_in6 {
+                sin6_family: libc::AF_INET6 as libc::sa_family_t,
+                sin6_port: v6.port().to_be(),
+                sin6_flowinfo: v6.flowinfo(),
+                sin6_addr: libc::in6_addr { s6_addr: v6.ip().octets() },
+                sin6_scope_id: v6.scope_id(),
+            }),
+        }
+    }
+
+    fn as_raw(&self) -> (*const libc::sockaddr, libc::socklen_t) {
+        match self {
+            Self::V4(address) => ((&raw const *address).cast(), size_of_val(address) as libc::socklen_t),
+            Self::V6(address) => ((&raw const *address).cast(), size_of_val(address) as libc::socklen_t),
+        }
+    }
+}
+
+/// A ring whose kernel side runs only when its one thread waits. Whoever has that (Linux 6.1) has multishot receives and
+/// provided buffer rings too.
+fn set_up(slots: u32) -> io::Result<IoUring> {
+    let completions = (4 * slots).next_power_of_two().clamp(2 * SUBMISSIONS, COMPLETIONS);
+    let mut builder = IoUring::builder();
+    builder.setup_cqsize(completions).setup_clamp().setup_submit_all();
+    builder.setup_single_issuer().setup_defer_taskrun().build(SUBMISSIONS)
+}
+
+/// Errors that only mean: look at the completions first.
+fn tolerate(entered: io::Result<usize>) -> io::Result<()> {
+    match entered {
+        Ok(_) => Ok(()),
+        Err(error) => match error.raw_os_error() {
+            Some(libc::ETIME | libc::EINTR | libc::EBUSY | libc::EAGAIN) => Ok(()),
+            _ => Err(error),
+        },
+    }
+}

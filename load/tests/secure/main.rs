@@ -1,0 +1,355 @@
+//! HTTP/1.1 over TLS, HTTP/2 over TLS and h2c against real servers: exact counts, named failures, true times.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+
+mod server;
+
+use h2::Reason;
+use server::{Http1, Http2, Server};
+use std::net::SocketAddr;
+use std::num::{NonZeroU32, NonZeroU64};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use threadcount_load::failure::FailureCause;
+use threadcount_load::outcome::LoadOutcome;
+use threadcount_load::plan::{Arrivals, ExpectedStatus, LoadPlan, Pacing, ProtocolChoice, RateShape, Stop};
+use threadcount_load::request::{Origin, RequestSource, Target};
+use threadcount_load::run::{Control, run};
+
+const BOTH: &[&[u8]] = &[b"h2", b"http/1.1"];
+const HTTP1_ONLY: &[&[u8]] = &[b"http/1.1"];
+const NO_ALPN: &[&[u8]] = &[];
+
+fn plan(address: SocketAddr, tls: bool, requests: u64) -> LoadPlan {
+    let origin = Origin { tls, host: address.ip().to_string(), port: address.port() };
+    let stop = Stop::Requests(NonZeroU64::new(requests).unwrap());
+    let source = Arc::new(RequestSource::get(origin, "/"));
+    LoadPlan {
+        protocol: if tls { ProtocolChoice::Auto } else { ProtocolChoice::Http2 },
+        insecure: true,
+        threads: NonZeroU32::new(1),
+        ..LoadPlan::closed(source, NonZeroU32::new(2).unwrap(), stop)
+    }
+}
+
+fn load(plan: &LoadPlan) -> LoadOutcome {
+    let stop = AtomicBool::new(false);
+    let outcome = run(plan, Control { stop: &stop, on_second: &mut |_| {} }).unwrap();
+    let counts = outcome.counts;
+    assert_eq!(counts.sent, counts.ok + counts.failed + counts.unfinished, "every request is accounted for");
+    assert_eq!(outcome.driver, "tokio");
+    assert_eq!(outcome.response_time.count(), counts.ok);
+    assert_eq!(outcome.failed_time.count(), counts.failed);
+    outcome
+}
+
+/// All requests ended: so many well, and so many for these causes.
+fn assert_ended(outcome: &LoadOutcome, ok: u64, failures: &[(&str, u64)]) {
+    let seen: Vec<(String, u64)> =
+        outcome.failures.iter().map(|(cause, &count)| (cause.to_string(), count)).collect();
+    let seen: Vec<(&str, u64)> = seen.iter().map(|(cause, count)| (cause.as_str(), *count)).collect();
+    assert_eq!((outcome.counts.ok, seen.as_slice()), (ok, failures));
+    assert_eq!((outcome.counts.unfinished, outcome.counts.not_sent), (0, 0));
+}
+
+#[test]
+fn h2c_sends_exactly_n_over_as_many_connections_and_streams_as_asked() {
+    let server = Server::h2c(Http2::Answer(200));
+    let outcome = load(&LoadPlan {
+        streams_per_connection: NonZeroU32::new(5).unwrap(),
+        threads: NonZeroU32::new(2),
+        ..plan(server.address, false, 101)
+    });
+    assert_ended(&outcome, 101, &[]);
+    assert_eq!((server.requests(), server.connections(), outcome.connections_opened), (101, 2, 2));
+    assert_eq!(outcome.protocol, "HTTP/2 (h2c)");
+    assert_eq!(outcome.status.get(&200), Some(&101));
+    assert!(
+        outcome.bytes.sent > 101 * 9 && outcome.bytes.received > 101 * (9 + 9 + 2),
+        "{:?}",
+        outcome.bytes
+    );
+}
+
+#[test]
+fn over_tls_http2_is_preferred_and_both_versions_are_named() {
+    let server = Server::tls(BOTH, Http2::Answer(204), Http1::KEEP_ALIVE);
+    let outcome = load(&plan(server.address, true, 20));
+    assert_ended(&outcome, 20, &[]);
+    assert_eq!((outcome.protocol.as_str(), outcome.status.get(&204)), ("HTTP/2 over TLS 1.3", Some(&20)));
+    assert_eq!(server.requests(), 20);
+}
+
+#[test]
+fn http1_over_tls_counts_the_bytes_of_the_stream_inside() {
+    let server = Server::tls_of(&[&rustls::version::TLS12], BOTH, Http2::Silent, Http1::KEEP_ALIVE);
+    let plan = LoadPlan { protocol: ProtocolChoice::Http1, ..plan(server.address, true, 30) };
+    let outcome = load(&plan);
+    assert_ended(&outcome, 30, &[]);
+    assert_eq!(outcome.protocol, "HTTP/1.1 over TLS 1.2");
+    assert_eq!((server.requests(), server.connections(), outcome.connections_opened), (30, 2, 2));
+    let request_bytes = plan.requests.writer(0, 1, 1, true).next_http1().bytes.len() as u64;
+    assert_eq!(outcome.bytes.sent, 30 * request_bytes);
+    assert_eq!(outcome.bytes.received, 30 * Http1::KEEP_ALIVE.answer.len() as u64);
+}
+
+#[test]
+fn a_server_without_http2_gets_http1_unless_http2_was_asked_for() {
+    for alpn in [HTTP1_ONLY, NO_ALPN] {
+        let server = Server::tls(alpn, Http2::Silent, Http1::KEEP_ALIVE);
+        let auto = LoadPlan {
+            streams_per_connection: NonZeroU32::new(4).unwrap(),
+            ..plan(server.address, true, 10)
+        };
+        let outcome = load(&auto);
+        assert_ended(&outcome, 10, &[]);
+        assert_eq!((outcome.protocol.as_str(), server.connections()), ("HTTP/1.1 over TLS 1.3", 2));
+        let outcome = load(&LoadPlan { protocol: ProtocolChoice::Http2, ..auto });
+        assert_ended(&outcome, 0, &[("HTTP/2: the server does not offer it (ALPN); use --http1.1", 10)]);
+    }
+}
+
+#[test]
+fn bodies_larger_than_any_buffer_are_sent_whole() {
+    let body = vec![b'x'; 300_000];
+    let with_body = |server: &Server, tls| {
+        let scheme = if tls { "https" } else { "http" };
+        let url = format!("{scheme}://{}/", server.address);
+        let target = Target::new("POST", &url).unwrap().with_body(body.clone());
+        let requests = Arc::new(RequestSource::new(vec![target]).unwrap());
+        load(&LoadPlan { requests, ..plan(server.address, tls, 6) })
+    };
+    let http1 = with_body(&Server::tls(HTTP1_ONLY, Http2::Silent, Http1::KEEP_ALIVE), true);
+    assert_ended(&http1, 6, &[]);
+    let h2c = Server::h2c(Http2::ReadAll);
+    let http2 = with_body(&h2c, false);
+    assert_ended(&http2, 6, &[]);
+    assert_eq!(h2c.seen.body_bytes.load(Ordering::SeqCst), 6 * 300_000);
+}
+
+#[test]
+fn a_self_signed_certificate_is_refused_by_name_unless_it_was_allowed() {
+    let server = Server::tls(BOTH, Http2::Answer(200), Http1::KEEP_ALIVE);
+    let outcome = load(&LoadPlan { insecure: false, ..plan(server.address, true, 6) });
+    let cause = "TLS: the certificate's issuer is unknown (self-signed?); --insecure accepts it";
+    assert_ended(&outcome, 0, &[(cause, 6)]);
+    assert_eq!((outcome.connections_opened, server.requests()), (0, 0));
+}
+
+#[test]
+fn a_server_that_speaks_something_else_is_named() {
+    let server = Server::plain_http1();
+    assert_ended(
+        &load(&plan(server.address, false, 4)),
+        0,
+        &[("HTTP/2: the server does not speak it; use --http1.1", 4)],
+    );
+    assert_ended(
+        &load(&plan(server.address, true, 4)),
+        0,
+        &[("TLS: the answer is not TLS; is this a plain http:// port?", 4)],
+    );
+}
+
+#[test]
+fn nobody_listening_is_connection_refused_for_exactly_n_requests() {
+    let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    assert_ended(&load(&plan(address, false, 9)), 0, &[("connection refused", 9)]);
+}
+
+#[test]
+fn a_reset_stream_fails_alone_with_the_name_of_the_rfc() {
+    let server = Server::h2c(Http2::Reset { every: 3, reason: Reason::REFUSED_STREAM });
+    let outcome = load(&plan(server.address, false, 30));
+    assert_ended(&outcome, 20, &[("HTTP/2: REFUSED_STREAM", 10)]);
+    assert_eq!((outcome.connections_opened, outcome.counts.resent), (2, 0));
+}
+
+#[test]
+fn a_goaway_in_the_middle_moves_on_to_new_connections_and_loses_nothing() {
+    let server = Server::h2c(Http2::Retire { after: 10 });
+    let outcome = load(&LoadPlan {
+        streams_per_connection: NonZeroU32::new(4).unwrap(),
+        ..plan(server.address, false, 100)
+    });
+    assert_ended(&outcome, 100, &[]);
+    assert!(outcome.connections_opened >= 5, "{} connections", outcome.connections_opened);
+}
+
+#[test]
+fn a_goaway_with_an_error_is_a_named_failure() {
+    let server = Server::h2c(Http2::GoAway(Reason::ENHANCE_YOUR_CALM));
+    let outcome = load(&plan(server.address, false, 6));
+    assert_ended(&outcome, 0, &[("HTTP/2: GOAWAY: ENHANCE_YOUR_CALM", 6)]);
+}
+
+#[test]
+fn an_http2_connection_closed_under_its_first_request_is_no_answer() {
+    let server = Server::h2c(Http2::Close);
+    let outcome = load(&plan(server.address, false, 6));
+    assert_eq!((outcome.counts.ok, outcome.counts.failed), (0, 6));
+    assert!(outcome.failures.keys().all(is_lost), "{:?}", outcome.failures);
+}
+
+fn is_lost(cause: &FailureCause) -> bool {
+    matches!(cause, FailureCause::ClosedBeforeAnswer | FailureCause::ConnectionReset)
+}
+
+#[test]
+fn truncated_answers_are_never_successes() {
+    let short = load(&plan(Server::h2c(Http2::Short).address, false, 5));
+    assert_ended(&short, 0, &[("HTTP/2: the server broke the protocol: PROTOCOL_ERROR", 5)]);
+
+    let cut = load(&plan(Server::h2c(Http2::Cut).address, false, 5));
+    assert_eq!((cut.counts.ok, cut.counts.failed), (0, 5));
+
+    let half = Http1 { answer: "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfive!", closes: true };
+    let half = load(&plan(Server::tls(HTTP1_ONLY, Http2::Silent, half).address, true, 5));
+    assert_ended(&half, 0, &[("answer truncated", 5)]);
+}
+
+#[test]
+fn an_answer_that_nobody_can_trust_is_malformed_over_tls_too() {
+    let twice = Http1 { answer: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi!!", closes: false };
+    let outcome = load(&plan(Server::tls(HTTP1_ONLY, Http2::Silent, twice).address, true, 5));
+    assert_ended(&outcome, 0, &[("malformed answer: bytes nobody asked for", 5)]);
+}
+
+#[test]
+fn a_body_that_ends_with_a_clean_tls_close_is_complete() {
+    let open_ended = Http1 { answer: "HTTP/1.1 200 OK\r\n\r\nuntil the end", closes: true };
+    let server = Server::tls(HTTP1_ONLY, Http2::Silent, open_ended);
+    let outcome = load(&plan(server.address, true, 6));
+    assert_ended(&outcome, 6, &[]);
+    assert_eq!(outcome.connections_opened, 6);
+}
+
+#[test]
+fn a_kept_connection_that_was_closed_meanwhile_costs_no_request() {
+    let rude = Http1 { closes: true, ..Http1::KEEP_ALIVE };
+    let server = Server::tls(HTTP1_ONLY, Http2::Silent, rude);
+    let outcome = load(&plan(server.address, true, 12));
+    assert_ended(&outcome, 12, &[]);
+    assert_eq!(server.requests(), 12);
+}
+
+#[test]
+fn without_keep_alive_each_request_has_a_connection_of_its_own() {
+    for tls in [false, true] {
+        let server = if tls {
+            Server::tls(HTTP1_ONLY, Http2::Silent, Http1::KEEP_ALIVE)
+        } else {
+            Server::h2c(Http2::Answer(200))
+        };
+        let outcome = load(&LoadPlan { keep_alive: false, ..plan(server.address, tls, 8) });
+        assert_ended(&outcome, 8, &[]);
+        assert_eq!((server.connections(), outcome.connections_opened), (8, 8));
+    }
+}
+
+#[test]
+fn a_status_that_was_not_expected_is_a_failure_and_is_counted_as_a_status() {
+    let server = Server::h2c(Http2::Answer(404));
+    let outcome = load(&plan(server.address, false, 7));
+    assert_ended(&outcome, 0, &[("unexpected status 404", 7)]);
+    assert_eq!(outcome.status.get(&404), Some(&7));
+    let expected = ExpectedStatus::ranges(vec![(404, 404)]);
+    assert_ended(&load(&LoadPlan { expected_status: expected, ..plan(server.address, false, 7) }), 7, &[]);
+}
+
+#[test]
+fn a_server_that_never_answers_is_a_request_timeout() {
+    let server = Server::h2c(Http2::Silent);
+    let request_timeout = Duration::from_millis(50);
+    let outcome = load(&LoadPlan { request_timeout, ..plan(server.address, false, 4) });
+    assert_ended(&outcome, 0, &[("request timeout", 4)]);
+    assert!(outcome.failed_time.at_quantile(0.0) >= request_timeout.mul_f64(0.99));
+}
+
+#[test]
+fn a_server_that_accepts_and_says_nothing_is_a_connect_timeout() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    for tls in [false, true] {
+        let connect_timeout = Duration::from_millis(50);
+        let outcome = load(&LoadPlan { connect_timeout, ..plan(address, tls, 4) });
+        assert_ended(&outcome, 0, &[("connect timeout", 4)]);
+    }
+}
+
+#[test]
+fn no_more_streams_are_used_than_the_server_allows() {
+    let server = Server::h2c(Http2::Narrow(3));
+    let outcome = load(&LoadPlan {
+        connections: NonZeroU32::MIN,
+        streams_per_connection: NonZeroU32::new(10).unwrap(),
+        ..plan(server.address, false, 40)
+    });
+    assert_ended(&outcome, 40, &[]);
+    assert_eq!(server.seen.most_at_once.load(Ordering::SeqCst), 3);
+}
+
+fn open(rate_per_s: f64, stop: Stop, plan: LoadPlan) -> LoadPlan {
+    let shape = RateShape::Constant { rate_per_s };
+    LoadPlan {
+        pacing: Pacing::Open { shape, arrivals: Arrivals::Constant },
+        stop,
+        connections: NonZeroU32::MIN,
+        ..plan
+    }
+}
+
+#[test]
+fn requests_that_wait_behind_a_stall_keep_their_due_times() {
+    let server = Server::h2c(Http2::StallOnce(Duration::from_millis(400)));
+    let stop = Stop::Requests(NonZeroU64::new(20).unwrap());
+    // Due at 0, 10, .. 190 ms; the first is answered after 400 ms, and only then can the others be sent.
+    let outcome = load(&open(100.0, stop, plan(server.address, false, 1)));
+    assert_ended(&outcome, 20, &[]);
+    assert!(outcome.response_time.at_quantile(0.0) >= Duration::from_millis(209), "400 - 190 ms at least");
+    assert!(outcome.response_time.at_quantile(1.0) >= Duration::from_millis(399));
+    assert!(outcome.send_lag.at_quantile(1.0) >= Duration::from_millis(389), "due at 10 ms, sent at 400");
+    assert_eq!(outcome.waited_for_connection, 19);
+}
+
+#[test]
+fn at_the_deadline_what_is_in_flight_and_what_was_never_sent_is_counted_exactly() {
+    let server = Server::h2c(Http2::Silent);
+    let stop = Stop::Duration(Duration::from_millis(300));
+    // Due at 0, 10, .. 290 ms: the first is in flight for ever on the only stream.
+    let outcome = load(&open(100.0, stop, plan(server.address, false, 1)));
+    let counts = outcome.counts;
+    assert_eq!((counts.sent, counts.ok, counts.unfinished, counts.not_sent), (1, 0, 1, 29), "30 were due");
+    assert!(outcome.unfinished_age.at_quantile(1.0) >= Duration::from_millis(299));
+    assert!(outcome.not_sent_age.at_quantile(1.0) >= Duration::from_millis(289));
+    assert_eq!(outcome.not_sent_age.count(), 29);
+}
+
+#[test]
+fn an_open_load_against_a_closed_port_fails_on_schedule() {
+    let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let stop = Stop::Requests(NonZeroU64::new(10).unwrap());
+    let outcome = load(&open(50.0, stop, plan(address, false, 1)));
+    assert_ended(&outcome, 0, &[("connection refused", 10)]);
+    assert!(outcome.last_sent_ns - outcome.started_ns >= 180_000_000, "the last one is due at 180 ms");
+}
+
+#[test]
+fn the_stop_flag_ends_a_load_that_would_never_end() {
+    let server = Server::h2c(Http2::Silent);
+    let stop = AtomicBool::new(false);
+    let begun = Instant::now();
+    let outcome = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while server.requests() < 2 {
+                std::thread::yield_now();
+            }
+            stop.store(true, Ordering::Relaxed);
+        });
+        let control = Control { stop: &stop, on_second: &mut |_| {} };
+        run(&plan(server.address, false, 1_000), control).unwrap()
+    });
+    assert!(outcome.interrupted && begun.elapsed() < Duration::from_secs(30));
+    assert_eq!((outcome.counts.sent, outcome.counts.unfinished), (2, 2));
+}
