@@ -143,7 +143,10 @@ mod tests {
         let mut window = Window::default();
         window.add(&second(0, 1_000, 0, 2.0));
         window.add(&second(1, 3_000, 7, 4.0));
-        assert_eq!(window.in_words(), "2,000/s  worst second: p50 2.00 ms  p99 4.00 ms  max 8.00 ms  7 failed");
+        assert_eq!(
+            window.in_words(),
+            "2,000/s  worst second: p50 2.00 ms  p99 4.00 ms  max 8.00 ms  7 failed"
+        );
     }
 
     #[test]
