@@ -33,3 +33,21 @@ fn bind_late(socket: &OwnedFd) -> io::Result<()> {
     };
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    #[test]
+    fn a_connection_comes_from_the_source_address_it_was_given() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let server = listener.local_addr().unwrap();
+        let source: IpAddr = "127.0.0.9".parse().unwrap();
+        let socket = open(server, Some(source), SocketFlags::empty()).unwrap();
+        rustix::net::connect(&socket, &server).unwrap();
+        let (_, client) = listener.accept().unwrap();
+        assert_eq!(client.ip(), source);
+        assert!(sockopt::tcp_nodelay(&socket).unwrap());
+    }
+}

@@ -29,7 +29,7 @@ impl<D: Driver> Worker<'_, D> {
             self.recorder.sent(connection.exchange);
             return self.fail(slot, UNASKED, now_ns);
         }
-        // SAFETY: a static request's bytes live as long as the writer, which the worker drops after the driver.
+        // SAFETY: a static request's bytes lie in the plan's source, which outlives the worker and its driver.
         unsafe { self.driver.keep(slot, request) };
         if connection.state == State::Free {
             connection.state = State::Queued;

@@ -23,7 +23,6 @@ const OPENING_AT_ONCE: u32 = 64;
 
 /// Everything one thread has. Its methods are spread over the files of this room by what they are about.
 pub(super) struct Worker<'a, D> {
-    /// Before `writer`, whose bytes it may still be sending, so that it goes first.
     pub(super) driver: D,
     pub(super) writer: RequestWriter<'a>,
     pub(super) plan: &'a LoadPlan,

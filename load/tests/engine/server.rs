@@ -5,6 +5,7 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
+use std::time::Duration;
 
 /// An answer of two body bytes that keeps the connection.
 pub const HI: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
@@ -22,8 +23,6 @@ pub struct Conversation {
     stream: TcpStream,
     received: Vec<u8>,
     requests: Arc<AtomicU32>,
-    /// Which connection of the server this is, from 0.
-    pub number: u32,
 }
 
 impl Server {
@@ -40,10 +39,10 @@ impl Server {
                 if stop.load(Ordering::SeqCst) {
                     return;
                 }
-                let number = accepted.fetch_add(1, Ordering::SeqCst);
+                accepted.fetch_add(1, Ordering::SeqCst);
                 let (talk, requests) = (talk.clone(), requests.clone());
                 let Ok(stream) = stream else { continue };
-                let mut conversation = Conversation { stream, received: Vec::new(), requests, number };
+                let mut conversation = Conversation { stream, received: Vec::new(), requests };
                 thread::spawn(move || talk(&mut conversation));
             }
         });

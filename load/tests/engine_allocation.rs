@@ -1,0 +1,87 @@
+//! No allocation per request: ten times the requests allocate what the seconds that they take allocate.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::num::{NonZeroU32, NonZeroU64};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use threadcount_load::plan::{DriverChoice, LoadPlan, Stop};
+use threadcount_load::request::{Origin, RequestSource};
+use threadcount_load::run::{Control, LoadError, run};
+
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+thread_local! {
+    /// The server's threads and the test's own do not count: what remains are the generator's.
+    static DOES_NOT_COUNT: Cell<bool> = const { Cell::new(false) };
+}
+
+struct Counting;
+
+// SAFETY: everything is left to the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if !DOES_NOT_COUNT.get() {
+            ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        }
+        // SAFETY: the caller's contract.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller's contract.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Answers whatever comes with one answer per read, which is right for requests smaller than a segment.
+fn serve(listener: &TcpListener) {
+    DOES_NOT_COUNT.set(true);
+    for stream in listener.incoming() {
+        thread::spawn(move || {
+            DOES_NOT_COUNT.set(true);
+            let (mut stream, mut piece) = (stream.unwrap(), [0; 1024]);
+            while stream.read(&mut piece).is_ok_and(|count| count > 0) {
+                let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi");
+            }
+        });
+    }
+}
+
+/// Allocations of a load of `count` requests, and how many seconds it took; `None` where the driver cannot be had.
+fn allocations(port: u16, driver: DriverChoice, count: u64) -> Option<(u64, u64)> {
+    let origin = Origin { tls: false, host: "127.0.0.1".to_owned(), port };
+    let source = Arc::new(RequestSource::get(origin, "/"));
+    let stop = Stop::Requests(NonZeroU64::new(count).unwrap());
+    let mut plan = LoadPlan::closed(source, NonZeroU32::new(8).unwrap(), stop);
+    plan.driver = driver;
+    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    let flag = AtomicBool::new(false);
+    let outcome = match run(&plan, Control { stop: &flag, on_second: &mut |_| {} }) {
+        Err(LoadError::Driver { .. }) => return None,
+        outcome => outcome.unwrap(),
+    };
+    assert_eq!(outcome.counts.ok, count);
+    Some((ALLOCATIONS.load(Ordering::Relaxed) - before, outcome.seconds.len() as u64))
+}
+
+#[test]
+fn the_steady_state_allocates_once_in_a_while_and_not_per_request() {
+    DOES_NOT_COUNT.set(true);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    thread::spawn(move || serve(&listener));
+    for driver in [DriverChoice::Epoll, DriverChoice::IoUring] {
+        let Some((few, _)) = allocations(port, driver, 500) else { continue };
+        let Some((many, seconds)) = allocations(port, driver, 5_000) else { continue };
+        // Each second is a histogram and a place in the channel.
+        let allowed = few + 10 * (seconds + 1);
+        assert!(many <= allowed, "{driver:?}: {few} for 500 requests, {many} for 5,000 in {seconds} s");
+    }
+}
