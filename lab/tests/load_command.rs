@@ -1,5 +1,7 @@
 //! `threadcount load` as its users call it, against tiny servers.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on shall panic")]
+
 mod tiny_server;
 
 use assert_cmd::Command;

@@ -5,7 +5,7 @@ use super::load_options::LoadOptions;
 use super::output::Output;
 use super::{FAILED, interrupt, stdout, summary};
 use clap::Args;
-use miette::{IntoDiagnostic, WrapErr};
+use miette::{IntoDiagnostic, WrapErr, miette};
 use std::process::ExitCode;
 use threadcount_load::outcome::{LoadOutcome, Second};
 use threadcount_load::report::LoadReport;
@@ -51,7 +51,7 @@ impl LoadCommand {
             files.second(second);
         };
         let control = Control { stop: &stop, on_second: &mut on_second };
-        let outcome = run::run(&plan, control).into_diagnostic()?;
+        let outcome = run::run(&plan, control).map_err(|error| miette!("{error}"))?;
         live.finish();
         let report = LoadReport::new(&outcome, &plan);
         let json = serde_json::to_string_pretty(&report).into_diagnostic()? + "\n";

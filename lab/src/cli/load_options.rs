@@ -3,6 +3,8 @@
 use super::request_options::RequestOptions;
 use super::values::{self, Cores};
 use clap::{Args, ValueEnum};
+use miette::{IntoDiagnostic, miette};
+use rustix::thread::CpuSet;
 use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
 use threadcount_load::plan::{
@@ -116,7 +118,7 @@ impl LoadOptions {
             (_, true) => ProtocolChoice::Http2,
             _ => ProtocolChoice::Auto,
         };
-        let cores = connection.cores.clone().unwrap_or_default().0;
+        let cores = connection.cores()?;
         Ok(LoadPlan {
             pacing: self.pace.pacing(),
             threads: connection.threads.or_else(|| NonZeroU32::new(cores.len() as u32)),
@@ -132,6 +134,24 @@ impl LoadOptions {
             seed: self.pace.seed,
             ..defaults
         })
+    }
+}
+
+impl ConnectionOptions {
+    /// The cores asked for, each of which this process may use.
+    fn cores(&self) -> miette::Result<Vec<usize>> {
+        let cores = self.cores.clone().unwrap_or_default().0;
+        let allowed = rustix::thread::sched_getaffinity(None).into_diagnostic()?;
+        match cores.iter().find(|&&core| core >= CpuSet::MAX_CPU || !allowed.is_set(core)) {
+            None => Ok(cores),
+            Some(core) => {
+                let ours: Vec<String> = (0..CpuSet::MAX_CPU)
+                    .filter(|&core| allowed.is_set(core))
+                    .map(|core| core.to_string())
+                    .collect();
+                Err(miette!("--cores: core {core} cannot be had; this process may use {}", ours.join(",")))
+            }
+        }
     }
 }
 
@@ -249,9 +269,9 @@ mod tests {
 
     #[test]
     fn threads_follow_the_cores_they_are_pinned_to() {
-        let pinned = plan("--cores 0-1");
-        assert_eq!((pinned.threads.map(NonZeroU32::get), pinned.cores), (Some(2), vec![0, 1]));
-        assert_eq!(plan("--cores 0-1 --threads 1").threads.map(NonZeroU32::get), Some(1));
+        let pinned = plan("--cores 0,0");
+        assert_eq!((pinned.threads.map(NonZeroU32::get), pinned.cores), (Some(2), vec![0, 0]));
+        assert_eq!(plan("--cores 0,0 --threads 1").threads.map(NonZeroU32::get), Some(1));
         assert_eq!(plan("").threads, None);
     }
 
@@ -277,6 +297,7 @@ mod tests {
             ("-d 10", "--duration <TIME>': it has no unit: write 10s"),
             ("-c 0", "--connections <N>': it must be at least 1"),
             ("-t 2", "--threads 2"),
+            ("--cores 0,1023", "--cores: core 1023 cannot be had; this process may use 0"),
         ] {
             let error = parsed(flags).map(|_| ()).unwrap_err();
             assert!(error.contains(named), "{flags}: {error}");

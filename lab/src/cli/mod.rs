@@ -19,6 +19,7 @@ pub mod units;
 mod values;
 
 use clap::{Parser, Subcommand};
+use miette::MietteHandlerOpts;
 use std::process::ExitCode;
 
 /// Exit code: a claim or `--fail-if` failed, the load had unexpected failures, or the user cut it short.
@@ -50,6 +51,8 @@ impl Cli {
     /// # Errors
     /// Bad input, as a sentence that says what to write or do instead; the exit code is [`BAD_INPUT`].
     pub fn run(self) -> miette::Result<ExitCode> {
+        // Terminals wrap lines themselves; miette would break URLs and paths. A hook that is there already stays.
+        let _ = miette::set_hook(Box::new(|_| Box::new(MietteHandlerOpts::new().wrap_lines(false).build())));
         match self.command {
             Command::Run(command) => command.run(),
             Command::Compare(command) => command.run(),

@@ -1,11 +1,11 @@
 //! What is asked: the flags that make requests.
 
 use clap::Args;
-use miette::{IntoDiagnostic, WrapErr, miette};
+use miette::{LabeledSpan, NamedSource, miette};
 use std::fs;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
-use threadcount_load::request::{Header, RequestSource, Target, vegeta};
+use threadcount_load::request::{Header, RequestError, RequestSource, Target, vegeta};
 
 /// What each request says. `{rand:1:1000}` and `{seq:1}` stand for numbers in path, headers and body.
 #[derive(Args, Clone, Debug)]
@@ -39,11 +39,11 @@ impl RequestOptions {
             Some(_) if !urls.is_empty() => {
                 return Err(miette!("--targets and a URL: give one of the two"));
             }
-            Some(file) => vegeta::read(file).into_diagnostic().wrap_err("--targets")?,
+            Some(file) => vegeta::read(file).map_err(|error| target_file_error(&error))?,
             None => self.targets_of(urls)?,
         };
         let with_headers = |target: Target| self.headers.iter().cloned().fold(target, Target::with_header);
-        RequestSource::new(targets.into_iter().map(with_headers).collect()).into_diagnostic()
+        RequestSource::new(targets.into_iter().map(with_headers).collect()).map_err(in_words)
     }
 
     fn targets_of(&self, urls: &[String]) -> miette::Result<Vec<Target>> {
@@ -59,7 +59,7 @@ impl RequestOptions {
         let method = self.method.as_deref().unwrap_or(default_method);
         let weights = self.weights.iter().copied().chain(std::iter::repeat(NonZeroU32::MIN));
         let target = |(url, weight): (&String, NonZeroU32)| {
-            let target = Target::new(method, url).into_diagnostic()?.with_weight(weight);
+            let target = Target::new(method, url).map_err(in_words)?.with_weight(weight);
             Ok(match &body {
                 Some(body) => target.with_body(body.clone()),
                 None => target,
@@ -73,9 +73,26 @@ impl RequestOptions {
         match data.strip_prefix('@') {
             Some(file) => fs::read(file)
                 .map(Some)
-                .into_diagnostic()
-                .wrap_err_with(|| format!("--data {data}: the file cannot be read")),
+                .map_err(|error| miette!("--data {data}: the file cannot be read: {error}")),
             None => Ok(Some(data.clone().into_bytes())),
         }
     }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is what map_err gives")]
+fn in_words(error: RequestError) -> miette::Report {
+    miette!("{error}")
+}
+
+/// A mistake in a target file, with the user's own line and what is wrong under it.
+fn target_file_error(error: &RequestError) -> miette::Report {
+    let plain = || miette!("--targets {error}");
+    let RequestError::File { file, source } = error else { return plain() };
+    let RequestError::Line { line, source } = &**source else { return plain() };
+    let Ok(text) = fs::read_to_string(file) else { return plain() };
+    let start: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
+    let length = text[start..].lines().next().map_or(0, str::len);
+    let label = LabeledSpan::at(start..start + length, source.to_string());
+    miette!(labels = vec![label], "--targets: line {line} cannot be used")
+        .with_source_code(NamedSource::new(file.display().to_string(), text))
 }

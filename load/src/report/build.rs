@@ -17,7 +17,7 @@ impl LoadReport {
         let health = health::judge(outcome, plan);
         Self {
             schema: SCHEMA.to_owned(),
-            target: target(plan),
+            target: plan.requests.first_url().to_owned(),
             protocol: outcome.protocol.clone(),
             driver: outcome.driver.to_owned(),
             plan: plan_report(plan, outcome.cost.threads),
@@ -45,14 +45,6 @@ impl LoadReport {
             interrupted: outcome.interrupted,
         }
     }
-}
-
-fn target(plan: &LoadPlan) -> String {
-    let origin = plan.requests.origin();
-    let scheme = if origin.tls { "https" } else { "http" };
-    // RFC 3986 section 3.2.2: an IPv6 address is written in brackets.
-    let host = if origin.host.contains(':') { format!("[{}]", origin.host) } else { origin.host.clone() };
-    format!("{scheme}://{host}:{}", origin.port)
 }
 
 fn plan_report(plan: &LoadPlan, threads: u32) -> PlanReport {
@@ -193,6 +185,18 @@ mod tests {
 
     fn close_to(measured: f64, expected: f64) -> bool {
         (measured - expected).abs() <= expected * 0.001
+    }
+
+    #[test]
+    fn the_target_is_the_first_url_without_the_users_password() {
+        let asked = |url: &str| {
+            let target = crate::request::Target::get(url).unwrap();
+            let requests = Arc::new(RequestSource::new(vec![target]).unwrap());
+            let plan = LoadPlan { requests, ..plan(Pacing::Closed) };
+            LoadReport::new(&outcome(), &plan).target
+        };
+        assert_eq!(asked("http://me:secret@h:81/a?b={seq:1}"), "http://h:81/a?b={seq:1}");
+        assert_eq!(asked("https://[::1]"), "https://[::1]/");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::num::NonZeroU32;
 #[derive(Debug)]
 pub struct RequestSource {
     origin: Origin,
+    first_url: String,
     pub(super) targets: Vec<Compiled>,
     pub(super) order: Order,
 }
@@ -34,9 +35,10 @@ impl RequestSource {
         if let Some(other) = targets.iter().find(|target| target.origin != origin) {
             return Err(RequestError::Origins { first: origin, other: other.origin.clone() });
         }
+        let first_url = targets.first().map(|target| format!("{origin}{}", target.path)).unwrap_or_default();
         let order = Order::of(targets.iter().map(|target| target.weight));
         let targets = targets.iter().map(Compiled::new).collect::<Result<_, _>>()?;
-        Ok(Self { origin, targets, order })
+        Ok(Self { origin, first_url, targets, order })
     }
 
     /// One GET of a path without placeholders.
@@ -57,6 +59,12 @@ impl RequestSource {
     #[must_use]
     pub fn origin(&self) -> &Origin {
         &self.origin
+    }
+
+    /// The first target's URL with its placeholders, and without a user's password.
+    #[must_use]
+    pub fn first_url(&self) -> &str {
+        &self.first_url
     }
 
     /// The view of thread `index` of `threads`. `keep_alive: false` adds `Connection: close`.

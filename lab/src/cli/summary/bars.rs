@@ -30,7 +30,8 @@ pub fn lines(times: &Times) -> Vec<String> {
     let total = times.count() as f64;
     let line = |bar: &Bar| {
         let share = bar.count as f64 / total * 100.0;
-        let (from, to) = (units::time(bar.from_ms), units::time(bar.to_ms));
+        let from = if bar.from_ms > 0.0 { units::time(bar.from_ms) } else { "0".to_owned() };
+        let to = units::time(bar.to_ms);
         let drawn = draw(bar.count as f64 / most as f64 * WIDTH);
         format!("{from:>8} .. {to:<8} {share:>5.1} % {drawn}").trim_end().to_owned()
     };

@@ -71,7 +71,7 @@ fn an_open_load_reads_from_top_to_bottom() {
     let text = summarized(open(100.0), &outcome());
     let lines: Vec<&str> = text.lines().collect();
     let expected = [
-        "http://127.0.0.1:8080",
+        "http://127.0.0.1:8080/",
         "HTTP/1.1 over epoll · open loop at 100/s · 64 connections · 1 thread · 10.0 s",
         "",
         "requests  1,000 sent = 996 ok + 3 failed + 1 unfinished",
