@@ -97,23 +97,59 @@ fn requests(records: &[Record]) -> String {
     )
 }
 
+/// Each warning once, with who said it: the variants and loads, or every run.
 fn warnings(records: &[Record]) -> Vec<String> {
-    let mut warnings: Vec<(String, usize)> = Vec::new();
-    let mut add = |text: String| match warnings.iter_mut().find(|(known, _)| *known == text) {
-        Some((_, runs)) => *runs += 1,
-        None => warnings.push((text, 1)),
-    };
+    let mut warnings: Vec<(&str, Vec<String>, usize)> = Vec::new();
     for record in records {
-        if let Some(failure) = &record.failure {
-            add(format!("{} under {}: {}", record.variant, record.load, failure.why));
-        }
-        for warning in record.measured.iter().flat_map(|load| &load.warnings) {
-            add(format!("{} under {}: {warning}", record.variant, record.load));
+        let failure = record.failure.iter().map(|failure| failure.why.as_str());
+        let said = record.measured.iter().flat_map(|load| &load.warnings).map(String::as_str);
+        for text in failure.chain(said) {
+            let known = warnings.iter().position(|(known, ..)| *known == text).unwrap_or_else(|| {
+                warnings.push((text, Vec::new(), 0));
+                warnings.len() - 1
+            });
+            let who = format!("{} under {}", record.variant, record.load);
+            let (_, speakers, runs) = &mut warnings[known];
+            *runs += 1;
+            if !speakers.contains(&who) {
+                speakers.push(who);
+            }
         }
     }
-    let words = |(text, runs): (String, usize)| match runs {
-        1 => text,
-        _ => format!("{text} ({})", figures::plural(runs, "run")),
+    let words = |(text, speakers, runs): (&str, Vec<String>, usize)| match runs {
+        runs if runs == records.len() => format!("every run: {text}"),
+        _ => format!("{}: {text}", speakers.join(", ")),
     };
     warnings.into_iter().map(words).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::RunFailure;
+
+    fn failed(variant: &str, why: &str) -> Record {
+        let mut record: Record = serde_json::from_value(serde_json::json!({
+            "variant": variant, "load": "c400", "round": 1, "position": 1, "started_at": "", "failure": null,
+            "server": {"command": [], "env": [], "pid": 0, "product": null, "java": null, "ready_after_ms": 0.0,
+                "thread_seen": null, "pool_max_threads": null, "log": null},
+            "warmup_rate_per_s": [], "measured": null, "latency_curve": [], "response_histogram": null,
+            "cost": null, "native_memory": null, "network": null, "load_series": [], "process_series": []
+        }))
+        .unwrap();
+        record.failure = Some(RunFailure { why: why.to_owned(), log_tail: Vec::new() });
+        record
+    }
+
+    #[test]
+    fn a_warning_is_said_once_with_all_who_said_it() {
+        let records = [failed("a", "late"), failed("a", "late"), failed("b", "late"), failed("b", "lost")];
+        assert_eq!(warnings(&records), ["a under c400, b under c400: late", "b under c400: lost"]);
+        assert_eq!(warnings(&records[..3]), ["every run: late"]);
+    }
+
+    #[test]
+    fn one_round_has_no_spread() {
+        assert_eq!(spread(&[failed("a", "late")]), None);
+    }
 }
