@@ -313,6 +313,7 @@
     const names = shownVariants().map((variant) => shorten(data.variants[variant], 60)).join(", ");
     figure.place.setAttribute("aria-label", figure.title + under + ", for " + (names || "no variant")
       + ". " + figure.says + " The same figures stand in the table below the picture.");
+    figure.heading.textContent = "Figure " + figure.number + ". " + figure.title + under + ". ";
     tabulate(figure);
   }
 

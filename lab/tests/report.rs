@@ -214,6 +214,14 @@ fn a_result_without_runs_still_makes_every_report() {
 }
 
 #[test]
+fn a_variant_that_did_not_run_is_in_no_picture() {
+    let mut document = common::demo();
+    document.records.retain(|record| record.variant != "platform-sized");
+    let page = render(&document, Format::Html).unwrap();
+    assert!(page.contains(r#"{"variants":["platform","virtual"]"#));
+}
+
+#[test]
 fn the_big_page_is_under_five_megabytes_and_asks_for_nothing() {
     let page = render(&common::big(), Format::Html).unwrap();
     assert!(page.len() < 5_000_000, "{} bytes", page.len());

@@ -121,11 +121,9 @@ fn times_line(comparison: &Comparison, subject: &str) -> Option<Line> {
             Phrase::around(&format!("{subject} waits "), median.ratio, " as long")
         }
         Verdict::NoDifference => Phrase::plain(format!("{subject} waits as long")),
-        Verdict::NotEnoughRuns => Phrase::around(
-            &format!("{subject} waits "),
-            median.ratio,
-            " as long so far (not enough runs to say)",
-        ),
+        Verdict::NotEnoughRuns => {
+            Phrase::around(&format!("{subject} waits "), median.ratio, " as long (not decided)")
+        }
     };
     let mut line = line(phrase, Metric::P50, median);
     line.figures.insert_str(0, "p50 ");
@@ -141,9 +139,7 @@ fn memory_line(comparison: &Comparison) -> Option<Line> {
     let mut phrase = match memory.verdict {
         Verdict::Higher | Verdict::Lower => Phrase::around("for ", memory.ratio, " the memory"),
         Verdict::NoDifference => Phrase::plain("for the same memory".to_owned()),
-        Verdict::NotEnoughRuns => {
-            Phrase::around("for ", memory.ratio, " the memory so far (not enough runs to say)")
-        }
+        Verdict::NotEnoughRuns => Phrase::around("for ", memory.ratio, " the memory (not decided)"),
     };
     let threads = ratio_of(comparison, Metric::OsThreads);
     if let Some(threads) = threads {
@@ -174,7 +170,7 @@ fn cpu_line(comparison: &Comparison) -> Option<Line> {
         Verdict::Higher | Verdict::Lower => Phrase::around("with ", cpu.ratio, " the CPU for each request"),
         Verdict::NoDifference => Phrase::plain("with the same CPU for each request".to_owned()),
         Verdict::NotEnoughRuns => {
-            Phrase::around("with ", cpu.ratio, " the CPU for each request so far (not enough runs to say)")
+            Phrase::around("with ", cpu.ratio, " the CPU for each request (not decided)")
         }
     };
     Some(line(phrase, Metric::CpuPerRequest, cpu))
@@ -251,6 +247,7 @@ mod tests {
     fn too_few_runs_are_never_a_difference() {
         let said = said(Verdict::NotEnoughRuns, false);
         assert!(said[0].0.starts_with("not enough runs to say whether virtual answers"), "{}", said[0].0);
+        assert_eq!(said[1].0, "and each waits 0.50x as long (not decided)");
     }
 
     #[test]

@@ -171,6 +171,15 @@ pub fn percent(share: f64) -> String {
     }
 }
 
+/// A moment in RFC 3339 without the fraction of its second.
+#[must_use]
+pub fn moment(rfc_3339: &str) -> String {
+    match rfc_3339.split_once('.') {
+        Some((second, rest)) => format!("{second}{}", rest.trim_start_matches(|c: char| c.is_ascii_digit())),
+        None => rfc_3339.to_owned(),
+    }
+}
+
 /// `1 run`, `3 runs`.
 #[must_use]
 pub fn plural(count: usize, noun: &str) -> String {
@@ -244,6 +253,13 @@ mod tests {
         assert_eq!(percent(0.45), "45 %");
         assert_eq!(percent(0.0), "0 %");
         assert_eq!(percent(0.0001), "under 0.1 %");
+    }
+
+    #[test]
+    fn a_moment_has_no_fraction() {
+        assert_eq!(moment("2026-11-20T23:53:35.689991565Z"), "2026-11-20T23:53:35Z");
+        assert_eq!(moment("2026-11-20T23:53:35.6+01:00"), "2026-11-20T23:53:35+01:00");
+        assert_eq!(moment("2026-11-20T23:53:35Z"), "2026-11-20T23:53:35Z");
     }
 
     #[test]

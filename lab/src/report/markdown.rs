@@ -36,7 +36,12 @@ pub fn markdown(document: &ResultDocument) -> String {
     trust(&mut text, &summary);
     study(&mut text, document);
     claims(&mut text, &summary);
-    let _ = writeln!(text, "Threadcount {}, {}.", plain(&document.threadcount), plain(&document.created_at));
+    let _ = writeln!(
+        text,
+        "Threadcount {}, {}.",
+        plain(&document.threadcount),
+        plain(&figures::moment(&document.created_at))
+    );
     text
 }
 

@@ -84,30 +84,59 @@ fn requests(records: &[Record]) -> String {
     )
 }
 
-/// Each warning once: with the variants it speaks of, unless it speaks of every run.
+/// Each warning once, with who said it: the variants and loads, or every run.
 fn warnings(records: &[Record]) -> Vec<String> {
-    let mut warnings: Vec<(&str, Vec<String>)> = Vec::new();
+    let mut warnings: Vec<(&str, Vec<String>, usize)> = Vec::new();
     for record in records {
         let failure = record.failure.iter().map(|failure| failure.why.as_str());
         let said = record.measured.iter().flat_map(|load| &load.warnings).map(String::as_str);
         for text in failure.chain(said) {
-            let place = format!("{} under {}", record.variant, record.load);
-            match warnings.iter_mut().find(|(known, _)| *known == text) {
-                Some((_, places)) => places.push(place),
-                None => warnings.push((text, vec![place])),
+            let known = warnings.iter().position(|(known, ..)| *known == text).unwrap_or_else(|| {
+                warnings.push((text, Vec::new(), 0));
+                warnings.len() - 1
+            });
+            let who = format!("{} under {}", record.variant, record.load);
+            let (_, speakers, runs) = &mut warnings[known];
+            *runs += 1;
+            if !speakers.contains(&who) {
+                speakers.push(who);
             }
         }
     }
-    let words = |(text, mut places): (&str, Vec<String>)| {
-        if records.len() > 1 && places.len() == records.len() {
-            return text.to_owned();
-        }
-        let runs = places.len();
-        places.sort();
-        places.dedup();
-        let often =
-            if runs > places.len() { format!(" ({})", figures::plural(runs, "run")) } else { String::new() };
-        format!("{}: {text}{often}", places.join(", "))
+    let words = |(text, speakers, runs): (&str, Vec<String>, usize)| match runs {
+        runs if runs == records.len() => format!("every run: {text}"),
+        _ => format!("{}: {text}", speakers.join(", ")),
     };
     warnings.into_iter().map(words).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::RunFailure;
+
+    fn failed(variant: &str, why: &str) -> Record {
+        let mut record: Record = serde_json::from_value(serde_json::json!({
+            "variant": variant, "load": "c400", "round": 1, "position": 1, "started_at": "", "failure": null,
+            "server": {"command": [], "env": [], "pid": 0, "product": null, "java": null, "ready_after_ms": 0.0,
+                "thread_seen": null, "pool_max_threads": null, "log": null},
+            "warmup_rate_per_s": [], "measured": null, "latency_curve": [], "response_histogram": null,
+            "cost": null, "native_memory": null, "network": null, "load_series": [], "process_series": []
+        }))
+        .unwrap();
+        record.failure = Some(RunFailure { why: why.to_owned(), log_tail: Vec::new() });
+        record
+    }
+
+    #[test]
+    fn a_warning_is_said_once_with_all_who_said_it() {
+        let records = [failed("a", "late"), failed("a", "late"), failed("b", "late"), failed("b", "lost")];
+        assert_eq!(warnings(&records), ["a under c400, b under c400: late", "b under c400: lost"]);
+        assert_eq!(warnings(&records[..3]), ["every run: late"]);
+    }
+
+    #[test]
+    fn one_round_has_no_spread() {
+        assert_eq!(spread(&[failed("a", "late")]), None);
+    }
 }

@@ -71,6 +71,12 @@ fn the_page_draws_seven_figures_and_asks_nobody() {
     let Some(mut page) = open(&common::demo()) else { return };
     assert_eq!(page.evaluate("document.querySelectorAll('.chart svg').length"), 7);
     assert_eq!(page.evaluate("document.querySelectorAll('h1').length"), 1);
+    let captions =
+        page.text("[...document.querySelectorAll('figcaption strong')].map(it => it.textContent).join('')");
+    assert!(
+        captions.starts_with("Figure 1. Response time by percentile, 400 clients. Figure 2."),
+        "{captions}"
+    );
     is_quiet(&page);
 }
 

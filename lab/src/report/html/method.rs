@@ -65,10 +65,16 @@ pub fn method(document: &ResultDocument) -> Method {
     Method {
         command: shell_line(&document.command),
         facts: facts(document),
-        variants: experiment.variants.iter().map(|variant| variant_method(document, &variant.name)).collect(),
+        variants: ran(document).map(|name| variant_method(document, name)).collect(),
         loads: experiment.loads.iter().map(|load| load_method(document, load)).collect(),
         failures: document.records.iter().filter_map(failed_run).collect(),
     }
+}
+
+/// The variants that ran at all: `--variant` leaves the others out.
+pub(super) fn ran(document: &ResultDocument) -> impl Iterator<Item = &String> {
+    let names = document.experiment.variants.iter().map(|variant| &variant.name);
+    names.filter(|name| document.records.iter().any(|record| record.variant == **name))
 }
 
 fn facts(document: &ResultDocument) -> Vec<Fact> {
@@ -77,7 +83,10 @@ fn facts(document: &ResultDocument) -> Vec<Fact> {
     let warmup = figures::plain(document.experiment.warmup_s);
     let order: Vec<&str> = document.records.iter().map(|record| record.variant.as_str()).collect();
     vec![
-        ("made by", format!("Threadcount {}, {}{sizes}", document.threadcount, document.created_at)),
+        (
+            "made by",
+            format!("Threadcount {}, {}{sizes}", document.threadcount, figures::moment(&document.created_at)),
+        ),
         ("processor", format!("{}, {}", machine.cpu, figures::plural(machine.cores as usize, "core"))),
         ("memory", figures::bytes(machine.memory_bytes)),
         ("system", format!("{}, Linux {}", machine.os, machine.kernel)),

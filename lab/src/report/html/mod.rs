@@ -6,6 +6,7 @@ mod tables;
 
 use crate::experiment::Study;
 use crate::report::ReportError;
+use crate::report::figures;
 use crate::report::summary::{Summary, summary};
 use crate::result::ResultDocument;
 use base64::Engine as _;
@@ -40,7 +41,7 @@ pub fn html(document: &ResultDocument) -> Result<String, ReportError> {
 struct Page<'a> {
     summary: Summary,
     has_findings: bool,
-    made_at: &'a str,
+    made_at: String,
     made_by: &'a str,
     study: Option<&'a Study>,
     ratios: Vec<RatioTable>,
@@ -61,7 +62,7 @@ impl<'a> Page<'a> {
         Self {
             summary: summary(document),
             has_findings: !document.findings.is_empty(),
-            made_at: &document.created_at,
+            made_at: figures::moment(&document.created_at),
             made_by: &document.threadcount,
             study: document.experiment.study.as_ref(),
             ratios: tables::ratios(document),

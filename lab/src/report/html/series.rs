@@ -2,6 +2,7 @@
 
 use crate::compare::metric::Metric;
 use crate::record::{CurvePoint, Record};
+use crate::report::html::method::ran;
 use crate::report::published::mean;
 use crate::report::summary::load_words;
 use crate::result::ResultDocument;
@@ -14,7 +15,7 @@ const STEPS_PER_NINE: usize = 16;
 /// Everything the page's script draws.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Pictures {
-    /// Names, in the experiment's order.
+    /// Names of those that ran, in the experiment's order.
     pub variants: Vec<String>,
     /// One for each load that has runs.
     pub loads: Vec<LoadPictures>,
@@ -83,8 +84,7 @@ pub struct SweepPoint {
 /// Reads the pictures out of a result.
 #[must_use]
 pub fn pictures(document: &ResultDocument) -> Pictures {
-    let variants: Vec<String> =
-        document.experiment.variants.iter().map(|variant| variant.name.clone()).collect();
+    let variants: Vec<String> = ran(document).cloned().collect();
     let loads = document.experiment.loads.iter();
     let loads = loads.filter_map(|load| {
         let runs = |variant: &String| -> Vec<&Record> {

@@ -237,7 +237,7 @@ fn run_cells(record: &Record) -> Vec<String> {
         record.load.clone(),
         record.variant.clone(),
         record.round.to_string(),
-        record.started_at.clone(),
+        figures::moment(&record.started_at),
     ];
     let figure = |metric: Metric| metric.of(record).map_or_else(none, |value| figures::figure(metric, value));
     cells.extend(RUN_METRICS.map(|(metric, _)| figure(metric)));
