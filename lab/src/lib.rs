@@ -14,3 +14,5 @@ pub mod report;
 pub mod result;
 pub mod result_folder;
 pub mod run;
+pub mod session;
+pub mod watch;

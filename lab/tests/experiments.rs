@@ -1,4 +1,5 @@
 //! The experiments that come with Threadcount.
+#![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 
 use std::path::{Path, PathBuf};
 use threadcount::experiment::find::Places;
@@ -62,7 +63,7 @@ fn tomcat_blocking_has_the_figures_of_the_study() {
 #[test]
 fn tomcat_hello_has_the_figures_of_the_study() {
     let experiment = experiment("tomcat-hello.yaml", false);
-    assert_eq!(published(&experiment, "platform-10.1", "c400", "rate_per_s"), Some(117_787.3647));
+    assert_eq!(published(&experiment, "platform-10.1", "c400", "rate_per_s"), Some(117_787.364_7));
     assert_eq!(published(&experiment, "virtual", "c400", "p99_ms"), Some(8.0));
     assert_eq!(published(&experiment, "virtual", "c400", "nmt_threads"), Some(39.0));
     assert_eq!(experiment.loads[0].request.path, "/hello");

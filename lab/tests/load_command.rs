@@ -5,13 +5,19 @@ mod tiny_server;
 use assert_cmd::Command;
 use serde_json::Value;
 use std::fs;
-use tiny_server::{TinyServer, closed_port};
+use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
+use tiny_server::TinyServer;
 
 const SCHEMA: &str = include_str!("../../load/schema/load-1.schema.json");
 
+/// tcpmux (RFC 1078), which no machine of today has.
+const NOBODY_LISTENS: &str = "http://127.0.0.1:1/";
+
 fn load(arguments: &[&str]) -> Command {
     let mut command = Command::cargo_bin("threadcount").unwrap();
-    command.arg("load").args(arguments).env_remove("NO_COLOR").timeout(std::time::Duration::from_secs(60));
+    command.arg("load").args(arguments).env_remove("NO_COLOR").timeout(Duration::from_secs(60));
     command
 }
 
@@ -89,12 +95,12 @@ fn requests_in_flight_when_the_time_is_up_are_unfinished_with_their_age() {
 
 #[test]
 fn nobody_listening_is_connection_refused_and_exit_code_1() {
-    let url = format!("http://127.0.0.1:{}/", closed_port());
-    let document = json(&[&url, "-n", "5", "-c", "1"]);
+    let url = NOBODY_LISTENS;
+    let document = json(&[url, "-n", "5", "-c", "1"]);
     assert_fits_the_schema(&document);
     assert_all_accounted_for(&document);
     assert_eq!(document["failures"]["connection refused"], 5);
-    load(&[&url, "-n", "5", "-c", "1", "--quiet"]).assert().code(1);
+    load(&[url, "-n", "5", "-c", "1", "--quiet"]).assert().code(1);
 }
 
 #[test]
@@ -103,6 +109,65 @@ fn an_expected_status_is_a_success_and_exit_code_0() {
     let url = server.url("/status/404");
     load(&[&url, "-n", "5", "--quiet"]).assert().code(1);
     load(&[&url, "-n", "5", "--quiet", "--expect", "200,404"]).assert().code(0);
+}
+
+#[test]
+fn method_headers_and_body_are_sent_as_with_curl() {
+    let server = TinyServer::start();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("order.json");
+    fs::write(&file, r#"{"id": {seq:7}}"#).unwrap();
+    let body = format!("@{}", file.display());
+    let url = server.url("/orders?a=b");
+    let arguments =
+        [&url, "-n", "2", "-c", "1", "--quiet", "-H", "X-One: 1", "-H", "Accept: a/b", "--data", &body];
+    load(&arguments).assert().code(0);
+    load(&[&url, "-n", "1", "--quiet", "-X", "DELETE"]).assert().code(0);
+    let seen = server.seen();
+    assert_eq!(seen[0].line, "POST /orders?a=b HTTP/1.1");
+    let has = |header: &str| seen[0].headers.iter().any(|line| line.eq_ignore_ascii_case(header));
+    assert!(has("X-One: 1") && has("Accept: a/b"), "{seen:?}");
+    assert_eq!((seen[0].body.as_str(), seen[1].body.as_str()), (r#"{"id": 7}"#, r#"{"id": 8}"#));
+    assert_eq!(seen[2].line, "DELETE /orders?a=b HTTP/1.1");
+}
+
+#[test]
+fn several_urls_are_asked_by_their_weights() {
+    let server = TinyServer::start();
+    let (often, seldom) = (server.url("/often"), server.url("/seldom"));
+    load(&[&often, &seldom, "-n", "400", "-c", "2", "--weights", "3,1", "--quiet"]).assert().code(0);
+    let seen = server.seen();
+    let asked_often = seen.iter().filter(|request| request.line.contains("/often")).count();
+    assert_eq!(seen.len(), 400);
+    assert!((240..=360).contains(&asked_often), "{asked_often}");
+    let text = stderr_of(&[&often, &seldom, "--weights", "1"]);
+    assert!(text.contains("--weights has 1 and there are 2 URLs"), "{text}");
+}
+
+#[test]
+fn a_target_file_of_vegeta_is_read_and_a_mistake_in_it_is_named_with_its_line() {
+    let server = TinyServer::start();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("targets.txt");
+    let path = file.to_str().unwrap();
+    fs::write(&file, format!("GET {}\nX-Test: yes\n\nPUT {}\n", server.url("/a"), server.url("/b"))).unwrap();
+    load(&["--targets", path, "-n", "40", "--quiet"]).assert().code(0);
+    let seen = server.seen();
+    assert!(seen.iter().any(|request| request.line.starts_with("PUT /b ")), "{seen:?}");
+    let with_header = seen.iter().find(|request| request.line.starts_with("GET /a ")).unwrap();
+    assert!(with_header.headers.iter().any(|line| line.eq_ignore_ascii_case("X-Test: yes")), "{seen:?}");
+    fs::write(&file, "GET http://localhost/\nno header\n").unwrap();
+    let text = stderr_of(&["--targets", path]);
+    assert!(text.contains("targets.txt") && text.contains("line 2"), "{text}");
+    load(&["--targets", path]).assert().code(2);
+    load(&["--targets", path, "http://localhost/"]).assert().code(2);
+}
+
+#[test]
+fn a_url_that_cannot_be_asked_is_answered_with_what_to_write() {
+    let text = stderr_of(&["localhost:8080/x"]);
+    assert!(text.contains("http://localhost:8080/x"), "{text}");
+    load(&["localhost:8080/x"]).assert().code(2);
 }
 
 #[test]
@@ -166,7 +231,7 @@ fn a_wrong_value_is_answered_with_its_flag_and_what_to_write() {
         (["-r", "fast"], ["--rate", "5000/s"]),
         (["-c", "0"], ["--connections", "at least 1"]),
         (["-t", "2"], ["--timeout", "--threads 2"]),
-        (["-H", "oops"], ["--header", "Accept: text/html"]),
+        (["-H", "oops"], ["--header", "write it as 'Name: value'"]),
         (["--ramp", "1:2"], ["--ramp", "100:5000:30s"]),
         (["--expect", "20"], ["--expect", "200,301-399"]),
         (["--cores", "x"], ["--cores", "0,1"]),
@@ -176,4 +241,25 @@ fn a_wrong_value_is_answered_with_its_flag_and_what_to_write() {
         let text = stderr_of(&arguments);
         assert!(parts.iter().all(|part| text.contains(part)), "{text}");
     }
+}
+
+#[test]
+fn ctrl_c_ends_the_load_early_and_still_shows_what_was_measured() {
+    let server = TinyServer::start();
+    let child = std::process::Command::new(assert_cmd::cargo::cargo_bin("threadcount"))
+        .args(["load", &server.url("/"), "-d", "60s", "-c", "2"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    while server.seen().is_empty() {
+        thread::sleep(Duration::from_millis(5));
+    }
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("! interrupted: the figures cover the"), "{text}");
+    assert!(text.contains("response time"), "{text}");
 }

@@ -57,7 +57,8 @@ impl Slice {
 #[derive(Debug)]
 pub struct Recorder {
     started_ns: Nanos,
-    slices: Sender<Slice>,
+    /// Gone after the last slice, so that whoever collects them knows the end.
+    slices: Option<Sender<Slice>>,
     slice: Slice,
     /// What became of the requests.
     pub counts: Counts,
@@ -94,7 +95,7 @@ impl Recorder {
     pub fn new(started_ns: Nanos, slices: Sender<Slice>) -> Self {
         Self {
             started_ns,
-            slices,
+            slices: Some(slices),
             slice: Slice::new(0),
             counts: Counts::default(),
             response_time: Times::default(),
@@ -157,10 +158,11 @@ impl Recorder {
         self.not_sent_age.record_ns(now_ns.saturating_sub(due_ns));
     }
 
-    /// Hands over the last, partial second.
+    /// Hands over the last, partial second. Every worker must end with this: the collector waits for it.
     pub fn finish(&mut self) {
         let next = Slice::new(self.slice.index + 1);
         self.hand_over(next);
+        self.slices = None;
     }
 
     /// Makes the slice of `now_ns` the current one. A slice of a past second is handed over; events that come
@@ -174,8 +176,10 @@ impl Recorder {
 
     fn hand_over(&mut self, next: Slice) {
         let done = std::mem::replace(&mut self.slice, next);
-        // The receiver is gone only when the run is being torn down; the totals below stay complete.
-        let _ = self.slices.send(done);
+        if let Some(slices) = &self.slices {
+            // The receiver is gone only when the run is being torn down; the totals below stay complete.
+            let _ = slices.send(done);
+        }
     }
 
     fn count_status(&mut self, status: u16) {

@@ -8,6 +8,7 @@ use crate::times::Times;
 use crate::{engine, limits, secure};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
@@ -62,6 +63,8 @@ pub(crate) struct Work<'a> {
     pub address: SocketAddr,
     /// Bind connections to these, one after the other; empty: the kernel chooses.
     pub source_addresses: &'a [IpAddr],
+    /// The TLS set-up, for an origin that has it.
+    pub tls: Option<Arc<rustls::ClientConfig>>,
     /// Which worker this is, of how many.
     pub index: u32,
     pub threads: u32,
@@ -96,6 +99,7 @@ pub(crate) struct Done {
 pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadError> {
     let address = resolve(plan)?;
     let resources = limits::prepare(plan, address)?;
+    let tls = secure::client_config(plan)?;
     let threads = worker_count(plan);
     let (slices, received) = channel();
     let started_ns = now_ns() + START_DELAY_NS;
@@ -104,6 +108,7 @@ pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadErr
         plan,
         address,
         source_addresses: &resources.source_addresses,
+        tls: tls.clone(),
         index,
         threads,
         connections: share(u64::from(plan.connections.get()), index, threads) as u32,

@@ -111,13 +111,14 @@ impl Window {
         }
     }
 
-    /// `4,998/s  p50 412 us  p99 1.20 ms  max 5.00 ms  3 failed`
+    /// `4,998/s  worst second: p50 412 us  p99 1.20 ms  max 5.00 ms  3 failed`
     fn in_words(&self) -> String {
         let mut words = units::rate(self.ok as f64 / f64::from(self.seconds.max(1)));
         match self.worst {
             Some(SecondTimes { p50, p99, max }) => {
                 let [p50, p99, max] = [p50, p99, max].map(units::time);
-                words += &format!("  p50 {p50}  p99 {p99}  max {max}");
+                let of = if self.seconds > 1 { "worst second: " } else { "" };
+                words += &format!("  {of}p50 {p50}  p99 {p99}  max {max}");
             }
             None => words += "  no answer",
         }
@@ -142,7 +143,10 @@ mod tests {
         let mut window = Window::default();
         window.add(&second(0, 1_000, 0, 2.0));
         window.add(&second(1, 3_000, 7, 4.0));
-        assert_eq!(window.in_words(), "2,000/s  p50 2.00 ms  p99 4.00 ms  max 8.00 ms  7 failed");
+        assert_eq!(
+            window.in_words(),
+            "2,000/s  worst second: p50 2.00 ms  p99 4.00 ms  max 8.00 ms  7 failed"
+        );
     }
 
     #[test]

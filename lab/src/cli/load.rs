@@ -3,10 +3,9 @@
 use super::live::Live;
 use super::load_options::LoadOptions;
 use super::output::Output;
-use super::{FAILED, interrupt, summary};
+use super::{FAILED, interrupt, stdout, summary};
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr};
-use std::io::{self, Write};
 use std::process::ExitCode;
 use threadcount_load::outcome::{LoadOutcome, Second};
 use threadcount_load::report::LoadReport;
@@ -57,7 +56,7 @@ impl LoadCommand {
         let report = LoadReport::new(&outcome, &plan);
         let json = serde_json::to_string_pretty(&report).into_diagnostic()? + "\n";
         let shown = if self.output.json { json.clone() } else { summary::summary(&report, &outcome) };
-        print(&shown).into_diagnostic().wrap_err("stdout cannot be written")?;
+        stdout::print(&shown).into_diagnostic().wrap_err("stdout cannot be written")?;
         files.write(&outcome, &json)?;
         Ok(exit_code(&outcome))
     }
@@ -68,13 +67,4 @@ fn exit_code(outcome: &LoadOutcome) -> ExitCode {
     let counts = outcome.counts;
     let is_bad = counts.failed > 0 || counts.sent == 0 || outcome.interrupted;
     if is_bad { ExitCode::from(FAILED) } else { ExitCode::SUCCESS }
-}
-
-/// To stdout, without colours where it is not a terminal; a reader that has seen enough (`| head`) is no error.
-fn print(text: &str) -> io::Result<()> {
-    let mut out = anstream::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
-        _ => Ok(()),
-    }
 }

@@ -1,14 +1,23 @@
 //! The command line: one file per command, each with its arguments and a `run` that gives the exit code.
 
+mod check;
+mod compare;
+mod conduct;
 mod interrupt;
+mod list;
 mod live;
 mod load;
 mod load_options;
 mod output;
+mod progress;
+mod report;
 mod request_options;
+mod run;
+mod stdout;
 mod summary;
 pub mod units;
 mod values;
+mod watch;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -28,7 +37,13 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Run(run::RunCommand),
+    Compare(Box<compare::CompareCommand>),
     Load(Box<load::LoadCommand>),
+    Watch(watch::WatchCommand),
+    Report(report::ReportCommand),
+    List(list::ListCommand),
+    Check(check::CheckCommand),
 }
 
 impl Cli {
@@ -38,7 +53,13 @@ impl Cli {
     /// Bad input, as a sentence that says what to write or do instead; the exit code is [`BAD_INPUT`].
     pub fn run(self) -> miette::Result<ExitCode> {
         match self.command {
+            Command::Run(command) => command.run(),
+            Command::Compare(command) => command.run(),
             Command::Load(command) => command.run(),
+            Command::Watch(command) => command.run(),
+            Command::Report(command) => command.run(),
+            Command::List(command) => command.run(),
+            Command::Check(command) => command.run(),
         }
     }
 }

@@ -147,19 +147,6 @@ pub fn cores(text: &str) -> Result<Cores, String> {
     Ok(Cores(cores))
 }
 
-/// A header line: `Accept: text/html`.
-///
-/// # Errors
-/// What to write instead.
-pub fn header(text: &str) -> Result<(String, String), String> {
-    match text.split_once(':') {
-        Some((name, value)) if !name.trim().is_empty() => {
-            Ok((name.trim().to_owned(), value.trim().to_owned()))
-        }
-        _ => Err("write name, colon and value, e.g. 'Accept: text/html'".to_owned()),
-    }
-}
-
 /// A finite number, with `_` between digits and k or M behind it if one likes.
 fn number(text: &str) -> Option<f64> {
     let (digits, factor) = match text.strip_suffix(['k', 'K']) {
@@ -250,10 +237,8 @@ mod tests {
     }
 
     #[test]
-    fn cores_and_headers_are_split() {
+    fn cores_are_numbers_and_ranges() {
         assert_eq!(cores("0-2,5"), Ok(Cores(vec![0, 1, 2, 5])));
         assert!(cores("2-1").is_err());
-        assert_eq!(header("X-Url: http://a:1"), Ok(("X-Url".to_owned(), "http://a:1".to_owned())));
-        assert!(header("no colon").is_err());
     }
 }

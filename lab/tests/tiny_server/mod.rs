@@ -46,11 +46,6 @@ impl TinyServer {
     }
 }
 
-/// A port of this machine where nobody listens.
-pub fn closed_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
 fn serve(stream: &TcpStream, seen: &Mutex<Vec<Seen>>) {
     let mut reader = BufReader::new(stream);
     while let Some(request) = read_request(&mut reader) {

@@ -1,1 +1,94 @@
 //! The kernel interfaces that carry bytes: io_uring and epoll, behind one completion-style trait.
+//!
+//! A driver owns one thread's sockets, numbered by [`Slot`]. The engine asks for things (connect, send, close), waits,
+//! and then takes what happened one [`Completion`] after the other. Received bytes lie in buffers that all sockets of
+//! the thread share, so that a silent connection costs no memory. The trait is only ever used with static dispatch.
+
+pub(crate) mod epoll;
+mod outgoing;
+mod socket;
+
+use crate::clock::Nanos;
+use crate::request::RenderedRequest;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+
+/// Which of a thread's connections, from 0.
+pub(crate) type Slot = u32;
+
+/// Something that happened to one connection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Completion {
+    pub slot: Slot,
+    pub event: Event,
+    /// When the driver saw it; never before it happened.
+    pub at_ns: Nanos,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Event {
+    /// The connection is established.
+    Connected,
+    /// Bytes came.
+    Received(Chunk),
+    /// The server closed its side.
+    Ended,
+    /// Connecting, sending or receiving failed with this errno.
+    Failed(i32),
+}
+
+/// Where received bytes lie: valid until the next call of [`Driver::next`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Chunk {
+    buffer: u16,
+    len: u32,
+}
+
+/// One thread's sockets to one server.
+///
+/// After [`close`](Driver::close) nothing of the old connection is ever reported, even if the slot is used again.
+pub(crate) trait Driver: Sized {
+    /// The name in the outcome.
+    const NAME: &'static str;
+
+    /// How many requests may be sent under one reading of the clock. They are stamped together right before the kernel
+    /// takes them all in one call, so the last one's stamp is early by the time the kernel takes for the others.
+    const BATCH: usize;
+
+    /// A driver for this many slots.
+    fn new(slots: u32, server: SocketAddr) -> io::Result<Self>;
+
+    /// Begins to connect a slot that has no connection; ends in [`Event::Connected`] or [`Event::Failed`].
+    fn connect(&mut self, slot: Slot, source: Option<IpAddr>) -> io::Result<()>;
+
+    /// Keeps a request for [`send`](Driver::send), which may be called again on another connection of the slot.
+    ///
+    /// # Safety
+    /// Bytes of a static request must stay where they are until the driver is gone.
+    unsafe fn keep(&mut self, slot: Slot, request: RenderedRequest<'_>);
+
+    /// Sends the kept request over the slot's connection. It may leave only with the next `submit` or `wait`.
+    fn send(&mut self, slot: Slot);
+
+    /// Did all bytes of the kept request leave? Where not, an answer to it came too early and its connection cannot
+    /// carry another request.
+    fn has_sent(&self, slot: Slot) -> bool;
+
+    /// Closes the slot's connection, established or not.
+    fn close(&mut self, slot: Slot);
+
+    /// Hands what was asked for to the kernel without waiting.
+    fn submit(&mut self) -> io::Result<()>;
+
+    /// Hands what was asked for to the kernel and waits until something happened or `until_ns` is past.
+    fn wait(&mut self, now_ns: Nanos, until_ns: Nanos) -> io::Result<()>;
+
+    /// The next thing that happened, if any.
+    fn next(&mut self) -> Option<Completion>;
+
+    /// The bytes of a completion.
+    fn bytes(&self, chunk: Chunk) -> &[u8];
+
+    /// Bytes sent over all connections so far.
+    fn bytes_sent(&self) -> u64;
+}

@@ -160,7 +160,7 @@ class ProbeIT {
                 + String.join(",", Stream.concat(Stream.of("out=file:" + lines), Stream.of(options)).toList());
         List<String> command = new ArrayList<>(List.of(java.home().resolve("bin/java").toString(), agent,
                 "-cp", Path.of("target", "test-classes").toAbsolutePath().toString(),
-                KnownAnswers.class.getName(), what, Integer.toString(number)));
+                KnownAnswers.class.getName(), what, Integer.toString(number), lines.toString()));
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         String said = new String(process.getInputStream().readAllBytes());
         assertEquals(0, process.waitFor(), said);

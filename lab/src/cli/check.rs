@@ -1,0 +1,80 @@
+//! `threadcount check`: what this machine can and cannot do.
+
+use super::FAILED;
+use crate::launch::app;
+use crate::launch::jdk_finder::{Places, choose};
+use crate::launch::tomcat_distribution::DistributionStore;
+use crate::observe::machine;
+use clap::Args;
+use std::fmt::Display;
+use std::process::{Command, ExitCode, Stdio};
+
+/// The Java versions that experiments ask for.
+const WANTED_JAVA: [u16; 2] = [21, 25];
+
+/// The Tomcat lines that experiments ask for.
+const WANTED_TOMCAT: [&str; 3] = ["11.0", "10.1", "10.0"];
+
+/// Look at this machine: Java runtimes, Tomcat, the web applications, the kernel's limits
+///
+/// Exit code: 0 everything is there, 1 something is missing.
+#[derive(Args, Debug)]
+pub struct CheckCommand {}
+
+impl CheckCommand {
+    /// Prints what was found and what is missing.
+    ///
+    /// # Errors
+    /// None: what is missing is printed.
+    pub fn run(&self) -> miette::Result<ExitCode> {
+        let mut all = true;
+        let mut missing = |what: &str, why: &dyn Display| {
+            all = false;
+            anstream::println!("  missing  {what}: {why}");
+        };
+        let machine = machine::read();
+        let gib = machine.memory_bytes as f64 / f64::from(1 << 30);
+        anstream::println!(
+            "Machine: {}, {} cores, {gib:.0} GiB, Linux {}",
+            machine.cpu,
+            machine.cores,
+            machine.kernel
+        );
+        anstream::println!("  {} open files at most", machine.max_open_files);
+
+        anstream::println!("Java:");
+        let jdks = Places::of_this_machine().find();
+        for jdk in &jdks {
+            anstream::println!("  found    {}", jdk.describe());
+        }
+        for feature in WANTED_JAVA {
+            if let Err(error) = choose(&jdks, Some(feature)) {
+                missing(&format!("Java {feature}"), &error);
+            }
+        }
+
+        anstream::println!("Tomcat:");
+        let store = DistributionStore::of_this_machine();
+        for line in WANTED_TOMCAT {
+            match store.get(line) {
+                Ok(distribution) => anstream::println!("  found    {}", distribution.product()),
+                Err(error) => missing(&format!("Tomcat {line}"), &error),
+            }
+        }
+
+        anstream::println!("Web applications and tools:");
+        match app::find("servlets") {
+            Ok(path) => anstream::println!("  found    servlets ({})", path.display()),
+            Err(error) => missing("servlets", &error),
+        }
+        if !can_run("mvn") {
+            missing("mvn", &"install Maven (Debian: maven); it fetches Tomcat");
+        }
+        Ok(if all { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
+    }
+}
+
+fn can_run(program: &str) -> bool {
+    let quiet = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    quiet.is_ok_and(|status| status.success())
+}

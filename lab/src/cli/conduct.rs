@@ -1,0 +1,153 @@
+//! What `run` and `compare` share: conducting an experiment from the first launch to the written report.
+
+use super::progress::Progress;
+use super::{FAILED, interrupt};
+use crate::compare::claim::judge;
+use crate::experiment::Experiment;
+use crate::experiment::claim::{Names, parse};
+use crate::launch::launcher::Launcher;
+use crate::report::terminal::{TerminalStyle, terminal};
+use crate::report::{self, Format};
+use crate::result::{ClaimResult, ResultDocument};
+use crate::result_folder::ResultFolder;
+use crate::run::Runner;
+use crate::session::session;
+use clap::Args;
+use miette::{IntoDiagnostic, WrapErr};
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+
+/// Narrower terminals and pipes get this many columns.
+const DEFAULT_WIDTH: usize = 110;
+
+/// Where the result goes and what it decides.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Result")]
+pub struct Conduct {
+    /// The result folder [default: out/EXPERIMENT]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Exit with 1 if this holds, e.g. 'virtual.p99 > 1.1 * platform.p99'; as often as needed
+    #[arg(long, value_name = "CLAIM")]
+    fail_if: Vec<String>,
+    /// Open the report in the browser
+    #[arg(long)]
+    open: bool,
+}
+
+/// An experiment's outcome, and what `--fail-if` said of it.
+pub struct Conducted {
+    document: ResultDocument,
+    failing: Vec<ClaimResult>,
+}
+
+impl Conduct {
+    /// The folder of one experiment; of several, each has one of its own below `--out`.
+    pub fn out_folder(&self, experiment: &str, many: bool) -> PathBuf {
+        match &self.out {
+            Some(out) if many => out.join(experiment),
+            Some(out) => out.clone(),
+            None => Path::new("out").join(experiment),
+        }
+    }
+
+    /// Prepares, runs, reports and judges.
+    ///
+    /// # Errors
+    /// A claim that cannot be read, a server that cannot be had, a result that cannot be written.
+    pub fn run(&self, experiment: Experiment, out: &Path) -> miette::Result<Conducted> {
+        let names = Names::of(&experiment);
+        let mut conditions = Vec::new();
+        for written in &self.fail_if {
+            let claim = parse(written, &names).map_err(|fault| fault.within("--fail-if", written))?;
+            conditions.push((written, claim));
+        }
+        let launcher = Launcher::of_this_machine();
+        for variant in &experiment.variants {
+            launcher.prepare(variant).into_diagnostic()?;
+        }
+        let folder = ResultFolder::create(out).into_diagnostic()?;
+        let interrupted = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
+        let mut progress = Progress::new(&experiment);
+        let runner = Runner {
+            experiment: &experiment,
+            launcher: &launcher,
+            folder: &folder,
+            interrupted: &interrupted,
+        };
+        let document = session(&runner, &mut progress).into_diagnostic()?;
+        progress.finish();
+        let page = report::write(&document, Format::Html, folder.path()).into_diagnostic()?;
+        show(&document, &page);
+        if self.open {
+            open(&page);
+        }
+        let failing = conditions
+            .iter()
+            .map(|(written, claim)| judge(written, claim, &experiment, &document.records))
+            .filter(|condition| condition.holds == Some(true))
+            .collect();
+        Ok(Conducted { document, failing })
+    }
+}
+
+fn show(document: &ResultDocument, page: &Path) {
+    let style = TerminalStyle { width: width(), colour: std::io::stdout().is_terminal() };
+    anstream::println!("\n{}", terminal(document, Some(&page.display().to_string()), style));
+}
+
+fn width() -> usize {
+    match rustix::termios::tcgetwinsize(std::io::stdout()) {
+        Ok(size) if size.ws_col > 0 => usize::from(size.ws_col),
+        _ => DEFAULT_WIDTH,
+    }
+}
+
+/// The desktop's own way to open a file; where there is none, the path has been printed anyway.
+fn open(page: &Path) {
+    let opener = Command::new("xdg-open").arg(page).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    if let Err(error) = opener {
+        anstream::eprintln!("--open: xdg-open cannot be started ({error}); open {} yourself", page.display());
+    }
+}
+
+/// 1 where a run failed, a claim does not hold or a `--fail-if` does; each is said.
+///
+/// # Errors
+/// None today; the signature is that of the commands.
+pub fn exit_code(conducted: &[Conducted]) -> miette::Result<ExitCode> {
+    let mut failed = false;
+    for Conducted { document, failing } in conducted {
+        let name = &document.experiment.name;
+        for record in document.records.iter().filter(|record| record.failure.is_some()) {
+            failed = true;
+            tell_failure(record);
+        }
+        for claim in document.claims.iter().filter(|claim| claim.holds == Some(false)) {
+            failed = true;
+            anstream::eprintln!("{name}: the claim does not hold: {}", claim.claim);
+        }
+        for condition in failing {
+            failed = true;
+            anstream::eprintln!("{name}: --fail-if holds: {}", condition.claim);
+        }
+        failed |= document.records.is_empty();
+    }
+    Ok(if failed { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
+}
+
+fn tell_failure(record: &crate::record::Record) {
+    let Some(failure) = &record.failure else { return };
+    anstream::eprintln!(
+        "run {} ({} under {}, round {}) failed: {}",
+        record.position,
+        record.variant,
+        record.load,
+        record.round,
+        failure.why
+    );
+    for line in &failure.log_tail {
+        anstream::eprintln!("    {line}");
+    }
+}

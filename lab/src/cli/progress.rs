@@ -1,0 +1,100 @@
+//! How an experiment is going, on stderr: one bar in a terminal, one line for each run in a log.
+
+use super::units;
+use crate::experiment::Experiment;
+use crate::experiment::plan::{estimate_s, plan};
+use crate::record::Record;
+use crate::run::watch::{Event, Watch};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::{self, IsTerminal};
+use threadcount_load::outcome::Second;
+
+/// Follows a session.
+pub struct Progress {
+    bar: ProgressBar,
+    is_terminal: bool,
+    doing: String,
+    warmup_s: f64,
+}
+
+impl Progress {
+    /// Says what is ahead.
+    pub fn new(experiment: &Experiment) -> Self {
+        let runs = plan(experiment).len();
+        let about = estimate_s(experiment).map_or(String::new(), |s| format!(", about {}", in_minutes(s)));
+        anstream::eprintln!("{}: {}", experiment.name, experiment.question);
+        anstream::eprintln!("{runs} runs, each in a fresh process{about}");
+        let is_terminal = io::stderr().is_terminal();
+        let target = if is_terminal { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(Some(runs as u64), target);
+        if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len}  {wide_msg}") {
+            bar.set_style(style);
+        }
+        Self { bar, is_terminal, doing: String::new(), warmup_s: experiment.warmup_s }
+    }
+
+    /// Takes the bar away, so that the result stands alone.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn say(&self, what: &str) {
+        self.bar.set_message(format!("{} · {what}", self.doing));
+    }
+
+    fn ended(&self, record: &Record) {
+        let line = one_line(record, &self.doing);
+        if self.is_terminal {
+            self.bar.println(line);
+        } else {
+            anstream::eprintln!("{line}");
+        }
+        self.bar.inc(1);
+    }
+}
+
+impl Watch for Progress {
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Starting { variant, load } => {
+                self.doing = format!("{variant} · {load}");
+                self.say("starting");
+            }
+            Event::Ready { after_ms } => self.say(&format!("answers after {}", units::time(after_ms))),
+            Event::Warming(second) => {
+                self.say(&format!(
+                    "warming up {}/{:.0} s  {}",
+                    second.index + 1,
+                    self.warmup_s,
+                    rate(second)
+                ));
+            }
+            Event::Measuring(second) => {
+                self.say(&format!("measuring {} s  {}", second.index + 1, rate(second)))
+            }
+            Event::Ended(record) => self.ended(record),
+        }
+    }
+}
+
+fn rate(second: &Second) -> String {
+    units::rate(second.ok as f64 / second.length_s.max(f64::MIN_POSITIVE))
+}
+
+fn one_line(record: &Record, doing: &str) -> String {
+    let place = format!("{:>4}  {doing} · round {}", record.position, record.round);
+    match (&record.failure, &record.measured) {
+        (Some(failure), _) => format!("{place}: failed: {}", failure.why),
+        (None, Some(load)) => {
+            let p99 = load
+                .response_time_ms
+                .map_or(String::new(), |times| format!("  p99 {}", units::time(times.p99)));
+            format!("{place}: {}{p99}", units::rate(load.rate_per_s.completed))
+        }
+        (None, None) => place,
+    }
+}
+
+fn in_minutes(seconds: f64) -> String {
+    if seconds < 100.0 { format!("{seconds:.0} s") } else { format!("{:.0} min", (seconds / 60.0).ceil()) }
+}

@@ -1,0 +1,62 @@
+//! `threadcount run`: experiments from files.
+
+use super::conduct::{Conduct, exit_code};
+use crate::experiment::find::Places;
+use crate::experiment::read;
+use crate::experiment::select::{Selection, select};
+use clap::Args;
+use miette::IntoDiagnostic;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Run experiments: start the server in each variant, load it, compare, explain, report
+///
+/// Exit code: 0 done, 1 a claim or --fail-if failed or a run did, 2 bad usage or input.
+#[derive(Args, Debug)]
+pub struct RunCommand {
+    /// Names (see `threadcount list`), paths of YAML files, or `all`
+    #[arg(value_name = "EXPERIMENT", required = true)]
+    experiments: Vec<String>,
+    /// The small sizes of the experiment's `quick:`
+    #[arg(long)]
+    quick: bool,
+    /// Only this variant; as often as needed, the first in the file stays the baseline
+    #[arg(long = "variant", value_name = "NAME")]
+    variants: Vec<String>,
+    /// These Java versions instead of the experiment's, e.g. 21,25: each variant runs on each
+    #[arg(long = "jdk", value_name = "VERSION,..", value_delimiter = ',')]
+    jdks: Vec<u16>,
+    /// So many runs of each variant under each load
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    runs: Option<u32>,
+    #[command(flatten)]
+    conduct: Conduct,
+}
+
+impl RunCommand {
+    /// Runs them one after the other.
+    ///
+    /// # Errors
+    /// An experiment that cannot be found, read or started; a result that cannot be saved.
+    pub fn run(&self) -> miette::Result<ExitCode> {
+        let selection =
+            Selection { variants: self.variants.clone(), runs: self.runs, jdks: self.jdks.clone() };
+        let mut experiments = Vec::new();
+        for path in self.files()? {
+            experiments.push(select(read(&path, self.quick)?, &selection)?);
+        }
+        let many = experiments.len() > 1;
+        let mut documents = Vec::new();
+        for experiment in experiments {
+            let out = self.conduct.out_folder(&experiment.name, many);
+            documents.push(self.conduct.run(experiment, &out)?);
+        }
+        exit_code(&documents)
+    }
+
+    fn files(&self) -> miette::Result<Vec<PathBuf>> {
+        let places = Places::usual(None);
+        let found: Result<Vec<_>, _> = self.experiments.iter().map(|name| places.find(name)).collect();
+        Ok(found.map(|files| files.concat()).into_diagnostic()?)
+    }
+}

@@ -1,0 +1,184 @@
+//! What a rule looks at: one variant under one load.
+
+use super::{confidence, evidence};
+use crate::compare::runs::complete;
+use crate::experiment::{LoadKind, LoadSpec, Variant};
+use crate::record::Record;
+use crate::result::{Evidence, Finding};
+
+/// A machine with more than this in use is full: from here on the scheduler has work waiting most of the time.
+pub(super) const FULL_MACHINE: f64 = 0.9;
+
+/// One variant under one load, with its complete runs.
+#[derive(Debug)]
+pub struct Scene<'a> {
+    /// The variant.
+    pub variant: &'a Variant,
+    /// The load.
+    pub load: &'a LoadSpec,
+    /// The complete runs.
+    pub runs: Vec<&'a Record>,
+}
+
+/// The figures of one run that rules speak of, or their means over runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Facts {
+    /// Answers per second.
+    pub rate_per_s: f64,
+    /// The fastest response: what the service takes when nothing is in its way.
+    pub fastest_ms: f64,
+    /// The median response time.
+    pub p50_ms: f64,
+    /// The mean response time.
+    pub mean_ms: f64,
+    /// The most request threads the pool may have.
+    pub pool: Option<f64>,
+    /// Most OS threads of the server.
+    pub os_threads: f64,
+    /// Cores of the machine.
+    pub cores: f64,
+    /// Cores in use on the machine, by everything.
+    pub machine_cpu_cores: f64,
+    /// Cores the server used.
+    pub server_cpu_cores: f64,
+    /// Cores the load generator used.
+    pub generator_cpu_cores: f64,
+}
+
+impl Facts {
+    fn of(record: &Record) -> Option<Self> {
+        let load = record.measured.as_ref()?;
+        let times = load.response_time_ms?;
+        let cost = record.cost?;
+        Some(Self {
+            rate_per_s: load.rate_per_s.completed,
+            fastest_ms: times.min,
+            p50_ms: times.p50,
+            mean_ms: times.mean,
+            pool: record.server.pool_max_threads.map(f64::from),
+            os_threads: f64::from(cost.os_threads_peak),
+            cores: f64::from(cost.machine_cores),
+            machine_cpu_cores: cost.machine_cpu_cores,
+            server_cpu_cores: cost.cpu_cores,
+            generator_cpu_cores: load.generator.cpu_cores,
+        })
+    }
+
+    /// How much of the machine's CPU is in use, 0 to 1; 1 where the machine is not known, so that no rule takes an
+    /// unknown machine for an idle one.
+    #[must_use]
+    pub fn machine_share(&self) -> f64 {
+        if self.cores > 0.0 { self.machine_cpu_cores / self.cores } else { 1.0 }
+    }
+
+    /// What `at_once` requests at a time can do at most, per second, if each takes as long as the fastest.
+    #[must_use]
+    pub fn ceiling_per_s(&self, at_once: f64) -> f64 {
+        if self.fastest_ms > 0.0 { at_once * 1_000.0 / self.fastest_ms } else { f64::INFINITY }
+    }
+
+    fn mean(all: &[Self]) -> Self {
+        let mean = |of: fn(&Self) -> f64| all.iter().map(of).sum::<f64>() / all.len() as f64;
+        Self {
+            rate_per_s: mean(|facts| facts.rate_per_s),
+            fastest_ms: mean(|facts| facts.fastest_ms),
+            p50_ms: mean(|facts| facts.p50_ms),
+            mean_ms: mean(|facts| facts.mean_ms),
+            pool: all.first().and_then(|facts| facts.pool),
+            os_threads: mean(|facts| facts.os_threads),
+            cores: mean(|facts| facts.cores),
+            machine_cpu_cores: mean(|facts| facts.machine_cpu_cores),
+            server_cpu_cores: mean(|facts| facts.server_cpu_cores),
+            generator_cpu_cores: mean(|facts| facts.generator_cpu_cores),
+        }
+    }
+
+    /// The CPU figures as evidence.
+    pub(super) fn cpu_evidence(&self) -> Vec<Evidence> {
+        let rest = (self.machine_cpu_cores - self.server_cpu_cores - self.generator_cpu_cores).max(0.0);
+        vec![
+            evidence("CPU in use on the machine", self.machine_cpu_cores, "cores"),
+            evidence("of it the server", self.server_cpu_cores, "cores"),
+            evidence("of it the load generator", self.generator_cpu_cores, "cores"),
+            evidence("of it the rest", rest, "cores"),
+            evidence("cores of the machine", self.cores, "cores"),
+        ]
+    }
+}
+
+impl<'a> Scene<'a> {
+    /// The scene of a variant under a load.
+    #[must_use]
+    pub fn of(variant: &'a Variant, load: &'a LoadSpec, records: &'a [Record]) -> Self {
+        Self { variant, load, runs: complete(records, &variant.name, &load.name) }
+    }
+
+    /// How many requests may be on their way at once.
+    #[must_use]
+    pub fn clients(&self) -> f64 {
+        match self.load.kind {
+            LoadKind::Closed { clients } | LoadKind::Open { clients, .. } => f64::from(clients),
+        }
+    }
+
+    /// Does each client wait for its answer before it sends again?
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        matches!(self.load.kind, LoadKind::Closed { .. })
+    }
+
+    /// Looks at each run that has all facts. If the condition holds in more than half of the complete runs: the means
+    /// of the runs in which it holds, and the confidence that follows.
+    #[must_use]
+    pub fn mostly(&self, holds: impl Fn(&Facts) -> bool) -> Option<(Facts, f64)> {
+        let held: Vec<Facts> = self.runs.iter().filter_map(|run| Facts::of(run)).filter(holds).collect();
+        (2 * held.len() > self.runs.len())
+            .then(|| (Facts::mean(&held), confidence(held.len(), self.runs.len())))
+    }
+
+    /// A finding about this variant under this load.
+    #[must_use]
+    pub fn finding(&self, rule: &str, sentence: String, evidence: Vec<Evidence>, confidence: f64) -> Finding {
+        Finding {
+            rule: rule.to_owned(),
+            variant: Some(self.variant.name.clone()),
+            load: Some(self.load.name.clone()),
+            sentence,
+            evidence,
+            advice: None,
+            confidence,
+        }
+    }
+}
+
+/// Variants, loads and runs for the tests of the rules.
+#[cfg(test)]
+pub(super) mod stage {
+    use super::Scene;
+    use crate::experiment::{Experiment, read};
+    use crate::explain::Rule;
+    use crate::record::Record;
+    use crate::result::Finding;
+
+    /// The machine has two cores; the figures are those of the sleeping servlet of 50 ms.
+    pub(in super::super) fn run(rate: f64, fastest_ms: f64, p50_ms: f64, machine_cpu_cores: f64) -> Record {
+        let mut record = crate::compare::sample::run("it", "load", rate, p50_ms);
+        if let Some(times) = record.measured.as_mut().and_then(|load| load.response_time_ms.as_mut()) {
+            times.min = fastest_ms;
+        }
+        if let Some(cost) = &mut record.cost {
+            cost.machine_cpu_cores = machine_cpu_cores;
+        }
+        record
+    }
+
+    pub(in super::super) fn look(rule: &dyn Rule, load: &str, record: Record) -> Option<Finding> {
+        let text = format!(
+            "question: q\nserver: {{tomcat: 11.0}}\nrequest: /\nvariants: {{it: {{}}}}\n\
+            loads: [{{name: load, duration: 10s, {load}}}]\n"
+        );
+        let experiment: Experiment = read::parse("x", "x.yaml", &text, false).expect("an experiment");
+        let records = [record.clone(), record.clone(), record];
+        rule.look(&Scene::of(&experiment.variants[0], &experiment.loads[0], &records))
+    }
+}

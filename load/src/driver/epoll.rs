@@ -1,0 +1,236 @@
+//! epoll, edge-triggered: one `recv` and one `send` per request, one `epoll_pwait2` per batch of events, and no
+//! `epoll_ctl` after a connection was opened. For machines and containers that forbid io_uring.
+
+use super::outgoing::Outgoing;
+use super::{Chunk, Completion, Driver, Event, Slot, socket};
+use crate::clock::{NANOS_PER_S, Nanos, now_ns};
+use crate::request::RenderedRequest;
+use rustix::buffer::spare_capacity;
+use rustix::event::{Timespec, epoll};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, SocketFlags, recv, send, sockopt};
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::OwnedFd;
+
+const NANOS_PER_MS: u64 = 1_000_000;
+/// Most events taken by one wait.
+const EVENTS: usize = 256;
+/// Most bytes taken by one `recv`.
+const BUFFER_BYTES: usize = 64 * 1024;
+
+pub(crate) struct Epoll {
+    epoll: OwnedFd,
+    server: SocketAddr,
+    sockets: Vec<Socket>,
+    events: Vec<epoll::Event>,
+    /// The next of `events` to look at.
+    next_event: usize,
+    /// The socket that may hold more bytes, or the end, right after the last ones.
+    reading: Option<Slot>,
+    /// What system calls answered at once; told to the engine like everything else. `Ended` stands for a server that
+    /// a `send` found gone: what it said before is received first.
+    at_once: Vec<(Slot, Event)>,
+    buffer: Box<[u8]>,
+    bytes_sent: u64,
+}
+
+#[derive(Debug, Default)]
+struct Socket {
+    fd: Option<OwnedFd>,
+    /// Counts the slot's connections, so that an event of an earlier one is known.
+    generation: u32,
+    is_connecting: bool,
+    outgoing: Outgoing,
+    /// A `send` failed as it does when the server has gone; what the server said before that is still to be read.
+    send_error: Option<Errno>,
+}
+
+impl Driver for Epoll {
+    const NAME: &'static str = "epoll";
+    const BATCH: usize = 1;
+
+    fn new(slots: u32, server: SocketAddr) -> io::Result<Self> {
+        Ok(Self {
+            epoll: epoll::create(epoll::CreateFlags::CLOEXEC)?,
+            server,
+            sockets: (0..slots).map(|_| Socket::default()).collect(),
+            events: Vec::with_capacity(EVENTS),
+            next_event: 0,
+            reading: None,
+            at_once: Vec::with_capacity(slots as usize),
+            buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
+            bytes_sent: 0,
+        })
+    }
+
+    fn connect(&mut self, slot: Slot, source: Option<IpAddr>) -> io::Result<()> {
+        let fd = socket::open(self.server, source, SocketFlags::NONBLOCK)?;
+        let socket = &mut self.sockets[slot as usize];
+        socket.generation = socket.generation.wrapping_add(1);
+        let data = epoll::EventData::new_u64(u64::from(socket.generation) << 32 | u64::from(slot));
+        let both = epoll::EventFlags::IN | epoll::EventFlags::OUT;
+        epoll::add(&self.epoll, &fd, data, both | epoll::EventFlags::RDHUP | epoll::EventFlags::ET)?;
+        socket.is_connecting = match rustix::net::connect(&fd, &self.server) {
+            Ok(()) => false,
+            Err(Errno::INPROGRESS) => true,
+            Err(errno) => return Err(errno.into()),
+        };
+        if !socket.is_connecting {
+            self.at_once.push((slot, Event::Connected));
+        }
+        socket.fd = Some(fd);
+        socket.send_error = None;
+        Ok(())
+    }
+
+    unsafe fn keep(&mut self, slot: Slot, request: RenderedRequest<'_>) {
+        // SAFETY: the caller's promise; `send` leaves nothing with the kernel after it returned.
+        unsafe { self.sockets[slot as usize].outgoing.keep(request) }
+    }
+
+    fn send(&mut self, slot: Slot) {
+        self.sockets[slot as usize].outgoing.rewind();
+        self.send_rest(slot);
+    }
+
+    fn has_sent(&self, slot: Slot) -> bool {
+        self.sockets[slot as usize].outgoing.is_all_sent()
+    }
+
+    fn close(&mut self, slot: Slot) {
+        self.sockets[slot as usize].fd = None;
+        if self.reading == Some(slot) {
+            self.reading = None;
+        }
+        self.at_once.retain(|&(other, _)| other != slot);
+    }
+
+    fn submit(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn wait(&mut self, now_ns: Nanos, until_ns: Nanos) -> io::Result<()> {
+        let mut wait_ns = if self.at_once.is_empty() { until_ns.saturating_sub(now_ns) } else { 0 };
+        self.events.clear();
+        self.next_event = 0;
+        loop {
+            let timeout =
+                Timespec { tv_sec: (wait_ns / NANOS_PER_S) as i64, tv_nsec: (wait_ns % NANOS_PER_S) as i64 };
+            match epoll::wait(&self.epoll, spare_capacity(&mut self.events), Some(&timeout)) {
+                Ok(_) | Err(Errno::INTR) => return Ok(()),
+                // Before Linux 5.11 only whole milliseconds can be waited; the rest is spent looking.
+                Err(Errno::NOSYS) if wait_ns % NANOS_PER_MS > 0 => wait_ns -= wait_ns % NANOS_PER_MS,
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+    }
+
+    fn next(&mut self) -> Option<Completion> {
+        loop {
+            let happened = if let Some(slot) = self.reading {
+                self.receive(slot).map(|event| (slot, event))
+            } else if let Some((slot, event)) = self.at_once.pop() {
+                match event {
+                    Event::Ended => self.receive(slot).map(|event| (slot, event)),
+                    other => Some((slot, other)),
+                }
+            } else {
+                let event = self.events.get(self.next_event)?;
+                let (data, flags) = (event.data.u64(), event.flags);
+                self.next_event += 1;
+                self.look_at(data, flags)
+            };
+            if let Some((slot, event)) = happened {
+                // Read after the system call that saw it: the stamp is late by nothing but the call's way back.
+                return Some(Completion { slot, event, at_ns: now_ns() });
+            }
+        }
+    }
+
+    fn bytes(&self, chunk: Chunk) -> &[u8] {
+        &self.buffer[..chunk.len as usize]
+    }
+
+    fn bytes_sent(&self) -> u64 {
+        self.bytes_sent
+    }
+}
+
+impl Epoll {
+    /// Works off one readiness event, unless it belongs to an earlier connection of its slot.
+    fn look_at(&mut self, data: u64, flags: epoll::EventFlags) -> Option<(Slot, Event)> {
+        let slot = data as Slot;
+        let socket = &mut self.sockets[slot as usize];
+        let fd = socket.fd.as_ref().filter(|_| socket.generation == (data >> 32) as u32)?;
+        if socket.is_connecting {
+            socket.is_connecting = false;
+            let event = match sockopt::socket_error(fd) {
+                Ok(Ok(())) => Event::Connected,
+                Ok(Err(errno)) | Err(errno) => Event::Failed(errno.raw_os_error()),
+            };
+            // What came along with the connection is read right after it.
+            let more = flags.intersects(epoll::EventFlags::IN | epoll::EventFlags::RDHUP);
+            self.reading = (more && matches!(event, Event::Connected)).then_some(slot);
+            return Some((slot, event));
+        }
+        if flags.contains(epoll::EventFlags::OUT) && !socket.outgoing.is_all_sent() {
+            self.send_rest(slot);
+        }
+        let closing = epoll::EventFlags::RDHUP | epoll::EventFlags::HUP | epoll::EventFlags::ERR;
+        if !flags.intersects(epoll::EventFlags::IN | closing) {
+            return None;
+        }
+        let event = self.receive(slot);
+        // Behind the last bytes lies the end, of which no other event will tell.
+        if flags.intersects(closing) && matches!(event, Some(Event::Received(_))) {
+            self.reading = Some(slot);
+        }
+        event.map(|event| (slot, event))
+    }
+
+    fn receive(&mut self, slot: Slot) -> Option<Event> {
+        self.reading = None;
+        let socket = &self.sockets[slot as usize];
+        let fd = socket.fd.as_ref()?;
+        match recv(fd, &mut *self.buffer, RecvFlags::empty()).map(|(len, _)| len) {
+            Ok(0) => Some(match socket.send_error {
+                Some(errno) => Event::Failed(errno.raw_os_error()),
+                None => Event::Ended,
+            }),
+            Ok(len) => {
+                // A full buffer, or a server known to be gone: there is more, of which no other event will tell.
+                if len == self.buffer.len() || socket.send_error.is_some() {
+                    self.reading = Some(slot);
+                }
+                Some(Event::Received(Chunk { buffer: 0, len: len as u32 }))
+            }
+            Err(Errno::AGAIN) => socket.send_error.map(|errno| Event::Failed(errno.raw_os_error())),
+            Err(Errno::INTR) => {
+                self.reading = Some(slot);
+                None
+            }
+            Err(errno) => Some(Event::Failed(errno.raw_os_error())),
+        }
+    }
+
+    fn send_rest(&mut self, slot: Slot) {
+        let socket = &mut self.sockets[slot as usize];
+        while let (Some(fd), false) = (&socket.fd, socket.outgoing.is_all_sent()) {
+            match send(fd, socket.outgoing.rest(), SendFlags::NOSIGNAL) {
+                Ok(count) => {
+                    socket.outgoing.advance(count as u32);
+                    self.bytes_sent += count as u64;
+                }
+                Err(Errno::AGAIN) => return,
+                Err(Errno::INTR) => {}
+                Err(errno @ (Errno::PIPE | Errno::CONNRESET)) => {
+                    // What the server said before it went is still to be read; then comes this error.
+                    socket.send_error = Some(errno);
+                    return self.at_once.push((slot, Event::Ended));
+                }
+                Err(errno) => return self.at_once.push((slot, Event::Failed(errno.raw_os_error()))),
+            }
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! When each connection's current wait (for a connection, an answer, or the next try) has lasted too long.
+
+use crate::clock::Nanos;
+use crate::driver::Slot;
+
+const NONE: Nanos = Nanos::MAX;
+/// Deadlines are looked at no more often than this, so that many of them cost no more than a few.
+const GRAIN_NS: Nanos = 1_000_000;
+
+/// One deadline per slot in a plain list. Setting one is a store; the list is only searched when the earliest may have
+/// passed, which in a healthy load is once per timeout. A deadline is noticed at most a millisecond late.
+#[derive(Debug)]
+pub(super) struct Deadlines {
+    of_slot: Vec<Nanos>,
+    /// No deadline lies before this moment.
+    look_at_ns: Nanos,
+}
+
+impl Deadlines {
+    pub(super) fn new(slots: usize) -> Self {
+        Self { of_slot: vec![NONE; slots], look_at_ns: NONE }
+    }
+
+    /// Sets a slot's deadline in place of the last one.
+    pub(super) fn set(&mut self, slot: Slot, at_ns: Nanos) {
+        self.of_slot[slot as usize] = at_ns;
+        self.look_at_ns = self.look_at_ns.min(at_ns);
+    }
+
+    pub(super) fn clear(&mut self, slot: Slot) {
+        self.of_slot[slot as usize] = NONE;
+    }
+
+    /// When [`take_passed`](Self::take_passed) should be asked next.
+    pub(super) fn look_at_ns(&self) -> Nanos {
+        self.look_at_ns
+    }
+
+    /// Puts the slots whose deadline has passed into `passed`, and clears those deadlines.
+    pub(super) fn take_passed(&mut self, now_ns: Nanos, passed: &mut Vec<Slot>) {
+        if now_ns < self.look_at_ns {
+            return;
+        }
+        let mut next = NONE;
+        for (slot, at_ns) in (0..).zip(&mut self.of_slot) {
+            if *at_ns <= now_ns {
+                *at_ns = NONE;
+                passed.push(slot);
+            } else {
+                next = next.min(*at_ns);
+            }
+        }
+        self.look_at_ns = next.max(now_ns + GRAIN_NS);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn passed(deadlines: &mut Deadlines, now_ns: Nanos) -> Vec<Slot> {
+        let mut passed = Vec::new();
+        deadlines.take_passed(now_ns, &mut passed);
+        passed
+    }
+
+    #[test]
+    fn a_deadline_passes_once_and_not_before_its_time() {
+        let mut deadlines = Deadlines::new(3);
+        deadlines.set(1, 5_000_000);
+        deadlines.set(2, 9_000_000);
+        assert_eq!(deadlines.look_at_ns(), 5_000_000);
+        assert_eq!(passed(&mut deadlines, 4_999_999), Vec::<u32>::new());
+        assert_eq!(passed(&mut deadlines, 5_000_000), [1]);
+        assert_eq!(deadlines.look_at_ns(), 9_000_000);
+        assert_eq!(passed(&mut deadlines, 9_000_000), [2]);
+        assert_eq!(passed(&mut deadlines, 90_000_000), Vec::<u32>::new());
+        assert_eq!(deadlines.look_at_ns(), NONE, "with none left there is nothing to wake up for");
+    }
+
+    #[test]
+    fn a_cleared_or_moved_deadline_does_not_pass() {
+        let mut deadlines = Deadlines::new(2);
+        deadlines.set(0, 1_000_000);
+        deadlines.set(1, 1_000_000);
+        deadlines.clear(0);
+        deadlines.set(1, 8_000_000);
+        assert_eq!(passed(&mut deadlines, 7_999_999), Vec::<u32>::new());
+        assert_eq!(passed(&mut deadlines, 9_000_000), [1]);
+    }
+
+    #[test]
+    fn close_deadlines_are_looked_at_once_a_millisecond() {
+        let mut deadlines = Deadlines::new(2);
+        deadlines.set(0, 1_000_000);
+        deadlines.set(1, 1_000_001);
+        assert_eq!(passed(&mut deadlines, 1_000_000), [0]);
+        assert_eq!(deadlines.look_at_ns(), 2_000_000);
+        assert_eq!(passed(&mut deadlines, 2_000_000), [1]);
+    }
+}

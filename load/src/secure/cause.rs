@@ -1,0 +1,185 @@
+//! What rustls, h2 and the kernel report, as the cause that a user reads.
+
+use crate::failure::FailureCause;
+use h2::Reason;
+use rustls::{AlertDescription, CertificateError};
+use std::io;
+
+/// The server speaks TLS, but not HTTP/2 inside it.
+pub(super) const HTTP2_NOT_OFFERED: FailureCause =
+    FailureCause::Http2("the server does not offer it (ALPN); use --http1.1");
+
+/// While connecting or in the TLS handshake.
+pub(super) fn of_connecting(error: &io::Error) -> FailureCause {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => {
+            FailureCause::Tls("the server closed the connection during the handshake")
+        }
+        _ => of_io(error).unwrap_or(FailureCause::Tls("the handshake failed")),
+    }
+}
+
+/// On an established connection. `has_begun`: some of the answer had come.
+pub(super) fn of_transfer(error: &io::Error, has_begun: bool) -> FailureCause {
+    of_io(error).unwrap_or(if has_begun {
+        FailureCause::TruncatedAnswer
+    } else {
+        FailureCause::ClosedBeforeAnswer
+    })
+}
+
+fn of_io(error: &io::Error) -> Option<FailureCause> {
+    if let Some(errno) = error.raw_os_error() {
+        return Some(FailureCause::from_errno(errno));
+    }
+    if let Some(tls) = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
+        return Some(of_tls(tls));
+    }
+    (error.kind() == io::ErrorKind::ConnectionReset).then_some(FailureCause::ConnectionReset)
+}
+
+fn of_tls(error: &rustls::Error) -> FailureCause {
+    use rustls::Error;
+    FailureCause::Tls(match error {
+        Error::InvalidCertificate(why) => of_certificate(why),
+        Error::AlertReceived(AlertDescription::NoApplicationProtocol) | Error::NoApplicationProtocol => {
+            return HTTP2_NOT_OFFERED;
+        }
+        Error::AlertReceived(alert) => of_alert(*alert),
+        Error::InvalidMessage(_) => "the answer is not TLS; is this a plain http:// port?",
+        Error::PeerIncompatible(_) => "the server offers no TLS version or cipher that is acceptable",
+        Error::PeerMisbehaved(_) | Error::InappropriateHandshakeMessage { .. } => {
+            "the server broke the protocol"
+        }
+        Error::InappropriateMessage { .. } => "the server sent a message out of order",
+        Error::DecryptError => "a record could not be decrypted",
+        Error::PeerSentOversizedRecord => "the server sent an oversized record",
+        _ => "the connection failed",
+    })
+}
+
+fn of_certificate(why: &CertificateError) -> &'static str {
+    match why {
+        CertificateError::UnknownIssuer => {
+            "the certificate's issuer is unknown (self-signed?); --insecure accepts it"
+        }
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+            "the certificate has expired; --insecure accepts it"
+        }
+        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+            "the certificate is not valid yet; --insecure accepts it"
+        }
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+            "the certificate is for another name; --insecure accepts it"
+        }
+        CertificateError::Revoked => "the certificate is revoked",
+        CertificateError::BadSignature => "the certificate's signature is wrong",
+        _ => "the certificate is not acceptable; --insecure accepts it",
+    }
+}
+
+/// The alerts that a server sends to a client (RFC 8446 section 6.2).
+fn of_alert(alert: AlertDescription) -> &'static str {
+    match alert {
+        AlertDescription::HandshakeFailure => "the server sent the alert handshake_failure",
+        AlertDescription::ProtocolVersion => "the server sent the alert protocol_version",
+        AlertDescription::InsufficientSecurity => "the server sent the alert insufficient_security",
+        AlertDescription::UnrecognisedName => "the server sent the alert unrecognized_name (SNI)",
+        AlertDescription::CertificateRequired => "the server sent the alert certificate_required",
+        AlertDescription::AccessDenied => "the server sent the alert access_denied",
+        AlertDescription::DecodeError => "the server sent the alert decode_error",
+        AlertDescription::DecryptError => "the server sent the alert decrypt_error",
+        AlertDescription::BadRecordMac => "the server sent the alert bad_record_mac",
+        AlertDescription::UnexpectedMessage => "the server sent the alert unexpected_message",
+        AlertDescription::InternalError => "the server sent the alert internal_error",
+        _ => "the server sent an alert",
+    }
+}
+
+/// While an HTTP/2 connection is being set up, where most errors mean that nobody speaks it there.
+pub(super) fn of_http2_preface(error: &h2::Error) -> FailureCause {
+    if error.is_remote() {
+        return of_http2(error, false);
+    }
+    match error.get_io().and_then(of_io) {
+        Some(cause) => cause,
+        None => FailureCause::Http2("the server does not speak it; use --http1.1"),
+    }
+}
+
+/// On an established HTTP/2 connection. `has_begun`: some of the answer had come.
+pub(super) fn of_http2(error: &h2::Error, has_begun: bool) -> FailureCause {
+    match (error.reason(), error.get_io()) {
+        (_, Some(io)) => of_transfer(io, has_begun),
+        (Some(reason), None) if error.is_go_away() && error.is_remote() => {
+            FailureCause::Http2(of_go_away(reason))
+        }
+        (Some(reason), None) if error.is_remote() => FailureCause::Http2(of_reset(reason)),
+        (Some(reason), None) => FailureCause::Http2(of_breach(reason)),
+        (None, None) => FailureCause::Http2("the request cannot be sent over HTTP/2"),
+    }
+}
+
+/// The error names of RFC 9113 section 7, each with what was received or found before it.
+macro_rules! reason_names {
+    ($name:ident, $before:literal) => {
+        fn $name(reason: Reason) -> &'static str {
+            match reason {
+                Reason::NO_ERROR => concat!($before, "NO_ERROR"),
+                Reason::PROTOCOL_ERROR => concat!($before, "PROTOCOL_ERROR"),
+                Reason::INTERNAL_ERROR => concat!($before, "INTERNAL_ERROR"),
+                Reason::FLOW_CONTROL_ERROR => concat!($before, "FLOW_CONTROL_ERROR"),
+                Reason::SETTINGS_TIMEOUT => concat!($before, "SETTINGS_TIMEOUT"),
+                Reason::STREAM_CLOSED => concat!($before, "STREAM_CLOSED"),
+                Reason::FRAME_SIZE_ERROR => concat!($before, "FRAME_SIZE_ERROR"),
+                Reason::REFUSED_STREAM => concat!($before, "REFUSED_STREAM"),
+                Reason::CANCEL => concat!($before, "CANCEL"),
+                Reason::COMPRESSION_ERROR => concat!($before, "COMPRESSION_ERROR"),
+                Reason::CONNECT_ERROR => concat!($before, "CONNECT_ERROR"),
+                Reason::ENHANCE_YOUR_CALM => concat!($before, "ENHANCE_YOUR_CALM"),
+                Reason::INADEQUATE_SECURITY => concat!($before, "INADEQUATE_SECURITY"),
+                Reason::HTTP_1_1_REQUIRED => concat!($before, "HTTP_1_1_REQUIRED"),
+                _ => concat!($before, "an unknown error code"),
+            }
+        }
+    };
+}
+reason_names!(of_reset, "");
+reason_names!(of_go_away, "GOAWAY: ");
+reason_names!(of_breach, "the server broke the protocol: ");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn resets_goaways_and_breaches_carry_the_names_of_the_rfc() {
+        assert_eq!(of_reset(Reason::REFUSED_STREAM), "REFUSED_STREAM");
+        assert_eq!(of_go_away(Reason::NO_ERROR), "GOAWAY: NO_ERROR");
+        assert_eq!(
+            of_breach(Reason::FLOW_CONTROL_ERROR),
+            "the server broke the protocol: FLOW_CONTROL_ERROR"
+        );
+        assert_eq!(of_reset(Reason::from(99)), "an unknown error code");
+    }
+
+    #[test]
+    fn system_errors_keep_their_names_and_a_cut_is_told_by_what_had_come() {
+        let refused = io::Error::from_raw_os_error(libc::ECONNREFUSED);
+        assert_eq!(of_connecting(&refused), FailureCause::ConnectionRefused);
+        let cut = io::Error::from(io::ErrorKind::UnexpectedEof);
+        assert_eq!(of_transfer(&cut, false), FailureCause::ClosedBeforeAnswer);
+        assert_eq!(of_transfer(&cut, true), FailureCause::TruncatedAnswer);
+        assert!(
+            matches!(of_connecting(&cut), FailureCause::Tls(how) if how.contains("during the handshake"))
+        );
+    }
+
+    #[test]
+    fn an_expired_certificate_is_called_expired() {
+        let expired = rustls::Error::InvalidCertificate(CertificateError::Expired);
+        let error = io::Error::new(io::ErrorKind::InvalidData, expired);
+        let words = of_connecting(&error).to_string();
+        assert_eq!(words, "TLS: the certificate has expired; --insecure accepts it");
+    }
+}

@@ -1,0 +1,412 @@
+//! The plain HTTP/1.1 engine against servers that do what servers do, with each driver.
+
+mod server;
+
+use server::{Conversation, HI, Server};
+use std::num::{NonZeroU32, NonZeroU64};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+use threadcount_load::failure::FailureCause;
+use threadcount_load::outcome::LoadOutcome;
+use threadcount_load::plan::{Arrivals, DriverChoice, LoadPlan, Pacing, RateShape, Stop};
+use threadcount_load::request::{Origin, RequestSource};
+use threadcount_load::run::{Control, LoadError, run};
+
+fn plan(server: &Server, connections: u32, stop: Stop) -> LoadPlan {
+    let origin = Origin { tls: false, host: server.address.ip().to_string(), port: server.address.port() };
+    let requests = Arc::new(RequestSource::get(origin, "/"));
+    LoadPlan::closed(requests, NonZeroU32::new(connections).unwrap(), stop)
+}
+
+fn requests(count: u64) -> Stop {
+    Stop::Requests(NonZeroU64::new(count).unwrap())
+}
+
+fn open(rate_per_s: f64) -> Pacing {
+    Pacing::Open { shape: RateShape::Constant { rate_per_s }, arrivals: Arrivals::Constant }
+}
+
+/// Runs a plan and checks what must hold after any run.
+fn outcome_of(plan: &LoadPlan) -> LoadOutcome {
+    outcome_with(plan, &AtomicBool::new(false))
+}
+
+fn outcome_with(plan: &LoadPlan, stop: &AtomicBool) -> LoadOutcome {
+    let outcome = run(plan, Control { stop, on_second: &mut |_| {} }).unwrap();
+    let counts = outcome.counts;
+    assert_eq!(counts.sent, counts.ok + counts.failed + counts.unfinished, "{counts:?}");
+    assert_eq!(outcome.response_time.count(), counts.ok);
+    assert_eq!(outcome.service_time.count(), counts.ok);
+    assert_eq!(outcome.failed_time.count(), counts.failed);
+    assert_eq!(outcome.failures.values().sum::<u64>(), counts.failed);
+    assert_eq!(outcome.unfinished_age.count(), counts.unfinished);
+    assert_eq!(outcome.not_sent_age.count(), counts.not_sent);
+    assert_eq!(outcome.send_lag.count(), counts.sent);
+    let seconds = &outcome.seconds;
+    assert_eq!(seconds.iter().map(|second| second.sent).sum::<u64>(), counts.sent);
+    assert_eq!(
+        seconds.iter().map(|second| second.ok + second.failed).sum::<u64>(),
+        counts.ok + counts.failed
+    );
+    outcome
+}
+
+/// Does it with each driver that this machine allows.
+fn with_each_driver(mut test: impl FnMut(DriverChoice)) {
+    test(DriverChoice::Epoll);
+    let server = Server::answering();
+    let mut probe = plan(&server, 1, requests(1));
+    probe.driver = DriverChoice::IoUring;
+    match run(&probe, Control { stop: &AtomicBool::new(false), on_second: &mut |_| {} }) {
+        Err(LoadError::Driver { .. }) => eprintln!("io_uring is not allowed here: not tested"),
+        _ => test(DriverChoice::IoUring),
+    }
+}
+
+fn ms(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
+
+#[test]
+fn exactly_the_requests_asked_for_are_sent_and_answered() {
+    with_each_driver(|driver| {
+        for (connections, threads, count) in [(1, 1, 1), (3, 2, 100), (7, 3, 1000), (20, 1, 5)] {
+            let server = Server::answering();
+            let mut plan = plan(&server, connections, requests(count));
+            plan.driver = driver;
+            plan.threads = NonZeroU32::new(threads);
+            let outcome = outcome_of(&plan);
+            assert_eq!(outcome.counts.ok, count);
+            assert_eq!(server.requests.load(Ordering::SeqCst) as u64, count);
+            assert_eq!(outcome.status[&200], count);
+            assert_eq!(outcome.bytes.received, count * HI.len() as u64);
+            assert!(outcome.bytes.sent > count * 16);
+            assert!(server.accepted.load(Ordering::SeqCst) <= connections);
+        }
+    });
+}
+
+#[test]
+fn a_request_waits_for_the_answer_before_it() {
+    with_each_driver(|driver| {
+        let server = Server::start(|conversation| {
+            while conversation.request().is_some() {
+                thread::sleep(Duration::from_millis(2));
+                let answer: &[u8] = if conversation.has_more() { b"pipelined" } else { HI };
+                conversation.say(answer);
+            }
+        });
+        let mut plan = plan(&server, 3, requests(60));
+        plan.driver = driver;
+        assert_eq!(outcome_of(&plan).counts.ok, 60);
+    });
+}
+
+#[test]
+fn a_duration_ends_with_requests_unfinished_and_their_age() {
+    with_each_driver(|driver| {
+        let server = Server::start(|conversation| {
+            conversation.request();
+            conversation.wait_for_close();
+        });
+        let mut plan = plan(&server, 4, Stop::Duration(Duration::from_millis(300)));
+        plan.driver = driver;
+        let outcome = outcome_of(&plan);
+        assert_eq!((outcome.counts.sent, outcome.counts.unfinished), (4, 4));
+        assert!(outcome.elapsed_s() >= 0.3);
+        assert!(ms(outcome.unfinished_age.at_quantile(0.0)) <= 310.0 + ms(Duration::from_secs(5)));
+        assert!(ms(outcome.unfinished_age.at_quantile(1.0)) > 100.0);
+    });
+}
+
+#[test]
+fn a_stall_is_in_the_response_time_of_all_that_were_due_in_it() {
+    with_each_driver(|driver| {
+        // One connection, 200 requests/s, and the first answer takes 500 ms: what was due at t waits for 500 ms - t.
+        let server = Server::start(|conversation| {
+            let mut is_first = true;
+            while conversation.request().is_some() {
+                if std::mem::take(&mut is_first) {
+                    thread::sleep(Duration::from_millis(500));
+                }
+                conversation.say(HI);
+            }
+        });
+        let mut plan = plan(&server, 1, requests(200));
+        (plan.driver, plan.pacing) = (driver, open(200.0));
+        let outcome = outcome_of(&plan);
+        assert_eq!(outcome.counts.ok, 200);
+        let (response, service) = (&outcome.response_time, &outcome.service_time);
+        assert!(ms(response.at_quantile(1.0)) >= 500.0);
+        // 100 of 200 were due in the stall: the 60th percentile waited for at least 100 of its 500 ms.
+        assert!(ms(response.at_quantile(0.6)) >= 95.0, "{:?}", response.summary());
+        assert!(ms(service.at_quantile(1.0)) >= 500.0);
+        assert!(service.at_quantile(0.9) < response.at_quantile(0.9) || ms(service.at_quantile(0.9)) < 95.0);
+    });
+}
+
+#[test]
+fn an_open_load_that_cannot_be_carried_counts_what_was_due_and_not_sent() {
+    with_each_driver(|driver| {
+        let server = Server::start(|conversation| {
+            conversation.request();
+            conversation.wait_for_close();
+        });
+        let mut plan = plan(&server, 3, Stop::Duration(Duration::from_millis(500)));
+        (plan.driver, plan.pacing) = (driver, open(100.0));
+        let outcome = outcome_of(&plan);
+        let counts = outcome.counts;
+        assert_eq!((counts.sent, counts.unfinished, counts.not_sent), (3, 3, 47));
+        // The fourth was due at 30 ms and the last at 490 ms.
+        assert!(ms(outcome.not_sent_age.at_quantile(1.0)) >= 469.0);
+        assert!(ms(outcome.not_sent_age.at_quantile(0.0)) >= 9.9);
+    });
+}
+
+#[test]
+fn an_open_load_sends_every_request_at_its_time_over_all_its_connections() {
+    with_each_driver(|driver| {
+        let server = Server::answering();
+        let mut plan = plan(&server, 4, requests(100));
+        (plan.driver, plan.pacing, plan.threads) = (driver, open(1000.0), NonZeroU32::new(2));
+        let outcome = outcome_of(&plan);
+        assert_eq!(outcome.counts.ok, 100);
+        assert!(outcome.elapsed_s() >= 0.099, "the last is due at 99 ms");
+        assert_eq!(server.accepted.load(Ordering::SeqCst), 4);
+    });
+}
+
+#[test]
+fn a_server_that_closes_after_every_third_answer_fails_nothing() {
+    with_each_driver(|driver| {
+        for announces in [true, false] {
+            let server = Server::start(move |conversation| {
+                for count in 1..=3 {
+                    let last: &[u8] = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi";
+                    let answer = if announces && count == 3 { last } else { HI };
+                    if conversation.request().is_none() || !conversation.say(answer) {
+                        return;
+                    }
+                }
+                conversation.close();
+            });
+            let mut plan = plan(&server, 4, requests(120));
+            plan.driver = driver;
+            let outcome = outcome_of(&plan);
+            assert_eq!(outcome.counts.ok, 120, "{:?}", outcome.failures);
+            assert!(outcome.connections_opened >= 40);
+            assert!(!announces || outcome.counts.resent == 0);
+        }
+    });
+}
+
+#[test]
+fn a_connection_closed_while_idle_is_opened_again_in_silence() {
+    with_each_driver(|driver| {
+        let server = Server::start(|conversation| {
+            conversation.request();
+            conversation.say(HI);
+            conversation.close();
+        });
+        let mut plan = plan(&server, 1, requests(10));
+        (plan.driver, plan.pacing) = (driver, open(50.0));
+        let outcome = outcome_of(&plan);
+        assert_eq!((outcome.counts.ok, outcome.connections_opened), (10, 10), "{:?}", outcome.failures);
+    });
+}
+
+#[test]
+fn a_fresh_connection_closed_before_the_answer_is_a_failure() {
+    with_each_driver(|driver| {
+        let server = Server::start(|conversation| {
+            conversation.request();
+            conversation.close();
+        });
+        let mut plan = plan(&server, 2, requests(10));
+        plan.driver = driver;
+        let outcome = outcome_of(&plan);
+        assert_eq!(outcome.failures[&FailureCause::ClosedBeforeAnswer], 10);
+        assert_eq!(outcome.counts.resent, 0);
+    });
+}
+
+#[test]
+fn a_refused_connect_is_a_failed_request_and_does_not_spin() {
+    with_each_driver(|driver| {
+        let server = Server::answering();
+        let mut plan = plan(&server, 2, requests(20));
+        plan.driver = driver;
+        drop(server);
+        thread::sleep(Duration::from_millis(50));
+        let outcome = outcome_of(&plan);
+        assert_eq!(outcome.failures[&FailureCause::ConnectionRefused], 20);
+        plan.stop = Stop::Duration(Duration::from_millis(300));
+        let outcome = outcome_of(&plan);
+        assert!(outcome.counts.failed < 60, "{} connects in 300 ms are not a rest", outcome.counts.failed);
+        plan.pacing = open(100.0);
+        let outcome = outcome_of(&plan);
+        assert_eq!((outcome.counts.failed, outcome.counts.not_sent), (30, 0));
+    });
+}
+
+#[test]
+fn an_answer_cut_off_is_truncated_and_a_reset_is_a_reset() {
+    with_each_driver(|driver| {
+        let half: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf";
+        let ways: [(fn(&mut Conversation), FailureCause); 2] = [
+            (Conversation::close, FailureCause::TruncatedAnswer),
+            (Conversation::reset, FailureCause::ConnectionReset),
+        ];
+        for (end, cause) in ways {
+            let server = Server::start(move |conversation| {
+                conversation.request();
+                conversation.say(half);
+                thread::sleep(Duration::from_millis(20));
+                end(conversation);
+            });
+            let mut plan = plan(&server, 2, requests(6));
+            plan.driver = driver;
+            let outcome = outcome_of(&plan);
+            assert_eq!(outcome.failures.get(&cause), Some(&6), "{:?}", outcome.failures);
+        }
+    });
+}
+
+#[test]
+fn a_server_that_never_answers_is_a_timeout_and_the_next_request_gets_a_fresh_connection() {
+    with_each_driver(|driver| {
+        let server = Server::start(|conversation| {
+            conversation.request();
+            conversation.wait_for_close();
+        });
+        let mut plan = plan(&server, 2, requests(6));
+        (plan.driver, plan.request_timeout) = (driver, Duration::from_millis(50));
+        let outcome = outcome_of(&plan);
+        assert_eq!(outcome.failures[&FailureCause::RequestTimeout], 6);
+        assert_eq!(outcome.connections_opened, 6);
+        assert!(ms(outcome.failed_time.at_quantile(0.0)) >= 49.9);
+    });
+}
+
+#[test]
+fn without_keep_alive_each_request_has_its_own_connection() {
+    with_each_driver(|driver| {
+        let server = Server::start(|conversation| {
+            let head = conversation.request().unwrap_or_default();
+            assert!(head.to_ascii_lowercase().contains("connection: close"));
+            conversation.say(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi");
+            conversation.close();
+        });
+        let mut plan = plan(&server, 3, requests(30));
+        (plan.driver, plan.keep_alive) = (driver, false);
+        let outcome = outcome_of(&plan);
+        assert_eq!((outcome.counts.ok, outcome.connections_opened), (30, 30), "{:?}", outcome.failures);
+        assert_eq!(server.accepted.load(Ordering::SeqCst), 30);
+    });
+}
+
+#[test]
+fn a_body_that_ends_with_the_connection_is_complete() {
+    with_each_driver(|driver| {
+        let server = Server::start(|conversation| {
+            conversation.request();
+            conversation.say(b"HTTP/1.1 200 OK\r\n\r\nuntil the end");
+            conversation.close();
+        });
+        let mut plan = plan(&server, 2, requests(8));
+        plan.driver = driver;
+        assert_eq!(outcome_of(&plan).counts.ok, 8);
+    });
+}
+
+#[test]
+fn an_unexpected_status_is_a_failure_that_keeps_the_connection() {
+    with_each_driver(|driver| {
+        let server = Server::start(|conversation| {
+            while conversation.request().is_some() {
+                conversation.say(b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n");
+            }
+        });
+        let mut plan = plan(&server, 2, requests(20));
+        plan.driver = driver;
+        let outcome = outcome_of(&plan);
+        assert_eq!(outcome.failures[&FailureCause::UnexpectedStatus(503)], 20);
+        assert_eq!((outcome.status[&503], outcome.connections_opened), (20, 2));
+    });
+}
+
+#[test]
+fn bytes_nobody_asked_for_are_a_named_failure() {
+    let unasked = FailureCause::Malformed("bytes nobody asked for");
+    with_each_driver(|driver| {
+        let server = Server::start(|conversation| {
+            while conversation.request().is_some() {
+                conversation.say(&[HI, b"HTTP/1.1 200 OK\r\n"].concat());
+            }
+        });
+        let mut behind = plan(&server, 2, requests(8));
+        behind.driver = driver;
+        assert_eq!(outcome_of(&behind).failures.get(&unasked), Some(&8), "behind the answer");
+
+        let server = Server::start(|conversation| {
+            conversation.request();
+            conversation.say(HI);
+            thread::sleep(Duration::from_millis(20));
+            conversation.say(b"psst");
+            conversation.wait_for_close();
+        });
+        let mut idle = plan(&server, 1, requests(6));
+        (idle.driver, idle.pacing) = (driver, open(10.0));
+        let outcome = outcome_of(&idle);
+        assert_eq!(outcome.failures.get(&unasked), Some(&3), "every second pays for the one before it");
+        assert_eq!(outcome.counts.ok, 3);
+    });
+}
+
+#[test]
+fn large_answers_come_through_whole() {
+    with_each_driver(|driver| {
+        let server = Server::start(|conversation| {
+            let mut answer = b"HTTP/1.1 200 OK\r\nContent-Length: 3000000\r\n\r\n".to_vec();
+            answer.resize(answer.len() + 3_000_000, b'x');
+            while conversation.request().is_some() && conversation.say(&answer) {}
+        });
+        let mut plan = plan(&server, 8, requests(40));
+        plan.driver = driver;
+        let outcome = outcome_of(&plan);
+        assert_eq!(outcome.counts.ok, 40, "{:?}", outcome.failures);
+        assert!(outcome.bytes.received > 120_000_000);
+    });
+}
+
+#[test]
+fn more_connections_than_are_opened_at_once_all_work() {
+    with_each_driver(|driver| {
+        let server = Server::answering();
+        let mut plan = plan(&server, 300, requests(3000));
+        plan.driver = driver;
+        let outcome = outcome_of(&plan);
+        assert_eq!((outcome.counts.ok, outcome.connections_opened), (3000, 300), "{:?}", outcome.failures);
+    });
+}
+
+#[test]
+fn the_stop_flag_ends_a_load_as_its_deadline_would() {
+    with_each_driver(|driver| {
+        let server = Server::answering();
+        let mut plan = plan(&server, 2, Stop::Duration(Duration::from_secs(600)));
+        plan.driver = driver;
+        let stop = Arc::new(AtomicBool::new(false));
+        let later = stop.clone();
+        let begun = Instant::now();
+        thread::spawn(move || {
+            thread::sleep(Duration::from_millis(200));
+            later.store(true, Ordering::Relaxed);
+        });
+        let outcome = outcome_with(&plan, &stop);
+        assert!(outcome.interrupted && outcome.counts.ok > 0);
+        assert!(begun.elapsed() < Duration::from_secs(60));
+    });
+}
