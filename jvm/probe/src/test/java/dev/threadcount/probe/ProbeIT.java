@@ -156,6 +156,7 @@ class ProbeIT {
 
     private Lines run(Java java, String what, int number, String... options) throws Exception {
         Path lines = folder.resolve("lines.jsonl");
+        Files.deleteIfExists(lines);
         String agent = "-javaagent:" + Path.of("target", "probe.jar").toAbsolutePath() + "="
                 + String.join(",", Stream.concat(Stream.of("out=file:" + lines), Stream.of(options)).toList());
         List<String> command = new ArrayList<>(List.of(java.home().resolve("bin/java").toString(), agent,
