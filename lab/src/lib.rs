@@ -15,3 +15,4 @@ pub mod result;
 pub mod result_folder;
 pub mod run;
 pub mod session;
+pub mod watch;

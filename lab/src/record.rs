@@ -34,6 +34,12 @@ pub struct Record {
     pub cost: Option<Cost>,
     /// Native memory before and after the load; only JVMs with native memory tracking.
     pub native_memory: Option<BeforeAfter<NativeMemory>>,
+    /// What the JVM said of itself; only where a probe was in it.
+    #[serde(default)]
+    pub jvm: Option<jvm::JvmReadings>,
+    /// Why there is no probe in the JVM, where there should be one.
+    #[serde(default)]
+    pub probe_refused: Option<String>,
     /// The kernel's TCP counters over the window, machine-wide.
     pub network: Option<NetworkCounters>,
     /// Load per second of the measured window.

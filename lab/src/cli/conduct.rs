@@ -6,6 +6,7 @@ use crate::compare::claim::judge;
 use crate::experiment::Experiment;
 use crate::experiment::claim::{Names, parse};
 use crate::launch::launcher::Launcher;
+use crate::observe::probe::{Instruments, ProbeChoice};
 use crate::report::terminal::{TerminalStyle, terminal};
 use crate::report::{self, Format};
 use crate::result::{ClaimResult, ResultDocument};
@@ -31,6 +32,15 @@ pub struct Conduct {
     /// Exit with 1 if this holds, e.g. 'virtual.p99 > 1.1 * platform.p99'; as often as needed
     #[arg(long, value_name = "CLAIM")]
     fail_if: Vec<String>,
+    /// How much the probe watches inside each JVM; `full` costs the server something for each request
+    #[arg(long, value_name = "LEVEL", default_value = "light")]
+    probe: ProbeChoice,
+    /// Put no probe into the JVMs: the report cannot say what they were doing
+    #[arg(long, conflicts_with = "probe")]
+    no_probe: bool,
+    /// Keep the flight recorder's file of each Tomcat's run, for JDK Mission Control
+    #[arg(long)]
+    jfr: bool,
     /// Open the report in the browser
     #[arg(long)]
     open: bool,
@@ -63,7 +73,9 @@ impl Conduct {
             let claim = parse(written, &names).map_err(|fault| fault.within("--fail-if", written))?;
             conditions.push((written, claim));
         }
-        let launcher = Launcher::of_this_machine();
+        let probe = if self.no_probe { ProbeChoice::Off } else { self.probe };
+        let instruments = Instruments { probe, jfr: self.jfr };
+        let launcher = Launcher { instruments, ..Launcher::of_this_machine() };
         for variant in &experiment.variants {
             launcher.prepare(variant).into_diagnostic()?;
         }

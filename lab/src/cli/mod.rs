@@ -17,6 +17,7 @@ mod stdout;
 mod summary;
 pub mod units;
 mod values;
+mod watch;
 
 use clap::{Parser, Subcommand};
 use miette::MietteHandlerOpts;
@@ -40,6 +41,7 @@ enum Command {
     Run(run::RunCommand),
     Compare(Box<compare::CompareCommand>),
     Load(Box<load::LoadCommand>),
+    Watch(watch::WatchCommand),
     Report(report::ReportCommand),
     List(list::ListCommand),
     Check(check::CheckCommand),
@@ -57,6 +59,7 @@ impl Cli {
             Command::Run(command) => command.run(),
             Command::Compare(command) => command.run(),
             Command::Load(command) => command.run(),
+            Command::Watch(command) => command.run(),
             Command::Report(command) => command.run(),
             Command::List(command) => command.run(),
             Command::Check(command) => command.run(),

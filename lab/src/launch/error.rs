@@ -7,6 +7,7 @@ use super::jdk_finder::JdkMissing;
 use super::server_process::ServerError;
 use super::tomcat_base::BaseError;
 use super::tomcat_distribution::DistributionError;
+use crate::observe::probe::jar::ProbeMissing;
 use std::io;
 
 /// Why there is no server.
@@ -26,6 +27,9 @@ pub enum LaunchError {
     /// No such web application.
     #[error(transparent)]
     App(#[from] AppMissing),
+    /// The probe has not been built.
+    #[error("{0}; or leave it out with --no-probe")]
+    Probe(#[from] ProbeMissing),
     /// No such Tomcat.
     #[error(transparent)]
     Distribution(#[from] DistributionError),

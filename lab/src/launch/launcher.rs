@@ -12,7 +12,10 @@ use super::tomcat_base::TomcatBase;
 use super::tomcat_distribution::DistributionStore;
 use crate::experiment::Variant;
 use crate::observe::native_memory;
+use crate::observe::probe::readings::Window;
+use crate::observe::probe::{Instruments, ProbeChoice, ProbeSession, jar};
 use crate::observe::process_tree::ProcessTree;
+use crate::record::jvm::JvmReadings;
 use crate::record::{NativeMemory, ServerFacts};
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
@@ -34,6 +37,8 @@ pub struct Launcher {
     pub distributions: DistributionStore,
     /// How long a server may take until it answers.
     pub ready_within: Duration,
+    /// What is put into the JVMs.
+    pub instruments: Instruments,
 }
 
 impl Launcher {
@@ -44,6 +49,7 @@ impl Launcher {
             jdks: Places::of_this_machine().find(),
             distributions: DistributionStore::of_this_machine(),
             ready_within: READY_LIMIT,
+            instruments: Instruments::NONE,
         }
     }
 
@@ -53,6 +59,9 @@ impl Launcher {
     /// # Errors
     /// What is missing, and how to get it.
     pub fn prepare(&self, variant: &Variant) -> Result<(), LaunchError> {
+        if self.instruments.probe != ProbeChoice::Off {
+            jar::find()?;
+        }
         Start::check(self, variant)
     }
 
@@ -87,7 +96,8 @@ impl Launcher {
         interrupted: &AtomicBool,
     ) -> Result<RunningServer, LaunchError> {
         let port = port::free().map_err(LaunchError::NoPort)?;
-        let start = Start::of(self, variant, clients, port, folder)?;
+        let probe = ProbeSession::new(self.instruments.probe, folder)?;
+        let start = Start::of(self, variant, clients, port, folder, probe.as_ref())?;
         let url = BaseUrl::parse(&start.url)?;
         if url.address().is_ok_and(port::is_taken) {
             let (host, port) = (url.host, url.port);
@@ -96,6 +106,7 @@ impl Launcher {
         let log = folder.join("server.log");
         let mut process = ServerProcess::start(&start.command, &log)?;
         let ready = process.wait_until_ready(&url, &start.ready, self.ready_within, interrupted)?;
+        let (probe, probe_refused) = self.attach(probe, &start, process.pid());
         let facts = ServerFacts {
             command: start.command.words(),
             env: start.command.env.iter().map(|(name, value)| format!("{name}={value}")).collect(),
@@ -108,7 +119,27 @@ impl Launcher {
             log: Some(log.display().to_string()),
         };
         let jcmd = start.jdk.iter().chain(&self.jdks).find_map(Jdk::jcmd);
-        Ok(RunningServer { process, _base: start.base, jcmd, url: start.url, facts })
+        let url = start.url;
+        Ok(RunningServer { process, _base: start.base, jcmd, probe, probe_refused, url, facts })
+    }
+
+    /// A Tomcat has got the probe with its command line. A command is somebody else's, and its JVM may be a child of
+    /// what was started: it gets the probe now. A JVM that does not let it in is measured without it.
+    fn attach(
+        &self,
+        probe: Option<ProbeSession>,
+        start: &Start,
+        pid: u32,
+    ) -> (Option<ProbeSession>, Option<String>) {
+        let Some(session) = probe else { return (None, None) };
+        if start.base.is_some() {
+            return (start.has_probe.then_some(session), start.probe_refused());
+        }
+        let Some(jvm) = ProcessTree::of(pid).java_pid() else { return (None, None) };
+        match session.attach(jvm, &self.jdks) {
+            Ok(()) => (Some(session), None),
+            Err(error) => (None, Some(error.to_string())),
+        }
     }
 }
 
@@ -118,6 +149,9 @@ pub struct RunningServer {
     /// After the process, so that the folder outlives it.
     _base: Option<TomcatBase>,
     jcmd: Option<PathBuf>,
+    probe: Option<ProbeSession>,
+    /// Why its JVM has no probe, where it should have one.
+    pub probe_refused: Option<String>,
     /// Its base URL, the port filled in.
     pub url: String,
     /// How it was started and what it said. The log's path is that of the launch folder, as given.
@@ -147,6 +181,13 @@ impl RunningServer {
     pub fn native_memory(&self) -> Option<NativeMemory> {
         let jvm = ProcessTree::of(self.pid()).java_pid()?;
         native_memory::read(self.jcmd.as_deref()?, jvm)
+    }
+
+    /// What its JVM said of the window. Waits for the flight recorder's last events, one to two seconds as a rule.
+    /// `None`: no JVM, no probe, or it never said anything.
+    #[must_use]
+    pub fn readings(&self, window: Window) -> Option<JvmReadings> {
+        self.probe.as_ref()?.finish(window)
     }
 
     /// SIGTERM, then SIGKILL after [`STOP_LIMIT`]; nothing it started is left.

@@ -10,6 +10,8 @@ use super::server_xml::Connector;
 use super::tomcat_base::TomcatBase;
 use super::tomcat_distribution::Distribution;
 use crate::experiment::{Server, Threads, Variant};
+use crate::observe::probe::target::OLDEST_JAVA;
+use crate::observe::probe::{Instruments, ProbeSession};
 use std::path::{Path, PathBuf};
 
 /// What lets a JVM tell its native memory; it cannot be switched on later.
@@ -30,6 +32,8 @@ pub(super) struct Start {
     pub pool_max_threads: Option<u32>,
     /// Tomcat's folder, to be held as long as the server runs.
     pub base: Option<TomcatBase>,
+    /// Is the probe among the flags?
+    pub has_probe: bool,
 }
 
 impl Start {
@@ -52,13 +56,14 @@ impl Start {
         clients: u32,
         port: u16,
         folder: &Path,
+        probe: Option<&ProbeSession>,
     ) -> Result<Self, LaunchError> {
         match &variant.server {
             Server::Tomcat { version, app, threads, accept_count } => {
                 let parts = TomcatParts::find(launcher, variant, version, app, threads)?;
                 let connector =
                     Connector { port, threads: threads.clone(), clients, accept_count: *accept_count };
-                parts.start(variant, &connector, folder)
+                parts.start(variant, &connector, folder, launcher.instruments, probe)
             }
             Server::Command { command, url, ready } => {
                 Self::of_command(launcher, variant, command, url, ready, port)
@@ -84,7 +89,14 @@ impl Start {
             product: None,
             pool_max_threads: None,
             base: None,
+            has_probe: false,
         })
+    }
+
+    /// Why a Tomcat that was to have the probe has none.
+    pub fn probe_refused(&self) -> Option<String> {
+        let version = self.jdk.as_ref().map_or("an older one", |jdk| &jdk.version);
+        (!self.has_probe).then(|| format!("the probe needs Java {OLDEST_JAVA} or newer; this is {version}"))
     }
 }
 
@@ -117,12 +129,23 @@ impl TomcatParts {
         Ok(Self { jdk, war, distribution })
     }
 
-    fn start(self, variant: &Variant, connector: &Connector, folder: &Path) -> Result<Start, LaunchError> {
+    fn start(
+        self,
+        variant: &Variant,
+        connector: &Connector,
+        folder: &Path,
+        instruments: Instruments,
+        probe: Option<&ProbeSession>,
+    ) -> Result<Start, LaunchError> {
         let base = TomcatBase::create(&self.distribution, connector, &self.war)?;
         let kept = folder.join("server.xml");
         std::fs::write(&kept, connector.server_xml())
             .map_err(|source| LaunchError::Folder { path: kept.display().to_string(), source })?;
-        let mut command = base.command(&self.distribution, &self.jdk, &with_native_memory(&variant.jvm));
+        let probe = probe.filter(|_| self.jdk.feature >= OLDEST_JAVA);
+        let mut jvm = with_native_memory(&variant.jvm);
+        jvm.extend(probe.map(ProbeSession::jvm_flag));
+        jvm.extend(instruments.jfr_flag(folder));
+        let mut command = base.command(&self.distribution, &self.jdk, &jvm);
         for (name, value) in &variant.env {
             command.set(name, command::fill(value, connector.port));
         }
@@ -134,6 +157,7 @@ impl TomcatParts {
             pool_max_threads: connector.pool_max_threads(),
             jdk: Some(self.jdk),
             base: Some(base),
+            has_probe: probe.is_some(),
         })
     }
 }

@@ -8,6 +8,7 @@ use crate::experiment::plan::PlannedRun;
 use crate::experiment::{Experiment, LoadKind, LoadSpec, Variant};
 use crate::launch::error::LaunchError;
 use crate::launch::launcher::{Launcher, RunningServer};
+use crate::observe::probe::readings::Window;
 use crate::observe::{Sampler, network};
 use crate::record::{BeforeAfter, Record, RunFailure};
 use crate::result_folder::ResultFolder;
@@ -97,6 +98,7 @@ impl Runner<'_> {
         let mut server = self.launcher.launch(variant, clients(load), &folder, self.interrupted)?;
         record.server = server.facts.clone();
         record.server.log = self.folder.relative(record.server.log.as_deref());
+        record.probe_refused.clone_from(&server.probe_refused);
         watch.event(Event::Ready { after_ms: record.server.ready_after_ms });
         let memory_before = server.native_memory();
 
@@ -113,6 +115,8 @@ impl Runner<'_> {
         let samples = sampler.stop();
         figures::measured(record, &outcome, &plan, &samples);
         record.network = figures::grown(network_before, network::read());
+        let window = Window { started_ns: outcome.started_ns, ended_ns: outcome.ended_ns };
+        record.jvm = server.readings(window);
         self.check(&mut server, "measured")?;
         let memory_after = server.native_memory();
         record.native_memory =

@@ -84,6 +84,8 @@ pub fn record(variant: &Variant, load: &LoadSpec, round: u32, position: u32, siz
         response_histogram: None,
         cost: Some(cost(&is, seconds)),
         native_memory: Some(BeforeAfter { before: native(30, 0), after: native(is.threads + 8, is.threads) }),
+        jvm: None,
+        probe_refused: None,
         network: Some(NetworkCounters::default()),
         load_series: load_series(&is, position, sizes.seconds),
         process_series: process_series(&is, position, sizes.seconds),

@@ -1,10 +1,11 @@
 //! How much the probe watches, if it is there at all.
 
+use clap::ValueEnum;
 use std::fmt;
 use std::path::Path;
 
 /// How much of the JVM inside a server is watched.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum ProbeChoice {
     /// Nothing: no probe in the JVM.
     Off,

@@ -10,4 +10,4 @@ pub mod target;
 
 pub use attach::Attached;
 pub use choice::ProbeChoice;
-pub use session::ProbeSession;
+pub use session::{Instruments, ProbeSession};

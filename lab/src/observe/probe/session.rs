@@ -17,6 +17,31 @@ const EVENTS_LIMIT: Duration = Duration::from_secs(6);
 
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
+/// What is put into the JVM of each run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Instruments {
+    /// How much the probe watches.
+    pub probe: ProbeChoice,
+    /// Keep the flight recorder's own file beside the log: `run.jfr`. Tomcats only.
+    pub jfr: bool,
+}
+
+impl Instruments {
+    /// Nothing is put into any JVM.
+    pub const NONE: Self = Self { probe: ProbeChoice::Off, jfr: false };
+
+    /// The flight recorder's flag for a JVM that we start; it writes its file when SIGTERM ends the JVM.
+    #[must_use]
+    pub fn jfr_flag(self, run_folder: &Path) -> Option<String> {
+        let file = run_folder.join("run.jfr");
+        let file = std::path::absolute(&file).unwrap_or(file);
+        let flag = || {
+            format!("-XX:StartFlightRecording:filename={},dumponexit=true,settings=default", file.display())
+        };
+        self.jfr.then(flag)
+    }
+}
+
 /// The probe of one run; its lines go into the run's folder, and it ends with the server.
 #[derive(Debug)]
 pub struct ProbeSession {

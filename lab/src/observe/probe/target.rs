@@ -8,7 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The probe needs virtual threads to exist.
-const OLDEST_JAVA: u16 = 21;
+pub const OLDEST_JAVA: u16 = 21;
 
 /// Why the probe cannot get into a process.
 #[derive(Debug, thiserror::Error)]

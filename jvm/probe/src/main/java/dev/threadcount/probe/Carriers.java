@@ -1,12 +1,8 @@
 package dev.threadcount.probe;
 
-import java.io.IOException;
 import java.lang.instrument.Instrumentation;
 import java.lang.management.ManagementFactory;
 import java.lang.reflect.Field;
-import java.nio.file.DirectoryStream;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ForkJoinPool;
@@ -36,32 +32,6 @@ interface Carriers {
             return Runtime.version().feature() >= 24 ? new SchedulerBean() : new Scheduler(instrumentation);
         } catch (JMException | ReflectiveOperationException | RuntimeException notHere) {
             return () -> null;
-        }
-    }
-
-    /**
-     * How many carriers the operating system has on a core or in its run queue: a carrier that is mounted and not
-     * running waits inside a virtual thread that could not leave it.
-     */
-    static int running() {
-        int running = 0;
-        try (DirectoryStream<Path> tasks = Files.newDirectoryStream(Path.of("/proc/self/task"))) {
-            for (Path task : tasks) {
-                running += isRunningCarrier(task) ? 1 : 0;
-            }
-        } catch (IOException noProc) {
-            return -1;
-        }
-        return running;
-    }
-
-    private static boolean isRunningCarrier(Path task) {
-        try {
-            String stat = Files.readString(task.resolve("stat"));
-            int nameEnd = stat.lastIndexOf(')');
-            return stat.contains("(ForkJoinPool-1-") && stat.charAt(nameEnd + 2) == 'R';
-        } catch (IOException ended) {
-            return false;
         }
     }
 

@@ -3,10 +3,12 @@ package dev.threadcount.probe;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.text.ParseException;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
+import jdk.jfr.Configuration;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingStream;
 
@@ -14,6 +16,8 @@ import jdk.jfr.consumer.RecordingStream;
 final class Recording implements Closeable {
     private static final Duration WAIT_THRESHOLD = Duration.ofMillis(20);
     private static final Duration NATIVE_MEMORY_PERIOD = Duration.ofSeconds(1);
+    /** Without a limit of its own a stream forgets what has been read, and there would be nothing to keep. */
+    private static final long KEPT_BYTES = 256L << 20;
     private static final Duration MARK_PERIOD = Duration.ofMillis(200);
 
     private final RecordingStream stream;
@@ -32,7 +36,7 @@ final class Recording implements Closeable {
         this.clock = clock;
         this.monitors = monitors;
         StackDepth.deepen();
-        stream = new RecordingStream();
+        stream = options.recording() == null ? new RecordingStream() : recordingToKeep();
         watchCollections();
         watchSafepoints();
         watchPins(options.pinnedThreshold());
@@ -41,6 +45,17 @@ final class Recording implements Closeable {
         watchVirtualThreads(options.level());
         markTime();
         stream.onFlush(this::flush);
+    }
+
+    /** With everything that JDK Mission Control likes to have: the JDK's own choice for recording all the time. */
+    private static RecordingStream recordingToKeep() {
+        try {
+            RecordingStream stream = new RecordingStream(Configuration.getConfiguration("default"));
+            stream.setMaxSize(KEPT_BYTES);
+            return stream;
+        } catch (IOException | ParseException broken) {
+            throw new IllegalStateException("this JDK has no lib/jfr/default.jfc: " + broken.getMessage(), broken);
+        }
     }
 
     /** Follows the events on a daemon thread: the stream's own thread would keep the JVM from ending (Java 21). */

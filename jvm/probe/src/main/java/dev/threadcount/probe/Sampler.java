@@ -15,6 +15,7 @@ final class Sampler {
     private final OperatingSystemMXBean system =
             (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
     private final Carriers carriers;
+    private final CarrierTasks carrierTasks = new CarrierTasks();
     private final Pools pools = new Pools();
 
     Sampler(Carriers carriers) {
@@ -42,7 +43,7 @@ final class Sampler {
                     .put("threads", reading.threads())
                     .put("mounted", reading.mounted())
                     .put("queued", reading.queued())
-                    .put("running", reading.mounted() > 0 ? Carriers.running() : 0)
+                    .put("running", reading.mounted() > 0 ? carrierTasks.running(reading.threads()) : 0)
                     .put("source", reading.source()));
         }
         pools.writeTo(output, timeNs);

@@ -5,10 +5,13 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
+import java.util.regex.Pattern;
 
 /** Programs that do a known number of things, for the probe to count. */
 public final class KnownAnswers {
@@ -17,10 +20,11 @@ public final class KnownAnswers {
 
     private KnownAnswers() {}
 
-    /** First argument: what to do. Second: how often, or how much. */
+    /** First argument: what to do. Second: how often, or how much. Third: where the probe writes its lines. */
     public static void main(String[] arguments) throws Exception {
+        Path lines = Path.of(arguments[2]);
         // The event stream begins a moment after the JVM; what happens before is not in it.
-        Thread.sleep(1_500);
+        waitForEventsUntil(lines, System.nanoTime());
         int number = Integer.parseInt(arguments[1]);
         switch (arguments[0]) {
             case "pins" -> pins(number, KnownAnswers::sleepInSynchronizedBlock);
@@ -36,7 +40,16 @@ public final class KnownAnswers {
             case "burns" -> burns(number);
             default -> throw new IllegalArgumentException(arguments[0]);
         }
-        Thread.sleep(2_500);
+        waitForEventsUntil(lines, System.nanoTime());
+    }
+
+    /** Returns when the probe has said that it has told every event up to this moment. */
+    private static void waitForEventsUntil(Path lines, long timeNs) throws IOException {
+        Pattern told = Pattern.compile("\"events_until_ns\":(\\d+)");
+        while (told.matcher(Files.readString(lines)).results()
+                .noneMatch(found -> Long.parseLong(found.group(1)) > timeNs)) {
+            sleep(50);
+        }
     }
 
     private static void pins(int number, Runnable sleep) throws InterruptedException {
@@ -66,7 +79,7 @@ public final class KnownAnswers {
         }
     }
 
-    /** So many threads wait 50 ms each for a byte, at once. */
+    /** So many threads wait for a byte, all at once and long enough for all of them to have begun. */
     private static void socketReads(int number) throws IOException, InterruptedException {
         try (var listener = new ServerSocket(0, number, InetAddress.getLoopbackAddress())) {
             List<Thread> readers = new ArrayList<>();
@@ -76,7 +89,7 @@ public final class KnownAnswers {
                 peers.add(listener.accept());
                 readers.add(Thread.ofPlatform().start(() -> readOneByte(socket)));
             }
-            sleep(200);
+            sleep(1_500);
             for (Socket peer : peers) {
                 peer.getOutputStream().write(1);
             }
@@ -100,6 +113,9 @@ public final class KnownAnswers {
         List<Thread> waiting = new ArrayList<>();
         for (int i = 0; i < number; i++) {
             waiting.add(Thread.ofPlatform().start(() -> takeConnection(pool)));
+        }
+        while (pool.getQueueLength() < number) {
+            sleep(10);
         }
         sleep(300);
         pool.release(number);

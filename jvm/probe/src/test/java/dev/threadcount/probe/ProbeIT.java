@@ -156,11 +156,12 @@ class ProbeIT {
 
     private Lines run(Java java, String what, int number, String... options) throws Exception {
         Path lines = folder.resolve("lines.jsonl");
+        Files.deleteIfExists(lines);
         String agent = "-javaagent:" + Path.of("target", "probe.jar").toAbsolutePath() + "="
                 + String.join(",", Stream.concat(Stream.of("out=file:" + lines), Stream.of(options)).toList());
         List<String> command = new ArrayList<>(List.of(java.home().resolve("bin/java").toString(), agent,
                 "-cp", Path.of("target", "test-classes").toAbsolutePath().toString(),
-                KnownAnswers.class.getName(), what, Integer.toString(number)));
+                KnownAnswers.class.getName(), what, Integer.toString(number), lines.toString()));
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         String said = new String(process.getInputStream().readAllBytes());
         assertEquals(0, process.waitFor(), said);

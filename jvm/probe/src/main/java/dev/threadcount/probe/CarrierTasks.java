@@ -1,0 +1,83 @@
+package dev.threadcount.probe;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * The operating system's view of the carriers. One that is mounted and not running waits inside a virtual thread that
+ * could not leave it. Used by the sampler's thread only.
+ */
+final class CarrierTasks {
+    /** The kernel keeps so much of a thread's name. */
+    private static final int NAME_LENGTH = 15;
+
+    private List<Path> stats = List.of();
+
+    /**
+     * How many carriers are on a core or in its run queue; -1 where that cannot be read.
+     *
+     * @param carriers how many there are
+     */
+    int running(int carriers) {
+        // Looking through all threads costs a file for each; carriers seldom come and go.
+        if (stats.size() != carriers) {
+            stats = find();
+        }
+        if (stats.isEmpty()) {
+            return -1;
+        }
+        int running = 0;
+        for (Path stat : stats) {
+            try {
+                running += isRunning(Files.readString(stat)) ? 1 : 0;
+            } catch (IOException ended) {
+                stats = List.of();
+                return -1;
+            }
+        }
+        return running;
+    }
+
+    /** The state follows the name, which stands in brackets and may hold any character (proc(5)). */
+    private static boolean isRunning(String stat) {
+        return stat.charAt(stat.lastIndexOf(')') + 2) == 'R';
+    }
+
+    private static List<Path> find() {
+        List<String> names = carrierThreads().map(CarrierTasks::kernelName).distinct().toList();
+        List<Path> found = new ArrayList<>();
+        try (DirectoryStream<Path> tasks = Files.newDirectoryStream(Path.of("/proc/self/task"))) {
+            for (Path task : tasks) {
+                if (names.contains(Files.readString(task.resolve("comm")).strip())) {
+                    found.add(task.resolve("stat"));
+                }
+            }
+        } catch (IOException noProcOrEnded) {
+            return List.of();
+        }
+        return found;
+    }
+
+    private static String kernelName(Thread thread) {
+        return thread.getName().substring(0, Math.min(NAME_LENGTH, thread.getName().length()));
+    }
+
+    /** All carriers are in one thread group; the number in their names depends on which pool the program made first. */
+    private static Stream<Thread> carrierThreads() {
+        ThreadGroup root = Thread.currentThread().getThreadGroup();
+        while (root.getParent() != null) {
+            root = root.getParent();
+        }
+        Thread[] threads = new Thread[root.activeCount() + 64];
+        int count = root.enumerate(threads, true);
+        return Stream.of(threads).limit(count).filter(thread -> {
+            ThreadGroup group = thread.getThreadGroup();
+            return group != null && group.getName().equals("CarrierThreads");
+        });
+    }
+}

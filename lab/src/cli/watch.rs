@@ -1,0 +1,170 @@
+//! `threadcount watch`: a running JVM, live.
+
+use super::{interrupt, units, values};
+use clap::{Args, ValueEnum};
+use miette::{IntoDiagnostic, WrapErr, miette};
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::launch::jdk_finder::Places;
+use crate::observe::probe::attach::Detacher;
+use crate::observe::probe::{Attached, ProbeChoice, jar};
+use crate::watch::{Screen, terminal};
+
+/// The probe looks twice a second whether somebody reads; writing a big recording takes longer.
+const DETACH_LIMIT: Duration = Duration::from_secs(10);
+
+/// How long a signal may wait.
+const REACTION: Duration = Duration::from_millis(100);
+
+/// Watch a running JVM: thread model, pinning, carriers, pools, memory
+///
+/// Loads a small agent into the JVM, which prints a warning about that on its standard error (JEP 451), and takes it
+/// out again. Needs Java 21 or newer and the same user. Exit code: 0 done, 2 bad usage or input.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct WatchCommand {
+    /// Process id of the JVM; `jps -l` lists them
+    #[arg(value_name = "PID")]
+    pid: u32,
+    /// End after this time instead of at q or Ctrl-C
+    #[arg(short, long, value_name = "TIME", value_parser = values::duration)]
+    duration: Option<Duration>,
+    /// Print the probe's lines as they come, one JSON object each
+    #[arg(long)]
+    json: bool,
+    /// How much is watched; `full` adds starts and ends of virtual threads and parks, and costs the JVM more
+    #[arg(long, value_name = "LEVEL", default_value = "light")]
+    level: Level,
+    /// Keep what the flight recorder saw, for JDK Mission Control
+    #[arg(long, value_name = "FILE.jfr")]
+    record: Option<PathBuf>,
+}
+
+const EXAMPLES: &str = "Examples:
+  A screen, until q:
+    threadcount watch 4711
+  Ten seconds for a program:
+    threadcount watch 4711 --json -d 10s | jq 'select(.type == \"pinned\")'
+  A recording for JDK Mission Control beside it:
+    threadcount watch 4711 -d 1m --record shop.jfr";
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Level {
+    Light,
+    Full,
+}
+
+impl From<Level> for ProbeChoice {
+    fn from(level: Level) -> Self {
+        match level {
+            Level::Light => Self::Light,
+            Level::Full => Self::Full,
+        }
+    }
+}
+
+impl WatchCommand {
+    /// Watches until the user leaves, the time is over, or the JVM ends.
+    ///
+    /// # Errors
+    /// Input that cannot be used, a process that does not let the probe in, a file that cannot be written.
+    pub fn run(&self) -> miette::Result<ExitCode> {
+        if !self.json && !io::stdout().is_terminal() {
+            return Err(miette!(
+                "The screen needs a terminal, and stdout is none; write --json for a pipe or a file"
+            ));
+        }
+        let recording = self.record.as_deref().map(recording_path).transpose()?;
+        let jar = jar::find().into_diagnostic()?;
+        let stop = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
+        let jdks = Places::of_this_machine().find();
+        let attached = Attached::to(self.pid, &jar, &jdks, self.level.into(), recording.as_deref());
+        let attached = attached.into_diagnostic()?;
+        let detacher = attached.detacher().into_diagnostic()?;
+        let shown = self.show(attached, &stop);
+        leave(self.pid, &detacher, recording.as_deref())?;
+        shown.into_diagnostic()?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn show(&self, attached: Attached, stop: &Arc<AtomicBool>) -> io::Result<()> {
+        let until = self.duration.map(|duration| Instant::now() + duration);
+        let lines = follow(attached);
+        if self.json {
+            return print_all(&lines, stop, until);
+        }
+        let (sender, parsed) = channel();
+        // A line that this version does not know is no reason to stop.
+        thread::spawn(move || {
+            lines
+                .iter()
+                .filter_map(|line| serde_json::from_str(&line).ok())
+                .try_for_each(|line| sender.send(line))
+        });
+        terminal::show(&mut Screen::of(self.pid), &parsed, stop, until)
+    }
+}
+
+/// The JVM writes it, whose working folder is another one.
+fn recording_path(path: &Path) -> miette::Result<PathBuf> {
+    let path = std::path::absolute(path).into_diagnostic()?;
+    std::fs::File::create(&path)
+        .into_diagnostic()
+        .wrap_err_with(|| format!("--record: {} cannot be written", path.display()))?;
+    Ok(path)
+}
+
+/// Reads on a thread of its own, which ends when the JVM ends or we detach.
+fn follow(mut attached: Attached) -> Receiver<String> {
+    let (sender, lines) = channel();
+    thread::spawn(move || {
+        while let Some(line) = attached.next_line() {
+            if sender.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    lines
+}
+
+/// A reader that has seen enough (`| head`) is no error.
+fn print_all(lines: &Receiver<String>, stop: &AtomicBool, until: Option<Instant>) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    while !stop.load(Ordering::Relaxed) && until.is_none_or(|end| Instant::now() < end) {
+        let line = match lines.recv_timeout(REACTION) {
+            Ok(line) => line,
+            Err(RecvTimeoutError::Timeout) => continue,
+            Err(RecvTimeoutError::Disconnected) => return Ok(()),
+        };
+        match writeln!(out, "{line}").and_then(|()| out.flush()) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
+            done => done?,
+        }
+    }
+    Ok(())
+}
+
+/// Takes the probe out of the JVM, and says what is left: a recording.
+fn leave(pid: u32, detacher: &Detacher, recording: Option<&Path>) -> miette::Result<()> {
+    if !detacher.detach(DETACH_LIMIT) {
+        let limit_s = DETACH_LIMIT.as_secs();
+        return Err(miette!(
+            "The probe was told to leave the JVM {pid} and had not done so after {limit_s} s; it will when the JVM runs it"
+        ));
+    }
+    let Some(path) = recording else { return Ok(()) };
+    let size = std::fs::metadata(path).map_or(0, |file| file.len());
+    if size == 0 {
+        return Err(miette!("The JVM {pid} did not write {}; its own output says why", path.display()));
+    }
+    let size = units::bytes(size);
+    anstream::eprintln!("{}: {size}; JDK Mission Control and `jfr print` open it", path.display());
+    Ok(())
+}

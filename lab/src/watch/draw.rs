@@ -1,0 +1,212 @@
+//! How a [`Screen`] looks: sections of lines, cut to the terminal.
+
+use super::history::History;
+use super::screen::Screen;
+use super::sites::Sites;
+use crate::cli::units::{bytes, count, time};
+use crate::observe::probe::line::Pool;
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout};
+use ratatui::style::{Color, Style, Stylize};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+
+/// Columns of a spark line.
+const SPARK: usize = 24;
+
+/// Columns of a label.
+const LABEL: usize = 12;
+
+/// Sites shown of each kind.
+const SITES: usize = 4;
+
+/// Draws it all.
+pub fn draw(screen: &Screen, frame: &mut Frame<'_>) {
+    let [body, foot] = Layout::vertical([Constraint::Fill(1), Constraint::Length(1)]).areas(frame.area());
+    frame.render_widget(Paragraph::new(lines(screen)), body);
+    frame.render_widget(Paragraph::new(foot_line(screen)).dim(), foot);
+}
+
+fn lines(screen: &Screen) -> Vec<Line<'static>> {
+    let mut lines = vec![title(screen), Line::from(sentence(&screen.thread_model())), Line::default()];
+    lines.extend(carriers(screen));
+    lines.extend(screen.pools.values().map(pool));
+    lines.push(Line::default());
+    lines.extend(resources(screen));
+    lines.push(Line::default());
+    lines.extend(sites("pinned", "virtual threads that could not leave their carrier", &screen.pins));
+    lines.extend(sites("waits", "of 20 ms and longer", &screen.waits));
+    lines
+}
+
+fn title(screen: &Screen) -> Line<'static> {
+    let Screen { pid, java, level, processors, .. } = screen;
+    let (minutes, seconds) = (screen.seconds() / 60, screen.seconds() % 60);
+    let rest = format!(" · Java {java} · {processors} cores · level {level} · {minutes}:{seconds:02}");
+    Line::from(vec![format!("process {pid}").bold(), rest.into()])
+}
+
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+fn foot_line(screen: &Screen) -> Line<'static> {
+    Line::from(if screen.ended {
+        "the JVM has ended; q leaves"
+    } else {
+        "q leaves, and the probe leaves the JVM"
+    })
+}
+
+/// A label, a spark line, and the figures.
+fn row(label: &str, spark: &str, figures: String) -> Line<'static> {
+    let label: String = label.chars().take(LABEL).collect();
+    Line::from(vec![
+        format!("{label:<LABEL$} ").dim(),
+        Span::styled(format!("{spark:<SPARK$}  "), Style::new().fg(Color::Cyan)),
+        figures.into(),
+    ])
+}
+
+fn carriers(screen: &Screen) -> Option<Line<'static>> {
+    let it = screen.carriers.as_ref()?;
+    let running = if it.running < 0 { "?".to_owned() } else { it.running.to_string() };
+    let figures = format!(
+        "{} of {} mounted, {running} running, {} virtual threads queued",
+        it.mounted,
+        it.parallelism,
+        count(it.queued)
+    );
+    let mut line = row("carriers", &screen.mounted.spark(SPARK, f64::from(it.parallelism)), figures);
+    if screen.carriers_held() {
+        line.push_span(Span::styled("  held by threads that wait", Style::new().fg(Color::Red).bold()));
+    }
+    Some(line)
+}
+
+fn pool(pool: &Pool) -> Line<'static> {
+    let unknown = |value: i64| if value < 0 { "?".to_owned() } else { value.to_string() };
+    if pool.busy < 0 && pool.max < 0 {
+        return row(&pool.kind, &pool.name, "does not tell how busy it is".to_owned());
+    }
+    let queued = if pool.queued > 0 { format!(", {} wait", pool.queued) } else { String::new() };
+    let line =
+        row(&pool.kind, &pool.name, format!("{} of {} busy{queued}", unknown(pool.busy), unknown(pool.max)));
+    if pool.max > 0 && pool.busy >= pool.max { line.yellow() } else { line }
+}
+
+fn resources(screen: &Screen) -> Vec<Line<'static>> {
+    let Some(sample) = &screen.sample else { return Vec::new() };
+    let of = |history: &History, full: f64| history.spark(SPARK, full);
+    let last = |history: &History| history.last().unwrap_or_default();
+    let committed = sample.heap_committed_bytes;
+    let virtual_threads = match screen.virtual_threads {
+        (0, 0) => String::new(),
+        (started, ended) => {
+            format!(", {} virtual threads started, {} ended", count(started), count(ended))
+        }
+    };
+    vec![
+        row(
+            "CPU",
+            &of(&screen.cpu, f64::from(screen.processors)),
+            format!("{:.2} of {} cores", last(&screen.cpu), screen.processors),
+        ),
+        row(
+            "heap",
+            &of(&screen.heap, committed as f64),
+            format!("{} used of {} committed", bytes(sample.heap_used_bytes), bytes(committed)),
+        ),
+        row(
+            "allocation",
+            &of(&screen.allocation, 1.0),
+            format!("{}/s", bytes(last(&screen.allocation) as u64)),
+        ),
+        row("pauses", "", pauses(screen)),
+        row("RSS", &of(&screen.rss, 1.0), bytes(last(&screen.rss) as u64)),
+        row(
+            "threads",
+            "",
+            format!("{} of the OS, {} of Java{virtual_threads}", sample.os_threads, sample.platform_threads),
+        ),
+    ]
+}
+
+fn pauses(screen: &Screen) -> String {
+    let total = screen.pauses;
+    let Some((_, ms, name)) = &screen.last_pause else { return "no collection so far".to_owned() };
+    let all = format!(
+        "{}, {} in all, longest {}",
+        count(total.count),
+        time(total.total_ms),
+        time(total.longest_ms)
+    );
+    format!("{all}; last {} ({name})", time(*ms))
+}
+
+fn sites(label: &str, what: &str, sites: &Sites) -> Vec<Line<'static>> {
+    let number = sites.count();
+    let head = if number == 0 { "none so far".to_owned() } else { format!("{} {what}", count(number)) };
+    let mut lines = vec![Line::from(vec![format!("{label:<LABEL$} ").dim(), head.into()])];
+    for (site, total) in sites.top(SITES) {
+        let why = site.why.as_ref().map(|why| format!("  {why}")).unwrap_or_default();
+        lines.push(Line::from(vec![
+            format!("  {:>9}  {:>8}  ", format!("{}x", count(total.count)), time(total.total_ms)).into(),
+            site.place.clone().bold(),
+            why.dim(),
+        ]));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observe::probe::line::parse;
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+
+    fn drawn(width: u16, height: u16, screen: &Screen) -> String {
+        let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+        terminal.draw(|frame| draw(screen, frame)).unwrap();
+        terminal.backend().to_string()
+    }
+
+    /// A Tomcat on Java 21 whose two carriers are pinned.
+    const PINNED: &str = r#"{"type":"hello","t_ns":1000000000,"pid":7,"java":"21.0.8+9","vendor":"x","level":"light","processors":2}
+{"type":"sample","t_ns":2000000000,"heap_used_bytes":90000000,"heap_committed_bytes":120000000,"allocated_bytes":0,"process_cpu_ns":0,"machine_cpu_share":0.1,"rss_bytes":250000000,"os_threads":41,"platform_threads":24}
+{"type":"sample","t_ns":3000000000,"heap_used_bytes":95000000,"heap_committed_bytes":120000000,"allocated_bytes":5000000,"process_cpu_ns":120000000,"machine_cpu_share":0.1,"rss_bytes":251000000,"os_threads":41,"platform_threads":24}
+{"type":"carriers","t_ns":3000000000,"parallelism":2,"threads":2,"mounted":2,"queued":198,"running":0,"source":"ForkJoinPool"}
+{"type":"pool","t_ns":3000000000,"kind":"tomcat","name":"http-nio-8080","busy":-1,"max":-1,"size":-1,"queued":-1}
+{"type":"pool","t_ns":3000000000,"kind":"hikari","name":"Pool (shop)","busy":10,"max":10,"size":10,"queued":31}
+{"type":"gc_pause","t_ns":2500000000,"duration_ns":4200000,"name":"GC Pause"}
+{"type":"pinned","t_ns":2000000000,"count":40,"total_ns":2000000000,"longest_ns":51000000,"holder":"dev.threadcount.servlets.Synchronized.lambda$doGet$0:22","application":"dev.threadcount.servlets.Sleep.blockThisThread:36","top":"java.lang.VirtualThread.parkOnCarrierThread","reason":null}
+{"type":"wait","t_ns":2000000000,"count":3,"total_ns":90000000,"longest_ns":31000000,"holder":null,"application":"shop.Orders.find:12","top":"sun.nio.ch.NioSocketImpl.park:5","reason":"read from db:5432"}"#;
+
+    fn pinned() -> Screen {
+        let (lines, skipped) = parse(PINNED);
+        assert_eq!(skipped, 0);
+        let mut screen = Screen::of(7);
+        lines.into_iter().for_each(|line| screen.read(line));
+        screen
+    }
+
+    #[test]
+    fn everything_known_stands_in_one_screen() {
+        insta::assert_snapshot!(drawn(110, 24, &pinned()));
+    }
+
+    #[test]
+    fn a_small_terminal_cuts_and_does_not_break() {
+        let small = drawn(30, 5, &pinned());
+        assert!(small.contains("process 7") && small.contains("q leaves"), "{small}");
+        drawn(1, 1, &pinned());
+    }
+
+    #[test]
+    fn a_jvm_that_has_said_nothing_yet_is_drawn_too() {
+        let empty = drawn(80, 24, &Screen::of(7));
+        assert!(empty.contains("none so far"), "{empty}");
+    }
+}

@@ -1,0 +1,164 @@
+//! What is known of a JVM from the lines its probe has said so far. Knows nothing of terminals.
+
+use super::history::History;
+use super::sites::Sites;
+use crate::observe::probe::line::{Carriers, Line, Pool, Sample};
+use crate::record::jvm::Total;
+use std::collections::BTreeMap;
+use threadcount_load::clock::{NANOS_PER_S, Nanos};
+
+/// The state of one JVM.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Screen {
+    /// Its process id.
+    pub pid: u32,
+    /// `Runtime.version()`.
+    pub java: String,
+    /// `light` or `full`.
+    pub level: String,
+    /// Cores the JVM may use.
+    pub processors: u32,
+    /// The last reading of its beans.
+    pub sample: Option<Sample>,
+    /// The scheduler of virtual threads.
+    pub carriers: Option<Carriers>,
+    /// Pools by kind and name.
+    pub pools: BTreeMap<(String, String), Pool>,
+    /// Heap used, bytes.
+    pub heap: History,
+    /// Allocation, bytes per second.
+    pub allocation: History,
+    /// CPU of the process, cores.
+    pub cpu: History,
+    /// Resident set, bytes.
+    pub rss: History,
+    /// Carriers with a virtual thread mounted.
+    pub mounted: History,
+    /// Busy threads of the largest pool.
+    pub busy: History,
+    /// Pauses of the collector since the watching began.
+    pub pauses: Total,
+    /// The last pause: when, how long in ms, its name.
+    pub last_pause: Option<(Nanos, f64, String)>,
+    /// Virtual threads that could not leave their carrier.
+    pub pins: Sites,
+    /// Where threads waited 20 ms or longer.
+    pub waits: Sites,
+    /// Virtual threads started and ended; only at level `full`.
+    pub virtual_threads: (u64, u64),
+    /// The first line's time.
+    started_ns: Option<Nanos>,
+    /// The newest line's time.
+    now_ns: Nanos,
+    /// The JVM has ended or let go of us.
+    pub ended: bool,
+}
+
+impl Screen {
+    /// Nothing known yet.
+    #[must_use]
+    pub fn of(pid: u32) -> Self {
+        Self { pid, ..Self::default() }
+    }
+
+    /// Takes a line in.
+    pub fn read(&mut self, line: Line) {
+        match line {
+            Line::Hello { t_ns, java, level, processors, .. } => {
+                (self.java, self.level, self.processors) = (java, level, processors);
+                self.started_ns = Some(t_ns);
+                self.now_ns = t_ns;
+            }
+            Line::Sample(sample) => self.sample(sample),
+            Line::Carriers(carriers) => {
+                self.mounted.add(f64::from(carriers.mounted));
+                self.carriers = Some(carriers);
+            }
+            Line::Pool(pool) => self.pool(pool),
+            Line::GcPause { t_ns, duration_ns, name } => {
+                let ms = duration_ns as f64 / 1e6;
+                self.pauses.count += 1;
+                self.pauses.total_ms += ms;
+                self.pauses.longest_ms = self.pauses.longest_ms.max(ms);
+                self.last_pause = Some((t_ns, ms, name));
+            }
+            Line::Pinned(tally) => self.pins.add(&tally),
+            Line::Wait(tally) => self.waits.add(&tally),
+            Line::VirtualThreads { started, ended, .. } => self.virtual_threads = (started, ended),
+            Line::Gc(_) | Line::Safepoint(_) | Line::NativeMemory { .. } => {}
+        }
+    }
+
+    fn sample(&mut self, sample: Sample) {
+        self.now_ns = sample.t_ns;
+        self.heap.add(sample.heap_used_bytes as f64);
+        self.rss.add(sample.rss_bytes.max(0) as f64);
+        if let Some(before) = &self.sample {
+            let between_s = sample.t_ns.saturating_sub(before.t_ns).max(1) as f64 / NANOS_PER_S as f64;
+            let grown = |now: u64, before: u64| now.saturating_sub(before) as f64 / between_s;
+            self.allocation.add(grown(sample.allocated_bytes, before.allocated_bytes));
+            self.cpu.add(grown(sample.process_cpu_ns, before.process_cpu_ns) / NANOS_PER_S as f64);
+        }
+        self.sample = Some(sample);
+        // A pool that was closed says nothing any more.
+        let now_ns = self.now_ns;
+        self.pools.retain(|_, pool| now_ns.saturating_sub(pool.t_ns) < 3 * NANOS_PER_S);
+    }
+
+    fn pool(&mut self, pool: Pool) {
+        let key = (pool.kind.clone(), pool.name.clone());
+        self.pools.insert(key, pool);
+    }
+
+    /// Seconds since the first line.
+    #[must_use]
+    pub fn seconds(&self) -> u64 {
+        self.now_ns.saturating_sub(self.started_ns.unwrap_or(self.now_ns)) / NANOS_PER_S
+    }
+
+    /// The thread model in a sentence: what can be seen, not what is meant.
+    #[must_use]
+    pub fn thread_model(&self) -> String {
+        let pools: Vec<String> = self.thread_pools().map(pool_words).collect();
+        let pools = pools.join("; ");
+        let carriers = self.carriers.as_ref().filter(|carriers| carriers.threads > 0);
+        let threads = self.sample.as_ref().map_or(0, |sample| sample.platform_threads);
+        match (pools.is_empty(), carriers) {
+            (true, None) => format!("{threads} platform threads; no virtual thread seen so far"),
+            (true, Some(carriers)) => format!("virtual threads on {}", carrier_words(carriers.parallelism)),
+            (false, None) => format!("a pool of platform threads: {pools}; no virtual thread seen so far"),
+            (false, Some(carriers)) => {
+                format!(
+                    "a pool of platform threads: {pools}; virtual threads on {}",
+                    carrier_words(carriers.parallelism)
+                )
+            }
+        }
+    }
+
+    /// Pools of threads that say how many they may have: a Tomcat with virtual threads says -1.
+    fn thread_pools(&self) -> impl Iterator<Item = &Pool> {
+        self.pools.values().filter(|pool| pool.kind != "hikari" && pool.max > 0)
+    }
+
+    /// Are all carriers taken while virtual threads wait and the operating system runs fewer than are mounted? Then
+    /// something holds them: pinned threads, whether an event tells of them or not.
+    #[must_use]
+    pub fn carriers_held(&self) -> bool {
+        self.carriers.as_ref().is_some_and(|it| {
+            it.queued > 0 && it.mounted >= it.parallelism && (0..it.mounted as i32).contains(&it.running)
+        })
+    }
+}
+
+fn pool_words(pool: &Pool) -> String {
+    let (name, busy, max) = (&pool.name, pool.busy, pool.max);
+    if busy < 0 { format!("{name}, at most {max}") } else { format!("{name}, {busy} of {max} busy") }
+}
+
+fn carrier_words(parallelism: u32) -> String {
+    format!("{parallelism} carrier{}", if parallelism == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,58 @@
+//! Events added up by the place in the code where they happen.
+
+use crate::observe::probe::line::Tally;
+use crate::record::jvm::Total;
+use std::collections::HashMap;
+
+/// So many places are told apart; a program that makes classes as it runs has no end of them.
+const MOST: usize = 1_000;
+
+/// A place, in words.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Site {
+    /// The frame that tells most: the holder of the monitor, else the application's, else the topmost.
+    pub place: String,
+    /// Who called it or why, where that is known.
+    pub why: Option<String>,
+}
+
+impl Site {
+    fn of(tally: &Tally) -> Self {
+        let place = tally.holder.as_ref().or(tally.application.as_ref()).or(tally.top.as_ref());
+        let place = place.cloned().unwrap_or_else(|| "a place without a Java frame".to_owned());
+        Self { place, why: tally.reason.clone() }
+    }
+}
+
+/// Counts and times by place.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sites(HashMap<Site, Total>);
+
+impl Sites {
+    /// Adds a line of the probe.
+    pub fn add(&mut self, tally: &Tally) {
+        let site = Site::of(tally);
+        if self.0.len() >= MOST && !self.0.contains_key(&site) {
+            return;
+        }
+        let total = self.0.entry(site).or_default();
+        total.count += tally.count;
+        total.total_ms += tally.total_ns as f64 / 1e6;
+        total.longest_ms = total.longest_ms.max(tally.longest_ns as f64 / 1e6);
+    }
+
+    /// All of them together.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.0.values().map(|total| total.count).sum()
+    }
+
+    /// Those with the most time, the longest first.
+    #[must_use]
+    pub fn top(&self, number: usize) -> Vec<(&Site, Total)> {
+        let mut sites: Vec<(&Site, Total)> = self.0.iter().map(|(site, total)| (site, *total)).collect();
+        sites.sort_by(|a, b| b.1.total_ms.total_cmp(&a.1.total_ms).then_with(|| a.0.place.cmp(&b.0.place)));
+        sites.truncate(number);
+        sites
+    }
+}

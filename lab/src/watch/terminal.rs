@@ -1,0 +1,88 @@
+//! The screen in a terminal, until the user leaves or the JVM ends. The terminal is itself again afterwards, after a
+//! panic too.
+
+use super::draw::draw;
+use super::screen::Screen;
+use crate::observe::probe::line::Line;
+use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyModifiers};
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, TryRecvError};
+use std::time::{Duration, Instant};
+
+/// How long a key or a signal may wait.
+const REACTION: Duration = Duration::from_millis(100);
+
+/// Shows what comes through the channel; its closing means that the JVM has ended. Returns when the user leaves, `stop`
+/// is set, or `until` is over.
+///
+/// # Errors
+/// What the terminal says.
+pub fn show(
+    screen: &mut Screen,
+    lines: &Receiver<Line>,
+    stop: &AtomicBool,
+    until: Option<Instant>,
+) -> io::Result<()> {
+    let mut terminal = ratatui::try_init()?;
+    let shown = (|| {
+        while !stop.load(Ordering::Relaxed) && until.is_none_or(|end| Instant::now() < end) {
+            take(screen, lines);
+            terminal.draw(|frame| draw(screen, frame))?;
+            if event::poll(REACTION)? && is_leaving(&event::read()?) {
+                break;
+            }
+        }
+        Ok(())
+    })();
+    // Also where the terminal could not be drawn to.
+    ratatui::try_restore().and(shown)
+}
+
+fn take(screen: &mut Screen, lines: &Receiver<Line>) {
+    loop {
+        match lines.try_recv() {
+            Ok(line) => screen.read(line),
+            Err(TryRecvError::Empty) => return,
+            Err(TryRecvError::Disconnected) => {
+                screen.ended = true;
+                return;
+            }
+        }
+    }
+}
+
+/// In raw mode Ctrl-C is a key like any other.
+fn is_leaving(event: &Event) -> bool {
+    let Event::Key(KeyEvent { code, modifiers, .. }) = event else { return false };
+    match code {
+        KeyCode::Char('q') | KeyCode::Esc => true,
+        KeyCode::Char('c') => modifiers.contains(KeyModifiers::CONTROL),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn q_escape_and_ctrl_c_leave() {
+        let key = |code, modifiers| is_leaving(&Event::Key(KeyEvent::new(code, modifiers)));
+        assert!(key(KeyCode::Char('q'), KeyModifiers::NONE) && key(KeyCode::Esc, KeyModifiers::NONE));
+        assert!(key(KeyCode::Char('c'), KeyModifiers::CONTROL));
+        assert!(!key(KeyCode::Char('c'), KeyModifiers::NONE));
+        assert!(!is_leaving(&Event::Resize(80, 24)));
+    }
+
+    #[test]
+    fn a_closed_channel_means_that_the_jvm_has_ended() {
+        let (sender, lines) = std::sync::mpsc::channel();
+        let mut screen = Screen::of(7);
+        take(&mut screen, &lines);
+        assert!(!screen.ended);
+        drop(sender);
+        take(&mut screen, &lines);
+        assert!(screen.ended);
+    }
+}

@@ -1,0 +1,151 @@
+//! The probe in real Tomcats: pools read true, pins found where the servlet makes them, and nothing left behind.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test ends where something is missing")]
+
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+use threadcount::experiment::{PoolSize, Server, Threads, Variant};
+use threadcount::launch::{Launcher, RunningServer, app};
+use threadcount::observe::probe::readings::Window;
+use threadcount::observe::probe::{Instruments, ProbeChoice, jar};
+use threadcount::record::jvm::JvmReadings;
+use threadcount_load::clock::now_ns;
+
+struct Bench {
+    server: RunningServer,
+    _folder: TempDir,
+}
+
+impl Bench {
+    /// A Tomcat 11 with the probe. `None`: this machine has not what it needs.
+    fn start(feature: u16, threads: Threads) -> Option<Self> {
+        let launcher = Launcher {
+            instruments: Instruments { probe: ProbeChoice::Light, jfr: false },
+            ..Launcher::of_this_machine()
+        };
+        let has_java = launcher.jdks.iter().any(|it| it.feature == feature);
+        if !has_java || app::find("servlets").is_err() || jar::find().is_err() {
+            eprintln!(
+                "not tried: it needs Java {feature}, and servlets and probe as `./dev build` makes them"
+            );
+            return None;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let server = Server::Tomcat {
+            version: "11.0".to_owned(),
+            app: "servlets".to_owned(),
+            threads,
+            accept_count: 100,
+        };
+        let variant = Variant {
+            name: "tomcat".to_owned(),
+            note: None,
+            server,
+            jdk: Some(feature),
+            jvm: vec!["-Xmx128m".to_owned()],
+            env: BTreeMap::new(),
+        };
+        let server = launcher.launch(&variant, 8, &folder.path().join("run"), &AtomicBool::new(false));
+        let server = server.unwrap_or_else(|error| panic!("{error}\n{}", error.log_tail().join("\n")));
+        Some(Self { server, _folder: folder })
+    }
+
+    /// Clients that ask for `path` over and over, until `enough` says so of what the probe has said.
+    fn loaded(&self, path: &str, clients: u32, enough: impl Fn(&JvmReadings) -> bool) -> JvmReadings {
+        let stop = AtomicBool::new(false);
+        let started_ns = now_ns();
+        thread::scope(|scope| {
+            for _ in 0..clients {
+                scope.spawn(|| {
+                    while !stop.load(Ordering::Relaxed) {
+                        ask(&self.server.url, path);
+                    }
+                });
+            }
+            let give_up = Instant::now() + Duration::from_secs(100);
+            loop {
+                thread::sleep(Duration::from_millis(500));
+                let said = self.server.readings(Window { started_ns, ended_ns: now_ns() }).unwrap();
+                if enough(&said) || Instant::now() > give_up {
+                    stop.store(true, Ordering::Relaxed);
+                    return said;
+                }
+            }
+        })
+    }
+}
+
+fn ask(url: &str, path: &str) {
+    let host = url.strip_prefix("http://").unwrap();
+    let mut connection = TcpStream::connect(host).unwrap();
+    write!(connection, "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    connection.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+}
+
+fn pins(said: &JvmReadings) -> u64 {
+    said.pins.iter().map(|site| site.total.count).sum()
+}
+
+#[test]
+fn a_pool_of_seven_busy_threads_reads_seven_of_seven() {
+    let Some(bench) = Bench::start(25, Threads::Platform(PoolSize::Fixed(7))) else { return };
+    let is_full = |said: &JvmReadings| {
+        let samples = said.pools.iter().flat_map(|pool| &pool.samples);
+        samples.filter(|sample| sample.busy == Some(7)).count() >= 2
+    };
+    let said = bench.loaded("/thread-info?sleep=3s", 7, is_full);
+    assert!(is_full(&said), "{:?}", said.pools);
+    assert_eq!((said.pools.len(), said.pools[0].max), (1, Some(7)));
+    assert!(said.pools[0].name.starts_with("http-nio-"), "{:?}", said.pools[0].name);
+    assert!(said.pools[0].samples.iter().all(|sample| sample.busy <= Some(7)), "{:?}", said.pools);
+}
+
+#[test]
+fn on_java_21_a_servlet_that_sleeps_in_synchronized_is_named_to_class_and_line() {
+    let Some(bench) = Bench::start(21, Threads::Virtual) else { return };
+    let said = bench.loaded("/synchronized?sleep=50ms", 8, |said| pins(said) >= 10);
+    let site = said.pins.first().expect("there are pins");
+    let holder = site.holder.as_deref().unwrap();
+    let line =
+        holder.strip_prefix("dev.threadcount.servlets.Synchronized.").and_then(|it| it.split_once(':'));
+    assert!(line.is_some_and(|(_, line)| line.parse::<u32>().is_ok()), "{holder}");
+    assert!(site.total.count >= 10 && site.total.longest_ms >= 49.0, "{:?}", site.total);
+    assert!(
+        said.carriers.iter().any(|it| it.mounted >= it.parallelism && it.queued > 0),
+        "{:?}",
+        said.carriers
+    );
+    assert!(
+        said.pools.iter().all(|pool| pool.max.is_none()),
+        "virtual threads have no limit: {:?}",
+        said.pools
+    );
+}
+
+#[test]
+fn on_java_25_the_same_servlet_pins_nothing() {
+    let Some(bench) = Bench::start(25, Threads::Virtual) else { return };
+    let said = bench.loaded("/synchronized?sleep=50ms", 8, |said| said.carriers.len() >= 4);
+    // The JVM itself may pin for a moment, for example while it loads a class; the servlet does not.
+    let is_ours =
+        |frame: &Option<String>| frame.as_ref().is_some_and(|it| it.starts_with("dev.threadcount."));
+    let ours: Vec<_> =
+        said.pins.iter().filter(|site| is_ours(&site.holder) || is_ours(&site.application)).collect();
+    assert!(ours.is_empty(), "{ours:?}");
+}
+
+#[test]
+fn on_java_25_a_class_initializer_still_pins() {
+    let Some(bench) = Bench::start(25, Threads::Virtual) else { return };
+    let said = bench.loaded("/initializer?sleep=50ms", 8, |said| pins(said) >= 10);
+    let holder = said.pins.first().and_then(|site| site.holder.as_deref()).unwrap_or_default();
+    assert!(holder.contains("BlocksWhenInitialized") && holder.contains("<clinit>"), "{:?}", said.pins);
+    assert!(said.pins[0].reason.is_some(), "Java 25 says why: {:?}", said.pins);
+}
