@@ -101,16 +101,10 @@ impl Conversation {
 
     /// Closes with a reset instead of an end.
     pub fn reset(&mut self) {
-        let linger = rustix_linger(&self.stream);
-        assert!(linger);
-        if let Ok(other) =
-            TcpListener::bind("127.0.0.1:0").and_then(|it| TcpStream::connect(it.local_addr()?))
-        {
-            self.stream = other;
-        }
+        let at_once = Some(Duration::ZERO);
+        rustix::net::sockopt::set_socket_linger(&self.stream, at_once).unwrap();
+        // The old stream is dropped for any other, and dropping it sends the reset.
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        self.stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     }
-}
-
-fn rustix_linger(stream: &TcpStream) -> bool {
-    rustix::net::sockopt::set_socket_linger(stream, Some(std::time::Duration::ZERO)).is_ok()
 }
