@@ -12,10 +12,13 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 /// Columns of a spark line.
-const SPARK: usize = 24;
+const SPARK: usize = 20;
 
 /// Columns of a label.
 const LABEL: usize = 12;
+
+const HELD: &str =
+    "Every carrier is held by a virtual thread that waits, while others want to run: see `pinned`";
 
 /// Sites shown of each kind.
 const SITES: usize = 4;
@@ -28,14 +31,20 @@ pub fn draw(screen: &Screen, frame: &mut Frame<'_>) {
 }
 
 fn lines(screen: &Screen) -> Vec<Line<'static>> {
-    let mut lines = vec![title(screen), Line::from(sentence(&screen.thread_model())), Line::default()];
+    let model = Line::from(sentence(&screen.thread_model()));
+    let held = if screen.carriers_held() { HELD } else { "" };
+    let mut lines = vec![title(screen), model, Line::from(held).red().bold()];
     lines.extend(carriers(screen));
     lines.extend(screen.pools.values().map(pool));
     lines.push(Line::default());
     lines.extend(resources(screen));
     lines.push(Line::default());
-    lines.extend(sites("pinned", "virtual threads that could not leave their carrier", &screen.pins));
-    lines.extend(sites("waits", "of 20 ms and longer", &screen.waits));
+    lines.extend(sites(
+        "pinned",
+        "times a virtual thread waited and could not leave its carrier",
+        &screen.pins,
+    ));
+    lines.extend(sites("waits", "times a thread waited 20 ms or longer", &screen.waits));
     lines
 }
 
@@ -78,11 +87,7 @@ fn carriers(screen: &Screen) -> Option<Line<'static>> {
         it.parallelism,
         count(it.queued)
     );
-    let mut line = row("carriers", &screen.mounted.spark(SPARK, f64::from(it.parallelism)), figures);
-    if screen.carriers_held() {
-        line.push_span(Span::styled("  held by threads that wait", Style::new().fg(Color::Red).bold()));
-    }
-    Some(line)
+    Some(row("carriers", &screen.mounted.spark(SPARK, f64::from(it.parallelism)), figures))
 }
 
 fn pool(pool: &Pool) -> Line<'static> {
