@@ -97,7 +97,7 @@ impl CompareCommand {
             ready: self.ready,
         })?;
         let out = self.conduct.out_folder(&experiment.name, false);
-        exit_code(&[self.conduct.run(experiment, &out)?])
+        Ok(exit_code(&[self.conduct.run(experiment, &out)?]))
     }
 }
 

@@ -5,7 +5,6 @@ use crate::experiment::find::Places;
 use crate::experiment::read;
 use crate::experiment::select::{Selection, select};
 use clap::Args;
-use miette::IntoDiagnostic;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -46,17 +45,17 @@ impl RunCommand {
             experiments.push(select(read(&path, self.quick)?, &selection)?);
         }
         let many = experiments.len() > 1;
-        let mut documents = Vec::new();
+        let mut conducted = Vec::new();
         for experiment in experiments {
             let out = self.conduct.out_folder(&experiment.name, many);
-            documents.push(self.conduct.run(experiment, &out)?);
+            conducted.push(self.conduct.run(experiment, &out)?);
         }
-        exit_code(&documents)
+        Ok(exit_code(&conducted))
     }
 
     fn files(&self) -> miette::Result<Vec<PathBuf>> {
         let places = Places::usual(None);
         let found: Result<Vec<_>, _> = self.experiments.iter().map(|name| places.find(name)).collect();
-        Ok(found.map(|files| files.concat()).into_diagnostic()?)
+        Ok(found?.concat())
     }
 }

@@ -116,16 +116,8 @@ mod tests {
     use crate::record::RunFailure;
 
     fn failed(variant: &str, why: &str) -> Record {
-        let mut record: Record = serde_json::from_value(serde_json::json!({
-            "variant": variant, "load": "c400", "round": 1, "position": 1, "started_at": "", "failure": null,
-            "server": {"command": [], "env": [], "pid": 0, "product": null, "java": null, "ready_after_ms": 0.0,
-                "thread_seen": null, "pool_max_threads": null, "log": null},
-            "warmup_rate_per_s": [], "measured": null, "latency_curve": [], "response_histogram": null,
-            "cost": null, "native_memory": null, "network": null, "load_series": [], "process_series": []
-        }))
-        .unwrap();
-        record.failure = Some(RunFailure { why: why.to_owned(), log_tail: Vec::new() });
-        record
+        let failure = Some(RunFailure { why: why.to_owned(), log_tail: Vec::new() });
+        Record { variant: variant.to_owned(), load: "c400".to_owned(), failure, ..Record::default() }
     }
 
     #[test]
@@ -133,10 +125,5 @@ mod tests {
         let records = [failed("a", "late"), failed("a", "late"), failed("b", "late"), failed("b", "lost")];
         assert_eq!(warnings(&records), ["a under c400, b under c400: late", "b under c400: lost"]);
         assert_eq!(warnings(&records[..3]), ["every run: late"]);
-    }
-
-    #[test]
-    fn one_round_has_no_spread() {
-        assert_eq!(spread(&[failed("a", "late")]), None);
     }
 }
