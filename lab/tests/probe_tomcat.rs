@@ -89,29 +89,22 @@ fn ask(url: &str, path: &str) {
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
 }
 
-/// A command that runs the JDK's own web server (JEP 408), started by a shell, which gets the probe while it runs.
+/// A command whose JVM is the child of a shell, and gets the probe while it runs. Needs a compiler (JEP 330).
 fn command(java: u16) -> Option<(RunningServer, TempDir)> {
     let launcher = Launcher {
         instruments: Instruments { probe: ProbeChoice::Light, jfr: false },
         ..Launcher::of_this_machine()
     };
-    if !launcher.jdks.iter().any(|it| it.feature == java) || jar::find().is_err() {
-        eprintln!("not tried: it needs Java {java}, and the probe as `./dev build` makes it");
+    if !launcher.jdks.iter().any(|it| it.feature == java && it.has_javac) || jar::find().is_err() {
+        eprintln!("not tried: it needs a JDK {java}, and the probe as `./dev build` makes it");
         return None;
     }
     let folder = tempfile::tempdir().unwrap();
-    let command = if java < 18 {
-        let source = "import com.sun.net.httpserver.*; class Web { public static void main(String[] port) throws Exception {
-            HttpServer.create(new java.net.InetSocketAddress(\"127.0.0.1\", Integer.parseInt(port[0])), 9).start(); } }";
-        let file = folder.path().join("Web.java");
-        std::fs::write(&file, source).unwrap();
-        format!("sh -c 'java -Xmx64m {} {{port}}; true'", file.display())
-    } else {
-        format!(
-            "sh -c 'java -Xmx64m -m jdk.httpserver -b 127.0.0.1 -p {{port}} -d {}; true'",
-            folder.path().display()
-        )
-    };
+    let source = "import com.sun.net.httpserver.*; class Web { public static void main(String[] port) throws Exception {
+        HttpServer.create(new java.net.InetSocketAddress(\"127.0.0.1\", Integer.parseInt(port[0])), 9).start(); } }";
+    let file = folder.path().join("Web.java");
+    std::fs::write(&file, source).unwrap();
+    let command = format!("sh -c 'java -Xmx64m {} {{port}}; true'", file.display());
     let variant = Variant {
         name: "mine".to_owned(),
         note: None,
