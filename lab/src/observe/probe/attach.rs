@@ -12,6 +12,9 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
 
+/// The agent's main method threw an exception.
+const AGENT_FAILED: &str = "return code: 102";
+
 /// Why the probe is not in the JVM.
 #[derive(Debug, thiserror::Error)]
 pub enum AttachError {
@@ -81,7 +84,14 @@ fn refusal(pid: u32, jar: &Path, text: &str) -> AttachError {
         return TargetError::NoSuchProcess { pid }.into();
     }
     let said = text.lines().map(str::trim).filter(|line| !line.is_empty() && *line != format!("{pid}:"));
-    AttachError::Refused { pid, said: said.collect::<Vec<_>>().join(" ") }
+    let mut said = said.collect::<Vec<_>>().join(" ");
+    if said.ends_with(AGENT_FAILED) {
+        said.push_str(
+            "; its own standard error says why. A program that is started with -m, or on a runtime made by jlink, needs \
+             --add-modules jdk.jfr,jdk.management",
+        );
+    }
+    AttachError::Refused { pid, said }
 }
 
 /// The probe in a running JVM, and its lines.
@@ -175,6 +185,7 @@ mod tests {
         let jar = Path::new("/p/probe.jar");
         let says = |text: &str| refusal(7, jar, text).to_string();
         assert_eq!(says("7:\nreturn code: 100\n"), "The JVM 7 did not load the probe: return code: 100");
+        assert!(says("7:\nreturn code: 102\n").ends_with("--add-modules jdk.jfr,jdk.management"));
         let disabled =
             "com.sun.tools.attach.AttachNotSupportedException: The VM does not support the attach mechanism";
         assert!(says(disabled).contains("-javaagent:/p/probe.jar=out=file:"), "{}", says(disabled));
