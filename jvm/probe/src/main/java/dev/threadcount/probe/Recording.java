@@ -18,6 +18,8 @@ final class Recording implements Closeable {
     private static final Duration NATIVE_MEMORY_PERIOD = Duration.ofSeconds(1);
     /** Without a limit of its own a stream forgets what has been read, and there would be nothing to keep. */
     private static final long KEPT_BYTES = 256L << 20;
+    /** Linux gives connecting sockets their port from here on (ip_local_port_range). */
+    private static final int FIRST_EPHEMERAL_PORT = 32_768;
     private static final Duration MARK_PERIOD = Duration.ofMillis(200);
 
     private final RecordingStream stream;
@@ -144,8 +146,13 @@ final class Recording implements Closeable {
         return switch (kind) {
             case "JavaMonitorEnter" -> "monitor of " + className(event, "monitorClass");
             case "ThreadPark" -> "park on " + className(event, "parkedClass");
-            default -> "read from " + event.getString("host") + ":" + event.getInt("port");
+            default -> "read from " + peer(event.getString("host"), event.getInt("port"));
         };
+    }
+
+    /** Each client of a server has a port of its own, which would make as many sites as there are clients. */
+    private static String peer(String host, int port) {
+        return port < FIRST_EPHEMERAL_PORT ? host + ":" + port : host;
     }
 
     private static String className(RecordedEvent event, String field) {
