@@ -25,6 +25,8 @@ pub struct Served {
     pub requests: u64,
     /// Answers written.
     pub answers: u64,
+    /// The most connections that were open at once.
+    pub connections: u64,
     /// Malformed requests; each was answered with 400 and a close.
     pub refused: u64,
     /// From the first answer to the last.
@@ -39,6 +41,8 @@ struct Counts {
     requests: u64,
     answers: u64,
     refused: u64,
+    open: u64,
+    most_open: u64,
     first_answer_ns: Option<u64>,
     last_answer_ns: u64,
 }
@@ -55,6 +59,15 @@ impl Counts {
         before
     }
 
+    fn opened(&mut self) {
+        self.open += 1;
+        self.most_open = self.most_open.max(self.open);
+    }
+
+    fn closed(&mut self) {
+        self.open -= 1;
+    }
+
     fn answered(&mut self, reply: Reply, now_ns: u64) {
         if reply != Reply::Refuse {
             self.answers += 1;
@@ -68,7 +81,8 @@ impl Counts {
         let seconds = ns as f64 / 1e9;
         // The first answer opens the time, so it is not one of those that came during it.
         let rate_per_s = if ns == 0 { 0.0 } else { (self.answers - 1) as f64 / seconds };
-        Served { requests: self.requests, answers: self.answers, refused: self.refused, seconds, rate_per_s }
+        let &Self { requests, answers, refused, most_open, .. } = self;
+        Served { requests, answers, connections: most_open, refused, seconds, rate_per_s }
     }
 }
 

@@ -114,6 +114,7 @@ impl<'a> Paced<'a> {
                 self.free.push(place);
                 continue;
             }
+            self.counts.opened();
             self.accepted += 1;
             let generation = self.accepted;
             self.connections[place] =
@@ -169,6 +170,7 @@ impl<'a> Paced<'a> {
     }
 
     fn close(&mut self, place: usize) {
+        self.counts.closed();
         self.connections[place] = None;
         self.free.push(place);
     }

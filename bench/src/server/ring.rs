@@ -81,7 +81,7 @@ impl Ring {
                     STOP => return Ok(self.counts.served()),
                     ACCEPT => self.accepted(result, flags),
                     RECEIVE if result > 0 => self.received(fd, result as usize, now),
-                    RECEIVE | LAST_SEND => self.connections[fd as usize] = None,
+                    RECEIVE | LAST_SEND => self.close(fd),
                     _ => {}
                 }
             }
@@ -103,6 +103,7 @@ impl Ring {
         let stream = unsafe { TcpStream::from_raw_fd(result) };
         // An answer must not wait for an acknowledgement; were this refused, only pipelining would be slower.
         let _ = stream.set_nodelay(true);
+        self.counts.opened();
         let place = result as usize;
         if place >= self.connections.len() {
             self.connections.resize_with(place + 1, || None);
@@ -111,6 +112,11 @@ impl Ring {
         let connection = self.connections[place].insert(Connection { _stream: stream, buffer, filled: 0 });
         let receive = receive(result, connection);
         self.waiting.push(receive);
+    }
+
+    fn close(&mut self, fd: RawFd) {
+        self.counts.closed();
+        self.connections[fd as usize] = None;
     }
 
     fn received(&mut self, fd: RawFd, length: usize, now: u64) {
