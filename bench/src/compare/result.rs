@@ -65,7 +65,7 @@ pub struct Run {
     pub answers: u64,
     /// The most connections that the server saw open at once.
     pub connections: u64,
-    /// Answers per second, as the server saw them from the first to the last.
+    /// Answers per second, as the server saw them from the first request to the last answer.
     pub rate_per_s: f64,
     /// CPU time of the client process (wait4) per answer that the server wrote.
     pub cpu_us_per_request: Option<f64>,

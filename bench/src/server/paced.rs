@@ -134,7 +134,7 @@ impl<'a> Paced<'a> {
         let mut used = 0;
         while let Some((reply, length)) = self.reader.read(&connection.unread[used..]) {
             used += length;
-            let arrival = self.counts.received(reply);
+            let arrival = self.counts.received(reply, came_ns);
             let own_ns = if reply == Reply::Refuse { came_ns } else { self.pace.due_ns(came_ns) };
             let at_ns = own_ns.max(connection.last_due_ns);
             connection.last_due_ns = at_ns;

@@ -125,7 +125,7 @@ impl Ring {
         let mut used = 0;
         while let Some((reply, length)) = self.reader.read(&connection.buffer[used..connection.filled]) {
             used += length;
-            self.counts.received(reply);
+            self.counts.received(reply, now);
             self.counts.answered(reply, now);
             self.waiting.push(send(fd, reply));
             if reply.closes() {
