@@ -89,6 +89,61 @@ fn ask(url: &str, path: &str) {
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
 }
 
+/// A command that runs the JDK's own web server (JEP 408), started by a shell, which gets the probe while it runs.
+fn command(java: u16) -> Option<(RunningServer, TempDir)> {
+    let launcher = Launcher {
+        instruments: Instruments { probe: ProbeChoice::Light, jfr: false },
+        ..Launcher::of_this_machine()
+    };
+    if !launcher.jdks.iter().any(|it| it.feature == java) || jar::find().is_err() {
+        eprintln!("not tried: it needs Java {java}, and the probe as `./dev build` makes it");
+        return None;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let command = if java < 18 {
+        let source = "import com.sun.net.httpserver.*; class Web { public static void main(String[] port) throws Exception {
+            HttpServer.create(new java.net.InetSocketAddress(\"127.0.0.1\", Integer.parseInt(port[0])), 9).start(); } }";
+        let file = folder.path().join("Web.java");
+        std::fs::write(&file, source).unwrap();
+        format!("sh -c 'java -Xmx64m {} {{port}}; true'", file.display())
+    } else {
+        format!(
+            "sh -c 'java -Xmx64m -m jdk.httpserver -b 127.0.0.1 -p {{port}} -d {}; true'",
+            folder.path().display()
+        )
+    };
+    let variant = Variant {
+        name: "mine".to_owned(),
+        note: None,
+        server: Server::Command { command, url: "http://127.0.0.1:{port}".to_owned(), ready: "/".to_owned() },
+        jdk: Some(java),
+        jvm: Vec::new(),
+        env: BTreeMap::new(),
+    };
+    let server = launcher.launch(&variant, 1, &folder.path().join("run"), &AtomicBool::new(false));
+    let server = server.unwrap_or_else(|error| panic!("{error}\n{}", error.log_tail().join("\n")));
+    Some((server, folder))
+}
+
+#[test]
+fn the_jvm_below_a_command_gets_the_probe_while_it_runs() {
+    let Some((server, _folder)) = command(25) else { return };
+    assert_eq!(server.probe_refused, None);
+    let started_ns = now_ns();
+    thread::sleep(Duration::from_millis(1_100));
+    let said = server.readings(Window { started_ns, ended_ns: now_ns() }).expect("it says hello");
+    assert!(said.java.starts_with("25."), "{said:?}");
+    assert!(!said.samples.is_empty(), "{said:?}");
+}
+
+#[test]
+fn a_jvm_too_old_for_the_probe_is_measured_without_it() {
+    let Some((server, _folder)) = command(17) else { return };
+    let why = server.probe_refused.as_deref().unwrap_or_default();
+    assert!(why.contains("Java 17") && why.contains("needs Java 21 or newer"), "{why}");
+    assert_eq!(server.readings(Window { started_ns: 0, ended_ns: 1 }), None);
+}
+
 fn pins(said: &JvmReadings) -> u64 {
     said.pins.iter().map(|site| site.total.count).sum()
 }

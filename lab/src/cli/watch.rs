@@ -101,12 +101,15 @@ impl WatchCommand {
             return print_all(&lines, stop, until);
         }
         let (sender, parsed) = channel();
-        // A line that this version does not know is no reason to stop.
         thread::spawn(move || {
-            lines
-                .iter()
-                .filter_map(|line| serde_json::from_str(&line).ok())
-                .try_for_each(|line| sender.send(line))
+            for line in lines {
+                // A line that this version does not know is no reason to stop.
+                if let Ok(line) = serde_json::from_str(&line)
+                    && sender.send(line).is_err()
+                {
+                    break;
+                }
+            }
         });
         terminal::show(&mut Screen::of(self.pid), &parsed, stop, until)
     }

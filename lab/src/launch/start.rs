@@ -144,7 +144,7 @@ impl TomcatParts {
         let probe = probe.filter(|_| self.jdk.feature >= OLDEST_JAVA);
         let mut jvm = with_native_memory(&variant.jvm);
         jvm.extend(probe.map(ProbeSession::jvm_flag));
-        jvm.extend(instruments.jfr_flag(folder));
+        jvm.extend(instruments.jfr_flags(folder));
         let mut command = base.command(&self.distribution, &self.jdk, &jvm);
         for (name, value) in &variant.env {
             command.set(name, command::fill(value, connector.port));

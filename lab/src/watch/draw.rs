@@ -15,7 +15,7 @@ use ratatui::widgets::Paragraph;
 const SPARK: usize = 20;
 
 /// Columns of a label.
-const LABEL: usize = 12;
+const LABEL: usize = 15;
 
 const HELD: &str =
     "Every carrier is held by a virtual thread that waits, while others want to run: see `pinned`";

@@ -128,13 +128,19 @@ fn add_pool(pools: &mut Vec<Pool>, line: &PoolLine, window: Window) {
         size: known(line.size),
         queued: u64::try_from(line.queued).ok(),
     };
+    // A Tomcat on virtual threads has a pool that never says anything.
+    let told = [sample.busy, sample.size].iter().any(Option::is_some) || sample.queued.is_some();
+    let samples = told.then_some(sample).into_iter();
     match pools.iter_mut().find(|pool| pool.kind == line.kind && pool.name == line.name) {
-        Some(pool) => pool.samples.push(sample),
+        Some(pool) => {
+            pool.max = known(line.max);
+            pool.samples.extend(samples);
+        }
         None => pools.push(Pool {
             kind: line.kind.clone(),
             name: line.name.clone(),
             max: known(line.max),
-            samples: vec![sample],
+            samples: samples.collect(),
         }),
     }
 }

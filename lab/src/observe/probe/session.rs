@@ -30,15 +30,19 @@ impl Instruments {
     /// Nothing is put into any JVM.
     pub const NONE: Self = Self { probe: ProbeChoice::Off, jfr: false };
 
-    /// The flight recorder's flag for a JVM that we start; it writes its file when SIGTERM ends the JVM.
+    /// The flight recorder's flags for a JVM that we start; it writes its file when SIGTERM ends the JVM. The stacks are
+    /// as deep as the probe asks for, which comes too late where the JVM itself starts the recorder.
     #[must_use]
-    pub fn jfr_flag(self, run_folder: &Path) -> Option<String> {
+    pub fn jfr_flags(self, run_folder: &Path) -> Vec<String> {
+        if !self.jfr {
+            return Vec::new();
+        }
         let file = run_folder.join("run.jfr");
         let file = std::path::absolute(&file).unwrap_or(file);
-        let flag = || {
-            format!("-XX:StartFlightRecording:filename={},dumponexit=true,settings=default", file.display())
-        };
-        self.jfr.then(flag)
+        vec![
+            "-XX:FlightRecorderOptions:stackdepth=256".to_owned(),
+            format!("-XX:StartFlightRecording:filename={},dumponexit=true,settings=default", file.display()),
+        ]
     }
 }
 

@@ -145,7 +145,8 @@ class ProbeIT {
         List<String> carriers = run(java, "mounts", 300, "period_ms=10").of("carriers");
         assertFalse(carriers.isEmpty());
         assertEquals(Runtime.getRuntime().availableProcessors(), number(carriers.getLast(), "parallelism"));
-        assertTrue(carriers.stream().anyMatch(line -> number(line, "mounted") == 1), carriers.toString());
+        assertTrue(carriers.stream().anyMatch(line -> number(line, "mounted") == 1 && number(line, "running") == 1),
+                carriers.toString());
     }
 
     private record Lines(List<String> all) {
