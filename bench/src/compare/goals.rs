@@ -90,6 +90,12 @@ fn memory(of: &Comparison) -> Vec<Goal> {
     let possible = f64::from(CONNECTIONS) / 0.3;
     let share = row.and_then(Row::rate_per_s).map(|rate| rate / possible);
     vec![
+        Goal {
+            what: "connections open at once when 15,000 are asked for".to_owned(),
+            limit: "15000".to_owned(),
+            measured: row.and_then(Row::connections_seen).map(|seen| format!("{seen}")),
+            holds: row.and_then(Row::connections_seen).map(|seen| seen >= f64::from(CONNECTIONS)),
+        },
         most("failures at 15,000 connections", "", 0.0, row.and_then(Row::failed)),
         Goal {
             what: "completed rate at 15,000 connections as a share of 15,000 / 0.3 s".to_owned(),
@@ -131,6 +137,7 @@ mod tests {
 
     #[test]
     fn many_connections_are_judged_by_failures_rate_and_memory() {
+        assert_eq!(goal("open at once").holds, Some(true));
         assert_eq!(goal("failures at 15,000").holds, Some(true));
         assert_eq!(goal("completed rate").measured.as_deref(), Some("0.980"));
         assert_eq!(goal("peak memory").holds, Some(false));

@@ -63,7 +63,9 @@ pub struct Row {
 pub struct Run {
     /// Answers the server wrote.
     pub answers: u64,
-    /// Answers per second, as the server saw them from the first to the last.
+    /// The most connections that the server saw open at once.
+    pub connections: u64,
+    /// Answers per second, as the server saw them from the first request to the last answer.
     pub rate_per_s: f64,
     /// CPU time of the client process (wait4) per answer that the server wrote.
     pub cpu_us_per_request: Option<f64>,
@@ -103,6 +105,12 @@ impl Row {
     #[must_use]
     pub fn rate_per_s(&self) -> Option<f64> {
         median(&self.figures(|run| Some(run.rate_per_s)))
+    }
+
+    /// The most connections that the server saw open at once.
+    #[must_use]
+    pub fn connections_seen(&self) -> Option<f64> {
+        range(&self.figures(|run| Some(run.connections as f64))).map(|(_, most)| most)
     }
 
     /// The largest peak memory in MiB.

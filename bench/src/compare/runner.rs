@@ -109,6 +109,7 @@ fn assemble(served: Served, spent: Spent, claim: Result<Claim, String>, folder: 
     };
     Run {
         answers: served.answers,
+        connections: served.connections,
         rate_per_s: served.rate_per_s,
         cpu_us_per_request: (served.answers > 0)
             .then(|| spent.cpu.as_secs_f64() * 1e6 / served.answers as f64),

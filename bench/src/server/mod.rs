@@ -25,9 +25,11 @@ pub struct Served {
     pub requests: u64,
     /// Answers written.
     pub answers: u64,
+    /// The most connections that were open at once.
+    pub connections: u64,
     /// Malformed requests; each was answered with 400 and a close.
     pub refused: u64,
-    /// From the first answer to the last.
+    /// From the first request to the last answer: whole waves when many connections ask at once.
     pub seconds: f64,
     /// Answers per second over `seconds`.
     pub rate_per_s: f64,
@@ -39,13 +41,16 @@ struct Counts {
     requests: u64,
     answers: u64,
     refused: u64,
-    first_answer_ns: Option<u64>,
+    open: u64,
+    most_open: u64,
+    first_ns: Option<u64>,
     last_answer_ns: u64,
 }
 
 impl Counts {
-    /// Counts a request; returns how many came before it.
-    fn received(&mut self, reply: Reply) -> u64 {
+    /// Counts a request that came at `now_ns`; returns how many came before it.
+    fn received(&mut self, reply: Reply, now_ns: u64) -> u64 {
+        self.first_ns.get_or_insert(now_ns);
         let before = self.requests + self.refused;
         if reply == Reply::Refuse {
             self.refused += 1
@@ -55,20 +60,28 @@ impl Counts {
         before
     }
 
+    fn opened(&mut self) {
+        self.open += 1;
+        self.most_open = self.most_open.max(self.open);
+    }
+
+    fn closed(&mut self) {
+        self.open -= 1;
+    }
+
     fn answered(&mut self, reply: Reply, now_ns: u64) {
         if reply != Reply::Refuse {
             self.answers += 1;
-            self.first_answer_ns.get_or_insert(now_ns);
             self.last_answer_ns = now_ns;
         }
     }
 
     fn served(&self) -> Served {
-        let ns = self.first_answer_ns.map_or(0, |first| self.last_answer_ns - first);
+        let ns = self.first_ns.map_or(0, |first| self.last_answer_ns.saturating_sub(first));
         let seconds = ns as f64 / 1e9;
-        // The first answer opens the time, so it is not one of those that came during it.
-        let rate_per_s = if ns == 0 { 0.0 } else { (self.answers - 1) as f64 / seconds };
-        Served { requests: self.requests, answers: self.answers, refused: self.refused, seconds, rate_per_s }
+        let rate_per_s = if ns == 0 { 0.0 } else { self.answers as f64 / seconds };
+        let &Self { requests, answers, refused, most_open, .. } = self;
+        Served { requests, answers, connections: most_open, refused, seconds, rate_per_s }
     }
 }
 

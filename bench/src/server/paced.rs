@@ -114,6 +114,7 @@ impl<'a> Paced<'a> {
                 self.free.push(place);
                 continue;
             }
+            self.counts.opened();
             self.accepted += 1;
             let generation = self.accepted;
             self.connections[place] =
@@ -133,7 +134,7 @@ impl<'a> Paced<'a> {
         let mut used = 0;
         while let Some((reply, length)) = self.reader.read(&connection.unread[used..]) {
             used += length;
-            let arrival = self.counts.received(reply);
+            let arrival = self.counts.received(reply, came_ns);
             let own_ns = if reply == Reply::Refuse { came_ns } else { self.pace.due_ns(came_ns) };
             let at_ns = own_ns.max(connection.last_due_ns);
             connection.last_due_ns = at_ns;
@@ -169,6 +170,7 @@ impl<'a> Paced<'a> {
     }
 
     fn close(&mut self, place: usize) {
+        self.counts.closed();
         self.connections[place] = None;
         self.free.push(place);
     }

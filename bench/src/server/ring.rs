@@ -81,7 +81,7 @@ impl Ring {
                     STOP => return Ok(self.counts.served()),
                     ACCEPT => self.accepted(result, flags),
                     RECEIVE if result > 0 => self.received(fd, result as usize, now),
-                    RECEIVE | LAST_SEND => self.connections[fd as usize] = None,
+                    RECEIVE | LAST_SEND => self.close(fd),
                     _ => {}
                 }
             }
@@ -103,6 +103,7 @@ impl Ring {
         let stream = unsafe { TcpStream::from_raw_fd(result) };
         // An answer must not wait for an acknowledgement; were this refused, only pipelining would be slower.
         let _ = stream.set_nodelay(true);
+        self.counts.opened();
         let place = result as usize;
         if place >= self.connections.len() {
             self.connections.resize_with(place + 1, || None);
@@ -113,13 +114,18 @@ impl Ring {
         self.waiting.push(receive);
     }
 
+    fn close(&mut self, fd: RawFd) {
+        self.counts.closed();
+        self.connections[fd as usize] = None;
+    }
+
     fn received(&mut self, fd: RawFd, length: usize, now: u64) {
         let Some(connection) = &mut self.connections[fd as usize] else { return };
         connection.filled += length;
         let mut used = 0;
         while let Some((reply, length)) = self.reader.read(&connection.buffer[used..connection.filled]) {
             used += length;
-            self.counts.received(reply);
+            self.counts.received(reply, now);
             self.counts.answered(reply, now);
             self.waiting.push(send(fd, reply));
             if reply.closes() {

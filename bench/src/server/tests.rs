@@ -55,6 +55,21 @@ fn rest(mut stream: TcpStream) -> String {
 }
 
 #[test]
+fn the_rate_counts_from_the_first_request_to_the_last_answer() {
+    let mut counts = Counts::default();
+    let wave = |counts: &mut Counts, asked_ns: u64| {
+        for _ in 0..1_000 {
+            counts.received(answer::Reply::Keep, asked_ns);
+            counts.answered(answer::Reply::Keep, asked_ns + 300_000_000);
+        }
+    };
+    for turn in 0..10 {
+        wave(&mut counts, 5_000_000_000 + turn * 300_000_000);
+    }
+    assert!((counts.served().rate_per_s - 1_000.0 / 0.3).abs() < 1e-6);
+}
+
+#[test]
 fn each_request_on_a_connection_gets_the_13_bytes_and_is_counted() {
     for engine in engines() {
         let served = serving(engine, Pace::default(), |address| {
@@ -114,6 +129,7 @@ fn many_connections_are_served_and_their_places_reused() {
             }
         });
         assert_eq!(served.answers, 150);
+        assert!((50..=150).contains(&served.connections), "{} open at once", served.connections);
     }
 }
 

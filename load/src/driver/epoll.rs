@@ -1,4 +1,4 @@
-//! epoll, edge-triggered: one `recv` and one `send` per request, one `epoll_pwait2` per batch of events, and no
+//! epoll, edge-triggered: one `recv` and one `send` per request, one `epoll_wait` per batch of events, and no
 //! `epoll_ctl` after a connection was opened. For machines and containers that forbid io_uring.
 
 use super::outgoing::Outgoing;
@@ -6,14 +6,19 @@ use super::{Chunk, Completion, Driver, Event, Slot, socket};
 use crate::clock::{NANOS_PER_S, Nanos, now_ns};
 use crate::request::RenderedRequest;
 use rustix::buffer::spare_capacity;
-use rustix::event::{Timespec, epoll};
+use rustix::event::epoll;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, SocketFlags, recv, send, sockopt};
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime,
+};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
 
-const NANOS_PER_MS: u64 = 1_000_000;
+const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
+/// What the timer's events carry instead of a slot and a generation.
+const ALARM: u64 = u64::MAX;
 /// Most events taken by one wait.
 const EVENTS: usize = 256;
 /// Most bytes taken by one `recv`.
@@ -21,6 +26,11 @@ const BUFFER_BYTES: usize = 64 * 1024;
 
 pub(crate) struct Epoll {
     epoll: OwnedFd,
+    /// Ends a wait at a moment. Set once for each moment rather than once for each wait, because setting and cancelling a
+    /// timer costs more than anything else in an open load, most of all inside a virtual machine.
+    timer: OwnedFd,
+    /// When the timer expires; `MAX` after it did.
+    alarm_ns: Nanos,
     server: SocketAddr,
     sockets: Vec<Socket>,
     events: Vec<epoll::Event>,
@@ -51,8 +61,16 @@ impl Driver for Epoll {
     const BATCH: usize = 1;
 
     fn new(slots: u32, server: SocketAddr) -> io::Result<Self> {
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        let timer =
+            timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC)?;
+        // Edge-triggered: it tells each time that it expires and is never read.
+        let flags = epoll::EventFlags::IN | epoll::EventFlags::ET;
+        epoll::add(&epoll, &timer, epoll::EventData::new_u64(ALARM), flags)?;
         Ok(Self {
-            epoll: epoll::create(epoll::CreateFlags::CLOEXEC)?,
+            epoll,
+            timer,
+            alarm_ns: Nanos::MAX,
             server,
             sockets: (0..slots).map(|_| Socket::default()).collect(),
             events: Vec::with_capacity(EVENTS),
@@ -111,18 +129,15 @@ impl Driver for Epoll {
     }
 
     fn wait(&mut self, now_ns: Nanos, until_ns: Nanos) -> io::Result<()> {
-        let mut wait_ns = if self.at_once.is_empty() { until_ns.saturating_sub(now_ns) } else { 0 };
+        if until_ns < self.alarm_ns {
+            self.set_alarm(until_ns)?;
+        }
         self.events.clear();
         self.next_event = 0;
-        loop {
-            let timeout =
-                Timespec { tv_sec: (wait_ns / NANOS_PER_S) as i64, tv_nsec: (wait_ns % NANOS_PER_S) as i64 };
-            match epoll::wait(&self.epoll, spare_capacity(&mut self.events), Some(&timeout)) {
-                Ok(_) | Err(Errno::INTR) => return Ok(()),
-                // Before Linux 5.11 only whole milliseconds can be waited; the rest is spent looking.
-                Err(Errno::NOSYS) if wait_ns % NANOS_PER_MS > 0 => wait_ns -= wait_ns % NANOS_PER_MS,
-                Err(errno) => return Err(errno.into()),
-            }
+        let is_late = until_ns <= now_ns || !self.at_once.is_empty();
+        match epoll::wait(&self.epoll, spare_capacity(&mut self.events), is_late.then_some(&AT_ONCE)) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(errno) => Err(errno.into()),
         }
     }
 
@@ -160,6 +175,10 @@ impl Driver for Epoll {
 impl Epoll {
     /// Works off one readiness event, unless it belongs to an earlier connection of its slot.
     fn look_at(&mut self, data: u64, flags: epoll::EventFlags) -> Option<(Slot, Event)> {
+        if data == ALARM {
+            self.alarm_ns = Nanos::MAX;
+            return None;
+        }
         let slot = data as Slot;
         let socket = &mut self.sockets[slot as usize];
         let fd = socket.fd.as_ref().filter(|_| socket.generation == (data >> 32) as u32)?;
@@ -187,6 +206,16 @@ impl Epoll {
             self.reading = Some(slot);
         }
         event.map(|event| (slot, event))
+    }
+
+    fn set_alarm(&mut self, at_ns: Nanos) -> io::Result<()> {
+        // A time of zero would switch the timer off.
+        let at = at_ns.max(1);
+        let it_value = Timespec { tv_sec: (at / NANOS_PER_S) as i64, tv_nsec: (at % NANOS_PER_S) as i64 };
+        let once = Itimerspec { it_interval: AT_ONCE, it_value };
+        timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &once)?;
+        self.alarm_ns = at_ns;
+        Ok(())
     }
 
     fn receive(&mut self, slot: Slot) -> Option<Event> {

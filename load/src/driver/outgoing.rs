@@ -37,6 +37,15 @@ impl Outgoing {
         self.sent = 0;
     }
 
+    /// Leaves the bytes where they are to a kernel that may still read them: gives those away, which must be kept until it
+    /// is done, and goes on with a copy.
+    pub(super) fn leave_to_kernel(&mut self) -> Self {
+        let mut own = Self { len: self.len, sent: self.sent, is_static: self.is_static, ..Self::default() };
+        own.copy.clone_from(&self.copy);
+        own.start = if self.is_static { self.start } else { own.copy.as_ptr() };
+        std::mem::replace(self, own)
+    }
+
     /// Begins again from the first byte.
     pub(super) fn rewind(&mut self) {
         self.sent = 0;

@@ -34,6 +34,39 @@ fn bind_late(socket: &OwnedFd) -> io::Result<()> {
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// A server's address as the kernel reads it (ip(7), ipv6(7)).
+pub(super) enum RawAddress {
+    V4(libc::sockaddr_in),
+    V6(libc::sockaddr_in6),
+}
+
+impl RawAddress {
+    pub(super) fn new(server: SocketAddr) -> Self {
+        match server {
+            SocketAddr::V4(v4) => Self::V4(libc::sockaddr_in {
+                sin_family: libc::AF_INET as libc::sa_family_t,
+                sin_port: v4.port().to_be(),
+                sin_addr: libc::in_addr { s_addr: u32::from_ne_bytes(v4.ip().octets()) },
+                sin_zero: [0; 8],
+            }),
+            SocketAddr::V6(v6) => Self::V6(libc::sockaddr_in6 {
+                sin6_family: libc::AF_INET6 as libc::sa_family_t,
+                sin6_port: v6.port().to_be(),
+                sin6_flowinfo: v6.flowinfo(),
+                sin6_addr: libc::in6_addr { s6_addr: v6.ip().octets() },
+                sin6_scope_id: v6.scope_id(),
+            }),
+        }
+    }
+
+    pub(super) fn as_raw(&self) -> (*const libc::sockaddr, libc::socklen_t) {
+        match self {
+            Self::V4(address) => ((&raw const *address).cast(), size_of_val(address) as libc::socklen_t),
+            Self::V6(address) => ((&raw const *address).cast(), size_of_val(address) as libc::socklen_t),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,11 +6,12 @@
 
 use super::buffers::{Buffers, GROUP};
 use super::outgoing::Outgoing;
-use super::{Chunk, Completion, Driver, Event, Slot, socket};
+use super::socket::{self, RawAddress};
+use super::{Chunk, Completion, Driver, Event, Slot};
 use crate::clock::{self, NANOS_PER_S, Nanos};
 use crate::request::RenderedRequest;
-use io_uring::types::{Fd, SubmitArgs, Timespec};
-use io_uring::{IoUring, cqueue, opcode, squeue};
+use io_uring::types::{Fd, TimeoutFlags, Timespec};
+use io_uring::{EnterFlags, IoUring, cqueue, opcode, squeue};
 use rustix::net::{Shutdown, SocketFlags, shutdown};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -24,6 +25,9 @@ const COMPLETIONS: u32 = 32 * 1024;
 /// to send, so that it has always left before its answer can come.
 const SILENT_BYTES: usize = 16 * 1024;
 
+/// What the alarm's completion carries instead of a connection and an action.
+const ALARM: u64 = u64::MAX;
+
 pub(crate) struct Uring {
     /// Before everything that the kernel may access, so that it goes first.
     ring: IoUring,
@@ -31,13 +35,20 @@ pub(crate) struct Uring {
     sockets: Vec<Socket>,
     server: SocketAddr,
     /// The same as the kernel reads it.
-    raw_server: Box<SocketAddress>,
+    raw_server: Box<RawAddress>,
     /// Copies of requests that the kernel may still be sending over connections that were closed.
     retired: Vec<(u64, Outgoing)>,
     /// Sockets to be closed when what was queued for them has been submitted: until then their numbers must not name others.
     closing: Vec<OwnedFd>,
+    /// Ends a wait at a moment. Set once for each moment rather than once for each wait, because setting and cancelling a
+    /// timer costs more than anything else in an open load, most of all inside a virtual machine.
+    alarm_ns: Nanos,
+    /// The same moment where the kernel reads it when the alarm is submitted.
+    alarm: Box<Timespec>,
     /// The buffer of the last completion, to be given back.
     in_use: Option<u16>,
+    /// Why the ring could not take an entry.
+    broken: Option<io::Error>,
     /// When the last wait returned.
     seen_ns: Nanos,
     bytes_sent: u64,
@@ -53,12 +64,6 @@ struct Socket {
     is_sending: bool,
     /// A send failed as it does when the server has gone; what the server said before that is still to be received.
     send_error: i32,
-}
-
-/// The server's address as the kernel takes it.
-enum SocketAddress {
-    V4(libc::sockaddr_in),
-    V6(libc::sockaddr_in6),
 }
 
 /// What a completion completes.
@@ -83,10 +88,13 @@ impl Driver for Uring {
             buffers,
             sockets: (0..slots).map(|_| Socket::default()).collect(),
             server,
-            raw_server: Box::new(SocketAddress::new(server)),
+            raw_server: Box::new(RawAddress::new(server)),
             retired: Vec::new(),
             closing: Vec::with_capacity(slots as usize),
+            alarm_ns: Nanos::MAX,
+            alarm: Box::default(),
             in_use: None,
+            broken: None,
             seen_ns: clock::now_ns(),
             bytes_sent: 0,
         })
@@ -102,7 +110,8 @@ impl Driver for Uring {
         socket.send_error = 0;
         socket.fd = Some(fd);
         let user_data = socket.user_data(slot, Action::Connect);
-        self.push(connect.user_data(user_data))
+        self.push(&connect.user_data(user_data));
+        Ok(())
     }
 
     unsafe fn keep(&mut self, slot: Slot, request: RenderedRequest<'_>) {
@@ -125,7 +134,7 @@ impl Driver for Uring {
         let Some(fd) = socket.fd.take() else { return };
         if std::mem::take(&mut socket.is_sending) {
             let user_data = socket.user_data(slot, Action::Send);
-            self.retired.push((user_data, std::mem::take(&mut socket.outgoing)));
+            self.retired.push((user_data, socket.outgoing.leave_to_kernel()));
         }
         // The ring's receive holds the socket open: only this makes it complete. It fails when the server was faster.
         let _ = shutdown(&fd, Shutdown::Both);
@@ -133,14 +142,19 @@ impl Driver for Uring {
     }
 
     fn submit(&mut self) -> io::Result<()> {
-        self.submit_all()
+        tolerate(self.submit_all())
     }
 
     fn wait(&mut self, now_ns: Nanos, until_ns: Nanos) -> io::Result<()> {
         self.give_back();
-        let wait_ns = until_ns.saturating_sub(now_ns);
-        let timeout = Timespec::new().sec(wait_ns / NANOS_PER_S).nsec((wait_ns % NANOS_PER_S) as u32);
-        tolerate(self.ring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&timeout)))?;
+        if let Some(error) = self.broken.take() {
+            return Err(error);
+        }
+        if until_ns < self.alarm_ns {
+            self.set_alarm(until_ns);
+        }
+        let at_least = usize::from(until_ns > now_ns);
+        tolerate(self.enter(at_least))?;
         self.seen_ns = clock::now_ns();
         if self.ring.submission().is_empty() {
             self.closing.clear();
@@ -175,9 +189,26 @@ impl Uring {
         }
     }
 
+    fn enter(&mut self, at_least: usize) -> io::Result<usize> {
+        let to_submit = self.ring.submission().len() as u32;
+        // SAFETY: no argument is passed. Deferred work runs only with GETEVENTS, whether or not there is a wait.
+        unsafe {
+            let flags = EnterFlags::GETEVENTS.bits();
+            self.ring.submitter().enter::<libc::sigset_t>(to_submit, at_least as u32, flags, None)
+        }
+    }
+
+    /// Has the next wait end at a moment at the latest.
+    fn set_alarm(&mut self, at_ns: Nanos) {
+        *self.alarm = Timespec::new().sec(at_ns / NANOS_PER_S).nsec((at_ns % NANOS_PER_S) as u32);
+        let timeout = opcode::Timeout::new(&raw const *self.alarm).flags(TimeoutFlags::ABS).build();
+        self.push(&timeout.user_data(ALARM));
+        self.alarm_ns = at_ns;
+    }
+
     fn submit_all(&mut self) -> io::Result<()> {
         while !self.ring.submission().is_empty() {
-            tolerate(self.ring.submit())?;
+            self.ring.submit()?;
         }
         self.closing.clear();
         // What failed at once is already there to be seen.
@@ -185,13 +216,14 @@ impl Uring {
         Ok(())
     }
 
-    fn push(&mut self, entry: squeue::Entry) -> io::Result<()> {
-        loop {
-            // SAFETY: what the entry points at outlives its execution: static requests and copies by `keep`, the address
-            // and the buffers because they are dropped after the ring, file descriptors because they are only looked up.
-            match unsafe { self.ring.submission().push(&entry) } {
-                Ok(()) => return Ok(()),
-                Err(_) => self.submit_all()?,
+    /// Queues an entry. A ring that cannot take it is broken, which the next wait reports.
+    fn push(&mut self, entry: &squeue::Entry) {
+        // SAFETY: what the entry points at outlives its execution: static requests and copies by `keep`, the address and the
+        // buffers because they are dropped after the ring, descriptors because they are closed after the submission.
+        while unsafe { self.ring.submission().push(entry) }.is_err() {
+            if let Err(error) = self.submit_all() {
+                self.broken = Some(error);
+                return;
             }
         }
     }
@@ -211,10 +243,7 @@ impl Uring {
             socket.is_sending = true;
             send.user_data(socket.user_data(slot, Action::Send))
         };
-        if self.push(entry).is_err() {
-            // The ring is broken, which the next wait reports for all.
-            self.sockets[slot as usize].send_error = libc::EIO;
-        }
+        self.push(&entry);
     }
 
     fn push_receive(&mut self, slot: Slot) {
@@ -222,12 +251,15 @@ impl Uring {
         let Some(fd) = &socket.fd else { return };
         let receive = opcode::RecvMulti::new(Fd(fd.as_raw_fd()), GROUP).build();
         let receive = receive.user_data(socket.user_data(slot, Action::Receive));
-        // As above: a broken ring is reported by the next wait.
-        let _ = self.push(receive);
+        self.push(&receive);
     }
 
     /// What a completion tells the engine, if anything.
     fn take(&mut self, entry: &cqueue::Entry) -> Option<(Slot, Event)> {
+        if entry.user_data() == ALARM {
+            self.alarm_ns = Nanos::MAX;
+            return None;
+        }
         let (slot, action) = (entry.user_data() as Slot, Action::of(entry.user_data()));
         let result = entry.result();
         self.in_use = cqueue::buffer_select(entry.flags());
@@ -313,33 +345,6 @@ impl Action {
     }
 }
 
-impl SocketAddress {
-    fn new(server: SocketAddr) -> Self {
-        match server {
-            SocketAddr::V4(v4) => Self::V4(libc::sockaddr_in {
-                sin_family: libc::AF_INET as libc::sa_family_t,
-                sin_port: v4.port().to_be(),
-                sin_addr: libc::in_addr { s_addr: u32::from_ne_bytes(v4.ip().octets()) },
-                sin_zero: [0; 8],
-            }),
-            SocketAddr::V6(v6) => Self::V6(libc::sockaddr_in6 {
-                sin6_family: libc::AF_INET6 as libc::sa_family_t,
-                sin6_port: v6.port().to_be(),
-                sin6_flowinfo: v6.flowinfo(),
-                sin6_addr: libc::in6_addr { s6_addr: v6.ip().octets() },
-                sin6_scope_id: v6.scope_id(),
-            }),
-        }
-    }
-
-    fn as_raw(&self) -> (*const libc::sockaddr, libc::socklen_t) {
-        match self {
-            Self::V4(address) => ((&raw const *address).cast(), size_of_val(address) as libc::socklen_t),
-            Self::V6(address) => ((&raw const *address).cast(), size_of_val(address) as libc::socklen_t),
-        }
-    }
-}
-
 /// A ring whose kernel side runs only when its one thread waits. Whoever has that (Linux 6.1) has multishot receives and
 /// provided buffer rings too.
 fn set_up(slots: u32) -> io::Result<IoUring> {
@@ -350,11 +355,11 @@ fn set_up(slots: u32) -> io::Result<IoUring> {
 }
 
 /// Errors that only mean: look at the completions first.
-fn tolerate(entered: io::Result<usize>) -> io::Result<()> {
+fn tolerate<T>(entered: io::Result<T>) -> io::Result<()> {
     match entered {
         Ok(_) => Ok(()),
         Err(error) => match error.raw_os_error() {
-            Some(libc::ETIME | libc::EINTR | libc::EBUSY | libc::EAGAIN) => Ok(()),
+            Some(libc::EINTR | libc::EBUSY | libc::EAGAIN) => Ok(()),
             _ => Err(error),
         },
     }

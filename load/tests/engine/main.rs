@@ -5,15 +5,16 @@
 mod server;
 
 use server::{Conversation, HI, Server};
+use std::collections::BTreeSet;
 use std::num::{NonZeroU32, NonZeroU64};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 use threadcount_load::failure::FailureCause;
 use threadcount_load::outcome::LoadOutcome;
 use threadcount_load::plan::{Arrivals, DriverChoice, LoadPlan, Pacing, RateShape, Stop};
-use threadcount_load::request::{Origin, RequestSource};
+use threadcount_load::request::{Origin, RequestSource, Target};
 use threadcount_load::run::{Control, LoadError, run};
 
 fn plan(server: &Server, connections: u32, stop: Stop) -> LoadPlan {
@@ -201,6 +202,70 @@ fn a_server_that_closes_after_every_third_answer_fails_nothing() {
             assert!(outcome.connections_opened >= 40);
             assert!(!announces || outcome.counts.resent == 0);
         }
+    });
+}
+
+#[test]
+fn each_of_many_different_requests_arrives_even_where_connections_close() {
+    with_each_driver(|driver| {
+        let seen = Arc::new(Mutex::new(BTreeSet::new()));
+        let server = Server::start({
+            let seen = seen.clone();
+            move |conversation| {
+                for _ in 0..3 {
+                    let Some(head) = conversation.request() else { return };
+                    let path = head.split(' ').nth(1).unwrap_or_default();
+                    seen.lock().unwrap().insert(path.trim_start_matches('/').parse::<u64>().unwrap());
+                    conversation.say(HI);
+                }
+                conversation.close();
+            }
+        });
+        let mut plan = plan(&server, 4, requests(120));
+        let target = Target::get(&format!("http://{}/{{seq:1}}", server.address)).unwrap();
+        plan.requests = Arc::new(RequestSource::new(vec![target]).unwrap());
+        plan.driver = driver;
+        assert_eq!(outcome_of(&plan).counts.ok, 120);
+        assert_eq!(*seen.lock().unwrap(), (1..=120).collect::<BTreeSet<u64>>());
+    });
+}
+
+const LARGE: usize = 16_000_000;
+
+fn large_posts(server: &Server, connections: u32, count: u64) -> LoadPlan {
+    let mut plan = plan(server, connections, requests(count));
+    let target = Target::new("POST", &format!("http://{}/", server.address)).unwrap();
+    plan.requests = Arc::new(RequestSource::new(vec![target.with_body(vec![b'x'; LARGE])]).unwrap());
+    plan
+}
+
+#[test]
+fn large_requests_leave_whole() {
+    with_each_driver(|driver| {
+        let server = Server::start(|conversation| {
+            while conversation.request().is_some() && conversation.body(LARGE) && conversation.say(HI) {}
+        });
+        let mut plan = large_posts(&server, 2, 4);
+        plan.driver = driver;
+        let outcome = outcome_of(&plan);
+        assert_eq!(outcome.counts.ok, 4, "{:?}", outcome.failures);
+        assert!(outcome.bytes.sent > 4 * LARGE as u64);
+    });
+}
+
+#[test]
+fn an_answer_before_the_request_has_left_ends_the_connection() {
+    with_each_driver(|driver| {
+        let server = Server::start(|conversation| {
+            conversation.request();
+            conversation.say(b"HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\n\r\n");
+            thread::sleep(Duration::from_millis(100));
+        });
+        let mut plan = large_posts(&server, 1, 3);
+        plan.driver = driver;
+        let outcome = outcome_of(&plan);
+        assert_eq!(outcome.failures[&FailureCause::UnexpectedStatus(413)], 3, "{:?}", outcome.failures);
+        assert_eq!(outcome.connections_opened, 3);
     });
 }
 

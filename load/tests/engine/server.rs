@@ -79,6 +79,15 @@ impl Conversation {
         }
     }
 
+    /// Takes the body that follows a head; false when the client closed before its end.
+    pub fn body(&mut self, mut len: usize) -> bool {
+        let here = len.min(self.received.len());
+        self.received.drain(..here);
+        len -= here;
+        std::io::copy(&mut (&self.stream).take(len as u64), &mut std::io::sink())
+            .is_ok_and(|n| n == len as u64)
+    }
+
     /// Did the client send more than it should have before its answer?
     pub fn has_more(&self) -> bool {
         !self.received.is_empty()
