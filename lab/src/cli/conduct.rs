@@ -5,6 +5,7 @@ use super::{FAILED, interrupt};
 use crate::compare::claim::judge;
 use crate::experiment::Experiment;
 use crate::experiment::claim::{Names, parse};
+use crate::experiment::plan::plan;
 use crate::launch::launcher::Launcher;
 use crate::observe::probe::{Instruments, ProbeChoice};
 use crate::report::terminal::{TerminalStyle, terminal};
@@ -50,6 +51,8 @@ pub struct Conduct {
 pub struct Conducted {
     document: ResultDocument,
     failing: Vec<ClaimResult>,
+    /// Fewer runs than planned were made.
+    cut_short: bool,
 }
 
 impl Conduct {
@@ -100,7 +103,8 @@ impl Conduct {
             .map(|(written, claim)| judge(written, claim, &experiment, &document.records))
             .filter(|condition| condition.holds == Some(true))
             .collect();
-        Ok(Conducted { document, failing })
+        let cut_short = document.records.len() < plan(&experiment).len();
+        Ok(Conducted { document, failing, cut_short })
     }
 }
 
@@ -124,10 +128,10 @@ fn open(page: &Path) {
     }
 }
 
-/// 1 where a run failed, a claim does not hold or a `--fail-if` does; each is said.
+/// 1 where a run failed or is missing, a claim does not hold or a `--fail-if` does; each is said.
 pub fn exit_code(conducted: &[Conducted]) -> ExitCode {
     let mut failed = false;
-    for Conducted { document, failing } in conducted {
+    for Conducted { document, failing, cut_short } in conducted {
         let name = &document.experiment.name;
         for record in document.records.iter().filter(|record| record.failure.is_some()) {
             failed = true;
@@ -141,7 +145,10 @@ pub fn exit_code(conducted: &[Conducted]) -> ExitCode {
             failed = true;
             anstream::eprintln!("{name}: --fail-if holds: {}", condition.claim);
         }
-        failed |= document.records.is_empty();
+        if *cut_short {
+            failed = true;
+            anstream::eprintln!("{name}: interrupted after {} runs; they are kept", document.records.len());
+        }
     }
     if failed { ExitCode::from(FAILED) } else { ExitCode::SUCCESS }
 }

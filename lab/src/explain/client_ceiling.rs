@@ -1,13 +1,12 @@
 //! Every client waits for the server, and the server for nothing: more clients would get more.
 
 use super::figure::{ms, whole};
+use super::scene::FULL_MACHINE;
 use super::{Rule, Scene, evidence};
 use crate::result::Finding;
 
 /// A median this much above the fastest response leaves no room for a queue.
 const NEARLY_THE_FASTEST: f64 = 1.15;
-/// With less CPU to spare than this, more clients may get no more.
-const CPU_TO_SPARE: f64 = 0.85;
 /// How near clients / response time has to come to the rate: then the clients did nothing but wait.
 const SAME_RATE: f64 = 0.05;
 
@@ -26,7 +25,7 @@ impl Rule for ClientCeiling {
         let (facts, confidence) = scene.mostly(|facts| {
             let waiting_only = clients * 1_000.0 / facts.mean_ms;
             facts.p50_ms <= NEARLY_THE_FASTEST * facts.fastest_ms
-                && facts.machine_share() < CPU_TO_SPARE
+                && facts.machine_share() < FULL_MACHINE
                 && (facts.rate_per_s / waiting_only - 1.0).abs() <= SAME_RATE
         })?;
         let sentence = format!(

@@ -6,7 +6,7 @@ use super::{Rule, Scene, evidence};
 use crate::result::Finding;
 
 /// Below this much of what the clients could ask for, the comparison with it says nothing.
-const WORTH_SAYING: f64 = 0.5;
+const WORTH_SAYING: f64 = 0.3;
 
 pub(super) struct CpuCeiling;
 
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn look_alikes_are_left_alone() {
         let unknown = with_cost(full(), |cost| cost.machine_cores = 0);
-        assert_eq!(look(&CpuCeiling, "clients: 400", run(7846.0, 50.1, 50.9, 1.7)), None, "nearly full");
+        assert_eq!(look(&CpuCeiling, "clients: 400", run(7846.0, 50.1, 50.9, 1.6)), None, "nearly full");
         assert_eq!(look(&CpuCeiling, "clients: 400", unknown), None, "an unknown machine");
     }
 }

@@ -7,7 +7,7 @@ use crate::record::Record;
 use crate::result::{Evidence, Finding};
 
 /// A machine with more than this in use is full: from here on the scheduler has work waiting most of the time.
-pub(super) const FULL_MACHINE: f64 = 0.9;
+pub(super) const FULL_MACHINE: f64 = 0.85;
 
 /// One variant under one load, with its complete runs.
 #[derive(Debug)]

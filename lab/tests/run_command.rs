@@ -1,0 +1,229 @@
+//! `threadcount run` and `compare` as their users call them, against small real servers: verdicts, and every way to end
+//! badly.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on shall panic")]
+
+use assert_cmd::cargo::cargo_bin;
+use serde_json::Value;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use tempfile::TempDir;
+
+const DELAY_SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/delay.py");
+
+/// A command that answers after so many milliseconds.
+fn delay(arguments: &str) -> String {
+    format!("python3 {DELAY_SERVER} {{port}} {arguments}")
+}
+
+/// `threadcount compare` of two variants in a folder of its own, in small.
+fn compare(out: &Path, a: &str, b: &str, more: &[&str]) -> Command {
+    let mut command = Command::new(cargo_bin("threadcount"));
+    command
+        .args(["compare", "--url", "http://127.0.0.1:{port}/", "--no-probe", "--warmup", "200ms"])
+        .args(["-c", "4", "-d", "1s"])
+        .args(["--variant", &format!("a={a}"), "--variant", &format!("b={b}")])
+        .arg("--out")
+        .arg(out)
+        .args(more);
+    command
+}
+
+fn result(out: &Path) -> Value {
+    serde_json::from_str(&fs::read_to_string(out.join("result.json")).unwrap()).unwrap()
+}
+
+fn rate_of(document: &Value) -> Value {
+    let ratios = document["comparisons"][0]["ratios"].as_array().unwrap();
+    ratios.iter().find(|ratio| ratio["metric"] == "rate_per_s").unwrap().clone()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A name that no other test's servers have on their command line.
+fn marker(out: &TempDir) -> String {
+    out.path().file_name().unwrap().to_string_lossy().into_owned()
+}
+
+/// The processes whose command line has `marker` in it.
+fn processes_with(marker: &str) -> Vec<String> {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let lines = processes.filter_map(|process| fs::read_to_string(process.path().join("cmdline")).ok());
+    lines.filter(|line| line.contains(marker) && line.contains("delay.py")).collect()
+}
+
+#[test]
+fn one_server_compared_with_itself_shows_no_difference_or_too_few_runs() {
+    let out = tempfile::tempdir().unwrap();
+    let output = compare(out.path(), &delay("20"), &delay("20"), &["--runs", "3"]).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let rate = rate_of(&result(out.path()));
+    let verdict = rate["verdict"].as_str().unwrap();
+    assert!(["no_difference", "not_enough_runs"].contains(&verdict), "{rate}");
+    assert!(out.path().join("report.html").exists());
+}
+
+#[test]
+fn a_server_that_takes_20_ms_longer_is_slower_by_as_much() {
+    let out = tempfile::tempdir().unwrap();
+    let output = compare(out.path(), &delay("20"), &delay("40"), &["--runs", "3"]).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let rate = rate_of(&result(out.path()));
+    assert_eq!(rate["verdict"], "lower", "{rate}");
+    let ratio = rate["ratio"].as_f64().unwrap();
+    assert!((0.4..0.7).contains(&ratio), "{rate}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("requests"), "the verdict is printed");
+}
+
+#[test]
+fn fail_if_decides_the_exit_code() {
+    let out = tempfile::tempdir().unwrap();
+    let output =
+        compare(out.path(), &delay("20"), &delay("40"), &["--runs", "1", "--fail-if", "b.p50 > 1.5 * a.p50"])
+            .output()
+            .unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stderr(&output).contains("--fail-if holds: b.p50 > 1.5 * a.p50"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_server_that_dies_under_load_is_reported_with_the_end_of_its_log_and_the_other_figures_are_kept() {
+    let out = tempfile::tempdir().unwrap();
+    let output = compare(out.path(), &delay("5"), &delay("5 60"), &["--runs", "1"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = stderr(&output);
+    assert!(said.contains("the server ended while it was"), "{said}");
+    assert!(said.contains("the reason is the last line of the log"), "{said}");
+    let document = result(out.path());
+    assert!(document["records"][0]["failure"].is_null());
+    assert!(document["records"][0]["measured"]["requests"]["ok"].as_u64().unwrap() > 0);
+    assert!(document["records"][1]["failure"]["why"].as_str().unwrap().contains("ended"));
+    assert_eq!(document["trusted"], false);
+}
+
+#[test]
+fn ctrl_c_keeps_what_was_measured_and_leaves_no_process_behind() {
+    let out = tempfile::tempdir().unwrap();
+    let marked = |delay_ms: &str| delay(&format!("{delay_ms} 0 {}", marker(&out)));
+    let mut child = compare(out.path(), &marked("5"), &marked("5"), &["--runs", "50"])
+        .stderr(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    wait_for_line(&mut child, "round 1");
+    let pid = i32::try_from(child.id()).unwrap();
+    rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), rustix::process::Signal::INT)
+        .unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let document = result(out.path());
+    assert!(document["records"][0]["failure"].is_null());
+    assert!(String::from_utf8_lossy(&output.stdout).contains("report"), "the report is written all the same");
+    assert_eq!(processes_with(&marker(&out)), Vec::<String>::new());
+}
+
+/// Reads the child's stderr up to a line that contains `text`; a thread keeps reading, so that the child never blocks.
+fn wait_for_line(child: &mut Child, text: &str) {
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap().contains(text)), "it ended without saying {text}");
+    std::thread::spawn(move || lines.for_each(drop));
+}
+
+#[test]
+fn a_port_in_use_is_named_with_what_to_do() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let out = tempfile::tempdir().unwrap();
+    let server = format!("python3 {DELAY_SERVER} {port} 5");
+    let output = Command::new(cargo_bin("threadcount"))
+        .args([
+            "compare",
+            "--url",
+            &format!("http://127.0.0.1:{port}/"),
+            "--runs",
+            "1",
+            "-d",
+            "1s",
+            "--no-probe",
+        ])
+        .args(["--variant", &format!("a={server}"), "--variant", &format!("b={server}")])
+        .arg("--out")
+        .arg(out.path())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = stderr(&output);
+    assert!(said.contains(&format!("Port {port} is in use")) && said.contains("{port}"), "{said}");
+}
+
+fn experiment(folder: &TempDir, text: &str) -> PathBuf {
+    let path = folder.path().join("mine.yaml");
+    fs::write(&path, text).unwrap();
+    path
+}
+
+fn run(path: &Path) -> Output {
+    let mut command = Command::new(cargo_bin("threadcount"));
+    command.arg("run").arg(path).arg("--out").arg(path.with_extension("out")).output().unwrap()
+}
+
+#[test]
+fn a_missing_jdk_is_bad_input_and_says_what_was_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "question: q\nserver: {tomcat: \"11.0\"}\njdk: 99\nrequest: /hello\nvariants: {a: {threads: platform}}\n\
+        loads: [{clients: 1, duration: 1s}]\n";
+    let output = run(&experiment(&folder, text));
+    assert_eq!(output.status.code(), Some(2));
+    let said = stderr(&output);
+    assert!(said.contains("99") && said.contains("25."), "{said}");
+}
+
+#[test]
+fn a_wrong_key_is_shown_in_its_line_with_a_caret_and_what_to_write() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "question: q\nserver: {tomcat: \"11.0\"}\nrequest: /hello\nvariant: {a: {threads: platform}}\n\
+        loads: [{clients: 1, duration: 1s}]\n";
+    let output = run(&experiment(&folder, text));
+    assert_eq!(output.status.code(), Some(2));
+    let said = stderr(&output);
+    assert!(
+        said.contains("mine.yaml:4:1") && said.contains("variant: {a") && said.contains("variants"),
+        "{said}"
+    );
+}
+
+/// A file system of 96 KiB in a mount namespace of our own; where that is not allowed nothing can be shown.
+#[test]
+fn a_full_disk_is_named_and_the_result_before_it_stays_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let allowed = Command::new("unshare").args(["-rm", "true"]).status().is_ok_and(|status| status.success());
+    if !allowed {
+        eprintln!("skipped: this system does not allow a mount namespace");
+        return;
+    }
+    let copy = folder.path().join("copied.json");
+    let inner = compare(&folder.path().join("disk/out"), &delay("5"), &delay("5"), &["--runs", "30"]);
+    let words: Vec<String> = std::iter::once(inner.get_program())
+        .chain(inner.get_args())
+        .map(|word| format!("'{}'", word.to_string_lossy()))
+        .collect();
+    let disk = folder.path().join("disk");
+    fs::create_dir(&disk).unwrap();
+    let script = format!(
+        "mount -t tmpfs -o size=96k tmpfs {0} && {{ {1}; code=$?; cp {0}/out/result.json {2}; exit $code; }}",
+        disk.display(),
+        words.join(" "),
+        copy.display()
+    );
+    let output = Command::new("unshare").args(["-rm", "sh", "-c", &script]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    let said = stderr(&output);
+    assert!(said.contains("No space left on device") && said.contains("--out"), "{said}");
+    let kept: Value = serde_json::from_str(&fs::read_to_string(&copy).unwrap()).unwrap();
+    assert!(!kept["records"].as_array().unwrap().is_empty());
+}

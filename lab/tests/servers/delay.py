@@ -1,0 +1,31 @@
+"""Answers every request after a delay: delay.py PORT DELAY_MS [DIE_AFTER_REQUESTS]"""
+
+import asyncio
+import os
+import sys
+
+PORT, DELAY_S = int(sys.argv[1]), float(sys.argv[2]) / 1000
+DIE_AFTER = int(sys.argv[3]) if len(sys.argv) > 3 else None
+ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n"
+answered = 0
+
+
+async def talk(reader, writer):
+    global answered
+    while not reader.at_eof():
+        if await reader.readline() == b"\r\n":
+            await asyncio.sleep(DELAY_S)
+            writer.write(ANSWER)
+            answered += 1
+            if DIE_AFTER and answered >= DIE_AFTER:
+                print("the reason is the last line of the log", flush=True)
+                os._exit(3)
+    writer.close()
+
+
+async def main():
+    async with await asyncio.start_server(talk, "127.0.0.1", PORT, backlog=1000) as server:
+        await server.serve_forever()
+
+
+asyncio.run(main())
