@@ -48,8 +48,8 @@ class ProbeIT {
             return;
         }
         assertEquals(7, sum(pinned, "count"), pinned.toString());
-        // The pin begins a moment after the sleep does.
-        assertTrue(sum(pinned, "total_ns") >= 7 * 29_000_000L, pinned.toString());
+        // A pin begins after its sleep does: on a loaded machine milliseconds after.
+        assertTrue(sum(pinned, "total_ns") >= 7 * 15_000_000L, pinned.toString());
         assertTrue(pinned.getFirst().contains(
                 "\"holder\":\"dev.threadcount.probe.KnownAnswers.sleepInSynchronizedBlock:"), pinned.toString());
         assertTrue(pinned.getFirst().contains("\"application\":\"dev.threadcount.probe.KnownAnswers.sleep:"),
