@@ -181,11 +181,8 @@ fn on_java_21_a_servlet_that_sleeps_in_synchronized_is_named_to_class_and_line()
 fn on_java_25_the_same_servlet_pins_nothing() {
     let Some(bench) = Bench::start(25, Threads::Virtual) else { return };
     let said = bench.loaded("/synchronized?sleep=50ms", 8, |said| said.carriers.len() >= 4);
-    // The JVM itself may pin for a moment, for example while it loads a class; the servlet does not.
-    let is_ours =
-        |frame: &Option<String>| frame.as_ref().is_some_and(|it| it.starts_with("dev.threadcount."));
-    let ours: Vec<_> =
-        said.pins.iter().filter(|site| is_ours(&site.holder) || is_ours(&site.application)).collect();
+    // The JVM itself may pin for a moment, for example while it loads a class of ours; no pin lasts as long as the sleep.
+    let ours: Vec<_> = said.pins.iter().filter(|site| site.total.longest_ms >= 45.0).collect();
     assert!(ours.is_empty(), "{ours:?}");
 }
 
