@@ -182,7 +182,8 @@ print(it.ru_utime + it.ru_stime); sys.stdin.readline()",
     let (_, cost, used_s) = actor.watched();
     let used_s: f64 = used_s.parse().unwrap();
     assert!(used_s > 0.6);
-    assert!(is_within(cost.cpu_s, 0.10, used_s), "read {} s, the children used {used_s} s", cost.cpu_s);
+    // The kernel keeps the time of ended children in ticks of 10 ms, twice for each of the three.
+    assert!(is_within(cost.cpu_s, 0.25, used_s), "read {} s, the children used {used_s} s", cost.cpu_s);
 }
 
 #[test]
