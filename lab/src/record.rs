@@ -111,6 +111,9 @@ pub struct Cost {
     pub cpu_us_per_request: Option<f64>,
     /// CPU of the whole machine in use (everything, generator and kernel included), in cores.
     pub machine_cpu_cores: f64,
+    /// CPU that the hypervisor gave to others while something here wanted to run (steal), in cores.
+    #[serde(default)]
+    pub stolen_cores: f64,
     /// How many cores the machine has for us.
     pub machine_cores: u32,
     /// Highest resident set, bytes.

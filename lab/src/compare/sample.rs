@@ -38,6 +38,7 @@ fn cost() -> Cost {
         cpu_cores: 0.5,
         cpu_us_per_request: Some(100.0),
         machine_cpu_cores: 0.8,
+        stolen_cores: 0.0,
         machine_cores: 2,
         rss_peak_bytes: 300_000_000,
         os_threads_peak: 30,

@@ -11,6 +11,8 @@ use threadcount_load::report::LoadReport;
 const WIDE_SPREAD: f64 = 0.10;
 /// More than this share of the machine in use by neither the server nor the generator: they were disturbed.
 const DISTURBED: f64 = 0.15;
+/// More than this share of the machine taken by the hypervisor: a virtual machine that was not there all the time.
+const STOLEN: f64 = 0.10;
 /// Less than this much of the asked rate was sent: a missed rate.
 const SENT_OF_ASKED: f64 = 0.99;
 /// Less than this much was answered: the server falls behind (what is in flight at the end is always missing).
@@ -31,6 +33,7 @@ pub fn trust(experiment: &Experiment, records: &[Record]) -> (bool, Vec<String>)
         serious.extend(failures(record, load));
         serious.extend(overflows(record));
         serious.extend(disturbed(record, load));
+        serious.extend(stolen(record));
     }
     let trusted = serious.is_empty();
     let mut sentences = grouped(serious);
@@ -144,6 +147,21 @@ fn disturbed(record: &Record, load: &LoadReport) -> Option<Doubt> {
             format!(
                 "something else on this machine used {others:.2} of its {} cores; stop it and measure again",
                 cost.machine_cores
+            ),
+        )
+    })
+}
+
+fn stolen(record: &Record) -> Option<Doubt> {
+    let cost = record.cost?;
+    (cost.stolen_cores > STOLEN * f64::from(cost.machine_cores)).then(|| {
+        Doubt::about(
+            record,
+            4,
+            format!(
+                "the hypervisor gave {:.2} of this machine's {} cores to others; measure again when its host is \
+                 quieter",
+                cost.stolen_cores, cost.machine_cores
             ),
         )
     })
@@ -275,6 +293,20 @@ mod tests {
         let (trusted, sentences) = judged(&busy(2.0));
         assert!(
             !trusted && sentences.contains("something else on this machine used 0.80 of its 2 cores"),
+            "{sentences}"
+        );
+    }
+
+    #[test]
+    fn a_hypervisor_that_takes_the_cores_away_ends_the_trust() {
+        let robbed = |stolen_cores| {
+            let cost = Cost { stolen_cores, machine_cores: 2, ..Cost::default() };
+            twice(&Record { cost: Some(cost), ..run("a", "c4", 100.0, 5.0) })
+        };
+        assert_eq!(judged(&robbed(0.1)), (true, String::new()));
+        let (trusted, sentences) = judged(&robbed(0.5));
+        assert!(
+            !trusted && sentences.contains("gave 0.50 of this machine's 2 cores to others"),
             "{sentences}"
         );
     }

@@ -33,6 +33,12 @@ pub fn machine_busy_ns() -> u64 {
     ticks_to_ns(busy)
 }
 
+/// CPU time that the hypervisor gave to others while something here wanted to run, since boot, in nanoseconds.
+#[must_use]
+pub fn stolen_ns() -> u64 {
+    KernelStats::current().map_or(0, |stat| ticks_to_ns(stat.total.steal.unwrap_or(0)))
+}
+
 /// Kernel ticks (`sysconf(_SC_CLK_TCK)`, nearly always 10 ms) as nanoseconds.
 #[must_use]
 pub fn ticks_to_ns(ticks: u64) -> u64 {

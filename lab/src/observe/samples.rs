@@ -92,6 +92,7 @@ impl Samples {
             cpu_cores: cpu_s / window_s,
             cpu_us_per_request: None,
             machine_cpu_cores: machine_s / window_s,
+            stolen_cores: 0.0,
             machine_cores: self.machine_cores,
             rss_peak_bytes: rss.clone().max().unwrap_or(0),
             rss_mean_bytes: rss.sum::<u64>() / window.len().max(1) as u64,

@@ -32,6 +32,14 @@ pub fn measured(record: &mut Record, outcome: &LoadOutcome, plan: &LoadPlan, sam
     record.measured = Some(report);
 }
 
+/// What the hypervisor took during the load, as cores.
+pub fn stolen(record: &mut Record, outcome: &LoadOutcome, stolen_ns: u64) {
+    let loaded_ns = outcome.ended_ns.saturating_sub(outcome.started_ns);
+    if let Some(cost) = record.cost.as_mut().filter(|_| loaded_ns > 0) {
+        cost.stolen_cores = stolen_ns as f64 / loaded_ns as f64;
+    }
+}
+
 /// The rate in each second.
 pub fn whole_seconds(outcome: &LoadOutcome) -> Vec<f64> {
     outcome.seconds.iter().filter_map(load_sample).map(|sample| sample.rate_per_s).collect()
@@ -78,6 +86,7 @@ pub fn grown(before: Option<NetworkCounters>, after: Option<NetworkCounters>) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::Cost;
     use hdrhistogram::Histogram;
     use hdrhistogram::serialization::Deserializer;
     use threadcount_load::outcome::SecondTimes;
@@ -129,6 +138,14 @@ mod tests {
         assert_eq!((sample.rate_per_s, sample.failed_per_s, sample.p99_ms), (0.0, 3.0, None));
         let with = Second { response_ms: Some(SecondTimes { p50: 1.0, p99: 2.0, max: 3.0 }), ..second };
         assert_eq!(load_sample(&with).unwrap().max_ms, Some(3.0));
+    }
+
+    #[test]
+    fn stolen_time_is_cores_over_the_load() {
+        let mut record = Record { cost: Some(Cost::default()), ..Record::default() };
+        let outcome = LoadOutcome { started_ns: 5, ended_ns: 4_000_000_005, ..LoadOutcome::default() };
+        stolen(&mut record, &outcome, 1_000_000_000);
+        assert_eq!(record.cost.unwrap().stolen_cores, 0.25);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use crate::experiment::plan::PlannedRun;
 use crate::experiment::{Experiment, LoadKind, LoadSpec, Variant};
 use crate::launch::error::LaunchError;
 use crate::launch::launcher::{Launcher, RunningServer};
+use crate::observe::cpu_clock::stolen_ns;
 use crate::observe::probe::readings::Window;
 use crate::observe::{Sampler, network};
 use crate::record::{BeforeAfter, Record, RunFailure};
@@ -110,10 +111,12 @@ impl Runner<'_> {
         self.check(&mut server, "warming up")?;
 
         let network_before = network::read();
+        let stolen_before_ns = stolen_ns();
         let sampler = Sampler::start(server.pid(), SAMPLE_INTERVAL).map_err(RunError::Observe)?;
         let outcome = self.load(&plan, &mut server, &mut |second| watch.event(Event::Measuring(second)))?;
         let samples = sampler.stop();
         figures::measured(record, &outcome, &plan, &samples);
+        figures::stolen(record, &outcome, stolen_ns().saturating_sub(stolen_before_ns));
         record.network = figures::grown(network_before, network::read());
         let window = Window { started_ns: outcome.started_ns, ended_ns: outcome.ended_ns };
         record.jvm = server.readings(window);

@@ -209,6 +209,7 @@ fn cost(is: &Character, seconds: f64) -> Cost {
         cpu_cores: cores,
         cpu_us_per_request: Some(is.cpu_us),
         machine_cpu_cores: (cores + 0.3).min(2.0),
+        stolen_cores: 0.0,
         machine_cores: 2,
         rss_peak_bytes: (is.rss_mb * 1e6) as u64,
         rss_mean_bytes: (is.rss_mb * 0.97e6) as u64,
