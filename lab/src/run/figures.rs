@@ -1,6 +1,7 @@
 //! From what happened to the figures of a record.
 
 use crate::observe::Samples;
+use crate::observe::network::difference;
 use crate::observe::samples::cpu_us_per_request;
 use crate::record::{CurvePoint, LoadSample, NetworkCounters, Record};
 use base64::Engine;
@@ -72,15 +73,9 @@ fn encoded(times: &Times) -> Option<String> {
     (times.count() > 0).then(|| STANDARD.encode(bytes))
 }
 
-/// How much the kernel's counters grew.
+/// How much the kernel's counters grew, where both readings could be had.
 pub fn grown(before: Option<NetworkCounters>, after: Option<NetworkCounters>) -> Option<NetworkCounters> {
-    let (before, after) = before.zip(after)?;
-    Some(NetworkCounters {
-        listen_overflows: after.listen_overflows.saturating_sub(before.listen_overflows),
-        listen_drops: after.listen_drops.saturating_sub(before.listen_drops),
-        syn_retransmits: after.syn_retransmits.saturating_sub(before.syn_retransmits),
-        retransmitted_segments: after.retransmitted_segments.saturating_sub(before.retransmitted_segments),
-    })
+    before.zip(after).map(|(before, after)| difference(before, after))
 }
 
 #[cfg(test)]

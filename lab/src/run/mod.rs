@@ -10,7 +10,7 @@ use crate::launch::error::LaunchError;
 use crate::launch::launcher::{Launcher, RunningServer};
 use crate::observe::cpu_clock::stolen_ns;
 use crate::observe::probe::readings::Window;
-use crate::observe::{Sampler, network};
+use crate::observe::{Sampler, network, sampler};
 use crate::record::{BeforeAfter, Record, RunFailure};
 use crate::result_folder::ResultFolder;
 use load_plan::{LoadPlanError, load_plan};
@@ -21,9 +21,6 @@ use threadcount_load::outcome::{LoadOutcome, Second};
 use threadcount_load::plan::{LoadPlan, Stop};
 use threadcount_load::run::{Control, LoadError};
 use watch::{Event, Watch};
-
-/// How often the server's process tree is read.
-const SAMPLE_INTERVAL: Duration = Duration::from_millis(250);
 
 /// How often the server is looked at while it is loaded.
 const EXIT_LOOK: Duration = Duration::from_millis(100);
@@ -112,7 +109,7 @@ impl Runner<'_> {
 
         let network_before = network::read();
         let stolen_before_ns = stolen_ns();
-        let sampler = Sampler::start(server.pid(), SAMPLE_INTERVAL).map_err(RunError::Observe)?;
+        let sampler = Sampler::start(server.pid(), sampler::INTERVAL).map_err(RunError::Observe)?;
         let outcome = self.load(&plan, &mut server, &mut |second| watch.event(Event::Measuring(second)))?;
         let samples = sampler.stop();
         figures::measured(record, &outcome, &plan, &samples);
