@@ -1,0 +1,27 @@
+package dev.threadcount.chain.webflux;
+
+import dev.threadcount.chain.client.BackendClient;
+import dev.threadcount.threadinfo.ThreadInfo;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
+import reactor.core.publisher.Mono;
+
+/** Three calls, each made when the answer before it has come. */
+@RestController
+class ChainController {
+    private final BackendClient backend;
+
+    ChainController(BackendClient backend) {
+        this.backend = backend;
+    }
+
+    @GetMapping("/capabilities")
+    Mono<String> capabilities() {
+        return backend.authentication().flatMap(backend::authorization).flatMap(backend::capabilities);
+    }
+
+    @GetMapping("/thread-info")
+    ThreadInfo threadInfo() {
+        return ThreadInfo.ofThisThread();
+    }
+}
