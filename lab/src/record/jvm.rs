@@ -25,6 +25,15 @@ pub struct JvmReadings {
     pub safepoints: Total,
     /// Virtual threads that blocked without leaving their carrier, by site.
     pub pins: Vec<SiteTotal>,
+    /// The same second by second, all sites together; empty where nothing was pinned at all.
+    #[serde(default)]
+    pub pins_series: Vec<PinSample>,
+    /// The heap in use right after each collection.
+    #[serde(default)]
+    pub heap_after_gc: Vec<HeapAfterGc>,
+    /// What running threads were seen doing, a few looks a second.
+    #[serde(default)]
+    pub looks: Looks,
     /// Where threads waited 20 ms or longer: monitors, parks, socket reads, by site.
     pub waits: Vec<SiteTotal>,
     /// Native memory over time, where the JVM tracks it.
@@ -108,6 +117,35 @@ pub struct Pause {
     pub t_s: f64,
     pub duration_ms: f64,
     pub name: String,
+}
+
+/// Pins within one second.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PinSample {
+    /// Middle of the second, seconds since the measured window began.
+    pub t_s: f64,
+    /// How long virtual threads kept their carriers in it, all of them added up: with two carriers at most 2,000.
+    pub pinned_ms: f64,
+    /// Pins that ended in it.
+    pub count: u64,
+}
+
+/// The heap after a collection: what lives, and what the collection has not looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct HeapAfterGc {
+    pub t_s: f64,
+    pub used_bytes: u64,
+}
+
+/// Looks at threads that were running Java code.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Looks {
+    /// How many.
+    pub count: u64,
+    /// Those of them that saw no work, by site; their times are 0. The reason is `yield` (a thread gave way) or
+    /// `scheduling` (a carrier between two virtual threads, which has no site).
+    pub without_progress: Vec<SiteTotal>,
 }
 
 /// Thread stacks as native memory tracking tells them.

@@ -85,7 +85,11 @@ impl Screen {
             Line::Pinned(tally) => self.pins.add(&tally),
             Line::Wait(tally) => self.waits.add(&tally),
             Line::VirtualThreads { started, ended, .. } => self.virtual_threads = (started, ended),
-            Line::Gc(_) | Line::Safepoint(_) | Line::NativeMemory { .. } => {}
+            Line::Gc(_)
+            | Line::HeapAfterGc { .. }
+            | Line::Running(_)
+            | Line::Safepoint(_)
+            | Line::NativeMemory { .. } => {}
         }
     }
 

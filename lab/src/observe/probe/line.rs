@@ -24,9 +24,15 @@ pub enum Line {
         duration_ns: u64,
         name: String,
     },
+    HeapAfterGc {
+        t_ns: Nanos,
+        used_bytes: u64,
+    },
     Safepoint(Tally),
     Pinned(Tally),
     Wait(Tally),
+    /// Looks at running threads; `reason` is what one did instead of work: `yield` or `scheduling`.
+    Running(Tally),
     NativeMemory {
         t_ns: Nanos,
         kind: String,

@@ -2,8 +2,8 @@
 
 use super::line::{Carriers, Gc, Line, Pool as PoolLine, Sample, Tally};
 use crate::record::jvm::{
-    CarrierSample, Collection, JvmReadings, JvmSample, Pause, Pool, PoolSample, SiteTotal, StackSample,
-    Total, VirtualThreads,
+    CarrierSample, Collection, HeapAfterGc, JvmReadings, JvmSample, Pause, PinSample, Pool, PoolSample,
+    SiteTotal, StackSample, Total, VirtualThreads,
 };
 use std::collections::BTreeMap;
 use threadcount_load::clock::{NANOS_PER_S, Nanos};
@@ -41,6 +41,7 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
         _ => None,
     })?;
     let mut sites = Sites::default();
+    let mut pins_by_second = BTreeMap::new();
     let mut virtual_threads = Vec::new();
     let mut before: Option<&Sample> = None;
     for line in lines {
@@ -69,7 +70,19 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
             Line::Safepoint(tally) if window.contains_second(tally.t_ns) => {
                 add(&mut readings.safepoints, tally)
             }
-            Line::Pinned(tally) if window.contains_second(tally.t_ns) => sites.add(Kind::Pinned, tally),
+            Line::HeapAfterGc { t_ns, used_bytes } if window.contains(*t_ns) => readings
+                .heap_after_gc
+                .push(HeapAfterGc { t_s: window.seconds(*t_ns), used_bytes: *used_bytes }),
+            Line::Pinned(tally) if window.contains_second(tally.t_ns) => {
+                sites.add(Kind::Pinned, tally);
+                add(pins_by_second.entry(tally.t_ns / NANOS_PER_S).or_default(), tally);
+            }
+            Line::Running(tally) if window.contains_second(tally.t_ns) => {
+                readings.looks.count += tally.count;
+                if tally.reason.is_some() {
+                    sites.add(Kind::WithoutProgress, tally);
+                }
+            }
             Line::Wait(tally) if window.contains_second(tally.t_ns) => sites.add(Kind::Wait, tally),
             Line::NativeMemory { t_ns, kind, reserved_bytes, committed_bytes }
                 if kind == "Thread Stack" && window.contains(*t_ns) =>
@@ -89,7 +102,9 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
         }
     }
     readings.pins = sites.take(Kind::Pinned);
+    readings.pins_series = pins_series(&pins_by_second, window);
     readings.waits = sites.take(Kind::Wait);
+    readings.looks.without_progress = sites.take(Kind::WithoutProgress);
     readings.virtual_threads = grown(&virtual_threads, window);
     Some(readings)
 }
@@ -156,6 +171,20 @@ fn collection(gc: &Gc, window: Window) -> Collection {
     }
 }
 
+/// Every second of the window, those without pins too; nothing at all where there was none.
+fn pins_series(pins: &BTreeMap<Nanos, Total>, window: Window) -> Vec<PinSample> {
+    if pins.is_empty() {
+        return Vec::new();
+    }
+    let seconds = window.started_ns / NANOS_PER_S..=window.ended_ns / NANOS_PER_S;
+    let sample = |second: Nanos| {
+        let total = pins.get(&second).copied().unwrap_or_default();
+        let t_s = window.seconds(second * NANOS_PER_S + NANOS_PER_S / 2);
+        PinSample { t_s, pinned_ms: total.total_ms, count: total.count }
+    };
+    seconds.filter(|second| window.contains_second(second * NANOS_PER_S)).map(sample).collect()
+}
+
 fn ms(ns: u64) -> f64 {
     ns as f64 / 1e6
 }
@@ -187,6 +216,7 @@ fn grown(said: &[(Nanos, VirtualThreads)], window: Window) -> VirtualThreads {
 enum Kind {
     Pinned,
     Wait,
+    WithoutProgress,
 }
 
 /// Tallies added up by site.
@@ -213,7 +243,8 @@ impl Sites {
                 total: *total,
             })
             .collect();
-        sites.sort_by(|a, b| b.total.total_ms.total_cmp(&a.total.total_ms));
+        let by_time = |a: &SiteTotal, b: &SiteTotal| b.total.total_ms.total_cmp(&a.total.total_ms);
+        sites.sort_by(|a, b| by_time(a, b).then(b.total.count.cmp(&a.total.count)));
         sites
     }
 }
@@ -280,6 +311,38 @@ mod tests {
             ]
         );
         assert_eq!(said.waits.len(), 1);
+    }
+
+    #[test]
+    fn pins_have_a_series_with_every_second_of_the_window_and_none_where_nothing_was_pinned() {
+        let said = read(&[
+            tally("pinned", 9, 100, S, "A.a:1"),
+            tally("pinned", 11, 1, 9_000_000, "A.a:1"),
+            tally("pinned", 11, 2, 20_000_000, "B.b:2"),
+            tally("pinned", 20, 100, S, "A.a:1"),
+        ]);
+        let series: Vec<_> = said.pins_series.iter().map(|it| (it.t_s, it.pinned_ms, it.count)).collect();
+        assert_eq!(series[..3], [(0.5, 0.0, 0), (1.5, 29.0, 3), (2.5, 0.0, 0)]);
+        assert_eq!(series.len(), 10);
+        assert_eq!(read(&[tally("wait", 11, 1, 1, "A.a:1")]).pins_series, []);
+    }
+
+    #[test]
+    fn looks_are_counted_and_those_without_progress_are_kept_by_site() {
+        let yields = |count| tally("running", 12, count, 0, "A.a:1").replace("\"reason\":null", "\"reason\":\"yield\"");
+        let said = read(&[tally("running", 11, 7, 0, "x"), yields(3), tally("running", 21, 100, 0, "x")]);
+        assert_eq!(said.looks.count, 10);
+        assert_eq!(said.looks.without_progress.len(), 1);
+        assert_eq!(said.looks.without_progress[0].total.count, 3);
+    }
+
+    #[test]
+    fn the_heap_after_collections_is_cut_to_the_window() {
+        let after = |at_s: u64, used: u64| {
+            format!(r#"{{"type":"heap_after_gc","t_ns":{},"used_bytes":{used}}}"#, at_s * S)
+        };
+        let said = read(&[after(9, 1), after(12, 2), after(21, 3)]);
+        assert_eq!(said.heap_after_gc, [HeapAfterGc { t_s: 2.0, used_bytes: 2 }]);
     }
 
     #[test]

@@ -15,11 +15,14 @@ import jdk.jfr.consumer.RecordingStream;
 /** The flight recorder's events as lines: collections, safepoints, pins, waits, native memory. */
 final class Recording implements Closeable {
     private static final Duration WAIT_THRESHOLD = Duration.ofMillis(20);
+    /** A look at the running threads takes some 100 us of one core. */
+    private static final Duration LOOK_PERIOD = Duration.ofMillis(50);
     private static final Duration NATIVE_MEMORY_PERIOD = Duration.ofSeconds(1);
     /** Without a limit of its own a stream forgets what has been read, and there would be nothing to keep. */
     private static final long KEPT_BYTES = 256L << 20;
     /** Linux gives connecting sockets their port from here on (ip_local_port_range). */
     private static final int FIRST_EPHEMERAL_PORT = 32_768;
+    private static final Site NOWHERE = new Site(null, null, null);
     private static final Duration MARK_PERIOD = Duration.ofMillis(200);
 
     private final RecordingStream stream;
@@ -40,7 +43,9 @@ final class Recording implements Closeable {
         StackDepth.deepen();
         stream = options.recording() == null ? new RecordingStream() : recordingToKeep();
         watchCollections();
+        watchHeapAfterCollections();
         watchSafepoints();
+        watchRunningThreads();
         watchPins(options.pinnedThreshold());
         watchWaits(options.level());
         watchNativeMemory();
@@ -91,6 +96,27 @@ final class Recording implements Closeable {
                 .put("gc_id", event.getLong("gcId"))));
     }
 
+    private void watchHeapAfterCollections() {
+        stream.enable("jdk.GCHeapSummary");
+        stream.onEvent("jdk.GCHeapSummary", event -> {
+            if (event.getString("when").equals("After GC")) {
+                output.write(JsonLine.of("heap_after_gc", startNs(event))
+                        .put("used_bytes", event.getLong("heapUsed"))
+                        .put("gc_id", event.getLong("gcId")));
+            }
+        });
+    }
+
+    /** Only the places where a thread gives way are told apart; there would be no end of the others. */
+    private void watchRunningThreads() {
+        stream.enable("jdk.ExecutionSample").withPeriod(LOOK_PERIOD);
+        stream.onEvent("jdk.ExecutionSample", event -> {
+            String lack = Progress.lack(event.getStackTrace());
+            Site site = "yield".equals(lack) ? siteOfYield(event) : NOWHERE;
+            tally.add("running", site, lack, startNs(event), startNs(event));
+        });
+    }
+
     private void watchSafepoints() {
         stream.enable("jdk.SafepointBegin").withoutThreshold();
         stream.enable("jdk.SafepointEnd").withoutThreshold();
@@ -99,7 +125,7 @@ final class Recording implements Closeable {
         stream.onEvent("jdk.SafepointEnd", event -> {
             Long beginNs = safepointBegins.remove(event.getLong("safepointId"));
             if (beginNs != null) {
-                tally.add("safepoint", new Site(null, null, null), null, beginNs, endNs(event));
+                tally.add("safepoint", NOWHERE, null, beginNs, endNs(event));
             }
         });
     }
@@ -192,6 +218,11 @@ final class Recording implements Closeable {
                 .put("ended", virtualEnded.get())
                 .put("submit_failed", submitFailed.get()));
         output.flush();
+    }
+
+    /** Where in the scheduler it was seen is chance. */
+    private Site siteOfYield(RecordedEvent event) {
+        return new Site(null, site(event).application(), null);
     }
 
     private Site site(RecordedEvent event) {
