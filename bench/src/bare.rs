@@ -1,7 +1,10 @@
-//! The floor: 64 connections over io_uring that send the same bytes and count what comes back, without reading it.
+//! The floor of a closed loop: 64 connections over io_uring that send the same bytes and count what comes back, without
+//! reading it.
 //!
 //! It does what every generator must do (a send and a receive for each request, each answer noticed when it comes) and
 //! nothing else: no parsing, no times, no failures. What is left is the kernel's TCP.
+
+pub mod sleeping;
 
 use crate::server::answer::ANSWER;
 use crate::server::ring::{POLL_FIRST, retry};
@@ -25,6 +28,8 @@ pub struct BareResult {
     pub seconds: f64,
     /// CPU time of the whole process (user and system) per answer.
     pub cpu_us_per_request: f64,
+    /// How late it sent what was due, the 99th percentile in milliseconds; `None` of a loop without a schedule.
+    pub send_lag_p99_ms: Option<f64>,
 }
 
 struct Connection {
@@ -73,7 +78,12 @@ pub fn run(address: SocketAddr, connections: u32, lasts: Duration) -> io::Result
         }
     }
     let seconds = (now_ns() - start) as f64 / 1e9;
-    Ok(BareResult { answers, seconds, cpu_us_per_request: cpu_us() / answers.max(1) as f64 })
+    Ok(BareResult {
+        answers,
+        seconds,
+        cpu_us_per_request: cpu_us() / answers.max(1) as f64,
+        send_lag_p99_ms: None,
+    })
 }
 
 fn connect(address: SocketAddr) -> io::Result<Connection> {

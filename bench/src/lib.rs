@@ -3,7 +3,7 @@
 //! ```text
 //! server/   what is asked: a fixed answer, after a known time (fixed: at once; truth: stalls on purpose)
 //! truth/    what a true generator must say about such a server, as pure functions
-//! bare      the floor: an io_uring send/receive loop that parses nothing
+//! bare      the floors: send/receive loops that parse nothing, closed and open
 //! tool/     one file per load generator: how it is called, how its figures are read
 //! child     one process on one core: its CPU by wait4, its peak memory
 //! compare/  rounds, medians, the JSON file and docs/benchmarks.md

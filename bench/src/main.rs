@@ -60,7 +60,9 @@ struct Truth {
     delays: Option<Delay>,
 }
 
-/// The floor: an io_uring send/receive loop that parses nothing. Prints its CPU time per request.
+/// The floor: a send/receive loop that parses nothing. Prints its CPU time per request.
+///
+/// Closed, over io_uring; with a rate, open: it sleeps until each request is due.
 #[derive(Args)]
 struct Bare {
     /// The address of a `fixed` server, such as 127.0.0.1:8080
@@ -71,6 +73,9 @@ struct Bare {
     /// How long
     #[arg(short, value_parser = span::parse, default_value = "5s")]
     duration: Duration,
+    /// Requests per second, evenly spaced; left out: each connection sends as soon as it has its answer
+    #[arg(short)]
+    rate: Option<u32>,
 }
 
 /// Run threadcount against the other load generators that are installed, and write the tables.
@@ -140,9 +145,7 @@ fn main() -> ExitCode {
             serve(fixed.port, Pace::new(fixed.delay.map_or(Delay::None, Delay::Point), None))
         }
         Command::Truth(truth) => truth.run(),
-        Command::Bare(bare) => {
-            bare::run(bare.address, bare.connections, bare.duration).and_then(|r| print_json(&r))
-        }
+        Command::Bare(bare) => bare.run(),
         Command::Compare(compare) => compare.run(),
         Command::Soak(soak) => soak.run(),
     };
@@ -160,6 +163,15 @@ impl Truth {
         let stall = self.stall.zip(self.every).map(|(lasts, every)| Stall::new(lasts, every)).transpose();
         let stall = stall.map_err(io::Error::other)?;
         serve(self.port, Pace::new(self.delays.unwrap_or_default(), stall))
+    }
+}
+
+impl Bare {
+    fn run(&self) -> io::Result<()> {
+        print_json(&match self.rate {
+            Some(rate) => bare::sleeping::run(self.address, self.connections, rate, self.duration)?,
+            None => bare::run(self.address, self.connections, self.duration)?,
+        })
     }
 }
 

@@ -50,6 +50,17 @@ fn the_truth_server_keeps_a_known_distribution() {
 }
 
 #[test]
+fn the_bare_sleeping_loop_sends_exactly_what_is_due() {
+    let server = ServerProcess::start(program().arg("fixed")).unwrap();
+    let address = server.url().trim_start_matches("http://").trim_end_matches('/').to_owned();
+    let output = program().args(["bare", &address, "-c", "8", "-d", "500ms", "-r", "400"]).output().unwrap();
+    assert_eq!(server.stop().unwrap().requests, 200);
+    let said: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(said["answers"], 200, "{output:?}");
+    assert!(said["send_lag_p99_ms"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
 fn a_stall_without_its_period_is_refused_with_the_missing_flag() {
     let output = program().args(["truth", "--stall", "200ms"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));

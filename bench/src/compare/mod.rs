@@ -185,12 +185,13 @@ impl Measuring<'_> {
     }
 }
 
-/// The floor is no generator and has a place among the costs only; a variant that only speaks differently has none.
+/// The floors are no generators and have a place among the costs only; a variant that only speaks differently has none.
 fn belongs(tool: &dyn Tool, part: Part) -> bool {
+    let is_floor = tool.program() == tool::bare::PROGRAM;
     match part {
-        Part::Cost => !tool.only_for_truth(),
-        Part::Truth => tool.name() != tool::bare::NAME,
-        Part::Open | Part::Memory => tool.name() != tool::bare::NAME && !tool.only_for_truth(),
+        Part::Cost | Part::Open => !tool.only_for_truth(),
+        Part::Truth => !is_floor,
+        Part::Memory => !is_floor && !tool.only_for_truth(),
     }
 }
 
@@ -234,7 +235,10 @@ mod tests {
         let toolbox =
             Toolbox { folder: "/nowhere".into(), threadcount: "/nowhere/t".into(), bench: "/b".into() };
         let (here, missing) = who_takes_part(&toolbox, &["bare".to_owned(), "threadcount".to_owned()]);
-        assert_eq!(here.iter().map(|tool| tool.name()).collect::<Vec<_>>(), [tool::bare::NAME]);
+        assert_eq!(
+            here.iter().map(|tool| tool.name()).collect::<Vec<_>>(),
+            [tool::bare::NAME, tool::bare::SLEEPING]
+        );
         assert_eq!(missing.len(), 2);
         assert!(check_ours(&toolbox).unwrap_err().to_string().contains("cargo build --release"));
     }

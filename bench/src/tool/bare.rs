@@ -1,4 +1,4 @@
-//! The floor, as a tool like the others: a process of its own.
+//! The floors, as tools like the others: processes of their own.
 
 use crate::bare::BareResult;
 use crate::span;
@@ -6,16 +6,26 @@ use crate::tool::{Call, Claim, Job, Load, Tool, VersionBy, unreadable};
 
 /// The file name of the program that holds it: this one.
 pub const PROGRAM: &str = "threadcount-bench";
-/// Its name in the tables.
+/// The name of the closed loop in the tables.
 pub const NAME: &str = "bare io_uring loop";
+/// The name of the open loop in the tables.
+pub const SLEEPING: &str = "bare sleeping loop";
 
-/// `threadcount-bench bare`.
+/// `threadcount-bench bare`: the least that a generator must do.
 #[derive(Clone, Copy, Debug)]
-pub struct Bare;
+pub enum Bare {
+    /// A closed loop over io_uring.
+    Closed,
+    /// An open loop that sleeps until each request is due.
+    Sleeping,
+}
 
 impl Tool for Bare {
     fn name(&self) -> &'static str {
-        NAME
+        match self {
+            Self::Closed => NAME,
+            Self::Sleeping => SLEEPING,
+        }
     }
 
     fn program(&self) -> &'static str {
@@ -27,14 +37,25 @@ impl Tool for Bare {
     }
 
     fn call(&self, job: &Job) -> Option<Call> {
-        let Load::Closed { connections, lasts } = job.load else { return None };
+        let rate = match (self, job.load) {
+            (Self::Closed, Load::Closed { .. }) => String::new(),
+            (Self::Sleeping, Load::Open { rate, .. }) => format!("-r {rate}"),
+            _ => return None,
+        };
         let address = job.url.trim_start_matches("http://").trim_end_matches('/');
-        Some(Call::of(&format!("bare {address} -c {connections} -d {}", span::text(lasts))))
+        let (connections, lasts) = (job.load.connections(), span::text(job.load.lasts()));
+        Some(Call::of(&format!("bare {address} -c {connections} -d {lasts} {rate}")))
     }
 
     fn claim(&self, output: &str) -> Result<Claim, String> {
-        let result: BareResult = serde_json::from_str(output).map_err(|_| unreadable(NAME, "result"))?;
-        Ok(Claim { answers: Some(result.answers), failed: Some(0), ..Claim::default() })
+        let result: BareResult =
+            serde_json::from_str(output).map_err(|_| unreadable(self.name(), "result"))?;
+        Ok(Claim {
+            answers: Some(result.answers),
+            failed: Some(0),
+            send_lag_p99_ms: result.send_lag_p99_ms,
+            ..Claim::default()
+        })
     }
 }
 
@@ -44,14 +65,19 @@ mod tests {
     use crate::tool::{CLOSED, OPEN, job};
 
     #[test]
-    fn it_is_a_closed_loop_only() {
-        assert_eq!(Bare.call(&job(CLOSED)).unwrap().args.join(" "), "bare 127.0.0.1:8080 -c 64 -d 5s");
-        assert_eq!(Bare.call(&job(OPEN)), None);
+    fn each_floor_takes_its_own_kind_of_load() {
+        let words = |floor: Bare, load| floor.call(&job(load)).map(|call| call.args.join(" "));
+        assert_eq!(words(Bare::Closed, CLOSED).unwrap(), "bare 127.0.0.1:8080 -c 64 -d 5s");
+        assert_eq!(words(Bare::Closed, OPEN), None);
+        assert_eq!(words(Bare::Sleeping, OPEN).unwrap(), "bare 127.0.0.1:8080 -c 500 -d 20s -r 2000");
+        assert_eq!(words(Bare::Sleeping, CLOSED), None);
     }
 
     #[test]
-    fn its_answers_are_read() {
-        let claim = Bare.claim(r#"{"answers":363416,"seconds":2.0,"cpu_us_per_request":4.9}"#).unwrap();
-        assert_eq!(claim.answers, Some(363_416));
+    fn its_answers_and_its_lag_are_read() {
+        let claim = Bare::Sleeping
+            .claim(r#"{"answers":363416,"seconds":2.0,"cpu_us_per_request":4.9,"send_lag_p99_ms":0.07}"#)
+            .unwrap();
+        assert_eq!((claim.answers, claim.send_lag_p99_ms), (Some(363_416), Some(0.07)));
     }
 }

@@ -192,7 +192,8 @@ pub fn all() -> Vec<Box<dyn Tool>> {
     vec![
         Box::new(threadcount::Threadcount::IoUring),
         Box::new(threadcount::Threadcount::Epoll),
-        Box::new(bare::Bare),
+        Box::new(bare::Bare::Closed),
+        Box::new(bare::Bare::Sleeping),
         Box::new(wrk::Wrk),
         Box::new(wrk2::Wrk2),
         Box::new(h2load::H2load),
