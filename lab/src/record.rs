@@ -109,6 +109,21 @@ pub struct Cost {
     pub cpu_cores: f64,
     /// The same per completed request, in microseconds.
     pub cpu_us_per_request: Option<f64>,
+    /// The part of `cpu_cores` in the kernel.
+    #[serde(default)]
+    pub kernel_cpu_cores: f64,
+    /// The part of `cpu_cores` in the JVM's garbage collection (and its VM thread); `None`: no JVM.
+    #[serde(default)]
+    pub gc_cpu_cores: Option<f64>,
+    /// The part of `cpu_cores` in the JVM's compilation of bytecode; `None`: no JVM.
+    #[serde(default)]
+    pub jit_cpu_cores: Option<f64>,
+    /// Most files (sockets too) that a process of the server had open, of the one nearest to its limit.
+    #[serde(default)]
+    pub open_files_peak: Option<u64>,
+    /// How many that process may have open.
+    #[serde(default)]
+    pub open_files_limit: Option<u64>,
     /// CPU of the whole machine in use (everything, generator and kernel included), in cores.
     pub machine_cpu_cores: f64,
     /// CPU that the hypervisor gave to others while something here wanted to run (steal), in cores.
@@ -163,6 +178,12 @@ pub struct NetworkCounters {
     pub listen_drops: u64,
     pub syn_retransmits: u64,
     pub retransmitted_segments: u64,
+    /// No counter: sockets in TIME_WAIT at the end.
+    #[serde(default)]
+    pub time_wait: u64,
+    /// No counter: ports that connecting sockets may get, in all.
+    #[serde(default)]
+    pub ephemeral_ports: u64,
 }
 
 /// One second of the load.

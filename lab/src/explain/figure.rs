@@ -27,6 +27,11 @@ pub(super) fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
+/// `418 MB`.
+pub(super) fn mb(bytes: f64) -> String {
+    format!("{} MB", whole(bytes / 1e6))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -36,5 +41,6 @@ mod tests {
         assert_eq!([0.0, 999.4, 1_000.0, 1_234_567.0].map(whole), ["0", "999", "1,000", "1,234,567"]);
         assert_eq!([0.351, 50.24, 1_234.0].map(ms), ["0.35 ms", "50.2 ms", "1,234 ms"]);
         assert_eq!(percent(0.914), "91 %");
+        assert_eq!(mb(1_234_567_890.0), "1,235 MB");
     }
 }

@@ -3,13 +3,21 @@
 //! A rule looks at one variant under one load. It says nothing where the evidence is not there.
 
 mod accept_queue;
+mod carriers;
 mod client_ceiling;
 mod cpu_ceiling;
 mod figure;
+mod gc;
 mod generator;
 mod kind_or_size;
+mod limits;
+mod memory_growth;
+mod pinned;
 mod pool_ceiling;
 mod scene;
+mod site;
+mod waiting;
+mod without_progress;
 
 pub use scene::{Facts, Scene};
 
@@ -27,12 +35,18 @@ pub trait Rule {
 }
 
 /// All rules, those that put the measurement itself in doubt first.
-const RULES: [&dyn Rule; 5] = [
+const RULES: [&dyn Rule; 11] = [
     &generator::Generator,
     &accept_queue::AcceptQueue,
+    &limits::Limits,
+    &pinned::Pinned,
+    &without_progress::WithoutProgress,
     &pool_ceiling::PoolCeiling,
+    &waiting::Waiting,
+    &gc::GarbageCollection,
     &cpu_ceiling::CpuCeiling,
     &client_ceiling::ClientCeiling,
+    &memory_growth::MemoryGrowth,
 ];
 
 /// What every rule finds, load by load and variant by variant, and last what a pair of variants shows.

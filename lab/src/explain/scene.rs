@@ -3,7 +3,8 @@
 use super::{confidence, evidence};
 use crate::compare::runs::complete;
 use crate::experiment::{LoadKind, LoadSpec, Variant};
-use crate::record::Record;
+use crate::record::jvm::Pool;
+use crate::record::{Cost, Record};
 use crate::result::{Evidence, Finding};
 
 /// A machine with more than this in use is full: from here on the scheduler has work waiting most of the time.
@@ -33,6 +34,8 @@ pub struct Facts {
     pub mean_ms: f64,
     /// The most request threads the pool may have.
     pub pool: Option<f64>,
+    /// The share of the pool's own readings in which all its threads were busy; `None`: it does not tell.
+    pub pool_full: Option<f64>,
     /// Most OS threads of the server.
     pub os_threads: f64,
     /// Cores of the machine.
@@ -41,25 +44,39 @@ pub struct Facts {
     pub machine_cpu_cores: f64,
     /// Cores the server used.
     pub server_cpu_cores: f64,
+    /// Of those, in the kernel.
+    pub kernel_cpu_cores: f64,
+    /// Of those, for garbage collection; `None`: no JVM.
+    pub gc_cpu_cores: Option<f64>,
+    /// Of those, for compilation; `None`: no JVM.
+    pub jit_cpu_cores: Option<f64>,
     /// Cores the load generator used.
     pub generator_cpu_cores: f64,
 }
 
 impl Facts {
-    fn of(record: &Record) -> Option<Self> {
+    /// Of one run; `None`: it was not measured.
+    #[must_use]
+    pub fn of(record: &Record) -> Option<Self> {
         let load = record.measured.as_ref()?;
         let times = load.response_time_ms?;
-        let cost = record.cost?;
+        let cost: Cost = record.cost?;
+        let pool = record.jvm.as_ref().and_then(|jvm| jvm.pools.iter().find(|pool| is_request_pool(pool)));
+        let configured = record.server.pool_max_threads.map(f64::from);
         Some(Self {
             rate_per_s: load.rate_per_s.completed,
             fastest_ms: times.min,
             p50_ms: times.p50,
             mean_ms: times.mean,
-            pool: record.server.pool_max_threads.map(f64::from),
+            pool: configured.or_else(|| pool.and_then(|pool| pool.max).map(f64::from)),
+            pool_full: pool.and_then(full_share),
             os_threads: f64::from(cost.os_threads_peak),
             cores: f64::from(cost.machine_cores),
             machine_cpu_cores: cost.machine_cpu_cores,
             server_cpu_cores: cost.cpu_cores,
+            kernel_cpu_cores: cost.kernel_cpu_cores,
+            gc_cpu_cores: cost.gc_cpu_cores,
+            jit_cpu_cores: cost.jit_cpu_cores,
             generator_cpu_cores: load.generator.cpu_cores,
         })
     }
@@ -85,10 +102,14 @@ impl Facts {
             p50_ms: mean(|facts| facts.p50_ms),
             mean_ms: mean(|facts| facts.mean_ms),
             pool: all.first().and_then(|facts| facts.pool),
+            pool_full: mean_of(all.iter().filter_map(|facts| facts.pool_full)),
             os_threads: mean(|facts| facts.os_threads),
             cores: mean(|facts| facts.cores),
             machine_cpu_cores: mean(|facts| facts.machine_cpu_cores),
             server_cpu_cores: mean(|facts| facts.server_cpu_cores),
+            kernel_cpu_cores: mean(|facts| facts.kernel_cpu_cores),
+            gc_cpu_cores: mean_of(all.iter().filter_map(|facts| facts.gc_cpu_cores)),
+            jit_cpu_cores: mean_of(all.iter().filter_map(|facts| facts.jit_cpu_cores)),
             generator_cpu_cores: mean(|facts| facts.generator_cpu_cores),
         }
     }
@@ -96,14 +117,42 @@ impl Facts {
     /// The CPU figures as evidence.
     pub(super) fn cpu_evidence(&self) -> Vec<Evidence> {
         let rest = (self.machine_cpu_cores - self.server_cpu_cores - self.generator_cpu_cores).max(0.0);
-        vec![
-            evidence("CPU in use on the machine", self.machine_cpu_cores, "cores"),
-            evidence("of it the server", self.server_cpu_cores, "cores"),
-            evidence("of it the load generator", self.generator_cpu_cores, "cores"),
-            evidence("of it the rest", rest, "cores"),
-            evidence("cores of the machine", self.cores, "cores"),
-        ]
+        let parts = [
+            ("of it the server", Some(self.server_cpu_cores)),
+            ("of the server the kernel", Some(self.kernel_cpu_cores)),
+            ("of the server garbage collection", self.gc_cpu_cores),
+            ("of the server compilation", self.jit_cpu_cores),
+            ("of it the load generator", Some(self.generator_cpu_cores)),
+            ("of it the rest", Some(rest)),
+        ];
+        let mut seen = vec![evidence("CPU in use on the machine", self.machine_cpu_cores, "cores")];
+        seen.extend(parts.iter().filter_map(|(what, cores)| Some(evidence(what, (*cores)?, "cores"))));
+        seen.push(evidence("cores of the machine", self.cores, "cores"));
+        seen
     }
+}
+
+/// Fewer readings than this show nothing.
+pub(super) const FEWEST_READINGS: usize = 4;
+/// A thread that is handed over from one request to the next is not busy for a moment.
+const NEARLY_ALL: f64 = 0.95;
+
+/// A pool whose threads answer requests, not one of connections.
+pub(super) fn is_request_pool(pool: &Pool) -> bool {
+    pool.kind != "hikari"
+}
+
+/// The share of a pool's readings in which all of it was in use; `None`: it does not tell, or seldom.
+pub(super) fn full_share(pool: &Pool) -> Option<f64> {
+    let max = f64::from(pool.max.filter(|&max| max > 0)?);
+    let busy: Vec<f64> = pool.samples.iter().filter_map(|it| it.busy).map(f64::from).collect();
+    let full = busy.iter().filter(|&&busy| busy >= NEARLY_ALL * max).count();
+    (busy.len() >= FEWEST_READINGS).then(|| full as f64 / busy.len() as f64)
+}
+
+/// The mean; `None` of nothing.
+pub(super) fn mean_of(values: impl Iterator<Item = f64>) -> Option<f64> {
+    crate::compare::runs::mean(&values.collect::<Vec<f64>>())
 }
 
 impl<'a> Scene<'a> {
@@ -136,6 +185,15 @@ impl<'a> Scene<'a> {
             .then(|| (Facts::mean(&held), confidence(held.len(), self.runs.len())))
     }
 
+    /// What a look finds in each run, if it finds something in more than half of the complete ones, and the confidence
+    /// that follows.
+    #[must_use]
+    pub fn in_most<T>(&self, look: impl Fn(&Record) -> Option<T>) -> Option<(Vec<T>, f64)> {
+        let found: Vec<T> = self.runs.iter().filter_map(|run| look(run)).collect();
+        let confidence = confidence(found.len(), self.runs.len());
+        (2 * found.len() > self.runs.len()).then_some((found, confidence))
+    }
+
     /// A finding about this variant under this load.
     #[must_use]
     pub fn finding(&self, rule: &str, sentence: String, evidence: Vec<Evidence>, confidence: f64) -> Finding {
@@ -158,6 +216,7 @@ pub(super) mod stage {
     use crate::experiment::{Experiment, read};
     use crate::explain::Rule;
     use crate::record::Record;
+    use crate::record::jvm::{CarrierSample, SiteTotal, Total};
     use crate::result::Finding;
 
     /// The machine has two cores; the figures are those of the sleeping servlet of 50 ms.
@@ -170,6 +229,29 @@ pub(super) mod stage {
             cost.machine_cpu_cores = machine_cpu_cores;
         }
         record
+    }
+
+    /// One reading of two carriers.
+    pub(in super::super) fn carriers(mounted: u32, running: u32, queued: u64) -> CarrierSample {
+        CarrierSample { t_s: 1.0, parallelism: 2, threads: 2, mounted, queued, running }
+    }
+
+    /// A place in the code with what happened there.
+    pub(in super::super) fn site(
+        holder: Option<&str>,
+        application: Option<&str>,
+        reason: Option<&str>,
+        count: u64,
+        total_ms: f64,
+    ) -> SiteTotal {
+        let owned = |text: Option<&str>| text.map(str::to_owned);
+        SiteTotal {
+            holder: owned(holder),
+            application: owned(application),
+            top: None,
+            reason: owned(reason),
+            total: Total { count, total_ms, longest_ms: total_ms },
+        }
     }
 
     pub(in super::super) fn look(rule: &dyn Rule, load: &str, record: Record) -> Option<Finding> {

@@ -3,9 +3,11 @@
 pub mod context_switches;
 pub mod cpu_account;
 pub mod cpu_clock;
+pub mod jvm_threads;
 pub mod machine;
 pub mod native_memory;
 pub mod network;
+pub mod open_files;
 pub mod probe;
 pub mod process_tree;
 pub mod sampler;

@@ -11,10 +11,31 @@ use std::fs;
 /// Documentation/networking/snmp_counter.rst.
 #[must_use]
 pub fn read() -> Option<NetworkCounters> {
-    parse(&fs::read_to_string("/proc/net/netstat").ok()?, &fs::read_to_string("/proc/net/snmp").ok()?)
+    let read = |file: &str| fs::read_to_string(file).ok();
+    let counters = parse(&read("/proc/net/netstat")?, &read("/proc/net/snmp")?)?;
+    Some(NetworkCounters {
+        time_wait: read("/proc/net/sockstat").and_then(|it| time_wait(&it)).unwrap_or_default(),
+        ephemeral_ports: read("/proc/sys/net/ipv4/ip_local_port_range")
+            .and_then(|it| ports_in(&it))
+            .unwrap_or_default(),
+        ..counters
+    })
 }
 
-/// What happened between two readings.
+/// `TCP: inuse 5 orphan 0 tw 3 alloc 6 mem 1`
+fn time_wait(sockstat: &str) -> Option<u64> {
+    let tcp = sockstat.lines().find_map(|line| line.strip_prefix("TCP:"))?;
+    tcp.split_whitespace().skip_while(|&word| word != "tw").nth(1)?.parse().ok()
+}
+
+/// `32768\t60999`: first and last.
+fn ports_in(range: &str) -> Option<u64> {
+    let mut ends = range.split_whitespace().map(str::parse::<u64>);
+    let (first, last) = (ends.next()?.ok()?, ends.next()?.ok()?);
+    Some((last + 1).saturating_sub(first))
+}
+
+/// What happened between two readings, and what is there at its end.
 #[must_use]
 pub const fn difference(before: NetworkCounters, after: NetworkCounters) -> NetworkCounters {
     NetworkCounters {
@@ -22,6 +43,8 @@ pub const fn difference(before: NetworkCounters, after: NetworkCounters) -> Netw
         listen_drops: after.listen_drops.saturating_sub(before.listen_drops),
         syn_retransmits: after.syn_retransmits.saturating_sub(before.syn_retransmits),
         retransmitted_segments: after.retransmitted_segments.saturating_sub(before.retransmitted_segments),
+        time_wait: after.time_wait,
+        ephemeral_ports: after.ephemeral_ports,
     }
 }
 
@@ -31,6 +54,8 @@ fn parse(netstat: &str, snmp: &str) -> Option<NetworkCounters> {
         listen_drops: counter(netstat, "TcpExt:", "ListenDrops")?,
         syn_retransmits: counter(netstat, "TcpExt:", "TCPSynRetrans")?,
         retransmitted_segments: counter(snmp, "Tcp:", "RetransSegs")?,
+        time_wait: 0,
+        ephemeral_ports: 0,
     })
 }
 
@@ -55,6 +80,7 @@ mod tests {
             listen_drops: 22,
             syn_retransmits: 23,
             retransmitted_segments: 24,
+            ..NetworkCounters::default()
         };
         assert_eq!(parse(NETSTAT, SNMP), Some(expected));
     }
@@ -74,7 +100,16 @@ mod tests {
     }
 
     #[test]
+    fn sockets_that_wait_and_ports_are_read_as_the_kernel_writes_them() {
+        let sockstat =
+            "sockets: used 290\nTCP: inuse 9 orphan 0 tw 1234 alloc 20 mem 4\nUDP: inuse 2 mem 0\n";
+        assert_eq!(time_wait(sockstat), Some(1_234));
+        assert_eq!(ports_in("32768\t60999\n"), Some(28_232));
+        assert_eq!((time_wait(""), ports_in("")), (None, None));
+    }
+
+    #[test]
     fn this_machine_has_them() {
-        assert!(read().is_some());
+        assert!(read().is_some_and(|counters| counters.ephemeral_ports > 0));
     }
 }

@@ -3,6 +3,8 @@
 use super::context_switches::{self, SwitchAccount, Switches};
 use super::cpu_account::{CpuAccount, ProcessCpu, ProcessKey};
 use super::cpu_clock::{process_cpu_ns, ticks_to_ns};
+use super::jvm_threads::{JvmCpu, JvmThreads};
+use super::open_files::OpenFiles;
 use procfs::process::{Process, Stat, all_processes};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -11,6 +13,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 pub struct TreeReading {
     /// CPU since the first reading and before, in nanoseconds: a counter that only grows, take differences.
     pub cpu_ns: u64,
+    /// The part of it in the kernel, to the tick: a counter like it.
+    pub kernel_ns: u64,
     /// Resident sets, added up; pages that processes share count for each. The kernel keeps this figure per CPU and may
     /// be off by some hundred KiB.
     pub rss_bytes: u64,
@@ -25,7 +29,9 @@ pub struct ProcessTree {
     root: i32,
     members: BTreeMap<i32, Process>,
     cpu: CpuAccount,
+    kernel: CpuAccount,
     switches: SwitchAccount,
+    jvm_threads: JvmThreads,
 }
 
 impl ProcessTree {
@@ -36,7 +42,9 @@ impl ProcessTree {
             root: root as i32,
             members: BTreeMap::new(),
             cpu: CpuAccount::default(),
+            kernel: CpuAccount::default(),
             switches: SwitchAccount::default(),
+            jvm_threads: JvmThreads::default(),
         };
         tree.find_members();
         tree
@@ -57,9 +65,11 @@ impl ProcessTree {
     pub fn read(&mut self) -> TreeReading {
         let mut reading = TreeReading::default();
         let mut cpu = Vec::with_capacity(self.members.len());
+        let mut kernel = Vec::with_capacity(self.members.len());
         self.members.retain(|&pid, process| {
             let Ok(stat) = process.stat() else { return false };
             cpu.push(process_cpu(pid, &stat));
+            kernel.push(kernel_cpu(&stat));
             if stat.state != 'Z' {
                 reading.rss_bytes += stat.rss * procfs::page_size();
                 reading.os_threads += u32::try_from(stat.num_threads).unwrap_or(0);
@@ -68,6 +78,7 @@ impl ProcessTree {
             true
         });
         reading.cpu_ns = self.cpu.add(&cpu);
+        reading.kernel_ns = self.kernel.add(&kernel);
         reading
     }
 
@@ -91,6 +102,19 @@ impl ProcessTree {
         self.switches.add(threads)
     }
 
+    /// Reads the CPU of the JVMs' own threads: two files for each of those, a folder for each JVM.
+    pub fn jvm_cpu(&mut self) -> JvmCpu {
+        let is_java = |process: &&Process| process.stat().is_ok_and(|stat| stat.comm == "java");
+        let jvms: Vec<i32> = self.members.values().filter(is_java).map(Process::pid).collect();
+        self.jvm_threads.read(jvms.into_iter())
+    }
+
+    /// The files of the process that is nearest to its limit.
+    #[must_use]
+    pub fn open_files(&self) -> Option<OpenFiles> {
+        self.members.values().filter_map(OpenFiles::of).reduce(OpenFiles::nearer)
+    }
+
     /// Who belongs to the tree now, by pid and start time.
     #[must_use]
     pub fn members(&self) -> Vec<ProcessKey> {
@@ -112,6 +136,14 @@ fn process_cpu(pid: i32, stat: &Stat) -> ProcessCpu {
         key: (pid, stat.starttime),
         own_ns: process_cpu_ns(pid).unwrap_or_else(|| ticks_to_ns(stat.utime + stat.stime)),
         reaped_ns: ticks_to_ns(reaped_ticks as u64),
+    }
+}
+
+fn kernel_cpu(stat: &Stat) -> ProcessCpu {
+    ProcessCpu {
+        key: (stat.pid, stat.starttime),
+        own_ns: ticks_to_ns(stat.stime),
+        reaped_ns: ticks_to_ns(stat.cstime.max(0) as u64),
     }
 }
 

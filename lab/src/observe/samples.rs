@@ -1,6 +1,8 @@
 //! Readings over time, and the cut to the measured window.
 
 use super::context_switches::Switches;
+use super::jvm_threads::JvmCpu;
+use super::open_files::OpenFiles;
 use crate::record::{Cost, ProcessSample};
 use threadcount_load::clock::{NANOS_PER_S, Nanos};
 
@@ -15,6 +17,8 @@ pub struct RawSample {
     pub at_ns: Nanos,
     /// Counter: CPU of the tree.
     pub cpu_ns: u64,
+    /// Counter: the part of it in the kernel.
+    pub kernel_ns: u64,
     /// Counter: CPU of the whole machine.
     pub machine_busy_ns: u64,
     /// Resident set.
@@ -32,6 +36,10 @@ pub struct CostlyReading {
     pub pss_bytes: Option<u64>,
     /// Counters: context switches.
     pub switches: Switches,
+    /// Counters: CPU of the JVM's own threads; 0 where there is no JVM.
+    pub jvm: JvmCpu,
+    /// Of the process nearest to its limit.
+    pub open_files: Option<OpenFiles>,
 }
 
 /// All readings of one run, in order of time.
@@ -86,11 +94,18 @@ impl Samples {
         let machine_s = seconds(last.machine_busy_ns.saturating_sub(first.machine_busy_ns));
         let (voluntary, involuntary) = switches_per_s(window);
         let rss = window.iter().map(|it| it.rss_bytes);
+        let files = window.iter().filter_map(|it| it.costly?.open_files).reduce(OpenFiles::nearer);
+        let jvm = jvm_cores(window);
         Cost {
             window_s,
             cpu_s,
             cpu_cores: cpu_s / window_s,
             cpu_us_per_request: None,
+            kernel_cpu_cores: seconds(last.kernel_ns.saturating_sub(first.kernel_ns)) / window_s,
+            gc_cpu_cores: jvm.map(|(gc, _)| gc),
+            jit_cpu_cores: jvm.map(|(_, jit)| jit),
+            open_files_peak: files.map(|files| files.open),
+            open_files_limit: files.map(|files| files.limit),
             machine_cpu_cores: machine_s / window_s,
             stolen_cores: 0.0,
             machine_cores: self.machine_cores,
@@ -109,6 +124,16 @@ impl Samples {
 #[must_use]
 pub fn cpu_us_per_request(cost: &Cost, elapsed_s: f64, completed: u64) -> Option<f64> {
     (completed > 0).then(|| cost.cpu_cores * elapsed_s * 1e6 / completed as f64)
+}
+
+/// Cores of the collector and of the compiler. `None`: no two readings, or no JVM (one that runs has always compiled).
+fn jvm_cores(window: &[RawSample]) -> Option<(f64, f64)> {
+    let mut with = window.iter().filter_map(|it| Some((it.at_ns, it.costly?.jvm)));
+    let (from_ns, from) = with.next()?;
+    let (to_ns, to) = with.next_back()?;
+    let cores = |from: u64, to: u64| to.saturating_sub(from) as f64 / (to_ns - from_ns) as f64;
+    (to_ns > from_ns && to != JvmCpu::default())
+        .then(|| (cores(from.gc_ns, to.gc_ns), cores(from.jit_ns, to.jit_ns)))
 }
 
 /// Between the first and the last sample of the window that have them. 0, where there are no two.
@@ -162,15 +187,21 @@ mod tests {
             let busy_ms = (step * 250).clamp(1_000, 3_000) - 1_000;
             let voluntary = busy_ms * 4;
             let switches = Switches { voluntary, involuntary: busy_ms / 2 };
+            let jvm = JvmCpu { gc_ns: 30 * MS + busy_ms * MS / 10, jit_ns: 70 * MS + busy_ms * MS / 5 };
+            let open_files = Some(OpenFiles { open: 40 + step, limit: 100 });
             RawSample {
                 at_ns: 10_000 * MS + step * 250 * MS,
                 cpu_ns: 7_000 * MS + busy_ms * MS,
+                kernel_ns: 900 * MS + busy_ms * MS / 4,
                 machine_busy_ns: 99_000 * MS + busy_ms * MS * 3 / 2,
                 rss_bytes: 1_000 + step,
                 os_threads: 20 + step as u32,
-                costly: step
-                    .is_multiple_of(4)
-                    .then_some(CostlyReading { pss_bytes: Some(500 + step), switches }),
+                costly: step.is_multiple_of(4).then_some(CostlyReading {
+                    pss_bytes: Some(500 + step),
+                    switches,
+                    jvm,
+                    open_files,
+                }),
             }
         };
         Samples::new((0..=16).map(reading).collect(), 2)
@@ -212,6 +243,26 @@ mod tests {
         assert_eq!((cost.rss_peak_bytes, cost.rss_mean_bytes), (1_012, 1_008));
         assert_eq!(cost.pss_peak_bytes, Some(512));
         assert_eq!(cost.os_threads_peak, 32);
+    }
+
+    #[test]
+    fn the_kernel_the_collector_and_the_compiler_have_their_part_of_the_cores() {
+        let cost = made_by_hand().cut(10_900 * MS, 13_100 * MS).0.unwrap();
+        assert!((cost.kernel_cpu_cores / cost.cpu_cores - 0.25).abs() < 1e-9, "{cost:?}");
+        assert!((cost.gc_cpu_cores.unwrap() - 0.1).abs() < 1e-9, "{cost:?}");
+        assert!((cost.jit_cpu_cores.unwrap() - 0.2).abs() < 1e-9, "{cost:?}");
+        assert_eq!((cost.open_files_peak, cost.open_files_limit), (Some(52), Some(100)));
+    }
+
+    #[test]
+    fn a_server_without_a_jvm_has_neither_collector_nor_compiler() {
+        let at = |ms: u64| RawSample {
+            at_ns: ms * MS,
+            costly: Some(CostlyReading::default()),
+            ..RawSample::default()
+        };
+        let cost = Samples::new(vec![at(0), at(1_000)], 2).cut(0, 1_000 * MS).0.unwrap();
+        assert_eq!((cost.gc_cpu_cores, cost.jit_cpu_cores, cost.open_files_peak), (None, None, None));
     }
 
     #[test]

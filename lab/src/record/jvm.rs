@@ -71,7 +71,8 @@ pub struct CarrierSample {
     pub mounted: u32,
     /// Virtual threads that wait for a carrier.
     pub queued: u64,
-    /// Carriers that the operating system was running; a mounted one that is not running waits.
+    /// Carriers that the operating system was running; a mounted one that is not running waits. Where it is not known:
+    /// as many as are mounted.
     pub running: u32,
 }
 

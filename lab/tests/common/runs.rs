@@ -217,6 +217,7 @@ fn cost(is: &Character, seconds: f64) -> Cost {
         os_threads_peak: is.threads,
         voluntary_switches_per_s: is.rate * 2.1,
         involuntary_switches_per_s: 40.0,
+        ..Cost::default()
     }
 }
 

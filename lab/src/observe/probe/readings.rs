@@ -131,7 +131,8 @@ fn carrier_sample(carriers: &Carriers, window: Window) -> CarrierSample {
         threads: carriers.threads,
         mounted: carriers.mounted,
         queued: carriers.queued,
-        running: u32::try_from(carriers.running).unwrap_or_default(),
+        // Where it is not known, nobody shall take a carrier for one that is held.
+        running: u32::try_from(carriers.running).unwrap_or(carriers.mounted),
     }
 }
 
@@ -329,7 +330,9 @@ mod tests {
 
     #[test]
     fn looks_are_counted_and_those_without_progress_are_kept_by_site() {
-        let yields = |count| tally("running", 12, count, 0, "A.a:1").replace("\"reason\":null", "\"reason\":\"yield\"");
+        let yields = |count| {
+            tally("running", 12, count, 0, "A.a:1").replace("\"reason\":null", "\"reason\":\"yield\"")
+        };
         let said = read(&[tally("running", 11, 7, 0, "x"), yields(3), tally("running", 21, 100, 0, "x")]);
         assert_eq!(said.looks.count, 10);
         assert_eq!(said.looks.without_progress.len(), 1);

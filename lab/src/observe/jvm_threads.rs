@@ -1,0 +1,155 @@
+//! CPU of a JVM's own threads: those that collect garbage and those that compile.
+//!
+//! The kernel knows them by name; the nanoseconds are in /proc/PID/task/TID/schedstat. A thread that ends takes what it
+//! used since the last reading with it, so with compiler threads that come and go this is a lower bound.
+
+use std::collections::HashMap;
+use std::fs;
+
+/// The kernel keeps so much of a thread's name: these are beginnings.
+const COLLECTORS: [&str; 9] =
+    ["GC Thread#", "G1 ", "VM Thread", "ZDriver", "ZWorker", "ZDirector", "XWorker", "Shenandoah", "ParGC"];
+const COMPILERS: [&str; 2] = ["C1 Compiler", "C2 Compiler"];
+
+/// What they have used: counters that only grow, take differences.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct JvmCpu {
+    /// Garbage collection, with the VM thread: that one runs the Serial collector, and parts of the others.
+    pub gc_ns: u64,
+    /// Compilation of bytecode.
+    pub jit_ns: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Collector,
+    Compiler,
+    Other,
+}
+
+impl Kind {
+    fn of(name: &str) -> Self {
+        let begins = |names: &[&str]| names.iter().any(|it| name.starts_with(it));
+        if begins(&COLLECTORS) {
+            Self::Collector
+        } else if begins(&COMPILERS) {
+            Self::Compiler
+        } else {
+            Self::Other
+        }
+    }
+}
+
+/// The threads of the JVMs of one server. A thread's name is read once.
+#[derive(Debug, Default)]
+pub struct JvmThreads {
+    total: JvmCpu,
+    known: HashMap<(i32, i32), Known>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    kind: Kind,
+    used_ns: u64,
+}
+
+impl JvmThreads {
+    /// Reads the threads of these JVMs; returns the counters.
+    pub fn read(&mut self, jvms: impl Iterator<Item = i32>) -> JvmCpu {
+        let mut before = std::mem::take(&mut self.known);
+        for jvm in jvms {
+            for thread in threads(jvm) {
+                let known = before.remove(&(jvm, thread));
+                if let Some(known) = self.update(jvm, thread, known) {
+                    self.known.insert((jvm, thread), known);
+                }
+            }
+        }
+        self.total
+    }
+
+    /// `None`: it has ended meanwhile.
+    fn update(&mut self, jvm: i32, thread: i32, known: Option<Known>) -> Option<Known> {
+        let folder = format!("/proc/{jvm}/task/{thread}");
+        let mut known = match known {
+            Some(known) => known,
+            None => {
+                let name = fs::read_to_string(format!("{folder}/comm")).ok()?;
+                Known { kind: Kind::of(name.trim_end()), used_ns: 0 }
+            }
+        };
+        if known.kind == Kind::Other {
+            return Some(known);
+        }
+        let used_ns = used_ns(&fs::read_to_string(format!("{folder}/schedstat")).ok()?)?;
+        let gained = used_ns.saturating_sub(known.used_ns);
+        match known.kind {
+            Kind::Collector => self.total.gc_ns += gained,
+            _ => self.total.jit_ns += gained,
+        }
+        known.used_ns = used_ns;
+        Some(known)
+    }
+}
+
+fn threads(pid: i32) -> Vec<i32> {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    tasks.filter_map(|task| task.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// Time on a core, time in a run queue, timeslices (the kernel's Documentation/scheduler/sched-stats.rst).
+fn used_ns(schedstat: &str) -> Option<u64> {
+    schedstat.split_whitespace().next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::channel;
+    use std::thread::Builder;
+
+    #[test]
+    fn the_threads_of_every_collector_and_compiler_are_known_by_their_names() {
+        for name in
+            ["GC Thread#3", "G1 Conc#0", "G1 Main Marker", "VM Thread", "ZWorkerYoung#0", "Shenandoah GC T"]
+        {
+            assert_eq!(Kind::of(name), Kind::Collector, "{name}");
+        }
+        assert_eq!(["C2 CompilerThre", "C1 CompilerThre"].map(Kind::of), [Kind::Compiler; 2]);
+        for name in ["java", "http-nio-8080-e", "ForkJoinPool-1-", "G1nger", "VM Periodic Tas"] {
+            assert_eq!(Kind::of(name), Kind::Other, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_thread_that_burns_cpu_under_a_collectors_name_is_counted_and_another_is_not() {
+        let (go, wait) = channel::<()>();
+        let burn = || {
+            let clock = || rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+            let ns = |time: rustix::time::Timespec| time.tv_sec * 1_000_000_000 + time.tv_nsec;
+            while ns(clock()) < 60_000_000 {}
+        };
+        let (done, burnt) = channel();
+        let collector = Builder::new().name("G1 Conc#7".to_owned()).spawn(move || {
+            // A thread gives itself its name: it has it now.
+            done.send(()).unwrap();
+            wait.recv().unwrap();
+            burn();
+            done.send(()).unwrap();
+            wait.recv().ok();
+        });
+        burnt.recv().unwrap();
+        let mut jvm = JvmThreads::default();
+        let own = std::process::id() as i32;
+        let before = jvm.read([own].into_iter());
+        go.send(()).unwrap();
+        burn();
+        burnt.recv().unwrap();
+        let after = jvm.read([own].into_iter());
+        drop(go);
+        collector.unwrap().join().unwrap();
+        let gained = after.gc_ns - before.gc_ns;
+        assert!((55_000_000..200_000_000).contains(&gained), "{gained} ns");
+        assert_eq!(after.jit_ns, 0);
+    }
+}

@@ -1,0 +1,61 @@
+//! How many files (sockets too) a process has open, and how many it may have.
+
+use procfs::process::{LimitValue, Process};
+use std::fs;
+
+/// Files of one process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OpenFiles {
+    /// Open now.
+    pub open: u64,
+    /// Allowed: the soft limit. A JVM raises its own to the hard one.
+    pub limit: u64,
+}
+
+impl OpenFiles {
+    /// Of one process; `None`: not readable, or without a limit.
+    #[must_use]
+    pub fn of(process: &Process) -> Option<Self> {
+        let LimitValue::Value(limit) = process.limits().ok()?.max_open_files.soft_limit else { return None };
+        let open = fs::read_dir(format!("/proc/{}/fd", process.pid())).ok()?.count() as u64;
+        Some(Self { open, limit })
+    }
+
+    /// 0 to 1: how much of what is allowed is in use.
+    #[must_use]
+    pub fn share(self) -> f64 {
+        if self.limit == 0 { 0.0 } else { self.open as f64 / self.limit as f64 }
+    }
+
+    /// The one that is nearer to its limit.
+    #[must_use]
+    pub fn nearer(self, other: Self) -> Self {
+        if other.share() > self.share() { other } else { self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::File;
+
+    #[test]
+    fn thirty_files_more_read_as_thirty_more() {
+        let own = Process::myself().unwrap();
+        let before = OpenFiles::of(&own).unwrap();
+        let held: Vec<File> = (0..30).map(|_| File::open("/dev/null").unwrap()).collect();
+        let after = OpenFiles::of(&own).unwrap();
+        // Other tests of this process open and close files meanwhile.
+        assert!(after.open.abs_diff(before.open + held.len() as u64) < 20, "{before:?} {after:?}");
+        let allowed = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+        assert_eq!(Some(after.limit), allowed);
+    }
+
+    #[test]
+    fn the_process_nearer_to_its_limit_is_the_one_that_counts() {
+        let many = OpenFiles { open: 900, limit: 20_000 };
+        let few = OpenFiles { open: 60, limit: 64 };
+        assert_eq!(many.nearer(few), few);
+        assert_eq!(few.nearer(many), few);
+    }
+}
