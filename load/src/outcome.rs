@@ -49,6 +49,8 @@ pub struct LoadOutcome {
     pub seconds: Vec<Second>,
     /// What the generator itself cost.
     pub cost: GeneratorCost,
+    /// How busy each core of this machine was, 0..=1, with whatever ran on it; empty: not known.
+    pub cores_busy: Vec<f64>,
     /// True when the load was cut short by the user.
     pub interrupted: bool,
 }

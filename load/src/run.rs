@@ -1,6 +1,7 @@
 //! Runs a plan: one worker thread per core given to the generator, nothing shared between them but a stop flag.
 
 use crate::clock::{Nanos, now_ns};
+use crate::health::cores::CoreTimes;
 use crate::outcome::{GeneratorCost, LoadOutcome, Second, SecondTimes};
 use crate::plan::{LoadPlan, ProtocolChoice, Stop};
 use crate::recorder::{Recorder, Slice};
@@ -129,7 +130,7 @@ pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadErr
     // The workers hold the only senders, so that collecting ends when the last worker does.
     drop(slices);
     let speaks_plain_http1 = !plan.requests.origin().tls && !matches!(plan.protocol, ProtocolChoice::Http2);
-    let (done, seconds) = thread::scope(|scope| {
+    let (done, seconds, cores_busy) = thread::scope(|scope| {
         let workers: Vec<_> = shares
             .into_iter()
             .map(|work| {
@@ -139,14 +140,18 @@ pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadErr
                 })
             })
             .collect();
+        thread::sleep(Duration::from_nanos(started_ns.saturating_sub(now_ns())));
+        let cores_before = CoreTimes::read();
         let seconds = collect_seconds(&received, threads, on_second);
+        let cores_busy = CoreTimes::read().busy_since(&cores_before);
         let done: Result<Vec<Done>, LoadError> = workers
             .into_iter()
             .map(|worker| worker.join().unwrap_or_else(|panic| Err(LoadError::Thread(panic_text(&*panic)))))
             .collect();
-        (done, seconds)
+        (done, seconds, cores_busy)
     });
-    Ok(merge(done?, seconds, started_ns, stop.load(std::sync::atomic::Ordering::Relaxed)))
+    let outcome = merge(done?, seconds, started_ns, stop.load(std::sync::atomic::Ordering::Relaxed));
+    Ok(LoadOutcome { cores_busy, ..outcome })
 }
 
 /// The first address of the host at which the port is open: a name like `localhost` often has one at which nobody listens.

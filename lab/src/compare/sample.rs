@@ -127,6 +127,7 @@ fn load_report(rate: f64, ms: f64) -> LoadReport {
             bottleneck: false,
             why: None,
         },
+        cores_busy: vec![0.5, 0.3],
         warnings: Vec::new(),
         interrupted: false,
     }

@@ -187,6 +187,7 @@ fn measured(is: &Character, clients: u32, sent: u64, seconds: f64) -> LoadReport
             bottleneck: false,
             why: None,
         },
+        cores_busy: vec![0.5, 0.3],
         warnings: Vec::new(),
         interrupted: false,
     }

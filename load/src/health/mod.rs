@@ -1,6 +1,7 @@
 //! Was the generator the bottleneck? Its own CPU and lateness, judged; and what else the reader must know before
 //! believing the figures.
 
+pub mod cores;
 mod warning;
 
 use crate::failure::FailureCause;

@@ -41,6 +41,7 @@ impl LoadReport {
                 bottleneck: health.bottleneck,
                 why: health.why,
             },
+            cores_busy: outcome.cores_busy.clone(),
             warnings: health.warnings.iter().map(ToString::to_string).collect(),
             interrupted: outcome.interrupted,
         }

@@ -34,6 +34,9 @@ pub struct LoadReport {
     pub failures: BTreeMap<String, u64>,
     pub bytes: BytesReport,
     pub generator: GeneratorReport,
+    /// How busy each core of this machine was, 0 to 1, with whatever ran on it; empty: not known.
+    #[serde(default)]
+    pub cores_busy: Vec<f64>,
     /// What the reader must know before believing the figures; the first is the most important.
     pub warnings: Vec<String>,
     pub interrupted: bool,

@@ -6,6 +6,7 @@ mod table;
 use crate::cli::units;
 use owo_colors::OwoColorize;
 use threadcount_load::health::Warning;
+use threadcount_load::health::cores::FULL;
 use threadcount_load::outcome::LoadOutcome;
 use threadcount_load::report::LoadReport;
 
@@ -155,11 +156,28 @@ fn generator(report: &LoadReport) -> Vec<String> {
             format!("sent within {} of due (p99), {} at most", units::time(lag.p99), units::time(lag.max));
         lines.push(labelled("", &text));
     }
+    if let Some(text) = cores(&report.cores_busy) {
+        lines.push(labelled("machine", &wrapped(&text, LABEL_WIDTH)));
+    }
     if report.plan.mode == "closed" {
         let note = wrapped(&Warning::ClosedLoop.to_string(), LABEL_WIDTH);
         lines.push(labelled("note", &note).dimmed().to_string());
     }
     lines
+}
+
+/// How busy each core was; a full one is named first, because more cannot come from whatever is bound to it.
+fn cores(busy: &[f64]) -> Option<String> {
+    let shares: Vec<String> = busy.iter().map(|share| format!("{:.0} %", share * 100.0)).collect();
+    let full: Vec<String> =
+        (0..busy.len()).filter(|&core| busy[core] >= FULL).map(|core| core.to_string()).collect();
+    let named = match full.as_slice() {
+        [] => String::new(),
+        [only] => format!("core {only} was full; "),
+        _ if full.len() == busy.len() => "every core was full; ".to_owned(),
+        _ => format!("cores {} were full; ", full.join(", ")),
+    };
+    (!busy.is_empty()).then(|| format!("{named}its cores were busy for {} of the time", shares.join(", ")))
 }
 
 /// Breaks a text into lines that fit behind an indent.

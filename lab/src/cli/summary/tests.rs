@@ -148,3 +148,15 @@ fn a_load_without_an_answer_has_no_times_and_no_picture() {
     assert!(text.contains("no connection over epoll"), "{text}");
     assert!(!text.contains("p50") && !text.contains(" .. "), "{text}");
 }
+
+#[test]
+fn a_full_core_is_named_before_the_shares_of_all() {
+    assert_eq!(
+        cores(&[0.991, 0.62]).unwrap(),
+        "core 0 was full; its cores were busy for 99 %, 62 % of the time"
+    );
+    assert_eq!(cores(&[0.5, 0.62]).unwrap(), "its cores were busy for 50 %, 62 % of the time");
+    assert!(cores(&[0.99, 0.98, 0.1]).unwrap().starts_with("cores 0, 1 were full; "));
+    assert!(cores(&[0.99, 0.98]).unwrap().starts_with("every core was full; "));
+    assert_eq!(cores(&[]), None);
+}
