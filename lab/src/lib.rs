@@ -3,10 +3,12 @@
 //! Data flows one way: [`experiment`] → plan → run (launch, observe) → [`record`] → compare →
 //! explain → [`result`] → report. Nothing upstream imports anything downstream.
 
+pub mod capacity;
 pub mod cli;
 pub mod compare;
 pub mod experiment;
 pub mod explain;
+pub mod history;
 pub mod launch;
 pub mod observe;
 pub mod record;

@@ -1,5 +1,6 @@
 //! All that one run measured. A record is data: everything downstream is made from it alone.
 
+pub mod capacity;
 pub mod jvm;
 
 use serde::{Deserialize, Serialize};
@@ -34,6 +35,9 @@ pub struct Record {
     pub cost: Option<Cost>,
     /// Native memory before and after the load; only JVMs with native memory tracking.
     pub native_memory: Option<BeforeAfter<NativeMemory>>,
+    /// The search of a capacity load. Everything else that was measured is then that of its highest sustained step.
+    #[serde(default)]
+    pub capacity: Option<capacity::CapacitySearch>,
     /// What the JVM said of itself; only where a probe was in it.
     #[serde(default)]
     pub jvm: Option<jvm::JvmReadings>,

@@ -2,7 +2,9 @@
 
 mod check;
 mod compare;
+mod compare_results;
 mod conduct;
+mod history;
 mod interrupt;
 mod list;
 mod live;
@@ -43,6 +45,8 @@ enum Command {
     Load(Box<load::LoadCommand>),
     Watch(watch::WatchCommand),
     Report(report::ReportCommand),
+    CompareResults(compare_results::CompareResultsCommand),
+    History(history::HistoryCommand),
     List(list::ListCommand),
     Check(check::CheckCommand),
 }
@@ -61,6 +65,8 @@ impl Cli {
             Command::Load(command) => command.run(),
             Command::Watch(command) => command.run(),
             Command::Report(command) => command.run(),
+            Command::CompareResults(command) => command.run(),
+            Command::History(command) => command.run(),
             Command::List(command) => command.run(),
             Command::Check(command) => command.run(),
         }

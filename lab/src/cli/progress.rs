@@ -4,6 +4,7 @@ use super::units;
 use crate::experiment::Experiment;
 use crate::experiment::plan::{estimate_s, plan};
 use crate::record::Record;
+use crate::record::capacity::CapacityStep;
 use crate::run::watch::{Event, Watch};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal};
@@ -42,6 +43,16 @@ impl Progress {
         self.bar.set_message(format!("{} · {what}", self.doing));
     }
 
+    /// In a terminal the bar shows it; a log gets a line, because a search takes long.
+    fn stepped(&self, step: &CapacityStep) {
+        let why = step.why.as_deref().unwrap_or("sustained");
+        let line = format!("{} asked: {why}", units::rate(step.asked_per_s));
+        self.say(&line);
+        if !self.is_terminal {
+            anstream::eprintln!("      {} · {line}", self.doing);
+        }
+    }
+
     fn ended(&self, record: &Record) {
         let line = one_line(record, &self.doing);
         if self.is_terminal {
@@ -72,6 +83,7 @@ impl Watch for Progress {
             Event::Measuring(second) => {
                 self.say(&format!("measuring {} s  {}", second.index + 1, rate(second)))
             }
+            Event::Step(step) => self.stepped(step),
             Event::Ended(record) => self.ended(record),
         }
     }
@@ -85,6 +97,7 @@ fn one_line(record: &Record, doing: &str) -> String {
     let place = format!("{:>4}  {doing} · round {}", record.position, record.round);
     match (&record.failure, &record.measured) {
         (Some(failure), _) => format!("{place}: failed: {}", failure.why),
+        (None, Some(_)) if record.capacity.is_some() => format!("{place}: {}", found(record)),
         (None, Some(load)) => {
             let p99 = load
                 .response_time_ms
@@ -93,6 +106,12 @@ fn one_line(record: &Record, doing: &str) -> String {
         }
         (None, None) => place,
     }
+}
+
+fn found(record: &Record) -> String {
+    let Some(search) = &record.capacity else { return String::new() };
+    let rate = search.sustained_per_s.map_or_else(|| "nothing".to_owned(), units::rate);
+    format!("sustains {rate} with {}; {}", search.limit, search.why)
 }
 
 fn in_minutes(seconds: f64) -> String {

@@ -34,7 +34,8 @@ fn under(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Vec<Co
     compared.filter(|comparison| !comparison.ratios.is_empty()).collect()
 }
 
-fn one(metric: Metric, variant: &[&Record], baseline: &[&Record]) -> Option<Ratio> {
+/// variant / baseline of one metric, over these runs.
+pub(crate) fn one(metric: Metric, variant: &[&Record], baseline: &[&Record]) -> Option<Ratio> {
     let (variant_healthy, baseline_healthy) = (healthy(variant), healthy(baseline));
     let trusted = !variant_healthy.is_empty() && !baseline_healthy.is_empty();
     let (variant, baseline) =

@@ -14,6 +14,7 @@ impl Metric {
         let native = record.native_memory.map(|memory| memory.after);
         match self {
             Self::Rate => load.map(|load| load.rate_per_s.completed),
+            Self::Capacity => record.capacity.as_ref().and_then(|search| search.capacity_per_s()),
             Self::Mean => times.map(|times| times.mean),
             Self::P50 => times.map(|times| times.p50),
             Self::P75 => times.map(|times| times.p75),

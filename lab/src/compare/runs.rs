@@ -2,6 +2,7 @@
 
 use super::metric::Metric;
 use crate::record::Record;
+use crate::record::capacity::SearchEnd;
 
 /// Was it measured from beginning to end?
 #[must_use]
@@ -9,10 +10,13 @@ pub fn is_complete(record: &Record) -> bool {
     record.failure.is_none() && record.measured.as_ref().is_some_and(|load| !load.interrupted)
 }
 
-/// Did the load generator keep up? Figures of a run where it did not are the generator's.
+/// Did the load generator keep up? Figures of a run where it did not are the generator's. The search for a capacity that
+/// it ended says nothing about the server either.
 #[must_use]
 pub fn is_healthy(record: &Record) -> bool {
-    record.measured.as_ref().is_some_and(|load| !load.generator.bottleneck)
+    let ended = record.capacity.as_ref().map(|search| search.ended);
+    ended != Some(SearchEnd::Generator)
+        && record.measured.as_ref().is_some_and(|load| !load.generator.bottleneck)
 }
 
 /// The complete runs of a variant under a load, in their order.

@@ -23,6 +23,7 @@ pub(crate) fn run(variant: &str, load: &str, rate: f64, ms: f64) -> Record {
         response_histogram: None,
         cost: Some(cost()),
         native_memory: None,
+        capacity: None,
         jvm: None,
         probe_refused: None,
         network: None,

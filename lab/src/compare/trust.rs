@@ -5,6 +5,7 @@ use super::spread::spreads;
 use crate::experiment::Experiment;
 use crate::experiment::plan::plan;
 use crate::record::Record;
+use crate::record::capacity::SearchEnd;
 use threadcount_load::report::LoadReport;
 
 /// Runs of one variant that differ by more than this disturb each other, or something disturbs them.
@@ -100,6 +101,14 @@ fn failed_runs(experiment: &Experiment, records: &[Record]) -> Vec<Doubt> {
 }
 
 fn generator(record: &Record, load: &LoadReport) -> Option<Doubt> {
+    if let Some(search) = record.capacity.as_ref().filter(|search| search.ended == SearchEnd::Generator) {
+        let rate = search.sustained_per_s.unwrap_or(0.0);
+        let sentence = format!(
+            "above {rate:.0}/s the load generator was the bottleneck, not the server: {}",
+            search.why
+        );
+        return Some(Doubt::about(record, 1, sentence));
+    }
     let why = load.generator.why.as_deref().unwrap_or("it could not send faster");
     load.generator.bottleneck.then(|| {
         Doubt::about(record, 1, format!("the load generator was the bottleneck, not the server: {why}"))

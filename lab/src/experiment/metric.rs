@@ -1,10 +1,14 @@
 //! The figures that can be compared, claimed and published: one name each, everywhere.
 
-/// One figure of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+use serde::{Deserialize, Serialize};
+
+/// One figure of a run. In JSON it is its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 #[expect(missing_docs, reason = "`label` says what each is")]
 pub enum Metric {
     Rate,
+    Capacity,
     Mean,
     P50,
     P75,
@@ -26,8 +30,9 @@ pub enum Metric {
 
 impl Metric {
     /// All of them, in the order in which reports show them.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Rate,
+        Self::Capacity,
         Self::Mean,
         Self::P50,
         Self::P75,
@@ -52,6 +57,7 @@ impl Metric {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Rate => "rate_per_s",
+            Self::Capacity => "capacity_per_s",
             Self::Mean => "mean_ms",
             Self::P50 => "p50_ms",
             Self::P75 => "p75_ms",
@@ -77,6 +83,7 @@ impl Metric {
     pub const fn label(self) -> &'static str {
         match self {
             Self::Rate => "requests per second",
+            Self::Capacity => "highest rate sustained under the limit",
             Self::Mean => "mean response time",
             Self::P50 => "median response time",
             Self::P75 => "75th percentile response time",
@@ -105,5 +112,28 @@ impl Metric {
             let full = metric.name();
             full == name || UNITS.iter().any(|unit| full.strip_suffix(unit) == Some(name))
         })
+    }
+
+    /// Is it a time that a request waits?
+    #[must_use]
+    pub const fn is_response_time(self) -> bool {
+        matches!(
+            self,
+            Self::Mean | Self::P50 | Self::P75 | Self::P90 | Self::P95 | Self::P99 | Self::P99_9 | Self::Max
+        )
+    }
+}
+
+impl From<Metric> for String {
+    fn from(metric: Metric) -> Self {
+        metric.name().to_owned()
+    }
+}
+
+impl TryFrom<String> for Metric {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, Self::Error> {
+        Self::from_name(&name).ok_or_else(|| format!("there is no metric `{name}`"))
     }
 }

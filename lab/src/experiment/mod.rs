@@ -5,6 +5,7 @@ mod fields;
 mod value;
 mod yaml;
 
+pub mod capacity;
 pub mod claim;
 pub mod find;
 pub mod for_compare;
@@ -16,8 +17,9 @@ pub mod suggest;
 
 pub use fault::{Fault, Mistake};
 pub use read::read;
-pub use value::{count, duration_s, rate_per_s};
+pub use value::{count, duration_s, rate_per_s, share};
 
+use capacity::Capacity;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -142,7 +144,7 @@ pub struct LoadSpec {
     pub only_variants: Vec<String>,
 }
 
-/// Closed or open.
+/// Closed, open, or searched.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LoadKind {
@@ -158,6 +160,8 @@ pub enum LoadKind {
         /// Connections at most.
         clients: u32,
     },
+    /// The highest rate that is sustained under a limit, searched in steps of `duration_s`.
+    Capacity(Capacity),
 }
 
 /// One request.

@@ -1,9 +1,13 @@
 //! The runs of an experiment in the order in which they happen.
 
-use super::{Experiment, LoadSpec, Published};
+use super::{Experiment, LoadKind, LoadSpec, Published};
 
 /// What starting, warming the connections, reading native memory and stopping a server takes, in seconds; for estimates.
 const START_STOP_S: f64 = 3.0;
+/// What lies between two steps of a capacity load, in seconds; for estimates.
+const BETWEEN_STEPS_S: f64 = 0.5;
+/// How often a capacity load doubles its rate where nobody published a rate; for estimates.
+const DOUBLINGS: u32 = 4;
 
 /// One run to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,10 +58,16 @@ pub fn estimate_s(experiment: &Experiment) -> Option<f64> {
 }
 
 fn load_length_s(experiment: &Experiment, load: &LoadSpec, variant: &str) -> Option<f64> {
+    if let LoadKind::Capacity(capacity) = load.kind {
+        let doublings = |rate: f64| (rate / capacity.from_per_s).log2().clamp(0.0, 20.0).ceil() as u32;
+        let steps =
+            capacity.likely_steps(published_rate(experiment, load, variant).map_or(DOUBLINGS, doublings));
+        return Some(f64::from(steps) * (load.duration_s? + BETWEEN_STEPS_S));
+    }
     let by_requests_s = load.requests.and_then(|requests| {
         let rate = match load.kind {
-            super::LoadKind::Open { rate_per_s, .. } => rate_per_s,
-            super::LoadKind::Closed { .. } => published_rate(experiment, load, variant)?,
+            LoadKind::Open { rate_per_s, .. } => rate_per_s,
+            LoadKind::Closed { .. } | LoadKind::Capacity(_) => published_rate(experiment, load, variant)?,
         };
         Some(requests as f64 / rate)
     });
@@ -73,7 +83,10 @@ fn published_rate(experiment: &Experiment, load: &LoadSpec, variant: &str) -> Op
     let first = experiment.loads.first().map(|load| load.name.as_str());
     let here = |entry: &&Published| entry.load.as_deref().or(first) == Some(&*load.name);
     let slowest = |entries: &mut dyn Iterator<Item = &Published>| {
-        entries.filter_map(|entry| entry.figures.get("rate_per_s").copied()).min_by(f64::total_cmp)
+        let rate = |entry: &Published| {
+            ["rate_per_s", "capacity_per_s"].iter().find_map(|name| entry.figures.get(*name).copied())
+        };
+        entries.filter_map(rate).min_by(f64::total_cmp)
     };
     let all = &experiment.published;
     slowest(&mut all.iter().filter(here).filter(|entry| entry.variant == variant))
@@ -149,6 +162,12 @@ mod tests {
         assert_eq!(estimate_s(&timed), Some(6.0 * 17.0));
         let counted = experiment("warmup: 7s\nloads: [{clients: 1, requests: 1000, runs: 1}]");
         assert_eq!(estimate_s(&counted), None);
+    }
+
+    #[test]
+    fn the_estimate_of_a_capacity_counts_its_likely_steps() {
+        let experiment = experiment("warmup: 7s\nloads: [{capacity: {p99: 200ms}, duration: 3s, runs: 1}]");
+        assert_eq!(estimate_s(&experiment), Some(3.0 * (10.0 + 13.0 * 3.5)));
     }
 
     #[test]

@@ -62,6 +62,13 @@ pub fn figure(text: &str) -> Option<f64> {
     Some(number * figure_unit(unit.trim_start())?)
 }
 
+/// A share: `5%`, `0.1 %`.
+#[must_use]
+pub fn share(text: &str) -> Option<f64> {
+    let (number, after) = split_number(text.trim())?;
+    (after.trim_start() == "%" && number <= 100.0).then_some(number / 100.0)
+}
+
 /// What a unit multiplies a figure with; nothing written is 1.
 #[must_use]
 pub fn figure_unit(unit: &str) -> Option<f64> {
@@ -151,6 +158,12 @@ impl Node {
             .ok_or_else(|| self.bad(what, "a rate").help("write it like 5000/s, 5k/s or 600/min"))
     }
 
+    /// A share of the whole.
+    pub(super) fn share(&self, what: &str) -> Result<f64, Fault> {
+        share(self.text(what)?)
+            .ok_or_else(|| self.bad(what, "a share").help("write it in per cent: 5%, 0.1%"))
+    }
+
     /// A figure in the unit of its metric.
     pub(super) fn figure(&self, what: &str) -> Result<f64, Fault> {
         figure(self.text(what)?)
@@ -220,6 +233,14 @@ mod tests {
         assert_eq!(rate_per_s("2500"), Some(2500.0));
         for text in ["", "0/s", "/s", "5000/h", "fast", "5000 per s"] {
             assert_eq!(rate_per_s(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn shares_are_per_cent() {
+        assert_eq!((share("5%"), share("0.5 %"), share("0%")), (Some(0.05), Some(0.005), Some(0.0)));
+        for text in ["5", "0.05", "%", "101%", "-1%"] {
+            assert_eq!(share(text), None, "{text}");
         }
     }
 

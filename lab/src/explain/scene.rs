@@ -167,6 +167,7 @@ impl<'a> Scene<'a> {
     pub fn clients(&self) -> f64 {
         match self.load.kind {
             LoadKind::Closed { clients } | LoadKind::Open { clients, .. } => f64::from(clients),
+            LoadKind::Capacity(capacity) => f64::from(capacity.connections_at(capacity.to_per_s)),
         }
     }
 

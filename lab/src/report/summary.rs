@@ -84,7 +84,7 @@ pub fn summary(document: &ResultDocument) -> Summary {
 }
 
 fn load_part(document: &ResultDocument, load: &LoadSpec) -> LoadPart {
-    let open = matches!(load.kind, LoadKind::Open { .. });
+    let open = !matches!(load.kind, LoadKind::Closed { .. });
     let comparisons = document.comparisons.iter().filter(|comparison| comparison.load == load.name);
     LoadPart {
         name: load.name.clone(),
@@ -103,6 +103,7 @@ pub fn load_words(load: &LoadSpec) -> String {
             let clients = figures::plural(clients as usize, "client");
             format!("{}/s over at most {clients}", figures::number(rate_per_s))
         }
+        LoadKind::Capacity(capacity) => format!("the highest rate with {}", capacity.limit_in_words()),
     }
 }
 

@@ -23,7 +23,10 @@ pub enum LoadPlanError {
     },
 }
 
-/// The plan that sends `load` to the server at `url`.
+/// Clients of the warm-up of a capacity load: closed, so that it never asks for more than the server does.
+const WARMING_CLIENTS: u32 = 64;
+
+/// The plan that sends `load` to the server at `url`; of a capacity load, what warms the server up.
 ///
 /// # Errors
 /// A request that cannot be sent, a load without clients or end.
@@ -31,15 +34,41 @@ pub fn load_plan(load: &LoadSpec, url: &str) -> Result<LoadPlan, LoadPlanError> 
     let empty = |what| LoadPlanError::Empty { load: load.name.clone(), what };
     let (clients, pacing) = match load.kind {
         LoadKind::Closed { clients } => (clients, Pacing::Closed),
-        LoadKind::Open { rate_per_s, clients } => (
-            clients,
-            Pacing::Open { shape: RateShape::Constant { rate_per_s }, arrivals: Arrivals::Constant },
-        ),
+        LoadKind::Open { rate_per_s, clients } => (clients, constant(rate_per_s)),
+        LoadKind::Capacity(_) => (WARMING_CLIENTS, Pacing::Closed),
     };
     let connections = NonZeroU32::new(clients).ok_or_else(|| empty("no clients"))?;
     let stop = stop(load).ok_or_else(|| empty("neither requests nor a duration"))?;
     let source = Arc::new(RequestSource::new(vec![target(load, url)?])?);
     Ok(LoadPlan { pacing, ..LoadPlan::closed(source, connections, stop) })
+}
+
+/// A step of a capacity load.
+///
+/// # Errors
+/// As [`load_plan`].
+pub fn at_rate(
+    load: &LoadSpec,
+    url: &str,
+    rate_per_s: f64,
+    connections: u32,
+) -> Result<LoadPlan, LoadPlanError> {
+    let plan = load_plan(load, url)?;
+    let connections = NonZeroU32::new(connections).unwrap_or(plan.connections);
+    Ok(LoadPlan { pacing: constant(rate_per_s), connections, ..plan })
+}
+
+/// One request of a load, given up after a time.
+///
+/// # Errors
+/// As [`load_plan`].
+pub fn one_request(load: &LoadSpec, url: &str, limit: Duration) -> Result<LoadPlan, LoadPlanError> {
+    let one = Stop::Either(NonZeroU64::MIN, limit);
+    Ok(LoadPlan { connections: NonZeroU32::MIN, pacing: Pacing::Closed, stop: one, ..load_plan(load, url)? })
+}
+
+fn constant(rate_per_s: f64) -> Pacing {
+    Pacing::Open { shape: RateShape::Constant { rate_per_s }, arrivals: Arrivals::Constant }
 }
 
 fn stop(load: &LoadSpec) -> Option<Stop> {

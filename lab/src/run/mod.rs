@@ -1,5 +1,6 @@
 //! One run: launch, warm up, load and observe, stop → [`Record`].
 
+mod capacity;
 mod figures;
 mod load_plan;
 pub mod watch;
@@ -10,8 +11,8 @@ use crate::launch::error::LaunchError;
 use crate::launch::launcher::{Launcher, RunningServer};
 use crate::observe::cpu_clock::stolen_ns;
 use crate::observe::probe::readings::Window;
-use crate::observe::{Sampler, network, sampler};
-use crate::record::{BeforeAfter, Record, RunFailure};
+use crate::observe::{Sampler, Samples, network, sampler};
+use crate::record::{BeforeAfter, NetworkCounters, Record, RunFailure};
 use crate::result_folder::ResultFolder;
 use load_plan::{LoadPlanError, load_plan};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -37,6 +38,15 @@ pub struct Runner<'a> {
     pub interrupted: &'a AtomicBool,
 }
 
+/// One load, and all that was seen while it went on.
+struct Measurement {
+    outcome: LoadOutcome,
+    plan: LoadPlan,
+    samples: Samples,
+    stolen_ns: u64,
+    network: Option<NetworkCounters>,
+}
+
 /// Why a run ended early. What was measured until then is in its record.
 #[derive(Debug, thiserror::Error)]
 enum RunError {
@@ -50,6 +60,8 @@ enum RunError {
     Observe(std::io::Error),
     #[error("the server ended while it was {doing} ({status})")]
     ServerEnded { doing: &'static str, status: std::process::ExitStatus, log_tail: Vec<String> },
+    #[error("it sustained no rate: {why}; lower `from:`, or raise the limit")]
+    NothingSustained { why: String },
     #[error("interrupted by the user")]
     Interrupted,
 }
@@ -107,14 +119,14 @@ impl Runner<'_> {
         record.warmup_rate_per_s = figures::whole_seconds(&warmed);
         self.check(&mut server, "warming up")?;
 
-        let network_before = network::read();
-        let stolen_before_ns = stolen_ns();
-        let sampler = Sampler::start(server.pid(), sampler::INTERVAL).map_err(RunError::Observe)?;
-        let outcome = self.load(&plan, &mut server, &mut |second| watch.event(Event::Measuring(second)))?;
-        let samples = sampler.stop();
-        figures::measured(record, &outcome, &plan, &samples);
-        figures::stolen(record, &outcome, stolen_ns().saturating_sub(stolen_before_ns));
-        record.network = figures::grown(network_before, network::read());
+        let measurement = match load.kind {
+            LoadKind::Capacity(spec) => self.search(record, load, spec, &mut server, watch)?,
+            LoadKind::Closed { .. } | LoadKind::Open { .. } => self.measure(plan, &mut server, watch)?,
+        };
+        let outcome = &measurement.outcome;
+        figures::measured(record, outcome, &measurement.plan, &measurement.samples);
+        figures::stolen(record, outcome, measurement.stolen_ns);
+        record.network = measurement.network;
         let window = Window { started_ns: outcome.started_ns, ended_ns: outcome.ended_ns };
         record.jvm = server.readings(window);
         self.check(&mut server, "measured")?;
@@ -123,6 +135,23 @@ impl Runner<'_> {
             memory_before.zip(memory_after).map(|(before, after)| BeforeAfter { before, after });
         server.stop();
         Ok(())
+    }
+
+    /// Runs a load and looks at the server's processes and at the machine meanwhile.
+    fn measure(
+        &self,
+        plan: LoadPlan,
+        server: &mut RunningServer,
+        watch: &mut dyn Watch,
+    ) -> Result<Measurement, RunError> {
+        let network_before = network::read();
+        let stolen_before_ns = stolen_ns();
+        let sampler = Sampler::start(server.pid(), sampler::INTERVAL).map_err(RunError::Observe)?;
+        let outcome = self.load(&plan, server, &mut |second| watch.event(Event::Measuring(second)))?;
+        let samples = sampler.stop();
+        let stolen_ns = stolen_ns().saturating_sub(stolen_before_ns);
+        let network = figures::grown(network_before, network::read());
+        Ok(Measurement { outcome, plan, samples, stolen_ns, network })
     }
 
     /// Runs a load to its end, or until the server ends or the user stops us.
@@ -164,5 +193,6 @@ impl Runner<'_> {
 fn clients(load: &LoadSpec) -> u32 {
     match load.kind {
         LoadKind::Closed { clients } | LoadKind::Open { clients, .. } => clients,
+        LoadKind::Capacity(capacity) => capacity.connections_at(capacity.to_per_s),
     }
 }

@@ -1,6 +1,7 @@
 //! What a caller may follow while runs go on.
 
 use crate::record::Record;
+use crate::record::capacity::CapacityStep;
 use threadcount_load::outcome::Second;
 
 /// Something that happened.
@@ -22,6 +23,8 @@ pub enum Event<'a> {
     Warming(&'a Second),
     /// A second of measuring has passed.
     Measuring(&'a Second),
+    /// A step of a capacity load is over.
+    Step(&'a CapacityStep),
     /// The run is over.
     Ended(&'a Record),
 }

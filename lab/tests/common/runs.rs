@@ -84,6 +84,7 @@ pub fn record(variant: &Variant, load: &LoadSpec, round: u32, position: u32, siz
         response_histogram: None,
         cost: Some(cost(&is, seconds)),
         native_memory: Some(BeforeAfter { before: native(30, 0), after: native(is.threads + 8, is.threads) }),
+        capacity: None,
         jvm: None,
         probe_refused: None,
         network: Some(NetworkCounters::default()),

@@ -1,4 +1,7 @@
-"""Answers every request after a delay: delay.py PORT DELAY_MS [DIE_AFTER_REQUESTS]"""
+"""Answers every request after a delay: delay.py PORT DELAY_MS [DIE_AFTER_REQUESTS]
+
+With WORKERS=n in its environment no more than n requests are served at once: n / delay is all it can do.
+"""
 
 import asyncio
 import os
@@ -6,6 +9,7 @@ import sys
 
 PORT, DELAY_S = int(sys.argv[1]), float(sys.argv[2]) / 1000
 DIE_AFTER = int(sys.argv[3]) if len(sys.argv) > 3 else None
+WORKERS = asyncio.Semaphore(int(os.environ.get("WORKERS", "1000000")))
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n"
 answered = 0
 
@@ -14,7 +18,8 @@ async def talk(reader, writer):
     global answered
     while not reader.at_eof():
         if await reader.readline() == b"\r\n":
-            await asyncio.sleep(DELAY_S)
+            async with WORKERS:
+                await asyncio.sleep(DELAY_S)
             writer.write(ANSWER)
             answered += 1
             if DIE_AFTER and answered >= DIE_AFTER:

@@ -1,16 +1,30 @@
 //! `loads:` and the requests they send.
 
+use super::super::capacity::SHORTEST_STEP_S;
 use super::super::fault::Fault;
 use super::super::fields::Fields;
 use super::super::yaml::{Kind, Node};
 use super::super::{LoadKind, LoadSpec, RequestSpec};
-use super::{name, variant_list};
+use super::{capacity, name, variant_list};
+use std::ops::Range;
 
 /// How many rounds, if nothing is written.
 const RUNS: u32 = 5;
+/// How long a step of a capacity load lasts, if nothing is written.
+const STEP_S: f64 = 5.0;
 
-const KEYS: [&str; 9] =
-    ["clients", "rate", "connections", "requests", "duration", "name", "runs", "variants", "request"];
+const KEYS: [&str; 10] = [
+    "clients",
+    "rate",
+    "capacity",
+    "connections",
+    "requests",
+    "duration",
+    "name",
+    "runs",
+    "variants",
+    "request",
+];
 
 /// The loads.
 pub(super) fn read(
@@ -22,13 +36,14 @@ pub(super) fn read(
     let node = fields.require("loads", "loads: [{clients: 400, duration: 30s}]")?;
     let mut loads: Vec<LoadSpec> = Vec::new();
     for item in node.items("loads")? {
-        let load = load(item, request, runs, variants)?;
-        if loads.iter().any(|before| before.name == load.name) {
-            let message = format!("two loads are called `{}`", load.name);
-            return Err(Fault::new(item.span.clone(), message, "the second one")
-                .help(format!("give it a name of its own: `name: {}-again`", load.name)));
+        for (load, span) in swept(item, request, runs, variants)? {
+            if loads.iter().any(|before| before.name == load.name) {
+                let message = format!("two loads are called `{}`", load.name);
+                return Err(Fault::new(span, message, "the second one")
+                    .help(format!("give it a name of its own: `name: {}-again`", load.name)));
+            }
+            loads.push(load);
         }
-        loads.push(load);
     }
     if loads.is_empty() {
         return Err(Fault::new(node.span.clone(), "there are no loads", "empty")
@@ -37,31 +52,64 @@ pub(super) fn read(
     Ok(loads)
 }
 
-fn load(
+/// The loads of one entry, each with its place: one, or one for each item of a list of clients or rates.
+fn swept(
     node: &Node,
     request: Option<&RequestSpec>,
     runs: u32,
     variants: &[String],
-) -> Result<LoadSpec, Fault> {
+) -> Result<Vec<(LoadSpec, Range<usize>)>, Fault> {
     let fields = Fields::open(node, "a load", &KEYS)?;
-    let kind = kind(&fields)?;
-    let requests = fields.read("requests", |node| node.positive("requests"))?;
-    let duration_s = fields.read("duration", |node| node.positive_seconds("duration"))?;
-    if requests.is_none() && duration_s.is_none() {
+    let lists = ["clients", "rate"].map(|key| (key, fields.get(key)));
+    let list = lists.iter().find_map(|&(key, value)| match &value?.kind {
+        Kind::List(items) => Some((key, value?, items)),
+        _ => None,
+    });
+    let Some((swept_key, list_node, items)) = list else {
+        let kind = kind(&fields, fields.get("clients"), fields.get("rate"))?;
+        return Ok(vec![(load(&fields, kind, false, request, runs, variants)?, node.span.clone())]);
+    };
+    if items.is_empty() {
         return Err(Fault::new(
-            fields.span.clone(),
-            "how long is this load?",
-            "no `requests`, no `duration`",
+            list_node.span.clone(),
+            format!("`{swept_key}` is an empty list"),
+            "no value",
         )
-        .help("write `requests: 1_000_000`, `duration: 30s`, or both: then whichever comes first ends it"));
+        .help(format!(
+            "write one value, or a list like `{}`",
+            if swept_key == "rate" { "[1000/s, 2000/s]" } else { "[100, 400, 1000]" }
+        )));
     }
+    if let (Some(_), Some(_), Some(span)) = (lists[0].1, lists[1].1, fields.key_span("rate")) {
+        return Err(Fault::new(span, "a load has clients or a rate, not both", "the second one")
+            .help("write two loads, one with the list of clients and one with the rates"));
+    }
+    let other = |key: &str, item| if key == swept_key { Some(item) } else { fields.get(key) };
+    let each = items.iter().map(|item| {
+        let kind = kind(&fields, other("clients", item), other("rate", item))?;
+        Ok((load(&fields, kind, true, request, runs, variants)?, item.span.clone()))
+    });
+    each.collect()
+}
+
+fn load(
+    fields: &Fields<'_>,
+    kind: LoadKind,
+    is_swept: bool,
+    request: Option<&RequestSpec>,
+    runs: u32,
+    variants: &[String],
+) -> Result<LoadSpec, Fault> {
+    let (requests, duration_s) = size(fields, kind)?;
     let own = fields.read("request", self::request)?;
     let Some(request) = own.or_else(|| request.cloned()) else {
         return Err(Fault::new(fields.span.clone(), "what does this load ask for?", "no `request`")
             .help("write `request: /path` here, or once at the top of the file for all loads"));
     };
-    let name = match fields.get("name") {
-        Some(node) => name(node.text("name")?, &node.span, "load")?,
+    let written = fields.read("name", |node| name(node.text("name")?, &node.span, "load"))?;
+    let name = match written {
+        Some(name) if is_swept => format!("{name}-{}", default_name(kind)),
+        Some(name) => name,
         None => default_name(kind),
     };
     Ok(LoadSpec {
@@ -75,10 +123,50 @@ fn load(
     })
 }
 
-fn kind(fields: &Fields<'_>) -> Result<LoadKind, Fault> {
-    let clients = fields.read("clients", |node| node.positive_u32("clients"))?;
+/// How much is measured: requests, seconds, or both. Of a capacity load the seconds of each step.
+fn size(fields: &Fields<'_>, kind: LoadKind) -> Result<(Option<u64>, Option<f64>), Fault> {
+    let requests = fields.read("requests", |node| node.positive("requests"))?;
+    let duration_s = fields.read("duration", |node| node.positive_seconds("duration"))?;
+    let at = |key: &str| fields.get(key).map_or_else(|| fields.span.clone(), |node| node.span.clone());
+    match (kind, requests, duration_s) {
+        (LoadKind::Capacity(_), Some(_), _) => Err(Fault::new(
+            at("requests"),
+            "the steps of a capacity load have a duration",
+            "not for this load",
+        )
+        .help("write `duration: 5s` for the length of each step, or leave it out")),
+        (LoadKind::Capacity(_), None, Some(step_s)) if step_s < SHORTEST_STEP_S => Err(Fault::new(
+            at("duration"),
+            "a step is too short to show whether the backlog grows",
+            "this step",
+        )
+        .help(format!("write at least `duration: {SHORTEST_STEP_S}s`"))),
+        (LoadKind::Capacity(_), None, step_s) => Ok((None, Some(step_s.unwrap_or(STEP_S)))),
+        (_, None, None) => Err(Fault::new(
+            fields.span.clone(),
+            "how long is this load?",
+            "no `requests`, no `duration`",
+        )
+        .help("write `requests: 1_000_000`, `duration: 30s`, or both: then whichever comes first ends it")),
+        (_, requests, duration_s) => Ok((requests, duration_s)),
+    }
+}
+
+fn kind(fields: &Fields<'_>, clients: Option<&Node>, rate: Option<&Node>) -> Result<LoadKind, Fault> {
+    let clients = clients.map(|node| node.positive_u32("clients")).transpose()?;
     let connections = fields.read("connections", |node| node.positive_u32("connections"))?;
-    let rate = fields.read("rate", |node| node.rate("rate"))?;
+    let rate = rate.map(|node| node.rate("rate")).transpose()?;
+    if let Some(capacity) = fields.read("capacity", |node| capacity::read(node, connections))? {
+        let other = if clients.is_some() { "clients" } else { "rate" };
+        return match fields.key_span(other) {
+            Some(span) if clients.is_some() || rate.is_some() => {
+                let message = format!("a capacity load finds its rate, it has no `{other}`");
+                Err(Fault::new(span, message, "not beside `capacity`")
+                    .help("bound the search with `capacity: {p99: 200ms, from: 500/s, to: 20k/s}`"))
+            }
+            _ => Ok(LoadKind::Capacity(capacity)),
+        };
+    }
     match (clients, rate) {
         (Some(clients), None) => match fields.key_span("connections") {
             Some(span) if connections.is_some() => {
@@ -99,8 +187,11 @@ fn kind(fields: &Fields<'_>) -> Result<LoadKind, Fault> {
             )))
         }
         (None, None) => {
-            Err(Fault::new(fields.span.clone(), "how much does this load send?", "no `clients`, no `rate`")
-                .help("write `clients: 400` (each sends as soon as it has its answer) or `rate: 5000/s`"))
+            let label = "no `clients`, no `rate`, no `capacity`";
+            Err(Fault::new(fields.span.clone(), "how much does this load send?", label).help(
+                "write `clients: 400` (each sends as soon as it has its answer), `rate: 5000/s`, or \
+                     `capacity: {p99: 200ms}` (the highest rate that holds it)",
+            ))
         }
     }
 }
@@ -114,11 +205,12 @@ impl LoadKind {
     }
 }
 
-/// `c400`, `r5000`.
+/// `c400`, `r5000`, `capacity`.
 pub(in super::super) fn default_name(kind: LoadKind) -> String {
     match kind {
         LoadKind::Closed { clients } => format!("c{clients}"),
         LoadKind::Open { rate_per_s, .. } => format!("r{rate_per_s}"),
+        LoadKind::Capacity(_) => "capacity".to_owned(),
     }
 }
 

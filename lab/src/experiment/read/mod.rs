@@ -1,5 +1,6 @@
 //! A YAML file → [`Experiment`]: one file per part of it.
 
+mod capacity;
 mod loads;
 mod published;
 mod quick;

@@ -1,14 +1,16 @@
 //! `quick:`: smaller sizes for `--quick`.
 
+use super::super::capacity::SHORTEST_STEP_S;
 use super::super::fault::Fault;
 use super::super::fields::Fields;
 use super::super::yaml::{Kind, Node};
-use super::super::{Experiment, LoadSpec};
+use super::super::{Experiment, LoadKind, LoadSpec};
 use super::{known, variant_list};
 
 /// Sizes where the file has no `quick:`.
 const DURATION_S: f64 = 10.0;
 const RUNS: u32 = 3;
+const STEP_S: f64 = 3.0;
 
 /// What `--quick` changes.
 #[derive(Clone, Debug, Default)]
@@ -89,6 +91,11 @@ impl Sizes {
     /// Makes a load small; false: no variant is left under it.
     fn apply(self, load: &mut LoadSpec) -> bool {
         (load.duration_s, load.requests) = match (self.duration_s, self.requests) {
+            // The steps of a capacity load: they have no requests, and too short they show nothing.
+            (duration_s, _) if matches!(load.kind, LoadKind::Capacity(_)) => {
+                let own_s = load.duration_s.map_or(STEP_S, |own_s| own_s.min(STEP_S));
+                (Some(duration_s.unwrap_or(own_s).max(SHORTEST_STEP_S)), None)
+            }
             (None, None) => (Some(load.duration_s.map_or(DURATION_S, |own| own.min(DURATION_S))), None),
             sizes => sizes,
         };

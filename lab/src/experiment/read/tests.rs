@@ -1,4 +1,6 @@
+use super::super::capacity::Capacity;
 use super::super::fault::shown;
+use super::super::metric::Metric;
 use super::super::{LoadKind, PoolSize, Server, Threads};
 use super::*;
 
@@ -121,6 +123,57 @@ claims:
 }
 
 #[test]
+fn a_list_of_clients_or_rates_is_one_load_each() {
+    let text = SMALL.replace(
+        "  - {clients: 400, requests: 1_000_000}",
+        "  - {clients: [100, 400, 1k], duration: 30s, runs: 2}\n  - {name: slow, rate: [10/s, 20/s], duration: 5s}",
+    );
+    let experiment = good(&text);
+    let names: Vec<_> = experiment.loads.iter().map(|load| load.name.as_str()).collect();
+    assert_eq!(names, ["c100", "c400", "c1000", "slow-r10", "slow-r20"]);
+    assert_eq!(experiment.loads[2].kind, LoadKind::Closed { clients: 1_000 });
+    assert_eq!(experiment.loads[4].kind, LoadKind::Open { rate_per_s: 20.0, clients: 100 });
+    assert!(experiment.loads[..3].iter().all(|load| (load.duration_s, load.runs) == (Some(30.0), 2)));
+
+    let text = format!(
+        "{text}quick: {{duration: 4s, loads: {{c400: {{duration: 6s}}}}}}\nclaims: [virtual@c400.rate > 1]\n"
+    );
+    let lengths: Vec<_> = quick(&text).loads.iter().map(|load| load.duration_s.unwrap_or(0.0)).collect();
+    assert_eq!(lengths, [4.0, 6.0, 4.0, 4.0, 4.0]);
+}
+
+#[test]
+fn a_capacity_load_has_a_limit_bounds_and_steps() {
+    let with = |load: &str| SMALL.replace("{clients: 400, requests: 1_000_000}", load);
+    let plain = good(&with("{capacity: {p99: 200ms}}"));
+    let load = &plain.loads[0];
+    assert_eq!((load.name.as_str(), load.requests, load.duration_s), ("capacity", None, Some(5.0)));
+    assert_eq!(load.kind, LoadKind::Capacity(Capacity::under(Metric::P99, 200.0)));
+
+    let all = "{capacity: {mean_ms: 0.5s, from: 10/s, to: 2k/s, failures: 0.5%, resolution: 2%}, connections: 9, \
+        duration: 4s, name: knee}";
+    let expected = Capacity {
+        metric: Metric::Mean,
+        limit_ms: 500.0,
+        from_per_s: 10.0,
+        to_per_s: 2_000.0,
+        resolution: 0.02,
+        failures: 0.005,
+        connections: Some(9),
+    };
+    let full = good(&with(all));
+    assert_eq!((full.loads[0].name.as_str(), full.loads[0].kind), ("knee", LoadKind::Capacity(expected)));
+    assert_eq!(
+        good(&format!("{}claims: [virtual.capacity / platform.capacity > 2]\n", with(all))).claims.len(),
+        1
+    );
+
+    assert_eq!(quick(&with(all)).loads[0].duration_s, Some(3.0));
+    let quicker = |sizes: &str| quick(&format!("{}quick: {{{sizes}}}\n", with(all))).loads[0].duration_s;
+    assert_eq!((quicker("duration: 1s"), quicker("requests: 5k")), (Some(2.0), Some(3.0)));
+}
+
+#[test]
 fn quick_changes_sizes_only_when_it_is_asked_for() {
     let text = format!(
         "{SMALL}  - {{clients: 1000, requests: 1_000_000}}\nquick: {{warmup: 8s, duration: 6s, \
@@ -185,7 +238,84 @@ fn mistakes_point_at_the_offending_token() {
             "`clients` must be a whole number from 1, and `many` is not | write it like 400",
         ),
         ("clients: 400", "clients: 0", "0", "`clients` must be a whole number from 1"),
-        ("clients: 400", "clients: [400]", "[400", "`clients` must be a single value, and this is a list"),
+        ("clients: 400", "clients: {a: 400}", "{a", "`clients` must be a single value, and this is a map"),
+        (
+            "clients: 400",
+            "clients: []",
+            "[",
+            "`clients` is an empty list | write one value, or a list like `[100",
+        ),
+        ("clients: 400", "clients: [100, many]", "many", "`clients` must be a whole number from 1"),
+        ("clients: 400", "clients: [100, 7, 100]", "100", "two loads are called `c100` | give it a name"),
+        ("clients: 400", "clients: [1, 2], rate: [1/s]", "rate", "a load has clients or a rate, not both"),
+        ("clients: 400", "rate: [1000/s, fast]", "fast", "`rate` must be a rate"),
+        (
+            "clients: 400, requests: 1_000_000",
+            "capacity: 200ms",
+            "200ms",
+            "`capacity` is a map with a limit, and this is a single value | write the response time",
+        ),
+        (
+            "clients: 400, requests: 1_000_000",
+            "capacity: {from: 10/s}",
+            "{from",
+            "which response time must be held?",
+        ),
+        (
+            "clients: 400, requests: 1_000_000",
+            "capacity: {p98: 200ms}",
+            "p98",
+            "`p98` is no response time that can be limited | did you mean `p9",
+        ),
+        (
+            "clients: 400, requests: 1_000_000",
+            "capacity: {rate: 200ms}",
+            "rate",
+            "`rate` is no response time that can be limited",
+        ),
+        ("clients: 400, requests: 1_000_000", "capacity: {p99: 200}", "200", "`p99` must be a duration"),
+        (
+            "clients: 400, requests: 1_000_000",
+            "capacity: {p99: 200ms, p50: 60ms}",
+            "p50",
+            "a capacity has one limit | write a load for each limit",
+        ),
+        (
+            "clients: 400, requests: 1_000_000",
+            "capacity: {p99: 200ms, from: 900/s, to: 800/s}",
+            "800/s",
+            "the highest rate, 800/s, must be above the first one, 900/s | change `from` or `to`",
+        ),
+        (
+            "clients: 400, requests: 1_000_000",
+            "capacity: {p99: 200ms, resolution: 0.1%}",
+            "0.1%",
+            "`resolution` must lie between 1 % and 50 %",
+        ),
+        (
+            "clients: 400, requests: 1_000_000",
+            "capacity: {p99: 200ms, failures: 0.001}",
+            "0.001",
+            "`failures` must be a share, and `0.001` is not | write it in per cent",
+        ),
+        (
+            "clients: 400",
+            "capacity: {p99: 200ms}",
+            "1_000_000",
+            "the steps of a capacity load have a duration | write `duration: 5s`",
+        ),
+        (
+            "clients: 400, requests: 1_000_000",
+            "capacity: {p99: 200ms}, duration: 1s",
+            "1s",
+            "a step is too short to show whether the backlog grows | write at least `duration: 2s`",
+        ),
+        (
+            "clients: 400, requests: 1_000_000",
+            "capacity: {p99: 200ms}, rate: 5/s",
+            "rate",
+            "a capacity load finds its rate, it has no `rate` | bound the search",
+        ),
         ("clients: 400", "clients: 9_000_000_000", "9_000_000_000", "`clients` must be smaller than"),
         (
             "clients: 400",

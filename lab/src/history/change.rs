@@ -1,0 +1,177 @@
+//! What changed from one result to another: the figures of each variant under each load that both have.
+
+use super::differences::Differences;
+use crate::compare::comparison::one;
+use crate::compare::metric::Metric;
+use crate::compare::runs::complete;
+use crate::experiment::LoadKind;
+use crate::result::{Ratio, ResultDocument};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// The name and version of the document.
+const SCHEMA: &str = "threadcount/compare-results/1";
+
+/// Result B against result A.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Change {
+    /// The document's name and version.
+    pub schema: &'static str,
+    /// The first result, the one before.
+    pub a: Side,
+    /// The second.
+    pub b: Side,
+    /// What differs other than the figures.
+    pub differs: Differences,
+    /// Loads and variants that only one of them has, in sentences.
+    pub only_in_one: Vec<String>,
+    /// The figures, B divided by A.
+    pub changed: Vec<Changed>,
+}
+
+/// One of the two results.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Side {
+    /// Its folder.
+    pub folder: PathBuf,
+    /// The experiment.
+    pub experiment: String,
+    /// When it was made, RFC 3339.
+    pub created_at: String,
+    /// May its figures be believed?
+    pub trusted: bool,
+    /// If not, why.
+    pub why_not: Vec<String>,
+}
+
+impl Side {
+    /// A result that lies in a folder.
+    #[must_use]
+    pub fn of(folder: &Path, document: &ResultDocument) -> Self {
+        Self {
+            folder: folder.to_owned(),
+            experiment: document.experiment.name.clone(),
+            created_at: document.created_at.clone(),
+            trusted: document.trusted,
+            why_not: if document.trusted { Vec::new() } else { document.why_not.clone() },
+        }
+    }
+}
+
+/// The figures of one variant under one load.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Changed {
+    /// The load.
+    pub load: String,
+    /// The variant.
+    pub variant: String,
+    /// B / A of each metric that both have; `variant_value` is B's figure, `baseline_value` A's.
+    pub ratios: Vec<Ratio>,
+    /// Is the rate given by the load?
+    #[serde(skip)]
+    rate_is_asked: bool,
+}
+
+/// Compares the figures of two results, whether that is fair or not: see [`Differences::unfair`].
+#[must_use]
+pub fn change(a: (&Path, &ResultDocument), b: (&Path, &ResultDocument)) -> Change {
+    let ((path_a, old), (path_b, new)) = (a, b);
+    Change {
+        schema: SCHEMA,
+        a: Side::of(path_a, old),
+        b: Side::of(path_b, new),
+        differs: Differences::between(old, new),
+        only_in_one: only_in_one(old, new),
+        changed: changed(old, new),
+    }
+}
+
+fn changed(old: &ResultDocument, new: &ResultDocument) -> Vec<Changed> {
+    let mut all = Vec::new();
+    for load in &new.experiment.loads {
+        for variant in &new.experiment.variants {
+            let runs = |document| {
+                let document: &ResultDocument = document;
+                complete(&document.records, &variant.name, &load.name)
+            };
+            let (before, after) = (runs(old), runs(new));
+            let ratios: Vec<Ratio> =
+                Metric::ALL.into_iter().filter_map(|metric| one(metric, &after, &before)).collect();
+            if !ratios.is_empty() {
+                let rate_is_asked = !matches!(load.kind, LoadKind::Closed { .. });
+                let (load, variant) = (load.name.clone(), variant.name.clone());
+                all.push(Changed { load, variant, ratios, rate_is_asked });
+            }
+        }
+    }
+    all
+}
+
+fn only_in_one(a: &ResultDocument, b: &ResultDocument) -> Vec<String> {
+    let names = |document: &ResultDocument| -> Vec<String> {
+        let experiment = &document.experiment;
+        let loads = experiment.loads.iter().map(|load| format!("the load {}", load.name));
+        loads
+            .chain(experiment.variants.iter().map(|variant| format!("the variant {}", variant.name)))
+            .collect()
+    };
+    let (in_a, in_b) = (names(a), names(b));
+    let missing = |has: &[String], lacks: &[String], which: &str| -> Vec<String> {
+        has.iter()
+            .filter(|name| !lacks.contains(name))
+            .map(|name| format!("{name} is only in {which}"))
+            .collect()
+    };
+    [missing(&in_a, &in_b, "A"), missing(&in_b, &in_a, "B")].concat()
+}
+
+/// Something that got worse by more than is allowed, or of which that cannot be said.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Worse {
+    /// In words.
+    pub sentence: String,
+    /// `false`: the runs are too few to say.
+    pub is_certain: bool,
+}
+
+/// What got worse by more than `share`: the rate (of an open load nothing, of a capacity load its capacity) is lower, or
+/// the 99th percentile higher, and the whole interval of the ratio lies beyond.
+#[must_use]
+pub fn worse_by(change: &Change, share: f64) -> Vec<Worse> {
+    change.changed.iter().flat_map(|changed| changed.worse_by(share)).collect()
+}
+
+impl Changed {
+    /// The ratio of a metric.
+    #[must_use]
+    pub fn ratio(&self, metric: Metric) -> Option<&Ratio> {
+        self.ratios.iter().find(|ratio| ratio.metric == metric.name())
+    }
+
+    fn worse_by(&self, share: f64) -> Vec<Worse> {
+        let capacity = self.ratio(Metric::Capacity).map(|ratio| (Metric::Capacity, ratio));
+        let rate =
+            self.ratio(Metric::Rate).filter(|_| !self.rate_is_asked).map(|ratio| (Metric::Rate, ratio));
+        // At its capacity a server has the response times that the limit allows: they judge nothing.
+        let tail = self.ratio(Metric::P99).filter(|_| capacity.is_none()).map(|ratio| (Metric::P99, ratio));
+        let judged = [capacity, rate, tail].into_iter().flatten();
+        judged.filter_map(|(metric, ratio)| self.judge(metric, ratio, share)).collect()
+    }
+
+    fn judge(&self, metric: Metric, ratio: &Ratio, share: f64) -> Option<Worse> {
+        let Self { load, variant, .. } = self;
+        let whose = format!("{variant} under {load}: the {}", metric.label());
+        let Some(interval) = ratio.interval else {
+            let sentence =
+                format!("{whose} cannot be judged: too few runs, or the load generator was the bottleneck");
+            return Some(Worse { sentence, is_certain: false });
+        };
+        let is_worse = match metric {
+            Metric::P99 => interval.low > 1.0 + share,
+            _ => interval.high < 1.0 - share,
+        };
+        let (times, low, high) = (ratio.ratio, interval.low, interval.high);
+        let sentence = format!("{whose} is {times:.2} times what it was [{low:.2} .. {high:.2}]");
+        is_worse.then_some(Worse { sentence, is_certain: true })
+    }
+}

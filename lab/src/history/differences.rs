@@ -1,0 +1,179 @@
+//! What differs between two results, other than their figures.
+//!
+//! Everything that was asked is compared field by field as JSON, so that a key that is added to an experiment one day is
+//! not forgotten here.
+
+use crate::record::Record;
+use crate::result::ResultDocument;
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Keys that decide nothing about the figures: names, notes, how often, and limits that were not reached.
+const IGNORED: [&str; 7] = ["name", "note", "runs", "only_variants", "max_open_files", "rounds", "protocol"];
+/// Memory that differs by less than this is the same: the kernel takes a little more or less of it.
+const SAME_MEMORY: f64 = 0.01;
+
+/// One thing that differs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Difference {
+    /// Where it belongs: `machine`, the name of a load or of a variant.
+    pub of: String,
+    /// What, e.g. `kernel`, `clients`, `jdk`.
+    pub what: String,
+    /// In the first result; `None`: it is not there.
+    pub a: Option<String>,
+    /// In the second.
+    pub b: Option<String>,
+}
+
+/// All that differs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Differences {
+    /// The machine: figures do not compare.
+    pub machine: Vec<Difference>,
+    /// What was sent: figures do not compare.
+    pub load: Vec<Difference>,
+    /// The servers: what a comparison is usually about.
+    pub server: Vec<Difference>,
+    /// What measured.
+    pub tool: Vec<Difference>,
+}
+
+impl Differences {
+    /// Between two results.
+    #[must_use]
+    pub fn between(a: &ResultDocument, b: &ResultDocument) -> Self {
+        Self {
+            machine: machine(a, b),
+            load: loads(a, b),
+            server: servers(a, b),
+            tool: of("threadcount", &text(&a.threadcount), &text(&b.threadcount)),
+        }
+    }
+
+    /// Those that make a comparison of figures unfair.
+    pub fn unfair(&self) -> impl Iterator<Item = &Difference> {
+        self.machine.iter().chain(&self.load)
+    }
+}
+
+impl std::fmt::Display for Difference {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let side = |text: &Option<String>| text.clone().unwrap_or_else(|| "nothing".to_owned());
+        let what = if self.what.is_empty() { String::new() } else { format!(" {}", self.what) };
+        write!(f, "{}{what}: {} -> {}", self.of, side(&self.a), side(&self.b))
+    }
+}
+
+fn machine(a: &ResultDocument, b: &ResultDocument) -> Vec<Difference> {
+    let (old, new) = (a.machine.memory_bytes as f64, b.machine.memory_bytes as f64);
+    let mut second = b.machine.clone();
+    if (old - new).abs() <= SAME_MEMORY * old {
+        second.memory_bytes = a.machine.memory_bytes;
+    }
+    of("machine", &a.machine, &second)
+}
+
+/// Of the loads that both have; and the warm-up, which is theirs too.
+fn loads(a: &ResultDocument, b: &ResultDocument) -> Vec<Difference> {
+    let (old, new) = (&a.experiment, &b.experiment);
+    let both = old
+        .loads
+        .iter()
+        .filter_map(|load| Some((load, new.loads.iter().find(|other| other.name == load.name)?)));
+    let mut differ: Vec<Difference> =
+        both.flat_map(|(load, other)| of(&format!("load {}", load.name), load, other)).collect();
+    differ.extend(of(
+        "warm-up",
+        &text(&format!("{} s", old.warmup_s)),
+        &text(&format!("{} s", new.warmup_s)),
+    ));
+    differ
+}
+
+/// Of the variants that both have: what was asked, and what really ran.
+fn servers(a: &ResultDocument, b: &ResultDocument) -> Vec<Difference> {
+    let (old, new) = (&a.experiment.variants, &b.experiment.variants);
+    let both = old
+        .iter()
+        .filter_map(|variant| Some((variant, new.iter().find(|other| other.name == variant.name)?)));
+    let differ = both.flat_map(|(variant, other)| {
+        let name = variant.name.as_str();
+        let mut differ = of(name, variant, other);
+        for (what, seen) in [("server", product as Seen), ("java", java as Seen)] {
+            let (a, b) = (said(&a.records, name, seen), said(&b.records, name, seen));
+            if a != b {
+                differ.push(Difference { of: name.to_owned(), what: what.to_owned(), a, b });
+            }
+        }
+        differ
+    });
+    differ.collect()
+}
+
+type Seen = fn(&Record) -> Option<&str>;
+
+fn product(record: &Record) -> Option<&str> {
+    record.server.product.as_deref()
+}
+
+fn java(record: &Record) -> Option<&str> {
+    record.server.java.as_deref()
+}
+
+/// What the runs of a variant said of themselves, each once.
+fn said(records: &[Record], variant: &str, seen: Seen) -> Option<String> {
+    let all: BTreeSet<&str> =
+        records.iter().filter(|record| record.variant == variant).filter_map(seen).collect();
+    (!all.is_empty()).then(|| all.into_iter().collect::<Vec<_>>().join(", "))
+}
+
+fn text(text: &str) -> Value {
+    Value::String(text.to_owned())
+}
+
+fn of(whose: &str, a: &impl Serialize, b: &impl Serialize) -> Vec<Difference> {
+    let flat = |value: &dyn Fn() -> serde_json::Result<Value>| {
+        let mut leaves = BTreeMap::new();
+        flatten("", &value().unwrap_or_default(), &mut leaves);
+        leaves
+    };
+    let (a, b) = (flat(&|| serde_json::to_value(a)), flat(&|| serde_json::to_value(b)));
+    let keys: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
+    let differ = keys.into_iter().filter(|key| a.get(*key) != b.get(*key));
+    differ
+        .map(|key| Difference {
+            of: whose.to_owned(),
+            what: key.clone(),
+            a: a.get(key).cloned(),
+            b: b.get(key).cloned(),
+        })
+        .collect()
+}
+
+/// Every leaf with its path, `server.tomcat.version`. A list is one leaf: its items are read together. What is null is
+/// not there, so that a key that older results lack is no difference while it says nothing.
+fn flatten(path: &str, value: &Value, leaves: &mut BTreeMap<String, String>) {
+    let leaf = match value {
+        Value::Object(fields) => {
+            for (key, value) in fields.iter().filter(|(key, _)| !IGNORED.contains(&key.as_str())) {
+                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                flatten(&path, value, leaves);
+            }
+            return;
+        }
+        Value::Null => return,
+        Value::Array(items) if items.is_empty() => return,
+        Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(" "),
+        other => plain(other),
+    };
+    leaves.insert(path.to_owned(), leaf);
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,14 @@
+//! Results over time: what differs between two of them, and what changed.
+//!
+//! Results are plain folders, so this reads nothing but `result.json`.
+
+mod change;
+mod differences;
+mod find;
+pub mod text;
+mod timeline;
+
+pub use change::{Change, Changed, Side, Worse, change, worse_by};
+pub use differences::{Difference, Differences};
+pub use find::{Found, Unreadable, find};
+pub use timeline::{Entry, Figures, Series, Timeline, timeline};

@@ -1,0 +1,185 @@
+//! Changes and histories as text for a terminal.
+
+use super::change::{Change, Changed, Side};
+use super::differences::Difference;
+use super::timeline::{Entry, Figures, Timeline};
+use crate::compare::metric::Metric;
+use crate::report::answer::verdict_words;
+use crate::report::figures;
+use crate::result::{Ratio, Verdict};
+use std::fmt::Write as _;
+
+/// The figures of a comparison.
+const METRICS: [Metric; 8] = [
+    Metric::Rate,
+    Metric::Capacity,
+    Metric::P50,
+    Metric::P99,
+    Metric::P99_9,
+    Metric::CpuPerRequest,
+    Metric::RssPeak,
+    Metric::OsThreads,
+];
+/// The figures that a history compares with the result before.
+const HEADLINES: [Metric; 3] = [Metric::Rate, Metric::Capacity, Metric::P99];
+
+/// Two results compared, what differs first.
+#[must_use]
+pub fn change(change: &Change) -> String {
+    let mut text = String::new();
+    for (name, side) in [("A", &change.a), ("B", &change.b)] {
+        let _ = writeln!(text, "{name}  {}", side_line(side));
+        for why in &side.why_not {
+            let _ = writeln!(text, "     not trusted: {why}");
+        }
+    }
+    text.push('\n');
+    differences(&mut text, change);
+    for changed in &change.changed {
+        let _ = writeln!(text, "{} under {}", changed.variant, changed.load);
+        text.push_str(&table(changed));
+        text.push('\n');
+    }
+    if change.changed.is_empty() {
+        text.push_str(
+            "There is nothing to compare: no variant has complete runs under the same load in both.\n",
+        );
+    }
+    clean(&text)
+}
+
+fn side_line(side: &Side) -> String {
+    let Side { folder, experiment, created_at, .. } = side;
+    format!("{experiment}  {}  {}", figures::moment(created_at), folder.display())
+}
+
+fn differences(text: &mut String, change: &Change) {
+    let differs = &change.differs;
+    let groups: [(&str, &[Difference]); 4] = [
+        ("The machines differ, so the figures below may show the machine:", &differs.machine),
+        ("The loads differ, so the figures below may show the load:", &differs.load),
+        ("The servers differ:", &differs.server),
+        ("Measured by different versions:", &differs.tool),
+    ];
+    for (heading, all) in groups.into_iter().filter(|(_, all)| !all.is_empty()) {
+        let _ = writeln!(text, "{heading}");
+        for difference in all {
+            let _ = writeln!(text, "  {difference}");
+        }
+        text.push('\n');
+    }
+    for sentence in &change.only_in_one {
+        let _ = writeln!(text, "{sentence}");
+    }
+    if !change.only_in_one.is_empty() {
+        text.push('\n');
+    }
+}
+
+fn table(changed: &Changed) -> String {
+    let rows: Vec<[String; 5]> =
+        METRICS.into_iter().filter_map(|metric| row(metric, changed.ratio(metric)?)).collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let [label, a, b, ratio, interval] = [0, 1, 2, 3, 4].map(width);
+    let line = |(row, metric): (&[String; 5], &str)| {
+        format!(
+            "  {:<label$}  {:>a$} -> {:>b$}  {:>ratio$}  {:<interval$}  {metric}",
+            row[0], row[1], row[2], row[3], row[4]
+        )
+    };
+    let verdicts: Vec<&str> = METRICS
+        .into_iter()
+        .filter_map(|metric| changed.ratio(metric))
+        .map(|ratio| verdict_words(ratio.verdict))
+        .collect();
+    let lines: Vec<String> = rows.iter().zip(verdicts).map(line).collect();
+    lines.iter().fold(String::new(), |text, line| text + line.trim_end() + "\n")
+}
+
+fn row(metric: Metric, ratio: &Ratio) -> Option<[String; 5]> {
+    Some([
+        metric.label().to_owned(),
+        figures::figure(metric, ratio.baseline_value),
+        figures::figure(metric, ratio.variant_value),
+        format!("{}x", figures::ratio(ratio.ratio)),
+        figures::interval_of(ratio).unwrap_or_default(),
+    ])
+}
+
+/// All results below a folder.
+#[must_use]
+pub fn history(timeline: &Timeline) -> String {
+    let mut text = String::new();
+    for series in &timeline.experiments {
+        let _ = writeln!(text, "{} · {}\n", series.experiment, series.question);
+        series.results.iter().for_each(|entry| result(&mut text, entry));
+    }
+    for unreadable in &timeline.unreadable {
+        let _ = writeln!(text, "left out: {}", unreadable.why);
+    }
+    if timeline.experiments.is_empty() {
+        let _ = writeln!(text, "There is no result in {} or below it.", timeline.folder.display());
+    }
+    clean(&text)
+}
+
+fn result(text: &mut String, entry: &Entry) {
+    let moment = figures::moment(&entry.created_at);
+    let mut facts = entry.servers.clone();
+    facts.extend(entry.quick.then(|| "quick".to_owned()));
+    facts.extend((!entry.trusted).then(|| "not trusted".to_owned()));
+    let _ = writeln!(text, "  {moment}  {}  {}", entry.folder.display(), facts.join(", "));
+    let unfair = entry.since.as_ref().is_some_and(|since| since.differs.unfair().next().is_some());
+    if let Some(since) = &entry.since {
+        let differs = &since.differs;
+        for difference in differs.unfair().chain(&differs.server).chain(&differs.tool) {
+            let _ = writeln!(text, "      changed: {difference}");
+        }
+        if unfair {
+            text.push_str("      not compared with the one before: the machine or the load differs\n");
+        }
+    }
+    for figures in &entry.figures {
+        let since = entry.since.as_ref().filter(|_| !unfair);
+        let before = since.and_then(|since| {
+            since.changed.iter().find(|one| one.load == figures.load && one.variant == figures.variant)
+        });
+        let _ = writeln!(text, "      {}", figures_line(figures, before));
+    }
+    text.push('\n');
+}
+
+fn figures_line(one: &Figures, before: Option<&Changed>) -> String {
+    let means = one.means.iter().filter_map(|(name, value)| {
+        let metric = Metric::from_name(name).filter(|metric| HEADLINES.contains(metric))?;
+        let what = match metric {
+            Metric::P99 => "p99 ",
+            Metric::Capacity => "capacity ",
+            _ => "",
+        };
+        let since = before.and_then(|before| before.ratio(metric)).map_or_else(String::new, since_words);
+        Some(format!("{what}{}{since}", figures::figure(metric, *value)))
+    });
+    let means: Vec<String> = means.collect();
+    format!(
+        "{} under {}: {}  ({})",
+        one.variant,
+        one.load,
+        means.join(", "),
+        figures::plural(one.runs, "run")
+    )
+}
+
+fn since_words(ratio: &Ratio) -> String {
+    let interval = figures::interval_of(ratio).map_or_else(String::new, |interval| format!(" {interval}"));
+    match ratio.verdict {
+        Verdict::NoDifference => " (no difference)".to_owned(),
+        Verdict::NotEnoughRuns => format!(" ({}x, not decided)", figures::ratio(ratio.ratio)),
+        Verdict::Higher | Verdict::Lower => format!(" ({}x{interval})", figures::ratio(ratio.ratio)),
+    }
+}
+
+/// No name or message of a result can send escape sequences to a terminal.
+fn clean(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
+}

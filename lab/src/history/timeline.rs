@@ -1,0 +1,124 @@
+//! Results by experiment and date, each with what changed since the one before.
+
+use super::change::{Change, change};
+use super::find::{Found, Unreadable};
+use crate::compare::metric::Metric;
+use crate::compare::runs::{complete, figures, mean};
+use crate::result::ResultDocument;
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// The name and version of the document.
+const SCHEMA: &str = "threadcount/history/1";
+/// The figures that a line of a history has room for.
+const METRICS: [Metric; 5] = [Metric::Rate, Metric::Capacity, Metric::P50, Metric::P99, Metric::RssPeak];
+
+/// All results below a folder.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Timeline {
+    /// The document's name and version.
+    pub schema: &'static str,
+    /// The folder.
+    pub folder: PathBuf,
+    /// By experiment, in alphabetical order.
+    pub experiments: Vec<Series>,
+    /// What looks like a result and is none.
+    pub unreadable: Vec<Unreadable>,
+}
+
+/// The results of one experiment.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Series {
+    /// Its name.
+    pub experiment: String,
+    /// Its question, as the newest result has it.
+    pub question: String,
+    /// The oldest first.
+    pub results: Vec<Entry>,
+}
+
+/// One result.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Entry {
+    /// Its folder.
+    pub folder: PathBuf,
+    /// When it was made, RFC 3339.
+    pub created_at: String,
+    /// Threadcount's version.
+    pub threadcount: String,
+    /// Were the small sizes used?
+    pub quick: bool,
+    /// May its figures be believed?
+    pub trusted: bool,
+    /// What ran: servers and Java versions, each once.
+    pub servers: Vec<String>,
+    /// The figures of each variant under each load.
+    pub figures: Vec<Figures>,
+    /// Against the result before; `None` for the first.
+    pub since: Option<Change>,
+}
+
+/// Means over the complete runs of one variant under one load.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Figures {
+    /// The load.
+    pub load: String,
+    /// The variant.
+    pub variant: String,
+    /// How many runs.
+    pub runs: usize,
+    /// By the metric's name.
+    pub means: Vec<(String, f64)>,
+}
+
+/// Orders results.
+#[must_use]
+pub fn timeline(below: &Path, found: &[Found], unreadable: Vec<Unreadable>) -> Timeline {
+    let names: BTreeSet<&str> = found.iter().map(|one| one.document.experiment.name.as_str()).collect();
+    let experiments = names.into_iter().map(|name| {
+        let mine: Vec<&Found> = found.iter().filter(|one| one.document.experiment.name == name).collect();
+        let question = mine.last().map(|last| last.document.experiment.question.clone());
+        let before = std::iter::once(None).chain(mine.iter().copied().map(Some));
+        let results = mine.iter().zip(before).map(|(one, before)| entry(one, before)).collect();
+        Series { experiment: name.to_owned(), question: question.unwrap_or_default(), results }
+    });
+    Timeline { schema: SCHEMA, folder: below.to_owned(), experiments: experiments.collect(), unreadable }
+}
+
+fn entry(Found { folder, document }: &Found, before: Option<&Found>) -> Entry {
+    Entry {
+        folder: folder.clone(),
+        created_at: document.created_at.clone(),
+        threadcount: document.threadcount.clone(),
+        quick: document.experiment.quick,
+        trusted: document.trusted,
+        servers: servers(document),
+        figures: all_figures(document),
+        since: before.map(|old| change((&old.folder, &old.document), (folder, document))),
+    }
+}
+
+fn servers(document: &ResultDocument) -> Vec<String> {
+    let facts = || document.records.iter().map(|record| &record.server);
+    let java = facts().filter_map(|server| server.java.as_deref());
+    let java = java.map(|java| format!("Java {}", java.split_whitespace().next().unwrap_or(java)));
+    let all: BTreeSet<String> = facts().filter_map(|server| server.product.clone()).chain(java).collect();
+    all.into_iter().collect()
+}
+
+fn all_figures(document: &ResultDocument) -> Vec<Figures> {
+    let mut all = Vec::new();
+    for load in &document.experiment.loads {
+        for variant in &document.experiment.variants {
+            let runs = complete(&document.records, &variant.name, &load.name);
+            let of = |metric: Metric| Some((metric.name().to_owned(), mean(&figures(&runs, metric))?));
+            let means: Vec<(String, f64)> = METRICS.into_iter().filter_map(of).collect();
+            if !means.is_empty() {
+                let (load, variant) = (load.name.clone(), variant.name.clone());
+                all.push(Figures { load, variant, runs: runs.len(), means });
+            }
+        }
+    }
+    all
+}

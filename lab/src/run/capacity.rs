@@ -1,0 +1,173 @@
+//! A capacity load: steps at one rate each, within one server process, until the search knows enough.
+
+use super::load_plan::{at_rate, one_request};
+use super::watch::{Event, Watch};
+use super::{Measurement, RunError, Runner};
+use crate::capacity::{Next, Search, StepFigures, judge};
+use crate::experiment::LoadSpec;
+use crate::experiment::capacity::Capacity;
+use crate::launch::launcher::RunningServer;
+use crate::record::Record;
+use crate::record::capacity::{CapacitySearch, CapacityStep, SearchEnd, StepVerdict};
+use std::time::{Duration, Instant};
+use threadcount_load::plan::LoadPlan;
+use threadcount_load::report::LoadReport;
+
+/// A backlog that is not gone by then stays, and the next step shows it.
+const SETTLE_LIMIT: Duration = Duration::from_secs(10);
+
+impl Runner<'_> {
+    /// Searches the highest rate that the server sustains and gives the measurement of the last step at that rate.
+    /// What happened is in the record even where the search is cut short.
+    pub(super) fn search(
+        &self,
+        record: &mut Record,
+        load: &LoadSpec,
+        spec: Capacity,
+        server: &mut RunningServer,
+        watch: &mut dyn Watch,
+    ) -> Result<Measurement, RunError> {
+        let mut search = Search::new(spec, record.round);
+        let mut sustained: Vec<(f64, Measurement)> = Vec::new();
+        loop {
+            match search.next() {
+                Next::Step { rate_per_s } => {
+                    self.settle(load, spec, server)?;
+                    let plan = at_rate(load, &server.url, rate_per_s, spec.connections_at(rate_per_s))?;
+                    let measurement = self.measure(plan, server, watch)?;
+                    self.check(server, "measured")?;
+                    let step = step(&spec, rate_per_s, &measurement);
+                    watch.event(Event::Step(&step));
+                    search.tell(rate_per_s, step.verdict);
+                    if step.verdict == StepVerdict::Sustained {
+                        sustained.retain(|(rate, _)| rate.total_cmp(&rate_per_s).is_ne());
+                        sustained.push((rate_per_s, measurement));
+                    }
+                    so_far(record, &spec).steps.push(step);
+                }
+                Next::Done { sustained_per_s, ended } => {
+                    let found = so_far(record, &spec);
+                    (found.sustained_per_s, found.ended) = (sustained_per_s, ended);
+                    found.why = why(found);
+                    let why = found.why.clone();
+                    let best = sustained.into_iter().find(|(rate, _)| Some(*rate) == sustained_per_s);
+                    return best
+                        .map(|(_, measurement)| measurement)
+                        .ok_or(RunError::NothingSustained { why });
+                }
+            }
+        }
+    }
+
+    /// Waits until a single request is answered within the limit, so that the backlog of one step is not the next one's.
+    fn settle(&self, load: &LoadSpec, spec: Capacity, server: &mut RunningServer) -> Result<(), RunError> {
+        let plan: LoadPlan = one_request(load, &server.url, SETTLE_LIMIT)?;
+        let since = Instant::now();
+        while since.elapsed() < SETTLE_LIMIT {
+            let outcome = self.load(&plan, server, &mut |_| {})?;
+            self.check(server, "between two steps")?;
+            let answered_ms = outcome.response_time.summary().map(|times| times.max);
+            if answered_ms.is_some_and(|ms| ms <= spec.limit_ms) {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn so_far<'a>(record: &'a mut Record, spec: &Capacity) -> &'a mut CapacitySearch {
+    record.capacity.get_or_insert_with(|| CapacitySearch {
+        limit: spec.limit_in_words(),
+        sustained_per_s: None,
+        ended: SearchEnd::Unfinished,
+        why: "the search was cut short".to_owned(),
+        steps: Vec::new(),
+    })
+}
+
+fn step(spec: &Capacity, rate_per_s: f64, measurement: &Measurement) -> CapacityStep {
+    let Measurement { outcome, plan, samples, .. } = measurement;
+    let report = LoadReport::new(outcome, plan);
+    let figures = StepFigures::of(spec, rate_per_s, outcome, &report);
+    let judged = judge(spec, &figures);
+    let (cost, _) = samples.cut(outcome.started_ns, outcome.ended_ns);
+    CapacityStep {
+        asked_per_s: rate_per_s,
+        reached_per_s: figures.reached_per_s(),
+        length_s: figures.length_s,
+        p50_ms: figures.times_ms.map(|times| times.p50),
+        p99_ms: figures.times_ms.map(|times| times.p99),
+        max_ms: figures.times_ms.map(|times| times.max),
+        failed: figures.failed,
+        cpu_cores: cost.map(|cost| cost.cpu_cores),
+        generator_share: report.generator.cpu_share,
+        verdict: judged.verdict,
+        why: judged.why,
+    }
+}
+
+/// What the lowest rate above the sustained one showed, or why there is none.
+fn why(search: &CapacitySearch) -> String {
+    let above = |step: &&CapacityStep| search.sustained_per_s.is_none_or(|held| step.asked_per_s > held);
+    let wanted = match search.ended {
+        SearchEnd::Generator => StepVerdict::Generator,
+        _ => StepVerdict::Broken,
+    };
+    let refused = search.steps.iter().filter(above).filter(|step| step.verdict == wanted);
+    let lowest = refused.min_by(|a, b| a.asked_per_s.total_cmp(&b.asked_per_s));
+    match (search.ended, lowest) {
+        (SearchEnd::Ceiling, _) => "no higher rate may be tried; raise `to:`".to_owned(),
+        (SearchEnd::Undecided, _) => {
+            "its steps contradict each other; make them longer with `duration:`".to_owned()
+        }
+        (_, Some(step)) => {
+            let reason = step.why.as_deref().unwrap_or("it was not sustained");
+            format!("at {:.0}/s {reason}", step.asked_per_s)
+        }
+        (_, None) => "nothing was sustained".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tried(asked_per_s: f64, verdict: StepVerdict, why: &str) -> CapacityStep {
+        CapacityStep {
+            asked_per_s,
+            reached_per_s: asked_per_s,
+            length_s: 3.0,
+            p50_ms: None,
+            p99_ms: None,
+            max_ms: None,
+            failed: 0,
+            cpu_cores: None,
+            generator_share: 0.1,
+            verdict,
+            why: (!why.is_empty()).then(|| why.to_owned()),
+        }
+    }
+
+    fn ended(ended: SearchEnd) -> String {
+        why(&CapacitySearch {
+            limit: "p99 within 200 ms".into(),
+            sustained_per_s: Some(1_000.0),
+            ended,
+            why: String::new(),
+            steps: vec![
+                tried(1_000.0, StepVerdict::Broken, "a hiccup"),
+                tried(1_000.0, StepVerdict::Sustained, ""),
+                tried(4_000.0, StepVerdict::Generator, "it used 97 % of a core"),
+                tried(2_000.0, StepVerdict::Broken, "p99 was 900 ms"),
+                tried(1_050.0, StepVerdict::Broken, "p99 was 201 ms"),
+            ],
+        })
+    }
+
+    #[test]
+    fn what_ended_the_search_is_the_lowest_step_above_the_rate_that_is_sustained() {
+        assert_eq!(ended(SearchEnd::Found), "at 1050/s p99 was 201 ms");
+        assert_eq!(ended(SearchEnd::Generator), "at 4000/s it used 97 % of a core");
+        assert_eq!(ended(SearchEnd::Ceiling), "no higher rate may be tried; raise `to:`");
+    }
+}

@@ -1,0 +1,63 @@
+//! The search for a capacity, end to end, against a real server whose capacity is known.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on shall panic")]
+
+use assert_cmd::cargo::cargo_bin;
+use serde_json::Value;
+use std::fs;
+use std::process::Command;
+
+const DELAY_SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/delay.py");
+
+/// Eight workers of 50 ms each: 160 requests per second.
+const CAPACITY_PER_S: f64 = 160.0;
+
+#[test]
+fn a_server_of_eight_workers_sustains_what_eight_workers_can_do_and_no_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mine.yaml");
+    let text = format!(
+        "question: q\nserver: {{command: \"python3 {DELAY_SERVER} {{port}} 50\"}}\nenv: {{WORKERS: 8}}\n\
+         request: /\nwarmup: 300ms\nvariants: {{eight: {{}}}}\nclaims: [eight.capacity <= 168/s]\n\
+         loads: [{{capacity: {{p99: 400ms, from: 50/s, to: 1000/s, resolution: 20%}}, duration: 2s, runs: 1}}]\n"
+    );
+    fs::write(&path, text).unwrap();
+    let out = folder.path().join("out");
+    let output = Command::new(cargo_bin("threadcount"))
+        .args(["run", "--no-probe", "--out"])
+        .arg(&out)
+        .arg(&path)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let document: Value =
+        serde_json::from_str(&fs::read_to_string(out.join("result.json")).unwrap()).unwrap();
+    let record = &document["records"][0];
+    let search = &record["capacity"];
+    let sustained = search["sustained_per_s"].as_f64().unwrap_or(0.0);
+    assert!(sustained <= 1.05 * CAPACITY_PER_S, "{search:#}");
+
+    let steps = search["steps"].as_array().unwrap();
+    let verdicts = |wanted: &str, above: f64| {
+        let tried = steps.iter().filter(|step| step["asked_per_s"].as_f64().unwrap() > above);
+        tried.filter(|step| step["verdict"] == wanted).count()
+    };
+    assert_eq!(verdicts("sustained", 1.05 * CAPACITY_PER_S), 0, "{search:#}");
+    assert!(said.contains("asked: sustained"), "each step is in the log: {said}");
+
+    // On a machine that is busy with other tests the generator may come too late: then that is what the search says.
+    if search["ended"] == "found" {
+        assert!(sustained >= 0.6 * CAPACITY_PER_S, "{search:#}");
+        assert!(verdicts("broken", sustained) >= 2, "{search:#}");
+        let rate = record["measured"]["rate_per_s"]["asked"].as_f64().unwrap();
+        assert_eq!(rate, sustained, "the run's own figures are those of the step that is reported");
+        assert_eq!(document["claims"][0]["holds"], true);
+        assert_eq!(document["claims"][0]["measured"].as_f64(), Some(sustained));
+        let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(shown.contains("eight sustains") && shown.contains("p99 within 400 ms"), "{shown}");
+    } else {
+        assert_eq!(search["ended"], "generator", "{search:#}");
+        assert_eq!(document["trusted"], false);
+        assert!(document["claims"][0]["holds"].is_null());
+    }
+}
