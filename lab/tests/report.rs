@@ -94,8 +94,8 @@ fn runs_csv_has_one_row_for_each_run_and_every_metric() {
     assert_eq!(rows.len(), document.records.len());
     for (row, record) in rows.iter().zip(&document.records) {
         for metric in Metric::ALL {
-            let cell: f64 = row[column(metric.name())].parse().unwrap();
-            assert_eq!(Some(cell), metric.of(record), "{}", metric.name());
+            let cell: Option<f64> = row[column(metric.name())].parse().ok();
+            assert_eq!(cell, metric.of(record), "{}", metric.name());
         }
         assert_eq!(row[column("ok")], record.measured.as_ref().unwrap().requests.ok.to_string());
     }

@@ -71,16 +71,41 @@ pub fn ratio_of(comparison: &Comparison, metric: Metric) -> Option<&Ratio> {
 #[must_use]
 pub fn answer(comparison: &Comparison, open_load: bool) -> Answer {
     let name = comparison.variant.as_str();
+    if let Some(capacity) = capacity_line(comparison) {
+        // Rates and response times are those at each variant's own capacity: the search made them what they are.
+        let rest = [memory_line(comparison), cpu_line(comparison)];
+        return of(comparison, std::iter::once(Some(capacity)).chain(rest));
+    }
     let times = times_line(comparison, if open_load { name } else { "and each" });
     let rate = rate_line(comparison);
     let first = if open_load { [times, rate] } else { [rate, times] };
-    let rest = [memory_line(comparison), cpu_line(comparison)];
+    of(comparison, first.into_iter().chain([memory_line(comparison), cpu_line(comparison)]))
+}
+
+fn of(comparison: &Comparison, lines: impl Iterator<Item = Option<Line>>) -> Answer {
     Answer {
-        variant: name.to_owned(),
+        variant: comparison.variant.clone(),
         baseline: comparison.baseline.clone(),
         load: comparison.load.clone(),
-        lines: first.into_iter().chain(rest).flatten().collect(),
+        lines: lines.flatten().collect(),
     }
+}
+
+fn capacity_line(comparison: &Comparison) -> Option<Line> {
+    let ratio = ratio_of(comparison, Metric::Capacity)?;
+    let (variant, baseline) = (&comparison.variant, &comparison.baseline);
+    let phrase = match ratio.verdict {
+        Verdict::Higher | Verdict::Lower => {
+            Phrase::around(&format!("{variant} sustains "), ratio.ratio, &format!(" the rate of {baseline}"))
+        }
+        Verdict::NoDifference => Phrase::plain(format!("{variant} sustains the same rate as {baseline}")),
+        Verdict::NotEnoughRuns => Phrase::around(
+            &format!("{variant} sustains "),
+            ratio.ratio,
+            &format!(" the rate of {baseline} so far (not enough runs to say)"),
+        ),
+    };
+    Some(line(phrase, Metric::Capacity, ratio))
 }
 
 fn line(phrase: Phrase, metric: Metric, ratio: &Ratio) -> Line {
@@ -234,6 +259,26 @@ mod tests {
         assert_eq!(said[1].0, "and each waits 0.50x as long");
         assert_eq!(said[2].0, "for 1.38x the memory and 196 fewer OS threads");
         assert_eq!(said[2].1, "418 MB against 304, 27 threads against 223");
+    }
+
+    #[test]
+    fn a_capacity_is_said_instead_of_the_rates_and_times_that_the_search_made() {
+        let comparison = Comparison {
+            variant: "virtual".to_owned(),
+            baseline: "platform".to_owned(),
+            load: "capacity".to_owned(),
+            ratios: vec![
+                ratio(Metric::Rate, 9_390.0, 3_880.0, Verdict::Higher),
+                ratio(Metric::Capacity, 9_400.0, 3_900.0, Verdict::Higher),
+                ratio(Metric::P50, 60.0, 52.0, Verdict::Higher),
+                ratio(Metric::RssPeak, 418e6, 304e6, Verdict::Higher),
+            ],
+        };
+        let lines = answer(&comparison, true).lines;
+        assert_eq!(lines[0].phrase.text("x"), "virtual sustains 2.41x the rate of platform");
+        assert_eq!(lines[0].figures, "9,400/s against 3,900/s");
+        assert_eq!(lines[1].phrase.text("x"), "for 1.38x the memory");
+        assert_eq!(lines.len(), 2);
     }
 
     #[test]

@@ -45,12 +45,15 @@ fn sustained(name: &str, mean: f64, found: &[f64], limit: &str, last: &CapacityS
 /// No round found the server's own bound: the best that is known.
 fn not_found(name: &str, searched: &[&Record]) -> String {
     let searches = searched.iter().filter_map(|record| record.capacity.as_ref());
-    let best = searches.max_by(|a, b| a.sustained_per_s.unwrap_or(0.0).total_cmp(&b.sustained_per_s.unwrap_or(0.0)));
+    let best =
+        searches.max_by(|a, b| a.sustained_per_s.unwrap_or(0.0).total_cmp(&b.sustained_per_s.unwrap_or(0.0)));
     let Some(best) = best else { return format!("{name} was not searched") };
     let CapacitySearch { limit, why, .. } = best;
     match (best.sustained_per_s.map(|rate| words::figure(Metric::Capacity, rate)), best.ended) {
         (Some(rate), SearchEnd::Generator) => {
-            format!("{name} sustains {rate} or more with {limit}: the load generator was the bottleneck above it ({why})")
+            format!(
+                "{name} sustains {rate} or more with {limit}: the load generator was the bottleneck above it ({why})"
+            )
         }
         (Some(rate), SearchEnd::Ceiling) => format!("{name} sustains {rate} or more with {limit}: {why}"),
         (Some(rate), _) => format!("{name} seems to sustain {rate} with {limit}: {why}"),
@@ -106,8 +109,14 @@ mod tests {
 
     #[test]
     fn a_bound_that_is_not_the_servers_is_said_to_be_none() {
-        let generator = searched("virtual", Some(8_000.0), SearchEnd::Generator, "at 9000/s it used 97 % of a core");
-        let ceiling = searched("platform", Some(5_000.0), SearchEnd::Ceiling, "no higher rate may be tried; raise `to:`");
+        let generator =
+            searched("virtual", Some(8_000.0), SearchEnd::Generator, "at 9000/s it used 97 % of a core");
+        let ceiling = searched(
+            "platform",
+            Some(5_000.0),
+            SearchEnd::Ceiling,
+            "no higher rate may be tried; raise `to:`",
+        );
         assert_eq!(
             said(vec![generator, ceiling]),
             [

@@ -9,8 +9,9 @@ use crate::result::{Comparison, ResultDocument};
 use std::fmt::Write as _;
 
 /// The ratios that the table shows.
-const METRICS: [Metric; 7] = [
+const METRICS: [Metric; 8] = [
     Metric::Rate,
+    Metric::Capacity,
     Metric::P50,
     Metric::P99,
     Metric::P99_9,
@@ -60,7 +61,12 @@ fn load_part(text: &mut String, load: &LoadPart, document: &ResultDocument) {
     for answer in &load.answers {
         let _ = writeln!(text, "{}\n", sentence(answer));
     }
-    if load.answers.is_empty() {
+    for sentence in &load.capacity {
+        let _ = writeln!(text, "- {}", plain(sentence));
+    }
+    if !load.capacity.is_empty() {
+        text.push('\n');
+    } else if load.answers.is_empty() {
         text.push_str("Nothing to compare: one variant only, or no complete runs.\n\n");
     }
     for comparison in document.comparisons.iter().filter(|comparison| comparison.load == load.name) {

@@ -1,6 +1,7 @@
 //! One result seen many ways: terminal, HTML, Markdown, CSV, JUnit. Each is made from the result document alone.
 
 pub mod answer;
+pub mod capacity;
 pub mod csv;
 pub mod figures;
 pub mod html;

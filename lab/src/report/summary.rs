@@ -2,11 +2,12 @@
 
 use crate::compare::metric::Metric;
 use crate::experiment::{LoadKind, LoadSpec};
-use crate::report::answer::{Answer, answer};
+use crate::report::answer::{Answer, answer, ratio_of};
+use crate::report::capacity;
 use crate::report::figures;
 use crate::report::published::{self, PublishedRow};
 use crate::report::trust::{self, Trust};
-use crate::result::{ClaimResult, Finding, ResultDocument};
+use crate::result::{ClaimResult, Comparison, Finding, ResultDocument};
 use serde::Serialize;
 
 /// A result in words.
@@ -37,6 +38,8 @@ pub struct LoadPart {
     pub name: String,
     /// In words, e.g. `400 clients`.
     pub words: String,
+    /// What each variant sustains, in sentences; of capacity loads only.
+    pub capacity: Vec<String>,
     /// One for each comparison.
     pub answers: Vec<Answer>,
     /// Findings about this load.
@@ -85,10 +88,16 @@ pub fn summary(document: &ResultDocument) -> Summary {
 
 fn load_part(document: &ResultDocument, load: &LoadSpec) -> LoadPart {
     let open = !matches!(load.kind, LoadKind::Closed { .. });
+    // Without a capacity on both sides there is nothing of a search to compare.
+    let can_be_said = |comparison: &&Comparison| {
+        !matches!(load.kind, LoadKind::Capacity(_)) || ratio_of(comparison, Metric::Capacity).is_some()
+    };
     let comparisons = document.comparisons.iter().filter(|comparison| comparison.load == load.name);
+    let comparisons = comparisons.filter(can_be_said);
     LoadPart {
         name: load.name.clone(),
         words: load_words(load),
+        capacity: capacity::sentences(document, load),
         answers: comparisons.map(|comparison| answer(comparison, open)).collect(),
         findings: whys(document, |finding| finding.load.as_ref() == Some(&load.name)),
     }

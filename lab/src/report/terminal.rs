@@ -67,7 +67,12 @@ fn load_part(page: &mut Page, load: &LoadPart, heading: bool) {
     if heading {
         page.indented(2, vec![Piece::new(&load.words, Tone::Strong)]);
     }
-    if load.answers.is_empty() {
+    for sentence in &load.capacity {
+        page.indented(2, vec![Piece::new(sentence, Tone::Strong)]);
+    }
+    if !load.capacity.is_empty() {
+        page.blank();
+    } else if load.answers.is_empty() {
         page.indented(
             2,
             vec![Piece::new("nothing to compare: one variant only, or no complete runs", Tone::Dim)],
@@ -175,6 +180,7 @@ pub fn paragraph(document: &ResultDocument) -> String {
         sentences.push(format!("No verdict, the figures cannot be trusted: {why}."));
     }
     for load in &summary.loads {
+        sentences.extend(load.capacity.iter().map(|sentence| format!("{}.", capital(sentence))));
         for answer in &load.answers {
             let said: Vec<String> = answer.lines.iter().map(sentence_part).collect();
             sentences.push(format!("With {}, {}.", load.words, said.join(", ")));
