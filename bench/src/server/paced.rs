@@ -1,4 +1,8 @@
 //! Answers at known times, over epoll: a heap of what is due, and a wait until the next of it.
+//!
+//! Of what is due the newest goes out first. After a stall hundreds of answers are due at one moment, and writing them
+//! takes some milliseconds. In this order those are added to the longest waits, of which they are a small share; in
+//! the order of arrival they would be added to the waits that are truly none, and to every request that comes meanwhile.
 
 use crate::server::answer::{LONGEST_REQUEST, Reply, RequestReader};
 use crate::server::stop::StopSignal;
@@ -6,7 +10,7 @@ use crate::server::{Counts, Pace, Served};
 use rustix::event::epoll;
 use rustix::time::Timespec;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
@@ -15,7 +19,10 @@ use threadcount_load::clock::{NANOS_PER_S, now_ns};
 const LISTENER: u64 = u64::MAX;
 const STOP: u64 = u64::MAX - 1;
 
-/// An answer in the queue; the order is by time, then by arrival, which keeps a connection's answers in their order.
+/// How many answers are written before new requests are looked for.
+const AT_ONCE: usize = 16;
+
+/// The moment at which a connection's next answer is due; the order is by time, then by arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Due {
     at_ns: u64,
@@ -23,12 +30,13 @@ struct Due {
     place: usize,
     /// Which of the connections that used this place.
     generation: u64,
-    reply: Reply,
 }
 
 struct Connection {
     stream: TcpStream,
     unread: Vec<u8>,
+    /// The answers to come, in the order of the requests, whatever the order in which they become due.
+    replies: VecDeque<Reply>,
     last_due_ns: u64,
     generation: u64,
 }
@@ -43,6 +51,8 @@ pub struct Paced<'a> {
     free: Vec<usize>,
     accepted: u64,
     due: BinaryHeap<Reverse<Due>>,
+    /// What is due and not yet written, the newest last.
+    ready: Vec<Due>,
     counts: Counts,
 }
 
@@ -70,6 +80,7 @@ impl<'a> Paced<'a> {
             free: Vec::new(),
             accepted: 0,
             due: BinaryHeap::new(),
+            ready: Vec::new(),
             counts: Counts::default(),
         })
     }
@@ -83,7 +94,7 @@ impl<'a> Paced<'a> {
         let mut chunk = vec![0; LONGEST_REQUEST];
         loop {
             events.clear();
-            let wait = self.due.peek().map(|Reverse(due)| timespec(due.at_ns.saturating_sub(now_ns())));
+            let wait = self.until_next_ns().map(timespec);
             match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut events), wait.as_ref()) {
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
@@ -97,6 +108,14 @@ impl<'a> Paced<'a> {
             }
             self.answer_what_is_due();
         }
+    }
+
+    /// How long there is nothing to write; `None`: until a request comes.
+    fn until_next_ns(&self) -> Option<u64> {
+        if !self.ready.is_empty() {
+            return Some(0);
+        }
+        self.due.peek().map(|Reverse(due)| due.at_ns.saturating_sub(now_ns()))
     }
 
     fn accept_all(&mut self) {
@@ -117,8 +136,13 @@ impl<'a> Paced<'a> {
             self.counts.opened();
             self.accepted += 1;
             let generation = self.accepted;
-            self.connections[place] =
-                Some(Connection { stream, unread: Vec::new(), last_due_ns: 0, generation });
+            self.connections[place] = Some(Connection {
+                stream,
+                unread: Vec::new(),
+                replies: VecDeque::new(),
+                last_due_ns: 0,
+                generation,
+            });
         }
     }
 
@@ -138,7 +162,8 @@ impl<'a> Paced<'a> {
             let own_ns = if reply == Reply::Refuse { came_ns } else { self.pace.due_ns(came_ns) };
             let at_ns = own_ns.max(connection.last_due_ns);
             connection.last_due_ns = at_ns;
-            self.due.push(Reverse(Due { at_ns, arrival, place, generation: connection.generation, reply }));
+            connection.replies.push_back(reply);
+            self.due.push(Reverse(Due { at_ns, arrival, place, generation: connection.generation }));
             if reply.closes() {
                 break;
             }
@@ -146,26 +171,35 @@ impl<'a> Paced<'a> {
         connection.unread.drain(..used);
     }
 
+    /// Writes a few of the answers that are due, so that new requests do not wait for the rest.
     fn answer_what_is_due(&mut self) {
         let now = now_ns();
         while let Some(&Reverse(due)) = self.due.peek()
             && due.at_ns <= now
         {
             self.due.pop();
-            let Some(connection) =
-                self.connections[due.place].as_mut().filter(|c| c.generation == due.generation)
-            else {
-                continue;
-            };
-            // The answer is far smaller than the socket's buffer: a short write means that nobody reads.
-            let written =
-                connection.stream.write(due.reply.bytes()).is_ok_and(|n| n == due.reply.bytes().len());
-            if written {
-                self.counts.answered(due.reply, now);
-            }
-            if !written || due.reply.closes() {
-                self.close(due.place);
-            }
+            self.ready.push(due);
+        }
+        for _ in 0..AT_ONCE {
+            let Some(due) = self.ready.pop() else { return };
+            self.answer(due, now);
+        }
+    }
+
+    fn answer(&mut self, due: Due, now_ns: u64) {
+        let connection = self.connections[due.place].as_mut().filter(|c| c.generation == due.generation);
+        let Some((connection, reply)) =
+            connection.and_then(|c| c.replies.pop_front().map(|reply| (c, reply)))
+        else {
+            return;
+        };
+        // The answer is far smaller than the socket's buffer: a short write means that nobody reads.
+        let written = connection.stream.write(reply.bytes()).is_ok_and(|n| n == reply.bytes().len());
+        if written {
+            self.counts.answered(reply, now_ns);
+        }
+        if !written || reply.closes() {
+            self.close(due.place);
         }
     }
 
