@@ -44,6 +44,9 @@ pub struct Record {
     /// Why there is no probe in the JVM, where there should be one.
     #[serde(default)]
     pub probe_refused: Option<String>,
+    /// All threads in the middle of the load, as JSON; a file relative to the result folder.
+    #[serde(default)]
+    pub thread_dump: Option<String>,
     /// The kernel's TCP counters over the window, machine-wide.
     pub network: Option<NetworkCounters>,
     /// Load per second of the measured window.
@@ -82,6 +85,25 @@ pub struct ServerFacts {
     pub pool_max_threads: Option<u32>,
     /// Its log file, relative to the result folder.
     pub log: Option<String>,
+    /// JVM flags as the JVM itself reports them: those it was given, then those it set (`jcmd PID VM.flags`).
+    #[serde(default)]
+    pub jvm_flags: Vec<String>,
+    /// The server behind it.
+    #[serde(default)]
+    pub backend: Option<BackendFacts>,
+}
+
+/// A server behind the server, as it was started.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BackendFacts {
+    /// The exact command line.
+    pub command: Vec<String>,
+    /// Its base URL.
+    pub url: String,
+    /// The JVM, where it is one.
+    pub java: Option<String>,
+    /// Its log file, relative to the result folder.
+    pub log: Option<String>,
 }
 
 /// A thread as a server reported it.
@@ -111,6 +133,9 @@ pub struct Cost {
     pub cpu_s: f64,
     /// The same as cores used on average.
     pub cpu_cores: f64,
+    /// The same in the busiest second, at least; `None`: shorter than a second, or an older result.
+    #[serde(default)]
+    pub cpu_cores_peak: Option<f64>,
     /// The same per completed request, in microseconds.
     pub cpu_us_per_request: Option<f64>,
     /// The part of `cpu_cores` in the kernel.

@@ -30,10 +30,22 @@ pub struct ResultDocument {
     pub findings: Vec<Finding>,
     /// What was claimed, and whether it holds.
     pub claims: Vec<ClaimResult>,
+    /// Variants that could not run on this machine.
+    #[serde(default)]
+    pub skipped: Vec<Skipped>,
     /// May the figures be believed?
     pub trusted: bool,
     /// If not, why; the most important first.
     pub why_not: Vec<String>,
+}
+
+/// A variant that could not run on this machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Skipped {
+    /// Its name.
+    pub variant: String,
+    /// Why not, as a sentence.
+    pub why: String,
 }
 
 /// The machine.
@@ -138,6 +150,9 @@ pub struct Evidence {
 pub struct ClaimResult {
     /// As written.
     pub claim: String,
+    /// What the study says, in our words.
+    #[serde(default)]
+    pub says: Option<String>,
     /// The left side with the published figures, where all were published.
     pub published: Option<f64>,
     /// The left side with the measured figures; `None`: it could not be measured.

@@ -138,6 +138,7 @@ mod tests {
                 warmup_s: 10.0,
                 published: Vec::new(),
                 claims: Vec::new(),
+                unavailable: Vec::new(),
                 quick: false,
             },
             machine: Default::default(),
@@ -145,6 +146,7 @@ mod tests {
             comparisons: Vec::new(),
             findings: Vec::new(),
             claims: Vec::new(),
+            skipped: Vec::new(),
             trusted: true,
             why_not: Vec::new(),
         }

@@ -1,12 +1,12 @@
 //! All runs of one experiment, in the order of its plan; the result is saved after each of them.
 
 use crate::compare::{claims, compare, trust};
-use crate::experiment::Experiment;
 use crate::experiment::plan::plan;
+use crate::experiment::{Experiment, Variant};
 use crate::explain::explain;
 use crate::observe::machine;
 use crate::record::Record;
-use crate::result::{ResultDocument, SCHEMA};
+use crate::result::{ResultDocument, SCHEMA, Skipped};
 use crate::result_folder::FolderError;
 use crate::run::Runner;
 use crate::run::watch::{Event, Watch};
@@ -44,9 +44,16 @@ fn conclude(experiment: &Experiment, records: Vec<Record>) -> ResultDocument {
         comparisons: compare(experiment, &records),
         findings: explain(experiment, &records),
         claims: claims(experiment, &records),
+        skipped: skipped(experiment),
         trusted,
         why_not,
         experiment: experiment.clone(),
         records,
     }
+}
+
+fn skipped(experiment: &Experiment) -> Vec<Skipped> {
+    let of =
+        |variant: &Variant| variant.skipped.clone().map(|why| Skipped { variant: variant.name.clone(), why });
+    experiment.variants.iter().filter_map(of).collect()
 }

@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test ends where something is missing")]
 
-use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -53,18 +52,12 @@ impl Bench {
 const AMPLE: Duration = Duration::from_secs(120);
 
 fn command(command: &str) -> Variant {
-    Variant {
-        name: "mine".to_owned(),
-        note: None,
-        server: Server::Command {
-            command: command.to_owned(),
-            url: "http://127.0.0.1:{port}".to_owned(),
-            ready: "/ready".to_owned(),
-        },
-        jdk: None,
-        jvm: Vec::new(),
-        env: BTreeMap::new(),
-    }
+    let server = Server::Command {
+        command: command.to_owned(),
+        url: "http://127.0.0.1:{port}".to_owned(),
+        ready: "/ready".to_owned(),
+    };
+    Variant::new("mine", server)
 }
 
 fn is_alive(pid: u32) -> bool {
@@ -269,14 +262,14 @@ fn war(folder: &Path) -> String {
 }
 
 fn tomcat(threads: Threads, folder: &Path) -> Variant {
-    Variant {
-        name: "tomcat".to_owned(),
-        note: None,
-        server: Server::Tomcat { version: "11.0".to_owned(), app: war(folder), threads, accept_count: 100 },
-        jdk: Some(25),
-        jvm: vec!["-Xmx128m".to_owned()],
-        env: BTreeMap::new(),
-    }
+    let server = Server::Tomcat {
+        version: "11.0".to_owned(),
+        app: war(folder),
+        threads,
+        accept_count: 100,
+        max_connections: None,
+    };
+    Variant { jdk: Some(25), jvm: vec!["-Xmx128m".to_owned()], ..Variant::new("tomcat", server) }
 }
 
 fn runs_on_tomcat(threads: Threads, pool: Option<u32>) {
@@ -333,10 +326,15 @@ fn a_real_tomcat_whose_port_is_taken_ends_and_says_so() {
         threads: Threads::Virtual,
         clients: 1,
         accept_count: 10,
+        max_connections: None,
     };
     let war = war(folder.path());
-    let base =
-        threadcount::launch::tomcat_base::TomcatBase::create(&distribution, &connector, Path::new(&war));
+    let base = threadcount::launch::tomcat_base::TomcatBase::create(
+        &distribution,
+        &connector,
+        Path::new(&war),
+        None,
+    );
     let command = base.as_ref().unwrap().command(&distribution, jdk, &["-Xmx64m".to_owned()]);
     let mut process = ServerProcess::start(&command, &folder.path().join("log")).unwrap();
     let give_up = Instant::now() + AMPLE;

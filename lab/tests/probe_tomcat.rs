@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test ends where something is missing")]
 
-use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,14 +40,12 @@ impl Bench {
             app: "servlets".to_owned(),
             threads,
             accept_count: 100,
+            max_connections: None,
         };
         let variant = Variant {
-            name: "tomcat".to_owned(),
-            note: None,
-            server,
             jdk: Some(feature),
             jvm: vec!["-Xmx128m".to_owned()],
-            env: BTreeMap::new(),
+            ..Variant::new("tomcat", server)
         };
         let server = launcher.launch(&variant, 8, &folder.path().join("run"), &AtomicBool::new(false));
         let server = server.unwrap_or_else(|error| panic!("{error}\n{}", error.log_tail().join("\n")));
@@ -105,14 +102,9 @@ fn command(java: u16) -> Option<(RunningServer, TempDir)> {
     let file = folder.path().join("Web.java");
     std::fs::write(&file, source).unwrap();
     let command = format!("sh -c 'java -Xmx64m {} {{port}}; true'", file.display());
-    let variant = Variant {
-        name: "mine".to_owned(),
-        note: None,
-        server: Server::Command { command, url: "http://127.0.0.1:{port}".to_owned(), ready: "/".to_owned() },
-        jdk: Some(java),
-        jvm: Vec::new(),
-        env: BTreeMap::new(),
-    };
+    let server =
+        Server::Command { command, url: "http://127.0.0.1:{port}".to_owned(), ready: "/".to_owned() };
+    let variant = Variant { jdk: Some(java), ..Variant::new("mine", server) };
     let server = launcher.launch(&variant, 1, &folder.path().join("run"), &AtomicBool::new(false));
     let server = server.unwrap_or_else(|error| panic!("{error}\n{}", error.log_tail().join("\n")));
     Some((server, folder))

@@ -3,9 +3,10 @@
 use super::progress::Progress;
 use super::{FAILED, interrupt};
 use crate::compare::claim::judge;
-use crate::experiment::Experiment;
 use crate::experiment::claim::{Names, parse};
 use crate::experiment::plan::plan;
+use crate::experiment::{Experiment, Variant};
+use crate::launch::LaunchError;
 use crate::launch::launcher::Launcher;
 use crate::observe::probe::{Instruments, ProbeChoice};
 use crate::report::terminal::{TerminalStyle, terminal};
@@ -69,7 +70,7 @@ impl Conduct {
     ///
     /// # Errors
     /// A claim that cannot be read, a server that cannot be had, a result that cannot be written.
-    pub fn run(&self, experiment: Experiment, out: &Path) -> miette::Result<Conducted> {
+    pub fn run(&self, mut experiment: Experiment, out: &Path) -> miette::Result<Conducted> {
         let names = Names::of(&experiment);
         let mut conditions = Vec::new();
         for written in &self.fail_if {
@@ -79,8 +80,8 @@ impl Conduct {
         let probe = if self.no_probe { ProbeChoice::Off } else { self.probe };
         let instruments = Instruments { probe, jfr: self.jfr };
         let launcher = Launcher { instruments, ..Launcher::of_this_machine() };
-        for variant in &experiment.variants {
-            launcher.prepare(variant).into_diagnostic()?;
+        for variant in &mut experiment.variants {
+            prepare(&launcher, variant)?;
         }
         let folder = ResultFolder::create(out).into_diagnostic()?;
         let interrupted = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
@@ -105,6 +106,27 @@ impl Conduct {
             .collect();
         let cut_short = document.records.len() < plan(&experiment).len();
         Ok(Conducted { document, failing, cut_short })
+    }
+}
+
+/// Finds everything a variant needs. What is not installed and no mistake leaves it out, and is said.
+fn prepare(launcher: &Launcher, variant: &mut Variant) -> miette::Result<()> {
+    let Err(error) = launcher.prepare(variant) else { return Ok(()) };
+    match error.cannot_here() {
+        Some(why) => {
+            anstream::eprintln!("{} is skipped: {why}", variant.name);
+            variant.skipped = Some(why.to_owned());
+            Ok(())
+        }
+        None => Err(told(error)),
+    }
+}
+
+/// A launch error with the last lines of what it is about.
+fn told(error: LaunchError) -> miette::Report {
+    match error.log_tail() {
+        [] => miette::Report::from_err(error),
+        lines => miette::miette!(help = lines.join("\n"), "{error}"),
     }
 }
 
@@ -144,6 +166,9 @@ pub fn exit_code(conducted: &[Conducted]) -> ExitCode {
         for condition in failing {
             failed = true;
             anstream::eprintln!("{name}: --fail-if holds: {}", condition.claim);
+        }
+        if !document.skipped.is_empty() && document.skipped.len() == document.experiment.variants.len() {
+            anstream::eprintln!("{name}: nothing was run, because no variant can run on this machine");
         }
         if *cut_short {
             failed = true;

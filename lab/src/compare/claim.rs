@@ -1,8 +1,8 @@
 //! Does a claim hold? Evaluated over the mean of each figure over the complete runs.
 
 use super::runs::{complete, figures, mean};
-use crate::experiment::Experiment;
 use crate::experiment::claim::{Claim, Comparison, Expr, Figure, Names, Operator, Test, parse};
+use crate::experiment::{Experiment, StatedClaim};
 use crate::record::Record;
 use crate::result::ClaimResult;
 
@@ -10,9 +10,12 @@ use crate::result::ClaimResult;
 #[must_use]
 pub fn claims(experiment: &Experiment, records: &[Record]) -> Vec<ClaimResult> {
     let names = Names::of(experiment);
-    let tried = experiment.claims.iter().map(|written| match parse(written, &names) {
-        Ok(claim) => judge(written, &claim, experiment, records),
-        Err(fault) => untried(written, fault.message),
+    let tried = experiment.claims.iter().map(|StatedClaim { claim: written, says }| {
+        let result = match parse(written, &names) {
+            Ok(claim) => judge(written, &claim, experiment, records),
+            Err(fault) => untried(written, fault.message),
+        };
+        ClaimResult { says: says.clone(), ..result }
     });
     tried.collect()
 }
@@ -20,7 +23,7 @@ pub fn claims(experiment: &Experiment, records: &[Record]) -> Vec<ClaimResult> {
 /// Tries one claim, also one of `--fail-if`.
 #[must_use]
 pub fn judge(written: &str, claim: &Claim, experiment: &Experiment, records: &[Record]) -> ClaimResult {
-    let measure = |figure: &Figure| measured(figure, records);
+    let measure = |figure: &Figure| measured(figure, experiment, records);
     let publish = |figure: &Figure| published(figure, experiment).ok_or_else(String::new);
     let left = |look: Look<'_>| claim.comparisons.first().map(|first| value(&first.left, look));
     let mut holds = Some(true);
@@ -37,6 +40,7 @@ pub fn judge(written: &str, claim: &Claim, experiment: &Experiment, records: &[R
     }
     ClaimResult {
         claim: written.to_owned(),
+        says: None,
         published: left(&publish).and_then(Result::ok),
         measured: left(&measure).and_then(Result::ok),
         holds,
@@ -48,7 +52,8 @@ pub fn judge(written: &str, claim: &Claim, experiment: &Experiment, records: &[R
 type Look<'a> = &'a dyn Fn(&Figure) -> Result<f64, String>;
 
 fn untried(written: &str, why: String) -> ClaimResult {
-    ClaimResult { claim: written.to_owned(), published: None, measured: None, holds: None, why: Some(why) }
+    let claim = written.to_owned();
+    ClaimResult { claim, says: None, published: None, measured: None, holds: None, why: Some(why) }
 }
 
 fn is_true(comparison: &Comparison, look: Look<'_>) -> Result<bool, String> {
@@ -82,10 +87,15 @@ fn value(expr: &Expr, look: Look<'_>) -> Result<f64, String> {
     if value.is_finite() { Ok(value) } else { Err("it divides by zero".to_owned()) }
 }
 
-fn measured(figure: &Figure, records: &[Record]) -> Result<f64, String> {
+fn measured(figure: &Figure, experiment: &Experiment, records: &[Record]) -> Result<f64, String> {
     let Figure { variant, load, metric, .. } = figure;
     let runs = complete(records, variant, load);
     if runs.is_empty() {
+        let skipped =
+            experiment.variants.iter().find(|it| it.name == *variant).and_then(|it| it.skipped.as_ref());
+        if let Some(why) = skipped {
+            return Err(format!("could not be tried here: {why}"));
+        }
         return Err(format!("there is no complete run of {variant} under {load}"));
     }
     let name = metric.name();
@@ -170,6 +180,15 @@ mod tests {
             let result = tried(claim);
             assert_eq!((result.holds, result.why.as_deref()), (None, Some(why)), "{claim}");
         }
+    }
+
+    #[test]
+    fn a_claim_about_a_variant_that_cannot_run_here_says_why_and_keeps_what_the_study_says() {
+        let mut without = experiment("{claim: platform-10.1.rate > 1, says: an old Tomcat answers}");
+        without.variants[2].skipped = Some("there is no Tomcat 10.1".into());
+        let result = claims(&without, &records()).remove(0);
+        assert_eq!(result.why.as_deref(), Some("could not be tried here: there is no Tomcat 10.1"));
+        assert_eq!((result.holds, result.says.as_deref()), (None, Some("an old Tomcat answers")));
     }
 
     #[test]

@@ -17,8 +17,8 @@ pub fn compare(experiment: &Experiment, records: &[Record]) -> Vec<Comparison> {
 }
 
 fn under(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Vec<Comparison> {
-    let mut names =
-        experiment.variants.iter().map(|variant| variant.name.as_str()).filter(|name| load.includes(name));
+    let run_here = experiment.variants.iter().filter(|variant| variant.runs_under(load));
+    let mut names = run_here.map(|variant| variant.name.as_str());
     let Some(baseline) = names.next() else { return Vec::new() };
     let baseline_runs = complete(records, baseline, &load.name);
     let compared = names.map(|variant| {
@@ -66,8 +66,18 @@ impl Metric {
     #[must_use]
     pub const fn step(self) -> f64 {
         match self {
-            Self::OsThreads | Self::NativeThreads => 1.0,
-            Self::RssPeak | Self::PssPeak | Self::StackReserved | Self::StackCommitted => 4_096.0,
+            Self::OsThreads | Self::NativeThreads | Self::NativeThreadsAtStart => 1.0,
+            Self::RssPeak
+            | Self::PssPeak
+            | Self::StackReserved
+            | Self::StackCommitted
+            | Self::NativeReserved
+            | Self::NativeCommitted
+            | Self::HeapCommitted
+            | Self::StackReservedAtStart
+            | Self::StackCommittedAtStart
+            | Self::NativeReservedAtStart
+            | Self::NativeCommittedAtStart => 4_096.0,
             _ => 0.0,
         }
     }

@@ -12,6 +12,7 @@ impl Metric {
         let times = load.and_then(|load| load.response_time_ms);
         let cost = record.cost;
         let native = record.native_memory.map(|memory| memory.after);
+        let at_start = record.native_memory.map(|memory| memory.before);
         match self {
             Self::Rate => load.map(|load| load.rate_per_s.completed),
             Self::Capacity => record.capacity.as_ref().and_then(|search| search.capacity_per_s()),
@@ -23,14 +24,24 @@ impl Metric {
             Self::P99 => times.map(|times| times.p99),
             Self::P99_9 => times.map(|times| times.p99_9),
             Self::Max => times.map(|times| times.max),
+            Self::Elapsed => load.map(|load| load.elapsed_s * 1e3),
             Self::CpuPerRequest => cost.and_then(|cost| cost.cpu_us_per_request),
             Self::CpuCores => cost.map(|cost| cost.cpu_cores),
+            Self::CpuPeak => cost.and_then(|cost| cost.cpu_cores_peak),
             Self::RssPeak => cost.map(|cost| cost.rss_peak_bytes as f64),
             Self::PssPeak => cost.and_then(|cost| cost.pss_peak_bytes).map(|bytes| bytes as f64),
             Self::OsThreads => cost.map(|cost| f64::from(cost.os_threads_peak)),
             Self::NativeThreads => native.map(|memory| f64::from(memory.threads)),
             Self::StackReserved => native.map(|memory| memory.stack_reserved_bytes as f64),
             Self::StackCommitted => native.map(|memory| memory.stack_committed_bytes as f64),
+            Self::NativeReserved => native.map(|memory| memory.reserved_bytes as f64),
+            Self::NativeCommitted => native.map(|memory| memory.committed_bytes as f64),
+            Self::HeapCommitted => native.map(|memory| memory.heap_committed_bytes as f64),
+            Self::NativeThreadsAtStart => at_start.map(|memory| f64::from(memory.threads)),
+            Self::StackReservedAtStart => at_start.map(|memory| memory.stack_reserved_bytes as f64),
+            Self::StackCommittedAtStart => at_start.map(|memory| memory.stack_committed_bytes as f64),
+            Self::NativeReservedAtStart => at_start.map(|memory| memory.reserved_bytes as f64),
+            Self::NativeCommittedAtStart => at_start.map(|memory| memory.committed_bytes as f64),
             Self::ReadyAfter => load.map(|_| record.server.ready_after_ms),
         }
     }

@@ -26,6 +26,7 @@ pub(crate) fn run(variant: &str, load: &str, rate: f64, ms: f64) -> Record {
         capacity: None,
         jvm: None,
         probe_refused: None,
+        thread_dump: None,
         network: None,
         load_series: Vec::new(),
         process_series: Vec::new(),

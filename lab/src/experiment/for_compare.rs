@@ -2,7 +2,6 @@
 
 use super::{Experiment, LoadKind, LoadSpec, RequestSpec, Server, Variant};
 use miette::Diagnostic;
-use std::collections::BTreeMap;
 use thiserror::Error;
 
 /// What the command line of `threadcount compare` says.
@@ -70,12 +69,8 @@ impl Experiment {
             .variants
             .into_iter()
             .map(|(name, command)| Variant {
-                name,
                 note: Some(command.clone()),
-                server: Server::Command { command, url: base.clone(), ready: ready.clone() },
-                jdk: None,
-                jvm: Vec::new(),
-                env: BTreeMap::new(),
+                ..Variant::new(&name, Server::Command { command, url: base.clone(), ready: ready.clone() })
             })
             .collect();
         let names: Vec<&str> = variants.iter().map(|variant| variant.name.as_str()).collect();
@@ -89,6 +84,8 @@ impl Experiment {
             request,
             runs: asked.runs,
             only_variants: Vec::new(),
+            warmup_s: None,
+            thread_dump: false,
         };
         Ok(Self {
             name: "compare".to_owned(),
@@ -99,6 +96,7 @@ impl Experiment {
             warmup_s: asked.warmup_s,
             published: Vec::new(),
             claims: Vec::new(),
+            unavailable: Vec::new(),
             quick: false,
         })
     }

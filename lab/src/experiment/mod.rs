@@ -42,10 +42,49 @@ pub struct Experiment {
     pub warmup_s: f64,
     /// Figures that were published before.
     pub published: Vec<Published>,
-    /// Statements about the records, as written.
-    pub claims: Vec<String>,
+    /// Statements about the records.
+    pub claims: Vec<StatedClaim>,
+    /// Statements of the study that cannot be tried here.
+    #[serde(default)]
+    pub unavailable: Vec<Unavailable>,
     /// True when the sizes of `quick:` were used.
     pub quick: bool,
+}
+
+/// A claim as it is written, and what of the study it stands for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "WrittenClaim")]
+pub struct StatedClaim {
+    /// In the language of claims.
+    pub claim: String,
+    /// What the study says, in our words.
+    pub says: Option<String>,
+}
+
+/// Results of the first version have the bare text.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum WrittenClaim {
+    Bare(String),
+    Stated { claim: String, says: Option<String> },
+}
+
+impl From<WrittenClaim> for StatedClaim {
+    fn from(written: WrittenClaim) -> Self {
+        match written {
+            WrittenClaim::Bare(claim) => Self { claim, says: None },
+            WrittenClaim::Stated { claim, says } => Self { claim, says },
+        }
+    }
+}
+
+/// A statement of the study that cannot be tried here.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unavailable {
+    /// What the study says, in our words.
+    pub what: String,
+    /// Why it cannot be tried.
+    pub why: String,
 }
 
 /// Where a question and its published figures come from.
@@ -58,6 +97,14 @@ pub struct Study {
     pub url: Option<String>,
     /// The machine it ran on, in words.
     pub machine: Option<String>,
+}
+
+impl Experiment {
+    /// How long a load runs before it is measured, in seconds.
+    #[must_use]
+    pub fn warmup_s(&self, load: &LoadSpec) -> f64 {
+        load.warmup_s.unwrap_or(self.warmup_s)
+    }
 }
 
 /// One way to run the server.
@@ -75,6 +122,40 @@ pub struct Variant {
     pub jvm: Vec<String>,
     /// Environment variables added for the server.
     pub env: BTreeMap<String, String>,
+    /// A second server that is started before this one, and that this one asks.
+    #[serde(default)]
+    pub backend: Option<Backend>,
+    /// Why it cannot run on this machine; `None`: it can. Found out when a session begins.
+    #[serde(default)]
+    pub skipped: Option<String>,
+}
+
+impl Variant {
+    /// A variant with nothing but a server.
+    #[must_use]
+    pub fn new(name: &str, server: Server) -> Self {
+        Self {
+            name: name.to_owned(),
+            note: None,
+            server,
+            jdk: None,
+            jvm: Vec::new(),
+            env: BTreeMap::new(),
+            backend: None,
+            skipped: None,
+        }
+    }
+}
+
+/// A server behind the server. It is started afresh for each run; what it costs is not counted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Backend {
+    /// What is started.
+    pub server: Server,
+    /// The Java feature version it runs on, the same for all variants.
+    pub jdk: Option<u16>,
+    /// Its own JVM flags.
+    pub jvm: Vec<String>,
 }
 
 /// What is started.
@@ -91,6 +172,27 @@ pub enum Server {
         threads: Threads,
         /// The Connector's `acceptCount`: connections the kernel may hold before `accept`.
         accept_count: u32,
+        /// The Connector's `maxConnections`; `None`: Tomcat's own, or as many as the load needs.
+        #[serde(default)]
+        max_connections: Option<u32>,
+    },
+    /// A runnable jar.
+    Jar {
+        /// A module of our Maven reactor, or a path to a .jar.
+        jar: String,
+        /// Its arguments, as in a command; `{port}` stands for a free port.
+        args: String,
+        /// The path that answers when it is ready.
+        ready: String,
+    },
+    /// One of the servers in other languages.
+    Peer {
+        /// A folder below `peers`, or a path to one.
+        peer: String,
+        /// Arguments after the port.
+        args: String,
+        /// The path that answers when it is ready.
+        ready: String,
     },
     /// Any command. `{port}` in it and in the URL stands for a free port.
     Command {
@@ -103,6 +205,18 @@ pub enum Server {
     },
 }
 
+impl Server {
+    /// The text with which it is started, where somebody wrote one: arguments or a command.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Tomcat { .. } => "",
+            Self::Jar { args, .. } | Self::Peer { args, .. } => args,
+            Self::Command { command, .. } => command,
+        }
+    }
+}
+
 /// How requests get their threads.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -111,6 +225,18 @@ pub enum Threads {
     Platform(PoolSize),
     /// A virtual thread for each request.
     Virtual,
+    /// An executor of ours, dropped into Tomcat's `lib/`.
+    Executor(DropIn),
+}
+
+/// An executor of `jvm/executors`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DropIn {
+    /// A virtual thread for each task, also for Tomcats that have none of their own.
+    Virtual,
+    /// Platform threads without a limit, kept for a minute: the JDK's cached pool.
+    Cached,
 }
 
 /// The size of a pool.
@@ -142,6 +268,12 @@ pub struct LoadSpec {
     pub runs: u32,
     /// Which variants run under it; empty: all.
     pub only_variants: Vec<String>,
+    /// Its own warm-up, in seconds; `None`: the experiment's.
+    #[serde(default)]
+    pub warmup_s: Option<f64>,
+    /// Keep a dump of all threads, taken in the middle of it.
+    #[serde(default)]
+    pub thread_dump: bool,
 }
 
 /// Closed, open, or searched.

@@ -1,6 +1,6 @@
 //! The runs of an experiment in the order in which they happen.
 
-use super::{Experiment, LoadKind, LoadSpec, Published};
+use super::{Experiment, LoadKind, LoadSpec, Published, Variant};
 
 /// What starting, warming the connections, reading native memory and stopping a server takes, in seconds; for estimates.
 const START_STOP_S: f64 = 3.0;
@@ -24,13 +24,13 @@ pub struct PlannedRun {
 
 /// The runs, interleaved: each round runs every variant once, and every second round in the opposite order
 /// (A B C, C B A, ...), so that whatever drifts over time (heat, other users of the machine) weighs on all variants
-/// alike.
+/// alike. A variant that cannot run on this machine is left out.
 #[must_use]
 pub fn plan(experiment: &Experiment) -> Vec<PlannedRun> {
     let mut runs = Vec::new();
     for (load_index, load) in experiment.loads.iter().enumerate() {
         let mut order: Vec<usize> = (0..experiment.variants.len())
-            .filter(|&variant| load.includes(&experiment.variants[variant].name))
+            .filter(|&variant| experiment.variants[variant].runs_under(load))
             .collect();
         for round in 1..=load.runs {
             runs.extend(order.iter().map(|&variant| (variant, load_index, round)));
@@ -52,7 +52,7 @@ pub fn estimate_s(experiment: &Experiment) -> Option<f64> {
         .map(|run| {
             let load = &experiment.loads[run.load];
             let measured_s = load_length_s(experiment, load, &experiment.variants[run.variant].name)?;
-            Some(START_STOP_S + experiment.warmup_s + measured_s)
+            Some(START_STOP_S + experiment.warmup_s(load) + measured_s)
         })
         .sum()
 }
@@ -92,6 +92,14 @@ fn published_rate(experiment: &Experiment, load: &LoadSpec, variant: &str) -> Op
     slowest(&mut all.iter().filter(here).filter(|entry| entry.variant == variant))
         .or_else(|| slowest(&mut all.iter().filter(here)))
         .or_else(|| slowest(&mut all.iter()))
+}
+
+impl Variant {
+    /// Does it run under the load, on this machine?
+    #[must_use]
+    pub fn runs_under(&self, load: &LoadSpec) -> bool {
+        self.skipped.is_none() && load.includes(&self.name)
+    }
 }
 
 impl LoadSpec {
@@ -149,6 +157,13 @@ mod tests {
     }
 
     #[test]
+    fn a_variant_that_cannot_run_here_is_left_out() {
+        let mut experiment = experiment("loads: [{clients: 1, duration: 1s, runs: 2}]");
+        experiment.variants[0].skipped = Some("there is no Ada here".into());
+        assert_eq!(order(&experiment), "b c c b");
+    }
+
+    #[test]
     fn loads_come_one_after_the_other() {
         let experiment =
             experiment("runs: 1\nloads: [{clients: 1, duration: 1s}, {clients: 2, duration: 1s}]");
@@ -160,6 +175,8 @@ mod tests {
     fn the_estimate_counts_warm_up_measuring_and_starting() {
         let timed = experiment("warmup: 8s\nloads: [{clients: 1, duration: 6s, runs: 2}]");
         assert_eq!(estimate_s(&timed), Some(6.0 * 17.0));
+        let cold = experiment("warmup: 8s\nloads: [{clients: 1, duration: 6s, runs: 2, warmup: 0s}]");
+        assert_eq!(estimate_s(&cold), Some(6.0 * 9.0));
         let counted = experiment("warmup: 7s\nloads: [{clients: 1, requests: 1000, runs: 1}]");
         assert_eq!(estimate_s(&counted), None);
     }

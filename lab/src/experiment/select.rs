@@ -2,7 +2,7 @@
 
 use super::claim::{self, Names};
 use super::suggest::advice;
-use super::{Experiment, Variant};
+use super::{Experiment, StatedClaim, Variant};
 use miette::Diagnostic;
 use thiserror::Error;
 
@@ -81,7 +81,7 @@ fn check_names(experiment: &Experiment, written: &[String]) -> Result<(), Select
 
 fn multiplied(experiment: Experiment, jdks: &[u16]) -> Experiment {
     let claims = jdks.iter().flat_map(|&jdk| claims_on(&experiment, jdk));
-    let mut claims: Vec<String> = claims.collect();
+    let mut claims: Vec<StatedClaim> = claims.collect();
     claims.dedup();
     let mut variants: Vec<Variant> = Vec::new();
     for &jdk in jdks {
@@ -117,17 +117,17 @@ fn on(variant: &str, jdk: u16) -> String {
 }
 
 /// The claims with each variant that has a JDK named on this one.
-fn claims_on(experiment: &Experiment, jdk: u16) -> Vec<String> {
+fn claims_on(experiment: &Experiment, jdk: u16) -> Vec<StatedClaim> {
     let names = Names::of(experiment);
     let has_jdk =
         |name: &str| experiment.variants.iter().any(|variant| variant.name == name && variant.jdk.is_some());
-    let renamed = experiment.claims.iter().map(|written| {
-        let Ok(claim) = claim::parse(written, &names) else { return written.clone() };
-        let mut text = written.clone();
+    let renamed = experiment.claims.iter().map(|stated| {
+        let Ok(claim) = claim::parse(&stated.claim, &names) else { return stated.clone() };
+        let mut text = stated.claim.clone();
         for figure in claim.figures().into_iter().rev().filter(|figure| has_jdk(&figure.variant)) {
             text.insert_str(figure.variant_span.end, &format!("@{jdk}"));
         }
-        text
+        StatedClaim { claim: text, says: stated.says.clone() }
     });
     renamed.collect()
 }
@@ -204,7 +204,7 @@ mod tests {
             ["virtual@21", "virtual@25"]
         );
         assert_eq!(
-            two.claims,
+            two.claims.iter().map(|stated| stated.claim.as_str()).collect::<Vec<_>>(),
             [
                 "virtual@21.rate / platform-10.1@21.rate > 1",
                 "virtual@21@c8.p50 < 3",
@@ -212,7 +212,7 @@ mod tests {
                 "virtual@25@c8.p50 < 3"
             ]
         );
-        assert!(two.claims.iter().all(|claim| claim::parse(claim, &Names::of(&two)).is_ok()));
+        assert!(two.claims.iter().all(|claim| claim::parse(&claim.claim, &Names::of(&two)).is_ok()));
     }
 
     #[test]

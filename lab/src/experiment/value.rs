@@ -134,6 +134,15 @@ impl Node {
         u32::try_from(number).map_err(|_| self.bad(what, "smaller than 4,294,967,296"))
     }
 
+    /// `true` or `false`.
+    pub(super) fn truth(&self, what: &str) -> Result<bool, Fault> {
+        match self.text(what)? {
+            "true" => Ok(true),
+            "false" => Ok(false),
+            _ => Err(self.bad(what, "true or false")),
+        }
+    }
+
     /// A duration in seconds.
     pub(super) fn seconds(&self, what: &str) -> Result<f64, Fault> {
         let text = self.text(what)?;

@@ -51,7 +51,7 @@ fn pair<'a>(experiment: &'a Experiment, load: &LoadSpec) -> Option<(&'a Variant,
     let run = || experiment.variants.iter().filter(|variant| load.includes(&variant.name));
     let is = |variant: &&Variant, wanted: &Threads| match &variant.server {
         Server::Tomcat { threads, .. } => threads == wanted,
-        Server::Command { .. } => false,
+        _ => false,
     };
     let virtual_one = run().find(|variant| is(variant, &Threads::Virtual))?;
     let sized = run().find(|variant| {

@@ -2,18 +2,48 @@
 
 use std::path::{Path, PathBuf};
 
-/// The WAR of an experiment is not there.
+/// The WAR or jar of an experiment is not there.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "The web application `{app}` was not found; looked for {}. Build Threadcount's own with `./dev build`, \
-     set THREADCOUNT_APPS to the folder that holds it, or write the path of a .war",
-    looked_at.iter().map(|it| it.display().to_string()).collect::<Vec<_>>().join(", ")
+    "The {what} `{app}` was not found; looked for {}. Build Threadcount's own with `./dev build`, \
+     set THREADCOUNT_APPS to the folder that holds it, or write the path of a .{}",
+    looked_at.iter().map(|it| it.display().to_string()).collect::<Vec<_>>().join(", "),
+    what.ending()
 )]
 pub struct AppMissing {
+    /// Which kind of file.
+    pub what: Archive,
     /// As written in the experiment.
     pub app: String,
     /// Every file that was tried.
     pub looked_at: Vec<PathBuf>,
+}
+
+/// A kind of file that Maven makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Archive {
+    /// A web application.
+    War,
+    /// A runnable jar, or a library.
+    Jar,
+}
+
+impl Archive {
+    const fn ending(self) -> &'static str {
+        match self {
+            Self::War => "war",
+            Self::Jar => "jar",
+        }
+    }
+}
+
+impl std::fmt::Display for Archive {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::War => "web application",
+            Self::Jar => "jar",
+        })
+    }
 }
 
 /// Finds the WAR of our Maven reactor by name, or takes a path that ends in `.war`.
@@ -24,12 +54,31 @@ pub struct AppMissing {
 /// # Errors
 /// [`AppMissing`] with the files that were looked for.
 pub fn find(app: &str) -> Result<PathBuf, AppMissing> {
-    let missing = |looked_at| AppMissing { app: app.to_owned(), looked_at };
-    if has_war_ending(app) {
-        let path = PathBuf::from(app);
-        return if path.is_file() { Ok(path) } else { Err(missing(vec![path])) };
+    find_archive(Archive::War, app)
+}
+
+/// Finds a jar of our Maven reactor by name, or takes a path that ends in `.jar`. Looks where [`find`] does.
+///
+/// # Errors
+/// [`AppMissing`] with the files that were looked for.
+pub fn find_jar(jar: &str) -> Result<PathBuf, AppMissing> {
+    find_archive(Archive::Jar, jar)
+}
+
+fn find_archive(what: Archive, app: &str) -> Result<PathBuf, AppMissing> {
+    let missing = |looked_at| AppMissing { what, app: app.to_owned(), looked_at };
+    let path = Path::new(app);
+    if path.extension().is_some_and(|it| it == what.ending()) {
+        return if path.is_file() { Ok(absolute(path)) } else { Err(missing(vec![path.to_owned()])) };
     }
-    find_built(app, &format!("{app}.war")).map_err(missing)
+    let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    let found = find_built(app, &format!("{name}.{}", what.ending())).map_err(missing)?;
+    Ok(absolute(&found))
+}
+
+/// The server may have a working folder of its own.
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// Finds a file that a module of our Maven reactor builds, where [`find`] looks for a WAR.
@@ -65,10 +114,6 @@ fn find_in(
     Err(looked_at)
 }
 
-fn has_war_ending(app: &str) -> bool {
-    Path::new(app).extension().is_some_and(|it| it == "war")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,13 +146,15 @@ mod tests {
         touch(&mine);
         assert_eq!(find(mine.to_str().unwrap()), Ok(mine));
         assert!(find("/nowhere/mine.war").is_err());
+        let jar = find_jar("/nowhere/mine.jar").unwrap_err().to_string();
+        assert!(jar.starts_with("The jar `/nowhere/mine.jar` was not found"), "{jar}");
     }
 
     #[test]
     fn a_missing_app_is_answered_with_how_to_build_it() {
         let root = tempfile::tempdir().unwrap();
         let looked_at = find_in("servlets", "servlets.war", None, &[root.path().to_owned()]).unwrap_err();
-        let says = AppMissing { app: "servlets".to_owned(), looked_at }.to_string();
+        let says = AppMissing { what: Archive::War, app: "servlets".to_owned(), looked_at }.to_string();
         assert!(says.contains("`servlets` was not found") && says.contains("./dev build"), "{says}");
         assert!(says.contains("jvm/servlets/target/servlets.war"), "{says}");
     }

@@ -8,6 +8,27 @@ use std::path::PathBuf;
 /// What stands for the port in a command, its environment and its URL.
 pub const PORT: &str = "{port}";
 
+/// What stands for the base URL of the server behind.
+pub const BACKEND: &str = "{backend}";
+
+/// What is put where `{port}` and `{backend}` stand.
+#[derive(Clone, Copy, Debug)]
+pub struct Fill<'a> {
+    /// A free port.
+    pub port: u16,
+    /// The backend's base URL, where there is one.
+    pub backend: Option<&'a str>,
+}
+
+impl Fill<'_> {
+    /// The text with both filled in.
+    #[must_use]
+    pub fn text(&self, text: &str) -> String {
+        let filled = text.replace(PORT, &self.port.to_string());
+        self.backend.map_or_else(|| filled.clone(), |url| filled.replace(BACKEND, url))
+    }
+}
+
 /// A program with its arguments, environment and working folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServerCommand {
@@ -70,19 +91,18 @@ pub fn of_any(
     env: &BTreeMap<String, String>,
     jdk: Option<&Jdk>,
     jvm: &[String],
-    port: u16,
+    fill: &Fill<'_>,
 ) -> Result<ServerCommand, CommandError> {
-    let words = shlex::split(command).ok_or_else(|| CommandError::OpenQuote(command.to_owned()))?;
-    let mut words = words.into_iter().map(|word| fill(&word, port)).peekable();
+    let mut words = words(command, fill)?.into_iter().peekable();
     let mut made = ServerCommand::default();
     if let Some(jdk) = jdk {
         give_java(&mut made, jdk);
     }
     if !jvm.is_empty() {
-        made.set("JDK_JAVA_OPTIONS", java_options(jvm, port));
+        made.set("JDK_JAVA_OPTIONS", java_options(jvm, fill));
     }
     for (name, value) in env {
-        made.set(name, fill(value, port));
+        made.set(name, fill.text(value));
     }
     while let Some((name, value)) = words.peek().and_then(|word| assignment(word)) {
         made.set(&name, value);
@@ -95,10 +115,13 @@ pub fn of_any(
     Ok(made)
 }
 
-/// Puts the port where `{port}` stands.
-#[must_use]
-pub fn fill(text: &str, port: u16) -> String {
-    text.replace(PORT, &port.to_string())
+/// Splits a text like a shell does and fills in port and backend.
+///
+/// # Errors
+/// A quote that is open at the end.
+pub fn words(text: &str, fill: &Fill<'_>) -> Result<Vec<String>, CommandError> {
+    let words = shlex::split(text).ok_or_else(|| CommandError::OpenQuote(text.to_owned()))?;
+    Ok(words.iter().map(|word| fill.text(word)).collect())
 }
 
 fn give_java(command: &mut ServerCommand, jdk: &Jdk) {
@@ -108,9 +131,9 @@ fn give_java(command: &mut ServerCommand, jdk: &Jdk) {
 }
 
 /// Flags after those the user's own environment has; a flag with a blank is quoted as the launcher wants it.
-fn java_options(jvm: &[String], port: u16) -> String {
+fn java_options(jvm: &[String], fill: &Fill<'_>) -> String {
     let quoted = |flag: &String| {
-        let flag = fill(flag, port);
+        let flag = fill.text(flag);
         if flag.contains(char::is_whitespace) { format!("\"{flag}\"") } else { flag }
     };
     let inherited = std::env::var("JDK_JAVA_OPTIONS").ok().filter(|it| !it.is_empty());
@@ -133,8 +156,10 @@ mod tests {
     use super::super::jdk::tests::{made_up, release};
     use super::*;
 
+    const FILL: Fill<'_> = Fill { port: 4711, backend: Some("http://127.0.0.1:42") };
+
     fn of(command: &str) -> Result<ServerCommand, CommandError> {
-        of_any(command, &BTreeMap::new(), None, &[], 4711)
+        of_any(command, &BTreeMap::new(), None, &[], &FILL)
     }
 
     #[test]
@@ -147,9 +172,15 @@ mod tests {
     #[test]
     fn assignments_before_the_program_and_the_env_get_the_port_too() {
         let env = BTreeMap::from([("SERVER_PORT".to_owned(), "{port}".to_owned())]);
-        let command = of_any("MODE=fast URL=:{port} sh", &env, None, &[], 4711).unwrap();
+        let command = of_any("MODE=fast URL=:{port} sh", &env, None, &[], &FILL).unwrap();
         let env: Vec<_> = command.env.iter().map(|(name, value)| format!("{name}={value}")).collect();
         assert_eq!(env, ["MODE=fast", "SERVER_PORT=4711", "URL=:4711"]);
+    }
+
+    #[test]
+    fn the_backends_url_is_filled_in() {
+        let command = of("sh --backend={backend}/slow").unwrap();
+        assert_eq!(command.arguments, ["--backend=http://127.0.0.1:42/slow"]);
     }
 
     #[test]
@@ -158,7 +189,7 @@ mod tests {
         made_up(folder.path(), Some(&release("21.0.8+9")), &[("java", "exit 1")]);
         let jdk = Jdk::at(folder.path(), "a test").unwrap();
         let flags = ["-Xmx512m".to_owned(), "-Dname=a b".to_owned()];
-        let command = of_any("java -jar app.jar", &BTreeMap::new(), Some(&jdk), &flags, 1).unwrap();
+        let command = of_any("java -jar app.jar", &BTreeMap::new(), Some(&jdk), &flags, &FILL).unwrap();
         assert_eq!(command.program, jdk.java());
         assert_eq!(command.env["JAVA_HOME"], jdk.home.display().to_string());
         assert!(command.env["JDK_JAVA_OPTIONS"].ends_with("-Xmx512m \"-Dname=a b\""));

@@ -4,6 +4,7 @@ use super::app::AppMissing;
 use super::command::CommandError;
 use super::http_get::NotAUrl;
 use super::jdk_finder::JdkMissing;
+use super::peer::PeerError;
 use super::server_process::ServerError;
 use super::tomcat_base::BaseError;
 use super::tomcat_distribution::DistributionError;
@@ -17,8 +18,10 @@ pub enum LaunchError {
     #[error(transparent)]
     Jdk(#[from] JdkMissing),
     /// Too old a Java.
-    #[error("Virtual threads need Java 21 or newer; variant `{variant}` says Java {feature}")]
+    #[error("{what} need Java 21 or newer; variant `{variant}` says Java {feature}")]
     JdkTooOld {
+        /// What needs it.
+        what: &'static str,
         /// The variant.
         variant: String,
         /// Its Java.
@@ -36,13 +39,24 @@ pub enum LaunchError {
     /// A Tomcat without virtual threads.
     #[error(
         "Tomcat {version} has no StandardVirtualThreadExecutor, so variant `{variant}` cannot have virtual threads; \
-         write tomcat: \"10.1\" or \"11.0\""
+         write tomcat: \"10.1\" or \"11.0\", or threads: {{executor: virtual}} for one of ours"
     )]
     NoVirtualExecutor {
         /// Which Tomcat.
         version: String,
         /// The variant.
         variant: String,
+    },
+    /// A peer that cannot be built.
+    #[error(transparent)]
+    Peer(#[from] PeerError),
+    /// The server behind the server.
+    #[error("The backend of variant `{variant}` does not run. {source}")]
+    Backend {
+        /// The variant.
+        variant: String,
+        /// Why not.
+        source: Box<Self>,
     },
     /// Its folder.
     #[error(transparent)]
@@ -86,12 +100,31 @@ impl LaunchError {
     /// The last lines of the server's log, where it has one.
     #[must_use]
     pub fn log_tail(&self) -> &[String] {
-        if let Self::Server(error) = self { error.log_tail() } else { &[] }
+        match self {
+            Self::Server(error) => error.log_tail(),
+            Self::Peer(error) => error.log_tail(),
+            Self::Backend { source, .. } => source.log_tail(),
+            _ => &[],
+        }
     }
 
     /// Did the user stop us?
     #[must_use]
-    pub const fn is_interrupt(&self) -> bool {
-        matches!(self, Self::Server(ServerError::Interrupted))
+    pub fn is_interrupt(&self) -> bool {
+        match self {
+            Self::Backend { source, .. } => source.is_interrupt(),
+            error => matches!(error, Self::Server(ServerError::Interrupted)),
+        }
+    }
+
+    /// Why the variant cannot run on this machine, where that is no mistake of anybody's: something that it needs is
+    /// not installed, and the others can run without it.
+    #[must_use]
+    pub fn cannot_here(&self) -> Option<&str> {
+        match self {
+            Self::Peer(PeerError::NoToolchain { why, .. }) => Some(why),
+            Self::Backend { source, .. } => source.cannot_here(),
+            _ => None,
+        }
     }
 }

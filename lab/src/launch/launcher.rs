@@ -1,22 +1,23 @@
 //! From a variant to a server that answers.
 
+use super::command::Fill;
 use super::error::LaunchError;
 use super::http_get::BaseUrl;
 use super::jdk::Jdk;
 use super::jdk_finder::Places;
 use super::port;
 use super::server_process::{ServerProcess, Stopped};
-use super::start::Start;
+use super::start::{Given, ProbeWay, Start};
 use super::thread_seen;
 use super::tomcat_base::TomcatBase;
 use super::tomcat_distribution::DistributionStore;
-use crate::experiment::Variant;
-use crate::observe::native_memory;
+use crate::experiment::{Backend, Variant};
 use crate::observe::probe::readings::Window;
 use crate::observe::probe::{Instruments, ProbeChoice, ProbeSession, jar};
 use crate::observe::process_tree::ProcessTree;
+use crate::observe::{jcmd, jvm_flags, native_memory};
 use crate::record::jvm::JvmReadings;
-use crate::record::{NativeMemory, ServerFacts};
+use crate::record::{BackendFacts, NativeMemory, ServerFacts};
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::atomic::AtomicBool;
@@ -62,7 +63,9 @@ impl Launcher {
         if self.instruments.probe != ProbeChoice::Off {
             jar::find()?;
         }
-        Start::check(self, variant)
+        Start::check(self, variant)?;
+        let Some(backend) = &variant.backend else { return Ok(()) };
+        Start::check(self, &behind(variant, backend)).map_err(|error| of_backend(variant, error))
     }
 
     /// Starts a fresh server and returns when it answers. `clients` is how many the load has. The server's log goes to
@@ -95,18 +98,19 @@ impl Launcher {
         folder: &Path,
         interrupted: &AtomicBool,
     ) -> Result<RunningServer, LaunchError> {
-        let port = port::free().map_err(LaunchError::NoPort)?;
+        let backend = match &variant.backend {
+            Some(backend) => {
+                let running = self.launch_backend(variant, backend, clients, folder, interrupted);
+                Some(running.map_err(|error| of_backend(variant, error))?)
+            }
+            None => None,
+        };
         let probe = ProbeSession::new(self.instruments.probe, folder)?;
-        let start = Start::of(self, variant, clients, port, folder, probe.as_ref())?;
-        let url = BaseUrl::parse(&start.url)?;
-        if url.address().is_ok_and(port::is_taken) {
-            let (host, port) = (url.host, url.port);
-            return Err(LaunchError::PortInUse { host, port, variant: variant.name.clone() });
-        }
-        let log = folder.join("server.log");
-        let mut process = ServerProcess::start(&start.command, &log)?;
-        let ready = process.wait_until_ready(&url, &start.ready, self.ready_within, interrupted)?;
+        let behind = backend.as_ref().map(|running| running.facts.url.as_str());
+        let Started { start, process, url, ready, log } =
+            self.start(variant, clients, folder, behind, probe.as_ref(), interrupted)?;
         let (probe, probe_refused) = self.attach(probe, &start, process.pid());
+        let jcmd = start.jdk.iter().chain(&self.jdks).find_map(Jdk::jcmd);
         let facts = ServerFacts {
             command: start.command.words(),
             env: start.command.env.iter().map(|(name, value)| format!("{name}={value}")).collect(),
@@ -117,14 +121,62 @@ impl Launcher {
             thread_seen: thread_seen::ask(&url),
             pool_max_threads: start.pool_max_threads,
             log: Some(log.display().to_string()),
+            jvm_flags: flags(process.pid(), jcmd.as_deref()),
+            backend: backend.as_ref().map(|running| running.facts.clone()),
         };
-        let jcmd = start.jdk.iter().chain(&self.jdks).find_map(Jdk::jcmd);
         let url = start.url;
-        Ok(RunningServer { process, _base: start.base, jcmd, probe, probe_refused, url, facts })
+        Ok(RunningServer { process, backend, _base: start.base, jcmd, probe, probe_refused, url, facts })
     }
 
-    /// A Tomcat has got the probe with its command line. A command is somebody else's, and its JVM may be a child of
-    /// what was started: it gets the probe now. A JVM that does not let it in is measured without it.
+    /// Starts one process and waits until it answers.
+    fn start(
+        &self,
+        variant: &Variant,
+        clients: u32,
+        folder: &Path,
+        backend: Option<&str>,
+        probe: Option<&ProbeSession>,
+        interrupted: &AtomicBool,
+    ) -> Result<Started, LaunchError> {
+        let fill = Fill { port: port::free().map_err(LaunchError::NoPort)?, backend };
+        let start = Start::of(&Given { launcher: self, variant, clients, fill, folder, probe })?;
+        let url = BaseUrl::parse(&start.url)?;
+        if url.address().is_ok_and(port::is_taken) {
+            let (host, port) = (url.host, url.port);
+            return Err(LaunchError::PortInUse { host, port, variant: variant.name.clone() });
+        }
+        let log = folder.join("server.log");
+        let mut process = ServerProcess::start(&start.command, &log)?;
+        let ready = process.wait_until_ready(&url, &start.ready, self.ready_within, interrupted)?;
+        Ok(Started { start, process, url, ready, log })
+    }
+
+    /// Starts the server behind the server, without any instruments, and with a folder of its own.
+    fn launch_backend(
+        &self,
+        variant: &Variant,
+        backend: &Backend,
+        clients: u32,
+        folder: &Path,
+        interrupted: &AtomicBool,
+    ) -> Result<RunningBackend, LaunchError> {
+        let folder = folder.join("backend");
+        std::fs::create_dir_all(&folder)
+            .map_err(|source| LaunchError::Folder { path: folder.display().to_string(), source })?;
+        let plain = Self { instruments: Instruments::NONE, ..self.clone() };
+        let variant = behind(variant, backend);
+        let started = plain.start(&variant, clients, &folder, None, None, interrupted)?;
+        let facts = BackendFacts {
+            command: started.start.command.words(),
+            url: started.start.url,
+            java: started.start.jdk.as_ref().map(Jdk::describe),
+            log: Some(started.log.display().to_string()),
+        };
+        Ok(RunningBackend { process: started.process, _base: started.start.base, facts })
+    }
+
+    /// A JVM that we start has got the probe with its command line. A command is somebody else's, and its JVM may be a
+    /// child of what was started: it gets the probe now. A JVM that does not let it in is measured without it.
     fn attach(
         &self,
         probe: Option<ProbeSession>,
@@ -132,8 +184,10 @@ impl Launcher {
         pid: u32,
     ) -> (Option<ProbeSession>, Option<String>) {
         let Some(session) = probe else { return (None, None) };
-        if start.base.is_some() {
-            return (start.has_probe.then_some(session), start.probe_refused());
+        match &start.probe {
+            ProbeWay::Flag => return (Some(session), None),
+            ProbeWay::Refused(why) => return (None, Some(why.clone())),
+            ProbeWay::Attach => {}
         }
         let Some(jvm) = ProcessTree::of(pid).java_pid() else { return (None, None) };
         match session.attach(jvm, &self.jdks) {
@@ -143,9 +197,42 @@ impl Launcher {
     }
 }
 
+/// A process that answers.
+struct Started {
+    start: Start,
+    process: ServerProcess,
+    url: BaseUrl,
+    ready: Duration,
+    log: PathBuf,
+}
+
+/// The server behind the server. Dropped, it is killed.
+struct RunningBackend {
+    process: ServerProcess,
+    /// After the process, so that the folder outlives it.
+    _base: Option<TomcatBase>,
+    facts: BackendFacts,
+}
+
+/// The backend as a variant of its own.
+fn behind(variant: &Variant, backend: &Backend) -> Variant {
+    let name = format!("{}'s backend", variant.name);
+    Variant { jdk: backend.jdk, jvm: backend.jvm.clone(), ..Variant::new(&name, backend.server.clone()) }
+}
+
+fn of_backend(variant: &Variant, error: LaunchError) -> LaunchError {
+    LaunchError::Backend { variant: variant.name.clone(), source: Box::new(error) }
+}
+
+fn flags(pid: u32, jcmd: Option<&Path>) -> Vec<String> {
+    let jvm = ProcessTree::of(pid).java_pid();
+    jcmd.zip(jvm).map(|(jcmd, jvm)| jvm_flags::read(jcmd, jvm)).unwrap_or_default()
+}
+
 /// A server that answers. Dropped, it is killed.
 pub struct RunningServer {
     process: ServerProcess,
+    backend: Option<RunningBackend>,
     /// After the process, so that the folder outlives it.
     _base: Option<TomcatBase>,
     jcmd: Option<PathBuf>,
@@ -190,8 +277,29 @@ impl RunningServer {
         self.probe.as_ref()?.finish(window)
     }
 
-    /// SIGTERM, then SIGKILL after [`STOP_LIMIT`]; nothing it started is left.
+    /// Writes all threads of its JVM with their stacks into a file, as JSON. False: no JVM, or it did not.
+    #[must_use]
+    pub fn dump_threads(&self, file: &Path) -> bool {
+        let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
+        let path = format!("\"{}\"", file.display());
+        let asked = self.jcmd.as_deref().zip(ProcessTree::of(self.pid()).java_pid());
+        let question = ["Thread.dump_to_file", "-format=json", "-overwrite", &path];
+        asked.is_some_and(|(jcmd, jvm)| jcmd::ask(jcmd, jvm, &question).is_some()) && file.is_file()
+    }
+
+    /// The end of the server behind it, if that has ended, and the last lines of its log.
+    pub fn backend_has_exited(&mut self) -> Option<(ExitStatus, Vec<String>)> {
+        let backend = self.backend.as_mut()?;
+        let status = backend.process.has_exited()?;
+        Some((status, backend.process.log_tail()))
+    }
+
+    /// SIGTERM, then SIGKILL after [`STOP_LIMIT`]; nothing it started is left. The server behind it goes after it.
     pub fn stop(self) -> Stopped {
-        self.process.stop(STOP_LIMIT)
+        let stopped = self.process.stop(STOP_LIMIT);
+        if let Some(backend) = self.backend {
+            backend.process.stop(STOP_LIMIT);
+        }
+        stopped
     }
 }

@@ -12,6 +12,7 @@ pub mod jdk;
 pub mod jdk_finder;
 pub mod launcher;
 pub mod log_file;
+pub mod peer;
 pub mod port;
 pub mod server_process;
 pub mod server_xml;

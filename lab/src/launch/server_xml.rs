@@ -1,6 +1,6 @@
 //! Tomcat's `conf/server.xml`, made from what a variant says and nothing else.
 
-use crate::experiment::{PoolSize, Threads};
+use crate::experiment::{DropIn, PoolSize, Threads};
 
 /// What a variant decides about its Connector.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,6 +13,8 @@ pub struct Connector {
     pub clients: u32,
     /// Connections the kernel holds before `accept` (Tomcat's default of 100 is fewer than most loads open at once).
     pub accept_count: u32,
+    /// `None`: Tomcat's own, or as many as the load needs.
+    pub max_connections: Option<u32>,
 }
 
 /// Tomcat accepts so many connections at once, unless told otherwise.
@@ -26,7 +28,7 @@ impl Connector {
             Threads::Platform(PoolSize::Default) => Some(200),
             Threads::Platform(PoolSize::Fixed(size)) => Some(size),
             Threads::Platform(PoolSize::Clients) => Some(self.clients),
-            Threads::Virtual => None,
+            Threads::Virtual | Threads::Executor(_) => None,
         }
     }
 
@@ -56,31 +58,36 @@ impl Connector {
     }
 
     /// An Executor must stand before the Connector that names it.
-    const fn executor(&self) -> &'static str {
-        match self.threads {
-            Threads::Virtual => {
-                "\n    <Executor className=\"org.apache.catalina.core.StandardVirtualThreadExecutor\" \
-                 name=\"virtual\" namePrefix=\"virtual-\"/>"
+    fn executor(&self) -> String {
+        let (class, name) = match self.threads {
+            Threads::Virtual => ("org.apache.catalina.core.StandardVirtualThreadExecutor", "virtual"),
+            Threads::Executor(DropIn::Virtual) => {
+                ("dev.threadcount.executors.VirtualThreadExecutor", "virtual")
             }
-            Threads::Platform(_) => "",
-        }
+            Threads::Executor(DropIn::Cached) => ("dev.threadcount.executors.CachedThreadExecutor", "cached"),
+            Threads::Platform(_) => return String::new(),
+        };
+        format!("\n    <Executor className=\"{class}\" name=\"{name}\" namePrefix=\"{name}-\"/>")
     }
 
     fn thread_attributes(&self) -> String {
         match self.threads {
-            Threads::Virtual => " executor=\"virtual\"".to_owned(),
+            Threads::Virtual | Threads::Executor(DropIn::Virtual) => " executor=\"virtual\"".to_owned(),
+            Threads::Executor(DropIn::Cached) => " executor=\"cached\"".to_owned(),
             Threads::Platform(PoolSize::Default) => String::new(),
             Threads::Platform(PoolSize::Fixed(size)) => format!(" maxThreads=\"{size}\""),
             Threads::Platform(PoolSize::Clients) => format!(" maxThreads=\"{}\"", self.clients),
         }
     }
 
-    /// Only where the load would run into the default limit, with room for those that ask whether it is ready.
+    /// As asked for, else only where the load would run into the default limit, with room for those that ask whether it is ready.
     fn max_connections(&self) -> String {
-        if self.clients + 100 <= DEFAULT_MAX_CONNECTIONS {
-            return String::new();
+        let needed = self.clients + 100;
+        match self.max_connections {
+            Some(asked) => format!(" maxConnections=\"{asked}\""),
+            None if needed <= DEFAULT_MAX_CONNECTIONS => String::new(),
+            None => format!(" maxConnections=\"{needed}\""),
         }
-        format!(" maxConnections=\"{}\"", self.clients + 100)
     }
 }
 
@@ -89,7 +96,7 @@ mod tests {
     use super::*;
 
     const fn connector(threads: Threads, clients: u32) -> Connector {
-        Connector { port: 8080, threads, clients, accept_count: 1000 }
+        Connector { port: 8080, threads, clients, accept_count: 1000, max_connections: None }
     }
 
     #[test]
@@ -132,6 +139,19 @@ mod tests {
     }
 
     #[test]
+    fn our_executors_are_named_with_their_class() {
+        let cached = connector(Threads::Executor(DropIn::Cached), 400);
+        let xml = cached.server_xml();
+        assert!(xml.contains(
+            "<Executor className=\"dev.threadcount.executors.CachedThreadExecutor\" name=\"cached\" \
+             namePrefix=\"cached-\"/>"
+        ));
+        assert!(xml.contains(" executor=\"cached\"/>") && cached.pool_max_threads().is_none(), "{xml}");
+        let xml = connector(Threads::Executor(DropIn::Virtual), 400).server_xml();
+        assert!(xml.contains("dev.threadcount.executors.VirtualThreadExecutor"), "{xml}");
+    }
+
+    #[test]
     fn a_pool_is_as_large_as_asked_or_as_the_clients_are_many() {
         let fixed = connector(Threads::Platform(PoolSize::Fixed(33)), 400);
         assert!(fixed.server_xml().contains(" maxThreads=\"33\"/>"));
@@ -144,5 +164,7 @@ mod tests {
     fn more_clients_than_tomcat_lets_in_raise_its_limit() {
         assert!(!connector(Threads::Virtual, 8_000).server_xml().contains("maxConnections"));
         assert!(connector(Threads::Virtual, 10_000).server_xml().contains("maxConnections=\"10100\""));
+        let asked = Connector { max_connections: Some(100_000), ..connector(Threads::Virtual, 400) };
+        assert!(asked.server_xml().contains("maxConnections=\"100000\""));
     }
 }

@@ -36,11 +36,16 @@ pub struct TomcatBase {
 }
 
 impl TomcatBase {
-    /// Makes the folder in the system's temporary one.
+    /// Makes the folder in the system's temporary one. `library` is a jar for Tomcat itself.
     ///
     /// # Errors
     /// When something cannot be written (a full disk, for example).
-    pub fn create(distribution: &Distribution, connector: &Connector, war: &Path) -> Result<Self, BaseError> {
+    pub fn create(
+        distribution: &Distribution,
+        connector: &Connector,
+        war: &Path,
+        library: Option<&Path>,
+    ) -> Result<Self, BaseError> {
         let folder = tempfile::Builder::new().prefix("threadcount-tomcat-").tempdir();
         let folder = folder.map_err(|source| failed(&std::env::temp_dir(), source))?;
         let base = Self { folder };
@@ -51,6 +56,9 @@ impl TomcatBase {
         base.made("conf/logging.properties", |path| std::fs::write(path, LOGGING))?;
         base.made("conf/web.xml", |path| std::fs::copy(distribution.home.join("conf/web.xml"), path))?;
         base.made("webapps/ROOT.war", |path| std::fs::copy(war, path))?;
+        if let Some(jar) = library {
+            base.made("lib/executors.jar", |path| std::fs::copy(jar, path))?;
+        }
         Ok(base)
     }
 
@@ -118,17 +126,25 @@ mod tests {
             version: "11.0.24".to_owned(),
             checked: Checked::Pinned,
         };
-        let connector = Connector { port: 1, threads: Threads::Virtual, clients: 1, accept_count: 1 };
-        let base = TomcatBase::create(&distribution, &connector, &war).unwrap();
+        let connector = Connector {
+            port: 1,
+            threads: Threads::Virtual,
+            clients: 1,
+            accept_count: 1,
+            max_connections: None,
+        };
+        let base = TomcatBase::create(&distribution, &connector, &war, Some(&war)).unwrap();
         let folder = base.folder.path().to_owned();
         assert!(
             fs::read_to_string(folder.join("conf/server.xml")).unwrap().contains("<Connector port=\"1\"")
         );
         assert!(folder.join("webapps/ROOT.war").exists() && folder.join("conf/web.xml").exists());
+        assert!(folder.join("lib/executors.jar").exists());
         drop(base);
         assert!(!folder.exists());
 
-        let missing = TomcatBase::create(&distribution, &connector, Path::new("/nowhere.war")).err().unwrap();
+        let missing = TomcatBase::create(&distribution, &connector, Path::new("/nowhere.war"), None);
+        let missing = missing.err().unwrap();
         assert!(missing.to_string().contains("ROOT.war"), "{missing}");
     }
 }

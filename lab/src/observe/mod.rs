@@ -3,6 +3,9 @@
 pub mod context_switches;
 pub mod cpu_account;
 pub mod cpu_clock;
+
+pub mod jcmd;
+pub mod jvm_flags;
 pub mod jvm_threads;
 pub mod machine;
 pub mod native_memory;

@@ -1,39 +1,15 @@
 //! Native memory of a JVM, as `jcmd PID VM.native_memory summary` tells it. The JVM must have been started with
 //! `-XX:NativeMemoryTracking=summary`; it cannot be switched on later.
 
+use super::jcmd;
 use crate::record::NativeMemory;
-use std::io::Read;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
-
-/// A JVM that does not answer by then is not waited for.
-const TIME_LIMIT: Duration = Duration::from_secs(10);
 
 /// Asks a JVM. `None`: tracking is off, it is not a JVM, or it did not answer within 10 s.
 /// `jcmd` may be of another Java version than the JVM.
 #[must_use]
 pub fn read(jcmd: &Path, pid: u32) -> Option<NativeMemory> {
-    let mut asking = Command::new(jcmd)
-        .args([&pid.to_string(), "VM.native_memory", "summary", "scale=KB"])
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .ok()?;
-    let give_up = Instant::now() + TIME_LIMIT;
-    // The answer (some 4 KB) fits into the pipe, so it can be read after the end.
-    while asking.try_wait().ok()?.is_none() {
-        if Instant::now() > give_up {
-            asking.kill().ok();
-            asking.wait().ok();
-            return None;
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    let mut answer = String::new();
-    asking.stdout.take()?.read_to_string(&mut answer).ok()?;
-    parse(&answer)
+    parse(&jcmd::ask(jcmd, pid, &["VM.native_memory", "summary", "scale=KB"])?)
 }
 
 /// Understands the summary of Java 17 to 25 with `scale=KB`.

@@ -100,6 +100,7 @@ impl Samples {
             window_s,
             cpu_s,
             cpu_cores: cpu_s / window_s,
+            cpu_cores_peak: busiest_second(window),
             cpu_us_per_request: None,
             kernel_cpu_cores: seconds(last.kernel_ns.saturating_sub(first.kernel_ns)) / window_s,
             gc_cpu_cores: jvm.map(|(gc, _)| gc),
@@ -134,6 +135,25 @@ fn jvm_cores(window: &[RawSample]) -> Option<(f64, f64)> {
     let cores = |from: u64, to: u64| to.saturating_sub(from) as f64 / (to_ns - from_ns) as f64;
     (to_ns > from_ns && to != JvmCpu::default())
         .then(|| (cores(from.gc_ns, to.gc_ns), cores(from.jit_ns, to.jit_ns)))
+}
+
+/// The most cores over any stretch of a second: of each sample back to the last one that is at least a second older.
+/// `None`: the window is shorter.
+fn busiest_second(window: &[RawSample]) -> Option<f64> {
+    let mut oldest = 0;
+    let mut peak: Option<f64> = None;
+    for sample in window {
+        while window.get(oldest + 1).is_some_and(|next| next.at_ns + NANOS_PER_S <= sample.at_ns) {
+            oldest += 1;
+        }
+        let first = &window[oldest];
+        if first.at_ns + NANOS_PER_S <= sample.at_ns {
+            let cores =
+                seconds(sample.cpu_ns.saturating_sub(first.cpu_ns)) / seconds(sample.at_ns - first.at_ns);
+            peak = Some(peak.map_or(cores, |before| before.max(cores)));
+        }
+    }
+    peak
 }
 
 /// Between the first and the last sample of the window that have them. 0, where there are no two.
@@ -263,6 +283,21 @@ mod tests {
         };
         let cost = Samples::new(vec![at(0), at(1_000)], 2).cut(0, 1_000 * MS).0.unwrap();
         assert_eq!((cost.gc_cpu_cores, cost.jit_cpu_cores, cost.open_files_peak), (None, None, None));
+    }
+
+    #[test]
+    fn the_busiest_second_is_not_the_mean_and_not_the_busiest_sample() {
+        // Half a second of two cores after ten idle seconds, then idle again: one core over the busiest second.
+        let reading = |step: u64| RawSample {
+            at_ns: step * 100 * MS,
+            cpu_ns: (step.clamp(100, 105) - 100) * 200 * MS,
+            ..RawSample::default()
+        };
+        let samples = Samples::new((0..=200).map(reading).collect(), 2);
+        let cost = samples.cut(0, 20_000 * MS).0.unwrap();
+        assert!((cost.cpu_cores_peak.unwrap() - 1.0).abs() < 1e-9, "{cost:?}");
+        assert!((cost.cpu_cores - 0.05).abs() < 1e-9, "{cost:?}");
+        assert_eq!(samples.cut(10_000 * MS, 10_500 * MS).0.unwrap().cpu_cores_peak, None);
     }
 
     #[test]

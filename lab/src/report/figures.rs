@@ -81,7 +81,7 @@ fn quantity(metric: Metric, value: f64) -> Quantity {
         memory(value)
     } else if name.ends_with("_us_per_request") {
         Quantity::new(number(value), " µs")
-    } else if metric == Metric::CpuCores {
+    } else if matches!(metric, Metric::CpuCores | Metric::CpuPeak) {
         Quantity::new(number(value), " cores")
     } else if value.is_finite() {
         Quantity::new(grouped(&format!("{value:.0}")), "")

@@ -34,7 +34,7 @@ impl Runner<'_> {
                 Next::Step { rate_per_s } => {
                     self.settle(load, spec, server)?;
                     let plan = at_rate(load, &server.url, rate_per_s, spec.connections_at(rate_per_s))?;
-                    let measurement = self.measure(plan, server, watch)?;
+                    let measurement = self.measure(plan, server, None, watch)?;
                     self.check(server, "measured")?;
                     let step = step(&spec, rate_per_s, &measurement);
                     watch.event(Event::Step(&step));
@@ -64,7 +64,7 @@ impl Runner<'_> {
         let plan: LoadPlan = one_request(load, &server.url, SETTLE_LIMIT)?;
         let since = Instant::now();
         while since.elapsed() < SETTLE_LIMIT {
-            let outcome = self.load(&plan, server, &mut |_| {})?;
+            let outcome = self.load(&plan, server, None, &mut |_| {})?;
             self.check(server, "between two steps")?;
             let answered_ms = outcome.response_time.summary().map(|times| times.max);
             if answered_ms.is_some_and(|ms| ms <= spec.limit_ms) {

@@ -15,9 +15,10 @@ use crate::observe::{Sampler, Samples, network, sampler};
 use crate::record::{BeforeAfter, NetworkCounters, Record, RunFailure};
 use crate::result_folder::ResultFolder;
 use load_plan::{LoadPlanError, load_plan};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use threadcount_load::outcome::{LoadOutcome, Second};
 use threadcount_load::plan::{LoadPlan, Stop};
 use threadcount_load::run::{Control, LoadError};
@@ -25,6 +26,9 @@ use watch::{Event, Watch};
 
 /// How often the server is looked at while it is loaded.
 const EXIT_LOOK: Duration = Duration::from_millis(100);
+
+/// When the threads of a load are dumped that ends after so many requests.
+const DUMP_AFTER: Duration = Duration::from_millis(500);
 
 /// Everything the runs of one experiment share.
 pub struct Runner<'a> {
@@ -62,6 +66,8 @@ enum RunError {
     ServerEnded { doing: &'static str, status: std::process::ExitStatus, log_tail: Vec<String> },
     #[error("it sustained no rate: {why}; lower `from:`, or raise the limit")]
     NothingSustained { why: String },
+    #[error("the backend ended while the server was {doing} ({status})")]
+    BackendEnded { doing: &'static str, status: std::process::ExitStatus, log_tail: Vec<String> },
     #[error("interrupted by the user")]
     Interrupted,
 }
@@ -70,7 +76,7 @@ impl RunError {
     fn into_failure(self) -> RunFailure {
         let log_tail = match &self {
             Self::Launch(error) => error.log_tail().to_vec(),
-            Self::ServerEnded { log_tail, .. } => log_tail.clone(),
+            Self::ServerEnded { log_tail, .. } | Self::BackendEnded { log_tail, .. } => log_tail.clone(),
             _ => Vec::new(),
         };
         RunFailure { why: self.to_string(), log_tail }
@@ -108,20 +114,32 @@ impl Runner<'_> {
         let mut server = self.launcher.launch(variant, clients(load), &folder, self.interrupted)?;
         record.server = server.facts.clone();
         record.server.log = self.folder.relative(record.server.log.as_deref());
+        if let Some(backend) = &mut record.server.backend {
+            backend.log = self.folder.relative(backend.log.as_deref());
+        }
         record.probe_refused.clone_from(&server.probe_refused);
         watch.event(Event::Ready { after_ms: record.server.ready_after_ms });
         let memory_before = server.native_memory();
 
         let plan = load_plan(load, &server.url)?;
-        let warmup = Duration::from_secs_f64(self.experiment.warmup_s);
-        let warming = LoadPlan { stop: Stop::Duration(warmup), ..plan.clone() };
-        let warmed = self.load(&warming, &mut server, &mut |second| watch.event(Event::Warming(second)))?;
-        record.warmup_rate_per_s = figures::whole_seconds(&warmed);
-        self.check(&mut server, "warming up")?;
+        let warmup = Duration::from_secs_f64(self.experiment.warmup_s(load));
+        if !warmup.is_zero() {
+            let warming = LoadPlan { stop: Stop::Duration(warmup), ..plan.clone() };
+            let warmed =
+                self.load(&warming, &mut server, None, &mut |second| watch.event(Event::Warming(second)))?;
+            record.warmup_rate_per_s = figures::whole_seconds(&warmed);
+            self.check(&mut server, "warming up")?;
+        }
 
         let measurement = match load.kind {
             LoadKind::Capacity(spec) => self.search(record, load, spec, &mut server, watch)?,
-            LoadKind::Closed { .. } | LoadKind::Open { .. } => self.measure(plan, &mut server, watch)?,
+            LoadKind::Closed { .. } | LoadKind::Open { .. } => {
+                let dump = load.thread_dump.then(|| folder.join("threads.json"));
+                let measured = self.measure(plan, &mut server, dump.as_deref(), watch)?;
+                let dumped = dump.filter(|file| file.is_file()).map(|file| file.display().to_string());
+                record.thread_dump = self.folder.relative(dumped.as_deref());
+                measured
+            }
         };
         let outcome = &measurement.outcome;
         figures::measured(record, outcome, &measurement.plan, &measurement.samples);
@@ -142,32 +160,42 @@ impl Runner<'_> {
         &self,
         plan: LoadPlan,
         server: &mut RunningServer,
+        dump: Option<&Path>,
         watch: &mut dyn Watch,
     ) -> Result<Measurement, RunError> {
         let network_before = network::read();
         let stolen_before_ns = stolen_ns();
         let sampler = Sampler::start(server.pid(), sampler::INTERVAL).map_err(RunError::Observe)?;
-        let outcome = self.load(&plan, server, &mut |second| watch.event(Event::Measuring(second)))?;
+        let outcome = self.load(&plan, server, dump, &mut |second| watch.event(Event::Measuring(second)))?;
         let samples = sampler.stop();
         let stolen_ns = stolen_ns().saturating_sub(stolen_before_ns);
         let network = figures::grown(network_before, network::read());
         Ok(Measurement { outcome, plan, samples, stolen_ns, network })
     }
 
-    /// Runs a load to its end, or until the server ends or the user stops us.
+    /// Runs a load to its end, or until the server ends or the user stops us. Its threads are dumped halfway.
     fn load(
         &self,
         plan: &LoadPlan,
         server: &mut RunningServer,
+        dump: Option<&Path>,
         on_second: &mut dyn FnMut(&Second),
     ) -> Result<LoadOutcome, RunError> {
         let stop = AtomicBool::new(false);
         let done = AtomicBool::new(false);
         let outcome = thread::scope(|scope| {
             scope.spawn(|| {
+                let dump_at = Instant::now() + halfway(plan);
+                let mut dump = dump;
                 while !done.load(Ordering::Relaxed) {
-                    if self.interrupted.load(Ordering::Relaxed) || server.has_exited().is_some() {
+                    let ended = server.has_exited().is_some() || server.backend_has_exited().is_some();
+                    if self.interrupted.load(Ordering::Relaxed) || ended {
                         stop.store(true, Ordering::Relaxed);
+                    }
+                    if let Some(file) = dump.filter(|_| Instant::now() >= dump_at) {
+                        // Without it the run is as good: whether it is there is seen by the file.
+                        let _ = server.dump_threads(file);
+                        dump = None;
                     }
                     thread::park_timeout(EXIT_LOOK);
                 }
@@ -183,10 +211,21 @@ impl Runner<'_> {
         if self.interrupted.load(Ordering::Relaxed) {
             return Err(RunError::Interrupted);
         }
+        if let Some((status, log_tail)) = server.backend_has_exited() {
+            return Err(RunError::BackendEnded { doing, status, log_tail });
+        }
         match server.has_exited() {
             None => Ok(()),
             Some(status) => Err(RunError::ServerEnded { doing, status, log_tail: server.log_tail() }),
         }
+    }
+}
+
+/// Half of a load that has a length in time, soon where only its requests are counted.
+fn halfway(plan: &LoadPlan) -> Duration {
+    match plan.stop {
+        Stop::Duration(whole) | Stop::Either(_, whole) => whole / 2,
+        Stop::Requests(_) => DUMP_AFTER,
     }
 }
 

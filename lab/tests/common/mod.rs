@@ -61,10 +61,13 @@ fn variant(name: &str, note: &str, threads: Threads) -> Variant {
             app: "servlets".into(),
             threads,
             accept_count: 2_000,
+            max_connections: None,
         },
         jdk: Some(25),
         jvm: vec!["-Xms512m".into(), "-Xmx512m".into()],
         env: BTreeMap::from([("TZ".to_owned(), "UTC".to_owned())]),
+        backend: None,
+        skipped: None,
     }
 }
 
@@ -82,6 +85,8 @@ fn closed(name: &str, clients: u32) -> LoadSpec {
         },
         runs: 3,
         only_variants: Vec::new(),
+        warmup_s: None,
+        thread_dump: false,
     }
 }
 
@@ -116,6 +121,7 @@ fn document(variants: &[Variant], loads: &[LoadSpec], sizes: Sizes) -> ResultDoc
         records,
         findings: findings(),
         claims: claims(),
+        skipped: Vec::new(),
         trusted: true,
         why_not: Vec::new(),
     }
@@ -146,7 +152,8 @@ fn experiment(variants: &[Variant], loads: &[LoadSpec]) -> Experiment {
             published("virtual", "c400", &[("rate_per_s", 7_881.3), ("p50_ms", 50.4), ("nmt_threads", 39.0)]),
             published("virtual", "c1000", &[("rate_per_s", 19_672.9)]),
         ],
-        claims: vec!["virtual.rate / platform.rate >= 1.9".into()],
+        claims: vec![StatedClaim { claim: "virtual.rate / platform.rate >= 1.9".into(), says: None }],
+        unavailable: Vec::new(),
         quick: true,
     }
 }
@@ -253,6 +260,7 @@ fn findings() -> Vec<Finding> {
 fn claims() -> Vec<ClaimResult> {
     let claim = |claim: &str, published, measured, holds, why: Option<&str>| ClaimResult {
         claim: claim.to_owned(),
+        says: None,
         published,
         measured,
         holds,

@@ -87,6 +87,7 @@ pub fn record(variant: &Variant, load: &LoadSpec, round: u32, position: u32, siz
         capacity: None,
         jvm: None,
         probe_refused: None,
+        thread_dump: None,
         network: Some(NetworkCounters::default()),
         load_series: load_series(&is, position, sizes.seconds),
         process_series: process_series(&is, position, sizes.seconds),
@@ -121,6 +122,8 @@ fn server(variant: &Variant, clients: u32, position: u32) -> ServerFacts {
             _ => None,
         },
         log: Some(format!("logs/{position}-{}.log", variant.name)),
+        jvm_flags: Vec::new(),
+        backend: None,
     }
 }
 
@@ -209,6 +212,7 @@ fn cost(is: &Character, seconds: f64) -> Cost {
         window_s: seconds,
         cpu_s: cores * seconds,
         cpu_cores: cores,
+        cpu_cores_peak: Some(cores * 1.2),
         cpu_us_per_request: Some(is.cpu_us),
         machine_cpu_cores: (cores + 0.3).min(2.0),
         stolen_cores: 0.0,

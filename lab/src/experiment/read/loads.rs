@@ -13,7 +13,7 @@ const RUNS: u32 = 5;
 /// How long a step of a capacity load lasts, if nothing is written.
 const STEP_S: f64 = 5.0;
 
-const KEYS: [&str; 10] = [
+const KEYS: [&str; 12] = [
     "clients",
     "rate",
     "capacity",
@@ -24,6 +24,8 @@ const KEYS: [&str; 10] = [
     "runs",
     "variants",
     "request",
+    "warmup",
+    "thread_dump",
 ];
 
 /// The loads.
@@ -120,6 +122,8 @@ fn load(
         request,
         runs: fields.read("runs", |node| node.positive_u32("runs"))?.unwrap_or(runs),
         only_variants: fields.read("variants", |node| variant_list(node, variants))?.unwrap_or_default(),
+        warmup_s: fields.read("warmup", |node| node.seconds("warmup"))?,
+        thread_dump: fields.read("thread_dump", |node| node.truth("thread_dump"))?.unwrap_or_default(),
     })
 }
 

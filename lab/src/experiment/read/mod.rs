@@ -1,14 +1,15 @@
 //! A YAML file → [`Experiment`]: one file per part of it.
 
 mod capacity;
+mod claims;
 mod loads;
 mod published;
 mod quick;
+mod server;
 mod variants;
 
 pub(super) use loads::default_name;
 
-use super::claim::{self, Names};
 use super::fault::{Fault, Mistake};
 use super::fields::Fields;
 use super::yaml::{self, Node};
@@ -20,10 +21,11 @@ use thiserror::Error;
 /// How long the same load runs before measuring, if nothing is written.
 const WARMUP_S: f64 = 10.0;
 
-const KEYS: [&str; 14] = [
+const KEYS: [&str; 16] = [
     "question",
     "study",
     "server",
+    "backend",
     "jdk",
     "jvm",
     "env",
@@ -35,6 +37,7 @@ const KEYS: [&str; 14] = [
     "quick",
     "published",
     "claims",
+    "unavailable",
 ];
 
 /// Why an experiment could not be read.
@@ -91,11 +94,13 @@ fn experiment(name: &str, text: &str, quick: bool) -> Result<Experiment, Fault> 
         warmup_s: fields.read("warmup", |node| node.seconds("warmup"))?.unwrap_or(WARMUP_S),
         published: Vec::new(),
         claims: Vec::new(),
+        unavailable: fields.read("unavailable", claims::unavailable)?.unwrap_or_default(),
         quick: false,
     };
     experiment.published =
         fields.read("published", |node| published::read(node, &experiment))?.unwrap_or_default();
-    experiment.claims = fields.read("claims", |node| claims(node, text, &experiment))?.unwrap_or_default();
+    experiment.claims =
+        fields.read("claims", |node| claims::read(node, text, &experiment))?.unwrap_or_default();
     let sizes = fields.read("quick", |node| quick::read(node, &experiment))?.unwrap_or_default();
     if quick {
         sizes.apply(&mut experiment);
@@ -113,25 +118,6 @@ fn study(node: &Node) -> Result<Study, Fault> {
         url: text("url")?,
         machine: text("machine")?,
     })
-}
-
-fn claims(node: &Node, text: &str, experiment: &Experiment) -> Result<Vec<String>, Fault> {
-    let names = Names::of(experiment);
-    let mut claims = Vec::new();
-    for item in node.items("claims")? {
-        let written = item.text("a claim")?;
-        claim::parse(written, &names).map_err(|fault| place_in_file(fault, written, item, text))?;
-        claims.push(written.to_owned());
-    }
-    Ok(claims)
-}
-
-/// Moves a fault from the claim to the file; a claim that is not written literally (folded, escaped) is marked whole.
-fn place_in_file(fault: Fault, claim: &str, item: &Node, text: &str) -> Fault {
-    match text.get(item.span.clone()).and_then(|raw| raw.find(claim)) {
-        Some(offset) => fault.moved(item.span.start + offset),
-        None => Fault { span: item.span.clone(), ..fault },
-    }
 }
 
 /// The name of a variant or load: it stands in tables, file names and claims.

@@ -27,6 +27,8 @@ struct Sizes {
     requests: Option<u64>,
     runs: Option<u32>,
     variants: Option<Vec<String>>,
+    /// Only of one load: the others have the experiment's.
+    warmup_s: Option<f64>,
 }
 
 pub(super) fn read(node: &Node, experiment: &Experiment) -> Result<Quick, Fault> {
@@ -46,9 +48,10 @@ pub(super) fn read(node: &Node, experiment: &Experiment) -> Result<Quick, Fault>
         for (key, node) in entries {
             let at = Node { span: key.span.clone(), kind: Kind::Null };
             known(&at, &key.name, "load", experiment.loads.iter().map(|load| load.name.as_str()))?;
-            let fields =
-                Fields::open(node, "a load in `quick`", &["duration", "requests", "runs", "variants"])?;
-            loads.push((key.name.clone(), sizes(&fields, &names)?));
+            let keys = ["duration", "requests", "runs", "variants", "warmup"];
+            let fields = Fields::open(node, "a load in `quick`", &keys)?;
+            let warmup_s = fields.read("warmup", |node| node.seconds("warmup"))?;
+            loads.push((key.name.clone(), Sizes { warmup_s, ..sizes(&fields, &names)? }));
         }
     }
     Ok(Quick {
@@ -64,6 +67,7 @@ fn sizes(fields: &Fields<'_>, names: &[String]) -> Result<Sizes, Fault> {
         requests: fields.read("requests", |node| node.positive("requests"))?,
         runs: fields.read("runs", |node| node.positive_u32("runs"))?,
         variants: fields.read("variants", |node| variant_list(node, names))?,
+        warmup_s: None,
     })
 }
 
@@ -85,7 +89,13 @@ impl Sizes {
         let own_size = own.duration_s.is_some() || own.requests.is_some();
         let (duration_s, requests) =
             if own_size { (own.duration_s, own.requests) } else { (self.duration_s, self.requests) };
-        Self { duration_s, requests, runs: own.runs.or(self.runs), variants: own.variants.or(self.variants) }
+        Self {
+            duration_s,
+            requests,
+            runs: own.runs.or(self.runs),
+            variants: own.variants.or(self.variants),
+            warmup_s: own.warmup_s,
+        }
     }
 
     /// Makes a load small; false: no variant is left under it.
@@ -99,6 +109,7 @@ impl Sizes {
             (None, None) => (Some(load.duration_s.map_or(DURATION_S, |own| own.min(DURATION_S))), None),
             sizes => sizes,
         };
+        load.warmup_s = self.warmup_s.or(load.warmup_s);
         load.runs = self.runs.unwrap_or_else(|| load.runs.min(RUNS));
         self.variants.is_none_or(|variants| load.keep_only(&variants))
     }

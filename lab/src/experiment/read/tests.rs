@@ -1,7 +1,7 @@
 use super::super::capacity::Capacity;
 use super::super::fault::shown;
 use super::super::metric::Metric;
-use super::super::{LoadKind, PoolSize, Server, Threads};
+use super::super::{Backend, DropIn, LoadKind, PoolSize, Server, Threads};
 use super::*;
 
 const SMALL: &str = r#"question: Do virtual threads help?
@@ -58,6 +58,7 @@ fn a_file_becomes_an_experiment_with_its_defaults() {
         app: "servlets".into(),
         threads: Threads::Virtual,
         accept_count: 4_096,
+        max_connections: None,
     };
     assert_eq!(variant.server, expected);
 }
@@ -171,6 +172,94 @@ fn a_capacity_load_has_a_limit_bounds_and_steps() {
     assert_eq!(quick(&with(all)).loads[0].duration_s, Some(3.0));
     let quicker = |sizes: &str| quick(&format!("{}quick: {{{sizes}}}\n", with(all))).loads[0].duration_s;
     assert_eq!((quicker("duration: 1s"), quicker("requests: 5k")), (Some(2.0), Some(3.0)));
+}
+
+#[test]
+fn jars_peers_backends_and_our_executors_are_understood() {
+    let experiment = good(
+        r#"
+question: q
+server: {jar: chain, args: "--port={port} --backend={backend}", ready: /ready}
+backend: {jar: slow, args: "--port={port}", ready: /, jvm: -Xmx64m}
+jdk: 25
+request: /x
+variants:
+  plain: {}
+  args: {args: "--port={port} --threads=virtual"}
+  peer: {server: {peer: go, args: "-n 4"}}
+  cached: {server: {tomcat: "11.0", max_connections: 100_000}, threads: cached}
+  ours: {server: {tomcat: "10.0"}, threads: {executor: virtual}, backend: {command: "other {port}", jdk: 21}}
+loads:
+  - {clients: 4, duration: 1s, warmup: 0s, thread_dump: true}
+claims:
+  - plain.rate > 1
+  - {claim: args.elapsed < 2s, says: the whole load takes less than two seconds}
+unavailable:
+  - {what: a million users, why: too few file descriptors}
+"#,
+    );
+    let [plain, args, peer, cached, ours] = experiment.variants.as_slice() else { panic!("five variants") };
+    let chain = |args: &str| Server::Jar { jar: "chain".into(), args: args.into(), ready: "/ready".into() };
+    assert_eq!(plain.server, chain("--port={port} --backend={backend}"));
+    assert_eq!(args.server, chain("--port={port} --threads=virtual"));
+    let go = Server::Peer { peer: "go".into(), args: "-n 4".into(), ready: "/ready".into() };
+    assert_eq!(peer.server, go);
+    assert!(matches!(
+        cached.server,
+        Server::Tomcat { threads: Threads::Executor(DropIn::Cached), max_connections: Some(100_000), .. }
+    ));
+    assert!(matches!(ours.server, Server::Tomcat { threads: Threads::Executor(DropIn::Virtual), .. }));
+    let slow = Server::Jar { jar: "slow".into(), args: "--port={port}".into(), ready: "/".into() };
+    assert_eq!(plain.backend, Some(Backend { server: slow, jdk: Some(25), jvm: vec!["-Xmx64m".into()] }));
+    assert_eq!(ours.backend.as_ref().and_then(|backend| backend.jdk), Some(21));
+    let load = &experiment.loads[0];
+    assert_eq!((load.warmup_s, experiment.warmup_s(load), load.thread_dump), (Some(0.0), 0.0, true));
+    assert_eq!(experiment.claims[0].says, None);
+    assert_eq!(experiment.claims[1].claim, "args.elapsed < 2s");
+    assert!(experiment.claims[1].says.as_ref().is_some_and(|says| says.starts_with("the whole load")));
+    assert_eq!(experiment.unavailable[0].why, "too few file descriptors");
+    let json = serde_json::to_string(&experiment).expect("JSON");
+    assert_eq!(serde_json::from_str::<Experiment>(&json).expect("the same"), experiment);
+}
+
+#[test]
+fn mistakes_in_jars_peers_and_backends_point_at_their_token() {
+    let known = [
+        ("{jar: a, peer: b}", "peer", "a server is a jar or a peer, not both | keep `jar` or `peer`"),
+        ("{jar: a}", "virtual", "where does the server of `virtual` listen? | write, for example, `args:"),
+        ("{jar: a, args: \"{port} {backend}\"}", "virtual", "`virtual` asks a backend at `{backend}`"),
+        ("{tomcat: 11.0, max_connections: many}", "many", "`max_connections` must be a whole number"),
+        ("{pear: go}", "pear", "a server has no key `pear` | did you mean `peer`?"),
+    ];
+    let text = |server: &str| SMALL.replacen("threads: virtual", &format!("server: {server}"), 1);
+    for (server, token, message) in known {
+        let (marked, said) = mistake_in(&text(server));
+        assert_eq!(marked, token, "{server}: {said}");
+        assert!(said.starts_with(message), "{server}: {said}");
+    }
+    let tail = [
+        ("backend: {ready: /}", "{ready", "the backend has no server"),
+        (
+            "backend: {jar: a, args: \"{port}\", threads: virtual}",
+            "threads",
+            "the backend has no key `threads`",
+        ),
+        ("unavailable: [{what: x}]", "{what", "a statement that cannot be tried needs `why`"),
+        ("claims: [{says: x}]", "{says", "a claim needs `claim`"),
+        ("claims: [{claim: virtual.sped > 1}]", "sped", "there is no metric `sped`"),
+    ];
+    for (line, token, message) in tail {
+        let (marked, said) = mistake_in(&format!("{SMALL}{line}\n"));
+        assert_eq!(marked, token, "{line}: {said}");
+        assert!(said.starts_with(message), "{line}: {said}");
+    }
+    let (marked, said) = mistake("requests: 1_000_000", "duration: 1s, thread_dump: yes");
+    assert_eq!(marked, "yes", "{said}");
+    let (marked, said) = mistake("threads: virtual", "threads: {executor: mine}");
+    assert_eq!(marked, "mine", "{said}");
+    let (marked, said) = mistake("threads: virtual", "args: x");
+    assert_eq!(marked, "args", "{said}");
+    assert!(said.starts_with("`args` configures a jar or a peer, and this server is a Tomcat"), "{said}");
 }
 
 #[test]
@@ -358,7 +447,7 @@ fn mistakes_point_at_the_offending_token() {
             "server: {tomcat: \"11.0\", app: servlets}",
             "server: {tomcat: 11.0, command: x}",
             "command",
-            "a server is a Tomcat or a command, not both",
+            "a server is a tomcat or a command, not both | keep `tomcat` or `command`",
         ),
         ("server: {tomcat: \"11.0\", app: servlets}", "", "platform", "the variant `platform` has no server"),
         (

@@ -1,36 +1,28 @@
-//! `variants:` with what they inherit from the top of the file: server, jdk, jvm, env.
+//! `variants:` with what they inherit from the top of the file: server, backend, jdk, jvm, env.
 
 use super::super::fault::Fault;
 use super::super::fields::Fields;
 use super::super::yaml::{Kind, Node};
-use super::super::{PoolSize, RequestSpec, Server, Threads, Variant};
+use super::super::{Backend, RequestSpec, Variant};
 use super::name;
+use super::server::{self, Owner, ServerParts};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// `acceptCount` where nothing is written. Tomcat's own default of 100 is smaller than the burst with which a load
-/// of 400 clients connects; the overflow would cost a second (SYN retransmission) and be blamed on the thread
-/// model. Linux cuts the backlog to `somaxconn`, 4096 by default.
-const ACCEPT_COUNT: u32 = 4_096;
+const KEYS: [&str; 9] = ["threads", "server", "args", "command", "backend", "jdk", "jvm", "env", "note"];
+
+/// What stands for the backend's base URL.
+const BACKEND: &str = "{backend}";
 
 /// What all variants share, or one of them says.
 #[derive(Clone, Debug, Default)]
-struct Base {
+struct Base<'a> {
     server: ServerParts,
+    backend: Option<Backend>,
     jdk: Option<u16>,
     jvm: Vec<String>,
     env: BTreeMap<String, String>,
-}
-
-/// A server as written, perhaps in part.
-#[derive(Clone, Debug, Default)]
-struct ServerParts {
-    tomcat: Option<String>,
-    app: Option<String>,
-    accept_count: Option<u32>,
-    command: Option<String>,
-    url: Option<String>,
-    ready: Option<String>,
+    request: Option<&'a RequestSpec>,
 }
 
 /// The variants and their names.
@@ -38,11 +30,14 @@ pub(super) fn read(
     fields: &Fields<'_>,
     request: Option<&RequestSpec>,
 ) -> Result<(Vec<Variant>, Vec<String>), Fault> {
+    let jdk = fields.read("jdk", self::jdk)?;
     let base = Base {
-        server: fields.read("server", server)?.unwrap_or_default(),
-        jdk: fields.read("jdk", jdk)?,
+        server: fields.read("server", server::server)?.unwrap_or_default(),
+        backend: fields.read("backend", |node| backend(node, jdk))?,
+        jdk,
         jvm: fields.read("jvm", jvm)?.unwrap_or_default(),
         env: fields.read("env", env)?.unwrap_or_default(),
+        request,
     };
     let example = "variants: {platform: {threads: platform}, virtual: {threads: virtual}}";
     let node = fields.require("variants", example)?;
@@ -60,167 +55,58 @@ pub(super) fn read(
     let mut variants = Vec::new();
     for (key, node) in entries {
         let name = name(&key.name, &key.span, "variant")?;
-        variants.push(variant(name, &key.span, node, &base, request)?);
+        variants.push(variant(name, &key.span, node, &base)?);
     }
     let names = variants.iter().map(|variant| variant.name.clone()).collect();
     Ok((variants, names))
 }
 
-fn variant(
-    name: String,
-    span: &Range<usize>,
-    node: &Node,
-    base: &Base,
-    request: Option<&RequestSpec>,
-) -> Result<Variant, Fault> {
-    let fields =
-        Fields::open(node, "a variant", &["threads", "server", "jdk", "jvm", "env", "note", "command"])?;
-    let mut parts = base.server.clone().with(fields.read("server", server)?.unwrap_or_default());
-    if let Some(command) = fields.read("command", |node| node.text("command").map(str::to_owned))? {
-        parts = parts.with(ServerParts { command: Some(command), ..ServerParts::default() });
+fn variant(name: String, span: &Range<usize>, node: &Node, base: &Base<'_>) -> Result<Variant, Fault> {
+    let fields = Fields::open(node, "a variant", &KEYS)?;
+    let text = |key: &str| fields.read(key, |node| node.text(key).map(str::to_owned));
+    let mut parts = base.server.clone().with(fields.read("server", server::server)?.unwrap_or_default());
+    if let Some(command) = text("command")? {
+        parts = parts.with(ServerParts::of_command(command));
     }
-    let threads = fields.read("threads", threads)?;
-    let server = parts.complete(&name, threads, &fields, span, request)?;
+    if let Some(args) = text("args")? {
+        parts = parts.with(ServerParts::of_args(args));
+    }
     let mut env_all = base.env.clone();
     env_all.extend(fields.read("env", env)?.unwrap_or_default());
     let mut jvm_all = base.jvm.clone();
     jvm_all.extend(fields.read("jvm", jvm)?.unwrap_or_default());
+    let env_texts = env_all.values().map(String::as_str).collect();
+    let owner = Owner { name: &name, span, fields: &fields, env: env_texts, request: base.request };
+    let server = parts.complete(&owner, fields.read("threads", server::threads)?)?;
+    let backend = fields.read("backend", |node| backend(node, base.jdk))?.or_else(|| base.backend.clone());
+    if backend.is_none()
+        && (server.text().contains(BACKEND) || owner.env.iter().any(|it| it.contains(BACKEND)))
+    {
+        let message = format!("`{name}` asks a backend at `{BACKEND}`, and there is none");
+        return Err(Fault::new(span.clone(), message, "no `backend`")
+            .help("write `backend: {jar: NAME, args: \"--port={port}\"}` here or at the top of the file"));
+    }
     Ok(Variant {
-        name,
-        note: fields.read("note", |node| node.text("note").map(str::to_owned))?,
-        server,
+        note: text("note")?,
         jdk: fields.read("jdk", jdk)?.or(base.jdk),
         jvm: jvm_all,
         env: env_all,
+        backend,
+        ..Variant::new(&name, server)
     })
 }
 
-fn server(node: &Node) -> Result<ServerParts, Fault> {
-    let fields =
-        Fields::open(node, "a server", &["tomcat", "app", "accept_count", "command", "url", "ready"])?;
-    let text = |key: &str| fields.read(key, |node| node.text(key).map(str::to_owned));
-    if let (Some(_), Some(command)) = (fields.get("tomcat"), fields.key_span("command")) {
-        return Err(Fault::new(command, "a server is a Tomcat or a command, not both", "the second kind")
-            .help("keep `tomcat` or `command`"));
-    }
-    Ok(ServerParts {
-        tomcat: fields.read("tomcat", tomcat)?,
-        app: text("app")?,
-        accept_count: fields.read("accept_count", |node| node.positive_u32("accept_count"))?,
-        command: text("command")?,
-        url: text("url")?,
-        ready: fields.read("ready", path)?,
+/// The server behind the server. It is asked on no path that the loads know.
+fn backend(node: &Node, jdk: Option<u16>) -> Result<Backend, Fault> {
+    let keys: Vec<&str> = server::KEYS.into_iter().chain(["jdk", "jvm"]).collect();
+    let fields = Fields::open(node, "the backend", &keys)?;
+    let owner =
+        Owner { name: "backend", span: &fields.span, fields: &fields, env: Vec::new(), request: None };
+    Ok(Backend {
+        server: server::parts(&fields)?.complete(&owner, None)?,
+        jdk: fields.read("jdk", self::jdk)?.or(jdk),
+        jvm: fields.read("jvm", jvm)?.unwrap_or_default(),
     })
-}
-
-fn tomcat(node: &Node) -> Result<String, Fault> {
-    let version = node.text("tomcat")?;
-    let numbers = version.split('.').count();
-    let starts_well = version.split('.').take(2).all(|part| part.parse::<u16>().is_ok());
-    if starts_well && (2..=3).contains(&numbers) {
-        return Ok(version.to_owned());
-    }
-    Err(node
-        .bad("tomcat", "a line or a version")
-        .help("write the line like \"11.0\", or the version like \"11.0.24\""))
-}
-
-fn path(node: &Node) -> Result<String, Fault> {
-    let path = node.text("ready")?;
-    if path.starts_with('/') {
-        return Ok(path.to_owned());
-    }
-    Err(node.bad("ready", "a path").help(format!("begin it with a slash: `/{path}`")))
-}
-
-impl ServerParts {
-    /// What `other` says goes before what is said here; another kind of server leaves nothing of the first kind.
-    fn with(mut self, other: Self) -> Self {
-        if other.tomcat.is_some() {
-            self = Self { app: self.app, accept_count: self.accept_count, ..Self::default() };
-        } else if other.command.is_some() {
-            self = Self { url: self.url, ready: self.ready, ..Self::default() };
-        }
-        Self {
-            tomcat: other.tomcat.or(self.tomcat),
-            app: other.app.or(self.app),
-            accept_count: other.accept_count.or(self.accept_count),
-            command: other.command.or(self.command),
-            url: other.url.or(self.url),
-            ready: other.ready.or(self.ready),
-        }
-    }
-
-    fn complete(
-        self,
-        name: &str,
-        threads: Option<Threads>,
-        fields: &Fields<'_>,
-        span: &Range<usize>,
-        request: Option<&RequestSpec>,
-    ) -> Result<Server, Fault> {
-        if let Some(version) = self.tomcat {
-            return Ok(Server::Tomcat {
-                version,
-                app: self.app.unwrap_or_else(|| "servlets".to_owned()),
-                threads: threads.unwrap_or(Threads::Platform(PoolSize::Default)),
-                accept_count: self.accept_count.unwrap_or(ACCEPT_COUNT),
-            });
-        }
-        let command = self.command.ok_or_else(|| no_server(name, span))?;
-        if let Some(threads) = fields.key_span("threads") {
-            return Err(Fault::new(
-                threads,
-                "`threads` configures a Tomcat, and this server is a command",
-                "no effect",
-            )
-            .help("choose the thread model in the command or in `env`"));
-        }
-        let url = self.url.or_else(|| url_of_port(&command)).ok_or_else(|| no_url(name, span))?;
-        let ready = self.ready.or_else(|| request.map(|request| request.path.clone()));
-        Ok(Server::Command { command, url, ready: ready.unwrap_or_else(|| "/".to_owned()) })
-    }
-}
-
-/// A command that is told a port listens there.
-fn url_of_port(command: &str) -> Option<String> {
-    command.contains("{port}").then(|| "http://127.0.0.1:{port}".to_owned())
-}
-
-fn no_url(name: &str, span: &Range<usize>) -> Fault {
-    Fault::new(span.clone(), format!("where does the server of `{name}` listen?"), "no `url`").help(
-        "write `{port}` in the command, and a free port is put there; or \
-        `server: {url: \"http://127.0.0.1:8080\"}`",
-    )
-}
-
-fn no_server(name: &str, span: &Range<usize>) -> Fault {
-    Fault::new(span.clone(), format!("the variant `{name}` has no server"), "what is started?").help(
-        "write `server: {tomcat: \"11.0\", app: servlets}` or \
-        `command: java -jar app.jar --server.port={port}`",
-    )
-}
-
-fn threads(node: &Node) -> Result<Threads, Fault> {
-    const HELP: &str =
-        "write platform, virtual, {platform: 400} or {platform: clients} (as many as the load has)";
-    match &node.kind {
-        Kind::Scalar(text) if text == "platform" => Ok(Threads::Platform(PoolSize::Default)),
-        Kind::Scalar(text) if text == "virtual" => Ok(Threads::Virtual),
-        Kind::Scalar(_) => Err(node.bad("threads", "a thread model").help(HELP)),
-        _ => {
-            let size = Fields::open(node, "a thread pool", &["platform"])?;
-            let size = size.require("platform", "threads: {platform: 400}")?;
-            match size.text("platform")? {
-                "clients" => Ok(Threads::Platform(PoolSize::Clients)),
-                _ => size
-                    .positive_u32("platform")
-                    .map(PoolSize::Fixed)
-                    .map(Threads::Platform)
-                    .map_err(|f| f.help(HELP)),
-            }
-        }
-    }
 }
 
 fn jdk(node: &Node) -> Result<u16, Fault> {

@@ -17,9 +17,10 @@ import org.apache.catalina.util.LifecycleMBeanBase;
  * A Tomcat {@code <Executor>} that hands its tasks to an executor of the JDK.
  *
  * <p>Tomcat 10's {@code Executor} is a {@link java.util.concurrent.Executor}, Tomcat 11's an {@link ExecutorService};
- * this class is both, so that one class file serves 10.0, 10.1 and 11.0.
+ * this class is both, so that one class file serves 10.0, 10.1 and 11.0. It is public because Tomcat sets the attributes of
+ * server.xml by reflection, which a class that others cannot see refuses.
  */
-abstract class DelegatingExecutor extends LifecycleMBeanBase implements Executor, ExecutorService {
+public abstract class DelegatingExecutor extends LifecycleMBeanBase implements Executor, ExecutorService {
     private static final long STOP_SECONDS = 5;
 
     private String name;

@@ -1,0 +1,61 @@
+//! The flags of a JVM as the JVM itself reports them.
+
+use super::jcmd;
+use std::path::Path;
+
+/// Two questions in one: what it was given, and what it made of it.
+const QUESTION: &str = "VM.command_line\nVM.flags";
+
+/// The flags it was given, as written, and then those that it has set itself and that nobody gave it in these words:
+/// `-Xmx512m` and also `-XX:MaxHeapSize=536870912`. Empty: it does not answer.
+#[must_use]
+pub fn read(jcmd: &Path, pid: u32) -> Vec<String> {
+    jcmd::ask(jcmd, pid, &[QUESTION]).map(|answer| parse(&answer)).unwrap_or_default()
+}
+
+fn parse(answer: &str) -> Vec<String> {
+    let given = answer.lines().find_map(|line| line.strip_prefix("jvm_args:")).unwrap_or_default();
+    let set = answer.lines().find(|line| line.starts_with("-XX:")).unwrap_or_default();
+    let mut flags: Vec<String> = Vec::new();
+    for word in given.split_whitespace().chain(set.split_whitespace()) {
+        if !word.starts_with('-')
+            && let Some(before) = flags.last_mut()
+        {
+            // A flag with a blank in it; VM.flags has none of these.
+            before.push(' ');
+            before.push_str(word);
+        } else if !flags.iter().any(|before| before == word) {
+            flags.push(word.to_owned());
+        }
+    }
+    flags
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_given_comes_first_and_nothing_twice() {
+        let answer = "4711:\nVM Arguments:\njvm_args: -Xmx64m -XX:+UseSerialGC -Dname=a b\njava_command: Main 1\n\
+            java_class_path (initial): .\nLauncher Type: SUN_STANDARD\n\
+            -XX:CICompilerCount=2 -XX:MaxHeapSize=67108864 -XX:+UseSerialGC\n";
+        let expected = [
+            "-Xmx64m",
+            "-XX:+UseSerialGC",
+            "-Dname=a b",
+            "-XX:CICompilerCount=2",
+            "-XX:MaxHeapSize=67108864",
+        ];
+        assert_eq!(parse(answer), expected);
+    }
+
+    #[test]
+    fn a_jvm_that_says_nothing_has_no_flags() {
+        assert_eq!(
+            parse("4711:\njava.io.IOException: well-known file is not secure\n"),
+            Vec::<String>::new()
+        );
+        assert_eq!(read(Path::new("/nowhere/jcmd"), 1), Vec::<String>::new());
+    }
+}
