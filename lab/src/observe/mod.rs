@@ -3,7 +3,6 @@
 pub mod context_switches;
 pub mod cpu_account;
 pub mod cpu_clock;
-
 pub mod jcmd;
 pub mod jvm_flags;
 pub mod jvm_threads;

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.concurrent.CountDownLatch;
+import org.apache.catalina.Executor;
+import org.apache.tomcat.util.IntrospectionUtils;
 import org.junit.jupiter.api.Test;
 
 class ExecutorsTest {
@@ -38,6 +40,15 @@ class ExecutorsTest {
         allRunning.await();
         executor.stop();
         assertTrue(executor.isShutdown());
+    }
+
+    @Test
+    void attributesOfServerXmlReachTheExecutorTheWayTomcatSetsThem() {
+        for (Executor executor : new Executor[] {new VirtualThreadExecutor(), new CachedThreadExecutor()}) {
+            assertTrue(IntrospectionUtils.setProperty(executor, "name", "mine"));
+            assertTrue(IntrospectionUtils.setProperty(executor, "namePrefix", "mine-"));
+            assertEquals("mine", executor.getName());
+        }
     }
 
     @Test
