@@ -67,6 +67,11 @@ impl Tried {
         self.against() >= self.sustained + DECIDES
     }
 
+    /// Is it the load generator that makes it too high, as far as anybody knows?
+    fn is_generators(self) -> bool {
+        self.is_bound() && self.broken < self.sustained + DECIDES
+    }
+
     fn is_held(self) -> bool {
         self.sustained > self.against()
     }
@@ -139,7 +144,7 @@ impl Search {
     fn shrink(&self, bound: Tried) -> Next {
         let rate = rounded(bound.rate_per_s / GROWTH);
         if rate < 0.99 * self.first_per_s / GROWTH.powi(HALVINGS) {
-            let ended = if bound.generator > 0 { SearchEnd::Generator } else { SearchEnd::Nothing };
+            let ended = if bound.is_generators() { SearchEnd::Generator } else { SearchEnd::Nothing };
             return done(None, ended);
         }
         step(rate)
@@ -153,7 +158,7 @@ impl Search {
         }
         match held {
             held if !held.is_sure() => step(held.rate_per_s),
-            held if bound.generator > 0 => done(Some(held), SearchEnd::Generator),
+            held if bound.is_generators() => done(Some(held), SearchEnd::Generator),
             held => done(Some(held), SearchEnd::Found),
         }
     }
@@ -273,6 +278,24 @@ mod tests {
             "{rates:?}"
         );
         assert!(rates.iter().all(|&rate| rate <= 8_000.0), "nothing above the first limit: {rates:?}");
+    }
+
+    #[test]
+    fn two_broken_steps_are_the_servers_even_if_the_generator_was_late_in_a_third() {
+        let mixed = |index: usize, rate: f64| match (index, rate) {
+            (3, _) => StepVerdict::Generator,
+            (_, rate) => below(4_900.0)(index, rate),
+        };
+        let (rates, end) = searched(spec(1_000.0, 8_000.0, 1.5), mixed);
+        assert_eq!(&rates[3..], [8_000.0, 8_000.0, 4_000.0]);
+        assert_eq!(end, Next::Done { sustained_per_s: Some(4_000.0), ended: SearchEnd::Generator });
+        let mixed = |index: usize, rate: f64| match (index, rate) {
+            (3, _) => StepVerdict::Sustained,
+            (4, _) => StepVerdict::Generator,
+            (_, rate) => below(4_900.0)(index, rate),
+        };
+        let (_, end) = searched(spec(1_000.0, 1e6, 0.1), mixed);
+        assert_eq!(end, found(4_757.0));
     }
 
     #[test]

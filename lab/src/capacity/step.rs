@@ -60,8 +60,12 @@ impl StepFigures {
             seconds.map(|second| second.ok + second.failed).sum()
         };
         let young = |ages: &Times| ages.histogram().count_between(0, limit_ns);
-        let generator = &report.generator;
-        let not_said = || "it could not send faster".to_owned();
+        let generator = report.generator.bottleneck.then(|| {
+            let why = report.generator.why.as_deref().unwrap_or("the generator could not send faster");
+            // Without what the verdict says anyway, and without the advice that follows: it is for a load of its own.
+            let why = why.strip_prefix("the generator was the bottleneck: ").unwrap_or(why);
+            why.split(". ").next().unwrap_or(why).to_owned()
+        });
         Self {
             asked_per_s,
             length_s,
@@ -74,7 +78,7 @@ impl StepFigures {
             times_ms: with_the_late(outcome, limit_ns).summary(),
             due_in_first_half: asked_per_s * half_s,
             ended_in_first_half: ended(half_s),
-            generator: generator.bottleneck.then(|| generator.why.clone().unwrap_or_else(not_said)),
+            generator,
         }
     }
 
@@ -122,19 +126,20 @@ fn time_of(metric: Metric, times: &TimesSummary) -> f64 {
     }
 }
 
-/// Sustained: the generator kept up, no more failed than may, the limit was held, the rate was reached, and the backlog
-/// did not grow.
+/// Sustained: no more failed than may, the limit was held, the rate was reached, and the backlog did not grow. A late
+/// generator takes nothing from that, because a request waits from the moment it was due. But what was not held is the
+/// server's doing only where the generator kept up.
 #[must_use]
 pub fn judge(spec: &Capacity, step: &StepFigures) -> Judgement {
-    if let Some(why) = &step.generator {
-        return Judgement { verdict: StepVerdict::Generator, why: Some(why.clone()) };
-    }
     let why = failures(spec, step).or_else(|| limit(spec, step)).or_else(|| rate(step)).or_else(|| {
         let grown = step.growth()?;
         Some(format!("{grown:.0} more requests were waiting at its end than at half time"))
     });
-    let verdict = if why.is_none() { StepVerdict::Sustained } else { StepVerdict::Broken };
-    Judgement { verdict, why }
+    match (why, &step.generator) {
+        (None, _) => Judgement { verdict: StepVerdict::Sustained, why: None },
+        (Some(_), Some(late)) => Judgement { verdict: StepVerdict::Generator, why: Some(late.clone()) },
+        (Some(why), None) => Judgement { verdict: StepVerdict::Broken, why: Some(why) },
+    }
 }
 
 fn failures(spec: &Capacity, step: &StepFigures) -> Option<String> {
@@ -218,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_generator_at_its_limit_is_never_the_servers_fault() {
+    fn what_a_late_generator_broke_is_never_the_servers_fault() {
         let step = StepFigures {
             generator: Some("it used 97 % of a core".into()),
             times_ms: Some(sample::times(900.0)),
@@ -226,6 +231,8 @@ mod tests {
             ..good()
         };
         assert_eq!(said(&step), (StepVerdict::Generator, "it used 97 % of a core".to_owned()));
+        let held = StepFigures { times_ms: good().times_ms, failed: 0, ..step };
+        assert_eq!(said(&held), (StepVerdict::Sustained, String::new()), "what was held was held");
     }
 
     #[test]

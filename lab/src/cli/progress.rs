@@ -4,7 +4,7 @@ use super::units;
 use crate::experiment::Experiment;
 use crate::experiment::plan::{estimate_s, plan};
 use crate::record::Record;
-use crate::record::capacity::CapacityStep;
+use crate::record::capacity::{CapacityStep, StepVerdict};
 use crate::run::watch::{Event, Watch};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal};
@@ -46,7 +46,11 @@ impl Progress {
     /// In a terminal the bar shows it; a log gets a line, because a search takes long.
     fn stepped(&self, step: &CapacityStep) {
         let why = step.why.as_deref().unwrap_or("sustained");
-        let line = format!("{} asked: {why}", units::rate(step.asked_per_s));
+        let whose = match step.verdict {
+            StepVerdict::Generator => "the generator was the bottleneck: ",
+            StepVerdict::Sustained | StepVerdict::Broken => "",
+        };
+        let line = format!("{} asked: {whose}{why}", units::rate(step.asked_per_s));
         self.say(&line);
         if !self.is_terminal {
             anstream::eprintln!("      {} · {line}", self.doing);

@@ -101,13 +101,14 @@ fn failed_runs(experiment: &Experiment, records: &[Record]) -> Vec<Doubt> {
 }
 
 fn generator(record: &Record, load: &LoadReport) -> Option<Doubt> {
-    if let Some(search) = record.capacity.as_ref().filter(|search| search.ended == SearchEnd::Generator) {
+    if let Some(search) = &record.capacity {
         let rate = search.sustained_per_s.unwrap_or(0.0);
-        let sentence = format!(
-            "above {rate:.0}/s the load generator was the bottleneck, not the server: {}",
-            search.why
-        );
-        return Some(Doubt::about(record, 1, sentence));
+        let why = &search.why;
+        return (search.ended == SearchEnd::Generator).then(|| {
+            let sentence =
+                format!("above {rate:.0}/s the load generator was the bottleneck, not the server: {why}");
+            Doubt::about(record, 1, sentence)
+        });
     }
     let why = load.generator.why.as_deref().unwrap_or("it could not send faster");
     load.generator.bottleneck.then(|| {

@@ -160,7 +160,12 @@ impl Changed {
 
     fn judge(&self, metric: Metric, ratio: &Ratio, share: f64) -> Option<Worse> {
         let Self { load, variant, .. } = self;
-        let whose = format!("{variant} under {load}: the {}", metric.label());
+        let what = match metric {
+            Metric::Capacity => "capacity",
+            Metric::Rate => "rate",
+            other => other.label(),
+        };
+        let whose = format!("{variant} under {load}: the {what}");
         let Some(interval) = ratio.interval else {
             let sentence =
                 format!("{whose} cannot be judged: too few runs, or the load generator was the bottleneck");

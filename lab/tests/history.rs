@@ -1,0 +1,198 @@
+//! `threadcount compare-results` and `history` over two real results of a small server: one that answers after 20 ms,
+//! and one that answers after 30 ms (`tests/results`, made by the program).
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on shall panic")]
+
+use assert_cmd::cargo::cargo_bin;
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+const RESULTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/results");
+
+fn before() -> PathBuf {
+    Path::new(RESULTS).join("before")
+}
+
+fn after() -> PathBuf {
+    Path::new(RESULTS).join("after")
+}
+
+fn threadcount(command: &str, folders: &[&Path], more: &[&str]) -> Output {
+    Command::new(cargo_bin("threadcount")).arg(command).args(folders).args(more).output().unwrap()
+}
+
+fn compared(a: &Path, b: &Path, more: &[&str]) -> (Option<i32>, String, String) {
+    let output = threadcount("compare-results", &[a, b], more);
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+/// The second result with something changed in it.
+fn changed(change: impl FnOnce(&mut Value)) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let text = fs::read_to_string(after().join("result.json")).unwrap();
+    let mut document: Value = serde_json::from_str(&text).unwrap();
+    change(&mut document);
+    fs::write(folder.path().join("result.json"), document.to_string()).unwrap();
+    folder
+}
+
+#[test]
+fn what_differs_is_said_before_what_changed() {
+    let (code, said, _) = compared(&before(), &after(), &[]);
+    assert_eq!(code, Some(0));
+    let differs = said.find("again env.AGAIN: 1 -> 2").unwrap();
+    assert!(said.contains("delay.py {port} 20 -> python3"), "{said}");
+    let rate = said.lines().find(|line| line.contains("requests per second")).unwrap();
+    assert!(rate.contains("373.5/s -> 256.0/s") && rate.contains("0.69x"), "{said}");
+    assert!(rate.ends_with("lower"), "{said}");
+    assert!(differs < said.find("\nplain under c8\n").unwrap(), "{said}");
+}
+
+#[test]
+fn the_json_has_the_same_figures_with_their_intervals() {
+    let (code, said, _) = compared(&before(), &after(), &["--json"]);
+    assert_eq!(code, Some(0));
+    let document: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(document["schema"], "threadcount/compare-results/1");
+    assert_eq!(document["differs"]["machine"], json!([]));
+    assert_eq!(document["differs"]["load"], json!([]));
+    assert_eq!(document["changed"][1]["variant"], "again");
+    let rate = &document["changed"][1]["ratios"][0];
+    assert_eq!(rate["metric"], "rate_per_s");
+    let ratio = rate["variant_value"].as_f64().unwrap() / rate["baseline_value"].as_f64().unwrap();
+    assert!((rate["ratio"].as_f64().unwrap() - ratio).abs() < 1e-12);
+    assert!((ratio - 0.676).abs() < 0.001, "{rate}");
+    assert!(rate["interval"]["low"].as_f64().unwrap() < ratio);
+}
+
+#[test]
+fn worse_by_more_than_allowed_is_exit_code_1() {
+    let (code, _, said) = compared(&before(), &after(), &["--worse-by", "5%"]);
+    assert_eq!(code, Some(1));
+    assert!(said.contains("plain under c8: the rate is 0.69 times what it was"), "{said}");
+    assert!(said.contains("again under c8: the 99th percentile response time is 1.45 times"), "{said}");
+    let (code, _, said) = compared(&before(), &after(), &["--worse-by", "50%"]);
+    assert_eq!((code, said.as_str()), (Some(0), ""));
+    let (code, _, said) = compared(&after(), &before(), &["--worse-by", "5%"]);
+    assert_eq!((code, said.as_str()), (Some(0), ""), "faster is not worse");
+    let (code, _, said) = compared(&after(), &before(), &["--worse-by", "5"]);
+    assert_eq!(code, Some(2));
+    assert!(said.contains("write it in per cent"), "{said}");
+}
+
+#[test]
+fn one_run_is_too_few_to_be_judged_and_that_is_said() {
+    let single = changed(|document| document["records"].as_array_mut().unwrap().truncate(2));
+    let (code, _, said) = compared(&before(), single.path(), &["--worse-by", "5%"]);
+    assert_eq!(code, Some(0));
+    assert!(said.contains("plain under c8: the rate cannot be judged: too few runs"), "{said}");
+}
+
+#[test]
+fn another_machine_is_not_compared_unless_it_is_asked_for() {
+    let other = changed(|document| {
+        document["machine"]["cpu"] = json!("Another CPU");
+        document["machine"]["max_open_files"] = json!(7);
+    });
+    let (code, shown, said) = compared(&before(), other.path(), &[]);
+    assert_eq!((code, shown.as_str()), (Some(2), ""));
+    assert!(said.contains("machine cpu: ") && said.contains("-> Another CPU"), "{said}");
+    assert!(said.contains("--anyway") && !said.contains("max_open_files"), "{said}");
+    let (code, shown, _) = compared(&before(), other.path(), &["--anyway"]);
+    assert_eq!(code, Some(0));
+    let warned = shown.find("The machines differ, so the figures below may show the machine").unwrap();
+    assert!(warned < shown.find("\nplain under c8\n").unwrap(), "{shown}");
+}
+
+#[test]
+fn another_load_is_not_compared_and_a_little_memory_is_no_other_machine() {
+    let other = changed(|document| {
+        document["experiment"]["loads"][0]["kind"]["closed"]["clients"] = json!(9);
+        document["experiment"]["loads"][0]["runs"] = json!(70);
+    });
+    let (code, _, said) = compared(&before(), other.path(), &[]);
+    assert_eq!(code, Some(2));
+    assert!(said.contains("load c8 kind.closed.clients: 8 -> 9") && !said.contains("70"), "{said}");
+    let same = changed(|document| {
+        let bytes = document["machine"]["memory_bytes"].as_u64().unwrap();
+        document["machine"]["memory_bytes"] = json!(bytes - bytes / 200);
+    });
+    assert_eq!(compared(&before(), same.path(), &[]).0, Some(0));
+}
+
+#[test]
+fn a_variant_of_one_result_alone_is_named() {
+    let fewer = changed(|document| {
+        document["experiment"]["variants"].as_array_mut().unwrap().remove(1);
+    });
+    let (code, said, _) = compared(&before(), fewer.path(), &[]);
+    assert_eq!(code, Some(0));
+    assert!(said.contains("the variant again is only in A"), "{said}");
+    assert!(said.contains("\nplain under c8\n") && !said.contains("\nagain under c8\n"), "{said}");
+}
+
+#[test]
+fn results_without_anything_in_common_and_folders_without_a_result_are_bad_input() {
+    let other = changed(|document| document["experiment"]["loads"][0]["name"] = json!("other"));
+    let (code, _, said) = compared(&before(), other.path(), &[]);
+    assert_eq!(code, Some(2));
+    assert!(said.contains("in common"), "{said}");
+    let (code, _, said) = compared(&before(), Path::new("/nowhere"), &[]);
+    assert_eq!(code, Some(2));
+    assert!(said.contains("/nowhere"), "{said}");
+}
+
+#[test]
+fn a_history_lists_results_by_date_with_what_changed_and_names_what_it_cannot_read() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, from) in [("x/new", after()), ("y/z/old", before())] {
+        fs::create_dir_all(folder.path().join(name)).unwrap();
+        fs::copy(from.join("result.json"), folder.path().join(name).join("result.json")).unwrap();
+    }
+    fs::create_dir(folder.path().join("broken")).unwrap();
+    fs::write(folder.path().join("broken/result.json"), "{}").unwrap();
+    let output = threadcount("history", &[folder.path()], &[]);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success());
+    let place = |text: &str| said.find(text).unwrap_or_else(|| panic!("{text} in {said}"));
+    assert!(place("y/z/old") < place("x/new"), "{said}");
+    assert!(place("x/new") < place("changed: again env.AGAIN: 1 -> 2"));
+    assert!(place("plain under c8: 373.5/s") < place("plain under c8: 256.0/s (0.69x ["));
+    assert!(said.contains("left out:") && said.contains("broken/result.json"), "{said}");
+
+    let output = threadcount("history", &[folder.path()], &["--json"]);
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["schema"], "threadcount/history/1");
+    let results = document["experiments"][0]["results"].as_array().unwrap();
+    assert!(results[0]["since"].is_null());
+    assert_eq!(results[1]["since"]["changed"][0]["ratios"][0]["metric"], "rate_per_s");
+    assert_eq!(document["unreadable"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_history_does_not_compare_across_machines() {
+    let folder = tempfile::tempdir().unwrap();
+    let other = changed(|document| document["machine"]["cores"] = json!(64));
+    for (name, from) in [("old", before()), ("new", other.path().to_owned())] {
+        fs::create_dir(folder.path().join(name)).unwrap();
+        fs::copy(from.join("result.json"), folder.path().join(name).join("result.json")).unwrap();
+    }
+    let output = threadcount("history", &[folder.path()], &[]);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains("changed: machine cores: 2 -> 64"), "{said}");
+    assert!(said.contains("not compared with the one before") && !said.contains("0.69x"), "{said}");
+}
+
+#[test]
+fn a_folder_without_results_says_so_and_a_missing_one_is_bad_input() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = threadcount("history", &[folder.path()], &[]);
+    assert!(output.status.success());
+    assert!(String::from_utf8_lossy(&output.stdout).contains("There is no result in"));
+    let output = threadcount("history", &[Path::new("/nowhere")], &[]);
+    assert_eq!(output.status.code(), Some(2));
+}
