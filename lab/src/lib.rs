@@ -8,6 +8,7 @@ pub mod cli;
 pub mod compare;
 pub mod experiment;
 pub mod explain;
+pub mod foreign;
 pub mod history;
 pub mod launch;
 pub mod observe;

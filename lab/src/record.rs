@@ -1,6 +1,7 @@
 //! All that one run measured. A record is data: everything downstream is made from it alone.
 
 pub mod capacity;
+pub mod foreign;
 pub mod jvm;
 
 use serde::{Deserialize, Serialize};
@@ -27,6 +28,9 @@ pub struct Record {
     pub warmup_rate_per_s: Vec<f64>,
     /// The load generator's report over the measured window.
     pub measured: Option<LoadReport>,
+    /// What somebody else's load generator said, where one sent the load.
+    #[serde(default)]
+    pub foreign: Option<foreign::ForeignLoad>,
     /// Latency by percentile, from 0 to the tail, for pictures.
     pub latency_curve: Vec<CurvePoint>,
     /// The response-time histogram: HdrHistogram V2, deflated, base64; nanoseconds.

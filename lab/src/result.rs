@@ -39,11 +39,14 @@ pub struct ResultDocument {
     pub why_not: Vec<String>,
 }
 
-/// A variant that could not run on this machine.
+/// A variant that could not run on this machine, or not under one of its loads.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Skipped {
     /// Its name.
     pub variant: String,
+    /// The load that could not be sent; `None`: the variant could not be started.
+    #[serde(default)]
+    pub load: Option<String>,
     /// Why not, as a sentence.
     pub why: String,
 }

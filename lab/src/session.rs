@@ -1,8 +1,8 @@
 //! All runs of one experiment, in the order of its plan; the result is saved after each of them.
 
 use crate::compare::{claims, compare, trust};
+use crate::experiment::Experiment;
 use crate::experiment::plan::plan;
-use crate::experiment::{Experiment, Variant};
 use crate::explain::explain;
 use crate::observe::machine;
 use crate::record::Record;
@@ -53,7 +53,16 @@ fn conclude(experiment: &Experiment, records: Vec<Record>) -> ResultDocument {
 }
 
 fn skipped(experiment: &Experiment) -> Vec<Skipped> {
-    let of =
-        |variant: &Variant| variant.skipped.clone().map(|why| Skipped { variant: variant.name.clone(), why });
-    experiment.variants.iter().filter_map(of).collect()
+    let whole = experiment.variants.iter().filter_map(|variant| {
+        let why = variant.skipped.clone()?;
+        Some(Skipped { variant: variant.name.clone(), load: None, why })
+    });
+    let under_a_load = experiment.loads.iter().flat_map(|load| {
+        let here = experiment.variants.iter().filter(|variant| variant.runs_under(load));
+        here.filter_map(|variant| {
+            let why = load.skipped.clone()?;
+            Some(Skipped { variant: variant.name.clone(), load: Some(load.name.clone()), why })
+        })
+    });
+    whole.chain(under_a_load).collect()
 }

@@ -1,4 +1,5 @@
-// The avatar redirect on a bare TCP socket in Go: one connection after the other, one request each, not understood.
+// The avatar redirect on a bare TCP socket in Go: one request of each connection, not understood; one connection after
+// the other, or with the argument `goroutines` each in a goroutine of its own.
 package main
 
 import (
@@ -13,8 +14,9 @@ import (
 const images = 21
 
 func main() {
-	if len(os.Args) != 2 {
-		log.Fatal("usage: avatar PORT")
+	concurrent := len(os.Args) == 3 && os.Args[2] == "goroutines"
+	if len(os.Args) != 2 && !concurrent {
+		log.Fatal("usage: avatar PORT [goroutines]")
 	}
 	rand.Seed(time.Now().UnixNano()) // Go before 1.20 does not do it by itself.
 	listener, err := net.Listen("tcp", "127.0.0.1:"+os.Args[1])
@@ -27,7 +29,11 @@ func main() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		answer(connection, buffer)
+		if concurrent {
+			go answer(connection, make([]byte, 1024))
+		} else {
+			answer(connection, buffer)
+		}
 	}
 }
 

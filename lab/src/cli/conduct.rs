@@ -5,7 +5,8 @@ use super::{FAILED, interrupt};
 use crate::compare::claim::judge;
 use crate::experiment::claim::{Names, parse};
 use crate::experiment::plan::plan;
-use crate::experiment::{Experiment, Variant};
+use crate::experiment::{Experiment, LoadSpec, Variant};
+use crate::foreign;
 use crate::launch::LaunchError;
 use crate::launch::launcher::Launcher;
 use crate::observe::probe::{Instruments, ProbeChoice};
@@ -83,6 +84,7 @@ impl Conduct {
         for variant in &mut experiment.variants {
             prepare(&launcher, variant)?;
         }
+        experiment.loads.iter_mut().for_each(look_for_tool);
         let folder = ResultFolder::create(out).into_diagnostic()?;
         let interrupted = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
         let mut progress = Progress::new(&experiment);
@@ -119,6 +121,14 @@ fn prepare(launcher: &Launcher, variant: &mut Variant) -> miette::Result<()> {
             Ok(())
         }
         None => Err(told(error)),
+    }
+}
+
+/// A load that a tool sends which is not installed is left out, and that is said.
+fn look_for_tool(load: &mut LoadSpec) {
+    if let Some(Err(missing)) = load.tool.map(foreign::program) {
+        anstream::eprintln!("{} is skipped: {missing}", load.name);
+        load.skipped = Some(missing.to_string());
     }
 }
 
@@ -167,7 +177,7 @@ pub fn exit_code(conducted: &[Conducted]) -> ExitCode {
             failed = true;
             anstream::eprintln!("{name}: --fail-if holds: {}", condition.claim);
         }
-        if !document.skipped.is_empty() && document.skipped.len() == document.experiment.variants.len() {
+        if document.experiment.variants.iter().all(|variant| variant.skipped.is_some()) {
             anstream::eprintln!("{name}: nothing was run, because no variant can run on this machine");
         }
         if *cut_short {

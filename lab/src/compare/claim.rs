@@ -91,9 +91,11 @@ fn measured(figure: &Figure, experiment: &Experiment, records: &[Record]) -> Res
     let Figure { variant, load, metric, .. } = figure;
     let runs = complete(records, variant, load);
     if runs.is_empty() {
-        let skipped =
+        let variant_skipped =
             experiment.variants.iter().find(|it| it.name == *variant).and_then(|it| it.skipped.as_ref());
-        if let Some(why) = skipped {
+        let load_skipped =
+            experiment.loads.iter().find(|it| it.name == *load).and_then(|it| it.skipped.as_ref());
+        if let Some(why) = variant_skipped.or(load_skipped) {
             return Err(format!("could not be tried here: {why}"));
         }
         return Err(format!("there is no complete run of {variant} under {load}"));
@@ -189,6 +191,11 @@ mod tests {
         let result = claims(&without, &records()).remove(0);
         assert_eq!(result.why.as_deref(), Some("could not be tried here: there is no Tomcat 10.1"));
         assert_eq!((result.holds, result.says.as_deref()), (None, Some("an old Tomcat answers")));
+        let mut without = experiment("{claim: virtual@c1000.p99 > 1, says: it is slow}");
+        without.loads[1].skipped = Some("ab is missing".into());
+        let records: Vec<_> = records().into_iter().filter(|record| record.load != "c1000").collect();
+        let result = claims(&without, &records).remove(0);
+        assert_eq!(result.why.as_deref(), Some("could not be tried here: ab is missing"));
     }
 
     #[test]

@@ -10,20 +10,21 @@ impl Metric {
     pub fn of(self, record: &Record) -> Option<f64> {
         let load = record.measured.as_ref();
         let times = load.and_then(|load| load.response_time_ms);
+        let foreign = record.foreign.as_ref().map(|foreign| foreign.times);
         let cost = record.cost;
         let native = record.native_memory.map(|memory| memory.after);
         let at_start = record.native_memory.map(|memory| memory.before);
         match self {
             Self::Rate => load.map(|load| load.rate_per_s.completed),
             Self::Capacity => record.capacity.as_ref().and_then(|search| search.capacity_per_s()),
-            Self::Mean => times.map(|times| times.mean),
-            Self::P50 => times.map(|times| times.p50),
-            Self::P75 => times.map(|times| times.p75),
-            Self::P90 => times.map(|times| times.p90),
-            Self::P95 => times.map(|times| times.p95),
-            Self::P99 => times.map(|times| times.p99),
+            Self::Mean => times.map(|times| times.mean).or(foreign.map(|times| times.mean_ms)),
+            Self::P50 => times.map(|times| times.p50).or(foreign.map(|times| times.p50_ms)),
+            Self::P75 => times.map(|times| times.p75).or(foreign.map(|times| times.p75_ms)),
+            Self::P90 => times.map(|times| times.p90).or(foreign.map(|times| times.p90_ms)),
+            Self::P95 => times.map(|times| times.p95).or(foreign.map(|times| times.p95_ms)),
+            Self::P99 => times.map(|times| times.p99).or(foreign.map(|times| times.p99_ms)),
             Self::P99_9 => times.map(|times| times.p99_9),
-            Self::Max => times.map(|times| times.max),
+            Self::Max => times.map(|times| times.max).or(foreign.map(|times| times.max_ms)),
             Self::Elapsed => load.map(|load| load.elapsed_s * 1e3),
             Self::CpuPerRequest => cost.and_then(|cost| cost.cpu_us_per_request),
             Self::CpuCores => cost.map(|cost| cost.cpu_cores),

@@ -19,6 +19,7 @@ pub(crate) fn run(variant: &str, load: &str, rate: f64, ms: f64) -> Record {
         server: ServerFacts { ready_after_ms: 1_000.0, ..ServerFacts::default() },
         warmup_rate_per_s: Vec::new(),
         measured: Some(load_report(rate, ms)),
+        foreign: None,
         latency_curve: Vec::new(),
         response_histogram: None,
         cost: Some(cost()),

@@ -86,6 +86,9 @@ impl Experiment {
             only_variants: Vec::new(),
             warmup_s: None,
             thread_dump: false,
+            keep_alive: true,
+            tool: None,
+            skipped: None,
         };
         Ok(Self {
             name: "compare".to_owned(),

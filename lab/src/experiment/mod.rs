@@ -125,26 +125,9 @@ pub struct Variant {
     /// A second server that is started before this one, and that this one asks.
     #[serde(default)]
     pub backend: Option<Backend>,
-    /// How much the probe watches in it; `None`: as much as the command line says.
-    #[serde(default)]
-    pub probe: Option<ProbeLevel>,
     /// Why it cannot run on this machine; `None`: it can. Found out when a session begins.
     #[serde(default)]
     pub skipped: Option<String>,
-}
-
-/// How much of the JVM inside a server is watched.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "snake_case")]
-pub enum ProbeLevel {
-    /// Nothing: no probe in the JVM.
-    Off,
-    /// Heap, collections, carriers, pools, pins, contended monitors, slow socket reads, a few looks at running threads.
-    #[default]
-    Light,
-    /// Also every start and end of a virtual thread and every park of 20 ms and longer. Both cost something for each
-    /// request: an idle thread of a pool parks.
-    Full,
 }
 
 impl Variant {
@@ -159,7 +142,6 @@ impl Variant {
             jvm: Vec::new(),
             env: BTreeMap::new(),
             backend: None,
-            probe: None,
             skipped: None,
         }
     }
@@ -292,6 +274,30 @@ pub struct LoadSpec {
     /// Keep a dump of all threads, taken in the middle of it.
     #[serde(default)]
     pub thread_dump: bool,
+    /// Each client keeps its connection; `false`: a new one for each request.
+    #[serde(default = "yes")]
+    pub keep_alive: bool,
+    /// Somebody else's load generator sends it; `None`: ours.
+    #[serde(default)]
+    pub tool: Option<Tool>,
+    /// Why it cannot be sent on this machine; `None`: it can. Found out when a session begins.
+    #[serde(default)]
+    pub skipped: Option<String>,
+}
+
+const fn yes() -> bool {
+    true
+}
+
+/// Somebody else's load generator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tool {
+    /// ApacheBench.
+    Ab {
+        /// So many at once, each with its share of the clients: one has one thread, and so at most one core.
+        processes: u32,
+    },
 }
 
 /// Closed, open, or searched.

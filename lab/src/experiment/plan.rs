@@ -1,9 +1,11 @@
 //! The runs of an experiment in the order in which they happen.
 
-use super::{Experiment, LoadKind, LoadSpec, Published, Variant};
+use super::{Experiment, LoadKind, LoadSpec, Published, Server, Variant};
 
 /// What starting, warming the connections, reading native memory and stopping a server takes, in seconds; for estimates.
 const START_STOP_S: f64 = 3.0;
+/// The same of a peer: no JVM, no probe.
+const PEER_START_STOP_S: f64 = 0.5;
 /// What lies between two steps of a capacity load, in seconds; for estimates.
 const BETWEEN_STEPS_S: f64 = 0.5;
 /// How often a capacity load doubles its rate where nobody published a rate; for estimates.
@@ -28,7 +30,8 @@ pub struct PlannedRun {
 #[must_use]
 pub fn plan(experiment: &Experiment) -> Vec<PlannedRun> {
     let mut runs = Vec::new();
-    for (load_index, load) in experiment.loads.iter().enumerate() {
+    let loads = experiment.loads.iter().enumerate().filter(|(_, load)| load.skipped.is_none());
+    for (load_index, load) in loads {
         let mut order: Vec<usize> = (0..experiment.variants.len())
             .filter(|&variant| experiment.variants[variant].runs_under(load))
             .collect();
@@ -51,8 +54,13 @@ pub fn estimate_s(experiment: &Experiment) -> Option<f64> {
         .iter()
         .map(|run| {
             let load = &experiment.loads[run.load];
-            let measured_s = load_length_s(experiment, load, &experiment.variants[run.variant].name)?;
-            Some(START_STOP_S + experiment.warmup_s(load) + measured_s)
+            let variant = &experiment.variants[run.variant];
+            let measured_s = load_length_s(experiment, load, &variant.name)?;
+            let start_stop_s = match variant.server {
+                Server::Peer { .. } => PEER_START_STOP_S,
+                _ => START_STOP_S,
+            };
+            Some(start_stop_s + experiment.warmup_s(load) + measured_s)
         })
         .sum()
 }
@@ -103,6 +111,15 @@ impl Variant {
 }
 
 impl LoadSpec {
+    /// How many connections it has at most.
+    #[must_use]
+    pub fn clients(&self) -> u32 {
+        match self.kind {
+            LoadKind::Closed { clients } | LoadKind::Open { clients, .. } => clients,
+            LoadKind::Capacity(capacity) => capacity.connections_at(capacity.to_per_s),
+        }
+    }
+
     /// Does this variant run under the load?
     #[must_use]
     pub fn includes(&self, variant: &str) -> bool {
@@ -177,6 +194,10 @@ mod tests {
         assert_eq!(estimate_s(&timed), Some(6.0 * 17.0));
         let cold = experiment("warmup: 8s\nloads: [{clients: 1, duration: 6s, runs: 2, warmup: 0s}]");
         assert_eq!(estimate_s(&cold), Some(6.0 * 9.0));
+        let text = "question: q\nserver: {peer: cpp}\nrequest: /\nvariants: {a: {}}\nwarmup: 1s\n\
+            loads: [{clients: 1, duration: 2s, runs: 2}]\n";
+        let peer = parse("x", "x.yaml", text, false).expect("an experiment");
+        assert_eq!(estimate_s(&peer), Some(7.0));
         let counted = experiment("warmup: 7s\nloads: [{clients: 1, requests: 1000, runs: 1}]");
         assert_eq!(estimate_s(&counted), None);
     }

@@ -1,12 +1,15 @@
 //! From what happened to the figures of a record.
 
+use crate::foreign::Told;
 use crate::observe::Samples;
 use crate::observe::network::difference;
+use crate::observe::probe::readings::Window;
 use crate::observe::samples::cpu_us_per_request;
 use crate::record::{CurvePoint, LoadSample, NetworkCounters, Record};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+use threadcount_load::clock::Nanos;
 use threadcount_load::outcome::{LoadOutcome, Second};
 use threadcount_load::plan::LoadPlan;
 use threadcount_load::report::LoadReport;
@@ -21,21 +24,32 @@ const SHORTEST_SECOND_S: f64 = 0.2;
 /// Fills in everything that the load and the samples tell.
 pub fn measured(record: &mut Record, outcome: &LoadOutcome, plan: &LoadPlan, samples: &Samples) {
     let report = LoadReport::new(outcome, plan);
-    let (cost, series) = samples.cut(outcome.started_ns, outcome.ended_ns);
-    record.cost = cost.map(|mut cost| {
-        cost.cpu_us_per_request = cpu_us_per_request(&cost, report.elapsed_s, report.requests.ok);
-        cost
-    });
-    record.process_series = series;
+    cost(record, &report, (outcome.started_ns, outcome.ended_ns), samples);
     record.load_series = outcome.seconds.iter().filter_map(load_sample).collect();
     record.latency_curve = latency_curve(&outcome.response_time);
     record.response_histogram = encoded(&outcome.response_time);
     record.measured = Some(report);
 }
 
+/// Fills in what somebody else's load generator and the samples tell.
+pub fn told(record: &mut Record, told: Told, samples: &Samples) {
+    cost(record, &told.report, (told.started_ns, told.ended_ns), samples);
+    record.measured = Some(told.report);
+    record.foreign = Some(told.load);
+}
+
+fn cost(record: &mut Record, report: &LoadReport, (started_ns, ended_ns): (Nanos, Nanos), samples: &Samples) {
+    let (cost, series) = samples.cut(started_ns, ended_ns);
+    record.cost = cost.map(|mut cost| {
+        cost.cpu_us_per_request = cpu_us_per_request(&cost, report.elapsed_s, report.requests.ok);
+        cost
+    });
+    record.process_series = series;
+}
+
 /// What the hypervisor took during the load, as cores.
-pub fn stolen(record: &mut Record, outcome: &LoadOutcome, stolen_ns: u64) {
-    let loaded_ns = outcome.ended_ns.saturating_sub(outcome.started_ns);
+pub fn stolen(record: &mut Record, window: Window, stolen_ns: u64) {
+    let loaded_ns = window.ended_ns.saturating_sub(window.started_ns);
     if let Some(cost) = record.cost.as_mut().filter(|_| loaded_ns > 0) {
         cost.stolen_cores = stolen_ns as f64 / loaded_ns as f64;
     }
@@ -138,8 +152,8 @@ mod tests {
     #[test]
     fn stolen_time_is_cores_over_the_load() {
         let mut record = Record { cost: Some(Cost::default()), ..Record::default() };
-        let outcome = LoadOutcome { started_ns: 5, ended_ns: 4_000_000_005, ..LoadOutcome::default() };
-        stolen(&mut record, &outcome, 1_000_000_000);
+        let window = Window { started_ns: 5, ended_ns: 4_000_000_005 };
+        stolen(&mut record, window, 1_000_000_000);
         assert_eq!(record.cost.unwrap().stolen_cores, 0.25);
     }
 

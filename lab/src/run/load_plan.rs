@@ -40,7 +40,7 @@ pub fn load_plan(load: &LoadSpec, url: &str) -> Result<LoadPlan, LoadPlanError> 
     let connections = NonZeroU32::new(clients).ok_or_else(|| empty("no clients"))?;
     let stop = stop(load).ok_or_else(|| empty("neither requests nor a duration"))?;
     let source = Arc::new(RequestSource::new(vec![target(load, url)?])?);
-    Ok(LoadPlan { pacing, ..LoadPlan::closed(source, connections, stop) })
+    Ok(LoadPlan { pacing, keep_alive: load.keep_alive, ..LoadPlan::closed(source, connections, stop) })
 }
 
 /// A step of a capacity load.

@@ -2,11 +2,13 @@
 
 mod capacity;
 mod figures;
+mod foreign;
 mod load_plan;
 pub mod watch;
 
 use crate::experiment::plan::PlannedRun;
 use crate::experiment::{Experiment, LoadKind, LoadSpec, Variant};
+use crate::foreign::ForeignError;
 use crate::launch::error::LaunchError;
 use crate::launch::launcher::{Launcher, RunningServer};
 use crate::observe::cpu_clock::stolen_ns;
@@ -60,6 +62,8 @@ enum RunError {
     LoadPlan(#[from] LoadPlanError),
     #[error("the load could not be run: {0}")]
     Load(#[from] LoadError),
+    #[error("the load could not be run: {0}")]
+    Foreign(#[from] ForeignError),
     #[error("the server's processes cannot be read: {0}")]
     Observe(std::io::Error),
     #[error("the server ended while it was {doing} ({status})")]
@@ -111,7 +115,7 @@ impl Runner<'_> {
     ) -> Result<(), RunError> {
         let folder = self.folder.run_folder(record.position, &variant.name, &load.name);
         watch.event(Event::Starting { variant: &variant.name, load: &load.name });
-        let mut server = self.launcher.launch(variant, clients(load), &folder, self.interrupted)?;
+        let mut server = self.launcher.launch(variant, load.clients(), &folder, self.interrupted)?;
         record.server = server.facts.clone();
         record.server.log = self.folder.relative(record.server.log.as_deref());
         if let Some(backend) = &mut record.server.backend {
@@ -131,21 +135,10 @@ impl Runner<'_> {
             self.check(&mut server, "warming up")?;
         }
 
-        let measurement = match load.kind {
-            LoadKind::Capacity(spec) => self.search(record, load, spec, &mut server, watch)?,
-            LoadKind::Closed { .. } | LoadKind::Open { .. } => {
-                let dump = load.thread_dump.then(|| folder.join("threads.json"));
-                let measured = self.measure(plan, &mut server, dump.as_deref(), watch)?;
-                let dumped = dump.filter(|file| file.is_file()).map(|file| file.display().to_string());
-                record.thread_dump = self.folder.relative(dumped.as_deref());
-                measured
-            }
+        let window = match load.tool {
+            Some(tool) => self.foreign(record, load, tool, &mut server, &folder)?,
+            None => self.own(record, load, plan, &mut server, &folder, watch)?,
         };
-        let outcome = &measurement.outcome;
-        figures::measured(record, outcome, &measurement.plan, &measurement.samples);
-        figures::stolen(record, outcome, measurement.stolen_ns);
-        record.network = measurement.network;
-        let window = Window { started_ns: outcome.started_ns, ended_ns: outcome.ended_ns };
         record.jvm = server.readings(window);
         self.check(&mut server, "measured")?;
         let memory_after = server.native_memory();
@@ -153,6 +146,34 @@ impl Runner<'_> {
             memory_before.zip(memory_after).map(|(before, after)| BeforeAfter { before, after });
         server.stop();
         Ok(())
+    }
+
+    /// The load as our own generator sends it.
+    fn own(
+        &self,
+        record: &mut Record,
+        load: &LoadSpec,
+        plan: LoadPlan,
+        server: &mut RunningServer,
+        folder: &Path,
+        watch: &mut dyn Watch,
+    ) -> Result<Window, RunError> {
+        let measurement = match load.kind {
+            LoadKind::Capacity(spec) => self.search(record, load, spec, server, watch)?,
+            LoadKind::Closed { .. } | LoadKind::Open { .. } => {
+                let dump = load.thread_dump.then(|| folder.join("threads.json"));
+                let measured = self.measure(plan, server, dump.as_deref(), watch)?;
+                let dumped = dump.filter(|file| file.is_file()).map(|file| file.display().to_string());
+                record.thread_dump = self.folder.relative(dumped.as_deref());
+                measured
+            }
+        };
+        let outcome = &measurement.outcome;
+        let window = Window { started_ns: outcome.started_ns, ended_ns: outcome.ended_ns };
+        figures::measured(record, outcome, &measurement.plan, &measurement.samples);
+        figures::stolen(record, window, measurement.stolen_ns);
+        record.network = measurement.network;
+        Ok(window)
     }
 
     /// Runs a load and looks at the server's processes and at the machine meanwhile.
@@ -226,12 +247,5 @@ fn halfway(plan: &LoadPlan) -> Duration {
     match plan.stop {
         Stop::Duration(whole) | Stop::Either(_, whole) => whole / 2,
         Stop::Requests(_) => DUMP_AFTER,
-    }
-}
-
-fn clients(load: &LoadSpec) -> u32 {
-    match load.kind {
-        LoadKind::Closed { clients } | LoadKind::Open { clients, .. } => clients,
-        LoadKind::Capacity(capacity) => capacity.connections_at(capacity.to_per_s),
     }
 }

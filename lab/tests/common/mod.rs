@@ -67,7 +67,6 @@ fn variant(name: &str, note: &str, threads: Threads) -> Variant {
         jvm: vec!["-Xms512m".into(), "-Xmx512m".into()],
         env: BTreeMap::from([("TZ".to_owned(), "UTC".to_owned())]),
         backend: None,
-        probe: None,
         skipped: None,
     }
 }
@@ -88,6 +87,9 @@ fn closed(name: &str, clients: u32) -> LoadSpec {
         only_variants: Vec::new(),
         warmup_s: None,
         thread_dump: false,
+        keep_alive: true,
+        tool: None,
+        skipped: None,
     }
 }
 

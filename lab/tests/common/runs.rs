@@ -80,6 +80,7 @@ pub fn record(variant: &Variant, load: &LoadSpec, round: u32, position: u32, siz
             .map(|second| is.rate * (1.0 - 0.8 / f64::from(1 + second * second)))
             .collect(),
         measured: Some(measured(&is, clients, sent, seconds)),
+        foreign: None,
         latency_curve: curve(&is),
         response_histogram: None,
         cost: Some(cost(&is, seconds)),

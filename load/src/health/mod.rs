@@ -10,7 +10,7 @@ use crate::plan::{LoadPlan, Pacing, RateShape, Stop};
 pub use warning::Warning;
 
 /// A thread that uses more of its core than this has no room left: what it measures is itself.
-const FULL_CORE: f64 = 0.90;
+pub const FULL_CORE: f64 = 0.90;
 /// Lateness below this is the timer's and the scheduler's; it disturbs no figure that is printed.
 const LATE_MS: f64 = 1.0;
 /// Lateness also has to be this much of the usual service time to matter.

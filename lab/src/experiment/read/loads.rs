@@ -5,7 +5,7 @@ use super::super::fault::Fault;
 use super::super::fields::Fields;
 use super::super::yaml::{Kind, Node};
 use super::super::{LoadKind, LoadSpec, RequestSpec};
-use super::{capacity, name, variant_list};
+use super::{capacity, name, tool, variant_list};
 use std::ops::Range;
 
 /// How many rounds, if nothing is written.
@@ -13,7 +13,7 @@ const RUNS: u32 = 5;
 /// How long a step of a capacity load lasts, if nothing is written.
 const STEP_S: f64 = 5.0;
 
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 14] = [
     "clients",
     "rate",
     "capacity",
@@ -26,6 +26,8 @@ const KEYS: [&str; 12] = [
     "request",
     "warmup",
     "thread_dump",
+    "keep_alive",
+    "tool",
 ];
 
 /// The loads.
@@ -114,6 +116,7 @@ fn load(
         Some(name) => name,
         None => default_name(kind),
     };
+    let tool = fields.read("tool", |node| tool::read(node, kind, &request))?;
     Ok(LoadSpec {
         name,
         kind,
@@ -124,6 +127,9 @@ fn load(
         only_variants: fields.read("variants", |node| variant_list(node, variants))?.unwrap_or_default(),
         warmup_s: fields.read("warmup", |node| node.seconds("warmup"))?,
         thread_dump: fields.read("thread_dump", |node| node.truth("thread_dump"))?.unwrap_or_default(),
+        keep_alive: fields.read("keep_alive", |node| node.truth("keep_alive"))?.unwrap_or(true),
+        tool,
+        skipped: None,
     })
 }
 

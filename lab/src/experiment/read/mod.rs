@@ -6,6 +6,7 @@ mod loads;
 mod published;
 mod quick;
 mod server;
+mod tool;
 mod variants;
 
 pub(super) use loads::default_name;
