@@ -125,9 +125,26 @@ pub struct Variant {
     /// A second server that is started before this one, and that this one asks.
     #[serde(default)]
     pub backend: Option<Backend>,
+    /// How much the probe watches in it; `None`: as much as the command line says.
+    #[serde(default)]
+    pub probe: Option<ProbeLevel>,
     /// Why it cannot run on this machine; `None`: it can. Found out when a session begins.
     #[serde(default)]
     pub skipped: Option<String>,
+}
+
+/// How much of the JVM inside a server is watched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub enum ProbeLevel {
+    /// Nothing: no probe in the JVM.
+    Off,
+    /// Heap, collections, carriers, pools, pins, contended monitors, slow socket reads, a few looks at running threads.
+    #[default]
+    Light,
+    /// Also every start and end of a virtual thread and every park of 20 ms and longer. Both cost something for each
+    /// request: an idle thread of a pool parks.
+    Full,
 }
 
 impl Variant {
@@ -142,6 +159,7 @@ impl Variant {
             jvm: Vec::new(),
             env: BTreeMap::new(),
             backend: None,
+            probe: None,
             skipped: None,
         }
     }

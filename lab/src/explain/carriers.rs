@@ -10,8 +10,9 @@ pub(super) struct Carriers {
     pub parallelism: f64,
     /// Share of the readings in which all carriers had a virtual thread.
     pub full: f64,
-    /// Share of the readings in which all carriers had one, the operating system ran at most half of them, and other
-    /// virtual threads waited for a carrier: something held them.
+    /// Share of the readings in which virtual threads waited for a carrier while the operating system ran at most half of
+    /// those that may run: something held the others. (Not whether they are mounted: in Java 21 one that is in
+    /// `Object.wait` counts as neither.)
     pub held: f64,
     /// Virtual threads that waited for a carrier, on average.
     pub queued: f64,
@@ -25,12 +26,13 @@ impl Carriers {
             return None;
         }
         let number = readings.len() as f64;
-        let share =
-            |holds: fn(&&CarrierSample) -> bool| readings.iter().filter(holds).count() as f64 / number;
+        let share = |holds: fn(&CarrierSample) -> bool| {
+            readings.iter().filter(|it| holds(it)).count() as f64 / number
+        };
         Some(Self {
             parallelism: f64::from(readings.iter().map(|it| it.parallelism).max()?),
-            full: share(|it| is_full(it)),
-            held: share(|it| is_full(it) && 2 * it.running <= it.mounted && it.queued > 0),
+            full: share(is_full),
+            held: share(is_held),
             queued: readings.iter().map(|it| it.queued as f64).sum::<f64>() / number,
         })
     }
@@ -40,13 +42,18 @@ fn is_full(reading: &CarrierSample) -> bool {
     reading.parallelism > 0 && reading.mounted >= reading.parallelism
 }
 
+fn is_held(reading: &CarrierSample) -> bool {
+    let all_exist = reading.parallelism > 0 && reading.threads >= reading.parallelism;
+    all_exist && reading.queued > 0 && 2 * reading.running <= reading.parallelism
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::scene::stage::carriers;
     use super::*;
 
     #[test]
-    fn carriers_are_held_where_they_are_mounted_and_not_running_while_others_wait() {
+    fn carriers_are_held_where_they_do_not_run_while_virtual_threads_wait_for_one() {
         let readings = [
             carriers(2, 0, 40),
             carriers(2, 1, 40),
@@ -55,7 +62,7 @@ mod tests {
             carriers(2, 0, 0),
         ];
         let jvm = JvmReadings { carriers: readings.to_vec(), ..JvmReadings::default() };
-        let expected = Carriers { parallelism: 2.0, full: 0.8, held: 0.4, queued: 32.0 };
+        let expected = Carriers { parallelism: 2.0, full: 0.8, held: 0.6, queued: 32.0 };
         assert_eq!(Carriers::of(&jvm), Some(expected));
     }
 

@@ -2,7 +2,8 @@
 //!
 //! The test: the window is cut into five parts, and the lowest value of each part must be above that of the part before;
 //! in all by a tenth and by 16 MB or more. A sawtooth of allocations and collections does not pass it, and five figures
-//! without a trend are in rising order once in 120 times.
+//! without a trend are in rising order once in 120 times. Of the heap only collections of the whole of it count: a young one
+//! leaves what has died in the old part, and that grows in every server until it is collected.
 
 use super::figure::mb;
 use super::scene::mean_of;
@@ -41,7 +42,10 @@ impl Seen {
             return None;
         }
         let jvm = record.jvm.as_ref();
-        let heap = jvm.map(|jvm| jvm.heap_after_gc.iter().map(|it| (it.t_s, it.used_bytes as f64)).collect());
+        let heap = jvm.map(|jvm| {
+            let whole = jvm.heap_after_gc.iter().filter(|it| it.whole);
+            whole.map(|it| (it.t_s, it.used_bytes as f64)).collect()
+        });
         let heap = heap.and_then(|it: Vec<_>| grown(What::HeapAfterCollections, &it, seconds));
         heap.or_else(|| {
             let resident: Vec<_> =
@@ -92,8 +96,8 @@ impl Rule for MemoryGrowth {
         let seconds = mean(|it| it.seconds)?;
         let (name, advice) = match what {
             What::HeapAfterCollections => (
-                "the heap after collections",
-                "measure longer: a cache or a young heap levels off; if it does not, compare two class histograms (jcmd PID \
+                "what the collector leaves in the heap",
+                "measure longer: a cache levels off; if it does not, compare two class histograms (jcmd PID \
                  GC.class_histogram) to see what is kept",
             ),
             What::ResidentSet => (
@@ -126,7 +130,8 @@ mod tests {
     use crate::record::jvm::{HeapAfterGc, JvmSample};
 
     fn heap(bytes_at: fn(u32) -> u64) -> Record {
-        let after = |step: u32| HeapAfterGc { t_s: f64::from(step) * 0.5, used_bytes: bytes_at(step) };
+        let after =
+            |step: u32| HeapAfterGc { t_s: f64::from(step) * 0.5, used_bytes: bytes_at(step), whole: true };
         let jvm = JvmReadings { heap_after_gc: (0..20).map(after).collect(), ..JvmReadings::default() };
         Record { jvm: Some(jvm), ..run(100.0, 5.0, 50.0, 0.2) }
     }
@@ -150,7 +155,7 @@ mod tests {
     fn a_heap_that_keeps_more_after_each_collection_is_named_with_its_pace() {
         let finding =
             look(&MemoryGrowth, "clients: 9", heap(|step| 50_000_000 + u64::from(step) * 5_000_000));
-        let expected = "the heap after collections grew all through the window: from 50 MB to 130 MB within 10 s, 8.0 MB/s";
+        let expected = "what the collector leaves in the heap grew all through the window: from 50 MB to 130 MB within 10 s, 8.0 MB/s";
         assert_eq!(finding.expect("a finding").sentence, expected);
     }
 
@@ -169,7 +174,12 @@ mod tests {
         if let Some(load) = &mut short.measured {
             load.elapsed_s = 4.0;
         }
+        let mut young = heap(|step| 50_000_000 + u64::from(step) * 5_000_000);
+        if let Some(jvm) = &mut young.jvm {
+            jvm.heap_after_gc.iter_mut().for_each(|it| it.whole = false);
+        }
         let silent = [
+            ("young collections only", young),
             ("a sawtooth", heap(|step| 50_000_000 + u64::from(step % 7) * 9_000_000)),
             ("a heap that levels off", heap(|step| 50_000_000 + u64::from(step.min(8)) * 9_000_000)),
             ("a few MB", heap(|step| 50_000_000 + u64::from(step) * 400_000)),

@@ -5,7 +5,7 @@
 
 use super::carriers::Carriers;
 use super::figure::{ms, percent, whole};
-use super::scene::{FULL_MACHINE, Facts, mean_of};
+use super::scene::{Facts, mean_of};
 use super::site::{place, place_and_application};
 use super::{Rule, Scene, evidence};
 use crate::record::Record;
@@ -17,6 +17,9 @@ use crate::result::{Evidence, Finding};
 const WORTH_SAYING: f64 = 0.1;
 /// Held in more of the readings than this without an event: chance does not do that.
 const MOSTLY_HELD: f64 = 0.5;
+/// More CPU than this for each carrier is no server whose carriers stand still, in cores. The server's own CPU, because
+/// that of the machine may be full of something else.
+const IDLE: f64 = 0.5;
 /// How near carriers / pinned time has to come to the rate to be its reason.
 const NEAR: std::ops::RangeInclusive<f64> = 0.8..=1.1;
 /// The first Java in which `synchronized` does not pin (JEP 491).
@@ -71,7 +74,7 @@ impl Seen {
 
     fn by_carriers(&self) -> bool {
         let held = self.carriers.is_some_and(|it| it.held >= MOSTLY_HELD);
-        held && self.facts.machine_share() < FULL_MACHINE
+        held && self.facts.server_cpu_cores <= IDLE * self.parallelism
     }
 
     /// Of the whole window, how much all carriers were pinned at once, at least: if they are pinned a share s of their
@@ -133,11 +136,12 @@ fn told_by_carriers(worst: &Seen) -> String {
         format!("; threads wait for {} at {}", wait.reason.as_deref().unwrap_or("something"), place(wait))
     });
     format!(
-        "all {} carriers are held in {} of the readings, while {} virtual threads wait for one and the CPU has room; no \
-         event tells of it, only the carriers' states{place}",
+        "all {} carriers are held in {} of the readings, while {} virtual threads wait for one and the server uses {:.2} \
+         cores; no event tells of it, only the carriers' states{place}",
         whole(carriers.parallelism),
         percent(carriers.held),
-        whole(carriers.queued)
+        whole(carriers.queued),
+        worst.facts.server_cpu_cores
     )
 }
 
@@ -151,7 +155,7 @@ fn seen(runs: &[Seen]) -> Vec<Evidence> {
         ("virtual threads waiting for a carrier", mean(|it| Some(it.carriers?.queued)), "threads"),
         ("carriers", mean(|it| Some(it.parallelism)), "carriers"),
         ("rate seen", mean(|it| Some(it.facts.rate_per_s)), "requests/s"),
-        ("CPU in use on the machine", mean(|it| Some(it.facts.machine_cpu_cores)), "cores"),
+        ("CPU of the server", mean(|it| Some(it.facts.server_cpu_cores)), "cores"),
     ];
     figures.iter().filter_map(|(what, value, unit)| Some(evidence(what, (*value)?, unit))).collect()
 }
@@ -184,13 +188,14 @@ fn advice(worst: &Seen, by_events: bool) -> String {
 mod tests {
     use super::super::scene::stage::{carriers, look, run, site};
     use super::*;
+    use crate::compare::sample::with_cost;
     use crate::record::jvm::{CarrierSample, PinSample};
 
     const HOLDER: &str = "shop.Orders.find:22";
 
     /// 40 requests a second, each of which sleeps for 50 ms in a monitor on one of two carriers.
     fn pinned(java: &str, pinned_ms: f64) -> Record {
-        let mut record = run(40.0, 50.3, 4_900.0, 0.1);
+        let mut record = with_cost(run(40.0, 50.3, 4_900.0, 0.1), |cost| cost.cpu_cores = 0.05);
         let second =
             |t_s: u32| PinSample { t_s: f64::from(t_s) + 0.5, pinned_ms: pinned_ms / 10.0, count: 40 };
         record.jvm = Some(JvmReadings {
@@ -234,7 +239,7 @@ mod tests {
     fn a_pin_without_any_event_is_seen_in_the_carriers() {
         let finding = look(&Pinned, "clients: 200", without_events(carriers(2, 0, 198))).expect("a finding");
         let expected = "all 2 carriers are held in 100 % of the readings, while 198 virtual threads wait for one and the \
-            CPU has room; no event tells of it, only the carriers' states; threads wait for monitor of shop.Orders at \
+            server uses 0.05 cores; no event tells of it, only the carriers' states; threads wait for monitor of shop.Orders at \
             shop.Orders.add:7";
         assert_eq!(finding.sentence, expected);
         assert!(finding.advice.is_some_and(|advice| advice.contains("shop.Orders.add:7")));
@@ -268,7 +273,7 @@ mod tests {
         no_probe.jvm = None;
         let mut full_cpu = without_events(carriers(2, 0, 198));
         if let Some(cost) = &mut full_cpu.cost {
-            cost.machine_cpu_cores = 1.9;
+            cost.cpu_cores = 1.9;
         }
         let mut own_pins = without_events(carriers(0, 0, 0));
         if let Some(jvm) = &mut own_pins.jvm {
@@ -278,9 +283,9 @@ mod tests {
             ("no probe", no_probe),
             ("many short pins of the JVM's own", own_pins),
             ("carriers that run", without_events(carriers(2, 2, 198))),
-            ("carriers that are free", without_events(carriers(1, 0, 0))),
+            ("carriers that are free", without_events(carriers(0, 0, 0))),
             ("nobody waits for a carrier", without_events(carriers(2, 0, 0))),
-            ("a full CPU", full_cpu),
+            ("carriers that compute between two looks", full_cpu),
         ];
         for (what, record) in silent {
             assert_eq!(look(&Pinned, "clients: 200", record), None, "{what}");

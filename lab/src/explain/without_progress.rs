@@ -20,7 +20,7 @@ const MOSTLY: f64 = 0.5;
 /// And at least this much of them saw a thread giving way: a scheduler that has much to do does not yield.
 const YIELDS: f64 = 0.1;
 /// Less CPU than this, in cores, is no storm.
-const WORTH_SAYING: f64 = 0.5;
+const WORTH_SAYING: f64 = 0.25;
 
 pub(super) struct WithoutProgress;
 

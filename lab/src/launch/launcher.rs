@@ -60,12 +60,17 @@ impl Launcher {
     /// # Errors
     /// What is missing, and how to get it.
     pub fn prepare(&self, variant: &Variant) -> Result<(), LaunchError> {
-        if self.instruments.probe != ProbeChoice::Off {
+        if self.probe_of(variant) != ProbeChoice::Off {
             jar::find()?;
         }
         Start::check(self, variant)?;
         let Some(backend) = &variant.backend else { return Ok(()) };
         Start::check(self, &behind(variant, backend)).map_err(|error| of_backend(variant, error))
+    }
+
+    /// A variant may say it itself, so that the probe's own cost can be measured.
+    fn probe_of(&self, variant: &Variant) -> ProbeChoice {
+        variant.probe.unwrap_or(self.instruments.probe)
     }
 
     /// Starts a fresh server and returns when it answers. `clients` is how many the load has. The server's log goes to
@@ -105,7 +110,7 @@ impl Launcher {
             }
             None => None,
         };
-        let probe = ProbeSession::new(self.instruments.probe, folder)?;
+        let probe = ProbeSession::new(self.probe_of(variant), folder)?;
         let behind = backend.as_ref().map(|running| running.facts.url.as_str());
         let Started { start, process, url, ready, log } =
             self.start(variant, clients, folder, behind, probe.as_ref(), interrupted)?;

@@ -131,12 +131,14 @@ pub struct PinSample {
     pub count: u64,
 }
 
-/// The heap after a collection: what lives, and what the collection has not looked at.
+/// The heap after a collection: what lives, and what has died where the collection did not look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct HeapAfterGc {
     pub t_s: f64,
     pub used_bytes: u64,
+    /// Did the collection look at the whole heap? A young one leaves what has died in the old part, which looks like a leak.
+    pub whole: bool,
 }
 
 /// Looks at threads that were running Java code.

@@ -67,6 +67,7 @@ fn variant(name: &str, note: &str, threads: Threads) -> Variant {
         jvm: vec!["-Xms512m".into(), "-Xmx512m".into()],
         env: BTreeMap::from([("TZ".to_owned(), "UTC".to_owned())]),
         backend: None,
+        probe: None,
         skipped: None,
     }
 }

@@ -1,7 +1,7 @@
 use super::super::capacity::Capacity;
 use super::super::fault::shown;
 use super::super::metric::Metric;
-use super::super::{Backend, DropIn, LoadKind, PoolSize, Server, Threads};
+use super::super::{Backend, DropIn, LoadKind, PoolSize, ProbeLevel, Server, Threads};
 use super::*;
 
 const SMALL: &str = r#"question: Do virtual threads help?
@@ -293,6 +293,16 @@ fn a_load_without_any_quick_variant_is_left_out() {
         "{SMALL}  - {{clients: 9, duration: 1s, variants: [platform]}}\nquick: {{variants: [virtual]}}\n"
     );
     assert_eq!(quick(&text).loads.len(), 1);
+}
+
+#[test]
+fn a_variant_says_how_much_the_probe_watches_in_it_or_leaves_it_to_the_command_line() {
+    let told = good(&SMALL.replacen("threads: virtual,", "threads: virtual, probe: off,", 1));
+    let probes: Vec<_> = told.variants.iter().map(|variant| variant.probe).collect();
+    assert_eq!(probes, [None, Some(ProbeLevel::Off)]);
+    let (marked, says) = mistake("threads: virtual,", "threads: virtual, probe: some,");
+    assert_eq!(marked, "some");
+    assert!(says.contains("off, light or full"), "{says}");
 }
 
 #[test]

@@ -3,13 +3,14 @@
 use super::super::fault::Fault;
 use super::super::fields::Fields;
 use super::super::yaml::{Kind, Node};
-use super::super::{Backend, RequestSpec, Variant};
+use super::super::{Backend, ProbeLevel, RequestSpec, Variant};
 use super::name;
 use super::server::{self, Owner, ServerParts};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-const KEYS: [&str; 9] = ["threads", "server", "args", "command", "backend", "jdk", "jvm", "env", "note"];
+const KEYS: [&str; 10] =
+    ["threads", "server", "args", "command", "backend", "jdk", "jvm", "env", "probe", "note"];
 
 /// What stands for the backend's base URL.
 const BACKEND: &str = "{backend}";
@@ -92,6 +93,7 @@ fn variant(name: String, span: &Range<usize>, node: &Node, base: &Base<'_>) -> R
         jvm: jvm_all,
         env: env_all,
         backend,
+        probe: fields.read("probe", probe)?,
         ..Variant::new(&name, server)
     })
 }
@@ -115,6 +117,17 @@ fn jdk(node: &Node) -> Result<u16, Fault> {
         node.bad("jdk", "a Java feature version")
             .help("write one number, like 21 or 25; --jdk 21,25 runs both")
     })
+}
+
+fn probe(node: &Node) -> Result<ProbeLevel, Fault> {
+    match node.text("probe")? {
+        "off" => Ok(ProbeLevel::Off),
+        "light" => Ok(ProbeLevel::Light),
+        "full" => Ok(ProbeLevel::Full),
+        _ => Err(node
+            .bad("probe", "a level of the probe")
+            .help("write off, light or full; left out, the command line decides (--probe)")),
+    }
 }
 
 fn jvm(node: &Node) -> Result<Vec<String>, Fault> {

@@ -1,21 +1,9 @@
 //! How much the probe watches, if it is there at all.
 
-use clap::ValueEnum;
+pub use crate::experiment::ProbeLevel as ProbeChoice;
+
 use std::fmt;
 use std::path::Path;
-
-/// How much of the JVM inside a server is watched.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum ProbeChoice {
-    /// Nothing: no probe in the JVM.
-    Off,
-    /// Heap, collections, carriers, pools, pins, contended monitors, slow socket reads.
-    #[default]
-    Light,
-    /// Also every start and end of a virtual thread and every park of 20 ms and longer. Both cost something for each
-    /// request: an idle thread of a pool parks.
-    Full,
-}
 
 impl fmt::Display for ProbeChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -27,6 +27,7 @@ pub enum Line {
     HeapAfterGc {
         t_ns: Nanos,
         used_bytes: u64,
+        gc_id: u64,
     },
     Safepoint(Tally),
     Pinned(Tally),
@@ -100,6 +101,7 @@ pub struct Gc {
     pub longest_pause_ns: u64,
     pub name: String,
     pub cause: String,
+    pub gc_id: u64,
 }
 
 /// Events of one kind at one site within one second; lines of the same second add up.

@@ -5,7 +5,7 @@ use crate::record::jvm::{
     CarrierSample, Collection, HeapAfterGc, JvmReadings, JvmSample, Pause, PinSample, Pool, PoolSample,
     SiteTotal, StackSample, Total, VirtualThreads,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use threadcount_load::clock::{NANOS_PER_S, Nanos};
 
 /// The measured window on the shared clock.
@@ -43,6 +43,7 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
     let mut sites = Sites::default();
     let mut pins_by_second = BTreeMap::new();
     let mut virtual_threads = Vec::new();
+    let whole = whole_collections(lines);
     let mut before: Option<&Sample> = None;
     for line in lines {
         match line {
@@ -70,9 +71,10 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
             Line::Safepoint(tally) if window.contains_second(tally.t_ns) => {
                 add(&mut readings.safepoints, tally)
             }
-            Line::HeapAfterGc { t_ns, used_bytes } if window.contains(*t_ns) => readings
-                .heap_after_gc
-                .push(HeapAfterGc { t_s: window.seconds(*t_ns), used_bytes: *used_bytes }),
+            Line::HeapAfterGc { t_ns, used_bytes, gc_id } if window.contains(*t_ns) => {
+                let (t_s, whole) = (window.seconds(*t_ns), whole.contains(gc_id));
+                readings.heap_after_gc.push(HeapAfterGc { t_s, used_bytes: *used_bytes, whole });
+            }
             Line::Pinned(tally) if window.contains_second(tally.t_ns) => {
                 sites.add(Kind::Pinned, tally);
                 add(pins_by_second.entry(tally.t_ns / NANOS_PER_S).or_default(), tally);
@@ -170,6 +172,16 @@ fn collection(gc: &Gc, window: Window) -> Collection {
         name: gc.name.clone(),
         cause: gc.cause.clone(),
     }
+}
+
+/// The ids of the collections that looked at the whole heap.
+fn whole_collections(lines: &[Line]) -> HashSet<u64> {
+    const YOUNG: [&str; 3] = ["New", "Scavenge", "Minor"];
+    let whole = |line: &Line| match line {
+        Line::Gc(gc) if YOUNG.iter().all(|name| !gc.name.contains(name)) => Some(gc.gc_id),
+        _ => None,
+    };
+    lines.iter().filter_map(whole).collect()
 }
 
 /// Every second of the window, those without pins too; nothing at all where there was none.
@@ -342,10 +354,24 @@ mod tests {
     #[test]
     fn the_heap_after_collections_is_cut_to_the_window() {
         let after = |at_s: u64, used: u64| {
-            format!(r#"{{"type":"heap_after_gc","t_ns":{},"used_bytes":{used}}}"#, at_s * S)
+            format!(r#"{{"type":"heap_after_gc","t_ns":{},"used_bytes":{used},"gc_id":{at_s}}}"#, at_s * S)
         };
-        let said = read(&[after(9, 1), after(12, 2), after(21, 3)]);
-        assert_eq!(said.heap_after_gc, [HeapAfterGc { t_s: 2.0, used_bytes: 2 }]);
+        let gc = |at_s: u64, name: &str| {
+            format!(
+                r#"{{"type":"gc","t_ns":{},"duration_ns":1,"pauses_ns":1,"longest_pause_ns":1,"name":"{name}","cause":"x","gc_id":{at_s}}}"#,
+                at_s * S
+            )
+        };
+        let said = read(&[
+            after(9, 1),
+            gc(9, "G1Old"),
+            after(12, 2),
+            gc(12, "G1New"),
+            gc(15, "SerialOld"),
+            after(15, 3),
+        ]);
+        let told: Vec<_> = said.heap_after_gc.iter().map(|it| (it.t_s, it.used_bytes, it.whole)).collect();
+        assert_eq!(told, [(2.0, 2, false), (5.0, 3, true)]);
     }
 
     #[test]

@@ -6,10 +6,12 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Allocates {@code kb} KiB for each request and keeps the last {@code keep} MiB of them, like an application with a
- * cache; with a limit that is never reached, like one with a leak.
+ * cache; with a limit that is never reached, like one with a leak. With {@code collect} each so many-th request has the
+ * whole heap collected.
  */
 public final class Allocating extends HttpServlet {
     private static final long serialVersionUID = 1L;
@@ -17,25 +19,31 @@ public final class Allocating extends HttpServlet {
 
     /** Of one KiB each, so that the collector has many objects to follow. */
     private static final Deque<byte[]> KEPT = new ArrayDeque<>();
+    private static final AtomicInteger REQUESTS = new AtomicInteger();
 
     @Override
     protected void doGet(HttpServletRequest request, HttpServletResponse response) throws IOException {
         int kib;
         int kept;
+        int collect;
         try {
             kib = number(request, "kb");
             kept = number(request, "keep") * KIB;
+            collect = number(request, "collect");
         } catch (IllegalArgumentException wrong) {
             response.sendError(HttpServletResponse.SC_BAD_REQUEST, wrong.getMessage());
             return;
         }
         Blocking.answer(request, response, sleep -> {
             allocate(kib, kept);
+            if (collect > 0 && REQUESTS.incrementAndGet() % collect == 0) {
+                System.gc();
+            }
             sleep.blockThisThread();
         });
     }
 
-    static int number(HttpServletRequest request, String name) {
+    private static int number(HttpServletRequest request, String name) {
         String written = request.getParameter(name);
         if (written == null) {
             return 0;

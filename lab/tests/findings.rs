@@ -1,0 +1,242 @@
+//! Findings of real servers: each must fire where its cause is, and be silent in a server that looks alike.
+//!
+//! One server at a time: they share the machine's cores, and what is measured is what they do with them.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test ends where something is missing")]
+
+use assert_cmd::cargo::cargo_bin;
+use serde_json::Value;
+use std::fs;
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use threadcount::launch::app;
+use threadcount::launch::jdk_finder::Places;
+use threadcount::observe::probe::jar;
+
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// Two carriers on any machine.
+const TWO_CARRIERS: &str =
+    "-Djdk.virtualThreadScheduler.parallelism=2, -Djdk.virtualThreadScheduler.maxPoolSize=2";
+
+/// One run of each variant, measured.
+struct Told {
+    result: Value,
+    _turn: MutexGuard<'static, ()>,
+}
+
+impl Told {
+    /// `None`: this machine has not what it needs.
+    fn of(rest: &str, javas: &[u16], more: &[&str]) -> Option<Self> {
+        let turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = Places::of_this_machine().find();
+        let has_javas = javas.iter().all(|java| found.iter().any(|jdk| jdk.feature == *java));
+        if !has_javas || app::find("servlets").is_err() || jar::find().is_err() {
+            eprintln!(
+                "not tried: it needs Java {javas:?}, and servlets and probe as `./dev build` makes them"
+            );
+            return None;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("it.yaml");
+        fs::write(&file, format!("question: What does it say?\nwarmup: 1s\nruns: 1\n{rest}")).unwrap();
+        let out = folder.path().join("out");
+        let mut command = Command::new(cargo_bin("threadcount"));
+        command.arg("run").arg(&file).arg("--out").arg(&out).args(more).stdin(Stdio::null());
+        let output = command.output().unwrap();
+        let result = fs::read_to_string(out.join("result.json"));
+        let result = result.unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+        let result: Value = serde_json::from_str(&result).unwrap();
+        for record in result["records"].as_array().unwrap() {
+            assert_eq!(record["failure"], Value::Null, "{}", String::from_utf8_lossy(&output.stderr));
+        }
+        Some(Self { result, _turn: turn })
+    }
+
+    /// On Tomcat 11 with two carriers; 20 clients for so many seconds.
+    fn tomcat(variants: &str, request: &str, seconds: u32, javas: &[u16], more: &[&str]) -> Option<Self> {
+        let rest = format!(
+            "server: {{tomcat: \"11.0\", app: servlets}}\njvm: [-Xmx128m, {TWO_CARRIERS}]\nrequest: {request}\n\
+             variants: {{{variants}}}\nloads: [{{clients: 20, duration: {seconds}s}}]\n"
+        );
+        Self::of(&rest, javas, more)
+    }
+
+    fn finding(&self, rule: &str, variant: &str) -> Option<&Value> {
+        let findings = self.result["findings"].as_array().unwrap();
+        findings.iter().find(|it| it["rule"] == rule && it["variant"] == variant)
+    }
+
+    fn sentence(&self, rule: &str, variant: &str) -> &str {
+        let finding = self.finding(rule, variant);
+        finding
+            .and_then(|it| it["sentence"].as_str())
+            .unwrap_or_else(|| panic!("{rule} of {variant}: {self}"))
+    }
+
+    fn evidence(&self, rule: &str, variant: &str, what: &str) -> f64 {
+        let finding = self.finding(rule, variant).unwrap_or_else(|| panic!("{rule} of {variant}: {self}"));
+        let evidence = finding["evidence"].as_array().unwrap();
+        let fact = evidence.iter().find(|it| it["what"].as_str().is_some_and(|it| it.contains(what)));
+        fact.and_then(|it| it["value"].as_f64()).unwrap_or_else(|| panic!("{what}: {finding:#}"))
+    }
+
+    fn rate(&self, variant: &str) -> f64 {
+        let records = self.result["records"].as_array().unwrap();
+        let record = records.iter().find(|it| it["variant"] == variant).unwrap();
+        record["measured"]["rate_per_s"]["completed"].as_f64().unwrap()
+    }
+}
+
+impl std::fmt::Display for Told {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        writeln!(f, "{:#}", self.result["findings"])?;
+        for record in self.result["records"].as_array().into_iter().flatten() {
+            writeln!(f, "{} {} {}", record["variant"], record["cost"], record["jvm"])?;
+        }
+        Ok(())
+    }
+}
+
+const VIRTUAL_ON_BOTH: &str =
+    "virtual-21: {threads: virtual, jdk: 21}, virtual-25: {threads: virtual, jdk: 25}";
+
+/// `...Class.method:LINE`
+fn names_a_line_of(class: &str, sentence: &str) -> bool {
+    let after = sentence.split_once(class).and_then(|(_, rest)| rest.split_once(':'));
+    after.is_some_and(|(_, rest)| rest.starts_with(|it: char| it.is_ascii_digit()))
+}
+
+#[test]
+fn a_servlet_that_sleeps_in_synchronized_pins_java_21_is_named_to_the_line_and_is_silent_on_25() {
+    let Some(told) = Told::tomcat(VIRTUAL_ON_BOTH, "/synchronized?sleep=50ms", 4, &[21, 25], &[]) else {
+        return;
+    };
+    let sentence = told.sentence("pinned-carriers", "virtual-21");
+    assert!(names_a_line_of("dev.threadcount.servlets.Synchronized.", sentence), "{sentence}");
+    assert!(sentence.contains("/s is all they can do"), "carriers / sleep is the rate: {sentence}");
+    assert!(told.evidence("pinned-carriers", "virtual-21", "by the JVM's events") >= 90.0, "{told}");
+    // Two carriers, 50 ms each; a sleep may take longer, and never less.
+    assert!((30.0..=41.0).contains(&told.rate("virtual-21")), "{told}");
+    let advice = told.finding("pinned-carriers", "virtual-21").unwrap()["advice"].as_str().unwrap();
+    assert!(advice.contains("Java 24") && advice.contains("ReentrantLock"), "{advice}");
+    assert_eq!(told.finding("pinned-carriers", "virtual-25"), None, "{told}");
+}
+
+#[test]
+fn a_class_initializer_that_blocks_still_pins_java_25_and_is_named() {
+    let variants = "virtual-25: {threads: virtual, jdk: 25}";
+    let Some(told) = Told::tomcat(variants, "/initializer?sleep=50ms", 4, &[25], &[]) else { return };
+    let sentence = told.sentence("pinned-carriers", "virtual-25");
+    assert!(names_a_line_of("dev.threadcount.servlets.BlocksWhenInitialized$Hidden", sentence), "{sentence}");
+    let advice = told.finding("pinned-carriers", "virtual-25").unwrap()["advice"].as_str().unwrap();
+    assert!(advice.contains("class initializer"), "{advice}");
+}
+
+#[test]
+fn a_contended_monitor_that_java_21_is_silent_about_shows_in_the_carriers_and_is_gone_on_25() {
+    let variants = format!("{VIRTUAL_ON_BOTH}, platform-25: {{threads: platform, jdk: 25}}");
+    let Some(told) = Told::tomcat(&variants, "/contended?sleep=200ms", 4, &[21, 25], &[]) else { return };
+    let sentence = told.sentence("pinned-carriers", "virtual-21");
+    assert!(sentence.contains("no event tells of it"), "{sentence}");
+    assert!(names_a_line_of("dev.threadcount.servlets.Contended.", sentence), "{sentence}");
+    assert!(told.evidence("pinned-carriers", "virtual-21", "all carriers held") >= 50.0, "{told}");
+    assert_eq!(told.finding("pinned-carriers", "virtual-25"), None, "{told}");
+    // Platform threads wait for the same monitor, and have no carrier to hold.
+    assert_eq!(told.finding("pinned-carriers", "platform-25"), None, "{told}");
+    let waiting = told.sentence("waiting", "platform-25");
+    assert!(names_a_line_of("dev.threadcount.servlets.Contended.", waiting), "{waiting}");
+}
+
+#[test]
+fn object_wait_that_java_21_is_silent_about_shows_in_the_carriers_and_is_gone_on_25() {
+    let Some(told) = Told::tomcat(VIRTUAL_ON_BOTH, "/object-wait?sleep=50ms", 4, &[21, 25], &[]) else {
+        return;
+    };
+    let sentence = told.sentence("pinned-carriers", "virtual-21");
+    assert!(sentence.contains("no event tells of it"), "{sentence}");
+    assert_eq!(told.finding("pinned-carriers", "virtual-25"), None, "{told}");
+}
+
+#[test]
+fn a_yield_storm_is_named_on_both_javas() {
+    let Some(told) = Told::tomcat(VIRTUAL_ON_BOTH, "/yielding?sleep=50ms", 4, &[21, 25], &[]) else { return };
+    for variant in ["virtual-21", "virtual-25"] {
+        let sentence = told.sentence("busy-without-progress", variant);
+        assert!(names_a_line_of("dev.threadcount.servlets.Yielding.", sentence), "{sentence}");
+    }
+}
+
+#[test]
+fn a_servlet_that_computes_keeps_the_carriers_as_busy_and_is_no_yield_storm() {
+    let Some(told) = Told::tomcat(VIRTUAL_ON_BOTH, "/computing?sleep=50ms", 4, &[21, 25], &[]) else {
+        return;
+    };
+    for variant in ["virtual-21", "virtual-25"] {
+        assert_eq!(told.finding("busy-without-progress", variant), None, "{told}");
+        assert_eq!(told.finding("pinned-carriers", variant), None, "{told}");
+    }
+}
+
+#[test]
+fn threads_that_wait_for_a_pool_of_their_own_are_named_and_threads_that_only_sleep_are_not() {
+    let starved = "platform: {threads: platform, jdk: 25}";
+    let Some(told) = Told::tomcat(starved, "/starved?sleep=50ms", 4, &[25], &["--probe", "full"]) else {
+        return;
+    };
+    let sentence = told.sentence("waiting", "platform");
+    assert!(names_a_line_of("dev.threadcount.servlets.Starved.withPermit", sentence), "{sentence}");
+    // 20 requests in flight, four of them with a permit.
+    assert!((10.0..=18.0).contains(&told.evidence("waiting", "platform", "waiting there")), "{told}");
+    drop(told);
+    let Some(told) = Told::tomcat(starved, "/thread-info?sleep=50ms", 4, &[25], &["--probe", "full"]) else {
+        return;
+    };
+    assert_eq!(told.finding("waiting", "platform"), None, "{told}");
+}
+
+/// The same requests, and a heap that they keep a part of: what lives rises, or stays as it is.
+#[test]
+fn a_heap_that_keeps_what_it_is_given_grows_and_one_that_lets_it_go_does_not() {
+    let variants = "leak: {threads: platform, jdk: 25, jvm: [-Xmx900m, -XX:+UseSerialGC]}";
+    let leak = "/allocating?kb=50&keep=100000&sleep=50ms&collect=30";
+    let Some(told) = Told::tomcat(variants, leak, 6, &[25], &[]) else { return };
+    let sentence = told.sentence("memory-growth", "leak");
+    assert!(
+        sentence.starts_with("what the collector leaves in the heap grew all through the window"),
+        "{sentence}"
+    );
+    drop(told);
+    let cache = "/allocating?kb=50&keep=4&sleep=50ms&collect=30";
+    let Some(told) = Told::tomcat(variants, cache, 6, &[25], &[]) else { return };
+    assert_eq!(told.finding("memory-growth", "leak"), None, "{told}");
+}
+
+/// A cache of many small objects in a small heap: the Serial collector has to look at all of them again and again.
+#[test]
+fn a_heap_that_is_nearly_full_spends_its_time_in_pauses_and_a_larger_one_does_not() {
+    let heap = |size| {
+        format!("heap: {{threads: platform, jdk: 25, jvm: [-Xms{size}, -Xmx{size}, -XX:+UseSerialGC]}}")
+    };
+    let request = "/allocating?kb=1000&keep=100";
+    let Some(told) = Told::tomcat(&heap("160m"), request, 6, &[25], &[]) else { return };
+    let paused = told.evidence("gc", "heap", "time in pauses");
+    assert!(paused >= 10.0, "{told}");
+    drop(told);
+    let Some(told) = Told::tomcat(&heap("160m"), "/thread-info?sleep=20ms", 6, &[25], &[]) else { return };
+    assert_eq!(told.finding("gc", "heap"), None, "{told}");
+}
+
+#[test]
+fn a_server_with_few_files_left_is_named_and_one_with_many_is_not() {
+    let delay = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/delay.py");
+    let rest = format!(
+        "variants:\n  few: {{command: \"sh -c 'ulimit -n 64; exec python3 {delay} {{port}} 20'\"}}\n  \
+         many: {{command: \"sh -c 'ulimit -n 1000; exec python3 {delay} {{port}} 20'\"}}\n\
+         request: /\nloads: [{{clients: 54, duration: 2s}}]\n"
+    );
+    let Some(told) = Told::of(&rest, &[], &["--no-probe"]) else { return };
+    let sentence = told.sentence("limits", "few");
+    assert!(sentence.contains("of the 64 files"), "{sentence}");
+    assert_eq!(told.finding("limits", "many"), None, "{told}");
+}
