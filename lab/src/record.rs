@@ -24,6 +24,15 @@ pub struct Record {
     pub failure: Option<RunFailure>,
     /// The server as it was started.
     pub server: ServerFacts,
+    /// It belongs to the first rounds that the experiment's protocol leaves out of every figure (`drop`).
+    #[serde(default)]
+    pub dropped: bool,
+    /// What disturbed it, in words: it is left out of figures where undisturbed runs exist, and repeated within bounds.
+    #[serde(default)]
+    pub disturbed: Option<String>,
+    /// How its warm-up went; `None`: there was none.
+    #[serde(default)]
+    pub warm_up: Option<WarmUp>,
     /// The rate in each second of the warm-up, requests per second.
     pub warmup_rate_per_s: Vec<f64>,
     /// The load generator's report over the measured window.
@@ -57,6 +66,19 @@ pub struct Record {
     pub load_series: Vec<LoadSample>,
     /// Process readings within the measured window.
     pub process_series: Vec<ProcessSample>,
+}
+
+/// How a warm-up went.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct WarmUp {
+    /// How long it was, in seconds.
+    pub lasted_s: f64,
+    /// The longest it might have been.
+    pub at_most_s: f64,
+    /// Was it level at the end? `None`: it was too short to tell.
+    pub levelled: Option<bool>,
+    /// What had to be level, in words: `rate`, or `rate or the CPU` where the schedule holds the rate.
+    pub judged_by: String,
 }
 
 /// Why a run has no complete figures.

@@ -24,6 +24,9 @@ pub struct ResultDocument {
     pub machine: Machine,
     /// Every run, in the order of the runs.
     pub records: Vec<Record>,
+    /// How many rounds each load got, and why it got no more.
+    #[serde(default)]
+    pub rounds: Vec<RoundsDone>,
     /// Each variant against the baseline, for each load.
     pub comparisons: Vec<Comparison>,
     /// Explained facts.
@@ -48,6 +51,19 @@ pub struct Skipped {
     #[serde(default)]
     pub load: Option<String>,
     /// Why not, as a sentence.
+    pub why: String,
+}
+
+/// The rounds of one load.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoundsDone {
+    /// The load.
+    pub load: String,
+    /// How many there were.
+    pub rounds: u32,
+    /// How many there might have been.
+    pub at_most: u32,
+    /// Why there were no more, in words that follow "after 3 rounds: ".
     pub why: String,
 }
 
@@ -164,4 +180,7 @@ pub struct ClaimResult {
     pub holds: Option<bool>,
     /// Why it could not be tried.
     pub why: Option<String>,
+    /// Do the intervals say so too, and not only the means?
+    #[serde(default)]
+    pub decided: bool,
 }

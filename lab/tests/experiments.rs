@@ -36,12 +36,23 @@ fn every_experiment_can_be_read_in_both_sizes_and_has_an_estimate() {
 }
 
 #[test]
-fn tomcat_blocking_quick_takes_under_four_and_a_half_minutes() {
+fn tomcat_blocking_quick_takes_under_two_minutes() {
     let experiment = experiment("tomcat-blocking.yaml", true);
-    assert_eq!(plan(&experiment).len(), 3 * 3 + 3 * 2);
-    assert!(estimate_s(&experiment).is_some_and(|seconds| seconds < 270.0));
+    assert!(estimate_s(&experiment).is_some_and(|seconds| seconds <= 120.0));
+    let under = |load: usize| plan(&experiment).iter().filter(|run| run.load == load).count();
+    assert_eq!((under(0), under(1)), (3 * 4, 2), "1,000 clients are shown, 400 decided");
     let ran = |name: &str| plan(&experiment).iter().any(|run| experiment.variants[run.variant].name == name);
     assert!(ran("platform") && !ran("platform-10.1"));
+}
+
+#[test]
+fn identical_compares_a_server_with_itself() {
+    for quick in [false, true] {
+        let experiment = experiment("identical.yaml", quick);
+        let [one, other] = experiment.variants.as_slice() else { panic!("two variants") };
+        assert_eq!((&one.server, &one.jvm, one.jdk), (&other.server, &other.jvm, other.jdk));
+        assert!(experiment.loads[0].looks().len() > 1, "it ends when it is decided");
+    }
 }
 
 #[test]

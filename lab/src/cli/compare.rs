@@ -25,10 +25,13 @@ pub struct CompareCommand {
     /// The path that answers when the server is ready [default: that of the URL]
     #[arg(long, value_name = "PATH")]
     ready: Option<String>,
-    /// Rounds: runs of each variant
-    #[arg(long, value_name = "N", default_value = "5", value_parser = clap::value_parser!(u32).range(1..))]
-    runs: u32,
-    /// How long the same load runs before measuring; a JVM on two cores needs 10s and more
+    /// Exactly so many rounds, runs of each variant [default: until the answer is decided, at most 10]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    runs: Option<u32>,
+    /// Begin no round that would end after this time, e.g. 10m; the first one always runs
+    #[arg(long, value_name = "TIME", value_parser = values::duration)]
+    budget: Option<Duration>,
+    /// How long the same load runs before measuring, at most: it ends when the rate has levelled off
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = values::duration)]
     warmup: Duration,
     #[command(flatten)]
@@ -90,6 +93,7 @@ impl CompareCommand {
             requests: load.requests.map(NonZeroU64::get),
             duration_s: load.duration.map(|duration| duration.as_secs_f64()).or(by_default),
             runs: self.runs,
+            budget_s: self.budget.map(|budget| budget.as_secs_f64()),
             warmup_s: self.warmup.as_secs_f64(),
             method: load.method,
             headers: load.headers,

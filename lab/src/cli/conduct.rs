@@ -4,7 +4,6 @@ use super::progress::Progress;
 use super::{FAILED, interrupt};
 use crate::compare::claim::judge;
 use crate::experiment::claim::{Names, parse};
-use crate::experiment::plan::plan;
 use crate::experiment::{Experiment, LoadSpec, Variant};
 use crate::foreign;
 use crate::launch::LaunchError;
@@ -21,6 +20,7 @@ use miette::{IntoDiagnostic, WrapErr};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
+use std::sync::atomic::Ordering;
 
 /// Narrower terminals and pipes get this many columns.
 const DEFAULT_WIDTH: usize = 110;
@@ -53,7 +53,7 @@ pub struct Conduct {
 pub struct Conducted {
     document: ResultDocument,
     failing: Vec<ClaimResult>,
-    /// Fewer runs than planned were made.
+    /// The user stopped it.
     cut_short: bool,
 }
 
@@ -106,7 +106,7 @@ impl Conduct {
             .map(|(written, claim)| judge(written, claim, &experiment, &document.records))
             .filter(|condition| condition.holds == Some(true))
             .collect();
-        let cut_short = document.records.len() < plan(&experiment).len();
+        let cut_short = interrupted.load(Ordering::Relaxed);
         Ok(Conducted { document, failing, cut_short })
     }
 }

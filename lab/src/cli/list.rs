@@ -23,10 +23,10 @@ impl ListCommand {
                 Ok(about) => {
                     let time = about.estimate_s.map_or_else(
                         || "nobody knows how long".to_owned(),
-                        |seconds| format!("about {:.0} min", (seconds / 60.0).ceil()),
+                        |seconds| format!("at most about {:.0} min", (seconds / 60.0).ceil()),
                     );
                     anstream::println!("{:<20} {}", listed.name, about.question);
-                    anstream::println!("{:<20} {} runs, {time}", "", about.runs);
+                    anstream::println!("{:<20} at most {} runs, {time}", "", about.runs);
                     if let Some(study) = about.study {
                         anstream::println!("{:<20} study: {study}", "");
                     }

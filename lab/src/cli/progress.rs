@@ -5,6 +5,7 @@ use crate::experiment::Experiment;
 use crate::experiment::plan::{estimate_s, plan};
 use crate::record::Record;
 use crate::record::capacity::{CapacityStep, StepVerdict};
+use crate::result::RoundsDone;
 use crate::run::watch::{Event, Watch};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal};
@@ -22,9 +23,10 @@ impl Progress {
     /// Says what is ahead.
     pub fn new(experiment: &Experiment) -> Self {
         let runs = plan(experiment).len();
-        let about = estimate_s(experiment).map_or(String::new(), |s| format!(", about {}", in_minutes(s)));
+        let about = estimate_s(experiment)
+            .map_or(String::new(), |s| format!(", {} {}", about(experiment), in_minutes(s)));
         anstream::eprintln!("{}: {}", experiment.name, experiment.question);
-        anstream::eprintln!("{runs} runs, each in a fresh process{about}");
+        anstream::eprintln!("{}, each in a fresh process{about}", how_many(experiment, runs));
         let is_terminal = io::stderr().is_terminal();
         let target = if is_terminal { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(Some(runs as u64), target);
@@ -58,13 +60,22 @@ impl Progress {
     }
 
     fn ended(&self, record: &Record) {
-        let line = one_line(record, &self.doing);
+        self.line(&one_line(record, &self.doing));
+        self.bar.inc(1);
+    }
+
+    fn load_ended(&self, done: &RoundsDone, runs_saved: usize) {
+        self.bar.set_length(self.bar.length().unwrap_or_default().saturating_sub(runs_saved as u64));
+        let rounds = units::plural(done.rounds.into(), "round");
+        self.line(&format!("      {}: {rounds} of at most {}: {}", done.load, done.at_most, done.why));
+    }
+
+    fn line(&self, line: &str) {
         if self.is_terminal {
             self.bar.println(line);
         } else {
             anstream::eprintln!("{line}");
         }
-        self.bar.inc(1);
     }
 }
 
@@ -78,7 +89,7 @@ impl Watch for Progress {
             Event::Ready { after_ms } => self.say(&format!("answers after {}", units::time(after_ms))),
             Event::Warming(second) => {
                 self.say(&format!(
-                    "warming up {}/{:.0} s  {}",
+                    "warming up {} of at most {:.0} s  {}",
                     second.index + 1,
                     self.warmup_s,
                     rate(second)
@@ -89,8 +100,27 @@ impl Watch for Progress {
             }
             Event::Step(step) => self.stepped(step),
             Event::Ended(record) => self.ended(record),
+            Event::Repeating => self.bar.inc_length(1),
+            Event::LoadEnded { done, runs_saved } => self.load_ended(done, runs_saved),
         }
     }
+}
+
+/// The number of runs, where it is known beforehand.
+fn how_many(experiment: &Experiment, runs: usize) -> String {
+    if may_end_early(experiment) {
+        format!("rounds until the answer is decided, at most {runs} runs")
+    } else {
+        format!("{runs} runs")
+    }
+}
+
+fn about(experiment: &Experiment) -> &'static str {
+    if may_end_early(experiment) { "at most about" } else { "about" }
+}
+
+fn may_end_early(experiment: &Experiment) -> bool {
+    experiment.loads.iter().any(|load| load.looks().len() > 1)
 }
 
 fn rate(second: &Second) -> String {
@@ -106,7 +136,8 @@ fn one_line(record: &Record, doing: &str) -> String {
             let p99 = load
                 .response_time_ms
                 .map_or(String::new(), |times| format!("  p99 {}", units::time(times.p99)));
-            format!("{place}: {}{p99}", units::rate(load.rate_per_s.completed))
+            let disturbed = record.disturbed.as_ref().map_or("", |_| "  disturbed");
+            format!("{place}: {}{p99}{disturbed}", units::rate(load.rate_per_s.completed))
         }
         (None, None) => place,
     }

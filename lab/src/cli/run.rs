@@ -1,12 +1,14 @@
 //! `threadcount run`: experiments from files.
 
 use super::conduct::{Conduct, exit_code};
+use super::values;
 use crate::experiment::find::Places;
 use crate::experiment::read;
 use crate::experiment::select::{Selection, select};
 use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// Run experiments: start the server in each variant, load it, compare, explain, report
 ///
@@ -25,9 +27,12 @@ pub struct RunCommand {
     /// These Java versions instead of the experiment's, e.g. 21,25: each variant runs on each
     #[arg(long = "jdk", value_name = "VERSION,..", value_delimiter = ',')]
     jdks: Vec<u16>,
-    /// So many runs of each variant under each load
+    /// Exactly so many runs of each variant under each load, decided or not
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     runs: Option<u32>,
+    /// Begin no round that would end after this time, e.g. 10m; the first round of each load always runs
+    #[arg(long, value_name = "TIME", value_parser = values::duration)]
+    budget: Option<Duration>,
     #[command(flatten)]
     conduct: Conduct,
 }
@@ -38,8 +43,12 @@ impl RunCommand {
     /// # Errors
     /// An experiment that cannot be found, read or started; a result that cannot be saved.
     pub fn run(&self) -> miette::Result<ExitCode> {
-        let selection =
-            Selection { variants: self.variants.clone(), runs: self.runs, jdks: self.jdks.clone() };
+        let selection = Selection {
+            variants: self.variants.clone(),
+            runs: self.runs,
+            budget_s: self.budget.map(|budget| budget.as_secs_f64()),
+            jdks: self.jdks.clone(),
+        };
         let mut experiments = Vec::new();
         for path in self.files()? {
             experiments.push(select(read(&path, self.quick)?, &selection)?);

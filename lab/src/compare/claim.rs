@@ -1,10 +1,13 @@
 //! Does a claim hold? Evaluated over the mean of each figure over the complete runs.
 
+pub(super) mod certainty;
+
 use super::runs::{complete, figures, mean};
 use crate::experiment::claim::{Claim, Comparison, Expr, Figure, Names, Operator, Test, parse};
 use crate::experiment::{Experiment, StatedClaim};
 use crate::record::Record;
 use crate::result::ClaimResult;
+use certainty::{Certainty, certainty};
 
 /// Tries every claim of the experiment. One that cannot be tried (it speaks of a load that was left out) says why.
 #[must_use]
@@ -25,6 +28,7 @@ pub fn claims(experiment: &Experiment, records: &[Record]) -> Vec<ClaimResult> {
 pub fn judge(written: &str, claim: &Claim, experiment: &Experiment, records: &[Record]) -> ClaimResult {
     let measure = |figure: &Figure| measured(figure, experiment, records);
     let publish = |figure: &Figure| published(figure, experiment).ok_or_else(String::new);
+    let looks = claim.figures().iter().map(|figure| experiment.looks(&figure.load)).max().unwrap_or(1);
     let left = |look: Look<'_>| claim.comparisons.first().map(|first| value(&first.left, look));
     let mut holds = Some(true);
     let mut why = None;
@@ -45,6 +49,8 @@ pub fn judge(written: &str, claim: &Claim, experiment: &Experiment, records: &[R
         measured: left(&measure).and_then(Result::ok),
         holds,
         why: why.filter(|_| holds.is_none()),
+        decided: holds.is_some()
+            && certainty(claim, records, looks) == Certainty::Decided(holds == Some(true)),
     }
 }
 
@@ -53,7 +59,8 @@ type Look<'a> = &'a dyn Fn(&Figure) -> Result<f64, String>;
 
 fn untried(written: &str, why: String) -> ClaimResult {
     let claim = written.to_owned();
-    ClaimResult { claim, says: None, published: None, measured: None, holds: None, why: Some(why) }
+    let why = Some(why);
+    ClaimResult { claim, says: None, published: None, measured: None, holds: None, why, decided: false }
 }
 
 fn is_true(comparison: &Comparison, look: Look<'_>) -> Result<bool, String> {

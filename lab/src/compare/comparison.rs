@@ -1,7 +1,7 @@
 //! Each variant against the baseline, for each load and each metric.
 
 use super::metric::Metric;
-use super::ratio::ratio;
+use super::ratio::ratio_of_looks;
 use super::runs::{complete, figures, is_healthy, mean};
 use crate::experiment::{Experiment, LoadSpec};
 use crate::record::Record;
@@ -9,7 +9,7 @@ use crate::result::{Comparison, Ratio, Verdict};
 
 /// Compares every variant with the first one that runs under the same load.
 ///
-/// Incomplete runs are left out. Runs in which the load generator was the bottleneck are left out too; where no
+/// Incomplete and dropped runs are left out, and disturbed ones where there are others. Runs in which the load generator was the bottleneck are left out too; where no
 /// other is left on a side, the ratio is given without an interval and without a verdict.
 #[must_use]
 pub fn compare(experiment: &Experiment, records: &[Record]) -> Vec<Comparison> {
@@ -21,9 +21,11 @@ fn under(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Vec<Co
     let mut names = run_here.map(|variant| variant.name.as_str());
     let Some(baseline) = names.next() else { return Vec::new() };
     let baseline_runs = complete(records, baseline, &load.name);
+    let looks = load.looks().len();
     let compared = names.map(|variant| {
         let variant_runs = complete(records, variant, &load.name);
-        let ratios = Metric::ALL.into_iter().filter_map(|metric| one(metric, &variant_runs, &baseline_runs));
+        let ratios =
+            Metric::ALL.into_iter().filter_map(|metric| one(metric, &variant_runs, &baseline_runs, looks));
         Comparison {
             variant: variant.to_owned(),
             baseline: baseline.to_owned(),
@@ -34,14 +36,14 @@ fn under(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Vec<Co
     compared.filter(|comparison| !comparison.ratios.is_empty()).collect()
 }
 
-/// variant / baseline of one metric, over these runs.
-pub(crate) fn one(metric: Metric, variant: &[&Record], baseline: &[&Record]) -> Option<Ratio> {
+/// variant / baseline of one metric, over these runs, looked at so often.
+pub(crate) fn one(metric: Metric, variant: &[&Record], baseline: &[&Record], looks: usize) -> Option<Ratio> {
     let (variant_healthy, baseline_healthy) = (healthy(variant), healthy(baseline));
     let trusted = !variant_healthy.is_empty() && !baseline_healthy.is_empty();
     let (variant, baseline) =
         if trusted { (&*variant_healthy, &*baseline_healthy) } else { (variant, baseline) };
     let (variant, baseline) = (figures(variant, metric), figures(baseline, metric));
-    let estimate = ratio(&variant, &baseline, metric.step())?;
+    let estimate = ratio_of_looks(&variant, &baseline, metric.step(), looks)?;
     Some(Ratio {
         metric: metric.name().to_owned(),
         variant_value: mean(&variant)?,

@@ -2,7 +2,12 @@
 
 pub mod claim;
 pub mod comparison;
+pub mod decided;
+pub mod disturbance;
 pub mod metric;
+#[cfg(test)]
+mod noise;
+mod random;
 pub mod ratio;
 pub mod runs;
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The complete runs of one variant under one load.
 
+use super::disturbance::disturbance;
 use super::metric::Metric;
 use crate::record::Record;
 use crate::record::capacity::SearchEnd;
@@ -20,11 +21,15 @@ pub fn is_healthy(record: &Record) -> bool {
     }
 }
 
-/// The complete runs of a variant under a load, in their order.
+/// The complete runs of a variant under a load on which its figures rest, in their order: without the first rounds that
+/// the experiment's protocol drops, and without disturbed runs where there are others.
 #[must_use]
 pub fn complete<'a>(records: &'a [Record], variant: &str, load: &str) -> Vec<&'a Record> {
     let of_both = |record: &&Record| record.variant == variant && record.load == load;
-    records.iter().filter(of_both).filter(|record| is_complete(record)).collect()
+    let counts = |record: &&Record| is_complete(record) && !record.dropped;
+    let all: Vec<&Record> = records.iter().filter(of_both).filter(counts).collect();
+    let undisturbed: Vec<&Record> = all.iter().copied().filter(|run| disturbance(run).is_none()).collect();
+    if undisturbed.is_empty() { all } else { undisturbed }
 }
 
 /// The figure of each run that has it. A figure that is no number is one the run does not have.
@@ -37,4 +42,29 @@ pub fn figures(runs: &[&Record], metric: Metric) -> Vec<f64> {
 #[must_use]
 pub fn mean(figures: &[f64]) -> Option<f64> {
     (!figures.is_empty()).then(|| figures.iter().sum::<f64>() / figures.len() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::sample::{run, with_cost};
+
+    fn rates(records: &[Record]) -> Vec<f64> {
+        figures(&complete(records, "a", "c4"), Metric::Rate)
+    }
+
+    #[test]
+    fn dropped_rounds_are_left_out() {
+        let mut first = run("a", "c4", 50.0, 5.0);
+        first.dropped = true;
+        assert_eq!(rates(&[first, run("a", "c4", 100.0, 5.0)]), [100.0]);
+    }
+
+    #[test]
+    fn disturbed_runs_are_left_out_where_there_are_others() {
+        let robbed = || with_cost(run("a", "c4", 50.0, 5.0), |cost| cost.stolen_cores = 0.5);
+        let busy = || with_cost(run("a", "c4", 60.0, 5.0), |cost| cost.machine_cpu_cores = 1.5);
+        assert_eq!(rates(&[robbed(), run("a", "c4", 100.0, 5.0), busy()]), [100.0]);
+        assert_eq!(rates(&[robbed(), busy()]), [50.0, 60.0], "better than nothing, and said by the trust");
+    }
 }

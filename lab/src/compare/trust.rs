@@ -1,6 +1,7 @@
 //! May the figures be believed? If not, why not, in sentences for a person.
 
-use super::runs::is_complete;
+use super::disturbance::disturbance;
+use super::runs::{complete, is_complete};
 use super::spread::spreads;
 use crate::experiment::Experiment;
 use crate::experiment::plan::plan;
@@ -10,10 +11,6 @@ use threadcount_load::report::LoadReport;
 
 /// Runs of one variant that differ by more than this disturb each other, or something disturbs them.
 const WIDE_SPREAD: f64 = 0.10;
-/// More than this share of the machine in use by neither the server nor the generator: they were disturbed.
-const DISTURBED: f64 = 0.15;
-/// More than this share of the machine taken by the hypervisor: a virtual machine that was not there all the time.
-const STOLEN: f64 = 0.10;
 /// Less than this much of the asked rate was sent: a missed rate.
 const SENT_OF_ASKED: f64 = 0.99;
 /// Less than this much was answered: the server falls behind (what is in flight at the end is always missing).
@@ -22,7 +19,8 @@ const COMPLETED_OF_ASKED: f64 = 0.95;
 /// The judgement and the sentences behind it, the most important first.
 ///
 /// Failed runs, a load generator that was the bottleneck, unexpected failures, overflowing accept queues and a
-/// machine that is busy with something else end the trust: such figures are not the server's. A missed rate, a wide spread and too few runs are said as well, and do
+/// machine that is busy with something else end the trust: such figures are not the server's. A disturbed run that is
+/// left out, a missed rate, a warm-up that never levelled off, a wide spread and too few runs are said as well, and do
 /// not end it: the figures are true, and the intervals (or their absence) already say how little they prove.
 #[must_use]
 pub fn trust(experiment: &Experiment, records: &[Record]) -> (bool, Vec<String>) {
@@ -33,13 +31,15 @@ pub fn trust(experiment: &Experiment, records: &[Record]) -> (bool, Vec<String>)
         serious.extend(generator(record, load));
         serious.extend(failures(record, load));
         serious.extend(overflows(record));
-        serious.extend(disturbed(record, load));
-        serious.extend(stolen(record));
+        serious.extend(disturbed(record, records).filter(|(counts, _)| *counts).map(|(_, doubt)| doubt));
     }
     let trusted = serious.is_empty();
     let mut sentences = grouped(serious);
-    let missed = records.iter().filter_map(|record| missed_rate(record, record.measured.as_ref()?));
-    sentences.extend(grouped(missed.collect()));
+    let left_out = records.iter().filter_map(|record| disturbed(record, records));
+    let mut mild: Vec<Doubt> = left_out.filter(|(counts, _)| !counts).map(|(_, doubt)| doubt).collect();
+    mild.extend(records.iter().filter_map(|record| missed_rate(record, record.measured.as_ref()?)));
+    mild.extend(records.iter().filter_map(never_level));
+    sentences.extend(grouped(mild));
     sentences.extend(wide_spreads(experiment, records));
     sentences.extend(too_few_runs(experiment, records));
     (trusted, sentences)
@@ -147,34 +147,26 @@ fn overflows(record: &Record) -> Option<Doubt> {
     })
 }
 
-fn disturbed(record: &Record, load: &LoadReport) -> Option<Doubt> {
-    let cost = record.cost?;
-    let others = cost.machine_cpu_cores - cost.cpu_cores - load.generator.cpu_cores;
-    (others > DISTURBED * f64::from(cost.machine_cores)).then(|| {
-        Doubt::about(
-            record,
-            4,
-            format!(
-                "something else on this machine used {others:.2} of its {} cores; stop it and measure again",
-                cost.machine_cores
-            ),
-        )
-    })
+/// A disturbed run, and whether the figures rest on it: it is left out of them where there are undisturbed ones.
+fn disturbed(record: &Record, records: &[Record]) -> Option<(bool, Doubt)> {
+    let why = disturbance(record)?;
+    let counts =
+        complete(records, &record.variant, &record.load).iter().any(|run| std::ptr::eq(*run, record));
+    let sentence = if counts { why } else { format!("a run is left out of the figures, because {why}") };
+    Some((counts, Doubt::about(record, 4, sentence)))
 }
 
-fn stolen(record: &Record) -> Option<Doubt> {
-    let cost = record.cost?;
-    (cost.stolen_cores > STOLEN * f64::from(cost.machine_cores)).then(|| {
-        Doubt::about(
-            record,
-            4,
-            format!(
-                "the hypervisor gave {:.2} of this machine's {} cores to others; measure again when its host is \
-                 quieter",
-                cost.stolen_cores, cost.machine_cores
-            ),
-        )
-    })
+fn never_level(record: &Record) -> Option<Doubt> {
+    let warm_up = record.warm_up.as_ref().filter(|warm_up| warm_up.levelled == Some(false))?;
+    Some(Doubt::about(
+        record,
+        6,
+        format!(
+            "the {} had not levelled off when the warm-up ended after {:.0} s, so it may still have been getting \
+             faster; give it a longer `warmup`",
+            warm_up.judged_by, warm_up.lasted_s
+        ),
+    ))
 }
 
 fn missed_rate(record: &Record, load: &LoadReport) -> Option<Doubt> {
@@ -226,7 +218,7 @@ mod tests {
     use super::*;
     use crate::compare::sample::{run, with_load};
     use crate::experiment::read::parse;
-    use crate::record::{Cost, NetworkCounters, RunFailure};
+    use crate::record::{Cost, NetworkCounters, RunFailure, WarmUp};
 
     fn experiment() -> Experiment {
         let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {a: {}}\nloads: \
@@ -319,6 +311,37 @@ mod tests {
             !trusted && sentences.contains("gave 0.50 of this machine's 2 cores to others"),
             "{sentences}"
         );
+    }
+
+    #[test]
+    fn a_robbed_run_beside_healthy_ones_is_left_out_and_said_and_the_others_are_trusted() {
+        let cost = Cost { stolen_cores: 0.5, machine_cores: 2, ..Cost::default() };
+        let mut records = twice(&run("a", "c4", 100.0, 5.0));
+        records.push(Record { cost: Some(cost), ..run("a", "c4", 50.0, 5.0) });
+        let (trusted, sentences) = judged(&records);
+        assert!(trusted, "{sentences}");
+        assert!(
+            sentences.starts_with(
+                "a under c4: a run is left out of the figures, because the hypervisor gave 0.50"
+            ),
+            "{sentences}"
+        );
+        assert!(!sentences.contains("differ by"), "its rate is no spread of the others: {sentences}");
+    }
+
+    #[test]
+    fn a_warm_up_that_never_levelled_off_is_said() {
+        let warmed = |levelled| {
+            let warm_up = WarmUp { lasted_s: 10.0, at_most_s: 10.0, levelled, judged_by: "rate".into() };
+            twice(&Record { warm_up: Some(warm_up), ..run("a", "c4", 100.0, 5.0) })
+        };
+        let (trusted, sentences) = judged(&warmed(Some(false)));
+        assert!(
+            trusted && sentences.contains("the rate had not levelled off when the warm-up ended after 10 s")
+        );
+        assert!(sentences.ends_with("(and in 1 more of its runs)"), "{sentences}");
+        assert_eq!(judged(&warmed(Some(true))), (true, String::new()));
+        assert_eq!(judged(&warmed(None)), (true, String::new()));
     }
 
     #[test]

@@ -190,7 +190,7 @@ mod tests {
     fn the_list_says_what_is_known_and_what_cannot_be_read() {
         let (_dir, places) = places();
         let listed = places.list(false);
-        let about = About { question: "q".into(), study: Some("T".into()), runs: 5, estimate_s: Some(25.0) };
+        let about = About { question: "q".into(), study: Some("T".into()), runs: 10, estimate_s: Some(50.0) };
         assert_eq!(listed[0].about.as_ref().ok(), Some(&about));
         assert!(listed[1].about.is_err());
     }

@@ -1,6 +1,7 @@
 //! `threadcount compare`: an experiment without a file.
 
-use super::{Experiment, LoadKind, LoadSpec, RequestSpec, Server, Variant};
+use super::protocol::AT_MOST;
+use super::{Experiment, LoadKind, LoadSpec, Protocol, RequestSpec, Server, Variant};
 use miette::Diagnostic;
 use thiserror::Error;
 
@@ -17,8 +18,10 @@ pub struct CompareAsked {
     pub requests: Option<u64>,
     /// `-d`, in seconds.
     pub duration_s: Option<f64>,
-    /// `--runs`.
-    pub runs: u32,
+    /// `--runs`: exactly so many rounds; `None`: until the answer is decided.
+    pub runs: Option<u32>,
+    /// `--budget`, in seconds.
+    pub budget_s: Option<f64>,
     /// `--warmup`, in seconds.
     pub warmup_s: f64,
     /// `-X`.
@@ -82,7 +85,8 @@ impl Experiment {
             requests: asked.requests,
             duration_s: asked.duration_s,
             request,
-            runs: asked.runs,
+            runs: asked.runs.unwrap_or(AT_MOST),
+            protocol: asked.runs.map_or(Protocol::adaptive(false), |_| Protocol::Fixed { drop: 0 }),
             only_variants: Vec::new(),
             warmup_s: None,
             thread_dump: false,
@@ -97,6 +101,7 @@ impl Experiment {
             variants,
             loads: vec![load],
             warmup_s: asked.warmup_s,
+            budget_s: asked.budget_s,
             published: Vec::new(),
             claims: Vec::new(),
             unavailable: Vec::new(),
@@ -146,7 +151,8 @@ mod tests {
             kind: LoadKind::Closed { clients: 64 },
             requests: None,
             duration_s: Some(10.0),
-            runs: 5,
+            runs: None,
+            budget_s: None,
             warmup_s: 10.0,
             method: "GET".into(),
             headers: Vec::new(),

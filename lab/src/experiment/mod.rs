@@ -11,11 +11,13 @@ pub mod find;
 pub mod for_compare;
 pub mod metric;
 pub mod plan;
+pub mod protocol;
 pub mod read;
 pub mod select;
 pub mod suggest;
 
 pub use fault::{Fault, Mistake};
+pub use protocol::Protocol;
 pub use read::read;
 pub use value::{count, duration_s, rate_per_s, share};
 
@@ -38,8 +40,11 @@ pub struct Experiment {
     pub variants: Vec<Variant>,
     /// What is sent.
     pub loads: Vec<LoadSpec>,
-    /// How long the same load runs before measuring, in seconds.
+    /// How long the same load runs before measuring, at most, in seconds: the warm-up ends when it has levelled off.
     pub warmup_s: f64,
+    /// How long everything may take, in seconds; `None`: as long as it takes.
+    #[serde(default)]
+    pub budget_s: Option<f64>,
     /// Figures that were published before.
     pub published: Vec<Published>,
     /// Statements about the records.
@@ -282,8 +287,11 @@ pub struct LoadSpec {
     pub duration_s: Option<f64>,
     /// The request: path with query.
     pub request: RequestSpec,
-    /// How many rounds (runs of each variant).
+    /// How many rounds (runs of each variant), at most.
     pub runs: u32,
+    /// When they end.
+    #[serde(default)]
+    pub protocol: Protocol,
     /// Which variants run under it; empty: all.
     pub only_variants: Vec<String>,
     /// Its own warm-up, in seconds; `None`: the experiment's.

@@ -24,45 +24,55 @@ pub struct PlannedRun {
     pub position: u32,
 }
 
-/// The runs, interleaved: each round runs every variant once, and every second round in the opposite order
-/// (A B C, C B A, ...), so that whatever drifts over time (heat, other users of the machine) weighs on all variants
-/// alike. A variant that cannot run on this machine is left out.
+/// All runs there may be, interleaved. The session ends the rounds of a load earlier where its answer is decided.
 #[must_use]
 pub fn plan(experiment: &Experiment) -> Vec<PlannedRun> {
     let mut runs = Vec::new();
-    let loads = experiment.loads.iter().enumerate().filter(|(_, load)| load.skipped.is_none());
-    for (load_index, load) in loads {
-        let mut order: Vec<usize> = (0..experiment.variants.len())
-            .filter(|&variant| experiment.variants[variant].runs_under(load))
-            .collect();
+    for (index, load) in experiment.loads.iter().enumerate() {
         for round in 1..=load.runs {
-            runs.extend(order.iter().map(|&variant| (variant, load_index, round)));
-            order.reverse();
+            let position = runs.len() as u32 + 1;
+            runs.extend(round_of(experiment, index, round, position));
         }
     }
-    (1..)
-        .zip(runs)
-        .map(|(position, (variant, load, round))| PlannedRun { variant, load, round, position })
-        .collect()
+    runs
 }
 
-/// How long all runs will take, in seconds; `None` where a load ends after a number of requests and nobody published
-/// how fast they go.
+/// One round of a load, whose first run gets this position: every variant once, and every second round in the
+/// opposite order (A B C, C B A, ...), so that whatever drifts over time (heat, other users of the machine) weighs on
+/// all variants alike. A variant or a load that cannot run on this machine is left out.
+#[must_use]
+pub fn round_of(experiment: &Experiment, load: usize, round: u32, position: u32) -> Vec<PlannedRun> {
+    let spec = &experiment.loads[load];
+    let runs = |variant: &usize| spec.skipped.is_none() && experiment.variants[*variant].runs_under(spec);
+    let mut order: Vec<usize> = (0..experiment.variants.len()).filter(runs).collect();
+    if round.is_multiple_of(2) {
+        order.reverse();
+    }
+    let placed = (position..).zip(order);
+    placed.map(|(position, variant)| PlannedRun { variant, load, round, position }).collect()
+}
+
+/// How long all runs that there may be will take, in seconds; `None` where a load ends after a number of requests and
+/// nobody published how fast they go. Never longer than the budget, beyond the first round of each load.
 #[must_use]
 pub fn estimate_s(experiment: &Experiment) -> Option<f64> {
-    plan(experiment)
-        .iter()
-        .map(|run| {
-            let load = &experiment.loads[run.load];
-            let variant = &experiment.variants[run.variant];
-            let measured_s = load_length_s(experiment, load, &variant.name)?;
-            let start_stop_s = match variant.server {
-                Server::Peer { .. } => PEER_START_STOP_S,
-                _ => START_STOP_S,
-            };
-            Some(start_stop_s + experiment.warmup_s(load) + measured_s)
-        })
-        .sum()
+    let longest: Option<f64> = plan(experiment).iter().map(|run| run_s(experiment, run)).sum();
+    let runs = (0..experiment.loads.len()).flat_map(|load| round_of(experiment, load, 1, 1));
+    let shortest: Option<f64> = runs.map(|run| run_s(experiment, &run)).sum();
+    let (longest, shortest) = (longest?, shortest?);
+    Some(experiment.budget_s.map_or(longest, |budget_s| longest.min(budget_s.max(shortest))))
+}
+
+/// How long one run takes, in seconds, with the longest warm-up.
+#[must_use]
+pub fn run_s(experiment: &Experiment, run: &PlannedRun) -> Option<f64> {
+    let load = &experiment.loads[run.load];
+    let measured_s = load_length_s(experiment, load, &experiment.variants[run.variant].name)?;
+    let start_stop_s = match experiment.variants[run.variant].server {
+        Server::Peer { .. } => PEER_START_STOP_S,
+        _ => START_STOP_S,
+    };
+    Some(start_stop_s + experiment.warmup_s(load) + measured_s)
 }
 
 fn load_length_s(experiment: &Experiment, load: &LoadSpec, variant: &str) -> Option<f64> {
@@ -206,6 +216,18 @@ mod tests {
     fn the_estimate_of_a_capacity_counts_its_likely_steps() {
         let experiment = experiment("warmup: 7s\nloads: [{capacity: {p99: 200ms}, duration: 3s, runs: 1}]");
         assert_eq!(estimate_s(&experiment), Some(3.0 * (10.0 + 13.0 * 3.5)));
+    }
+
+    #[test]
+    fn a_budget_bounds_the_estimate_but_never_below_one_round() {
+        let within = |budget: &str| {
+            estimate_s(&experiment(&format!(
+                "warmup: 8s\nbudget: {budget}\nloads: [{{clients: 1, duration: 6s, runs: 2}}]"
+            )))
+        };
+        assert_eq!(within("1h"), Some(6.0 * 17.0));
+        assert_eq!(within("1m"), Some(60.0));
+        assert_eq!(within("10s"), Some(3.0 * 17.0));
     }
 
     #[test]

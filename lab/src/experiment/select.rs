@@ -2,17 +2,19 @@
 
 use super::claim::{self, Names};
 use super::suggest::advice;
-use super::{Experiment, StatedClaim, Variant};
+use super::{Experiment, Protocol, StatedClaim, Variant};
 use miette::Diagnostic;
 use thiserror::Error;
 
-/// `--variant`, `--runs` and `--jdk`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// `--variant`, `--runs`, `--budget` and `--jdk`.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Selection {
     /// Only these variants; empty: all.
     pub variants: Vec<String>,
-    /// So many runs of each variant under each load.
+    /// Exactly so many runs of each variant under each load.
     pub runs: Option<u32>,
+    /// How long everything may take, in seconds.
+    pub budget_s: Option<f64>,
     /// These JDKs instead of the one in the file. More than one multiplies the variants: `virtual@21`, `virtual@25`.
     pub jdks: Vec<u16>,
 }
@@ -30,6 +32,17 @@ pub enum SelectionError {
         /// What may be written.
         #[help]
         help: String,
+    },
+    /// `--runs` leaves nothing after the rounds that the protocol drops.
+    #[error("--runs {runs}: the experiment `{experiment}` drops the first {drop} rounds, so none is left")]
+    #[diagnostic(help("write --runs {} or more", drop + 1))]
+    AllDropped {
+        /// As written.
+        runs: u32,
+        /// The experiment.
+        experiment: String,
+        /// How many rounds it drops.
+        drop: u32,
     },
     /// `--jdk` for variants that run on no JDK of ours.
     #[error("--jdk has no effect: no variant of `{experiment}` says which JDK it runs on")]
@@ -51,8 +64,15 @@ pub fn select(mut experiment: Experiment, selection: &Selection) -> Result<Exper
         experiment.loads.retain_mut(|load| load.keep_only(&selection.variants));
     }
     if let Some(runs) = selection.runs {
-        experiment.loads.iter_mut().for_each(|load| load.runs = runs);
+        for load in &mut experiment.loads {
+            let drop = load.dropped_rounds();
+            if drop >= runs {
+                return Err(SelectionError::AllDropped { runs, experiment: experiment.name, drop });
+            }
+            (load.runs, load.protocol) = (runs, Protocol::Fixed { drop });
+        }
     }
+    experiment.budget_s = selection.budget_s.or(experiment.budget_s);
     match selection.jdks.as_slice() {
         [] => Ok(experiment),
         _ if experiment.variants.iter().all(|variant| variant.jdk.is_none()) => {
@@ -176,6 +196,23 @@ mod tests {
         let chosen =
             select(experiment(), &Selection { runs: Some(4), ..Selection::default() }).expect("a selection");
         assert_eq!(plan(&chosen).len(), 4 * 3 + 4);
+        assert!(chosen.loads.iter().all(|load| load.looks() == [4]), "exactly so many");
+    }
+
+    #[test]
+    fn a_budget_replaces_that_of_the_file() {
+        let selection = Selection { budget_s: Some(600.0), ..Selection::default() };
+        assert_eq!(select(experiment(), &selection).expect("a selection").budget_s, Some(600.0));
+    }
+
+    #[test]
+    fn runs_that_are_all_dropped_are_an_error() {
+        let mut dropping = experiment();
+        dropping.loads[0].protocol = Protocol::Fixed { drop: 2 };
+        let runs = |runs| select(dropping.clone(), &Selection { runs: Some(runs), ..Selection::default() });
+        let error = runs(2).expect_err("an error");
+        assert!(error.to_string().contains("drops the first 2 rounds"), "{error}");
+        assert_eq!(runs(3).expect("a selection").loads[0].dropped_rounds(), 2);
     }
 
     #[test]

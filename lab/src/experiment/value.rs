@@ -143,6 +143,12 @@ impl Node {
         }
     }
 
+    /// A whole number, zero too, that fits 32 bits.
+    pub(super) fn whole_u32(&self, what: &str) -> Result<u32, Fault> {
+        let number = count(self.text(what)?).and_then(|number| u32::try_from(number).ok());
+        number.ok_or_else(|| self.bad(what, "a whole number").help("write 0, 1, 2, ..."))
+    }
+
     /// A duration in seconds.
     pub(super) fn seconds(&self, what: &str) -> Result<f64, Fault> {
         let text = self.text(what)?;

@@ -96,7 +96,7 @@ fn changed(old: &ResultDocument, new: &ResultDocument) -> Vec<Changed> {
             };
             let (before, after) = (runs(old), runs(new));
             let ratios: Vec<Ratio> =
-                Metric::ALL.into_iter().filter_map(|metric| one(metric, &after, &before)).collect();
+                Metric::ALL.into_iter().filter_map(|metric| one(metric, &after, &before, 1)).collect();
             if !ratios.is_empty() {
                 let rate_is_asked = !matches!(load.kind, LoadKind::Closed { .. });
                 let (load, variant) = (load.name.clone(), variant.name.clone());

@@ -1,6 +1,7 @@
 //! A comparison in words: one phrase for each thing a reader asks about, with its interval and its two figures.
 
 use crate::compare::metric::Metric;
+use crate::compare::ratio::{MARGIN, more_runs};
 use crate::report::figures;
 use crate::result::{Comparison, Ratio, Verdict};
 use serde::Serialize;
@@ -126,16 +127,36 @@ fn rate_line(comparison: &Comparison) -> Option<Line> {
             ratio.ratio,
             &format!(" as many requests as {baseline}"),
         ),
-        Verdict::NoDifference => Phrase::plain(format!("{variant} answers as many requests as {baseline}")),
+        Verdict::NoDifference => {
+            Phrase::plain(format!("{variant} answers as many requests as {baseline}{}", at_most(ratio)))
+        }
         Verdict::NotEnoughRuns => Phrase::around(
             &format!(
                 "not enough runs to say whether {variant} answers more or fewer requests than {baseline} ("
             ),
             ratio.ratio,
-            " so far)",
+            &format!(" so far{})", wanted(ratio)),
         ),
     };
     Some(line(phrase, Metric::Rate, ratio))
+}
+
+/// How large a difference is not ruled out, where that is more than the margin.
+fn at_most(ratio: &Ratio) -> String {
+    let around_one = ratio.interval.filter(|interval| interval.low <= 1.0 && interval.high >= 1.0);
+    match around_one.map(|interval| interval.largest_difference()) {
+        Some(largest) if largest > MARGIN => {
+            format!(", no difference larger than {:.0} %", (largest * 100.0).ceil())
+        }
+        _ => String::new(),
+    }
+}
+
+/// How many more runs would tell.
+fn wanted(ratio: &Ratio) -> String {
+    more_runs(ratio).map_or_else(String::new, |runs| {
+        format!("; about {} more runs of each would tell", figures::count(runs.into()))
+    })
 }
 
 /// Both the median and the 99th percentile are shown; the sentence is about the median.
@@ -293,6 +314,27 @@ mod tests {
         let said = said(Verdict::NotEnoughRuns, false);
         assert!(said[0].0.starts_with("not enough runs to say whether virtual answers"), "{}", said[0].0);
         assert_eq!(said[1].0, "and each waits 0.50x as long (not decided)");
+    }
+
+    #[test]
+    fn a_wide_interval_around_one_says_how_large_a_difference_could_be() {
+        let mut comparison = Comparison {
+            variant: "b".to_owned(),
+            baseline: "a".to_owned(),
+            load: "c4".to_owned(),
+            ratios: vec![ratio(Metric::Rate, 100.0, 100.0, Verdict::NoDifference)],
+        };
+        let said = |comparison: &Comparison| answer(comparison, false).lines[0].phrase.text("x");
+        assert_eq!(said(&comparison), "b answers as many requests as a", "within the margin");
+        comparison.ratios[0].interval = Some(Interval { low: 0.97, high: 1.034, confidence: 0.95 });
+        assert_eq!(said(&comparison), "b answers as many requests as a, no difference larger than 4 %");
+        comparison.ratios[0].interval = Some(Interval { low: 0.7, high: 1.4, confidence: 0.95 });
+        comparison.ratios[0].verdict = Verdict::NotEnoughRuns;
+        assert!(
+            said(&comparison).ends_with("(1.00x so far; about 23 more runs of each would tell)"),
+            "{}",
+            said(&comparison)
+        );
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod capacity;
 mod figures;
 mod foreign;
 mod load_plan;
+mod warm_up;
 pub mod watch;
 
 use crate::experiment::plan::PlannedRun;
@@ -97,6 +98,7 @@ impl Runner<'_> {
             load: load.name.clone(),
             round: planned.round,
             position: planned.position,
+            dropped: planned.round <= load.dropped_rounds(),
             started_at: jiff::Timestamp::now().to_string(),
             ..Record::default()
         };
@@ -126,14 +128,7 @@ impl Runner<'_> {
         let memory_before = server.native_memory();
 
         let plan = load_plan(load, &server.url)?;
-        let warmup = Duration::from_secs_f64(self.experiment.warmup_s(load));
-        if !warmup.is_zero() {
-            let warming = LoadPlan { stop: Stop::Duration(warmup), ..plan.clone() };
-            let warmed =
-                self.load(&warming, &mut server, None, &mut |second| watch.event(Event::Warming(second)))?;
-            record.warmup_rate_per_s = figures::whole_seconds(&warmed);
-            self.check(&mut server, "warming up")?;
-        }
+        self.warm_up(record, load, &plan, &mut server, watch)?;
 
         let window = match load.tool {
             Some(tool) => self.foreign(record, load, tool, &mut server, &folder)?,
@@ -202,6 +197,17 @@ impl Runner<'_> {
         dump: Option<&Path>,
         on_second: &mut dyn FnMut(&Second),
     ) -> Result<LoadOutcome, RunError> {
+        self.load_until(plan, server, dump, &mut |second, _| on_second(second))
+    }
+
+    /// The same where `on_second` may end it as well, by setting what it is given.
+    fn load_until(
+        &self,
+        plan: &LoadPlan,
+        server: &mut RunningServer,
+        dump: Option<&Path>,
+        on_second: &mut dyn FnMut(&Second, &AtomicBool),
+    ) -> Result<LoadOutcome, RunError> {
         let stop = AtomicBool::new(false);
         let done = AtomicBool::new(false);
         let outcome = thread::scope(|scope| {
@@ -221,6 +227,7 @@ impl Runner<'_> {
                     thread::park_timeout(EXIT_LOOK);
                 }
             });
+            let on_second = &mut |second: &Second| on_second(second, &stop);
             let outcome = threadcount_load::run::run(plan, Control { stop: &stop, on_second });
             done.store(true, Ordering::Relaxed);
             outcome

@@ -2,6 +2,7 @@
 
 use crate::record::Record;
 use crate::record::capacity::CapacityStep;
+use crate::result::RoundsDone;
 use threadcount_load::outcome::Second;
 
 /// Something that happened.
@@ -27,6 +28,15 @@ pub enum Event<'a> {
     Step(&'a CapacityStep),
     /// The run is over.
     Ended(&'a Record),
+    /// A disturbed run is done once more: one run more than planned.
+    Repeating,
+    /// A load gets no more rounds.
+    LoadEnded {
+        /// How many it got, and why no more.
+        done: &'a RoundsDone,
+        /// So many of the planned runs are not needed.
+        runs_saved: usize,
+    },
 }
 
 /// Follows runs.

@@ -85,6 +85,7 @@ fn closed(name: &str, clients: u32) -> LoadSpec {
             body: None,
         },
         runs: 3,
+        protocol: Protocol::default(),
         only_variants: Vec::new(),
         warmup_s: None,
         thread_dump: false,
@@ -123,6 +124,7 @@ fn document(variants: &[Variant], loads: &[LoadSpec], sizes: Sizes) -> ResultDoc
         },
         comparisons,
         records,
+        rounds: Vec::new(),
         findings: findings(),
         claims: claims(),
         skipped: Vec::new(),
@@ -151,6 +153,7 @@ fn experiment(variants: &[Variant], loads: &[LoadSpec]) -> Experiment {
         variants: variants.to_vec(),
         loads: loads.to_vec(),
         warmup_s: 15.0,
+        budget_s: None,
         published: vec![
             published("platform", "c400", &[("rate_per_s", 3_967.8), ("p50_ms", 100.6), ("p99_ms", 145.1)]),
             published("virtual", "c400", &[("rate_per_s", 7_881.3), ("p50_ms", 50.4), ("nmt_threads", 39.0)]),
@@ -269,6 +272,7 @@ fn claims() -> Vec<ClaimResult> {
         measured,
         holds,
         why: why.map(str::to_owned),
+        decided: holds.is_some(),
     };
     vec![
         claim("virtual.rate / platform.rate >= 1.9", Some(1.986), Some(1.981), Some(true), None),

@@ -75,6 +75,9 @@ pub fn record(variant: &Variant, load: &LoadSpec, round: u32, position: u32, siz
         position,
         started_at: format!("2026-11-20T22:{:02}:07Z", position % 60),
         failure: None,
+        dropped: false,
+        disturbed: None,
+        warm_up: None,
         server: server(variant, clients, position),
         warmup_rate_per_s: (0..15)
             .map(|second| is.rate * (1.0 - 0.8 / f64::from(1 + second * second)))

@@ -1,32 +1,11 @@
 //! Does the method keep its promises? Thousands of made-up experiments with known truth, from a fixed seed.
 
+use super::interval::BOOTSTRAP_FROM;
 use super::ratio;
+use crate::compare::noise::{Noise, Shape};
 use crate::result::Verdict;
 
 const EXPERIMENTS: u32 = 2_000;
-
-/// SplitMix64 (Steele, Lea & Flood 2014) and the Box-Muller transform: enough for a test, and the same for ever.
-struct Noise(u64);
-
-impl Noise {
-    fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((bits ^ (bits >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    fn normal(&mut self) -> f64 {
-        let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
-        radius * (2.0 * std::f64::consts::PI * self.uniform()).cos()
-    }
-
-    /// Figures of some runs around a truth, with log-normal noise.
-    fn runs(&mut self, truth: f64, noise: f64, runs: usize) -> Vec<f64> {
-        (0..runs).map(|_| truth * (noise * self.normal()).exp()).collect()
-    }
-}
 
 /// How many of the experiments find a difference: (higher, lower, none).
 fn found(
@@ -36,11 +15,13 @@ fn found(
     step: f64,
     round_to: impl Fn(f64) -> f64,
 ) -> (u32, u32, u32) {
-    let mut noise = Noise(20_240_205);
+    let mut noise = Noise::new();
     let mut found = (0, 0, 0);
     for _ in 0..EXPERIMENTS {
-        let variant: Vec<f64> = noise.runs(truth, noises.0, runs).into_iter().map(&round_to).collect();
-        let baseline: Vec<f64> = noise.runs(1_000.0, noises.1, runs).into_iter().map(&round_to).collect();
+        let variant: Vec<f64> =
+            noise.runs(truth, Shape::Normal(noises.0), runs).into_iter().map(&round_to).collect();
+        let baseline: Vec<f64> =
+            noise.runs(1_000.0, Shape::Normal(noises.1), runs).into_iter().map(&round_to).collect();
         match ratio(&variant, &baseline, step).map(|estimate| estimate.verdict) {
             Some(Verdict::Higher) => found.0 += 1,
             Some(Verdict::Lower) => found.1 += 1,
@@ -92,7 +73,47 @@ fn equal_variants_are_called_equal_at_one_per_cent_noise_with_seven_runs() {
 }
 
 #[test]
-fn five_per_cent_are_never_called_no_difference() {
-    let (_, _, none) = found(1_050.0, (0.01, 0.01), 3, 0.0, |figure| figure);
-    assert!(none <= EXPERIMENTS / 40, "{none}");
+fn a_difference_is_not_called_smaller_than_it_is() {
+    let mut noise = Noise::new();
+    let mut too_small = 0;
+    for _ in 0..EXPERIMENTS {
+        let (variant, baseline) =
+            (noise.runs(1_050.0, Shape::Normal(0.01), 3), noise.runs(1_000.0, Shape::Normal(0.01), 3));
+        let estimate = ratio(&variant, &baseline, 0.0).expect("an estimate");
+        let largest = estimate.interval.expect("an interval").largest_difference();
+        too_small += u32::from(estimate.verdict == Verdict::NoDifference && largest < 0.05);
+    }
+    assert!(too_small <= EXPERIMENTS / 40, "{too_small}");
+}
+
+/// In how many of the experiments the interval misses the truth, on which side.
+fn missed(variant: Shape, baseline: Shape, runs: usize) -> (u32, u32) {
+    let mut noise = Noise::new();
+    let mut missed = (0, 0);
+    for _ in 0..EXPERIMENTS {
+        let figures = (noise.runs(1_200.0, variant, runs), noise.runs(1_000.0, baseline, runs));
+        let interval = ratio(&figures.0, &figures.1, 0.0).and_then(|estimate| estimate.interval);
+        let interval = interval.expect("an interval");
+        missed.0 += u32::from(interval.high < 1.2);
+        missed.1 += u32::from(interval.low > 1.2);
+    }
+    missed
+}
+
+#[test]
+fn eight_skewed_runs_keep_the_promise_and_twelve_where_one_side_alone_is_skewed() {
+    let mut broken = Vec::new();
+    let (even, skewed) = (Shape::Normal(0.005), Shape::Skewed(0.03));
+    for (runs, pairs) in [
+        (BOOTSTRAP_FROM, vec![(Shape::Normal(0.03), Shape::Normal(0.03)), (skewed, skewed)]),
+        (12, vec![(skewed, skewed), (skewed, even)]),
+    ] {
+        for (variant, baseline) in pairs {
+            let (below, above) = missed(variant, baseline, runs);
+            if below + above > at_most_false() {
+                broken.push(format!("{runs} runs, {variant:?}, {baseline:?}: {below} + {above}"));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{broken:#?}");
 }

@@ -121,6 +121,14 @@ impl Claim {
 }
 
 impl Expr {
+    /// Every figure it speaks of, from left to right.
+    #[must_use]
+    pub fn figures(&self) -> Vec<&Figure> {
+        let mut found = Vec::new();
+        self.collect(&mut found);
+        found
+    }
+
     fn collect<'a>(&'a self, found: &mut Vec<&'a Figure>) {
         match self {
             Self::Number(_) => {}

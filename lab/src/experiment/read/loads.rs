@@ -3,17 +3,16 @@
 use super::super::capacity::SHORTEST_STEP_S;
 use super::super::fault::Fault;
 use super::super::fields::Fields;
+use super::super::protocol::AT_MOST;
 use super::super::yaml::{Kind, Node};
-use super::super::{LoadKind, LoadSpec, RequestSpec};
+use super::super::{LoadKind, LoadSpec, Protocol, RequestSpec};
 use super::{capacity, name, tool, variant_list};
 use std::ops::Range;
 
-/// How many rounds, if nothing is written.
-const RUNS: u32 = 5;
 /// How long a step of a capacity load lasts, if nothing is written.
 const STEP_S: f64 = 5.0;
 
-const KEYS: [&str; 14] = [
+const KEYS: [&str; 15] = [
     "clients",
     "rate",
     "capacity",
@@ -22,6 +21,7 @@ const KEYS: [&str; 14] = [
     "duration",
     "name",
     "runs",
+    "drop",
     "variants",
     "request",
     "warmup",
@@ -36,11 +36,11 @@ pub(super) fn read(
     request: Option<&RequestSpec>,
     variants: &[String],
 ) -> Result<Vec<LoadSpec>, Fault> {
-    let runs = fields.read("runs", |node| node.positive_u32("runs"))?.unwrap_or(RUNS);
+    let rounds = rounds(fields, (AT_MOST, Protocol::adaptive(false)))?;
     let node = fields.require("loads", "loads: [{clients: 400, duration: 30s}]")?;
     let mut loads: Vec<LoadSpec> = Vec::new();
     for item in node.items("loads")? {
-        for (load, span) in swept(item, request, runs, variants)? {
+        for (load, span) in swept(item, request, rounds, variants)? {
             if loads.iter().any(|before| before.name == load.name) {
                 let message = format!("two loads are called `{}`", load.name);
                 return Err(Fault::new(span, message, "the second one")
@@ -60,7 +60,7 @@ pub(super) fn read(
 fn swept(
     node: &Node,
     request: Option<&RequestSpec>,
-    runs: u32,
+    rounds: (u32, Protocol),
     variants: &[String],
 ) -> Result<Vec<(LoadSpec, Range<usize>)>, Fault> {
     let fields = Fields::open(node, "a load", &KEYS)?;
@@ -71,7 +71,7 @@ fn swept(
     });
     let Some((swept_key, list_node, items)) = list else {
         let kind = kind(&fields, fields.get("clients"), fields.get("rate"))?;
-        return Ok(vec![(load(&fields, kind, false, request, runs, variants)?, node.span.clone())]);
+        return Ok(vec![(load(&fields, kind, false, request, rounds, variants)?, node.span.clone())]);
     };
     if items.is_empty() {
         return Err(Fault::new(
@@ -91,7 +91,7 @@ fn swept(
     let other = |key: &str, item| if key == swept_key { Some(item) } else { fields.get(key) };
     let each = items.iter().map(|item| {
         let kind = kind(&fields, other("clients", item), other("rate", item))?;
-        Ok((load(&fields, kind, true, request, runs, variants)?, item.span.clone()))
+        Ok((load(&fields, kind, true, request, rounds, variants)?, item.span.clone()))
     });
     each.collect()
 }
@@ -101,7 +101,7 @@ fn load(
     kind: LoadKind,
     is_swept: bool,
     request: Option<&RequestSpec>,
-    runs: u32,
+    rounds: (u32, Protocol),
     variants: &[String],
 ) -> Result<LoadSpec, Fault> {
     let (requests, duration_s) = size(fields, kind)?;
@@ -117,13 +117,15 @@ fn load(
         None => default_name(kind),
     };
     let tool = fields.read("tool", |node| tool::read(node, kind, &request))?;
+    let (runs, protocol) = self::rounds(fields, rounds)?;
     Ok(LoadSpec {
         name,
         kind,
         requests,
         duration_s,
         request,
-        runs: fields.read("runs", |node| node.positive_u32("runs"))?.unwrap_or(runs),
+        runs,
+        protocol,
         only_variants: fields.read("variants", |node| variant_list(node, variants))?.unwrap_or_default(),
         warmup_s: fields.read("warmup", |node| node.seconds("warmup"))?,
         thread_dump: fields.read("thread_dump", |node| node.truth("thread_dump"))?.unwrap_or_default(),
@@ -159,6 +161,25 @@ fn size(fields: &Fields<'_>, kind: LoadKind) -> Result<(Option<u64>, Option<f64>
         )
         .help("write `requests: 1_000_000`, `duration: 30s`, or both: then whichever comes first ends it")),
         (_, requests, duration_s) => Ok((requests, duration_s)),
+    }
+}
+
+/// `runs` alone is the most there may be; with `drop` it is the protocol of a study, exactly so many.
+fn rounds(fields: &Fields<'_>, above: (u32, Protocol)) -> Result<(u32, Protocol), Fault> {
+    let runs = fields.read("runs", |node| node.positive_u32("runs"))?.unwrap_or(above.0);
+    let protocol = match fields.read("drop", |node| node.whole_u32("drop"))? {
+        Some(drop) => Protocol::Fixed { drop },
+        None => above.1,
+    };
+    match protocol {
+        Protocol::Fixed { drop } if drop >= runs => {
+            let span = fields.key_span("drop").or_else(|| fields.key_span("runs"));
+            let span = span.unwrap_or_else(|| fields.span.clone());
+            Err(Fault::new(span, format!("of {runs} runs {drop} are dropped"), "none is left").help(
+                "`drop` leaves out the first rounds of `runs`: write, for example, `runs: 7` and `drop: 2`",
+            ))
+        }
+        _ => Ok((runs, protocol)),
     }
 }
 

@@ -22,7 +22,7 @@ use thiserror::Error;
 /// How long the same load runs before measuring, if nothing is written.
 const WARMUP_S: f64 = 10.0;
 
-const KEYS: [&str; 16] = [
+const KEYS: [&str; 18] = [
     "question",
     "study",
     "server",
@@ -33,6 +33,8 @@ const KEYS: [&str; 16] = [
     "request",
     "warmup",
     "runs",
+    "drop",
+    "budget",
     "variants",
     "loads",
     "quick",
@@ -93,6 +95,7 @@ fn experiment(name: &str, text: &str, quick: bool) -> Result<Experiment, Fault> 
         variants,
         loads: loads::read(&fields, request.as_ref(), &variant_names)?,
         warmup_s: fields.read("warmup", |node| node.seconds("warmup"))?.unwrap_or(WARMUP_S),
+        budget_s: fields.read("budget", |node| node.positive_seconds("budget"))?,
         published: Vec::new(),
         claims: Vec::new(),
         unavailable: fields.read("unavailable", claims::unavailable)?.unwrap_or_default(),

@@ -4,7 +4,7 @@ use super::super::capacity::SHORTEST_STEP_S;
 use super::super::fault::Fault;
 use super::super::fields::Fields;
 use super::super::yaml::{Kind, Node};
-use super::super::{Experiment, LoadKind, LoadSpec};
+use super::super::{Experiment, LoadKind, LoadSpec, Protocol};
 use super::{known, variant_list};
 
 /// Sizes where the file has no `quick:`.
@@ -16,6 +16,7 @@ const STEP_S: f64 = 3.0;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Quick {
     warmup_s: Option<f64>,
+    budget_s: Option<f64>,
     all: Sizes,
     loads: Vec<(String, Sizes)>,
 }
@@ -32,8 +33,11 @@ struct Sizes {
 }
 
 pub(super) fn read(node: &Node, experiment: &Experiment) -> Result<Quick, Fault> {
-    let fields =
-        Fields::open(node, "`quick`", &["duration", "requests", "runs", "warmup", "variants", "loads"])?;
+    let fields = Fields::open(
+        node,
+        "`quick`",
+        &["duration", "requests", "runs", "warmup", "budget", "variants", "loads"],
+    )?;
     let names: Vec<String> = experiment.variants.iter().map(|variant| variant.name.clone()).collect();
     let mut loads = Vec::new();
     if let Some(node) = fields.get("loads") {
@@ -56,6 +60,7 @@ pub(super) fn read(node: &Node, experiment: &Experiment) -> Result<Quick, Fault>
     }
     Ok(Quick {
         warmup_s: fields.read("warmup", |node| node.seconds("warmup"))?,
+        budget_s: fields.read("budget", |node| node.positive_seconds("budget"))?,
         all: sizes(&fields, &names)?,
         loads,
     })
@@ -76,6 +81,7 @@ impl Quick {
     pub(super) fn apply(self, experiment: &mut Experiment) {
         experiment.quick = true;
         experiment.warmup_s = self.warmup_s.unwrap_or(experiment.warmup_s);
+        experiment.budget_s = self.budget_s.or(experiment.budget_s);
         experiment.loads.retain_mut(|load| {
             let own = self.loads.iter().find(|(name, _)| *name == load.name).map(|(_, sizes)| sizes);
             self.all.clone().with(own.cloned().unwrap_or_default()).apply(load)
@@ -111,6 +117,7 @@ impl Sizes {
         };
         load.warmup_s = self.warmup_s.or(load.warmup_s);
         load.runs = self.runs.unwrap_or_else(|| load.runs.min(RUNS));
+        load.protocol = Protocol::adaptive(true);
         self.variants.is_none_or(|variants| load.keep_only(&variants))
     }
 }

@@ -1,7 +1,7 @@
 use super::super::capacity::Capacity;
 use super::super::fault::shown;
 use super::super::metric::Metric;
-use super::super::{Backend, DropIn, LoadKind, PoolSize, ProbeLevel, Server, Threads};
+use super::super::{Backend, DropIn, LoadKind, PoolSize, ProbeLevel, Protocol, Server, Threads};
 use super::*;
 
 const SMALL: &str = r#"question: Do virtual threads help?
@@ -44,7 +44,7 @@ fn a_file_becomes_an_experiment_with_its_defaults() {
     assert_eq!(experiment.name, "small");
     assert_eq!(experiment.warmup_s, 10.0);
     let load = &experiment.loads[0];
-    assert_eq!((load.name.as_str(), load.requests, load.runs), ("c400", Some(1_000_000), 5));
+    assert_eq!((load.name.as_str(), load.requests, load.runs), ("c400", Some(1_000_000), 10));
     assert_eq!(load.kind, LoadKind::Closed { clients: 400 });
     assert_eq!(
         (load.request.method.as_str(), load.request.path.as_str()),
@@ -276,6 +276,21 @@ fn quick_changes_sizes_only_when_it_is_asked_for() {
     let sizes: Vec<_> = small.loads.iter().map(|load| (load.requests, load.duration_s, load.runs)).collect();
     assert_eq!(sizes, [(None, Some(6.0), 3), (Some(5_000), None, 2)]);
     assert_eq!(small.loads[1].only_variants, ["virtual"]);
+}
+
+#[test]
+fn a_fixed_protocol_has_its_rounds_and_drops_the_first() {
+    let experiment =
+        good(&format!("{SMALL}  - {{clients: 9, duration: 1s, drop: 0}}\nruns: 7\ndrop: 2\nbudget: 10m\n"));
+    assert_eq!((experiment.loads[0].runs, experiment.loads[0].protocol), (7, Protocol::Fixed { drop: 2 }));
+    assert_eq!((experiment.loads[1].runs, experiment.loads[1].protocol), (7, Protocol::Fixed { drop: 0 }));
+    assert_eq!(experiment.budget_s, Some(600.0));
+    assert_eq!(good(&format!("{SMALL}runs: 7\n")).loads[0].protocol, Protocol::Adaptive { at_least: 3 });
+    let in_small = quick(&format!("{SMALL}runs: 7\ndrop: 2\nquick: {{budget: 110s}}\n"));
+    assert_eq!((in_small.loads[0].runs, in_small.loads[0].protocol), (3, Protocol::Adaptive { at_least: 2 }));
+    assert_eq!(in_small.budget_s, Some(110.0));
+    let (_, said) = mistake_in(&format!("{SMALL}runs: 2\ndrop: 2\n"));
+    assert!(said.contains("of 2 runs 2 are dropped"), "{said}");
 }
 
 #[test]

@@ -92,7 +92,10 @@ fn facts(document: &ResultDocument) -> Vec<Fact> {
         ("system", format!("{}, Linux {}", machine.os, machine.kernel)),
         ("virtualization", machine.virtualization.clone().unwrap_or_else(|| "none seen".to_owned())),
         ("open files allowed", figures::count(machine.max_open_files)),
-        ("warm-up", format!("{warmup} s of the same load before each run, not measured")),
+        (
+            "warm-up",
+            format!("the same load before each run until it levels off, at most {warmup} s, not measured"),
+        ),
         ("order of the runs", format!("each in a fresh process: {}", order.join(", "))),
     ]
 }
@@ -145,7 +148,7 @@ fn load_method(document: &ResultDocument, load: &LoadSpec) -> LoadMethod {
         ("headers", headers.collect::<Vec<_>>().join("; ")),
         ("body", load.request.body.clone().unwrap_or_default()),
         ("measured", end.join(" or ")),
-        ("rounds", load.runs.to_string()),
+        ("rounds", rounds(document, load)),
     ];
     if let Some(report) = report {
         let threads = figures::plural(report.plan.threads as usize, "generator thread");
@@ -154,6 +157,18 @@ fn load_method(document: &ResultDocument, load: &LoadSpec) -> LoadMethod {
     }
     facts.retain(|(_, text)| !text.is_empty());
     LoadMethod { words: load_words(load), facts }
+}
+
+/// How many rounds, which of them count, and why there were no more.
+fn rounds(document: &ResultDocument, load: &LoadSpec) -> String {
+    let counted = match load.dropped_rounds() {
+        0 => String::new(),
+        drop => format!(", the first {drop} of them left out of all figures"),
+    };
+    match document.rounds.iter().find(|done| done.load == load.name) {
+        Some(done) => format!("{} of at most {}{counted}: {}", done.rounds, done.at_most, done.why),
+        None => format!("{}{counted}", load.runs),
+    }
 }
 
 fn failed_run(record: &Record) -> Option<FailedRun> {

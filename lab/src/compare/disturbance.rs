@@ -1,0 +1,40 @@
+//! Was a run disturbed from outside? Its figures are then not the server's alone.
+
+use crate::record::Record;
+
+/// More than this share of the machine in use by neither the server nor the generator: they were disturbed.
+const DISTURBED: f64 = 0.15;
+/// More than this share of the machine taken by the hypervisor: a virtual machine that was not there all the time.
+const STOLEN: f64 = 0.10;
+
+/// What disturbed it, as a sentence for a person; `None`: nothing did.
+#[must_use]
+pub fn disturbance(record: &Record) -> Option<String> {
+    robbed(record).or_else(|| shared(record))
+}
+
+/// Robbed by the hypervisor.
+fn robbed(record: &Record) -> Option<String> {
+    let cost = record.cost?;
+    (cost.stolen_cores > STOLEN * f64::from(cost.machine_cores)).then(|| {
+        format!(
+            "the hypervisor gave {:.2} of this machine's {} cores to others; measure again when its host is quieter",
+            cost.stolen_cores, cost.machine_cores
+        )
+    })
+}
+
+/// Something else ran on the machine. What a backend of ours uses is not counted apart, so nothing can be said beside one.
+fn shared(record: &Record) -> Option<String> {
+    if record.server.backend.is_some() {
+        return None;
+    }
+    let (cost, load) = (record.cost?, record.measured.as_ref()?);
+    let others = cost.machine_cpu_cores - cost.cpu_cores - load.generator.cpu_cores;
+    (others > DISTURBED * f64::from(cost.machine_cores)).then(|| {
+        format!(
+            "something else on this machine used {others:.2} of its {} cores; stop it and measure again",
+            cost.machine_cores
+        )
+    })
+}
