@@ -126,13 +126,65 @@ fn a_run_without_figures_has_empty_cells_and_its_reason() {
 }
 
 #[test]
-fn series_csv_has_every_reading() {
+fn series_csv_has_every_reading_of_every_source_in_the_order_of_time() {
     let document = common::demo();
     let text = threadcount::report::csv::series(&document).unwrap();
-    let readings: usize =
-        document.records.iter().map(|record| record.load_series.len() + record.process_series.len()).sum();
-    assert_eq!(text.lines().count(), readings + 1);
-    assert!(text.lines().nth(1).unwrap().starts_with("c400,platform,1,load,0.5,"), "{text}");
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let head = reader.headers().unwrap().clone();
+    let column = |name: &str| head.iter().position(|column| column == name).expect(name);
+    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    let of = |source: &str| rows.iter().filter(|row| &row[column("source")] == source).count();
+    let records = || document.records.iter();
+    let jvm = || records().filter_map(|record| record.jvm.as_ref());
+    assert_eq!(of("load"), records().map(|record| record.load_series.len()).sum::<usize>());
+    assert_eq!(of("process"), records().map(|record| record.process_series.len()).sum::<usize>());
+    assert_eq!(of("jvm"), jvm().map(|jvm| jvm.samples.len()).sum::<usize>());
+    assert_eq!(of("carriers"), jvm().map(|jvm| jvm.carriers.len()).sum::<usize>());
+    assert_eq!(of("gc-pause"), jvm().map(|jvm| jvm.pauses.len()).sum::<usize>());
+    assert_eq!(of("pins"), jvm().map(|jvm| jvm.pins_series.len()).sum::<usize>());
+    let run = |row: &csv::StringRecord| (row[0].to_owned(), row[1].to_owned(), row[2].to_owned());
+    let t_s = |row: &csv::StringRecord| row[column("t_s")].parse::<f64>().unwrap();
+    assert!(rows.windows(2).all(|pair| run(&pair[0]) != run(&pair[1]) || t_s(&pair[0]) <= t_s(&pair[1])));
+}
+
+#[test]
+fn series_json_has_the_figures_of_series_csv() {
+    let document = common::demo();
+    let table = threadcount::report::csv::series(&document).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&render(&document, Format::Json).unwrap()).unwrap();
+    assert_eq!(json["schema"], "threadcount/series/1");
+    let runs = json["runs"].as_array().unwrap();
+    let readings = || runs.iter().flat_map(|run| run["readings"].as_array().unwrap());
+    let mut reader = csv::Reader::from_reader(table.as_bytes());
+    let head = reader.headers().unwrap().clone();
+    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    assert_eq!(rows.len(), readings().count());
+    for (row, reading) in rows.iter().zip(readings()) {
+        for (name, cell) in head.iter().zip(row).skip(5) {
+            assert_eq!(cell.parse::<f64>().ok(), reading[name].as_f64(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn several_results_are_one_table_of_claims() {
+    let demo = common::demo();
+    let mut doubted = common::demo();
+    doubted.experiment.name = "tomcat-hello".into();
+    doubted.experiment.published.clear();
+    doubted.trusted = false;
+    doubted.why_not = vec!["the generator was the bottleneck".into()];
+    let text = threadcount::report::summary_table::text(&[&demo, &doubted]);
+    insta::assert_snapshot!(text);
+    let markdown = threadcount::report::summary_table::markdown(&[&demo]);
+    assert!(markdown.starts_with("| study | claim | published | measured | verdict |\n"), "{markdown}");
+    assert!(
+        markdown
+            .contains("| tomcat-blocking | virtual.rate / platform.rate &gt;= 1.9 | 1.99 | 1.98 | holds |"),
+        "{markdown}"
+    );
+    let hostile = threadcount::report::summary_table::markdown(&[&common::hostile()]);
+    assert!(!hostile.contains("<script"), "{hostile}");
 }
 
 #[test]
@@ -179,6 +231,7 @@ fn a_report_is_written_into_its_folder() {
         (Format::Html, "report.html"),
         (Format::Markdown, "report.md"),
         (Format::Csv, "runs.csv"),
+        (Format::Json, "series.json"),
         (Format::Junit, "junit.xml"),
         (Format::Text, "report.txt"),
     ] {
@@ -205,7 +258,7 @@ fn a_result_without_runs_still_makes_every_report() {
     document.comparisons.clear();
     document.findings.clear();
     document.claims.clear();
-    for format in [Format::Html, Format::Markdown, Format::Csv, Format::Junit, Format::Text] {
+    for format in [Format::Html, Format::Markdown, Format::Csv, Format::Json, Format::Junit, Format::Text] {
         assert!(!render(&document, format).unwrap().is_empty());
     }
     assert!(

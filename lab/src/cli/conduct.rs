@@ -57,6 +57,13 @@ pub struct Conducted {
     cut_short: bool,
 }
 
+impl Conducted {
+    /// What came out.
+    pub const fn document(&self) -> &ResultDocument {
+        &self.document
+    }
+}
+
 impl Conduct {
     /// The folder of one experiment; of several, each has one of its own below `--out`.
     pub fn out_folder(&self, experiment: &str, many: bool) -> PathBuf {

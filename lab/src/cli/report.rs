@@ -1,24 +1,31 @@
-//! `threadcount report`: the same result, seen another way.
+//! `threadcount report`: the same result, seen another way; or several results in one table.
 
-use crate::report::{self, Format};
+use crate::report::{self, Format, png, summary_table};
+use crate::result::ResultDocument;
 use crate::result_folder::ResultFolder;
 use clap::Args;
-use miette::IntoDiagnostic;
-use std::path::PathBuf;
+use miette::{IntoDiagnostic, miette};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Make a report of a result that was measured before
 #[derive(Args, Debug)]
 pub struct ReportCommand {
-    /// The folder that `run` or `compare` has written
-    #[arg(value_name = "DIR")]
-    result: PathBuf,
+    /// The folders that `run` or `compare` has written
+    #[arg(value_name = "DIR", required = true)]
+    results: Vec<PathBuf>,
     /// What kind of report
     #[arg(long, value_enum, default_value_t = Format::Html)]
     format: Format,
     /// Where it goes [default: HTML into DIR, everything else to stdout]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Each picture and the first screen as PNG into this folder, for slides (needs Chromium)
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["format", "out"])]
+    png: Option<PathBuf>,
+    /// All results in one table: study, claim, published, measured, verdict (text, or --format md)
+    #[arg(long, conflicts_with_all = ["png", "out"])]
+    summary: bool,
 }
 
 impl ReportCommand {
@@ -27,18 +34,55 @@ impl ReportCommand {
     /// # Errors
     /// A result that cannot be read, a report that cannot be written.
     pub fn run(&self) -> miette::Result<ExitCode> {
-        let document = ResultFolder::read(&self.result).into_diagnostic()?;
-        let beside = (self.format == Format::Html && self.result.is_dir()).then_some(&self.result);
-        match self.out.as_ref().or(beside) {
-            Some(folder) => {
-                let path = report::write(&document, self.format, folder).into_diagnostic()?;
-                anstream::println!("{}", path.display());
-            }
-            None => {
-                let text = report::render(&document, self.format).into_diagnostic()?;
-                super::stdout::print(&text).into_diagnostic()?;
+        let read = |path: &PathBuf| ResultFolder::read(path).into_diagnostic();
+        let documents: Vec<ResultDocument> = self.results.iter().map(read).collect::<miette::Result<_>>()?;
+        if self.summary {
+            self.table(&documents)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        for (document, result) in documents.iter().zip(&self.results) {
+            match &self.png {
+                Some(folder) => {
+                    for path in png::write(document, &self.own(folder, document)).into_diagnostic()? {
+                        anstream::println!("{}", path.display());
+                    }
+                }
+                None => self.one(document, result)?,
             }
         }
         Ok(ExitCode::SUCCESS)
+    }
+
+    fn table(&self, documents: &[ResultDocument]) -> miette::Result<()> {
+        let documents: Vec<&ResultDocument> = documents.iter().collect();
+        let text = match self.format {
+            Format::Markdown => summary_table::markdown(&documents),
+            Format::Text | Format::Html => summary_table::text(&documents),
+            other => {
+                let name = other.file_name();
+                return Err(miette!(help = "write --format text or --format md", "--summary has no {name}"));
+            }
+        };
+        super::stdout::print(&text).into_diagnostic()
+    }
+
+    fn one(&self, document: &ResultDocument, result: &Path) -> miette::Result<()> {
+        let beside = (self.format == Format::Html && result.is_dir()).then(|| result.to_owned());
+        match self.out.as_ref().map(|out| self.own(out, document)).or(beside) {
+            Some(folder) => {
+                let path = report::write(document, self.format, &folder).into_diagnostic()?;
+                anstream::println!("{}", path.display());
+                Ok(())
+            }
+            None => {
+                let text = report::render(document, self.format).into_diagnostic()?;
+                super::stdout::print(&text).into_diagnostic()
+            }
+        }
+    }
+
+    /// Of several results, each has a folder of its own below the one that was named.
+    fn own(&self, folder: &Path, document: &ResultDocument) -> PathBuf {
+        if self.results.len() > 1 { folder.join(&document.experiment.name) } else { folder.to_owned() }
     }
 }

@@ -1,10 +1,11 @@
 //! `threadcount run`: experiments from files.
 
-use super::conduct::{Conduct, exit_code};
+use super::conduct::{Conduct, Conducted, exit_code};
 use super::values;
 use crate::experiment::find::Places;
 use crate::experiment::read;
 use crate::experiment::select::{Selection, select};
+use crate::report::summary_table;
 use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -58,6 +59,10 @@ impl RunCommand {
         for experiment in experiments {
             let out = self.conduct.out_folder(&experiment.name, many);
             conducted.push(self.conduct.run(experiment, &out)?);
+        }
+        if many {
+            let documents: Vec<_> = conducted.iter().map(Conducted::document).collect();
+            anstream::println!("{}", summary_table::text(&documents));
         }
         Ok(exit_code(&conducted))
     }

@@ -30,6 +30,9 @@ pub struct Line {
     pub figures: String,
     /// What may be said of it.
     pub verdict: Verdict,
+    /// What the ratio is of.
+    #[serde(skip)]
+    pub metric: Metric,
 }
 
 /// A phrase around a ratio, in three parts so that each report can set the ratio as it likes.
@@ -115,6 +118,7 @@ fn line(phrase: Phrase, metric: Metric, ratio: &Ratio) -> Line {
         interval: figures::interval_of(ratio),
         figures: figures::pair(metric, ratio.variant_value, ratio.baseline_value),
         verdict: ratio.verdict,
+        metric,
     }
 }
 

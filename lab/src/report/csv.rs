@@ -3,8 +3,9 @@
 //! Column names carry the units; an empty cell was not measured.
 
 use crate::compare::metric::Metric;
-use crate::record::{LoadSample, ProcessSample, Record};
+use crate::record::Record;
 use crate::report::ReportError;
+use crate::report::series::{self, COLUMNS, Reading};
 use crate::result::ResultDocument;
 
 const RUN_COLUMNS: [&str; 6] = ["position", "load", "variant", "round", "started_at", "failure"];
@@ -43,60 +44,30 @@ fn run_row(record: &Record) -> Vec<String> {
     row
 }
 
-const SERIES_COLUMNS: [&str; 15] = [
-    "load",
-    "variant",
-    "round",
-    "source",
-    "t_s",
-    "rate_per_s",
-    "failed_per_s",
-    "p50_ms",
-    "p99_ms",
-    "max_ms",
-    "cpu_cores",
-    "machine_cpu_cores",
-    "rss_bytes",
-    "pss_bytes",
-    "os_threads",
-];
-
-/// `series.csv`: every reading over time. `source` is `load` or `process`; the columns of the other are empty.
+/// `series.csv`: every reading of every run over time, see [`series`].
 ///
 /// # Errors
 /// When a row cannot be written: a mistake of ours.
 pub fn series(document: &ResultDocument) -> Result<String, ReportError> {
-    let head = SERIES_COLUMNS.map(str::to_owned);
+    let head = ["load", "variant", "round", "source", "what", "t_s"].into_iter();
+    let head: Vec<String> = head.chain(COLUMNS.iter().map(|column| column.name)).map(str::to_owned).collect();
     let rows = document.records.iter().flat_map(|record| {
-        let load = record.load_series.iter().map(move |sample| load_row(record, sample));
-        load.chain(record.process_series.iter().map(move |sample| process_row(record, sample)))
+        series::readings(record).into_iter().map(move |reading| series_row(record, &reading))
     });
     table(&head, rows)
 }
 
-fn series_row(record: &Record, source: &str, t_s: f64, cells: [Option<f64>; 10]) -> Vec<String> {
+fn series_row(record: &Record, reading: &Reading) -> Vec<String> {
     let mut row = vec![
         record.load.clone(),
         record.variant.clone(),
         record.round.to_string(),
-        source.to_owned(),
-        t_s.to_string(),
+        reading.source.to_owned(),
+        reading.what.clone(),
+        reading.t_s.to_string(),
     ];
-    row.extend(cells.map(cell));
+    row.extend(COLUMNS.iter().map(|column| cell(reading.cell(column.name))));
     row
-}
-
-fn load_row(record: &Record, sample: &LoadSample) -> Vec<String> {
-    let (rate, failed) = (Some(sample.rate_per_s), Some(sample.failed_per_s));
-    let cells = [rate, failed, sample.p50_ms, sample.p99_ms, sample.max_ms, None, None, None, None, None];
-    series_row(record, "load", sample.t_s, cells)
-}
-
-fn process_row(record: &Record, sample: &ProcessSample) -> Vec<String> {
-    let (cpu, machine) = (Some(sample.cpu_cores), Some(sample.machine_cpu_cores));
-    let (rss, pss) = (Some(sample.rss_bytes as f64), sample.pss_bytes.map(|bytes| bytes as f64));
-    let threads = Some(f64::from(sample.os_threads));
-    series_row(record, "process", sample.t_s, [None, None, None, None, None, cpu, machine, rss, pss, threads])
 }
 
 fn cell(value: Option<f64>) -> String {

@@ -133,18 +133,19 @@ fn study(text: &mut String, document: &ResultDocument) {
     if rows.is_empty() {
         return;
     }
-    text.push_str("| variant | load | figure | published | measured | measured / published |\n|---|---|---|--:|--:|--:|\n");
+    text.push_str("| variant | load | figure | published | measured | measured / published | verdict |\n|---|---|---|--:|--:|--:|---|\n");
     for row in rows {
         let measured = row.measured.map(|value| figures::figure(row.metric, value));
         let _ = writeln!(
             text,
-            "| {} | {} | {} | {} | {} | {} |",
+            "| {} | {} | {} | {} | {} | {} | {} |",
             plain(&row.variant),
             plain(&row.load),
             row.metric.label(),
             figures::figure(row.metric, row.published),
             measured.unwrap_or_else(|| "not measured".to_owned()),
             row.ratio().map_or_else(|| "–".to_owned(), figures::ratio),
+            row.reproduced().words(),
         );
     }
     text.push('\n');
@@ -163,7 +164,7 @@ fn claims(text: &mut String, summary: &Summary) {
 }
 
 /// Text that stays text: no mark-up, no HTML, no line break, no table cell, no mention of a person.
-fn plain(text: &str) -> String {
+pub(super) fn plain(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -1,14 +1,19 @@
 //! One result seen many ways: terminal, HTML, Markdown, CSV, JUnit. Each is made from the result document alone.
 
 pub mod answer;
+pub mod browser;
 pub mod capacity;
 pub mod csv;
 pub mod figures;
 pub mod html;
+pub mod json;
 pub mod junit;
 pub mod markdown;
+pub mod png;
 pub mod published;
+pub mod series;
 pub mod summary;
+pub mod summary_table;
 pub mod terminal;
 pub mod trust;
 
@@ -26,6 +31,8 @@ pub enum Format {
     Markdown,
     /// Two tables, one of runs and one of readings over time.
     Csv,
+    /// The readings over time for programs, all on one clock.
+    Json,
     /// Claims as test cases, for a build server.
     Junit,
     /// One paragraph.
@@ -40,6 +47,7 @@ impl Format {
             Self::Html => "report.html",
             Self::Markdown => "report.md",
             Self::Csv => "runs.csv",
+            Self::Json => "series.json",
             Self::Junit => "junit.xml",
             Self::Text => "report.txt",
         }
@@ -83,6 +91,7 @@ pub fn render(document: &ResultDocument, format: Format) -> Result<String, Repor
         Format::Html => html::html(document),
         Format::Markdown => Ok(markdown::markdown(document)),
         Format::Csv => csv::runs(document),
+        Format::Json => json::json(document),
         Format::Junit => junit::junit(document),
         Format::Text => Ok(terminal::paragraph(document)),
     }

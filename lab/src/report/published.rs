@@ -21,7 +21,45 @@ pub struct PublishedRow {
     pub source: Option<String>,
 }
 
+/// A figure this near to the published one was seen again.
+pub const TOLERANCE: f64 = 0.10;
+
+/// Was a published figure seen again?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reproduced {
+    /// Within [`TOLERANCE`].
+    Yes,
+    /// Further away: another machine, or another truth.
+    No,
+    /// No run here has this figure.
+    NotMeasured,
+}
+
+impl Reproduced {
+    /// In words.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Yes => "reproduced",
+            Self::No => "not reproduced",
+            Self::NotMeasured => "not measured",
+        }
+    }
+}
+
 impl PublishedRow {
+    /// Does the measured figure lie near the published one?
+    #[must_use]
+    pub fn reproduced(&self) -> Reproduced {
+        match self.measured {
+            None => Reproduced::NotMeasured,
+            Some(measured) if (measured - self.published).abs() <= TOLERANCE * self.published.abs() => {
+                Reproduced::Yes
+            }
+            Some(_) => Reproduced::No,
+        }
+    }
+
     /// measured / published.
     #[must_use]
     pub fn ratio(&self) -> Option<f64> {
@@ -62,4 +100,24 @@ pub fn mean(document: &ResultDocument, variant: &str, load: &str, metric: Metric
     let runs = document.records.iter().filter(|record| record.variant == variant && record.load == load);
     let figures: Vec<f64> = runs.filter_map(|record| metric.of(record)).collect();
     (!figures.is_empty()).then(|| figures.iter().sum::<f64>() / figures.len() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(published: f64, measured: Option<f64>) -> Reproduced {
+        let (variant, load) = ("virtual".to_owned(), "c400".to_owned());
+        let row = PublishedRow { variant, load, metric: Metric::Rate, published, measured, source: None };
+        row.reproduced()
+    }
+
+    #[test]
+    fn a_figure_within_ten_per_cent_was_reproduced() {
+        assert_eq!(said(1_000.0, Some(900.0)), Reproduced::Yes);
+        assert_eq!(said(1_000.0, Some(1_100.0)), Reproduced::Yes);
+        assert_eq!(said(1_000.0, Some(899.0)), Reproduced::No);
+        assert_eq!(said(1_000.0, Some(2_000.0)), Reproduced::No);
+        assert_eq!(said(1_000.0, None), Reproduced::NotMeasured);
+    }
 }

@@ -162,9 +162,10 @@ fn study(rows: &[PublishedRow], loads: &[LoadSpec]) -> Vec<String> {
         let measured = match (row.measured, row.ratio()) {
             (Some(measured), Some(ratio)) => {
                 format!(
-                    "measured {}, {} of it",
+                    "measured {}, {} of it: {}",
                     figures::figure(row.metric, measured),
-                    figures::percent(ratio)
+                    figures::percent(ratio),
+                    row.reproduced().words()
                 )
             }
             _ => "not measured".to_owned(),

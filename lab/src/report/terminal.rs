@@ -5,6 +5,7 @@ mod page;
 use crate::report::answer::Line;
 use crate::report::summary::{LoadPart, Summary, Why, capital, summary};
 use crate::result::{ResultDocument, Verdict};
+pub(super) use page::clean;
 use page::{Page, Piece, Tone, width_of};
 
 /// How the summary is to be printed.
@@ -187,7 +188,7 @@ pub fn paragraph(document: &ResultDocument) -> String {
         }
     }
     sentences.push(format!("{}; {}.", capital(&summary.trust.sentence), summary.trust.requests));
-    page::clean(&sentences.join(" ")) + "\n"
+    clean(&sentences.join(" ")) + "\n"
 }
 
 fn sentence_part(line: &Line) -> String {

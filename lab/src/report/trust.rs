@@ -27,11 +27,16 @@ pub struct Trust {
 pub fn trust(document: &ResultDocument) -> Trust {
     Trust {
         trusted: document.trusted,
-        why_not: document.why_not.clone(),
+        why_not: if document.trusted { Vec::new() } else { document.why_not.clone() },
         sentence: health(document),
         requests: requests(&document.records),
-        warnings: warnings(&document.records),
+        warnings: remarks(document).chain(warnings(&document.records)).collect(),
     }
+}
+
+/// What is wrong with figures that can be believed all the same.
+fn remarks(document: &ResultDocument) -> impl Iterator<Item = String> {
+    document.why_not.iter().filter(|_| document.trusted).cloned()
 }
 
 fn health(document: &ResultDocument) -> String {

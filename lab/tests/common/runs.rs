@@ -1,5 +1,7 @@
 //! One made-up run: figures near those really seen, with a noise that is the same each time.
 
+mod jvm;
+
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 use threadcount::experiment::{LoadKind, LoadSpec, Variant};
@@ -89,7 +91,7 @@ pub fn record(variant: &Variant, load: &LoadSpec, round: u32, position: u32, siz
         cost: Some(cost(&is, seconds)),
         native_memory: Some(BeforeAfter { before: native(30, 0), after: native(is.threads + 8, is.threads) }),
         capacity: None,
-        jvm: None,
+        jvm: Some(jvm::readings(&variant.name, &is, position, sizes.seconds)),
         probe_refused: None,
         thread_dump: None,
         network: Some(NetworkCounters::default()),

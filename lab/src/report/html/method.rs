@@ -3,6 +3,7 @@
 use crate::experiment::LoadSpec;
 use crate::record::Record;
 use crate::report::figures;
+use crate::report::html::tables::variants::kind;
 use crate::report::summary::{distinct, load_words};
 use crate::result::ResultDocument;
 use serde::Serialize;
@@ -106,7 +107,7 @@ fn variant_method(document: &ResultDocument, name: &str) -> VariantMethod {
     let each = |read: &dyn Fn(&Record) -> Option<String>| distinct(runs.iter().filter_map(|run| read(run)));
     let thread = |run: &Record| {
         let thread = run.server.thread_seen.as_ref()?;
-        Some(format!("{} ({})", thread.name, if thread.is_virtual { "virtual" } else { "platform" }))
+        Some(format!("{} ({})", thread.name, kind(thread.is_virtual)))
     };
     let facts = [
         ("server", each(&|run| run.server.product.clone())),

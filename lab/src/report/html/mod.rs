@@ -1,7 +1,8 @@
-//! One self-contained page: no network, no build step, one template, one style sheet, two scripts.
+//! One self-contained page: no network, no build step, one template, one style sheet, two scripts (ours of several files).
 
+mod answers;
 mod method;
-mod series;
+mod pictures;
 mod tables;
 
 use crate::experiment::Study;
@@ -9,6 +10,7 @@ use crate::report::ReportError;
 use crate::report::figures;
 use crate::report::summary::{Summary, summary};
 use crate::result::ResultDocument;
+use answers::LoadAnswers;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use method::Method;
@@ -16,20 +18,33 @@ use minijinja::Environment;
 use minijinja::value::Serde;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
-use tables::{RatioTable, Table};
+use tables::Table;
+use tables::ratios::RatioTable;
 
 /// The `.html` in the name switches escaping on.
-const TEMPLATE: (&str, &str) = ("report.html", include_str!("../../../assets/report.html"));
-const STYLE: &str = include_str!("../../../assets/report.css");
+const TEMPLATE: (&str, &str) = ("report.html", include_str!("../../../assets/report/page.html"));
+const STYLE: &str = include_str!("../../../assets/report/page.css");
 const CHARTS: &str = include_str!("../../../assets/vendor/echarts.min.js");
-const SCRIPT: &str = include_str!("../../../assets/report.js");
+/// One function, so that its names are nobody else's.
+const SCRIPT: &str = concat!(
+    "(function () {\n",
+    include_str!("../../../assets/report/page.js"),
+    include_str!("../../../assets/report/figures.js"),
+    include_str!("../../../assets/report/lines.js"),
+    include_str!("../../../assets/report/axes.js"),
+    include_str!("../../../assets/report/save.js"),
+    include_str!("../../../assets/report/table.js"),
+    include_str!("../../../assets/report/build.js"),
+    include_str!("../../../assets/report/start.js"),
+    "})();\n"
+);
 
 /// The page.
 ///
 /// # Errors
 /// When the data cannot be written as JSON or the template fails: a mistake of ours, not of the document.
 pub fn html(document: &ResultDocument) -> Result<String, ReportError> {
-    let data = serde_json::to_string(&series::pictures(document)).map_err(ReportError::Data)?;
+    let data = serde_json::to_string(&pictures::pictures(document)).map_err(ReportError::Data)?;
     let mut environment = Environment::new();
     environment.add_template(TEMPLATE.0, TEMPLATE.1).map_err(ReportError::Template)?;
     let template = environment.get_template(TEMPLATE.0).map_err(ReportError::Template)?;
@@ -39,6 +54,8 @@ pub fn html(document: &ResultDocument) -> Result<String, ReportError> {
 /// What the template sees.
 #[derive(Serialize)]
 struct Page<'a> {
+    answers: Vec<LoadAnswers>,
+    scores: Vec<String>,
     summary: Summary,
     has_findings: bool,
     made_at: String,
@@ -46,6 +63,9 @@ struct Page<'a> {
     study: Option<&'a Study>,
     ratios: Vec<RatioTable>,
     published: Table,
+    variants: Table,
+    pins: Table,
+    waits: Table,
     native: Table,
     claims: Table,
     runs: Table,
@@ -59,14 +79,20 @@ struct Page<'a> {
 
 impl<'a> Page<'a> {
     fn of(document: &'a ResultDocument, data: &str) -> Self {
+        let summary = summary(document);
         Self {
-            summary: summary(document),
+            answers: answers::answers(document, &summary),
+            scores: answers::scores(document),
+            summary,
             has_findings: !document.findings.is_empty(),
-            made_at: figures::moment(&document.created_at),
+            made_at: figures::moment(&document.created_at).replace('T', " ").replace('Z', " UTC"),
             made_by: &document.threadcount,
             study: document.experiment.study.as_ref(),
-            ratios: tables::ratios(document),
+            ratios: tables::ratios::ratios(document),
             published: tables::published(document),
+            variants: tables::variants::variants(document),
+            pins: tables::sites::pins(document),
+            waits: tables::sites::waits(document),
             native: tables::native_memory(document),
             claims: tables::claims(document),
             runs: tables::runs(document),

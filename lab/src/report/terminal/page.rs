@@ -27,7 +27,7 @@ impl Piece {
 }
 
 /// Replaces control characters and the separators that some terminals obey.
-pub(super) fn clean(text: &str) -> String {
+pub(in crate::report) fn clean(text: &str) -> String {
     let harmful = |c: char| {
         c.is_control()
             || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')

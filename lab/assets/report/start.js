@@ -1,0 +1,62 @@
+// Light and dark, printing, and the begin of everything.
+
+const KEY = "threadcount-theme";
+const PRINTED = { width: 640, height: 290 }; // the width of a printed page; page.css has the same
+const prefersDark = matchMedia("(prefers-color-scheme: dark)");
+
+function stored() {
+  try { return localStorage.getItem(KEY); } catch { return null; } // a file: page may have no storage
+}
+
+function applyTheme(theme) {
+  document.documentElement.dataset.theme = theme;
+  document.getElementById("theme").setAttribute("aria-pressed", String(theme === "dark"));
+  document.querySelectorAll("#controls .swatch").forEach((mark, index) => { mark.style.borderTopColor = variantColour(index); });
+  drawAll();
+}
+
+// At once, because a print does not wait for the next frame.
+const resize = (size) => drawn.forEach((figure) => { figure.chart.resize(size); draw(figure); figure.chart.getZr().flush(); });
+
+function themes() {
+  let asked = stored();
+  const current = () => asked || (prefersDark.matches ? "dark" : "light");
+  document.getElementById("theme").addEventListener("click", () => {
+    asked = current() === "dark" ? "light" : "dark";
+    try { localStorage.setItem(KEY, asked); } catch { /* it then lasts as long as the page */ }
+    applyTheme(asked);
+  });
+  prefersDark.addEventListener("change", () => applyTheme(current()));
+  addEventListener("beforeprint", () => { applyTheme("light"); resize(PRINTED); });
+  addEventListener("afterprint", () => { applyTheme(current()); resize(); });
+  applyTheme(current());
+}
+
+// One figure after the other, so that the text can be read before the last one is drawn.
+function begin() {
+  themes();
+  const pictures = document.getElementById("pictures");
+  if (!data.loads.length) {
+    pictures.append(make("p", { textContent: "No run has figures, so there is nothing to draw." }));
+    document.documentElement.dataset.ready = "true";
+    return;
+  }
+  controls();
+  let heading, group;
+  const waiting = FIGURES.map((figure) => ({ ...withData(figure), heading: (heading = figure.group || heading) })).filter((figure) => figure.choices);
+  let shown, number = 0;
+  (function next() {
+    const figure = waiting.shift();
+    if (!figure) { document.documentElement.dataset.ready = "true"; return; }
+    if (figure.heading !== shown) {
+      shown = figure.heading;
+      group = make("div", { className: "pictures" });
+      pictures.append(make("h3", { textContent: shown }), group);
+    }
+    number += 1;
+    build(Object.assign(figure, { group, number }));
+    setTimeout(next, 0);
+  })();
+}
+
+begin();

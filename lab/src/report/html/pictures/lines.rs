@@ -1,0 +1,179 @@
+//! Readings over time → lines of a bounded number of places.
+
+use serde::Serialize;
+
+/// A picture is about a thousand pixels wide; more places than this cannot be seen and make the page heavy.
+const MOST_PLACES: f64 = 300.0;
+
+/// Longer series than a day are cut, so that a broken time cannot ask for all memory.
+const LONGEST_S: f64 = 86_400.0;
+
+/// How many seconds of readings become one place of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Steps {
+    /// One, unless the window is long.
+    pub seconds: u32,
+}
+
+/// How several readings within one step become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fold {
+    Mean,
+    Max,
+    Sum,
+}
+
+impl Steps {
+    /// For a window of this length.
+    pub fn of(window_s: f64) -> Self {
+        Self { seconds: (window_s.min(LONGEST_S) / MOST_PLACES).ceil().max(1.0) as u32 }
+    }
+
+    /// One figure for each step of the window; readings before it are left out.
+    pub fn fold(self, samples: impl Iterator<Item = (f64, Option<f64>)>, fold: Fold) -> Vec<Option<f64>> {
+        let mut steps: Vec<(f64, u32)> = Vec::new();
+        for (t_s, value) in samples {
+            let Some(value) = value.filter(|value| value.is_finite() && (0.0..LONGEST_S).contains(&t_s))
+            else {
+                continue;
+            };
+            let step = (t_s / f64::from(self.seconds)) as usize;
+            if steps.len() <= step {
+                steps.resize(step + 1, (0.0, 0));
+            }
+            let (figure, readings) = &mut steps[step];
+            *figure = match fold {
+                Fold::Mean | Fold::Sum => *figure + value,
+                Fold::Max => figure.max(value),
+            };
+            *readings += 1;
+        }
+        let one = |(figure, readings): (f64, u32)| match (fold, readings) {
+            (_, 0) => None,
+            (Fold::Mean, _) => Some(rounded(figure / f64::from(readings))),
+            (Fold::Max | Fold::Sum, _) => Some(rounded(figure)),
+        };
+        steps.into_iter().map(one).collect()
+    }
+}
+
+/// One line for each run, and their median at each place.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Lines {
+    /// The median run at each place; of rare events the mean, see [`Lines::mean`].
+    pub median: Vec<Option<f64>>,
+    /// Each run; none where there is only one, which is the median then.
+    pub runs: Vec<Vec<Option<f64>>>,
+}
+
+impl Lines {
+    /// Of the lines of the runs.
+    pub fn of(runs: Vec<Vec<Option<f64>>>) -> Self {
+        let longest = runs.iter().map(Vec::len).max().unwrap_or(0);
+        let at =
+            |place: usize| median(runs.iter().filter_map(|run| run.get(place).copied().flatten()).collect());
+        let median = (0..longest).map(at).collect();
+        let told = runs.iter().filter(|run| run.iter().any(Option::is_some)).count();
+        Self { median, runs: if told > 1 { runs } else { Vec::new() } }
+    }
+
+    /// The mean of the runs instead of their median: of rare events the median run has none.
+    pub fn mean(mut self) -> Self {
+        let runs = &self.runs;
+        let told = runs.iter().filter(|run| run.iter().any(Option::is_some)).count().max(1) as f64;
+        if !runs.is_empty() {
+            let sum = |place: usize| runs.iter().filter_map(|run| *run.get(place)?).sum::<f64>();
+            let any = |place: usize| runs.iter().any(|run| run.get(place).is_some_and(Option::is_some));
+            let at = |place| any(place).then(|| rounded(sum(place) / told));
+            self.median = (0..self.median.len()).map(at).collect();
+        }
+        self
+    }
+
+    /// Nothing to draw.
+    pub fn is_empty(&self) -> bool {
+        self.median.iter().all(Option::is_none)
+    }
+
+    /// Divides every figure.
+    pub fn divide(&mut self, by: f64) {
+        let all = self.runs.iter_mut().chain([&mut self.median]).flatten().flatten();
+        all.for_each(|value| *value = rounded(*value / by));
+    }
+}
+
+/// The middle one, or the middle between the two.
+pub fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let upper = *values.get(values.len() / 2)?;
+    let lower = *values.get((values.len() - 1) / 2)?;
+    Some(rounded(f64::midpoint(lower, upper)))
+}
+
+/// Four significant digits: what a picture can show, and a file stays small.
+pub fn rounded(value: f64) -> f64 {
+    if value == 0.0 || !value.is_finite() {
+        return value;
+    }
+    let decimals = (3.0 - value.abs().log10().floor()).clamp(0.0, 9.0);
+    let scale = 10_f64.powf(decimals);
+    (value * scale).round() / scale
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_run_is_taken_at_each_place() {
+        let lines = Lines::of(vec![
+            vec![Some(1.0), Some(10.0)],
+            vec![Some(3.0), None, Some(7.0)],
+            vec![Some(2.0), Some(20.0)],
+        ]);
+        assert_eq!(lines.median, [Some(2.0), Some(15.0), Some(7.0)]);
+        assert_eq!(lines.runs.len(), 3);
+    }
+
+    #[test]
+    fn rare_events_of_one_run_are_seen_in_the_mean() {
+        let runs = vec![vec![Some(0.0), Some(9.0)], vec![Some(0.0), Some(0.0)], vec![Some(0.0)]];
+        assert_eq!(Lines::of(runs.clone()).median, [Some(0.0), Some(4.5)]);
+        assert_eq!(Lines::of(runs).mean().median, [Some(0.0), Some(3.0)]);
+    }
+
+    #[test]
+    fn a_single_run_is_not_written_twice() {
+        let lines = Lines::of(vec![vec![Some(1.0)], Vec::new()]);
+        assert_eq!((lines.median, lines.runs), (vec![Some(1.0)], Vec::new()));
+    }
+
+    #[test]
+    fn readings_of_one_second_become_one_and_those_before_the_window_none() {
+        let samples = [(-0.4, 99.0), (0.1, 1.0), (0.6, 3.0), (2.1, 5.0)];
+        let folded = |seconds, fold| {
+            let samples = samples.iter().map(|&(t, value)| (t, Some(value)));
+            Steps { seconds }.fold(samples, fold)
+        };
+        assert_eq!(folded(1, Fold::Mean), [Some(2.0), None, Some(5.0)]);
+        assert_eq!(folded(1, Fold::Max), [Some(3.0), None, Some(5.0)]);
+        assert_eq!(folded(1, Fold::Sum), [Some(4.0), None, Some(5.0)]);
+        assert_eq!(folded(2, Fold::Sum), [Some(4.0), Some(5.0)]);
+    }
+
+    #[test]
+    fn ten_minutes_have_steps_of_two_seconds_and_a_day_no_more_places() {
+        assert_eq!(Steps::of(0.0).seconds, 1);
+        assert_eq!(Steps::of(300.0).seconds, 1);
+        assert_eq!(Steps::of(600.0).seconds, 2);
+        assert_eq!(Steps::of(1e12).seconds, 288);
+    }
+
+    #[test]
+    fn four_digits_are_kept() {
+        assert_eq!(rounded(7_846.34), 7_846.0);
+        assert_eq!(rounded(18_579.6), 18_580.0);
+        assert_eq!(rounded(0.586_12), 0.5861);
+        assert_eq!(rounded(50.4267), 50.43);
+    }
+}

@@ -1,0 +1,60 @@
+//! What ran: each variant with its JVM and the thread that really answered.
+
+use super::Table;
+use crate::record::{Record, ServerFacts};
+use crate::report::figures;
+use crate::report::html::method::ran;
+use crate::report::summary::distinct;
+use crate::result::ResultDocument;
+
+/// The variants that ran.
+#[must_use]
+pub fn variants(document: &ResultDocument) -> Table {
+    let rows = ran(document).map(|name| {
+        let mine = |record: &&Record| record.variant == *name;
+        let servers: Vec<&ServerFacts> =
+            document.records.iter().filter(mine).map(|record| &record.server).collect();
+        let each = |read: fn(&ServerFacts) -> Option<String>| {
+            let texts = distinct(servers.iter().filter_map(|server| read(server)));
+            if texts.is_empty() { "–".to_owned() } else { texts.join("; ") }
+        };
+        vec![
+            name.clone(),
+            each(|server| server.product.clone()),
+            each(|server| server.java.clone()),
+            each(|server| server.thread_seen.as_ref().map(|thread| kind(thread.is_virtual).to_owned())),
+            each(|server| server.thread_seen.as_ref().map(|thread| without_digits(&thread.name))),
+            each(|server| server.pool_max_threads.map(|most| figures::count(most.into()))),
+        ]
+    });
+    let columns =
+        ["variant", "server", "Java", "thread that answered", "its name", "request threads at most"];
+    let caption = "What ran, and the thread that really answered, as the server itself says it.";
+    Table::new(caption, &columns, 5, rows.collect())
+}
+
+/// The kind of a thread in words.
+#[must_use]
+pub const fn kind(is_virtual: bool) -> &'static str {
+    if is_virtual { "virtual" } else { "platform" }
+}
+
+/// Ports and counters in a thread's name differ from run to run.
+fn without_digits(name: &str) -> String {
+    let part = |part: &str| match part.chars().all(|c| c.is_ascii_digit()) && !part.is_empty() {
+        true => "…".to_owned(),
+        false => part.to_owned(),
+    };
+    name.split('-').map(part).collect::<Vec<_>>().join("-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_digits;
+
+    #[test]
+    fn the_names_of_threads_of_several_runs_are_the_same() {
+        assert_eq!(without_digits("http-nio-127.0.0.1-45175-exec-12"), "http-nio-127.0.0.1-…-exec-…");
+        assert_eq!(without_digits("virtual-1"), "virtual-…");
+    }
+}
