@@ -77,6 +77,22 @@ fn the_markdown_says_the_same() {
 }
 
 #[test]
+fn what_could_not_run_or_be_tried_stands_in_every_report_with_its_reason() {
+    let document = common::demo();
+    let style = TerminalStyle { width: 200, colour: false };
+    let mut texts = vec![terminal(&document, None, style)];
+    texts.extend([Format::Html, Format::Markdown].map(|format| render(&document, format).unwrap()));
+    for text in &texts {
+        assert!(text.contains("there is no nginx on this machine"), "{text}");
+        assert!(text.contains("this machine has no fan"), "{text}");
+        assert!(text.contains("the study says so of virtual"), "{text}");
+    }
+    let cases = render(&document, Format::Junit).unwrap();
+    assert!(cases.contains(r#"tests="4""#) && cases.contains(r#"skipped="2""#), "{cases}");
+    assert!(cases.contains(r#"message="this machine has no fan""#), "{cases}");
+}
+
+#[test]
 fn hostile_names_stay_text_in_markdown() {
     let text = render(&common::hostile(), Format::Markdown).unwrap();
     assert!(!text.contains("<script"), "{text}");
@@ -179,8 +195,7 @@ fn several_results_are_one_table_of_claims() {
     let markdown = threadcount::report::summary_table::markdown(&[&demo]);
     assert!(markdown.starts_with("| study | claim | published | measured | verdict |\n"), "{markdown}");
     assert!(
-        markdown
-            .contains("| tomcat-blocking | virtual.rate / platform.rate &gt;= 1.9 | 1.99 | 1.98 | holds |"),
+        markdown.contains("| tomcat-blocking | the study says so of virtual | 1.99 | 1.98 | holds |"),
         "{markdown}"
     );
     let hostile = threadcount::report::summary_table::markdown(&[&common::hostile()]);
@@ -218,8 +233,9 @@ fn hostile_claims_are_well_formed_xml_and_come_back_as_they_were() {
             _ => {}
         }
     }
-    let expected: Vec<String> =
-        document.claims.iter().map(|claim| claim.claim.replace('\u{1}', "\u{FFFD}")).collect();
+    let claims = document.claims.iter().map(|claim| &claim.claim);
+    let all = claims.chain(document.experiment.unavailable.iter().map(|it| &it.what));
+    let expected: Vec<String> = all.map(|claim| claim.replace('\u{1}', "\u{FFFD}")).collect();
     assert_eq!(names, expected);
 }
 

@@ -1,6 +1,6 @@
 //! Claims as test cases, in the JUnit XML that build servers read.
 //!
-//! A claim that does not hold is a failure; one that could not be tried is skipped; when the figures cannot be
+//! A claim that does not hold is a failure; one that could not be tried, or never can be here, is skipped; when the figures cannot be
 //! trusted, every claim is an error, because no verdict may be drawn.
 
 use crate::report::ReportError;
@@ -25,13 +25,14 @@ fn write(writer: &mut Writer<Vec<u8>>, document: &ResultDocument) -> io::Result<
     let summary = summary(document);
     let number = |wanted: fn(&Verdict) -> bool| {
         let verdicts = document.claims.iter().map(|claim| Verdict::of(claim, document));
-        verdicts.filter(wanted).count().to_string()
+        verdicts.filter(wanted).count()
     };
-    let tests = document.claims.len().to_string();
+    let unavailable = &document.experiment.unavailable;
+    let tests = (document.claims.len() + unavailable.len()).to_string();
     let (failures, errors, skipped) = (
-        number(|verdict| matches!(verdict, Verdict::Failure(_))),
-        number(|verdict| matches!(verdict, Verdict::Error(_))),
-        number(|verdict| matches!(verdict, Verdict::Skipped(_))),
+        number(|verdict| matches!(verdict, Verdict::Failure(_))).to_string(),
+        number(|verdict| matches!(verdict, Verdict::Error(_))).to_string(),
+        (number(|verdict| matches!(verdict, Verdict::Skipped(_))) + unavailable.len()).to_string(),
     );
     writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
     let suite = writer
@@ -44,7 +45,10 @@ fn write(writer: &mut Writer<Vec<u8>>, document: &ResultDocument) -> io::Result<
         .with_attribute(("timestamp", allowed(&document.created_at).as_str()));
     suite.write_inner_content(|writer| {
         for claim in &document.claims {
-            test_case(writer, claim, document)?;
+            test_case(writer, &claim.claim, &Verdict::of(claim, document), document)?;
+        }
+        for statement in unavailable {
+            test_case(writer, &statement.what, &Verdict::Skipped(statement.why.clone()), document)?;
         }
         let out = writer.create_element("system-out");
         out.write_text_content(BytesText::new(&allowed(&trust(&summary))))?;
@@ -89,13 +93,18 @@ fn measured(claim: &ClaimResult) -> String {
     format!("measured {measured}: does not hold")
 }
 
-fn test_case(writer: &mut Writer<Vec<u8>>, claim: &ClaimResult, document: &ResultDocument) -> io::Result<()> {
+fn test_case(
+    writer: &mut Writer<Vec<u8>>,
+    name: &str,
+    verdict: &Verdict,
+    document: &ResultDocument,
+) -> io::Result<()> {
     let class = allowed(&document.experiment.name);
     let case = writer
         .create_element("testcase")
         .with_attribute(("classname", class.as_str()))
-        .with_attribute(("name", allowed(&claim.claim).as_str()));
-    match Verdict::of(claim, document).element() {
+        .with_attribute(("name", allowed(name).as_str()));
+    match verdict.element() {
         None => case.write_empty()?,
         Some((element, message)) => case.write_inner_content(|writer| {
             writer

@@ -5,7 +5,7 @@ use crate::report::answer::{Answer, Line, ratio_of, verdict_words};
 use crate::report::figures;
 use crate::report::published;
 use crate::report::summary::{LoadPart, Summary, Why, summary};
-use crate::result::{Comparison, ResultDocument};
+use crate::result::{Comparison, ResultDocument, Skipped};
 use std::fmt::Write as _;
 
 /// The ratios that the table shows.
@@ -37,6 +37,12 @@ pub fn markdown(document: &ResultDocument) -> String {
     trust(&mut text, &summary);
     study(&mut text, document);
     claims(&mut text, &summary);
+    for Skipped { variant, why } in &summary.skipped {
+        let _ = writeln!(text, "- skipped: **{}**: {}", plain(variant), plain(why));
+    }
+    if !summary.skipped.is_empty() {
+        text.push('\n');
+    }
     let _ = writeln!(
         text,
         "Threadcount {}, {}.",
@@ -157,8 +163,9 @@ fn claims(text: &mut String, summary: &Summary) {
     }
     text.push_str("| claim | verdict | |\n|---|---|---|\n");
     for claim in &summary.claims {
+        let says = claim.says.as_ref().map_or_else(String::new, |says| format!("{}: ", plain(says)));
         let (words, figures) = (plain(&claim.claim), plain(&claim.figures));
-        let _ = writeln!(text, "| {words} | {} | {figures} |", claim.verdict);
+        let _ = writeln!(text, "| {says}{words} | {} | {figures} |", claim.verdict);
     }
     text.push('\n');
 }

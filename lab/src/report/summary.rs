@@ -7,7 +7,7 @@ use crate::report::capacity;
 use crate::report::figures;
 use crate::report::published::{self, PublishedRow};
 use crate::report::trust::{self, Trust};
-use crate::result::{ClaimResult, Comparison, Finding, ResultDocument};
+use crate::result::{ClaimResult, Comparison, Finding, ResultDocument, Skipped};
 use serde::Serialize;
 
 /// A result in words.
@@ -29,6 +29,8 @@ pub struct Summary {
     pub study: Vec<String>,
     /// Claims and whether they hold.
     pub claims: Vec<ClaimLine>,
+    /// Variants that could not run on this machine, and why.
+    pub skipped: Vec<Skipped>,
 }
 
 /// What happened under one load.
@@ -62,9 +64,11 @@ pub struct Why {
 /// A claim, as a line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ClaimLine {
-    /// As written.
+    /// As written; of a statement that cannot be tried at all, the statement.
     pub claim: String,
-    /// `holds`, `does not hold`, `not tried`.
+    /// What the study says, in our words.
+    pub says: Option<String>,
+    /// `holds`, `does not hold`, `not tried`, `cannot be tried here`.
     pub verdict: &'static str,
     /// `measured 1.98, published 1.99`, or why it was not tried.
     pub figures: String,
@@ -82,7 +86,8 @@ pub fn summary(document: &ResultDocument) -> Summary {
         findings: whys(document, |finding| finding.load.is_none()),
         trust: trust::trust(document),
         study: study(&rows, &document.experiment.loads),
-        claims: document.claims.iter().map(claim_line).collect(),
+        claims: document.claims.iter().map(claim_line).chain(unavailable(document)).collect(),
+        skipped: document.skipped.clone(),
     }
 }
 
@@ -175,6 +180,9 @@ fn study(rows: &[PublishedRow], loads: &[LoadSpec]) -> Vec<String> {
     rows.iter().filter(|row| row.metric == Metric::Rate).map(sentence).collect()
 }
 
+/// The verdict on a statement that cannot be tried.
+pub const UNAVAILABLE: &str = "cannot be tried here";
+
 /// A claim's verdict in words.
 #[must_use]
 pub fn claim_words(claim: &ClaimResult) -> &'static str {
@@ -189,7 +197,22 @@ fn claim_line(claim: &ClaimResult) -> ClaimLine {
     let measured = claim.measured.map(|value| format!("measured {}", figures::plain(value)));
     let published = claim.published.map(|value| format!("published {}", figures::plain(value)));
     let parts: Vec<String> = [measured, published, claim.why.clone()].into_iter().flatten().collect();
-    ClaimLine { claim: claim.claim.clone(), verdict: claim_words(claim), figures: parts.join(", ") }
+    ClaimLine {
+        claim: claim.claim.clone(),
+        says: claim.says.clone(),
+        verdict: claim_words(claim),
+        figures: parts.join(", "),
+    }
+}
+
+/// What the study says and nobody can try here.
+fn unavailable(document: &ResultDocument) -> impl Iterator<Item = ClaimLine> {
+    document.experiment.unavailable.iter().map(|it| ClaimLine {
+        claim: it.what.clone(),
+        says: None,
+        verdict: UNAVAILABLE,
+        figures: it.why.clone(),
+    })
 }
 
 /// A sentence with a capital at its beginning.

@@ -1,7 +1,7 @@
 //! Several results in one table: study, claim, published, measured, verdict.
 
 use crate::report::published::{self, Reproduced};
-use crate::report::summary::{claim_words, distinct};
+use crate::report::summary::{UNAVAILABLE, claim_words, distinct};
 use crate::report::terminal::clean;
 use crate::report::{figures, markdown};
 use crate::result::{ClaimResult, ResultDocument};
@@ -32,6 +32,13 @@ pub fn rows(documents: &[&ResultDocument]) -> Vec<Row> {
 fn rows_of(document: &ResultDocument) -> Vec<Row> {
     let study = &document.experiment.name;
     let mut rows: Vec<Row> = document.claims.iter().map(|claim| claim_row(document, claim)).collect();
+    rows.extend(document.experiment.unavailable.iter().map(|it| Row {
+        study: study.clone(),
+        claim: it.what.clone(),
+        published: "–".to_owned(),
+        measured: "–".to_owned(),
+        verdict: format!("{UNAVAILABLE}: {}", it.why),
+    }));
     rows.extend(published_row(document));
     if rows.is_empty() {
         let verdict = if document.trusted { "measured; nothing was claimed" } else { "no verdict" };
@@ -59,7 +66,7 @@ fn claim_row(document: &ResultDocument, claim: &ClaimResult) -> Row {
     };
     Row {
         study: document.experiment.name.clone(),
-        claim: claim.claim.clone(),
+        claim: claim.says.as_ref().unwrap_or(&claim.claim).clone(),
         published: figure(claim.published),
         measured: figure(claim.measured),
         verdict,

@@ -168,6 +168,13 @@ fn study(page: &mut Page, summary: &Summary) {
         let figures = Piece::new(&format!(" ({})", claim.figures), Tone::Dim);
         let verdict = Piece::new(&format!("{}: ", claim.verdict), tone);
         page.labelled("claim", vec![verdict, Piece::new(&claim.claim, Tone::Plain), figures]);
+        if let Some(says) = &claim.says {
+            page.labelled("claim", vec![Piece::new(&format!("  the study: {says}"), Tone::Dim)]);
+        }
+    }
+    for skipped in &summary.skipped {
+        let name = Piece::new(&format!("{}: ", skipped.variant), Tone::Strong);
+        page.labelled("skipped", vec![name, Piece::new(&skipped.why, Tone::Plain)]);
     }
 }
 

@@ -127,7 +127,7 @@ fn document(variants: &[Variant], loads: &[LoadSpec], sizes: Sizes) -> ResultDoc
         rounds: Vec::new(),
         findings: findings(),
         claims: claims(),
-        skipped: Vec::new(),
+        skipped: vec![Skipped { variant: "nginx".into(), why: "there is no nginx on this machine".into() }],
         trusted: true,
         why_not: Vec::new(),
     }
@@ -160,7 +160,10 @@ fn experiment(variants: &[Variant], loads: &[LoadSpec]) -> Experiment {
             published("virtual", "c1000", &[("rate_per_s", 19_672.9)]),
         ],
         claims: vec![StatedClaim { claim: "virtual.rate / platform.rate >= 1.9".into(), says: None }],
-        unavailable: Vec::new(),
+        unavailable: vec![Unavailable {
+            what: "a laptop's fan stays silent".into(),
+            why: "this machine has no fan".into(),
+        }],
         quick: true,
     }
 }
@@ -265,9 +268,9 @@ fn findings() -> Vec<Finding> {
 }
 
 fn claims() -> Vec<ClaimResult> {
-    let claim = |claim: &str, published, measured, holds, why: Option<&str>| ClaimResult {
+    let claim = |claim: &str, published, measured, holds: Option<bool>, why: Option<&str>| ClaimResult {
         claim: claim.to_owned(),
-        says: None,
+        says: holds.map(|_| format!("the study says so of {}", &claim[..7])),
         published,
         measured,
         holds,

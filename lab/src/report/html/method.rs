@@ -1,7 +1,7 @@
 //! How it was measured, so that it can be repeated.
 
 use crate::experiment::LoadSpec;
-use crate::record::Record;
+use crate::record::{BackendFacts, Record};
 use crate::report::figures;
 use crate::report::html::tables::variants::kind;
 use crate::report::summary::{distinct, load_words};
@@ -113,9 +113,12 @@ fn variant_method(document: &ResultDocument, name: &str) -> VariantMethod {
         ("server", each(&|run| run.server.product.clone())),
         ("Java", each(&|run| run.server.java.clone())),
         ("JVM flags", variant.map(|variant| vec![variant.jvm.join(" ")]).unwrap_or_default()),
+        ("JVM flags as the JVM reports them", each(&flags)),
+        ("server behind it", each(&|run| Some(backend(run.server.backend.as_ref()?)))),
         ("thread that answered", each(&thread)),
         ("request threads at most", each(&|run| Some(figures::count(run.server.pool_max_threads?.into())))),
         ("rate at the end of the warm-up", each(&settled)),
+        ("thread dump", each(&|run| run.thread_dump.clone())),
     ];
     let facts = facts.into_iter().map(|(what, texts)| (what, texts.join("; ")));
     let first = runs.first().map(|run| &run.server);
@@ -128,6 +131,16 @@ fn variant_method(document: &ResultDocument, name: &str) -> VariantMethod {
             shell_line(&words)
         }),
     }
+}
+
+fn flags(run: &Record) -> Option<String> {
+    let flags = &run.server.jvm_flags;
+    (!flags.is_empty()).then(|| flags.join(" "))
+}
+
+fn backend(backend: &BackendFacts) -> String {
+    let java = backend.java.as_ref().map_or_else(String::new, |java| format!(" (Java {java})"));
+    format!("{}{java}", shell_line(&backend.command))
 }
 
 fn settled(run: &Record) -> Option<String> {

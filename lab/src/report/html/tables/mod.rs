@@ -114,10 +114,15 @@ pub fn claims(document: &ResultDocument) -> Table {
     let rows = document.claims.iter().map(|claim| {
         let why = claim.why.as_ref().map_or_else(String::new, |why| format!(": {why}"));
         let verdict = format!("{}{why}", summary::claim_words(claim));
-        vec![claim.claim.clone(), verdict, number(claim.published), number(claim.measured)]
+        let says = claim.says.clone().unwrap_or_default();
+        vec![claim.claim.clone(), says, verdict, number(claim.published), number(claim.measured)]
     });
-    let columns = ["claim", "verdict", "published", "measured"];
-    Table::new("What was claimed, and whether it holds here.", &columns, 2, rows.collect())
+    let none = || "–".to_owned();
+    let unavailable = document.experiment.unavailable.iter().map(|it| {
+        vec![none(), it.what.clone(), format!("{}: {}", summary::UNAVAILABLE, it.why), none(), none()]
+    });
+    let columns = ["claim", "what the study says", "verdict", "published", "measured"];
+    Table::new("What was claimed, and whether it holds here.", &columns, 3, rows.chain(unavailable).collect())
 }
 
 const RUN_METRICS: [(Metric, &str); 9] = [
