@@ -37,8 +37,8 @@ pub fn markdown(document: &ResultDocument) -> String {
     trust(&mut text, &summary);
     study(&mut text, document);
     claims(&mut text, &summary);
-    for Skipped { variant, why } in &summary.skipped {
-        let _ = writeln!(text, "- skipped: **{}**: {}", plain(variant), plain(why));
+    for Skipped { variant, load, why } in &summary.skipped {
+        let _ = writeln!(text, "- skipped: **{}**{}: {}", plain(variant), under(load), plain(why));
     }
     if !summary.skipped.is_empty() {
         text.push('\n');
@@ -132,6 +132,10 @@ fn trust(text: &mut String, summary: &Summary) {
     if !trust.warnings.is_empty() {
         text.push('\n');
     }
+}
+
+fn under(load: &Option<String>) -> String {
+    load.as_ref().map_or_else(String::new, |load| format!(" under {}", plain(load)))
 }
 
 fn study(text: &mut String, document: &ResultDocument) {

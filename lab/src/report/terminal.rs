@@ -4,7 +4,7 @@ mod page;
 
 use crate::report::answer::Line;
 use crate::report::summary::{LoadPart, Summary, Why, capital, summary};
-use crate::result::{ResultDocument, Verdict};
+use crate::result::{ResultDocument, Skipped, Verdict};
 pub(super) use page::clean;
 use page::{Page, Piece, Tone, width_of};
 
@@ -173,9 +173,14 @@ fn study(page: &mut Page, summary: &Summary) {
         }
     }
     for skipped in &summary.skipped {
-        let name = Piece::new(&format!("{}: ", skipped.variant), Tone::Strong);
+        let name = Piece::new(&skipped_name(skipped), Tone::Strong);
         page.labelled("skipped", vec![name, Piece::new(&skipped.why, Tone::Plain)]);
     }
+}
+
+fn skipped_name(skipped: &Skipped) -> String {
+    let under = skipped.load.as_ref().map_or_else(String::new, |load| format!(" under {load}"));
+    format!("{}{under}: ", skipped.variant)
 }
 
 /// The result as one paragraph, without colours or columns.

@@ -127,7 +127,11 @@ fn document(variants: &[Variant], loads: &[LoadSpec], sizes: Sizes) -> ResultDoc
         rounds: Vec::new(),
         findings: findings(),
         claims: claims(),
-        skipped: vec![Skipped { variant: "nginx".into(), why: "there is no nginx on this machine".into() }],
+        skipped: vec![Skipped {
+            variant: "nginx".into(),
+            load: None,
+            why: "there is no nginx on this machine".into(),
+        }],
         trusted: true,
         why_not: Vec::new(),
     }
