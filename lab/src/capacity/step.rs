@@ -3,6 +3,7 @@
 use crate::experiment::capacity::Capacity;
 use crate::experiment::metric::Metric;
 use crate::record::capacity::StepVerdict;
+use threadcount_load::health::{FULL_CORE, own_lag_p99_ms};
 use threadcount_load::outcome::LoadOutcome;
 use threadcount_load::report::LoadReport;
 use threadcount_load::times::{Times, TimesSummary};
@@ -38,6 +39,9 @@ pub struct StepFigures {
     pub ended_in_first_half: u64,
     /// Why the load generator is called the bottleneck, if it is.
     pub generator: Option<String>,
+    /// Its own lateness at the 99th percentile, ms; `None`: it had no CPU left, so that nobody knows what it made of the
+    /// times.
+    pub generator_lag_ms: Option<f64>,
 }
 
 /// What a step showed, and why it was not sustained.
@@ -79,6 +83,7 @@ impl StepFigures {
             due_in_first_half: asked_per_s * half_s,
             ended_in_first_half: ended(half_s),
             generator,
+            generator_lag_ms: own_lag_p99_ms(outcome).filter(|_| report.generator.cpu_share <= FULL_CORE),
         }
     }
 
@@ -128,18 +133,29 @@ fn time_of(metric: Metric, times: &TimesSummary) -> f64 {
 
 /// Sustained: no more failed than may, the limit was held, the rate was reached, and the backlog did not grow. A late
 /// generator takes nothing from that, because a request waits from the moment it was due. But what was not held is the
-/// server's doing only where the generator kept up.
+/// server's doing only where the generator kept up, or where its lateness cannot have made the difference.
 #[must_use]
 pub fn judge(spec: &Capacity, step: &StepFigures) -> Judgement {
+    let far_beyond = is_far_beyond(spec, step);
     let why = failures(spec, step).or_else(|| limit(spec, step)).or_else(|| rate(step)).or_else(|| {
         let grown = step.growth()?;
         Some(format!("{grown:.0} more requests were waiting at its end than at half time"))
     });
     match (why, &step.generator) {
         (None, _) => Judgement { verdict: StepVerdict::Sustained, why: None },
-        (Some(_), Some(late)) => Judgement { verdict: StepVerdict::Generator, why: Some(late.clone()) },
-        (Some(why), None) => Judgement { verdict: StepVerdict::Broken, why: Some(why) },
+        (Some(_), Some(late)) if !far_beyond => {
+            Judgement { verdict: StepVerdict::Generator, why: Some(late.clone()) }
+        }
+        (Some(why), _) => Judgement { verdict: StepVerdict::Broken, why: Some(why) },
     }
+}
+
+/// Is the limit broken even without twice the generator's lateness? The tail beyond the 99th percentile is left out:
+/// nobody knows how late the generator was there.
+fn is_far_beyond(spec: &Capacity, step: &StepFigures) -> bool {
+    let Some((times, lag_ms)) = step.times_ms.as_ref().zip(step.generator_lag_ms) else { return false };
+    let is_tail = matches!(spec.metric, Metric::P99_9 | Metric::Max);
+    !is_tail && time_of(spec.metric, times) - 2.0 * lag_ms > spec.limit_ms
 }
 
 fn failures(spec: &Capacity, step: &StepFigures) -> Option<String> {
@@ -231,6 +247,11 @@ mod tests {
             ..good()
         };
         assert_eq!(said(&step), (StepVerdict::Generator, "it used 97 % of a core".to_owned()));
+        let late = StepFigures { generator_lag_ms: Some(8.0), failed: 0, ..step.clone() };
+        assert_eq!(said(&late), (StepVerdict::Broken, "p99 was 900 ms".to_owned()), "8 ms did not do that");
+        let near = StepFigures { times_ms: Some(sample::times(210.0)), ..late.clone() };
+        assert_eq!(said(&near).0, StepVerdict::Generator, "16 ms may have");
+        assert_eq!(judge(&Capacity::under(Metric::Max, 200.0), &late).verdict, StepVerdict::Generator);
         let held = StepFigures { times_ms: good().times_ms, failed: 0, ..step };
         assert_eq!(said(&held), (StepVerdict::Sustained, String::new()), "what was held was held");
     }

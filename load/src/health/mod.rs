@@ -66,18 +66,28 @@ fn generator_busy(outcome: &LoadOutcome, share: f64) -> Option<Warning> {
     (share > FULL_CORE).then_some(Warning::GeneratorBusy { share, threads: outcome.cost.threads })
 }
 
-/// The generator's own lateness. A request that found every connection busy waited for the server; those are taken
-/// to be the latest ones, so that the generator is never blamed for them.
+/// The generator's own lateness: it matters where it is a part of what is measured.
 fn generator_late(outcome: &LoadOutcome, plan: &LoadPlan) -> Option<Warning> {
-    if plan.pacing == Pacing::Closed || outcome.send_lag.count() == 0 {
+    if plan.pacing == Pacing::Closed {
+        return None;
+    }
+    let p99_ms = own_lag_p99_ms(outcome)?;
+    let service_ms = outcome.service_time.at_quantile(0.5).as_secs_f64() * 1e3;
+    let allowed_ms = LATE_MS.max(LATE_SHARE_OF_SERVICE * service_ms);
+    (p99_ms > allowed_ms).then_some(Warning::GeneratorLate { p99_ms })
+}
+
+/// How late the generator itself was, at the 99th percentile, in milliseconds. A request that found every connection
+/// busy waited for the server; those are taken to be the latest ones, so that the generator is never blamed for them.
+/// `None` where nothing was sent, or where all waited.
+#[must_use]
+pub fn own_lag_p99_ms(outcome: &LoadOutcome) -> Option<f64> {
+    if outcome.send_lag.count() == 0 {
         return None;
     }
     let waited = outcome.waited_for_connection as f64 / outcome.send_lag.count() as f64;
     let own_p99 = outcome.send_lag.at_quantile(0.99 * (1.0 - waited).max(0.0));
-    let p99_ms = own_p99.as_secs_f64() * 1e3;
-    let service_ms = outcome.service_time.at_quantile(0.5).as_secs_f64() * 1e3;
-    let allowed_ms = LATE_MS.max(LATE_SHARE_OF_SERVICE * service_ms);
-    (waited < 1.0 && p99_ms > allowed_ms).then_some(Warning::GeneratorLate { p99_ms })
+    (waited < 1.0).then(|| own_p99.as_secs_f64() * 1e3)
 }
 
 /// Was the asked rate reached, by what was sent and by what came back?
