@@ -87,9 +87,9 @@ fn ask(url: &str, path: &str) {
 }
 
 /// A command whose JVM is the child of a shell, and gets the probe while it runs. Needs a compiler (JEP 330).
-fn command(java: u16) -> Option<(RunningServer, TempDir)> {
+fn command(java: u16, jfr: bool) -> Option<(RunningServer, TempDir)> {
     let launcher = Launcher {
-        instruments: Instruments { probe: ProbeChoice::Light, jfr: false },
+        instruments: Instruments { probe: ProbeChoice::Light, jfr },
         ..Launcher::of_this_machine()
     };
     if !launcher.jdks.iter().any(|it| it.feature == java && it.has_javac) || jar::find().is_err() {
@@ -112,7 +112,7 @@ fn command(java: u16) -> Option<(RunningServer, TempDir)> {
 
 #[test]
 fn the_jvm_below_a_command_gets_the_probe_while_it_runs() {
-    let Some((server, _folder)) = command(25) else { return };
+    let Some((server, _folder)) = command(25, false) else { return };
     assert_eq!(server.probe_refused, None);
     let started_ns = now_ns();
     thread::sleep(Duration::from_millis(1_100));
@@ -122,8 +122,17 @@ fn the_jvm_below_a_command_gets_the_probe_while_it_runs() {
 }
 
 #[test]
+fn the_flight_recording_of_a_commands_jvm_is_kept_when_it_is_stopped() {
+    let Some((server, folder)) = command(25, true) else { return };
+    assert_eq!(server.probe_refused, None);
+    server.stop();
+    let recording = std::fs::read(folder.path().join("run/run.jfr")).expect("it is beside the log");
+    assert_eq!(&recording[..4], b"FLR\0", "a flight recording begins so");
+}
+
+#[test]
 fn a_jvm_too_old_for_the_probe_is_measured_without_it() {
-    let Some((server, _folder)) = command(17) else { return };
+    let Some((server, _folder)) = command(17, false) else { return };
     let why = server.probe_refused.as_deref().unwrap_or_default();
     assert!(why.contains("Java 17") && why.contains("needs Java 21 or newer"), "{why}");
     assert_eq!(server.readings(Window { started_ns: 0, ended_ns: 1 }), None);

@@ -41,7 +41,7 @@ pub struct Conduct {
     /// Put no probe into the JVMs: the report cannot say what they were doing
     #[arg(long, conflicts_with = "probe")]
     no_probe: bool,
-    /// Keep the flight recorder's file of each Tomcat's run, for JDK Mission Control
+    /// Keep the flight recorder's file of each run (run.jfr), for JDK Mission Control
     #[arg(long)]
     jfr: bool,
     /// Open the report in the browser

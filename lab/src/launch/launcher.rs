@@ -114,8 +114,10 @@ impl Launcher {
         let behind = backend.as_ref().map(|running| running.facts.url.as_str());
         let Started { start, process, url, ready, log } =
             self.start(variant, clients, folder, behind, probe.as_ref(), interrupted)?;
-        let (probe, probe_refused) = self.attach(probe, &start, process.pid());
         let jcmd = start.jdk.iter().chain(&self.jdks).find_map(Jdk::jcmd);
+        let (probe, refused) = self.attach(probe, &start, process.pid());
+        let unrecorded = self.record(&start, process.pid(), jcmd.as_deref(), folder);
+        let probe_refused = refused.or(unrecorded);
         let facts = ServerFacts {
             command: start.command.words(),
             env: start.command.env.iter().map(|(name, value)| format!("{name}={value}")).collect(),
@@ -199,6 +201,14 @@ impl Launcher {
             Ok(()) => (Some(session), None),
             Err(error) => (None, Some(error.to_string())),
         }
+    }
+
+    /// The flight recorder of a command's JVM; the others have got it with their flags.
+    fn record(&self, start: &Start, pid: u32, jcmd: Option<&Path>, folder: &Path) -> Option<String> {
+        if !matches!(start.probe, ProbeWay::Attach) || !self.instruments.jfr {
+            return None;
+        }
+        self.instruments.start_jfr(ProcessTree::of(pid).java_pid()?, jcmd, folder)
     }
 }
 

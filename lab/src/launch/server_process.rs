@@ -186,15 +186,16 @@ impl ServerProcess {
     }
 
     /// SIGTERM to the group; SIGKILL to whatever is left of it, and of what it started, when the server has ended or
-    /// the limit is over.
+    /// the limit is over. A JVM below a shell is waited for too, because it may have a flight recording to write.
     pub fn stop(mut self, limit: Duration) -> Stopped {
         let tree = ProcessTree::of(self.pid());
         let members = tree.members();
+        let jvm = tree.java_pid().and_then(|jvm| members.iter().find(|(pid, _)| *pid as u32 == jvm).copied());
         if self.has_exited().is_none() {
             kill_process_group(self.group, Signal::TERM).ok();
         }
         let give_up = Instant::now() + limit;
-        while self.has_exited().is_none() && Instant::now() < give_up {
+        while (self.has_exited().is_none() || jvm.is_some_and(is_alive)) && Instant::now() < give_up {
             std::thread::sleep(PAUSE);
         }
         let was_killed = self.has_exited().is_none();
@@ -219,11 +220,14 @@ impl Drop for ServerProcess {
 
 /// Descendants that had left the group. The start time tells them from somebody who got their id since.
 fn kill_strays(members: &[(i32, u64)]) {
-    for &(pid, started_ticks) in members {
-        let is_same = |stat: procfs::process::Stat| stat.starttime == started_ticks && stat.state != 'Z';
-        let process = procfs::process::Process::new(pid).and_then(|it| it.stat());
-        if let (Some(pid), true) = (Pid::from_raw(pid), process.is_ok_and(is_same)) {
+    for &member in members.iter().filter(|&&member| is_alive(member)) {
+        if let Some(pid) = Pid::from_raw(member.0) {
             kill_process(pid, Signal::KILL).ok();
         }
     }
+}
+
+fn is_alive((pid, started_ticks): (i32, u64)) -> bool {
+    let process = procfs::process::Process::new(pid).and_then(|it| it.stat());
+    process.is_ok_and(|stat| stat.starttime == started_ticks && stat.state != 'Z')
 }

@@ -15,6 +15,8 @@ pub struct TreeReading {
     pub cpu_ns: u64,
     /// The part of it in the kernel, to the tick: a counter like it.
     pub kernel_ns: u64,
+    /// The part of it in the JVMs' own threads.
+    pub jvm: JvmCpu,
     /// Resident sets, added up; pages that processes share count for each. The kernel keeps this figure per CPU and may
     /// be off by some hundred KiB.
     pub rss_bytes: u64,
@@ -66,10 +68,14 @@ impl ProcessTree {
         let mut reading = TreeReading::default();
         let mut cpu = Vec::with_capacity(self.members.len());
         let mut kernel = Vec::with_capacity(self.members.len());
+        let mut jvms = Vec::new();
         self.members.retain(|&pid, process| {
             let Ok(stat) = process.stat() else { return false };
             cpu.push(process_cpu(pid, &stat));
             kernel.push(kernel_cpu(&stat));
+            if is_jvm(&stat) {
+                jvms.push(pid);
+            }
             if stat.state != 'Z' {
                 reading.rss_bytes += stat.rss * procfs::page_size();
                 reading.os_threads += u32::try_from(stat.num_threads).unwrap_or(0);
@@ -79,6 +85,7 @@ impl ProcessTree {
         });
         reading.cpu_ns = self.cpu.add(&cpu);
         reading.kernel_ns = self.kernel.add(&kernel);
+        reading.jvm = self.jvm_threads.read(jvms.into_iter());
         reading
     }
 
@@ -102,13 +109,6 @@ impl ProcessTree {
         self.switches.add(threads)
     }
 
-    /// Reads the CPU of the JVMs' own threads: two files for each of those, a folder for each JVM.
-    pub fn jvm_cpu(&mut self) -> JvmCpu {
-        let is_java = |process: &&Process| process.stat().is_ok_and(|stat| stat.comm == "java");
-        let jvms: Vec<i32> = self.members.values().filter(is_java).map(Process::pid).collect();
-        self.jvm_threads.read(jvms.into_iter())
-    }
-
     /// The files of the process that is nearest to its limit.
     #[must_use]
     pub fn open_files(&self) -> Option<OpenFiles> {
@@ -125,9 +125,13 @@ impl ProcessTree {
     /// The JVM of the tree: a command may be a script that starts `java`. `None`: there is none.
     #[must_use]
     pub fn java_pid(&self) -> Option<u32> {
-        let is_java = |process: &&Process| process.stat().is_ok_and(|stat| stat.comm == "java");
+        let is_java = |process: &&Process| process.stat().is_ok_and(|stat| is_jvm(&stat));
         self.members.values().find(is_java).and_then(|process| u32::try_from(process.pid()).ok())
     }
+}
+
+fn is_jvm(stat: &Stat) -> bool {
+    stat.comm == "java"
 }
 
 fn process_cpu(pid: i32, stat: &Stat) -> ProcessCpu {

@@ -12,8 +12,7 @@ use threadcount_load::clock::now_ns;
 /// How often a server is read, unless told otherwise.
 pub const INTERVAL: Duration = Duration::from_millis(250);
 
-/// The costly part (proportional sets, context switches, the
-/// JVM's own threads, open files, looking for new processes) is in every so many-th sample ...
+/// The costly part (proportional sets, context switches, open files, looking for new processes) is in every so many-th sample ...
 const COSTLY_EVERY: u32 = 4;
 
 /// ... but never again before this many times as long as it took has passed: it may use 1 % of a core.
@@ -88,7 +87,6 @@ impl Reader {
         let costly = costly.then(|| CostlyReading {
             pss_bytes: self.tree.pss_bytes(),
             switches: self.tree.context_switches(),
-            jvm: self.tree.jvm_cpu(),
             open_files: self.tree.open_files(),
         });
         if costly.is_some() {
@@ -98,6 +96,7 @@ impl Reader {
             at_ns,
             cpu_ns: reading.cpu_ns,
             kernel_ns: reading.kernel_ns,
+            jvm: reading.jvm,
             machine_busy_ns,
             rss_bytes: reading.rss_bytes,
             os_threads: reading.os_threads,

@@ -21,6 +21,8 @@ pub struct RawSample {
     pub kernel_ns: u64,
     /// Counter: CPU of the whole machine.
     pub machine_busy_ns: u64,
+    /// Counters: CPU of the JVM's own threads; 0 where there is no JVM.
+    pub jvm: JvmCpu,
     /// Resident set.
     pub rss_bytes: u64,
     /// OS threads.
@@ -36,8 +38,6 @@ pub struct CostlyReading {
     pub pss_bytes: Option<u64>,
     /// Counters: context switches.
     pub switches: Switches,
-    /// Counters: CPU of the JVM's own threads; 0 where there is no JVM.
-    pub jvm: JvmCpu,
     /// Of the process nearest to its limit.
     pub open_files: Option<OpenFiles>,
 }
@@ -95,7 +95,7 @@ impl Samples {
         let (voluntary, involuntary) = switches_per_s(window);
         let rss = window.iter().map(|it| it.rss_bytes);
         let files = window.iter().filter_map(|it| it.costly?.open_files).reduce(OpenFiles::nearer);
-        let jvm = jvm_cores(window);
+        let jvm = jvm_cores(first, last);
         Cost {
             window_s,
             cpu_s,
@@ -127,14 +127,12 @@ pub fn cpu_us_per_request(cost: &Cost, elapsed_s: f64, completed: u64) -> Option
     (completed > 0).then(|| cost.cpu_cores * elapsed_s * 1e6 / completed as f64)
 }
 
-/// Cores of the collector and of the compiler. `None`: no two readings, or no JVM (one that runs has always compiled).
-fn jvm_cores(window: &[RawSample]) -> Option<(f64, f64)> {
-    let mut with = window.iter().filter_map(|it| Some((it.at_ns, it.costly?.jvm)));
-    let (from_ns, from) = with.next()?;
-    let (to_ns, to) = with.next_back()?;
-    let cores = |from: u64, to: u64| to.saturating_sub(from) as f64 / (to_ns - from_ns) as f64;
-    (to_ns > from_ns && to != JvmCpu::default())
-        .then(|| (cores(from.gc_ns, to.gc_ns), cores(from.jit_ns, to.jit_ns)))
+/// Cores of the collector and of the compiler. `None`: no JVM (one that runs has always compiled).
+fn jvm_cores(first: &RawSample, last: &RawSample) -> Option<(f64, f64)> {
+    let span_ns = (last.at_ns - first.at_ns) as f64;
+    let cores = |from: u64, to: u64| to.saturating_sub(from) as f64 / span_ns;
+    let (from, to) = (first.jvm, last.jvm);
+    (to != JvmCpu::default()).then(|| (cores(from.gc_ns, to.gc_ns), cores(from.jit_ns, to.jit_ns)))
 }
 
 /// The most cores over any stretch of a second: of each sample back to the last one that is at least a second older.
@@ -214,12 +212,12 @@ mod tests {
                 cpu_ns: 7_000 * MS + busy_ms * MS,
                 kernel_ns: 900 * MS + busy_ms * MS / 4,
                 machine_busy_ns: 99_000 * MS + busy_ms * MS * 3 / 2,
+                jvm,
                 rss_bytes: 1_000 + step,
                 os_threads: 20 + step as u32,
                 costly: step.is_multiple_of(4).then_some(CostlyReading {
                     pss_bytes: Some(500 + step),
                     switches,
-                    jvm,
                     open_files,
                 }),
             }

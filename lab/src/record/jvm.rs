@@ -191,4 +191,7 @@ pub struct VirtualThreads {
     pub started: u64,
     pub ended: u64,
     pub submit_failed: u64,
+    /// Alive at the end of the window, of those that began since the probe did; only at level `full`.
+    #[serde(default)]
+    pub alive: Option<u64>,
 }

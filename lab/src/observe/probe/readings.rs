@@ -98,7 +98,12 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
             Line::VirtualThreads { events_until_ns, started, ended, submit_failed, .. } => virtual_threads
                 .push((
                     *events_until_ns,
-                    VirtualThreads { started: *started, ended: *ended, submit_failed: *submit_failed },
+                    VirtualThreads {
+                        started: *started,
+                        ended: *ended,
+                        submit_failed: *submit_failed,
+                        alive: None,
+                    },
                 )),
             _ => {}
         }
@@ -222,6 +227,7 @@ fn grown(said: &[(Nanos, VirtualThreads)], window: Window) -> VirtualThreads {
         started: after.started.saturating_sub(before.started),
         ended: after.ended.saturating_sub(before.ended),
         submit_failed: after.submit_failed.saturating_sub(before.submit_failed),
+        alive: (after.started > 0).then(|| after.started.saturating_sub(after.ended)),
     }
 }
 
@@ -387,6 +393,25 @@ mod tests {
         assert_eq!(said.pools[0].max, Some(200));
         let busy: Vec<_> = said.pools[0].samples.iter().map(|sample| (sample.busy, sample.queued)).collect();
         assert_eq!(busy, [(Some(7), None), (None, None)]);
+    }
+
+    #[test]
+    fn safepoints_are_added_up_within_the_window() {
+        let at = |second| tally("safepoint", second, 2, 3_000_000, "x");
+        let said = read(&[at(9), at(12), at(13), at(20)]);
+        assert_eq!(said.safepoints, Total { count: 4, total_ms: 6.0, longest_ms: 3.0 });
+    }
+
+    #[test]
+    fn virtual_threads_alive_are_those_that_began_and_did_not_end() {
+        let told = |started: u64, ended: u64| {
+            read(&[format!(
+                r#"{{"type":"virtual_threads","t_ns":1,"events_until_ns":{},"started":{started},"ended":{ended},"submit_failed":0}}"#,
+                21 * S
+            )])
+        };
+        assert_eq!(told(100, 93).virtual_threads.alive, Some(7));
+        assert_eq!(told(0, 0).virtual_threads.alive, None, "level light tells of none");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use super::jar::{self, ProbeMissing};
 use super::line::{Line, parse};
 use super::readings::{Window, readings};
 use crate::launch::jdk::Jdk;
+use crate::observe::jcmd;
 use crate::record::jvm::JvmReadings;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -22,7 +23,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(100);
 pub struct Instruments {
     /// How much the probe watches.
     pub probe: ProbeChoice,
-    /// Keep the flight recorder's own file beside the log: `run.jfr`. Tomcats only.
+    /// Keep the flight recorder's own file beside the log: `run.jfr`.
     pub jfr: bool,
 }
 
@@ -37,13 +38,33 @@ impl Instruments {
         if !self.jfr {
             return Vec::new();
         }
-        let file = run_folder.join("run.jfr");
-        let file = std::path::absolute(&file).unwrap_or(file);
         vec![
             "-XX:FlightRecorderOptions:stackdepth=256".to_owned(),
-            format!("-XX:StartFlightRecording:filename={},dumponexit=true,settings=default", file.display()),
+            format!(
+                "-XX:StartFlightRecording:filename={},dumponexit=true,settings=default",
+                recording_in(run_folder).display()
+            ),
         ]
     }
+
+    /// Starts the flight recorder of a JVM that a command of the user's has started. The answer: why it could not.
+    #[must_use]
+    pub fn start_jfr(self, jvm_pid: u32, jcmd: Option<&Path>, run_folder: &Path) -> Option<String> {
+        if !self.jfr {
+            return None;
+        }
+        let file = format!("filename={}", recording_in(run_folder).display());
+        let asked = ["JFR.start", "dumponexit=true", "settings=default", &file];
+        let said = jcmd.and_then(|jcmd| jcmd::ask(jcmd, jvm_pid, &asked)).unwrap_or_default();
+        let last = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it did not answer");
+        (!said.contains("Started recording"))
+            .then(|| format!("there will be no run.jfr, because process {jvm_pid} does not record: {last}"))
+    }
+}
+
+fn recording_in(run_folder: &Path) -> PathBuf {
+    let file = run_folder.join("run.jfr");
+    std::path::absolute(&file).unwrap_or(file)
 }
 
 /// The probe of one run; its lines go into the run's folder, and it ends with the server.

@@ -39,6 +39,7 @@ public final class KnownAnswers {
             case "virtual-threads" -> virtualThreads(number);
             case "mounts" -> mounts(number);
             case "burns" -> burns(number);
+            case "yields" -> yields(number);
             default -> throw new IllegalArgumentException(arguments[0]);
         }
         waitForEventsUntil(lines, System.nanoTime());
@@ -177,12 +178,36 @@ public final class KnownAnswers {
         done.await();
     }
 
-    /** Keeps one thread busy until it has used so many milliseconds of CPU. */
+    /** Keeps one thread busy until it has used so many milliseconds of CPU, and says from when to when, and the CPU of all. */
     private static void burns(int milliseconds) {
+        var system = (com.sun.management.OperatingSystemMXBean)
+                java.lang.management.ManagementFactory.getOperatingSystemMXBean();
+        long beganNs = System.nanoTime();
+        long usedBefore = system.getProcessCpuTime();
         var threads = java.lang.management.ManagementFactory.getThreadMXBean();
         long end = threads.getCurrentThreadCpuTime() + milliseconds * 1_000_000L;
         while (threads.getCurrentThreadCpuTime() < end) {
             Thread.onSpinWait();
+        }
+        long usedNs = system.getProcessCpuTime() - usedBefore;
+        System.out.printf("burnt: %d %d %d%n", beganNs, System.nanoTime(), usedNs);
+    }
+
+    /** Ten virtual threads that wait for a point in time by giving way. */
+    private static void yields(int milliseconds) throws InterruptedException {
+        long end = System.nanoTime() + milliseconds * 1_000_000L;
+        List<Thread> threads = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            threads.add(Thread.ofVirtual().start(() -> giveWay(end)));
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+    }
+
+    static void giveWay(long end) {
+        while (System.nanoTime() - end < 0) {
+            Thread.yield();
         }
     }
 
