@@ -1,5 +1,6 @@
 //! All that one run measured. A record is data: everything downstream is made from it alone.
 
+pub mod benchmark;
 pub mod capacity;
 pub mod foreign;
 pub mod jvm;
@@ -40,6 +41,9 @@ pub struct Record {
     /// What somebody else's load generator said, where one sent the load.
     #[serde(default)]
     pub foreign: Option<foreign::ForeignLoad>,
+    /// What a microbenchmark measured, where there is no server.
+    #[serde(default)]
+    pub benchmark: Option<benchmark::BenchmarkScore>,
     /// Latency by percentile, from 0 to the tail, for pictures.
     pub latency_curve: Vec<CurvePoint>,
     /// The response-time histogram: HdrHistogram V2, deflated, base64; nanoseconds.
@@ -181,6 +185,9 @@ pub struct Cost {
     pub open_files_limit: Option<u64>,
     /// CPU of the whole machine in use (everything, generator and kernel included), in cores.
     pub machine_cpu_cores: f64,
+    /// CPU of the backend's process tree, in cores; it is not among the server's.
+    #[serde(default)]
+    pub backend_cpu_cores: f64,
     /// CPU that the hypervisor gave to others while something here wanted to run (steal), in cores.
     #[serde(default)]
     pub stolen_cores: f64,

@@ -4,10 +4,11 @@ use super::progress::Progress;
 use super::{FAILED, interrupt};
 use crate::compare::claim::judge;
 use crate::experiment::claim::{Names, parse};
-use crate::experiment::{Experiment, LoadSpec, Variant};
+use crate::experiment::{Experiment, LoadSpec, Variant, open_files};
 use crate::foreign;
 use crate::launch::LaunchError;
 use crate::launch::launcher::Launcher;
+use crate::observe::machine;
 use crate::observe::probe::{Instruments, ProbeChoice};
 use crate::report::terminal::{TerminalStyle, terminal};
 use crate::report::{self, Format};
@@ -92,6 +93,7 @@ impl Conduct {
             prepare(&launcher, variant)?;
         }
         experiment.loads.iter_mut().for_each(look_for_tool);
+        leave_out_too_large(&mut experiment);
         let folder = ResultFolder::create(out).into_diagnostic()?;
         let interrupted = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
         let mut progress = Progress::new(&experiment);
@@ -136,6 +138,13 @@ fn look_for_tool(load: &mut LoadSpec) {
     if let Some(Err(missing)) = load.tool.map(foreign::program) {
         anstream::eprintln!("{} is skipped: {missing}", load.name);
         load.skipped = Some(missing.to_string());
+    }
+}
+
+/// Leaves out and tells the loads that this machine has too few open files for.
+fn leave_out_too_large(experiment: &mut Experiment) {
+    for (load, why) in open_files::leave_out_too_large(experiment, machine::read().max_open_files) {
+        anstream::eprintln!("{load} is skipped: {why}");
     }
 }
 

@@ -99,6 +99,7 @@ impl Watch for Progress {
                 self.say(&format!("measuring {} s  {}", second.index + 1, rate(second)))
             }
             Event::Step(step) => self.stepped(step),
+            Event::Benchmarking { since_s } => self.say(&format!("measuring {since_s} s")),
             Event::Ended(record) => self.ended(record),
             Event::Repeating => self.bar.inc_length(1),
             Event::LoadEnded { done, runs_saved } => self.load_ended(done, runs_saved),
@@ -139,7 +140,10 @@ fn one_line(record: &Record, doing: &str) -> String {
             let disturbed = record.disturbed.as_ref().map_or("", |_| "  disturbed");
             format!("{place}: {}{p99}{disturbed}", units::rate(load.rate_per_s.completed))
         }
-        (None, None) => place,
+        (None, None) => record.benchmark.as_ref().map_or_else(
+            || place.clone(),
+            |score| format!("{place}: {} for one operation", units::time(score.score_us / 1e3)),
+        ),
     }
 }
 

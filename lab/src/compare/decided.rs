@@ -46,6 +46,7 @@ const fn headline(kind: LoadKind) -> &'static [Metric] {
     match kind {
         LoadKind::Closed { .. } => &[Metric::Rate],
         LoadKind::Open { .. } => &[Metric::Rate, Metric::P50],
+        LoadKind::Benchmark(_) => &[Metric::Score],
         LoadKind::Capacity(_) => &[Metric::Capacity],
     }
 }

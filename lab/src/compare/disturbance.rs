@@ -24,13 +24,11 @@ fn robbed(record: &Record) -> Option<String> {
     })
 }
 
-/// Something else ran on the machine. What a backend of ours uses is not counted apart, so nothing can be said beside one.
+/// Something else ran on the machine: neither the server, nor its backend, nor the load generator.
 fn shared(record: &Record) -> Option<String> {
-    if record.server.backend.is_some() {
-        return None;
-    }
-    let (cost, load) = (record.cost?, record.measured.as_ref()?);
-    let others = cost.machine_cpu_cores - cost.cpu_cores - load.generator.cpu_cores;
+    let cost = record.cost?;
+    let generator = record.measured.as_ref().map_or(0.0, |load| load.generator.cpu_cores);
+    let others = cost.machine_cpu_cores - cost.cpu_cores - cost.backend_cpu_cores - generator;
     (others > DISTURBED * f64::from(cost.machine_cores)).then(|| {
         format!(
             "something else on this machine used {others:.2} of its {} cores; stop it and measure again",

@@ -8,16 +8,20 @@ use crate::record::capacity::SearchEnd;
 /// Was it measured from beginning to end?
 #[must_use]
 pub fn is_complete(record: &Record) -> bool {
-    record.failure.is_none() && record.measured.as_ref().is_some_and(|load| !load.interrupted)
+    let measured = record.measured.as_ref().is_some_and(|load| !load.interrupted);
+    record.failure.is_none() && (measured || record.benchmark.is_some())
 }
 
 /// Did the load generator keep up? Figures of a run where it did not are the generator's. A search for a capacity has its
-/// own answer: it asks more than can be had on purpose, and knows what the generator had to do with it.
+/// own answer: it asks more than can be had on purpose, and knows what the generator had to do with it. A benchmark has
+/// no generator.
 #[must_use]
 pub fn is_healthy(record: &Record) -> bool {
     match &record.capacity {
         Some(search) => search.ended != SearchEnd::Generator,
-        None => record.measured.as_ref().is_some_and(|load| !load.generator.bottleneck),
+        None => {
+            record.measured.as_ref().map_or(record.benchmark.is_some(), |load| !load.generator.bottleneck)
+        }
     }
 }
 

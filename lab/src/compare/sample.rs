@@ -23,6 +23,7 @@ pub(crate) fn run(variant: &str, load: &str, rate: f64, ms: f64) -> Record {
         warmup_rate_per_s: Vec::new(),
         measured: Some(load_report(rate, ms)),
         foreign: None,
+        benchmark: None,
         latency_curve: Vec::new(),
         response_histogram: None,
         cost: Some(cost()),

@@ -1,6 +1,7 @@
 //! May the figures be believed? If not, why not, in sentences for a person.
 
 use super::disturbance::disturbance;
+use super::metric::Metric;
 use super::runs::{complete, is_complete};
 use super::spread::spreads;
 use crate::experiment::Experiment;
@@ -25,11 +26,9 @@ const COMPLETED_OF_ASKED: f64 = 0.95;
 #[must_use]
 pub fn trust(experiment: &Experiment, records: &[Record]) -> (bool, Vec<String>) {
     let mut serious = failed_runs(experiment, records);
-    for (record, load) in
-        records.iter().filter_map(|record| record.measured.as_ref().map(|load| (record, load)))
-    {
-        serious.extend(generator(record, load));
-        serious.extend(failures(record, load));
+    for record in records {
+        serious.extend(record.measured.as_ref().and_then(|load| generator(record, load)));
+        serious.extend(record.measured.as_ref().and_then(|load| failures(record, load)));
         serious.extend(overflows(record));
         serious.extend(disturbed(record, records).filter(|(counts, _)| *counts).map(|(_, doubt)| doubt));
     }
@@ -189,10 +188,11 @@ fn wide_spreads(experiment: &Experiment, records: &[Record]) -> Vec<String> {
     let wide = spreads(experiment, records).into_iter().filter(|spread| spread.rate > WIDE_SPREAD);
     wide.map(|spread| {
         format!(
-            "{} under {}: the rates of its {} runs differ by {:.0} %; something else was busy, or \
+            "{} under {}: the {} of its {} runs differ by {:.0} %; something else was busy, or \
                 the warm-up was too short",
             spread.variant,
             spread.load,
+            if spread.metric == Metric::Score { "scores" } else { "rates" },
             spread.runs,
             spread.rate * 100.0
         )
@@ -218,6 +218,7 @@ mod tests {
     use super::*;
     use crate::compare::sample::{run, with_load};
     use crate::experiment::read::parse;
+    use crate::record::benchmark::BenchmarkScore;
     use crate::record::{Cost, NetworkCounters, RunFailure, WarmUp};
 
     fn experiment() -> Experiment {
@@ -297,6 +298,40 @@ mod tests {
             !trusted && sentences.contains("something else on this machine used 0.80 of its 2 cores"),
             "{sentences}"
         );
+    }
+
+    #[test]
+    fn a_busy_backend_is_no_disturbance() {
+        let with = |backend_cpu_cores| {
+            let cost = Cost {
+                machine_cpu_cores: 2.0,
+                cpu_cores: 1.0,
+                backend_cpu_cores,
+                machine_cores: 2,
+                ..Cost::default()
+            };
+            let record = with_load(run("a", "c4", 100.0, 5.0), |load| load.generator.cpu_cores = 0.2);
+            judged(&twice(&Record { cost: Some(cost), ..record })).0
+        };
+        assert!(!with(0.0));
+        assert!(with(0.7));
+    }
+
+    #[test]
+    fn a_benchmark_is_trusted_like_a_run_and_its_scores_may_not_differ_much() {
+        let score = |score_us| {
+            let benchmark = Some(BenchmarkScore { score_us, ..BenchmarkScore::default() });
+            Record { measured: None, cost: None, benchmark, ..run("a", "jmh", 0.0, 0.0) }
+        };
+        let text = "question: q\nserver: {benchmark: b, method: m}\nvariants: {a: {}}\n\
+            loads: [{iterations: 3, duration: 1s}]\n";
+        let experiment = parse("x", "x.yaml", text, false).expect("an experiment");
+        assert_eq!(trust(&experiment, &[score(2.0), score(2.1)]), (true, Vec::new()));
+        let (trusted, sentences) = trust(&experiment, &[score(2.0), score(2.5)]);
+        assert!(trusted && sentences[0].contains("the scores of its 2 runs differ by 22 %"), "{sentences:?}");
+        let busy = Cost { machine_cpu_cores: 2.0, cpu_cores: 1.0, machine_cores: 2, ..Cost::default() };
+        let disturbed = Record { cost: Some(busy), ..score(2.0) };
+        assert!(!trust(&experiment, &[disturbed, score(2.0)]).0);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 pub enum Metric {
     Rate,
     Capacity,
+    Score,
     Mean,
     P50,
     P75,
@@ -40,9 +41,10 @@ pub enum Metric {
 
 impl Metric {
     /// All of them, in the order in which reports show them.
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 30] = [
         Self::Rate,
         Self::Capacity,
+        Self::Score,
         Self::Mean,
         Self::P50,
         Self::P75,
@@ -78,6 +80,7 @@ impl Metric {
         match self {
             Self::Rate => "rate_per_s",
             Self::Capacity => "capacity_per_s",
+            Self::Score => "score_us",
             Self::Mean => "mean_ms",
             Self::P50 => "p50_ms",
             Self::P75 => "p75_ms",
@@ -114,6 +117,7 @@ impl Metric {
         match self {
             Self::Rate => "requests per second",
             Self::Capacity => "highest rate sustained under the limit",
+            Self::Score => "time of one operation",
             Self::Mean => "mean response time",
             Self::P50 => "median response time",
             Self::P75 => "75th percentile response time",
@@ -147,7 +151,7 @@ impl Metric {
     /// The metric of a name. The short form without the unit is understood too (`rate`, `p99`, `rss_peak`).
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        const UNITS: [&str; 3] = ["_per_s", "_ms", "_bytes"];
+        const UNITS: [&str; 4] = ["_per_s", "_ms", "_us", "_bytes"];
         Self::ALL.into_iter().find(|metric| {
             let full = metric.name();
             full == name || UNITS.iter().any(|unit| full.strip_suffix(unit) == Some(name))

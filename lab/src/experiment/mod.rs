@@ -5,11 +5,13 @@ mod fields;
 mod value;
 mod yaml;
 
+pub mod benchmark;
 pub mod capacity;
 pub mod claim;
 pub mod find;
 pub mod for_compare;
 pub mod metric;
+pub mod open_files;
 pub mod plan;
 pub mod protocol;
 pub mod read;
@@ -21,6 +23,7 @@ pub use protocol::Protocol;
 pub use read::read;
 pub use value::{count, duration_s, rate_per_s, share};
 
+use benchmark::Benchmark;
 use capacity::Capacity;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -217,6 +220,13 @@ pub enum Server {
         /// The path that answers when it is ready.
         ready: String,
     },
+    /// No server: a jar of JMH's that measures one of its methods.
+    Benchmark {
+        /// A module of our Maven reactor, or a path to a .jar.
+        benchmark: String,
+        /// The method, with its class if need be.
+        method: String,
+    },
     /// Any command. `{port}` in it and in the URL stands for a free port.
     Command {
         /// A shell-like command line (quotes work, no shell is started).
@@ -233,7 +243,7 @@ impl Server {
     #[must_use]
     pub fn text(&self) -> &str {
         match self {
-            Self::Tomcat { .. } => "",
+            Self::Tomcat { .. } | Self::Benchmark { .. } => "",
             Self::Jar { args, .. } | Self::Peer { args, .. } => args,
             Self::Command { command, .. } => command,
         }
@@ -344,6 +354,8 @@ pub enum LoadKind {
     },
     /// The highest rate that is sustained under a limit, searched in steps of `duration_s`.
     Capacity(Capacity),
+    /// No load: JMH repeats a benchmark, each iteration as long as `duration_s`.
+    Benchmark(Benchmark),
 }
 
 /// One request.

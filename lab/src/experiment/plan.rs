@@ -68,6 +68,9 @@ pub fn estimate_s(experiment: &Experiment) -> Option<f64> {
 pub fn run_s(experiment: &Experiment, run: &PlannedRun) -> Option<f64> {
     let load = &experiment.loads[run.load];
     let measured_s = load_length_s(experiment, load, &experiment.variants[run.variant].name)?;
+    if let LoadKind::Benchmark(size) = load.kind {
+        return Some(START_STOP_S + f64::from(size.all_iterations()) * measured_s);
+    }
     let start_stop_s = match experiment.variants[run.variant].server {
         Server::Peer { .. } => PEER_START_STOP_S,
         _ => START_STOP_S,
@@ -86,6 +89,7 @@ fn load_length_s(experiment: &Experiment, load: &LoadSpec, variant: &str) -> Opt
         let rate = match load.kind {
             LoadKind::Open { rate_per_s, .. } => rate_per_s,
             LoadKind::Closed { .. } | LoadKind::Capacity(_) => published_rate(experiment, load, variant)?,
+            LoadKind::Benchmark(_) => return None,
         };
         Some(requests as f64 / rate)
     });
@@ -127,6 +131,7 @@ impl LoadSpec {
         match self.kind {
             LoadKind::Closed { clients } | LoadKind::Open { clients, .. } => clients,
             LoadKind::Capacity(capacity) => capacity.connections_at(capacity.to_per_s),
+            LoadKind::Benchmark(_) => 0,
         }
     }
 
@@ -196,6 +201,14 @@ mod tests {
             experiment("runs: 1\nloads: [{clients: 1, duration: 1s}, {clients: 2, duration: 1s}]");
         let loads: Vec<usize> = plan(&experiment).iter().map(|run| run.load).collect();
         assert_eq!(loads, [0, 0, 0, 1, 1, 1]);
+    }
+
+    #[test]
+    fn the_estimate_of_a_benchmark_counts_all_iterations_of_all_forks() {
+        let text = "question: q\nserver: {benchmark: b, method: m}\nvariants: {a: {}, b: {}}\n\
+            loads: [{forks: 2, warmups: 1, iterations: 3, duration: 10s, runs: 5}]\n";
+        let benchmark = parse("x", "x.yaml", text, false).expect("an experiment");
+        assert_eq!(estimate_s(&benchmark), Some(2.0 * 5.0 * (3.0 + 2.0 * 4.0 * 10.0)));
     }
 
     #[test]

@@ -168,6 +168,7 @@ impl<'a> Scene<'a> {
         match self.load.kind {
             LoadKind::Closed { clients } | LoadKind::Open { clients, .. } => f64::from(clients),
             LoadKind::Capacity(capacity) => f64::from(capacity.connections_at(capacity.to_per_s)),
+            LoadKind::Benchmark(_) => 0.0,
         }
     }
 

@@ -47,6 +47,12 @@ pub enum LaunchError {
         /// The variant.
         variant: String,
     },
+    /// A benchmark where a server is wanted.
+    #[error("`{variant}` is a benchmark; nothing can ask it")]
+    NotAServer {
+        /// The variant.
+        variant: String,
+    },
     /// A peer that cannot be built.
     #[error(transparent)]
     Peer(#[from] PeerError),

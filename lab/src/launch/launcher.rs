@@ -302,6 +302,12 @@ impl RunningServer {
         asked.is_some_and(|(jcmd, jvm)| jcmd::ask(jcmd, jvm, &question).is_some()) && file.is_file()
     }
 
+    /// The process of the server behind it.
+    #[must_use]
+    pub fn backend_pid(&self) -> Option<u32> {
+        self.backend.as_ref().map(|backend| backend.process.pid())
+    }
+
     /// The end of the server behind it, if that has ended, and the last lines of its log.
     pub fn backend_has_exited(&mut self) -> Option<(ExitStatus, Vec<String>)> {
         let backend = self.backend.as_mut()?;

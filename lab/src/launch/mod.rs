@@ -3,6 +3,7 @@
 //! [`Launcher`] is the way in: `prepare` once for each variant, `launch` for each run.
 
 pub mod app;
+pub mod benchmark;
 pub mod cache;
 pub mod command;
 pub mod error;

@@ -108,6 +108,7 @@ impl Samples {
             open_files_peak: files.map(|files| files.open),
             open_files_limit: files.map(|files| files.limit),
             machine_cpu_cores: machine_s / window_s,
+            backend_cpu_cores: 0.0,
             stolen_cores: 0.0,
             machine_cores: self.machine_cores,
             rss_peak_bytes: rss.clone().max().unwrap_or(0),

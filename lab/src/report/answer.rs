@@ -75,6 +75,9 @@ pub fn ratio_of(comparison: &Comparison, metric: Metric) -> Option<&Ratio> {
 #[must_use]
 pub fn answer(comparison: &Comparison, open_load: bool) -> Answer {
     let name = comparison.variant.as_str();
+    if let Some(score) = score_line(comparison) {
+        return of(comparison, [Some(score), memory_line(comparison)].into_iter());
+    }
     if let Some(capacity) = capacity_line(comparison) {
         // Rates and response times are those at each variant's own capacity: the search made them what they are.
         let rest = [memory_line(comparison), cpu_line(comparison)];
@@ -161,6 +164,21 @@ fn wanted(ratio: &Ratio) -> String {
     more_runs(ratio).map_or_else(String::new, |runs| {
         format!("; about {} more runs of each would tell", figures::count(runs.into()))
     })
+}
+
+/// Of a benchmark.
+fn score_line(comparison: &Comparison) -> Option<Line> {
+    let ratio = ratio_of(comparison, Metric::Score)?;
+    let (variant, baseline) = (&comparison.variant, &comparison.baseline);
+    let after = format!(" as long as {baseline} for one operation");
+    let phrase = match ratio.verdict {
+        Verdict::Higher | Verdict::Lower => Phrase::around(&format!("{variant} takes "), ratio.ratio, &after),
+        Verdict::NoDifference => Phrase::plain(format!("{variant} takes{after}")),
+        Verdict::NotEnoughRuns => {
+            Phrase::around(&format!("{variant} takes "), ratio.ratio, &format!("{after} (not decided)"))
+        }
+    };
+    Some(line(phrase, Metric::Score, ratio))
 }
 
 /// Both the median and the 99th percentile are shown; the sentence is about the median.
@@ -304,6 +322,19 @@ mod tests {
         assert_eq!(lines[0].figures, "9,400/s against 3,900/s");
         assert_eq!(lines[1].phrase.text("x"), "for 1.38x the memory");
         assert_eq!(lines.len(), 2);
+    }
+
+    #[test]
+    fn of_a_benchmark_the_time_of_one_operation_is_said() {
+        let comparison = Comparison {
+            variant: "platform".to_owned(),
+            baseline: "caller".to_owned(),
+            load: "jmh".to_owned(),
+            ratios: vec![ratio(Metric::Score, 37.0, 2.0, Verdict::Higher)],
+        };
+        let lines = answer(&comparison, true).lines;
+        assert_eq!(lines[0].phrase.text("x"), "platform takes 18.5x as long as caller for one operation");
+        assert_eq!(lines[0].figures, "37.0 µs against 2.00");
     }
 
     #[test]

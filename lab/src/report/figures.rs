@@ -79,7 +79,7 @@ fn quantity(metric: Metric, value: f64) -> Quantity {
         time(value)
     } else if name.ends_with("_bytes") {
         memory(value)
-    } else if name.ends_with("_us_per_request") {
+    } else if name.ends_with("_us_per_request") || name.ends_with("_us") {
         Quantity::new(number(value), " µs")
     } else if matches!(metric, Metric::CpuCores | Metric::CpuPeak) {
         Quantity::new(number(value), " cores")

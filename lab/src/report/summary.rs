@@ -113,6 +113,12 @@ fn load_part(document: &ResultDocument, load: &LoadSpec) -> LoadPart {
 pub fn load_words(load: &LoadSpec) -> String {
     match load.kind {
         LoadKind::Closed { clients } => figures::plural(clients as usize, "client"),
+        LoadKind::Benchmark(size) => {
+            let forks = figures::plural(size.forks as usize, "JVM");
+            let iterations = figures::plural(size.iterations as usize, "iteration");
+            let each = figures::plain(load.duration_s.unwrap_or_default());
+            format!("JMH, {forks}, {iterations} of {each} s")
+        }
         LoadKind::Open { rate_per_s, clients } => {
             let clients = figures::plural(clients as usize, "client");
             format!("{}/s over at most {clients}", figures::number(rate_per_s))
@@ -177,7 +183,7 @@ fn study(rows: &[PublishedRow], loads: &[LoadSpec]) -> Vec<String> {
         };
         format!("{}{load}: published {}, {measured}", row.variant, figures::figure(row.metric, row.published))
     };
-    rows.iter().filter(|row| row.metric == Metric::Rate).map(sentence).collect()
+    rows.iter().filter(|row| matches!(row.metric, Metric::Rate | Metric::Score)).map(sentence).collect()
 }
 
 /// The verdict on a statement that cannot be tried.

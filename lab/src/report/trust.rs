@@ -75,6 +75,9 @@ fn requests(records: &[Record]) -> String {
             *causes.entry(cause).or_default() += count;
         }
     }
+    if sent == 0 && failed == 0 && records.iter().any(|record| record.benchmark.is_some()) {
+        return "a benchmark: nothing was requested".to_owned();
+    }
     let flying = format!("{} in flight when the time was up", figures::count(unfinished));
     if failed == 0 {
         return format!("none of {} requests failed ({flying})", figures::count(sent));

@@ -47,6 +47,14 @@ fn cost(record: &mut Record, report: &LoadReport, (started_ns, ended_ns): (Nanos
     record.process_series = series;
 }
 
+/// What the server behind the server used.
+pub fn backend(record: &mut Record, window: Window, samples: &Samples) {
+    let (behind, _) = samples.cut(window.started_ns, window.ended_ns);
+    if let (Some(cost), Some(behind)) = (record.cost.as_mut(), behind) {
+        cost.backend_cpu_cores = behind.cpu_cores;
+    }
+}
+
 /// What the hypervisor took during the load, as cores.
 pub fn stolen(record: &mut Record, window: Window, stolen_ns: u64) {
     let loaded_ns = window.ended_ns.saturating_sub(window.started_ns);

@@ -36,6 +36,7 @@ pub fn load_plan(load: &LoadSpec, url: &str) -> Result<LoadPlan, LoadPlanError> 
         LoadKind::Closed { clients } => (clients, Pacing::Closed),
         LoadKind::Open { rate_per_s, clients } => (clients, constant(rate_per_s)),
         LoadKind::Capacity(_) => (WARMING_CLIENTS, Pacing::Closed),
+        LoadKind::Benchmark(_) => return Err(empty("nothing to send: it is for a benchmark")),
     };
     let connections = NonZeroU32::new(clients).ok_or_else(|| empty("no clients"))?;
     let stop = stop(load).ok_or_else(|| empty("neither requests nor a duration"))?;

@@ -1,14 +1,16 @@
 //! One run: launch, warm up, load and observe, stop → [`Record`].
 
+mod benchmark;
 mod capacity;
 mod figures;
 mod foreign;
+mod jmh;
 mod load_plan;
 mod warm_up;
 pub mod watch;
 
 use crate::experiment::plan::PlannedRun;
-use crate::experiment::{Experiment, LoadKind, LoadSpec, Variant};
+use crate::experiment::{Experiment, LoadKind, LoadSpec, Server, Variant};
 use crate::foreign::ForeignError;
 use crate::launch::error::LaunchError;
 use crate::launch::launcher::{Launcher, RunningServer};
@@ -17,6 +19,7 @@ use crate::observe::probe::readings::Window;
 use crate::observe::{Sampler, Samples, network, sampler};
 use crate::record::{BeforeAfter, NetworkCounters, Record, RunFailure};
 use crate::result_folder::ResultFolder;
+use benchmark::Method;
 use load_plan::{LoadPlanError, load_plan};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -50,6 +53,8 @@ struct Measurement {
     outcome: LoadOutcome,
     plan: LoadPlan,
     samples: Samples,
+    /// Of the server behind the server, where there is one.
+    behind: Option<Samples>,
     stolen_ns: u64,
     network: Option<NetworkCounters>,
 }
@@ -73,6 +78,10 @@ enum RunError {
     NothingSustained { why: String },
     #[error("the backend ended while the server was {doing} ({status})")]
     BackendEnded { doing: &'static str, status: std::process::ExitStatus, log_tail: Vec<String> },
+    #[error("the benchmark ended ({status}) before it had a result")]
+    BenchmarkEnded { status: std::process::ExitStatus, log_tail: Vec<String> },
+    #[error(transparent)]
+    Jmh(#[from] jmh::JmhError),
     #[error("interrupted by the user")]
     Interrupted,
 }
@@ -81,7 +90,9 @@ impl RunError {
     fn into_failure(self) -> RunFailure {
         let log_tail = match &self {
             Self::Launch(error) => error.log_tail().to_vec(),
-            Self::ServerEnded { log_tail, .. } | Self::BackendEnded { log_tail, .. } => log_tail.clone(),
+            Self::ServerEnded { log_tail, .. }
+            | Self::BackendEnded { log_tail, .. }
+            | Self::BenchmarkEnded { log_tail, .. } => log_tail.clone(),
             _ => Vec::new(),
         };
         RunFailure { why: self.to_string(), log_tail }
@@ -115,6 +126,12 @@ impl Runner<'_> {
         load: &LoadSpec,
         watch: &mut dyn Watch,
     ) -> Result<(), RunError> {
+        if let (Server::Benchmark { benchmark, method }, LoadKind::Benchmark(size)) =
+            (&variant.server, load.kind)
+        {
+            let method = Method { jar: benchmark, name: method, size };
+            return self.benchmark(record, variant, load, &method, watch);
+        }
         let folder = self.folder.run_folder(record.position, &variant.name, &load.name);
         watch.event(Event::Starting { variant: &variant.name, load: &load.name });
         let mut server = self.launcher.launch(variant, load.clients(), &folder, self.interrupted)?;
@@ -155,7 +172,7 @@ impl Runner<'_> {
     ) -> Result<Window, RunError> {
         let measurement = match load.kind {
             LoadKind::Capacity(spec) => self.search(record, load, spec, server, watch)?,
-            LoadKind::Closed { .. } | LoadKind::Open { .. } => {
+            _ => {
                 let dump = load.thread_dump.then(|| folder.join("threads.json"));
                 let measured = self.measure(plan, server, dump.as_deref(), watch)?;
                 let dumped = dump.filter(|file| file.is_file()).map(|file| file.display().to_string());
@@ -166,6 +183,9 @@ impl Runner<'_> {
         let outcome = &measurement.outcome;
         let window = Window { started_ns: outcome.started_ns, ended_ns: outcome.ended_ns };
         figures::measured(record, outcome, &measurement.plan, &measurement.samples);
+        if let Some(behind) = &measurement.behind {
+            figures::backend(record, window, behind);
+        }
         figures::stolen(record, window, measurement.stolen_ns);
         record.network = measurement.network;
         Ok(window)
@@ -182,11 +202,13 @@ impl Runner<'_> {
         let network_before = network::read();
         let stolen_before_ns = stolen_ns();
         let sampler = Sampler::start(server.pid(), sampler::INTERVAL).map_err(RunError::Observe)?;
+        let behind = server.backend_pid().map(|pid| Sampler::start(pid, sampler::INTERVAL));
+        let behind = behind.transpose().map_err(RunError::Observe)?;
         let outcome = self.load(&plan, server, dump, &mut |second| watch.event(Event::Measuring(second)))?;
-        let samples = sampler.stop();
+        let (samples, behind) = (sampler.stop(), behind.map(Sampler::stop));
         let stolen_ns = stolen_ns().saturating_sub(stolen_before_ns);
         let network = figures::grown(network_before, network::read());
-        Ok(Measurement { outcome, plan, samples, stolen_ns, network })
+        Ok(Measurement { outcome, plan, samples, behind, stolen_ns, network })
     }
 
     /// Runs a load to its end, or until the server ends or the user stops us. Its threads are dumped halfway.

@@ -26,6 +26,11 @@ pub enum Event<'a> {
     Measuring(&'a Second),
     /// A step of a capacity load is over.
     Step(&'a CapacityStep),
+    /// A benchmark goes on.
+    Benchmarking {
+        /// Whole seconds since it was launched.
+        since_s: u64,
+    },
     /// The run is over.
     Ended(&'a Record),
     /// A disturbed run is done once more: one run more than planned.

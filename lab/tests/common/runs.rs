@@ -84,6 +84,7 @@ pub fn record(variant: &Variant, load: &LoadSpec, round: u32, position: u32, siz
         warmup_rate_per_s: (0..15)
             .map(|second| is.rate * (1.0 - 0.8 / f64::from(1 + second * second)))
             .collect(),
+        benchmark: None,
         measured: Some(measured(&is, clients, sent, seconds)),
         foreign: None,
         latency_curve: curve(&is),

@@ -6,13 +6,13 @@ use super::super::fields::Fields;
 use super::super::protocol::AT_MOST;
 use super::super::yaml::{Kind, Node};
 use super::super::{LoadKind, LoadSpec, Protocol, RequestSpec};
-use super::{capacity, name, tool, variant_list};
+use super::{benchmark, capacity, name, tool, variant_list};
 use std::ops::Range;
 
 /// How long a step of a capacity load lasts, if nothing is written.
 const STEP_S: f64 = 5.0;
 
-const KEYS: [&str; 15] = [
+const KEYS: [&str; 18] = [
     "clients",
     "rate",
     "capacity",
@@ -28,6 +28,9 @@ const KEYS: [&str; 15] = [
     "thread_dump",
     "keep_alive",
     "tool",
+    "iterations",
+    "warmups",
+    "forks",
 ];
 
 /// The loads.
@@ -106,7 +109,8 @@ fn load(
 ) -> Result<LoadSpec, Fault> {
     let (requests, duration_s) = size(fields, kind)?;
     let own = fields.read("request", self::request)?;
-    let Some(request) = own.or_else(|| request.cloned()) else {
+    let nothing = || matches!(kind, LoadKind::Benchmark(_)).then(benchmark::no_request);
+    let Some(request) = own.or_else(|| request.cloned()).or_else(nothing) else {
         return Err(Fault::new(fields.span.clone(), "what does this load ask for?", "no `request`")
             .help("write `request: /path` here, or once at the top of the file for all loads"));
     };
@@ -184,6 +188,9 @@ fn rounds(fields: &Fields<'_>, above: (u32, Protocol)) -> Result<(u32, Protocol)
 }
 
 fn kind(fields: &Fields<'_>, clients: Option<&Node>, rate: Option<&Node>) -> Result<LoadKind, Fault> {
+    if let Some(benchmark) = benchmark::kind(fields)? {
+        return Ok(benchmark);
+    }
     let clients = clients.map(|node| node.positive_u32("clients")).transpose()?;
     let connections = fields.read("connections", |node| node.positive_u32("connections"))?;
     let rate = rate.map(|node| node.rate("rate")).transpose()?;
@@ -236,12 +243,13 @@ impl LoadKind {
     }
 }
 
-/// `c400`, `r5000`, `capacity`.
+/// `c400`, `r5000`, `capacity`, `jmh`.
 pub(in super::super) fn default_name(kind: LoadKind) -> String {
     match kind {
         LoadKind::Closed { clients } => format!("c{clients}"),
         LoadKind::Open { rate_per_s, .. } => format!("r{rate_per_s}"),
         LoadKind::Capacity(_) => "capacity".to_owned(),
+        LoadKind::Benchmark(_) => "jmh".to_owned(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! A YAML file → [`Experiment`]: one file per part of it.
 
+mod benchmark;
 mod capacity;
 mod claims;
 mod loads;
@@ -101,6 +102,8 @@ fn experiment(name: &str, text: &str, quick: bool) -> Result<Experiment, Fault> 
         unavailable: fields.read("unavailable", claims::unavailable)?.unwrap_or_default(),
         quick: false,
     };
+    let loads_at = fields.key_span("loads").unwrap_or_else(|| fields.span.clone());
+    benchmark::check(&experiment, &loads_at)?;
     experiment.published =
         fields.read("published", |node| published::read(node, &experiment))?.unwrap_or_default();
     experiment.claims =

@@ -12,6 +12,9 @@ const DURATION_S: f64 = 10.0;
 const RUNS: u32 = 3;
 const STEP_S: f64 = 3.0;
 
+const KEYS: [&str; 8] =
+    ["duration", "requests", "runs", "warmup", "budget", "variants", "loads", "only_loads"];
+
 /// What `--quick` changes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Quick {
@@ -19,6 +22,8 @@ pub(super) struct Quick {
     budget_s: Option<f64>,
     all: Sizes,
     loads: Vec<(String, Sizes)>,
+    /// The only loads that are left; `None`: all.
+    only_loads: Option<Vec<String>>,
 }
 
 /// What `--quick` changes of a load.
@@ -33,11 +38,7 @@ struct Sizes {
 }
 
 pub(super) fn read(node: &Node, experiment: &Experiment) -> Result<Quick, Fault> {
-    let fields = Fields::open(
-        node,
-        "`quick`",
-        &["duration", "requests", "runs", "warmup", "budget", "variants", "loads"],
-    )?;
+    let fields = Fields::open(node, "`quick`", &KEYS)?;
     let names: Vec<String> = experiment.variants.iter().map(|variant| variant.name.clone()).collect();
     let mut loads = Vec::new();
     if let Some(node) = fields.get("loads") {
@@ -63,7 +64,18 @@ pub(super) fn read(node: &Node, experiment: &Experiment) -> Result<Quick, Fault>
         budget_s: fields.read("budget", |node| node.positive_seconds("budget"))?,
         all: sizes(&fields, &names)?,
         loads,
+        only_loads: fields.read("only_loads", |node| load_names(node, experiment))?,
     })
+}
+
+fn load_names(node: &Node, experiment: &Experiment) -> Result<Vec<String>, Fault> {
+    let mut names = Vec::new();
+    for item in node.items("only_loads")? {
+        let name = item.text("only_loads")?;
+        known(item, name, "load", experiment.loads.iter().map(|load| load.name.as_str()))?;
+        names.push(name.to_owned());
+    }
+    Ok(names)
 }
 
 fn sizes(fields: &Fields<'_>, names: &[String]) -> Result<Sizes, Fault> {
@@ -83,6 +95,9 @@ impl Quick {
         experiment.warmup_s = self.warmup_s.unwrap_or(experiment.warmup_s);
         experiment.budget_s = self.budget_s.or(experiment.budget_s);
         experiment.loads.retain_mut(|load| {
+            if self.only_loads.as_ref().is_some_and(|only| !only.contains(&load.name)) {
+                return false;
+            }
             let own = self.loads.iter().find(|(name, _)| *name == load.name).map(|(_, sizes)| sizes);
             self.all.clone().with(own.cloned().unwrap_or_default()).apply(load)
         });
@@ -111,6 +126,9 @@ impl Sizes {
             (duration_s, _) if matches!(load.kind, LoadKind::Capacity(_)) => {
                 let own_s = load.duration_s.map_or(STEP_S, |own_s| own_s.min(STEP_S));
                 (Some(duration_s.unwrap_or(own_s).max(SHORTEST_STEP_S)), None)
+            }
+            (iteration_s, _) if matches!(load.kind, LoadKind::Benchmark(_)) => {
+                (iteration_s.or(load.duration_s), None)
             }
             (None, None) => (Some(load.duration_s.map_or(DURATION_S, |own| own.min(DURATION_S))), None),
             sizes => sizes,

@@ -11,11 +11,23 @@ use std::ops::Range;
 /// model. Linux cuts the backlog to `somaxconn`, 4096 by default.
 const ACCEPT_COUNT: u32 = 4_096;
 
-/// The keys of a server. The first four say what it is.
-pub(super) const KEYS: [&str; 10] =
-    ["tomcat", "jar", "peer", "command", "app", "args", "accept_count", "max_connections", "url", "ready"];
+/// The keys of a server. The first five say what it is.
+pub(super) const KEYS: [&str; 12] = [
+    "tomcat",
+    "jar",
+    "peer",
+    "benchmark",
+    "command",
+    "app",
+    "args",
+    "method",
+    "accept_count",
+    "max_connections",
+    "url",
+    "ready",
+];
 
-const KINDS: [&str; 4] = ["tomcat", "jar", "peer", "command"];
+const KINDS: [&str; 5] = ["tomcat", "jar", "peer", "benchmark", "command"];
 
 /// A server as written, perhaps in part.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +35,8 @@ pub(super) struct ServerParts {
     tomcat: Option<String>,
     jar: Option<String>,
     peer: Option<String>,
+    benchmark: Option<String>,
+    method: Option<String>,
     command: Option<String>,
     app: Option<String>,
     args: Option<String>,
@@ -66,6 +80,8 @@ pub(super) fn parts(fields: &Fields<'_>) -> Result<ServerParts, Fault> {
         tomcat: fields.read("tomcat", tomcat)?,
         jar: text("jar")?,
         peer: text("peer")?,
+        benchmark: text("benchmark")?,
+        method: text("method")?,
         command: text("command")?,
         app: text("app")?,
         args: text("args")?,
@@ -118,6 +134,8 @@ impl ServerParts {
             };
         } else if other.command.is_some() {
             self = Self { url: self.url, ready: self.ready, ..Self::default() };
+        } else if other.benchmark.is_some() {
+            self = Self { method: self.method, ..Self::default() };
         } else if other.jar.is_some() || other.peer.is_some() {
             let args = self.args.filter(|_| self.jar.is_some() == other.jar.is_some());
             self = Self { args, ready: self.ready, ..Self::default() };
@@ -126,6 +144,8 @@ impl ServerParts {
             tomcat: other.tomcat.or(self.tomcat),
             jar: other.jar.or(self.jar),
             peer: other.peer.or(self.peer),
+            benchmark: other.benchmark.or(self.benchmark),
+            method: other.method.or(self.method),
             command: other.command.or(self.command),
             app: other.app.or(self.app),
             args: other.args.or(self.args),
@@ -161,6 +181,11 @@ impl ServerParts {
         if let Some(peer) = self.peer {
             refuse_threads(owner, "a peer")?;
             return Ok(Server::Peer { peer, args: self.args.unwrap_or_default(), ready });
+        }
+        if let Some(benchmark) = self.benchmark {
+            refuse_threads(owner, "a benchmark")?;
+            let method = self.method.ok_or_else(|| no_method(owner))?;
+            return Ok(Server::Benchmark { benchmark, method });
         }
         let command = self.command.ok_or_else(|| no_server(owner))?;
         refuse_threads(owner, "a command")?;
@@ -200,6 +225,11 @@ fn no_url(owner: &Owner<'_>, example: &str) -> Fault {
         example => format!("write, for example, `{example}`, and a free port is put there"),
     };
     Fault::new(owner.span.clone(), message, "no `url`").help(help)
+}
+
+fn no_method(owner: &Owner<'_>) -> Fault {
+    let message = format!("which benchmark is `{}`?", owner.name);
+    Fault::new(owner.span.clone(), message, "no `method`").help("write `server: {method: Class.method}`")
 }
 
 fn no_server(owner: &Owner<'_>) -> Fault {

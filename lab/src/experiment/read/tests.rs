@@ -1,3 +1,4 @@
+use super::super::benchmark::Benchmark;
 use super::super::capacity::Capacity;
 use super::super::fault::shown;
 use super::super::metric::Metric;
@@ -308,6 +309,62 @@ fn a_load_without_any_quick_variant_is_left_out() {
         "{SMALL}  - {{clients: 9, duration: 1s, variants: [platform]}}\nquick: {{variants: [virtual]}}\n"
     );
     assert_eq!(quick(&text).loads.len(), 1);
+}
+
+const BENCHMARK: &str = "question: q\nserver: {benchmark: sorting-bench}\n\
+    variants: {small: {server: {method: Sort.small}}}\nloads: [{forks: 2, iterations: 3, duration: 10s}]\n";
+
+#[test]
+fn a_benchmark_has_a_method_and_iterations_and_asks_nothing() {
+    let experiment = good(BENCHMARK);
+    let expected = Server::Benchmark { benchmark: "sorting-bench".into(), method: "Sort.small".into() };
+    assert_eq!(experiment.variants[0].server, expected);
+    let load = &experiment.loads[0];
+    assert_eq!(load.kind, LoadKind::Benchmark(Benchmark { forks: 2, warmups: 1, iterations: 3 }));
+    assert_eq!((load.name.as_str(), load.duration_s, load.request.path.as_str()), ("jmh", Some(10.0), ""));
+    let small = quick(&format!("{BENCHMARK}quick: {{duration: 1s, runs: 2}}\n"));
+    assert_eq!(
+        (small.loads[0].duration_s, small.loads[0].requests, small.loads[0].runs),
+        (Some(1.0), None, 2)
+    );
+}
+
+#[test]
+fn a_benchmark_and_a_load_for_servers_do_not_go_together() {
+    let known = [
+        ("iterations: 3", "warmups: 3", "warmups", "a benchmark needs `iterations` | write, for example"),
+        ("iterations: 3", "iterations: 3, clients: 4", "clients", "a benchmark has no `clients`"),
+        (", duration: 10s", "", "{forks", "how long is this load?"),
+        ("method: Sort.small", "", "small", "which benchmark is `small`? | write `server: {method"),
+        (
+            "{method: Sort.small}",
+            "{jar: x, args: \"{port}\"}",
+            "loads",
+            "`small` is a server, and the load `jmh` is for benchmarks",
+        ),
+        (
+            "forks: 2, iterations: 3",
+            "clients: 3, request: /",
+            "loads",
+            "`small` is a benchmark, and the load `c3` is for servers",
+        ),
+    ];
+    for (old, new, token, message) in known {
+        assert!(BENCHMARK.contains(old), "{old}");
+        let (marked, said) = mistake_in(&BENCHMARK.replacen(old, new, 1));
+        assert_eq!(marked, token, "{new}: {said}");
+        assert!(said.starts_with(message), "{new}: {said}");
+    }
+}
+
+#[test]
+fn quick_can_keep_some_of_the_loads() {
+    let more = "  - {clients: 1000, duration: 1s}\n  - {clients: 9, duration: 1s}\n";
+    let small = quick(&format!("{SMALL}{more}quick: {{only_loads: [c9, c400]}}\n"));
+    let names: Vec<_> = small.loads.iter().map(|load| load.name.as_str()).collect();
+    assert_eq!(names, ["c400", "c9"]);
+    let (marked, said) = mistake_in(&format!("{SMALL}quick: {{only_loads: [c40]}}\n"));
+    assert_eq!((marked.as_str(), said.contains("there is no load `c40`")), ("c40", true), "{said}");
 }
 
 #[test]

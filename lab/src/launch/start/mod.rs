@@ -3,6 +3,7 @@
 mod jar;
 mod tomcat;
 
+use super::benchmark::BenchmarkJar;
 use super::command::{self, Fill, ServerCommand};
 use super::error::LaunchError;
 use super::jdk::Jdk;
@@ -73,6 +74,9 @@ impl Start {
                 peer::build(peer)?;
                 Ok(())
             }
+            Server::Benchmark { benchmark, .. } => {
+                BenchmarkJar::find(launcher, variant, benchmark).map(|_| ())
+            }
             Server::Jar { .. } | Server::Command { .. } => Self::of(&given).map(|_| ()),
         }
     }
@@ -92,6 +96,7 @@ impl Start {
                 let product = Some(peer.clone());
                 Ok(Self { product, ..of_command(given, &format!("{run} {{port}} {args}"), LOOPBACK, ready)? })
             }
+            Server::Benchmark { .. } => Err(LaunchError::NotAServer { variant: given.variant.name.clone() }),
             Server::Command { command, url, ready } => of_command(given, command, url, ready),
         }
     }

@@ -158,7 +158,7 @@ fn load_method(document: &ResultDocument, load: &LoadSpec) -> LoadMethod {
     ];
     let end: Vec<String> = end.into_iter().flatten().collect();
     let mut facts = vec![
-        ("request", format!("{} {}", load.request.method, load.request.path)),
+        ("request", format!("{} {}", load.request.method, load.request.path).trim().to_owned()),
         ("headers", headers.collect::<Vec<_>>().join("; ")),
         ("body", load.request.body.clone().unwrap_or_default()),
         ("measured", end.join(" or ")),

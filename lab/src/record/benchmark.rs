@@ -1,0 +1,27 @@
+//! What a microbenchmark measured.
+
+use serde::{Deserialize, Serialize};
+
+/// One benchmark method in all its forks, as JMH reports it; times in microseconds per operation.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct BenchmarkScore {
+    /// The method with its class.
+    pub method: String,
+    /// JMH's version.
+    pub jmh: String,
+    /// The mean over all measured iterations.
+    pub score_us: f64,
+    /// Half of JMH's 99.9 % interval, within this one run; `None`: too few iterations.
+    pub error_us: Option<f64>,
+    /// The unit in which JMH gave them, e.g. `us/op`.
+    pub unit: String,
+    /// How many JVMs.
+    pub forks: u32,
+    /// How many measured iterations in each.
+    pub iterations: u32,
+    /// Each measured iteration, fork by fork.
+    pub iterations_us: Vec<Vec<f64>>,
+    /// JMH's own file, relative to the result folder.
+    #[serde(default)]
+    pub file: Option<String>,
+}
