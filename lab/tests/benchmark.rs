@@ -15,7 +15,7 @@ fn run(folder: &Path, variants: &str) -> Output {
     let _alone = ONE_JMH.lock().unwrap_or_else(PoisonError::into_inner);
     let text = format!(
         "question: q\nserver: {{benchmark: computation-bench}}\njdk: 25\njvm: [-Xmx64m]\nvariants: {{{variants}}}\n\
-         loads: [{{forks: 1, warmups: 1, iterations: 2, duration: 100ms, runs: 2}}]\n\
+         loads: [{{forks: 1, warmups: 1, iterations: 2, duration: 100ms, runs: 2, drop: 0}}]\n\
          claims: [platform.score > caller.score]\n"
     );
     fs::write(folder.join("small.yaml"), text).unwrap();

@@ -331,7 +331,7 @@ mod tests {
         assert!(trusted && sentences[0].contains("the scores of its 2 runs differ by 22 %"), "{sentences:?}");
         let busy = Cost { machine_cpu_cores: 2.0, cpu_cores: 1.0, machine_cores: 2, ..Cost::default() };
         let disturbed = Record { cost: Some(busy), ..score(2.0) };
-        assert!(!trust(&experiment, &[disturbed, score(2.0)]).0);
+        assert!(!trust(&experiment, &[disturbed.clone(), disturbed]).0);
     }
 
     #[test]
