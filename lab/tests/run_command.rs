@@ -168,8 +168,12 @@ fn experiment(folder: &TempDir, text: &str) -> PathBuf {
 }
 
 fn run(path: &Path) -> Output {
+    run_with(path, &[])
+}
+
+fn run_with(path: &Path, more: &[&str]) -> Output {
     let mut command = Command::new(cargo_bin("threadcount"));
-    command.arg("run").arg(path).arg("--out").arg(path.with_extension("out")).output().unwrap()
+    command.arg("run").arg(path).arg("--out").arg(path.with_extension("out")).args(more).output().unwrap()
 }
 
 #[test]
@@ -226,4 +230,48 @@ fn a_full_disk_is_named_and_the_result_before_it_stays_whole() {
     assert!(said.contains("No space left on device") && said.contains("--out"), "{said}");
     let kept: Value = serde_json::from_str(&fs::read_to_string(&copy).unwrap()).unwrap();
     assert!(!kept["records"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn rounds_end_when_a_clear_answer_is_decided() {
+    let out = tempfile::tempdir().unwrap();
+    let output = compare(out.path(), &delay("5"), &delay("50"), &[]).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let document = result(out.path());
+    let rounds = &document["rounds"][0];
+    // Ten times as slow is clear after three rounds; a machine that is busy may need a few more.
+    assert_eq!(rounds["why"], "each comparison is decided", "{rounds}");
+    assert!((3..10).contains(&rounds["rounds"].as_u64().unwrap()), "{rounds}");
+    assert_eq!(rate_of(&document)["verdict"], "lower");
+    assert!(stderr(&output).contains("of at most 10: each comparison is decided"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_budget_that_is_used_up_leaves_one_round_and_says_so() {
+    let out = tempfile::tempdir().unwrap();
+    let output = compare(out.path(), &delay("5"), &delay("5"), &["--budget", "1s"]).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let document = result(out.path());
+    assert_eq!(document["rounds"][0]["rounds"], 1);
+    assert_eq!(document["rounds"][0]["why"], "the budget is used up");
+    assert_eq!(document["records"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn the_protocol_of_a_study_makes_its_rounds_and_leaves_out_the_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = format!(
+        "question: q\nrequest: /\nwarmup: 200ms\nruns: 3\ndrop: 1\nvariants: {{a: {{command: \"{0}\"}}, b: {{command: \
+         \"{0}\"}}}}\nloads: [{{clients: 2, duration: 500ms}}]\n",
+        delay("5")
+    );
+    let path = experiment(&folder, &text);
+    let output = run_with(&path, &["--no-probe"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let document = result(&path.with_extension("out"));
+    let records = document["records"].as_array().unwrap();
+    let dropped: Vec<bool> = records.iter().map(|record| record["dropped"].as_bool().unwrap()).collect();
+    assert_eq!(dropped, [true, true, false, false, false, false]);
+    assert_eq!(rate_of(&document)["runs"], serde_json::json!([2, 2]));
+    assert_eq!(document["rounds"][0]["why"], "these are all that were asked for");
 }
