@@ -32,7 +32,9 @@ pub fn session(runner: &Runner<'_>, watch: &mut dyn Watch) -> Result<ResultDocum
     let budget = Budget::new(runner.experiment);
     let mut session = Session { runner, watch, document, budget, began: Instant::now() };
     for load in 0..runner.experiment.loads.len() {
-        session.rounds(load)?;
+        if !session.is_interrupted() {
+            session.rounds(load)?;
+        }
     }
     Ok(session.document)
 }
@@ -76,6 +78,7 @@ impl Session<'_> {
     fn round(&mut self, load: usize, round: u32, repeats: &mut [u32]) -> Result<(), FolderError> {
         let is_adaptive = matches!(self.runner.experiment.loads[load].protocol, Protocol::Adaptive { .. });
         let planned = round_of(self.runner.experiment, load, round, self.next_position());
+        let (spec, in_a_round) = (&self.runner.experiment.loads[load], planned.len());
         let mut disturbed = Vec::new();
         for run in planned {
             if self.run(run)? {
@@ -83,7 +86,9 @@ impl Session<'_> {
             }
         }
         for variant in disturbed.into_iter().filter(|_| is_adaptive) {
-            let allowed = self.budget.allows(load, 1, self.elapsed_s());
+            // The least rounds go before repeats.
+            let least = spec.at_least().saturating_sub(round) as usize * in_a_round;
+            let allowed = self.budget.allows(load, 1 + least, self.elapsed_s());
             if allowed && repeats[variant] > 0 && !self.is_interrupted() {
                 repeats[variant] -= 1;
                 self.watch.event(Event::Repeating);

@@ -96,8 +96,11 @@ impl WarmUpTest {
         Self { window, rates: Vec::new(), cpu: open.then(Vec::new) }
     }
 
-    /// A full second has passed.
+    /// A full second has passed. After it was level nothing counts any more: what is left of the load is being stopped.
     pub fn second(&mut self, rate_per_s: f64, cpu_cores: f64) {
+        if self.is_level() == Some(true) {
+            return;
+        }
         self.rates.push(rate_per_s);
         if let Some(cpu) = &mut self.cpu {
             cpu.push(cpu_cores);
@@ -177,6 +180,13 @@ mod tests {
     fn a_standstill_is_not_level() {
         assert_eq!(ends_after(&[0.0; 10]), None);
         assert_eq!(ends_after(&[4_000.0, 2_000.0, 4_000.0, 4_000.0, 2_000.0, 4_000.0]), None);
+    }
+
+    #[test]
+    fn the_second_in_which_the_load_is_stopped_does_not_count() {
+        let mut test = WarmUpTest::new(6.0, false);
+        [3_719.0, 3_834.0, 3_632.0, 12.0].into_iter().for_each(|rate| test.second(rate, 0.0));
+        assert_eq!(test.is_level(), Some(true));
     }
 
     #[test]
