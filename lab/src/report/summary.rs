@@ -1,7 +1,7 @@
 //! What every report says first, once, as text without a form: title, answers, findings, trust, study, claims.
 
 use crate::compare::metric::Metric;
-use crate::experiment::{LoadKind, LoadSpec};
+use crate::experiment::{LoadKind, LoadSpec, Tool};
 use crate::report::answer::{Answer, answer, ratio_of};
 use crate::report::capacity;
 use crate::report::figures;
@@ -108,10 +108,10 @@ fn load_part(document: &ResultDocument, load: &LoadSpec) -> LoadPart {
     }
 }
 
-/// A load in words: `400 clients`, `5,000/s over at most 64 clients`.
+/// A load in words: `400 clients`, `5,000/s over at most 64 clients`, `50 clients of 5 ab, a connection for each request`.
 #[must_use]
 pub fn load_words(load: &LoadSpec) -> String {
-    match load.kind {
+    let size = match load.kind {
         LoadKind::Closed { clients } => figures::plural(clients as usize, "client"),
         LoadKind::Benchmark(size) => {
             let forks = figures::plural(size.forks as usize, "JVM");
@@ -124,7 +124,14 @@ pub fn load_words(load: &LoadSpec) -> String {
             format!("{}/s over at most {clients}", figures::number(rate_per_s))
         }
         LoadKind::Capacity(capacity) => format!("the highest rate with {}", capacity.limit_in_words()),
-    }
+    };
+    let by = match load.tool {
+        None => String::new(),
+        Some(Tool::Ab { processes: 1 }) => " of ab".to_owned(),
+        Some(Tool::Ab { processes }) => format!(" of {processes} ab at once"),
+    };
+    let connections = if load.keep_alive { "" } else { ", a connection for each request" };
+    format!("{size}{by}{connections}")
 }
 
 fn context(document: &ResultDocument) -> Vec<String> {
@@ -225,4 +232,25 @@ fn unavailable(document: &ResultDocument) -> impl Iterator<Item = ClaimLine> {
 pub(super) fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::read::parse;
+
+    #[test]
+    fn a_load_says_who_sends_it_and_over_what_connections() {
+        let words = |load: &str| {
+            let head = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {a: {}}\n";
+            let read = parse("x", "x.yaml", &format!("{head}loads: [{{{load}, duration: 1s}}]\n"), false);
+            load_words(&read.expect("an experiment").loads[0])
+        };
+        assert_eq!(words("clients: 1"), "1 client");
+        assert_eq!(words("clients: 10, tool: {ab: 1}"), "10 clients of ab");
+        assert_eq!(
+            words("clients: 50, tool: {ab: 5}, keep_alive: false"),
+            "50 clients of 5 ab at once, a connection for each request"
+        );
+    }
 }
