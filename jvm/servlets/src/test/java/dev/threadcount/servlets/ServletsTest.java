@@ -5,8 +5,15 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class ServletsTest {
     @Test
@@ -45,5 +52,35 @@ class ServletsTest {
         Thread.ofPlatform().name("p-1").start(() -> said[1] = ThreadInfo.json(Thread.currentThread())).join();
         assertTrue(said[0].startsWith("{\"thread\": \"v-\\\"1\\\"\", \"virtual\": true, \"java\": \""), said[0]);
         assertTrue(said[1].startsWith("{\"thread\": \"p-1\", \"virtual\": false, \"java\": \""), said[1]);
+    }
+
+    @Test
+    void primesAreThoseOfTheTable() {
+        var primes = IntStream.rangeClosed(0, 30).filter(Prime::isPrime).boxed().toList();
+        assertEquals(List.of(2, 3, 5, 7, 11, 13, 17, 19, 23, 29), primes);
+        assertEquals(78_498, IntStream.range(0, 1_000_000).filter(Prime::isPrime).count());
+        assertTrue(Prime.isPrime(999_983));
+    }
+
+    @Test
+    void numberComesFromTheEndOfThePath() {
+        assertEquals(123_456, Prime.number("/123456"));
+        for (String wrong : new String[] {null, "/", "/-1", "/1e5", "/1234567890", "/12/3"}) {
+            assertThrows(IllegalArgumentException.class, () -> Prime.number(wrong), wrong);
+        }
+    }
+
+    @Test
+    void linesOfManyThreadsStayWhole(@TempDir Path folder) throws Exception {
+        Path path = folder.resolve("lines.csv");
+        try (var file = new CsvFile(path); var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            for (int thread = 0; thread < 200; thread++) {
+                threads.submit(() -> {
+                    file.append("a,b,c");
+                    return null;
+                });
+            }
+        }
+        assertEquals(Collections.nCopies(200, "a,b,c"), Files.readAllLines(path));
     }
 }

@@ -1,0 +1,87 @@
+package dev.threadcount.client;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.function.Consumer;
+
+/**
+ * Sends many requests at once, each on a virtual thread that blocks: for its answer, for its place in the queue of
+ * answers, and for a delay after it.
+ *
+ * @param url what is asked
+ * @param delay how long each thread sleeps after its answer
+ */
+public record Client(URI url, Duration delay) {
+    /**
+     * What became of the requests.
+     *
+     * @param answers how many were answered with 200
+     * @param failures how many were not, by cause
+     * @param elapsed from the first request to the end of the last thread
+     */
+    public record Outcome(int answers, Map<String, Integer> failures, Duration elapsed) {
+        /**
+         * The number of all failures.
+         *
+         * @return how many requests were not answered with 200
+         */
+        public int failed() {
+            return failures.values().stream().mapToInt(Integer::intValue).sum();
+        }
+    }
+
+    /** An answer, or why there is none. */
+    private record Answer(String body, String failure) {}
+
+    /**
+     * Sends the requests and waits for all of them.
+     *
+     * @param count how many
+     * @param onAnswer gets each body as it comes, on the calling thread
+     * @return what became of them
+     * @throws InterruptedException when the calling thread is interrupted
+     */
+    public Outcome send(int count, Consumer<String> onAnswer) throws InterruptedException {
+        var queue = new LinkedBlockingQueue<Answer>();
+        var failures = new TreeMap<String, Integer>();
+        int answers = 0;
+        long started = System.nanoTime();
+        try (var client = HttpClient.newHttpClient(); var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            for (int i = 0; i < count; i++) {
+                threads.submit(() -> {
+                    queue.put(ask(client));
+                    Thread.sleep(delay);
+                    return null;
+                });
+            }
+            for (int i = 0; i < count; i++) {
+                Answer answer = queue.take();
+                if (answer.failure() == null) {
+                    answers++;
+                    onAnswer.accept(answer.body());
+                } else {
+                    failures.merge(answer.failure(), 1, Integer::sum);
+                }
+            }
+        }
+        return new Outcome(answers, failures, Duration.ofNanos(System.nanoTime() - started));
+    }
+
+    private Answer ask(HttpClient client) throws InterruptedException {
+        try {
+            var response = client.send(HttpRequest.newBuilder(url).build(), HttpResponse.BodyHandlers.ofString());
+            boolean good = response.statusCode() == 200;
+            return new Answer(response.body().strip(), good ? null : "status " + response.statusCode());
+        } catch (IOException failed) {
+            return new Answer(null, failed.getMessage() == null ? failed.getClass().getSimpleName() : failed.getMessage());
+        }
+    }
+}
