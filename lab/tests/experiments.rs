@@ -25,14 +25,38 @@ fn published(experiment: &Experiment, variant: &str, load: &str, metric: &str) -
 
 #[test]
 fn every_experiment_can_be_read_in_both_sizes_and_has_an_estimate() {
-    for quick in [false, true] {
-        let listed = Places::of([folder()]).list(quick);
-        assert!(listed.len() >= 2);
-        for line in listed {
-            let about = line.about.unwrap_or_else(|error| panic!("{}: {error}", line.name));
-            assert!(about.estimate_s.is_some_and(|seconds| seconds > 0.0), "{}", line.name);
+    let listed = Places::of([folder()]).list();
+    assert!(listed.len() >= 2);
+    for line in listed {
+        let about = line.about.unwrap_or_else(|error| panic!("{}: {error}", line.name));
+        for size in [about.full, about.quick] {
+            assert!(size.estimate_s.is_some_and(|seconds| seconds > 0.0), "{}", line.name);
         }
+        assert!(!about.needs.is_empty(), "{}", line.name);
     }
+}
+
+#[test]
+fn pinned_tomcat_has_the_figures_of_the_study_and_a_tomcat_that_pins() {
+    let experiment = experiment("pinned-tomcat.yaml", false);
+    assert_eq!(published(&experiment, "pinned", "c200", "elapsed_ms"), Some(27_000.0));
+    assert_eq!(published(&experiment, "pool", "c200", "elapsed_ms"), Some(3_600.0));
+    assert_eq!(experiment.needs(), ["Java 21, 25", "Tomcat 10.0, 10.1, 11.0"]);
+    assert!(experiment.loads[0].thread_dump && experiment.warmup_s == 0.0);
+}
+
+#[test]
+fn prime_asks_for_a_random_number_at_5_000_per_second_warm_and_cold() {
+    for name in ["prime.yaml", "prime-cold.yaml"] {
+        let experiment = experiment(name, false);
+        let load = &experiment.loads[0];
+        assert_eq!((load.name.as_str(), load.duration_s), ("r5000", Some(10.0)));
+        assert_eq!(load.request.path, "/prime/{rand:100000:1000000}?sleep=100ms");
+        assert_eq!(experiment.warmup_s(load) == 0.0, name == "prime-cold.yaml");
+    }
+    let warm = experiment("prime.yaml", false);
+    assert_eq!(published(&warm, "virtual", "r5000", "os_threads"), Some(27.0));
+    assert_eq!(published(&warm, "tomcat", "r5000", "os_threads"), Some(928.0));
 }
 
 #[test]
@@ -77,5 +101,10 @@ fn tomcat_hello_has_the_figures_of_the_study() {
     assert_eq!(published(&experiment, "platform-10.1", "c400", "rate_per_s"), Some(117_787.364_7));
     assert_eq!(published(&experiment, "virtual", "c400", "p99_ms"), Some(8.0));
     assert_eq!(published(&experiment, "virtual", "c400", "nmt_threads"), Some(39.0));
+    assert_eq!(published(&experiment, "platform-10.1", "c400", "nmt_threads_at_start"), Some(41.0));
+    assert_eq!(
+        published(&experiment, "virtual", "c400", "stack_committed_at_start_bytes"),
+        Some(1_628.0 * 1_024.0)
+    );
     assert_eq!(experiment.loads[0].request.path, "/hello");
 }

@@ -186,8 +186,14 @@ pub fn exit_code(conducted: &[Conducted]) -> ExitCode {
             tell_failure(record);
         }
         for claim in document.claims.iter().filter(|claim| claim.holds == Some(false)) {
-            failed = true;
-            anstream::eprintln!("{name}: the claim does not hold: {}", claim.claim);
+            match &claim.says {
+                // That a study's statement does not hold on this machine is a result like any other.
+                Some(says) => anstream::eprintln!("{name}: not reproduced: {says} ({})", claim.claim),
+                None => {
+                    failed = true;
+                    anstream::eprintln!("{name}: the claim does not hold: {}", claim.claim);
+                }
+            }
         }
         for condition in failing {
             failed = true;

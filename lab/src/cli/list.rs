@@ -1,16 +1,15 @@
 //! `threadcount list`: the experiments.
 
-use crate::experiment::find::Places;
+use crate::experiment::find::{About, Places, Size};
 use clap::Args;
 use std::process::ExitCode;
 
-/// Show the experiments: what each asks, where it comes from, how long it takes
+/// Where the lines below a name begin.
+const INDENT: &str = "    ";
+
+/// Show the experiments: what each asks, which study it repeats, what it needs, how long it takes
 #[derive(Args, Debug)]
-pub struct ListCommand {
-    /// The times of the small sizes
-    #[arg(long)]
-    quick: bool,
-}
+pub struct ListCommand {}
 
 impl ListCommand {
     /// Prints them.
@@ -18,24 +17,50 @@ impl ListCommand {
     /// # Errors
     /// None: a file that cannot be read is listed with the reason.
     pub fn run(&self) -> miette::Result<ExitCode> {
-        for listed in Places::usual(None).list(self.quick) {
+        for listed in Places::usual(None).list() {
             match listed.about {
-                Ok(about) => {
-                    let time = about.estimate_s.map_or_else(
-                        || "nobody knows how long".to_owned(),
-                        |seconds| format!("at most about {:.0} min", (seconds / 60.0).ceil()),
-                    );
-                    anstream::println!("{:<20} {}", listed.name, about.question);
-                    anstream::println!("{:<20} at most {} runs, {time}", "", about.runs);
-                    if let Some(study) = about.study {
-                        anstream::println!("{:<20} study: {study}", "");
-                    }
-                }
-                Err(error) => {
-                    anstream::println!("{:<20} cannot be read: {error}", listed.name);
-                }
+                Ok(about) => anstream::println!("{}\n{}\n", listed.name, words(&about)),
+                Err(error) => anstream::println!("{}\n{INDENT}cannot be read: {error}\n", listed.name),
             }
         }
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn words(about: &About) -> String {
+    let mut lines = vec![about.question.clone()];
+    lines.extend(about.study.as_ref().map(|study| format!("study: {study}")));
+    if !about.needs.is_empty() {
+        lines.push(format!("needs: {}", about.needs.join("; ")));
+    }
+    lines.push(format!("takes: {}; with --quick {}", size(about.full), size(about.quick)));
+    lines.iter().map(|line| format!("{INDENT}{line}")).collect::<Vec<_>>().join("\n")
+}
+
+fn size(Size { runs, estimate_s }: Size) -> String {
+    let time = match estimate_s {
+        None => "nobody knows how long".to_owned(),
+        Some(seconds) if seconds < 100.0 => format!("at most about {seconds:.0} s"),
+        Some(seconds) => format!("at most about {:.0} min", (seconds / 60.0).ceil()),
+    };
+    format!("{time} ({runs} runs)")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_experiment_is_shown_with_its_study_its_needs_and_both_times() {
+        let about = About {
+            question: "Why?".into(),
+            study: Some("T (A, 2024)".into()),
+            needs: vec!["Java 21, 25".into(), "Tomcat 11.0".into()],
+            full: Size { runs: 30, estimate_s: Some(601.0) },
+            quick: Size { runs: 3, estimate_s: Some(77.4) },
+        };
+        let expected = "    Why?\n    study: T (A, 2024)\n    needs: Java 21, 25; Tomcat 11.0\n    \
+            takes: at most about 11 min (30 runs); with --quick at most about 77 s (3 runs)";
+        assert_eq!(words(&about), expected);
     }
 }

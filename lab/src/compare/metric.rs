@@ -18,6 +18,7 @@ impl Metric {
             Self::Rate => load.map(|load| load.rate_per_s.completed),
             Self::Capacity => record.capacity.as_ref().and_then(|search| search.capacity_per_s()),
             Self::Score => record.benchmark.as_ref().map(|benchmark| benchmark.score_us),
+            Self::Min => times.map(|times| times.min),
             Self::Mean => times.map(|times| times.mean).or(foreign.map(|times| times.mean_ms)),
             Self::P50 => times.map(|times| times.p50).or(foreign.map(|times| times.p50_ms)),
             Self::P75 => times.map(|times| times.p75).or(foreign.map(|times| times.p75_ms)),

@@ -3,6 +3,7 @@
 use super::plan::{estimate_s, plan};
 use super::read::{ReadError, read};
 use super::suggest::nearest;
+use super::{Experiment, Study};
 use miette::Diagnostic;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -43,10 +44,27 @@ pub struct About {
     pub question: String,
     /// The study it repeats.
     pub study: Option<String>,
+    /// What it needs from the machine: Java versions, Tomcats, jars, peers.
+    pub needs: Vec<String>,
+    /// In its full size.
+    pub full: Size,
+    /// With `--quick`.
+    pub quick: Size,
+}
+
+/// How much is run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Size {
     /// How many runs it takes.
     pub runs: usize,
     /// About how long, in seconds; `None`: nobody knows.
     pub estimate_s: Option<f64>,
+}
+
+impl Size {
+    fn of(experiment: &Experiment) -> Self {
+        Self { runs: plan(experiment).len(), estimate_s: estimate_s(experiment) }
+    }
 }
 
 impl Places {
@@ -88,13 +106,17 @@ impl Places {
 
     /// All experiments with what they are about.
     #[must_use]
-    pub fn list(&self, quick: bool) -> Vec<Listed> {
+    pub fn list(&self) -> Vec<Listed> {
         let listed = self.files().into_iter().map(|(name, path)| {
-            let about = read(&path, quick).map(|experiment| About {
-                runs: plan(&experiment).len(),
-                estimate_s: estimate_s(&experiment),
-                study: experiment.study.map(|study| study.title),
-                question: experiment.question,
+            let about = read(&path, false).and_then(|full| {
+                let quick = Size::of(&read(&path, true)?);
+                Ok(About {
+                    needs: full.needs(),
+                    full: Size::of(&full),
+                    quick,
+                    study: full.study.as_ref().map(study),
+                    question: full.question,
+                })
             });
             Listed { name, path, about }
         });
@@ -135,6 +157,13 @@ impl Places {
     }
 }
 
+/// Title, authors and date, as far as they are known.
+fn study(study: &Study) -> String {
+    let details: Vec<&str> =
+        [&study.authors, &study.date].into_iter().flatten().map(String::as_str).collect();
+    if details.is_empty() { study.title.clone() } else { format!("{} ({})", study.title, details.join(", ")) }
+}
+
 fn is_yaml(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml")
 }
@@ -143,7 +172,7 @@ fn is_yaml(path: &Path) -> bool {
 mod tests {
     use super::*;
 
-    const FILE: &str = "question: q\nstudy: {title: T}\nserver: {tomcat: 11.0}\nrequest: /\nwarmup: 1s\n\
+    const FILE: &str = "question: q\nstudy: {title: T, authors: A, date: 2024}\nserver: {tomcat: 11.0}\nrequest: /\nwarmup: 1s\n\
         variants: {a: {}}\nloads: [{clients: 1, duration: 1s}]\n";
 
     fn places() -> (tempfile::TempDir, Places) {
@@ -189,8 +218,14 @@ mod tests {
     #[test]
     fn the_list_says_what_is_known_and_what_cannot_be_read() {
         let (_dir, places) = places();
-        let listed = places.list(false);
-        let about = About { question: "q".into(), study: Some("T".into()), runs: 10, estimate_s: Some(50.0) };
+        let listed = places.list();
+        let about = About {
+            question: "q".into(),
+            study: Some("T (A, 2024)".into()),
+            needs: vec!["Tomcat 11.0".into()],
+            full: Size { runs: 10, estimate_s: Some(50.0) },
+            quick: Size { runs: 3, estimate_s: Some(15.0) },
+        };
         assert_eq!(listed[0].about.as_ref().ok(), Some(&about));
         assert!(listed[1].about.is_err());
     }

@@ -10,6 +10,7 @@ pub enum Metric {
     Rate,
     Capacity,
     Score,
+    Min,
     Mean,
     P50,
     P75,
@@ -41,10 +42,11 @@ pub enum Metric {
 
 impl Metric {
     /// All of them, in the order in which reports show them.
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 31] = [
         Self::Rate,
         Self::Capacity,
         Self::Score,
+        Self::Min,
         Self::Mean,
         Self::P50,
         Self::P75,
@@ -81,6 +83,7 @@ impl Metric {
             Self::Rate => "rate_per_s",
             Self::Capacity => "capacity_per_s",
             Self::Score => "score_us",
+            Self::Min => "min_ms",
             Self::Mean => "mean_ms",
             Self::P50 => "p50_ms",
             Self::P75 => "p75_ms",
@@ -118,6 +121,7 @@ impl Metric {
             Self::Rate => "requests per second",
             Self::Capacity => "highest rate sustained under the limit",
             Self::Score => "time of one operation",
+            Self::Min => "fastest response",
             Self::Mean => "mean response time",
             Self::P50 => "median response time",
             Self::P75 => "75th percentile response time",

@@ -12,6 +12,7 @@ pub mod find;
 pub mod for_compare;
 pub mod metric;
 pub mod open_files;
+mod needs;
 pub mod plan;
 pub mod protocol;
 pub mod read;
