@@ -33,6 +33,13 @@ impl Experiment {
                 }),
             ),
             (
+                "benchmarks",
+                of(|server| match server {
+                    Server::Benchmark { benchmark, .. } => Some(benchmark.clone()),
+                    _ => None,
+                }),
+            ),
+            (
                 "peers",
                 of(|server| match server {
                     Server::Peer { peer, .. } => Some(peer.clone()),

@@ -17,10 +17,13 @@ use crate::run::watch::{Event, Watch};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use threadcount_load::clock::now_ns;
-use threadcount_load::plan::{LoadPlan, Stop};
+use threadcount_load::plan::{LoadPlan, Pacing, RateShape, Stop};
 
 /// The fewest and the most seconds the test looks at.
 const SECONDS: (f64, f64) = (3.0, 5.0);
+
+/// A cold server is asked for this part of the rate.
+const COLD: f64 = 20.0;
 
 /// How level something must be, as parts of its mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,7 +54,11 @@ impl Runner<'_> {
         if at_most_s <= 0.0 {
             return Ok(());
         }
-        let warming = LoadPlan { stop: Stop::Duration(Duration::from_secs_f64(at_most_s)), ..plan.clone() };
+        let warming = LoadPlan {
+            stop: Stop::Duration(Duration::from_secs_f64(at_most_s)),
+            pacing: rising(plan.pacing.clone(), at_most_s),
+            ..plan.clone()
+        };
         let mut test = WarmUpTest::new(at_most_s, matches!(load.kind, LoadKind::Open { .. }));
         let mut tree = ProcessTree::of(server.pid());
         let mut before_ns = (now_ns(), tree.read().cpu_ns);
@@ -77,6 +84,19 @@ impl Runner<'_> {
             judged_by: test.judged_by().to_owned(),
         });
         self.check(server, "warming up")
+    }
+}
+
+/// The rate of an open load rises to its own over the first half of the longest warm-up. A cold server that is asked for
+/// all of it at once may collapse under what it would hold warm, and then measuring begins with its backlog.
+fn rising(pacing: Pacing, at_most_s: f64) -> Pacing {
+    match pacing {
+        Pacing::Open { shape: RateShape::Constant { rate_per_s }, arrivals } => {
+            let over = Duration::from_secs_f64(at_most_s / 2.0);
+            let shape = RateShape::Ramp { from_per_s: rate_per_s / COLD, to_per_s: rate_per_s, over };
+            Pacing::Open { shape, arrivals }
+        }
+        other => other,
     }
 }
 
@@ -140,6 +160,16 @@ fn level(series: &[f64], window: usize, tolerance: Tolerance) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use threadcount_load::plan::Arrivals;
+
+    #[test]
+    fn an_open_warm_up_rises_to_its_rate_in_half_its_time_and_a_closed_one_stays_as_it_is() {
+        let shape = RateShape::Constant { rate_per_s: 5_000.0 };
+        let ramp = RateShape::Ramp { from_per_s: 250.0, to_per_s: 5_000.0, over: Duration::from_secs(7) };
+        let open = |shape| Pacing::Open { shape, arrivals: Arrivals::Constant };
+        assert_eq!(rising(open(shape), 14.0), open(ramp));
+        assert_eq!(rising(Pacing::Closed, 14.0), Pacing::Closed);
+    }
 
     /// The second after which a closed load's warm-up of at most 6 s (a window of 3) ends.
     fn ends_after(rates: &[f64]) -> Option<usize> {

@@ -1,6 +1,6 @@
 //! How it was measured, so that it can be repeated.
 
-use crate::experiment::LoadSpec;
+use crate::experiment::{Experiment, LoadSpec};
 use crate::record::{BackendFacts, Record};
 use crate::report::figures;
 use crate::report::html::tables::variants::kind;
@@ -81,7 +81,6 @@ pub(super) fn ran(document: &ResultDocument) -> impl Iterator<Item = &String> {
 fn facts(document: &ResultDocument) -> Vec<Fact> {
     let machine = &document.machine;
     let sizes = if document.experiment.quick { ", with the small sizes of --quick" } else { "" };
-    let warmup = figures::plain(document.experiment.warmup_s);
     let order: Vec<&str> = document.records.iter().map(|record| record.variant.as_str()).collect();
     vec![
         (
@@ -93,12 +92,20 @@ fn facts(document: &ResultDocument) -> Vec<Fact> {
         ("system", format!("{}, Linux {}", machine.os, machine.kernel)),
         ("virtualization", machine.virtualization.clone().unwrap_or_else(|| "none seen".to_owned())),
         ("open files allowed", figures::count(machine.max_open_files)),
-        (
-            "warm-up",
-            format!("the same load before each run until it levels off, at most {warmup} s, not measured"),
-        ),
+        ("warm-up", warm_up(&document.experiment)),
         ("order of the runs", format!("each in a fresh process: {}", order.join(", "))),
     ]
+}
+
+/// Loads may have warm-ups of their own; each length is said once.
+fn warm_up(experiment: &Experiment) -> String {
+    let lengths = experiment.loads.iter().map(|load| figures::plain(experiment.warmup_s(load)));
+    let lengths = distinct(lengths);
+    if lengths == ["0"] {
+        return "none: each run measures a cold server".to_owned();
+    }
+    let lengths = lengths.join(" or ");
+    format!("the same load before each run until it levels off, at most {lengths} s, not measured")
 }
 
 fn variant_method(document: &ResultDocument, name: &str) -> VariantMethod {

@@ -3,6 +3,7 @@
 mod answers;
 mod method;
 mod pictures;
+mod run_bars;
 mod tables;
 
 use crate::experiment::Study;
@@ -16,6 +17,7 @@ use base64::engine::general_purpose::STANDARD;
 use method::Method;
 use minijinja::Environment;
 use minijinja::value::Serde;
+use run_bars::RunBars;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use tables::Table;
@@ -68,6 +70,7 @@ struct Page<'a> {
     waits: Table,
     native: Table,
     claims: Table,
+    run_bars: Vec<RunBars>,
     runs: Table,
     method: Method,
     data: String,
@@ -95,6 +98,7 @@ impl<'a> Page<'a> {
             waits: tables::sites::waits(document),
             native: tables::native_memory(document),
             claims: tables::claims(document),
+            run_bars: run_bars::run_bars(document),
             runs: tables::runs(document),
             method: method::method(document),
             data: data_block(data),
