@@ -291,6 +291,16 @@ fn a_variant_that_did_not_run_is_in_no_picture() {
 }
 
 #[test]
+fn a_round_that_the_protocol_drops_is_in_no_picture_but_in_the_table_of_runs() {
+    let mut document = common::demo();
+    document.records[0].load_series.iter_mut().for_each(|second| second.rate_per_s = 123_500.0);
+    assert!(render(&document, Format::Html).unwrap().contains("123500"));
+    document.records[0].dropped = true;
+    let page = render(&document, Format::Html).unwrap();
+    assert!(!page.contains("123500") && page.contains("the protocol drops this round"));
+}
+
+#[test]
 fn the_big_page_is_under_five_megabytes_and_asks_for_nothing() {
     let page = render(&common::big(), Format::Html).unwrap();
     assert!(page.len() < 5_000_000, "{} bytes", page.len());

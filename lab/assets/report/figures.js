@@ -69,14 +69,17 @@ const FIGURES = [
 
 const chosen = (figure) => figure.choices[figure.chosen || 0];
 const lines = (figure, variant) => load().variants[variant][chosen(figure).lines];
+// Has a variant anything to draw in a figure?
+const told = (figure, variant) => (figure.sweep ? figure.sweep.some((point) => point.variant === variant)
+  : lines(figure, variant).median.some((value) => value !== null));
 const step = (figure) => (figure.own ? 1 : load().step_s);
 
 // A figure shows only the choices that some variant has data for, and is left out without any.
 function withData(figure) {
   if (figure.sweep) return new Set(figure.sweep.map((point) => point.load)).size > 1 ? figure : null;
-  const told = (choice) => data.loads.some((one) => one.variants.some((variant) =>
+  const drawable = (choice) => data.loads.some((one) => one.variants.some((variant) =>
     variant[choice.lines].median.some((value) => value !== null && (!figure.optional || value > 0))));
-  const choices = figure.choices.filter(told);
+  const choices = figure.choices.filter(drawable);
   return choices.length ? { ...figure, choices } : null;
 }
 

@@ -21,7 +21,7 @@ function lineSeries(figure, variant, labelled) {
     ...common, id: "m" + variant, name: data.variants[variant], data: points(figure, all.median), z: 3,
     lineStyle: { ...style, width: 2.4 }, itemStyle: { color: style.color }, emphasis: { disabled: true },
     showSymbol: all.median.length < 2, symbol: "circle", symbolSize: 6,
-    endLabel: { show: labelled, formatter: shorten(data.variants[variant], LABEL), color: style.color, fontFamily: font(), fontSize: 12, distance: 6 },
+    endLabel: { show: labelled, formatter: shorten(data.variants[variant], LABEL), color: style.color, fontFamily: font(), fontSize: 12, distance: 4, backgroundColor: colour("--paper"), padding: [1, 3] },
   }]);
 }
 

@@ -6,13 +6,13 @@ function exportOption(figure) {
   const title = fullTitle(figure) + (figure.sweep ? "" : ", " + shorten(load().words, 60));
   const base = option(figure, SAVED.width, false);
   const ink = colour("--ink"), grids = [].concat(base.grid);
-  grids[0] = { ...grids[0], top: 92 };
+  grids[0] = { ...grids[0], top: 98 };
   return {
     ...base, backgroundColor: colour("--paper"), tooltip: { show: false }, grid: grids,
     title: { text: title, subtext: shorten(document.querySelector("h1").textContent, 110), left: 12, top: 8,
-      itemGap: 6, textStyle: { color: ink, fontSize: 17, fontFamily: font() }, subtextStyle: { color: colour("--soft"), fontSize: 12, fontFamily: font() } },
-    legend: { show: true, left: 8, top: 52, icon: "rect", itemHeight: 4, textStyle: { color: ink, fontFamily: font() },
-      data: shownVariants().map((variant) => ({ name: data.variants[variant], itemStyle: { color: variantColour(variant) } })),
+      itemGap: 10, textStyle: { color: ink, fontSize: 17, fontFamily: font() }, subtextStyle: { color: colour("--soft"), fontSize: 12, fontFamily: font() } },
+    legend: { show: true, left: 8, top: 56, icon: "rect", itemHeight: 4, textStyle: { color: ink, fontFamily: font() },
+      data: shownVariants().filter((variant) => told(figure, variant)).map((variant) => ({ name: data.variants[variant], itemStyle: { color: variantColour(variant) } })),
       formatter: (name) => shorten(name, 40) },
   };
 }

@@ -75,11 +75,15 @@ fn put(path: &Path, bytes: &[u8]) -> Result<(), ReportError> {
 /// one screen.
 fn first_screen(browser: &mut Browser, (width, height): (u32, u32)) -> Result<Vec<u8>, PngError> {
     let phone = width < 600;
+    // Two columns end at different heights: what would be cut through is hidden.
     let script = format!(
         "(() => {{ const bottom = (it) => it.getBoundingClientRect().bottom;
           const answer = Math.max({height}, bottom(document.querySelector('.answer')) + 220);
-          const lines = [...document.querySelectorAll('#first li')].map(bottom).filter(it => it <= answer);
-          return Math.ceil(Math.max(...lines, bottom(document.querySelector('.answer'))) + 14); }})()"
+          const lines = [...document.querySelectorAll('.beside li, .beside h3')];
+          const rest = lines.filter(it => bottom(it) > answer);
+          rest.forEach(it => {{ it.style.visibility = 'hidden'; }});
+          const shown = lines.filter(it => !rest.includes(it) && it.tagName === 'LI').map(bottom);
+          return Math.ceil(Math.max(...shown, bottom(document.querySelector('.answer'))) + 14); }})()"
     );
     let needed = browser.evaluate(&script)?.as_u64().unwrap_or(0).min(4_000);
     let height = if phone { height.into() } else { needed.max(400) };

@@ -1,6 +1,7 @@
 //! Published figures beside the measured ones.
 
 use crate::compare::metric::Metric;
+use crate::compare::runs;
 use crate::experiment::Experiment;
 use crate::result::ResultDocument;
 
@@ -94,12 +95,10 @@ fn first_load(experiment: &Experiment) -> &str {
     experiment.loads.first().map_or("", |load| load.name.as_str())
 }
 
-/// The mean of one figure over the runs of a variant under a load that have it.
+/// The mean of one figure over the runs of a variant under a load on which its figures rest.
 #[must_use]
 pub fn mean(document: &ResultDocument, variant: &str, load: &str, metric: Metric) -> Option<f64> {
-    let runs = document.records.iter().filter(|record| record.variant == variant && record.load == load);
-    let figures: Vec<f64> = runs.filter_map(|record| metric.of(record)).collect();
-    (!figures.is_empty()).then(|| figures.iter().sum::<f64>() / figures.len() as f64)
+    runs::mean(&runs::figures(&runs::complete(&document.records, variant, load), metric))
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ mod events;
 mod lines;
 mod sweep;
 
+use crate::compare::runs::complete;
 use crate::record::jvm::{CarrierSample, JvmReadings, JvmSample, Pool, PoolSample};
 use crate::record::{LoadSample, ProcessSample, Record};
 use crate::report::html::method::ran;
@@ -109,10 +110,8 @@ pub fn pictures(document: &ResultDocument) -> Pictures {
     let cores = document.machine.cores;
     let loads = document.experiment.loads.iter();
     let loads = loads.filter_map(|load| {
-        let runs = |variant: &String| -> Vec<&Record> {
-            let wanted = |record: &&Record| record.load == load.name && record.variant == *variant;
-            document.records.iter().filter(wanted).filter(|record| record.measured.is_some()).collect()
-        };
+        // The runs on which the figures rest, as everywhere; the others stand in the table of runs.
+        let runs = |variant: &String| complete(&document.records, variant, &load.name);
         let groups: Vec<Vec<&Record>> = variants.iter().map(runs).collect();
         let nines = curve::grid(groups.iter().flatten().map(|record| curve::answers(record)).max()?);
         let steps = Steps::of(groups.iter().flatten().map(|record| seconds(record)).fold(0.0, f64::max));

@@ -142,10 +142,10 @@ const RUN_METRICS: [(Metric, &str); 9] = [
 pub fn runs(document: &ResultDocument) -> Table {
     let mut columns = vec!["run", "load", "variant", "round", "started"];
     columns.extend(RUN_METRICS.map(|(_, column)| column));
-    columns.extend(["failed", "generator"]);
+    columns.extend(["failed", "generator", "counts"]);
     let rows = document.records.iter().map(run_cells).collect();
-    let caption =
-        "Every run, in the order in which they ran. Generator: its busiest thread's share of a core.";
+    let caption = "Every run, in the order in which they ran. Generator: its busiest thread's share of a core. Runs that \
+         do not count are in no figure, picture or verdict.";
     Table::new(caption, &columns, 5, rows)
 }
 
@@ -163,5 +163,34 @@ fn run_cells(record: &Record) -> Vec<String> {
     let load = record.measured.as_ref();
     cells.push(load.map_or_else(none, |load| figures::count(load.requests.failed)));
     cells.push(load.map_or_else(none, |load| figures::percent(load.generator.cpu_share)));
+    cells.push(counts(record));
     cells
+}
+
+/// Does a run count, and if not, why not?
+fn counts(record: &Record) -> String {
+    match (&record.failure, record.dropped, &record.disturbed) {
+        (Some(_), ..) => "no: it failed".to_owned(),
+        (None, true, _) => "no: the protocol drops this round".to_owned(),
+        (None, false, Some(why)) => format!("disturbed: {why}"),
+        (None, false, None) => "yes".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::RunFailure;
+
+    #[test]
+    fn a_run_that_does_not_count_says_why() {
+        let run = Record::default();
+        assert_eq!(counts(&run), "yes");
+        assert_eq!(counts(&Record { dropped: true, ..run.clone() }), "no: the protocol drops this round");
+        let disturbed = Some("the hypervisor took 40 % of the cores".to_owned());
+        let disturbed = Record { disturbed, ..run.clone() };
+        assert_eq!(counts(&disturbed), "disturbed: the hypervisor took 40 % of the cores");
+        let failure = Some(RunFailure { why: "port in use".to_owned(), log_tail: Vec::new() });
+        assert_eq!(counts(&Record { failure, ..run }), "no: it failed");
+    }
 }
