@@ -5,7 +5,7 @@
 
 use super::carriers::Carriers;
 use super::figure::{ms, percent, whole};
-use super::scene::{Facts, mean_of};
+use super::scene::mean_of;
 use super::site::{place, place_and_application};
 use super::{Rule, Scene, evidence};
 use crate::record::Record;
@@ -29,7 +29,9 @@ pub(super) struct Pinned;
 
 /// One run.
 struct Seen {
-    facts: Facts,
+    /// Answers per second; perhaps none at all, and then there are no response times either.
+    rate_per_s: f64,
+    server_cpu_cores: f64,
     carriers: Option<Carriers>,
     parallelism: f64,
     /// Share of the carriers' time that was pinned, by events.
@@ -43,16 +45,12 @@ struct Seen {
 
 impl Seen {
     fn of(record: &Record) -> Option<Self> {
-        let facts = Facts::of(record)?;
+        let (load, cost) = (record.measured.as_ref()?, record.cost?);
         let jvm = record.jvm.as_ref()?;
         let carriers = Carriers::of(jvm);
         // A JVM that does not tell has as many as there are cores.
-        let parallelism = carriers.map_or(facts.cores, |it| it.parallelism);
-        let seconds = if jvm.pins_series.is_empty() {
-            record.measured.as_ref()?.elapsed_s
-        } else {
-            jvm.pins_series.len() as f64
-        };
+        let parallelism = carriers.map_or(f64::from(cost.machine_cores), |it| it.parallelism);
+        let seconds = if jvm.pins_series.is_empty() { load.elapsed_s } else { jvm.pins_series.len() as f64 };
         let total_ms: f64 = jvm.pins.iter().map(|site| site.total.total_ms).sum();
         let count: u64 = jvm.pins.iter().map(|site| site.total.count).sum();
         let seen = Self {
@@ -61,7 +59,8 @@ impl Seen {
             site: jvm.pins.first().cloned(),
             wait: jvm.waits.first().cloned(),
             java: feature(jvm),
-            facts,
+            rate_per_s: load.rate_per_s.completed,
+            server_cpu_cores: cost.cpu_cores,
             carriers,
             parallelism,
         };
@@ -74,7 +73,7 @@ impl Seen {
 
     fn by_carriers(&self) -> bool {
         let held = self.carriers.is_some_and(|it| it.held >= MOSTLY_HELD);
-        held && self.facts.server_cpu_cores <= IDLE * self.parallelism
+        held && self.server_cpu_cores <= IDLE * self.parallelism
     }
 
     /// Of the whole window, how much all carriers were pinned at once, at least: if they are pinned a share s of their
@@ -115,7 +114,7 @@ fn told_by_events(worst: &Seen, runs: &[Seen]) -> String {
     if all >= WORTH_SAYING {
         sentence.push_str(&format!(", all of them at once for at least {}", percent(all)));
     }
-    let rate = mean_of(runs.iter().map(|it| it.facts.rate_per_s)).unwrap_or_default();
+    let rate = mean_of(runs.iter().map(|it| it.rate_per_s)).unwrap_or_default();
     if let Some(pin_ms) = worst.pin_ms {
         let most = worst.parallelism * 1_000.0 / pin_ms;
         if NEAR.contains(&(rate / most)) {
@@ -141,7 +140,7 @@ fn told_by_carriers(worst: &Seen) -> String {
         whole(carriers.parallelism),
         percent(carriers.held),
         whole(carriers.queued),
-        worst.facts.server_cpu_cores
+        worst.server_cpu_cores
     )
 }
 
@@ -154,8 +153,8 @@ fn seen(runs: &[Seen]) -> Vec<Evidence> {
         ("readings with all carriers held", mean(|it| Some(it.carriers?.held * 100.0)), "%"),
         ("virtual threads waiting for a carrier", mean(|it| Some(it.carriers?.queued)), "threads"),
         ("carriers", mean(|it| Some(it.parallelism)), "carriers"),
-        ("rate seen", mean(|it| Some(it.facts.rate_per_s)), "requests/s"),
-        ("CPU of the server", mean(|it| Some(it.facts.server_cpu_cores)), "cores"),
+        ("rate seen", mean(|it| Some(it.rate_per_s)), "requests/s"),
+        ("CPU of the server", mean(|it| Some(it.server_cpu_cores)), "cores"),
     ];
     figures.iter().filter_map(|(what, value, unit)| Some(evidence(what, (*value)?, unit))).collect()
 }
@@ -255,6 +254,18 @@ mod tests {
             jvm.pins[0].holder = Some("shop.Lazy.<clinit>:3".to_owned());
         }
         assert!(advice(in_initializer).contains("outside of the class initializer shop.Lazy.<clinit>:3"));
+    }
+
+    /// Whoever is in the queue when the warm-up ends is served first: 200 of them for 5 s.
+    #[test]
+    fn a_server_so_pinned_that_it_answered_nothing_is_named_all_the_same() {
+        let mut silent = pinned("21.0.8+9", 19_900.0);
+        if let Some(load) = &mut silent.measured {
+            load.rate_per_s.completed = 0.0;
+            load.response_time_ms = None;
+        }
+        let finding = look(&Pinned, "clients: 200", silent).expect("a finding");
+        assert!(finding.sentence.ends_with("all of them at once for at least 99 %"), "{}", finding.sentence);
     }
 
     #[test]
