@@ -41,12 +41,15 @@ function lineTip(figure) {
   };
 }
 
-function sweepTip(item) {
-  const variant = Number(item.seriesId.replace(/^p\d\d_ms/, ""));
-  return tip(item.data.load, [
-    [variant, "", quantity(item.value[0], "/s")],
-    [variant, " " + item.data.what, quantity(item.value[1], "ms")],
-  ]);
+function sweepTip(figure) {
+  return (item) => {
+    const variant = Number(item.seriesId.split(":")[1]);
+    if (figure.against) return tip(item.data.load, [[variant, "", quantity(item.value[1], chosen(figure).unit)]]);
+    return tip(item.data.load, [
+      [variant, figure.asked ? " asked" : "", quantity(item.value[0], "/s")],
+      [variant, " " + item.data.what, quantity(item.value[1], "ms")],
+    ]);
+  };
 }
 
 function axis(extra) {
@@ -61,7 +64,7 @@ function axis(extra) {
 
 function xAxis(figure) {
   const bottom = { nameLocation: "middle", nameGap: 28, splitLine: { show: false } };
-  if (figure.sweep) return axis({ ...bottom, name: "answers per second", min: 0 });
+  if (figure.sweep) return axis({ ...bottom, name: figure.against || (figure.asked ? "requests per second asked" : "answers per second"), min: 0 });
   if (!figure.percentile) return axis({ ...bottom, name: figure.own ? "seconds of warm-up" : "seconds of the measured window", min: 0, max: longest(figure) });
   const last = load().nines[load().nines.length - 1];
   const ticks = [0, Math.log10(2), 1, 2, 3, 4, 5, 6, 7].filter((place) => place <= last + 0.01);
@@ -72,7 +75,7 @@ function xAxis(figure) {
 }
 
 function yAxis(figure) {
-  const unit = chosen(figure).unit, log = figure.percentile && figure.logarithmic;
+  const unit = chosen(figure).unit, log = figure.log || (figure.percentile && figure.logarithmic);
   return axis({ name: unit === "/s" ? "per second" : unit, nameLocation: "end", nameGap: 12, type: log ? "log" : "value", min: log ? undefined : 0,
     axisLine: { show: false }, axisTick: { show: false },
     nameTextStyle: { color: colour("--soft"), align: "left", fontFamily: font(), padding: [0, 0, 0, -LEFT + 12] } });
@@ -105,10 +108,10 @@ function option(figure, width, labelled) {
     grid: lane ? [{ ...grid, bottom: BOTTOM + under + 6 }, { ...grid, top: undefined, height: under, bottom: BOTTOM }] : grid,
     xAxis: lane ? [main, lane.x] : main, yAxis: lane ? [yAxis(figure), lane.y] : yAxis(figure),
     series: shown.flatMap((variant) => (figure.sweep ? sweepSeries(figure, variant, label) : lineSeries(figure, variant, label)))
-      .concat(figure.sweep || figure.percentile ? [] : limitSeries(figure), lane ? laneSeries(figure) : []),
+      .concat(figure.sweep ? limitOfSweep(figure) : figure.percentile ? [] : limitSeries(figure), lane ? laneSeries(figure) : []),
     tooltip: {
       trigger: figure.sweep ? "item" : "axis", confine: true, transitionDuration: 0, backgroundColor: colour("--paper"), borderColor: soft,
-      formatter: figure.sweep ? sweepTip : lineTip(figure), axisPointer: { type: "line", lineStyle: { color: soft }, animation: false },
+      formatter: figure.sweep ? sweepTip(figure) : lineTip(figure), axisPointer: { type: "line", lineStyle: { color: soft }, animation: false },
     },
   };
 }

@@ -14,9 +14,13 @@ const FIGURES = [
     says: "Response time of the answers of each second.",
     choices: [{ lines: "p99_ms", label: "99th percentile", unit: "ms" }, { lines: "max_ms", label: "slowest", unit: "ms" },
       { lines: "p50_ms", label: "median", unit: "ms" }] },
-  { id: "knee", title: "Response time against throughput, step by step", wide: true, sweep: data.knee,
-    says: "Each point is one step of the search for the capacity; solid the 99th percentile, dotted the median. Where the line bends up, the server is full.",
+  { id: "knee", title: "Response time against the rate", wide: true, sweep: data.knee, asked: true, log: true, limit_ms: data.knee_limit_ms,
+    says: "Each point is a rate that the search for the capacity has tried, the median of its steps; solid the 99th percentile, dotted the median, dashed the limit. Where the line bends up, the server is full.",
     choices: [{ unit: "ms" }] },
+  { id: "against", title: "Figures against " + (data.against.what === "clients" ? "the number of clients" : "the rate"), wide: true, sweep: data.against.points, against: data.against.what,
+    says: "One point for each load, means over the runs.",
+    choices: [{ key: "rate_per_s", label: "throughput", unit: "/s" }, { key: "p99_ms", label: "99th percentile", unit: "ms" }, { key: "p50_ms", label: "median", unit: "ms" },
+      { key: "cpu_us", label: "CPU per request", unit: "µs" }, { key: "rss_mb", label: "resident memory", unit: "MB" }, { key: "os_threads", label: "OS threads", unit: "threads" }] },
   { id: "sweep", title: "Response time against throughput", sweep: data.sweep,
     says: "One point for each load, means over the runs; solid the 99th percentile, dotted the median.",
     choices: [{ unit: "ms" }] },
@@ -76,7 +80,11 @@ const step = (figure) => (figure.own ? 1 : load().step_s);
 
 // A figure shows only the choices that some variant has data for, and is left out without any.
 function withData(figure) {
-  if (figure.sweep) return new Set(figure.sweep.map((point) => point.load)).size > 1 ? figure : null;
+  if (figure.against) {
+    const choices = figure.choices.filter(({ key }) => figure.sweep.some((point) => point[key] !== null));
+    return figure.sweep.length && choices.length ? { ...figure, choices } : null;
+  }
+  if (figure.sweep) return new Set(figure.sweep.map((point) => point.rate_per_s)).size > 1 ? figure : null;
   const drawable = (choice) => data.loads.some((one) => one.variants.some((variant) =>
     variant[choice.lines].median.some((value) => value !== null && (!figure.optional || value > 0))));
   const choices = figure.choices.filter(drawable);

@@ -31,15 +31,16 @@ const LABEL = 18;
 function spreadLabels(figure) {
   const apart = 15; // pixels
   const labels = shownVariants().map((variant) => {
-    const id = figure.sweep ? "p99_ms" + variant : "m" + variant;
+    const key = figure.against ? chosen(figure).key : "p99_ms";
+    const id = figure.sweep ? key + ":" + variant : "m" + variant;
     const ends = figure.sweep
-      ? figure.sweep.filter((point) => point.variant === variant).map((point) => point.p99_ms)
+      ? figure.sweep.filter((point) => point.variant === variant).map((point) => point[key]).filter((value) => value !== null)
       : lines(figure, variant).median.filter((value) => value !== null);
     return ends.length ? { id, at: figure.chart.convertToPixel({ yAxisIndex: 0 }, ends[ends.length - 1]) } : null;
   }).filter((label) => label && Number.isFinite(label.at)).sort((a, b) => a.at - b.at);
   labels.forEach((label, index) => { label.to = index ? Math.max(label.at, labels[index - 1].to + apart) : label.at; });
   // Pushed down only, the last might leave the picture: the lowest stays above the axis, and pushes the others up.
-  let floor = figure.chart.convertToPixel({ yAxisIndex: 0 }, figure.logarithmic ? 1 : 0) || Infinity;
+  let floor = figure.chart.convertToPixel({ yAxisIndex: 0 }, figure.logarithmic || figure.log ? 1 : 0) || Infinity;
   [...labels].reverse().forEach((label) => { label.to = Math.min(label.to, floor); floor = label.to - apart; });
   const moved = labels.filter((label) => Math.abs(label.to - label.at) > 0.5);
   if (moved.length) figure.chart.setOption({ series: moved.map(({ id, at, to }) => ({ id, endLabel: { offset: [0, to - at] } })) });
@@ -61,15 +62,25 @@ function limitSeries(figure) {
   }));
 }
 
+// The ids of these lines are `figure:variant`.
 function sweepSeries(figure, variant, labelled) {
   const mine = figure.sweep.filter((point) => point.variant === variant);
-  const one = (key, type, width) => ({
-    type: "line", id: key + variant, name: data.variants[variant], animation: false, symbol: "circle", symbolSize: 8,
-    data: mine.map((point) => ({ value: [point.rate_per_s, point[key]], load: point.load, what: key.slice(0, 3) })),
+  const one = (key, type, width, named) => ({
+    type: "line", id: key + ":" + variant, name: data.variants[variant], animation: false, symbol: "circle", symbolSize: 8,
+    data: mine.map((point) => ({ value: [figure.against ? point.x : point.rate_per_s, point[key]], load: point.load, what: key.slice(0, 3) })),
     lineStyle: { color: variantColour(variant), type, width }, itemStyle: { color: variantColour(variant) },
-    endLabel: { show: labelled && key === "p99_ms", formatter: shorten(data.variants[variant], LABEL), color: variantColour(variant), fontFamily: font(), fontSize: 12, distance: 8 },
+    endLabel: { show: labelled && named, formatter: shorten(data.variants[variant], LABEL), color: variantColour(variant), fontFamily: font(), fontSize: 12, distance: 8 },
   });
-  return [one("p99_ms", "solid", 2.4), one("p50_ms", "dotted", 1.6)];
+  if (figure.against) return [one(chosen(figure).key, "solid", 2.4, true)];
+  return [one("p99_ms", "solid", 2.4, true), one("p50_ms", "dotted", 1.6, false)];
+}
+
+// The limit of a search for the capacity, dashed from side to side.
+function limitOfSweep(figure) {
+  if (!figure.limit_ms) return [];
+  const last = Math.max(...figure.sweep.map((point) => point.rate_per_s));
+  return [{ type: "line", id: "l", animation: false, silent: true, symbol: "none", z: 1, data: [[0, figure.limit_ms], [last, figure.limit_ms]],
+    lineStyle: { color: colour("--soft"), width: 1.2, type: [4, 4] } }];
 }
 
 const LANE = 20; // pixels

@@ -1,5 +1,6 @@
 //! What the pictures show, as plain numbers: for each load and variant one line per run and the median of the runs.
 
+mod against;
 mod curve;
 mod events;
 mod lines;
@@ -11,6 +12,7 @@ use crate::record::{LoadSample, ProcessSample, Record};
 use crate::report::html::method::ran;
 use crate::report::summary::load_words;
 use crate::result::ResultDocument;
+use against::{Against, against};
 use events::Events;
 use lines::{Fold, Lines, Steps, rounded};
 use serde::Serialize;
@@ -26,8 +28,13 @@ pub struct Pictures {
     pub loads: Vec<LoadPictures>,
     /// Rate and response times of each variant over the loads.
     pub sweep: Vec<SweepPoint>,
-    /// The same at every step of a search for the capacity: where it bends, the server is full.
+    /// Response times against the rate that was asked, at every step of a search for the capacity: where it bends, the
+    /// server is full.
     pub knee: Vec<SweepPoint>,
+    /// The limit of that search, ms.
+    pub knee_limit_ms: Option<f64>,
+    /// Figures against the number of clients, or the rate.
+    pub against: Against,
 }
 
 /// The pictures of one load.
@@ -95,7 +102,7 @@ pub struct SweepPoint {
     pub variant: usize,
     /// The load (the step) in words.
     pub load: String,
-    /// Requests per second.
+    /// Requests per second: answered under a load, asked at a step.
     pub rate_per_s: f64,
     /// Median response time, ms.
     pub p50_ms: f64,
@@ -122,6 +129,8 @@ pub fn pictures(document: &ResultDocument) -> Pictures {
     Pictures {
         sweep: sweep::loads(document, &variants),
         knee: sweep::steps(document, &variants),
+        knee_limit_ms: sweep::limit_ms(document),
+        against: against(document, &variants),
         cores,
         variants,
         loads,

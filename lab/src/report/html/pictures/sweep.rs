@@ -1,7 +1,8 @@
-//! Response time against throughput: over the loads of an experiment, and over the steps of a search for the capacity.
+//! Response time against throughput over the loads of an experiment, and against the rate over the steps of a search for
+//! the capacity.
 
 use super::SweepPoint;
-use super::lines::rounded;
+use super::lines::{median, rounded};
 use crate::compare::metric::Metric;
 use crate::experiment::LoadKind;
 use crate::record::Record;
@@ -33,32 +34,42 @@ pub fn loads(document: &ResultDocument, variants: &[String]) -> Vec<SweepPoint> 
     points
 }
 
-/// Every step of every round, by rate. A step without an answer has no times and is left out.
+/// The limit of the search for a capacity, where the metric is one that is drawn.
+pub fn limit_ms(document: &ResultDocument) -> Option<f64> {
+    document.experiment.loads.iter().find_map(|load| match load.kind {
+        LoadKind::Capacity(capacity) => {
+            matches!(capacity.metric, Metric::P50 | Metric::P99).then_some(capacity.limit_ms)
+        }
+        LoadKind::Closed { .. } | LoadKind::Open { .. } => None,
+    })
+}
+
+/// The steps of all rounds by the rate that was asked, one point for each rate: the median of its steps. Steps without an
+/// answer have no times and are left out.
 pub fn steps(document: &ResultDocument, variants: &[String]) -> Vec<SweepPoint> {
     let mut points = Vec::new();
     for (index, variant) in variants.iter().enumerate() {
         let mine = |record: &&Record| record.variant == *variant;
         let searches = document.records.iter().filter(mine).filter_map(|record| record.capacity.as_ref());
-        let mut steps: Vec<SweepPoint> =
-            searches.flat_map(|search| &search.steps).filter_map(|step| point(index, step)).collect();
-        steps.sort_by(|a, b| a.rate_per_s.total_cmp(&b.rate_per_s));
-        points.extend(steps);
+        let mut steps: Vec<&CapacityStep> = searches.flat_map(|search| &search.steps).collect();
+        steps.sort_by(|a, b| a.asked_per_s.total_cmp(&b.asked_per_s));
+        let by_rate = steps.chunk_by(|a, b| a.asked_per_s.total_cmp(&b.asked_per_s).is_eq());
+        points.extend(by_rate.filter_map(|steps| point(index, steps)));
     }
     points
 }
 
-fn point(variant: usize, step: &CapacityStep) -> Option<SweepPoint> {
-    let verdict = match step.verdict {
-        StepVerdict::Sustained => "sustained",
-        StepVerdict::Broken => "not sustained",
-        StepVerdict::Generator => "the generator was the bottleneck",
+fn point(variant: usize, steps: &[&CapacityStep]) -> Option<SweepPoint> {
+    let sustained = steps.iter().filter(|step| step.verdict == StepVerdict::Sustained).count();
+    let of = |figure: fn(&CapacityStep) -> Option<f64>| {
+        median(steps.iter().filter_map(|step| figure(step)).collect())
     };
     Some(SweepPoint {
         variant,
-        load: format!("{}/s asked: {verdict}", figures::number(step.asked_per_s)),
-        rate_per_s: rounded(step.reached_per_s),
-        p50_ms: rounded(step.p50_ms?),
-        p99_ms: rounded(step.p99_ms?),
+        load: format!("sustained in {sustained} of {}", figures::plural(steps.len(), "step")),
+        rate_per_s: rounded(steps.first()?.asked_per_s),
+        p50_ms: of(|step| step.p50_ms)?,
+        p99_ms: of(|step| step.p99_ms)?,
     })
 }
 
@@ -66,24 +77,33 @@ fn point(variant: usize, step: &CapacityStep) -> Option<SweepPoint> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_step_is_a_point_with_its_verdict_and_one_without_answers_is_none() {
-        let step = CapacityStep {
+    fn step(p99_ms: Option<f64>, verdict: StepVerdict) -> CapacityStep {
+        CapacityStep {
             asked_per_s: 4_000.0,
             reached_per_s: 3_912.4,
             length_s: 3.0,
             p50_ms: Some(52.0),
-            p99_ms: Some(340.0),
+            p99_ms,
             max_ms: None,
             failed: 0,
             cpu_cores: None,
             generator_share: 0.1,
-            verdict: StepVerdict::Broken,
+            verdict,
             why: None,
-        };
-        let found = point(1, &step).unwrap();
-        assert_eq!((found.load.as_str(), found.rate_per_s), ("4,000/s asked: not sustained", 3_912.0));
+        }
+    }
+
+    #[test]
+    fn the_steps_at_one_rate_are_one_point_with_their_median_and_their_verdicts() {
+        let steps = [
+            step(Some(340.0), StepVerdict::Broken),
+            step(Some(60.0), StepVerdict::Sustained),
+            step(Some(900.0), StepVerdict::Generator),
+            step(None, StepVerdict::Broken),
+        ];
+        let found = point(1, &steps.each_ref()).unwrap();
+        assert_eq!((found.load.as_str(), found.rate_per_s), ("sustained in 1 of 4 steps", 4_000.0));
         assert_eq!((found.p50_ms, found.p99_ms), (52.0, 340.0));
-        assert_eq!(point(1, &CapacityStep { p99_ms: None, ..step }), None);
+        assert_eq!(point(1, &[&steps[3]]), None);
     }
 }
