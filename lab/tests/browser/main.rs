@@ -64,10 +64,11 @@ fn is_quiet(page: &Page) {
 }
 
 /// All but the failures, which the demo does not have.
-const FIGURES: [&str; 15] = [
+const FIGURES: [&str; 16] = [
     "curve",
     "rate",
     "p99",
+    "against",
     "sweep",
     "warmup",
     "memory",

@@ -40,7 +40,7 @@ pub fn limit_ms(document: &ResultDocument) -> Option<f64> {
         LoadKind::Capacity(capacity) => {
             matches!(capacity.metric, Metric::P50 | Metric::P99).then_some(capacity.limit_ms)
         }
-        LoadKind::Closed { .. } | LoadKind::Open { .. } => None,
+        _ => None,
     })
 }
 
