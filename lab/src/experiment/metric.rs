@@ -41,6 +41,18 @@ pub enum Metric {
 }
 
 impl Metric {
+    /// The few that a table of comparisons shows.
+    pub const IN_TABLES: [Self; 8] = [
+        Self::Rate,
+        Self::Capacity,
+        Self::P50,
+        Self::P99,
+        Self::P99_9,
+        Self::CpuPerRequest,
+        Self::RssPeak,
+        Self::OsThreads,
+    ];
+
     /// All of them, in the order in which reports show them.
     pub const ALL: [Self; 31] = [
         Self::Rate,

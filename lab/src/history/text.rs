@@ -9,17 +9,6 @@ use crate::report::figures;
 use crate::result::{Ratio, Verdict};
 use std::fmt::Write as _;
 
-/// The figures of a comparison.
-const METRICS: [Metric; 8] = [
-    Metric::Rate,
-    Metric::Capacity,
-    Metric::P50,
-    Metric::P99,
-    Metric::P99_9,
-    Metric::CpuPerRequest,
-    Metric::RssPeak,
-    Metric::OsThreads,
-];
 /// The figures that a history compares with the result before.
 const HEADLINES: [Metric; 3] = [Metric::Rate, Metric::Capacity, Metric::P99];
 
@@ -78,7 +67,7 @@ fn differences(text: &mut String, change: &Change) {
 
 fn table(changed: &Changed) -> String {
     let rows: Vec<[String; 5]> =
-        METRICS.into_iter().filter_map(|metric| row(metric, changed.ratio(metric)?)).collect();
+        Metric::IN_TABLES.into_iter().filter_map(|metric| row(metric, changed.ratio(metric)?)).collect();
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let [label, a, b, ratio, interval] = [0, 1, 2, 3, 4].map(width);
     let line = |(row, metric): (&[String; 5], &str)| {
@@ -87,7 +76,7 @@ fn table(changed: &Changed) -> String {
             row[0], row[1], row[2], row[3], row[4]
         )
     };
-    let verdicts: Vec<&str> = METRICS
+    let verdicts: Vec<&str> = Metric::IN_TABLES
         .into_iter()
         .filter_map(|metric| changed.ratio(metric))
         .map(|ratio| verdict_words(ratio.verdict))

@@ -8,18 +8,6 @@ use crate::report::summary::{LoadPart, Summary, Why, summary};
 use crate::result::{Comparison, ResultDocument, Skipped};
 use std::fmt::Write as _;
 
-/// The ratios that the table shows.
-const METRICS: [Metric; 8] = [
-    Metric::Rate,
-    Metric::Capacity,
-    Metric::P50,
-    Metric::P99,
-    Metric::P99_9,
-    Metric::CpuPerRequest,
-    Metric::RssPeak,
-    Metric::OsThreads,
-];
-
 /// The whole result.
 #[must_use]
 pub fn markdown(document: &ResultDocument) -> String {
@@ -94,7 +82,7 @@ fn sentence(answer: &Answer) -> String {
 fn ratios(text: &mut String, comparison: &Comparison) {
     let (variant, baseline) = (plain(&comparison.variant), plain(&comparison.baseline));
     let _ = writeln!(text, "| | {variant} | {baseline} | ratio | interval | |\n|---|--:|--:|--:|--:|---|");
-    for metric in METRICS {
+    for metric in Metric::IN_TABLES {
         if let Some(ratio) = ratio_of(comparison, metric) {
             let _ = writeln!(
                 text,

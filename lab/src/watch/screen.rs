@@ -145,12 +145,14 @@ impl Screen {
         self.pools.values().filter(|pool| pool.kind != "hikari" && pool.max > 0)
     }
 
-    /// Are all carriers taken while virtual threads wait and the operating system runs fewer than are mounted? Then
-    /// something holds them: pinned threads, whether an event tells of them or not.
+    /// Do virtual threads wait while the operating system runs fewer carriers than there may be? Then something holds the
+    /// others: pinned threads, whether an event tells of them or not. Java 21 does not count a carrier in `Object.wait` as
+    /// mounted; there a queue longer than the carriers are many says that none of them is free.
     #[must_use]
     pub fn carriers_held(&self) -> bool {
         self.carriers.as_ref().is_some_and(|it| {
-            it.queued > 0 && it.mounted >= it.parallelism && (0..it.mounted as i32).contains(&it.running)
+            let taken = it.mounted >= it.parallelism || it.queued > u64::from(it.parallelism);
+            it.queued > 0 && taken && (0..it.parallelism as i32).contains(&it.running)
         })
     }
 }

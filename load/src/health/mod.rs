@@ -87,7 +87,7 @@ pub fn own_lag_p99_ms(outcome: &LoadOutcome) -> Option<f64> {
     }
     let waited = outcome.waited_for_connection as f64 / outcome.send_lag.count() as f64;
     let own_p99 = outcome.send_lag.at_quantile(0.99 * (1.0 - waited).max(0.0));
-    (waited < 1.0).then(|| own_p99.as_secs_f64() * 1e3)
+    (waited < 1.0).then_some(own_p99.as_secs_f64() * 1e3)
 }
 
 /// Was the asked rate reached, by what was sent and by what came back?

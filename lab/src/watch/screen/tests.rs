@@ -69,8 +69,10 @@ fn a_pool_that_was_closed_is_forgotten() {
 }
 
 #[test]
-fn carriers_are_held_when_all_are_mounted_some_do_not_run_and_others_wait() {
+fn carriers_are_held_when_threads_wait_and_carriers_do_not_run() {
     assert!(screen(&carriers(2, 2, 40, 0)).carriers_held());
+    assert!(screen(&carriers(2, 0, 40, 0)).carriers_held(), "as Java 21 tells of carriers in Object.wait");
+    assert!(!screen(&carriers(2, 1, 1, 1)).carriers_held(), "one is about to be taken");
     assert!(!screen(&carriers(2, 2, 40, 2)).carriers_held(), "they work");
     assert!(!screen(&carriers(2, 1, 0, 0)).carriers_held(), "one is free");
     assert!(!screen(&carriers(2, 2, 40, -1)).carriers_held(), "it is not known what runs");
