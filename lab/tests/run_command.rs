@@ -233,6 +233,22 @@ fn a_full_disk_is_named_and_the_result_before_it_stays_whole() {
 }
 
 #[test]
+fn what_the_warm_up_left_behind_is_served_before_measuring_begins() {
+    let folder = tempfile::tempdir().unwrap();
+    // One worker of 100 ms: ten clients leave a second of work behind, half of what is measured.
+    let text = format!(
+        "question: q\nrequest: /\nwarmup: 1s\nruns: 1\nvariants: {{a: {{command: \"{}\", env: {{WORKERS: 1}}}}}}\n\
+         loads: [{{clients: 10, duration: 2s}}]\n",
+        delay("100")
+    );
+    let path = experiment(&folder, &text);
+    let output = run_with(&path, &["--no-probe"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let requests = &result(&path.with_extension("out"))["records"][0]["measured"]["requests"];
+    assert!((16..=20).contains(&requests["ok"].as_u64().unwrap()), "{requests}");
+}
+
+#[test]
 fn rounds_end_when_a_clear_answer_is_decided() {
     let out = tempfile::tempdir().unwrap();
     let output = compare(out.path(), &delay("5"), &delay("50"), &[]).output().unwrap();
