@@ -59,7 +59,7 @@ fn claim_row(document: &ResultDocument, claim: &ClaimResult) -> Row {
     let verdict = match (claim.holds, &claim.why) {
         (Some(_), _) if !document.trusted => {
             let why = document.why_not.first().map_or("the figures cannot be trusted", String::as_str);
-            format!("no verdict: {why}")
+            format!("no verdict: {}", in_short(why))
         }
         (None, Some(why)) => format!("{}: {why}", claim_words(claim)),
         _ => claim_words(claim).to_owned(),
@@ -71,6 +71,11 @@ fn claim_row(document: &ResultDocument, claim: &ClaimResult) -> Row {
         measured: figure(claim.measured),
         verdict,
     }
+}
+
+/// A reason without its details, which stand in the result's own report.
+fn in_short(why: &str) -> String {
+    why.split(": ").take(2).collect::<Vec<_>>().join(": ")
 }
 
 fn published_row(document: &ResultDocument) -> Option<Row> {
@@ -140,4 +145,16 @@ pub fn markdown(documents: &[&ResultDocument]) -> String {
     let facts = [distinct(days), distinct(machines)].map(|texts| texts.join("; "));
     let _ = writeln!(out, "\nMeasured {} on {}.", markdown::plain(&facts[0]), markdown::plain(&facts[1]));
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_short;
+
+    #[test]
+    fn a_reason_keeps_who_and_what_and_leaves_the_advice_to_the_report() {
+        let why = "cpp under ab: ab was the bottleneck, not the server: it used 98 % of a core: give it more";
+        assert_eq!(in_short(why), "cpp under ab: ab was the bottleneck, not the server");
+        assert_eq!(in_short("nobody knows"), "nobody knows");
+    }
 }
