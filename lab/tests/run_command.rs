@@ -288,6 +288,11 @@ fn the_protocol_of_a_study_makes_its_rounds_and_leaves_out_the_first() {
     let records = document["records"].as_array().unwrap();
     let dropped: Vec<bool> = records.iter().map(|record| record["dropped"].as_bool().unwrap()).collect();
     assert_eq!(dropped, [true, true, false, false, false, false]);
-    assert_eq!(rate_of(&document)["runs"], serde_json::json!([2, 2]));
+    // A run that another program disturbed is left out as well; the first ones count never.
+    let rate = rate_of(&document);
+    assert!(
+        rate["runs"].as_array().unwrap().iter().all(|runs| (1..=2).contains(&runs.as_u64().unwrap())),
+        "{rate}"
+    );
     assert_eq!(document["rounds"][0]["why"], "these are all that were asked for");
 }

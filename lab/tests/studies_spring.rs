@@ -62,7 +62,7 @@ fn the_computation_has_the_figures_of_the_study() {
 
 #[test]
 fn the_quick_sizes_take_under_ninety_seconds() {
-    for (name, runs) in [("spring-chain.yaml", 6), ("spring-boot.yaml", 8), ("computation.yaml", 9)] {
+    for (name, runs) in [("spring-chain.yaml", 3), ("spring-boot.yaml", 4), ("computation.yaml", 9)] {
         let small = experiment(name, true);
         assert_eq!(plan(&small).len(), runs, "{name}");
         assert!(estimate_s(&small).is_some_and(|seconds| seconds < 90.0), "{name}: {:?}", estimate_s(&small));
