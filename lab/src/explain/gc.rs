@@ -72,22 +72,18 @@ impl SlowSeconds {
         let number = ((seconds.len() as f64 * SLOWEST_SHARE).ceil() as usize).max(2);
         let (slowest, others) = seconds.split_at(number);
         let is_slow = |max_ms: f64| max_ms >= SLOW * p50_ms && max_ms >= p50_ms + SLOWER_BY_MS;
-        let enough = |max_ms: f64| EXPLAINS * (max_ms - p50_ms);
-        let explained: Vec<f64> = slowest
+        let needs = slowest
             .iter()
             .filter(|&&(_, max_ms)| is_slow(max_ms))
-            .filter_map(|&(second, max_ms)| {
-                longest_during(pauses, second, max_ms).filter(|&it| it >= enough(max_ms))
-            })
-            .collect();
-        let shortest = explained.iter().copied().fold(f64::INFINITY, f64::min);
+            .map(|&(second, max_ms)| (second, max_ms, EXPLAINS * (max_ms - p50_ms)));
+        let Explained { explained, shortest_ms, left } = explain_each(needs.collect(), pauses);
         let as_long = |&&(second, max_ms): &&(f64, f64)| {
-            longest_during(pauses, second, max_ms).is_some_and(|pause| pause >= shortest)
+            left.iter().any(|pause| pause.duration_ms >= shortest_ms && could_delay(pause, second, max_ms))
         };
         let seen = Self {
             slowest_ms: slowest[0].1,
             count: number as f64,
-            explained: explained.len() as f64,
+            explained: explained as f64,
             others: others.iter().filter(as_long).count() as f64 / others.len() as f64,
         };
         let share = seen.explained / seen.count;
@@ -95,14 +91,42 @@ impl SlowSeconds {
     }
 }
 
-/// The longest pause that a response of this second could have waited through: it ends before the second does, and begins
-/// when the slowest of the second's responses was on its way.
-fn longest_during(pauses: &[Pause], second: f64, max_ms: f64) -> Option<f64> {
-    let during = |pause: &&Pause| {
-        let end_s = pause.t_s + pause.duration_ms / 1_000.0;
-        end_s <= second + 1.0 && end_s >= second - max_ms / 1_000.0 && pause.t_s >= second - max_ms / 1_000.0
-    };
-    pauses.iter().filter(during).map(|pause| pause.duration_ms).reduce(f64::max)
+/// What the pauses explain of the slow seconds.
+struct Explained {
+    /// How many of them.
+    explained: usize,
+    /// The shortest pause that explains one.
+    shortest_ms: f64,
+    /// The pauses that explain none.
+    left: Vec<Pause>,
+}
+
+/// A pause explains one second only: near the border of two it delays responses of both, and it is still one event, which
+/// is no coincidence of pauses and slow seconds. `needs`: the second, its slowest response, and the shortest pause that
+/// explains it.
+fn explain_each(mut needs: Vec<(f64, f64, f64)>, pauses: &[Pause]) -> Explained {
+    needs.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut left = pauses.to_vec();
+    left.sort_by(|a, b| a.t_s.total_cmp(&b.t_s));
+    let (mut explained, mut shortest_ms) = (0, f64::INFINITY);
+    for (second, max_ms, enough_ms) in needs {
+        // The first that will do: a later one may do for the next second too.
+        let it = left
+            .iter()
+            .position(|pause| pause.duration_ms >= enough_ms && could_delay(pause, second, max_ms));
+        if let Some(it) = it {
+            shortest_ms = shortest_ms.min(left.remove(it).duration_ms);
+            explained += 1;
+        }
+    }
+    Explained { explained, shortest_ms, left }
+}
+
+/// Whether a response of this second could have waited through the pause: it ends before the second does, and begins when
+/// the slowest of the second's responses was on its way.
+fn could_delay(pause: &Pause, second: f64, max_ms: f64) -> bool {
+    let end_s = pause.t_s + pause.duration_ms / 1_000.0;
+    end_s <= second + 1.0 && pause.t_s >= second - max_ms / 1_000.0
 }
 
 impl Rule for GarbageCollection {
@@ -154,6 +178,10 @@ mod tests {
 
     /// 20 seconds of a server that answers in 50 ms; two of them have a response of 400 ms.
     fn slow_at_5_and_12(pauses: &[(f64, f64)]) -> Record {
+        slow_in(&[5, 12], pauses)
+    }
+
+    fn slow_in(seconds: &[u32], pauses: &[(f64, f64)]) -> Record {
         let mut record = run(4_000.0, 49.0, 50.0, 0.9);
         let second = |index: u32| LoadSample {
             t_s: f64::from(index) + 0.5,
@@ -161,7 +189,7 @@ mod tests {
             failed_per_s: 0.0,
             p50_ms: Some(50.0),
             p99_ms: Some(60.0),
-            max_ms: Some(if index == 5 || index == 12 { 400.0 } else { 70.0 }),
+            max_ms: Some(if seconds.contains(&index) { 400.0 } else { 70.0 }),
         };
         record.load_series = (0..20).map(second).collect();
         let pause = |&(t_s, duration_ms): &(f64, f64)| Pause { t_s, duration_ms, name: "Pause".to_owned() };
@@ -180,6 +208,34 @@ mod tests {
         assert_eq!(finding.sentence, expected);
     }
 
+    /// The first pause could have delayed responses of both seconds, the second one only those of 12.
+    #[test]
+    fn two_slow_seconds_side_by_side_need_two_pauses() {
+        let record = slow_in(&[11, 12], &[(11.65, 330.0), (12.3, 310.0)]);
+        let finding = look(&GarbageCollection, "clients: 200", record).expect("a finding");
+        assert!(finding.sentence.contains("in 2 of the 2 slowest seconds"), "{}", finding.sentence);
+    }
+
+    /// As seen: 20 ms of sleep, and one pause of 30 ms just before the border of two seconds.
+    #[test]
+    fn one_pause_near_the_border_of_two_seconds_is_no_coincidence() {
+        let mut record = slow_in(&[], &[(1.962, 30.5)]);
+        let maxima = [26.0, 55.8, 52.0, 25.0, 24.0, 26.0];
+        record.load_series.truncate(maxima.len());
+        for (second, max_ms) in record.load_series.iter_mut().zip(maxima) {
+            (second.p50_ms, second.max_ms) = (Some(20.5), Some(max_ms));
+        }
+        let measured = record.measured.as_mut().expect("it was measured");
+        measured.response_time_ms.as_mut().expect("it has times").p50 = 20.5;
+        let other = |record: &mut Record| {
+            let jvm = record.jvm.as_mut().expect("it has a probe");
+            jvm.pauses.push(Pause { t_s: 2.5, duration_ms: 30.0, name: "Pause".to_owned() });
+        };
+        assert_eq!(look(&GarbageCollection, "clients: 20", record.clone()), None);
+        other(&mut record);
+        assert!(look(&GarbageCollection, "clients: 20", record).is_some(), "two pauses are");
+    }
+
     #[test]
     fn a_server_that_is_stopped_for_a_fifth_of_the_time_is_named() {
         let pauses: Vec<(f64, f64)> = (0..40).map(|step| (f64::from(step) * 0.5, 50.0)).collect();
@@ -195,6 +251,7 @@ mod tests {
             ("short pauses in the slow seconds", slow_at_5_and_12(&[(5.1, 20.0), (12.2, 20.0)])),
             ("a pause that began after the slow responses", slow_at_5_and_12(&[(5.9, 330.0), (12.9, 330.0)])),
             ("one of the two", slow_at_5_and_12(&[(5.1, 330.0)])),
+            ("one pause across two slow seconds", slow_in(&[11, 12], &[(11.65, 330.0)])),
             ("short pauses in every second", slow_at_5_and_12(&everywhere)),
             ("no probe", Record { jvm: None, ..slow_at_5_and_12(&[(5.1, 330.0), (12.2, 330.0)]) }),
         ];
