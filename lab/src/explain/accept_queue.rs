@@ -42,7 +42,7 @@ impl Rule for AcceptQueue {
         let finding = scene.finding(self.name(), sentence, seen, confidence(held, runs));
         let advice = "raise the backlog above the number of clients: `accept_count` here, acceptCount in Tomcat, and the \
             kernel's net.core.somaxconn";
-        Some(Finding { advice: Some(advice.to_owned()), ..finding })
+        Some(finding.advising(advice))
     }
 }
 

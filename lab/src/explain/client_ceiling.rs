@@ -44,7 +44,7 @@ impl Rule for ClientCeiling {
         seen.extend(facts.cpu_evidence());
         let advice = "its limit was not reached: use more clients, or a rate, to find it";
         let finding = scene.finding(self.name(), sentence, seen, confidence);
-        Some(Finding { advice: Some(advice.to_owned()), ..finding })
+        Some(finding.advising(advice))
     }
 }
 

@@ -34,7 +34,7 @@ impl Rule for CpuCeiling {
         seen.push(evidence("rate seen", facts.rate_per_s, "requests/s"));
         seen.push(evidence("fastest response", facts.fastest_ms, "ms"));
         let finding = scene.finding(self.name(), sentence, seen, confidence);
-        Some(Finding { advice: Some(advice(&facts).to_owned()), ..finding })
+        Some(finding.advising(advice(&facts)))
     }
 }
 

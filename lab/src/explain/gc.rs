@@ -2,7 +2,7 @@
 
 use super::figure::{ms, percent};
 use super::scene::mean_of;
-use super::{Rule, Scene, evidence};
+use super::{Rule, Scene, known};
 use crate::record::jvm::Pause;
 use crate::record::{LoadSample, Record};
 use crate::result::Finding;
@@ -161,12 +161,11 @@ impl Rule for GarbageCollection {
             ("of them with a pause that explains them", slow(|it| it.explained), "seconds"),
             ("other seconds with such a pause", slow(|it| it.others * 100.0), "%"),
         ];
-        let seen =
-            figures.iter().filter_map(|(what, value, unit)| Some(evidence(what, (*value)?, unit))).collect();
+        let seen = known(&figures);
         let advice = "a larger heap (-Xmx), a collector with shorter pauses (-XX:+UseZGC) or fewer allocations for each \
             request may help";
         let finding = scene.finding(self.name(), sentence, seen, confidence);
-        Some(Finding { advice: Some(advice.to_owned()), ..finding })
+        Some(finding.advising(advice))
     }
 }
 

@@ -34,7 +34,7 @@ impl Rule for Generator {
         );
         let finding = scene.finding(self.name(), sentence, seen, confidence(held, runs));
         let advice = "give the generator more threads or another machine, or ask for less";
-        Some(Finding { advice: Some(advice.to_owned()), ..finding })
+        Some(finding.advising(advice))
     }
 }
 

@@ -96,7 +96,7 @@ impl Rule for Limits {
         let first = found.into_iter().next()?;
         let sentence = format!("{} (in {held} of {runs} runs)", first.what);
         let finding = scene.finding(self.name(), sentence, first.evidence, confidence(held, runs));
-        Some(Finding { advice: Some(first.advice.to_owned()), ..finding })
+        Some(finding.advising(first.advice))
     }
 }
 

@@ -118,7 +118,7 @@ impl Rule for MemoryGrowth {
             evidence("window", seconds, "s"),
         ];
         let finding = scene.finding(self.name(), sentence, seen, confidence);
-        Some(Finding { advice: Some(advice.to_owned()), ..finding })
+        Some(finding.advising(advice))
     }
 }
 

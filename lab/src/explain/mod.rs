@@ -74,6 +74,18 @@ fn evidence(what: &str, value: f64, unit: &str) -> Evidence {
     Evidence { what: what.to_owned(), value, unit: unit.to_owned() }
 }
 
+/// Those of the figures that were measured.
+fn known(figures: &[(&str, Option<f64>, &str)]) -> Vec<Evidence> {
+    figures.iter().filter_map(|&(what, value, unit)| Some(evidence(what, value?, unit))).collect()
+}
+
+impl Finding {
+    /// With what might help.
+    fn advising(self, advice: impl Into<String>) -> Self {
+        Self { advice: Some(advice.into()), ..self }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

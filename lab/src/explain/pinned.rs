@@ -7,7 +7,7 @@ use super::carriers::Carriers;
 use super::figure::{ms, percent, whole};
 use super::scene::mean_of;
 use super::site::{place, place_and_application};
-use super::{Rule, Scene, evidence};
+use super::{Rule, Scene, known};
 use crate::record::Record;
 use crate::record::jvm::{JvmReadings, SiteTotal};
 use crate::result::{Evidence, Finding};
@@ -99,7 +99,7 @@ impl Rule for Pinned {
         let by_events = worst.by_events();
         let sentence = if by_events { told_by_events(worst, &runs) } else { told_by_carriers(worst) };
         let finding = scene.finding(self.name(), sentence, seen(&runs), confidence);
-        Some(Finding { advice: Some(advice(worst, by_events)), ..finding })
+        Some(finding.advising(advice(worst, by_events)))
     }
 }
 
@@ -156,7 +156,7 @@ fn seen(runs: &[Seen]) -> Vec<Evidence> {
         ("rate seen", mean(|it| Some(it.rate_per_s)), "requests/s"),
         ("CPU of the server", mean(|it| Some(it.server_cpu_cores)), "cores"),
     ];
-    figures.iter().filter_map(|(what, value, unit)| Some(evidence(what, (*value)?, unit))).collect()
+    known(&figures)
 }
 
 /// Never a certainty: what else there is behind the pin shows only when it is gone.

@@ -80,7 +80,7 @@ impl Rule for PoolCeiling {
         let advice =
             "a larger pool (Tomcat: maxThreads), or virtual threads, may do more while the CPU is not full";
         let finding = scene.finding(self.name(), sentence, seen, confidence);
-        Some(Finding { advice: Some(advice.to_owned()), ..finding })
+        Some(finding.advising(advice))
     }
 }
 

@@ -91,7 +91,7 @@ impl Waiting {
         let advice = "a larger pool (Spring Boot: spring.datasource.hikari.maximum-pool-size) may help if the database can \
             serve it; so may holding a connection for a shorter time";
         let finding = scene.finding(self.name(), sentence, seen, confidence);
-        Finding { advice: Some(advice.to_owned()), ..finding }
+        finding.advising(advice)
     }
 
     fn site(&self, scene: &Scene<'_>, site: &SiteTotal, runs: &[Seen], confidence: f64) -> Finding {
@@ -112,7 +112,7 @@ impl Waiting {
             evidence("longest of them", site.total.longest_ms, "ms"),
         ];
         let finding = scene.finding(self.name(), sentence, seen, confidence);
-        Finding { advice: Some(advice(reason, &at)), ..finding }
+        finding.advising(advice(reason, &at))
     }
 }
 

@@ -7,7 +7,7 @@ use super::carriers::Carriers;
 use super::figure::{percent, whole};
 use super::scene::{Facts, mean_of};
 use super::site::place;
-use super::{Rule, Scene, evidence};
+use super::{Rule, Scene, known};
 use crate::record::Record;
 use crate::record::jvm::{Looks, SiteTotal};
 use crate::result::Finding;
@@ -86,14 +86,13 @@ impl Rule for WithoutProgress {
             ("CPU of the server", Some(cpu), "cores"),
             ("rate seen", Some(rate), "requests/s"),
         ];
-        let seen =
-            figures.iter().filter_map(|(what, value, unit)| Some(evidence(what, (*value)?, unit))).collect();
+        let seen = known(&figures);
         let finding = scene.finding(self.name(), sentence, seen, confidence);
         let advice = format!(
             "wait in a way that blocks (a lock's condition, a queue, LockSupport.park) instead of Thread.yield in a loop \
              at {place}: a blocked virtual thread costs no CPU"
         );
-        Some(Finding { advice: Some(advice), ..finding })
+        Some(finding.advising(advice))
     }
 }
 
