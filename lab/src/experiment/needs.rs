@@ -2,6 +2,9 @@
 
 use super::{Backend, Experiment, Server, Variant};
 
+/// The kinds of servers, in the order in which they are told.
+const KINDS: [&str; 5] = ["Tomcat", "jars", "benchmarks", "peers", "commands"];
+
 impl Experiment {
     /// Java versions, Tomcats, jars, peers and commands of its variants and what is behind them; each once, in their
     /// order.
@@ -11,54 +14,28 @@ impl Experiment {
         let own = self.variants.iter().filter_map(|variant: &Variant| variant.jdk);
         let mut jdks: Vec<u16> = own.chain(backends().filter_map(|backend: &Backend| backend.jdk)).collect();
         jdks.sort_unstable();
-        let servers = || {
-            let own = self.variants.iter().map(|variant| &variant.server);
-            own.chain(backends().map(|backend| &backend.server))
-        };
-        let of = |pick: fn(&Server) -> Option<String>| servers().filter_map(pick).collect();
-        let kinds = [
-            ("Java", jdks.iter().map(u16::to_string).collect()),
-            (
-                "Tomcat",
-                of(|server| match server {
-                    Server::Tomcat { version, .. } => Some(version.clone()),
-                    _ => None,
-                }),
-            ),
-            (
-                "jars",
-                of(|server| match server {
-                    Server::Jar { jar, .. } => Some(jar.clone()),
-                    _ => None,
-                }),
-            ),
-            (
-                "benchmarks",
-                of(|server| match server {
-                    Server::Benchmark { benchmark, .. } => Some(benchmark.clone()),
-                    _ => None,
-                }),
-            ),
-            (
-                "peers",
-                of(|server| match server {
-                    Server::Peer { peer, .. } => Some(peer.clone()),
-                    _ => None,
-                }),
-            ),
-            (
-                "commands",
-                of(|server| match server {
-                    Server::Command { command, .. } => command.split_whitespace().next().map(str::to_owned),
-                    _ => None,
-                }),
-            ),
-        ];
-        kinds.into_iter().filter_map(|(kind, names)| listed(kind, names)).collect()
+        let own = self.variants.iter().map(|variant| &variant.server);
+        let servers: Vec<_> =
+            own.chain(backends().map(|backend| &backend.server)).filter_map(kind_and_name).collect();
+        let of = |kind: &'static str| servers.iter().filter(move |it| it.0 == kind).map(|it| it.1.to_owned());
+        let javas = listed("Java", jdks.iter().map(u16::to_string));
+        let others = KINDS.iter().filter_map(|&kind| listed(kind, of(kind)));
+        javas.into_iter().chain(others).collect()
     }
 }
 
-fn listed(kind: &str, names: Vec<String>) -> Option<String> {
+/// What kind of thing a server is, one of [`KINDS`], and which of them.
+fn kind_and_name(server: &Server) -> Option<(&'static str, &str)> {
+    Some(match server {
+        Server::Tomcat { version, .. } => ("Tomcat", version),
+        Server::Jar { jar, .. } => ("jars", jar),
+        Server::Benchmark { benchmark, .. } => ("benchmarks", benchmark),
+        Server::Peer { peer, .. } => ("peers", peer),
+        Server::Command { command, .. } => ("commands", command.split_whitespace().next()?),
+    })
+}
+
+fn listed(kind: &str, names: impl Iterator<Item = String>) -> Option<String> {
     let mut once: Vec<String> = Vec::new();
     for name in names {
         if !once.contains(&name) {
