@@ -4,7 +4,7 @@ use super::claim::certainty::{Certainty, certainty};
 use super::comparison::compare;
 use super::metric::Metric;
 use super::ratio::MARGIN;
-use crate::experiment::claim::{Names, parse};
+use crate::experiment::claim::{Claim, Names, parse};
 use crate::experiment::{Experiment, LoadKind, LoadSpec};
 use crate::record::Record;
 use crate::result::{Interval, Verdict};
@@ -27,9 +27,7 @@ pub fn decided(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> 
         ratios.all(|ratio| ratio.interval.is_some_and(|interval| is_known(interval, ratio.verdict)));
     let claims: Vec<Certainty> = claims_about(experiment, load)
         .iter()
-        .map(|written| parse(written, &Names::of(experiment)))
-        .filter_map(Result::ok)
-        .map(|claim| certainty(&claim, records, load.looks().len()))
+        .map(|claim| certainty(claim, records, load.looks().len()))
         .collect();
     let open = claims.iter().any(|claim| matches!(claim, Certainty::Open));
     let why = match (compared.is_empty(), claims.is_empty()) {
@@ -64,15 +62,14 @@ pub fn is_known(interval: Interval, verdict: Verdict) -> bool {
 
 /// The claims whose figures all belong to this load or to those before it, and at least one to this one; those of
 /// variants that do not run under their load can never be tried.
-fn claims_about<'a>(experiment: &'a Experiment, load: &LoadSpec) -> Vec<&'a str> {
+fn claims_about(experiment: &Experiment, load: &LoadSpec) -> Vec<Claim> {
     let names = Names::of(experiment);
     let place = |name: &str| experiment.loads.iter().position(|load| load.name == name);
     let Some(here) = place(&load.name) else { return Vec::new() };
     let runs_under = |variant: &str, load: &LoadSpec| {
         experiment.variants.iter().any(|known| known.name == variant && known.runs_under(load))
     };
-    let about = |written: &&str| {
-        let Ok(claim) = parse(written, &names) else { return false };
+    let about = |claim: &Claim| {
         let figures = claim.figures();
         let runs = figures.iter().all(|figure| {
             place(&figure.load)
@@ -80,7 +77,7 @@ fn claims_about<'a>(experiment: &'a Experiment, load: &LoadSpec) -> Vec<&'a str>
         });
         runs && figures.iter().any(|figure| figure.load == load.name)
     };
-    experiment.claims.iter().map(|stated| stated.claim.as_str()).filter(about).collect()
+    experiment.claims.iter().filter_map(|stated| parse(&stated.claim, &names).ok()).filter(about).collect()
 }
 
 #[cfg(test)]
