@@ -8,6 +8,7 @@ use crate::experiment::Experiment;
 use crate::experiment::plan::plan;
 use crate::record::Record;
 use crate::record::capacity::SearchEnd;
+use std::collections::BTreeSet;
 use threadcount_load::report::LoadReport;
 
 /// Runs of one variant that differ by more than this disturb each other, or something disturbs them.
@@ -84,12 +85,8 @@ fn failed_runs(experiment: &Experiment, records: &[Record]) -> Vec<Doubt> {
             Doubt::about(record, 0, format!("a run failed: {why}"))
         })
         .collect();
-    let mut missing: Vec<(usize, usize)> =
-        plan(experiment).iter().map(|run| (run.variant, run.load)).collect();
-    missing.dedup();
-    missing.sort_unstable();
-    missing.dedup();
-    for (variant, load) in missing {
+    let planned: BTreeSet<_> = plan(experiment).iter().map(|run| (run.variant, run.load)).collect();
+    for (variant, load) in planned {
         let (variant, load) = (&experiment.variants[variant].name, &experiment.loads[load].name);
         if !records.iter().any(|record| record.variant == *variant && record.load == *load) {
             let sentence = "it was planned and never ran".to_owned();
