@@ -1,6 +1,6 @@
 //! A capacity load: steps at one rate each, within one server process, until the search knows enough.
 
-use super::load_plan::{at_rate, one_request};
+use super::load_plan::at_rate;
 use super::watch::{Event, Watch};
 use super::{Measurement, RunError, Runner};
 use crate::capacity::{Next, Search, StepFigures, judge};
@@ -9,12 +9,7 @@ use crate::experiment::capacity::Capacity;
 use crate::launch::launcher::RunningServer;
 use crate::record::Record;
 use crate::record::capacity::{CapacitySearch, CapacityStep, SearchEnd, StepVerdict};
-use std::time::{Duration, Instant};
-use threadcount_load::plan::LoadPlan;
 use threadcount_load::report::LoadReport;
-
-/// A backlog that is not gone by then stays, and the next step shows it.
-const SETTLE_LIMIT: Duration = Duration::from_secs(10);
 
 impl Runner<'_> {
     /// Searches the highest rate that the server sustains and gives the measurement of the last step at that rate.
@@ -32,7 +27,8 @@ impl Runner<'_> {
         loop {
             match search.next() {
                 Next::Step { rate_per_s } => {
-                    self.settle(load, spec, server)?;
+                    // The backlog of one step must not be the next one's.
+                    self.settle(load, server, Some(spec.limit_ms), "between two steps")?;
                     let plan = at_rate(load, &server.url, rate_per_s, spec.connections_at(rate_per_s))?;
                     let measurement = self.measure(plan, server, None, watch)?;
                     self.check(server, "measured")?;
@@ -58,21 +54,6 @@ impl Runner<'_> {
             }
         }
     }
-
-    /// Waits until a single request is answered within the limit, so that the backlog of one step is not the next one's.
-    fn settle(&self, load: &LoadSpec, spec: Capacity, server: &mut RunningServer) -> Result<(), RunError> {
-        let plan: LoadPlan = one_request(load, &server.url, SETTLE_LIMIT)?;
-        let since = Instant::now();
-        while since.elapsed() < SETTLE_LIMIT {
-            let outcome = self.load(&plan, server, None, &mut |_| {})?;
-            self.check(server, "between two steps")?;
-            let answered_ms = outcome.response_time.summary().map(|times| times.max);
-            if answered_ms.is_some_and(|ms| ms <= spec.limit_ms) {
-                break;
-            }
-        }
-        Ok(())
-    }
 }
 
 fn so_far<'a>(record: &'a mut Record, spec: &Capacity) -> &'a mut CapacitySearch {
@@ -86,11 +67,11 @@ fn so_far<'a>(record: &'a mut Record, spec: &Capacity) -> &'a mut CapacitySearch
 }
 
 fn step(spec: &Capacity, rate_per_s: f64, measurement: &Measurement) -> CapacityStep {
-    let Measurement { outcome, plan, samples, .. } = measurement;
+    let Measurement { outcome, plan, seen } = measurement;
     let report = LoadReport::new(outcome, plan);
     let figures = StepFigures::of(spec, rate_per_s, outcome, &report);
     let judged = judge(spec, &figures);
-    let (cost, _) = samples.cut(outcome.started_ns, outcome.ended_ns);
+    let (cost, _) = seen.samples.cut(outcome.started_ns, outcome.ended_ns);
     CapacityStep {
         asked_per_s: rate_per_s,
         reached_per_s: figures.reached_per_s(),

@@ -6,6 +6,8 @@ mod figures;
 mod foreign;
 mod jmh;
 mod load_plan;
+mod observed;
+mod settle;
 mod warm_up;
 pub mod watch;
 
@@ -14,13 +16,12 @@ use crate::experiment::{Experiment, LoadKind, LoadSpec, Server, Variant};
 use crate::foreign::ForeignError;
 use crate::launch::error::LaunchError;
 use crate::launch::launcher::{Launcher, RunningServer};
-use crate::observe::cpu_clock::stolen_ns;
 use crate::observe::probe::readings::Window;
-use crate::observe::{Sampler, Samples, network, sampler};
-use crate::record::{BeforeAfter, NetworkCounters, Record, RunFailure};
+use crate::record::{BeforeAfter, Record, RunFailure};
 use crate::result_folder::ResultFolder;
 use benchmark::Method;
 use load_plan::{LoadPlanError, load_plan};
+use observed::{Observed, observed};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -52,11 +53,7 @@ pub struct Runner<'a> {
 struct Measurement {
     outcome: LoadOutcome,
     plan: LoadPlan,
-    samples: Samples,
-    /// Of the server behind the server, where there is one.
-    behind: Option<Samples>,
-    stolen_ns: u64,
-    network: Option<NetworkCounters>,
+    seen: Observed,
 }
 
 /// Why a run ended early. What was measured until then is in its record.
@@ -182,12 +179,9 @@ impl Runner<'_> {
         };
         let outcome = &measurement.outcome;
         let window = Window { started_ns: outcome.started_ns, ended_ns: outcome.ended_ns };
-        figures::measured(record, outcome, &measurement.plan, &measurement.samples);
-        if let Some(behind) = &measurement.behind {
-            figures::backend(record, window, behind);
-        }
-        figures::stolen(record, window, measurement.stolen_ns);
-        record.network = measurement.network;
+        figures::measured(record, outcome, &measurement.plan, &measurement.seen.samples);
+        measurement.seen.beside(record, window);
+        record.network = measurement.seen.network;
         Ok(window)
     }
 
@@ -199,16 +193,9 @@ impl Runner<'_> {
         dump: Option<&Path>,
         watch: &mut dyn Watch,
     ) -> Result<Measurement, RunError> {
-        let network_before = network::read();
-        let stolen_before_ns = stolen_ns();
-        let sampler = Sampler::start(server.pid(), sampler::INTERVAL).map_err(RunError::Observe)?;
-        let behind = server.backend_pid().map(|pid| Sampler::start(pid, sampler::INTERVAL));
-        let behind = behind.transpose().map_err(RunError::Observe)?;
-        let outcome = self.load(&plan, server, dump, &mut |second| watch.event(Event::Measuring(second)))?;
-        let (samples, behind) = (sampler.stop(), behind.map(Sampler::stop));
-        let stolen_ns = stolen_ns().saturating_sub(stolen_before_ns);
-        let network = figures::grown(network_before, network::read());
-        Ok(Measurement { outcome, plan, samples, behind, stolen_ns, network })
+        let on_second = &mut |second: &Second| watch.event(Event::Measuring(second));
+        let (outcome, seen) = observed(server, |server| self.load(&plan, server, dump, on_second))?;
+        Ok(Measurement { outcome: outcome?, plan, seen })
     }
 
     /// Runs a load to its end, or until the server ends or the user stops us. Its threads are dumped halfway.
@@ -237,8 +224,7 @@ impl Runner<'_> {
                 let dump_at = Instant::now() + halfway(plan);
                 let mut dump = dump;
                 while !done.load(Ordering::Relaxed) {
-                    let ended = server.has_exited().is_some() || server.backend_has_exited().is_some();
-                    if self.interrupted.load(Ordering::Relaxed) || ended {
+                    if self.is_over(server) {
                         stop.store(true, Ordering::Relaxed);
                     }
                     if let Some(file) = dump.filter(|_| Instant::now() >= dump_at) {
@@ -255,6 +241,13 @@ impl Runner<'_> {
             outcome
         });
         Ok(outcome?)
+    }
+
+    /// Has the user stopped us, or the server ended, or the one behind it?
+    fn is_over(&self, server: &mut RunningServer) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+            || server.has_exited().is_some()
+            || server.backend_has_exited().is_some()
     }
 
     fn check(&self, server: &mut RunningServer, doing: &'static str) -> Result<(), RunError> {

@@ -8,7 +8,6 @@
 //! A steady state in this sense is not for ever: Barrett et al., "Virtual machine warmup blows hot and cold" (OOPSLA
 //! 2017), found programs that become slower again, and some that never settle. So a run that was never level says so.
 
-use super::load_plan::one_request;
 use super::{RunError, Runner, figures};
 use crate::experiment::{LoadKind, LoadSpec};
 use crate::launch::launcher::RunningServer;
@@ -22,9 +21,6 @@ use threadcount_load::plan::{LoadPlan, Pacing, RateShape, Stop};
 
 /// The fewest and the most seconds the test looks at.
 const SECONDS: (f64, f64) = (3.0, 5.0);
-
-/// A server that is still busy with the warm-up after this time is measured as it is.
-const DRAIN_LIMIT: Duration = Duration::from_secs(10);
 
 /// A cold server is asked for this part of the rate.
 const COLD: f64 = 20.0;
@@ -88,15 +84,7 @@ impl Runner<'_> {
             judged_by: test.judged_by().to_owned(),
         });
         self.check(server, "warming up")?;
-        self.drain(load, server)
-    }
-
-    /// One request more, answered. A server that serves in the order of arrival has then served what the warm-up left
-    /// behind: with 20 clients and 50 ms on two pinned carriers that is half a second of the measured window.
-    fn drain(&self, load: &LoadSpec, server: &mut RunningServer) -> Result<(), RunError> {
-        let plan = one_request(load, &server.url, DRAIN_LIMIT)?;
-        self.load(&plan, server, None, &mut |_| {})?;
-        self.check(server, "warming up")
+        self.settle(load, server, None, "warming up")
     }
 }
 

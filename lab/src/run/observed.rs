@@ -1,0 +1,47 @@
+//! What is looked at while a load goes on, whoever sends it.
+
+use super::{RunError, figures};
+use crate::launch::launcher::RunningServer;
+use crate::observe::cpu_clock::stolen_ns;
+use crate::observe::probe::readings::Window;
+use crate::observe::{Sampler, Samples, network, sampler};
+use crate::record::{NetworkCounters, Record};
+
+/// What was seen beside a load.
+pub(super) struct Observed {
+    /// Of the server's processes.
+    pub samples: Samples,
+    /// Of the server behind the server, where there is one.
+    behind: Option<Samples>,
+    /// What the hypervisor took from the machine.
+    stolen_ns: u64,
+    /// How much the kernel's counters grew.
+    pub network: Option<NetworkCounters>,
+}
+
+/// Does `load` and looks at the server's processes, at those behind it and at the machine meanwhile.
+pub(super) fn observed<T>(
+    server: &mut RunningServer,
+    load: impl FnOnce(&mut RunningServer) -> T,
+) -> Result<(T, Observed), RunError> {
+    let network_before = network::read();
+    let stolen_before_ns = stolen_ns();
+    let sampler = Sampler::start(server.pid(), sampler::INTERVAL).map_err(RunError::Observe)?;
+    let behind = server.backend_pid().map(|pid| Sampler::start(pid, sampler::INTERVAL));
+    let behind = behind.transpose().map_err(RunError::Observe)?;
+    let loaded = load(server);
+    let (samples, behind) = (sampler.stop(), behind.map(Sampler::stop));
+    let stolen_ns = stolen_ns().saturating_sub(stolen_before_ns);
+    let network = figures::grown(network_before, network::read());
+    Ok((loaded, Observed { samples, behind, stolen_ns, network }))
+}
+
+impl Observed {
+    /// Adds what others than the server used in the window to the cost of a record.
+    pub fn beside(&self, record: &mut Record, window: Window) {
+        if let Some(behind) = &self.behind {
+            figures::backend(record, window, behind);
+        }
+        figures::stolen(record, window, self.stolen_ns);
+    }
+}
