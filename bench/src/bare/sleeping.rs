@@ -5,7 +5,7 @@
 //! nothing else: it never wakes for an answer (and so could not say when it came), parses nothing and records nothing but
 //! how late it woke. What is left is one sleep, one send and one receive.
 
-use super::{BareResult, REQUEST, cpu_us};
+use super::{BareResult, REQUEST, cpu_us, ended};
 use crate::server::answer::ANSWER;
 use rustix::thread::{ClockId, clock_nanosleep_absolute};
 use rustix::time::Timespec;
@@ -13,6 +13,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 use threadcount_load::clock::{NANOS_PER_S, now_ns};
+use threadcount_load::times::Times;
 
 /// Sends `rate` requests a second, evenly spaced, over `connections` connections in turn, for `lasts`.
 ///
@@ -22,13 +23,13 @@ pub fn run(address: SocketAddr, connections: u32, rate: u32, lasts: Duration) ->
     let mut streams: Vec<TcpStream> =
         (0..connections.max(1)).map(|_| connect(address)).collect::<io::Result<_>>()?;
     let requests = u64::from(rate) * lasts.as_millis() as u64 / 1_000;
-    let mut lags_ns = Vec::with_capacity(requests as usize);
+    let mut lags = Times::default();
     let mut bytes = 0;
     let started_ns = now_ns();
     for request in 0..requests {
         let due_ns = started_ns + request * NANOS_PER_S / u64::from(rate.max(1));
         sleep_until(due_ns)?;
-        lags_ns.push(now_ns().saturating_sub(due_ns));
+        lags.record_ns(now_ns().saturating_sub(due_ns));
         let next = request as usize % streams.len();
         let before = (next + streams.len() - 1) % streams.len();
         streams[next].write_all(REQUEST)?;
@@ -42,7 +43,7 @@ pub fn run(address: SocketAddr, connections: u32, rate: u32, lasts: Duration) ->
         answers,
         seconds,
         cpu_us_per_request: cpu_us / answers.max(1) as f64,
-        send_lag_p99_ms: p99_ms(&mut lags_ns),
+        send_lag_p99_ms: lags.summary().map(|lags| lags.p99),
     })
 }
 
@@ -61,7 +62,7 @@ fn sleep_until(due_ns: u64) -> io::Result<()> {
 /// The bytes that have come; none is no error.
 fn receive(stream: &mut TcpStream) -> io::Result<u64> {
     match stream.read(&mut [0; 1_024]) {
-        Ok(0) => Err(io::Error::new(ErrorKind::UnexpectedEof, "the server closed a connection")),
+        Ok(0) => Err(ended(0)),
         Ok(bytes) => Ok(bytes as u64),
         Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(0),
         Err(error) => Err(error),
@@ -77,22 +78,4 @@ fn drain(streams: &mut [TcpStream]) -> io::Result<u64> {
         bytes += receive(stream)?;
     }
     Ok(bytes)
-}
-
-fn p99_ms(lags_ns: &mut [u64]) -> Option<f64> {
-    lags_ns.sort_unstable();
-    let rank = (lags_ns.len() * 99).div_ceil(100);
-    lags_ns.get(rank.checked_sub(1)?).map(|&lag_ns| lag_ns as f64 / 1e6)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_99th_percentile_is_the_one_of_the_nearest_rank() {
-        let mut lags_ns: Vec<u64> = (1..=200).rev().map(|us| us * 1_000).collect();
-        assert_eq!(p99_ms(&mut lags_ns), Some(0.198));
-        assert_eq!(p99_ms(&mut []), None);
-    }
 }
