@@ -4,6 +4,7 @@ use crate::compare::goals::goals;
 use crate::compare::result::{Comparison, Row, cost_ratio, is_true, row};
 use crate::tool::threadcount::Threadcount;
 use std::fmt::Write;
+use threadcount_load::report;
 
 /// The load average above which a machine with two cores is no longer left to client and server.
 const QUIET: f64 = 0.5;
@@ -212,16 +213,7 @@ fn figure(figure: Option<f64>, digits: usize) -> String {
 }
 
 fn thousands(figure: Option<f64>) -> String {
-    let Some(figure) = figure else { return "–".to_owned() };
-    let digits = format!("{figure:.0}");
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    figure.map_or_else(|| "–".to_owned(), |figure| report::thousands(&format!("{figure:.0}")))
 }
 
 fn table(columns: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {

@@ -1,5 +1,7 @@
 //! Figures as a person reads them: three digits, a fitting unit, thousands apart.
 
+use threadcount_load::report::thousands;
+
 /// A time in milliseconds as `412 us`, `1.23 ms`, `50.1 ms`, `1.23 s`.
 #[must_use]
 pub fn time(ms: f64) -> String {
@@ -23,15 +25,7 @@ pub fn rate(per_s: f64) -> String {
 /// A count as `1,234,567`.
 #[must_use]
 pub fn count(count: u64) -> String {
-    let plain = count.to_string();
-    let mut text = String::with_capacity(plain.len() + plain.len() / 3);
-    for (index, digit) in plain.chars().enumerate() {
-        if index > 0 && (plain.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    thousands(&count.to_string())
 }
 
 /// A number of bytes as `512 B`, `1.50 kB`, `20.1 MB` (powers of ten).

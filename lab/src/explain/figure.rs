@@ -1,16 +1,10 @@
 //! Figures inside the sentences of findings.
 
+use threadcount_load::report::thousands;
+
 /// `3,961`: rounded, with commas between the thousands.
 pub(super) fn whole(value: f64) -> String {
-    let digits = format!("{:.0}", value.max(0.0));
-    let mut grouped = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
+    thousands(&format!("{:.0}", value.max(0.0)))
 }
 
 /// `50.2 ms`, `0.35 ms`: three digits.

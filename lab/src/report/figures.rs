@@ -2,6 +2,7 @@
 
 use crate::compare::metric::Metric;
 use crate::result::{Interval, Ratio};
+use threadcount_load::report::thousands;
 
 /// A number with three to four significant digits: `7,846`, `100.6`, `50.4`, `1.98`, `0.0812`.
 #[must_use]
@@ -20,38 +21,20 @@ pub fn number(value: f64) -> String {
     match magnitude {
         0.0 => "0".to_owned(),
         m if m < 0.1 => digits.trim_end_matches('0').to_owned(),
-        _ => grouped(&digits),
+        _ => thousands(&digits),
     }
 }
 
 /// A number of unknown kind: whole numbers without a fraction, others like [`number`].
 #[must_use]
 pub fn plain(value: f64) -> String {
-    if value.fract() == 0.0 && value.abs() < 1e15 { grouped(&format!("{value:.0}")) } else { number(value) }
+    if value.fract() == 0.0 && value.abs() < 1e15 { thousands(&format!("{value:.0}")) } else { number(value) }
 }
 
 /// A whole number with thousands separators.
 #[must_use]
 pub fn count(value: u64) -> String {
-    grouped(&value.to_string())
-}
-
-fn grouped(digits: &str) -> String {
-    let (sign, rest) = digits.strip_prefix('-').map_or(("", digits), |rest| ("-", rest));
-    let (whole, fraction) = rest.split_once('.').map_or((rest, None), |(whole, part)| (whole, Some(part)));
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    text.push_str(sign);
-    for (index, digit) in whole.chars().enumerate() {
-        if index > 0 && (whole.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    if let Some(fraction) = fraction {
-        text.push('.');
-        text.push_str(fraction);
-    }
-    text
+    thousands(&value.to_string())
 }
 
 /// A number and its unit, kept apart so that a pair can name the unit once.
@@ -84,7 +67,7 @@ fn quantity(metric: Metric, value: f64) -> Quantity {
     } else if matches!(metric, Metric::CpuCores | Metric::CpuPeak) {
         Quantity::new(number(value), " cores")
     } else if value.is_finite() {
-        Quantity::new(grouped(&format!("{value:.0}")), "")
+        Quantity::new(thousands(&format!("{value:.0}")), "")
     } else {
         Quantity::new(number(value), "")
     }
@@ -103,7 +86,7 @@ fn memory(bytes: f64) -> Quantity {
     let (size, unit) = UNITS.into_iter().find(|(size, _)| bytes.abs() >= *size).unwrap_or((1.0, " B"));
     let scaled = bytes / size;
     if scaled.abs() >= 100.0 || size == 1.0 {
-        Quantity::new(grouped(&format!("{scaled:.0}")), unit)
+        Quantity::new(thousands(&format!("{scaled:.0}")), unit)
     } else {
         Quantity::new(number(scaled), unit)
     }
@@ -184,7 +167,7 @@ pub fn moment(rfc_3339: &str) -> String {
 #[must_use]
 pub fn plural(count: usize, noun: &str) -> String {
     let ending = if count == 1 { "" } else { "s" };
-    format!("{} {noun}{ending}", grouped(&count.to_string()))
+    format!("{} {noun}{ending}", thousands(&count.to_string()))
 }
 
 #[cfg(test)]

@@ -3,12 +3,15 @@
 //! `schema/load-1.schema.json` describes the same document; a test holds the two together.
 
 mod build;
+mod thousands;
 
 use crate::clock::NANOS_PER_S;
 use crate::outcome::LoadOutcome;
 use crate::times::TimesSummary;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+
+pub use thousands::thousands;
 
 /// The name and version of the document.
 pub const SCHEMA: &str = "threadcount/load/1";
