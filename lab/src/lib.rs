@@ -10,6 +10,7 @@ pub mod experiment;
 pub mod explain;
 pub mod foreign;
 pub mod history;
+pub mod home;
 pub mod launch;
 pub mod observe;
 pub mod record;

@@ -4,12 +4,13 @@ use super::plan::{estimate_s, plan};
 use super::read::{ReadError, read};
 use super::suggest::nearest;
 use super::{Experiment, Study};
+use crate::home;
 use miette::Diagnostic;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// How far above the executable the `experiments` folder may lie (`target/release/threadcount` in a checkout).
-const LEVELS_ABOVE_EXECUTABLE: usize = 4;
+/// How far above the executable's folder `experiments` may lie (`target/release` in a checkout).
+const LEVELS_ABOVE_EXECUTABLE: usize = 3;
 
 /// Folders with experiments; a name found in an earlier one hides it in the later ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,16 +69,15 @@ impl Size {
 }
 
 impl Places {
-    /// The folder given on the command line, `./experiments`, `$THREADCOUNT_HOME/experiments`, and the folder beside
-    /// the executable or a few levels above it; those that exist.
+    /// The folder given on the command line and those named `experiments` where [`home`] says; those that exist.
     #[must_use]
     pub fn usual(given: Option<&Path>) -> Self {
-        let home = std::env::var_os("THREADCOUNT_HOME").map(|home| Path::new(&home).join("experiments"));
-        let executable = std::env::current_exe().unwrap_or_default();
-        let above =
-            executable.ancestors().skip(1).take(LEVELS_ABOVE_EXECUTABLE).map(|dir| dir.join("experiments"));
-        let folders = given.map(Path::to_owned).into_iter().chain([PathBuf::from("experiments")]);
-        Self::of(folders.chain(home).chain(above))
+        let beside = home::executable_folder();
+        let above = beside.iter().flat_map(|it| it.ancestors().take(1 + LEVELS_ABOVE_EXECUTABLE));
+        // The working folder without its name: that is how paths in it are told.
+        let starts = home::named(home::HOME).into_iter().chain([PathBuf::new()]);
+        let folders = starts.chain(above.map(Path::to_owned)).map(|start| start.join("experiments"));
+        Self::of(given.map(Path::to_owned).into_iter().chain(folders))
     }
 
     /// These folders; those that exist.

@@ -1,5 +1,6 @@
 //! Where a web application's WAR is.
 
+use crate::home;
 use std::path::{Path, PathBuf};
 
 /// The WAR or jar of an experiment is not there.
@@ -48,8 +49,8 @@ impl std::fmt::Display for Archive {
 
 /// Finds the WAR of our Maven reactor by name, or takes a path that ends in `.war`.
 ///
-/// Looks in the folder of the environment variable `THREADCOUNT_APPS`, in `jvm/NAME/target` below the working folder and
-/// the folders above it, and in the folder of the executable and those above it.
+/// Looks where [`home`] says: in the folder of [`home::APPS`], and in each of [`home::starts`], where it may lie itself
+/// or in `jvm/NAME/target` there or above.
 ///
 /// # Errors
 /// [`AppMissing`] with the files that were looked for.
@@ -86,11 +87,7 @@ fn absolute(path: &Path) -> PathBuf {
 /// # Errors
 /// The files that were looked for.
 pub fn find_built(module: &str, file: &str) -> Result<PathBuf, Vec<PathBuf>> {
-    let named = std::env::var_os("THREADCOUNT_APPS").map(PathBuf::from);
-    let executable = std::env::current_exe().ok();
-    let starts =
-        [std::env::current_dir().ok(), executable.as_deref().and_then(Path::parent).map(Path::to_owned)];
-    find_in(module, file, named.as_deref(), &starts.into_iter().flatten().collect::<Vec<_>>())
+    find_in(module, file, home::named(home::APPS).as_deref(), &home::starts())
 }
 
 fn find_in(

@@ -1,7 +1,8 @@
 //! Servers in other languages: a folder with an executable `build` and an executable `run`.
 
+use crate::home;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 /// With this status `build` says that its toolchain is not installed.
@@ -63,21 +64,19 @@ impl PeerError {
     }
 }
 
-/// The folder of a peer: a path as it is, a name below `peers` in `THREADCOUNT_PEERS`, in the working folder, in the
-/// executable's, or in the folders above these.
+/// The folder of a peer: a path as it is, a name where [`home`] says: in the folder of [`home::PEERS`], or below `peers` in
+/// one of [`home::starts`] or above.
 ///
 /// # Errors
 /// [`PeerError::Missing`].
 pub fn find(peer: &str) -> Result<PathBuf, PeerError> {
-    let executable = std::env::current_exe().ok();
-    let starts =
-        [std::env::current_dir().ok(), executable.as_deref().and_then(Path::parent).map(Path::to_owned)];
     let looked_at: Vec<PathBuf> = if peer.contains('/') {
         vec![PathBuf::from(peer)]
     } else {
-        let named = std::env::var_os("THREADCOUNT_PEERS").map(|it| Path::new(&it).join(peer));
-        let starts = starts.iter().flatten().flat_map(|start| start.ancestors());
-        named.into_iter().chain(starts.map(|it| it.join("peers").join(peer))).collect()
+        let named = home::named(home::PEERS).map(|it| it.join(peer));
+        let starts = home::starts();
+        let above = starts.iter().flat_map(|start| start.ancestors());
+        named.into_iter().chain(above.map(|it| it.join("peers").join(peer))).collect()
     };
     match looked_at.iter().find(|it| it.is_dir()) {
         Some(found) => Ok(std::path::absolute(found).unwrap_or_else(|_| found.clone())),

@@ -15,8 +15,7 @@ pub struct ProbeMissing {
     pub looked_at: Vec<PathBuf>,
 }
 
-/// Finds it where the web applications of our Maven reactor are found: in the folder of `THREADCOUNT_APPS`, in
-/// `jvm/probe/target` below the working folder or the executable's and the folders above them.
+/// Finds it where the web applications of our Maven reactor are found ([`app::find`]).
 ///
 /// # Errors
 /// [`ProbeMissing`] with the files that were looked for.
