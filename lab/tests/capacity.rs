@@ -12,8 +12,21 @@ const DELAY_SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/d
 /// Eight workers of 50 ms each: 160 requests per second.
 const CAPACITY_PER_S: f64 = 160.0;
 
+/// How often it is searched on a machine on which other programs break one step after the other.
+const TRIES: usize = 3;
+
 #[test]
 fn a_server_of_eight_workers_sustains_what_eight_workers_can_do_and_no_more() {
+    for _ in 0..TRIES {
+        if searched() {
+            return;
+        }
+    }
+    eprintln!("this machine is too busy to find a capacity: each of {TRIES} searches said so");
+}
+
+/// Searches once: was it found? What the result says has to be right in either case.
+fn searched() -> bool {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("mine.yaml");
     let text = format!(
@@ -35,15 +48,16 @@ fn a_server_of_eight_workers_sustains_what_eight_workers_can_do_and_no_more() {
     // A run that was disturbed by other tests may be repeated: each of them must be right.
     let records = document["records"].as_array().unwrap();
     let found: Vec<f64> = records.iter().filter_map(capacity_of).collect();
-    assert!(said.contains("asked: sustained"), "each step is in the log: {said}");
+    assert!(said.contains("/s asked: "), "each step is in the log: {said}");
     let claim = &document["claims"][0];
     if found.is_empty() {
-        assert!(claim["holds"].is_null(), "{claim}");
-    } else {
-        assert_eq!(claim["holds"], true, "{claim}");
-        let shown = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert!(shown.contains("eight sustains") && shown.contains("p99 within 400 ms"), "{shown}");
+        assert_ne!(claim["holds"], false, "{claim}");
+        return false;
     }
+    assert_eq!(claim["holds"], true, "{claim}");
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(shown.contains("eight sustains") && shown.contains("p99 within 400 ms"), "{shown}");
+    true
 }
 
 /// The capacity that a run has found, where the server and nothing else set it.
@@ -57,9 +71,12 @@ fn capacity_of(record: &Value) -> Option<f64> {
         tried.filter(|step| step["verdict"] == wanted).count()
     };
     assert_eq!(verdicts("sustained", 1.05 * CAPACITY_PER_S), 0, "{search:#}");
-    // On a machine that is busy with other tests the generator may come too late: then that is what the search says.
+    // On a machine that is busy with other programs the generator may come too late, or no two steps may agree: then that
+    // is what the search says.
     if search["ended"] != "found" {
-        assert_eq!(search["ended"], "generator", "{search:#}");
+        let honest = ["generator", "undecided", "nothing"];
+        assert!(honest.iter().any(|end| search["ended"] == *end), "{search:#}");
+        assert!(!search["why"].as_str().unwrap().is_empty(), "{search:#}");
         return None;
     }
     assert!(verdicts("broken", sustained) >= 2, "{search:#}");

@@ -105,9 +105,9 @@ fn a_server_that_never_answers_is_given_up_and_killed() {
     let folder = tempfile::tempdir().unwrap();
     let pid_file = folder.path().join("pid");
     let line = format!("sh -c 'echo $$ > {}; echo starting; sleep 600'", pid_file.display());
-    let error = Bench::new().fails_within(Duration::from_secs(3), &command(&line));
+    let error = Bench::new().fails_within(Duration::from_secs(5), &command(&line));
     let says = error.to_string();
-    assert!(says.contains("did not answer 127.0.0.1:") && says.contains("within 3 s"), "{says}");
+    assert!(says.contains("did not answer 127.0.0.1:") && says.contains("within 5 s"), "{says}");
     assert!(says.contains("refused"), "the last thing that happened is told: {says}");
     assert_eq!(error.log_tail(), ["starting"]);
     let pid = std::fs::read_to_string(pid_file).unwrap().trim().parse().unwrap();
@@ -292,9 +292,12 @@ fn runs_on_tomcat(threads: Threads, pool: Option<u32>) {
         let seen = server.facts.thread_seen.as_ref().expect("our servlets tell the thread");
         assert_eq!(seen.is_virtual, is_virtual, "{seen:?}");
     }
-    let memory = server.native_memory().expect("tracking is on");
-    let threads = threadcount::observe::process_tree::ProcessTree::of(pid).read().os_threads;
-    assert!(memory.threads >= 10 && threads >= memory.threads, "{memory:?}, {threads} OS threads");
+    // The JVM ends its compiler's threads when they have nothing to do: between two looks there may be fewer.
+    comes_true("every thread the JVM knows is one of the operating system", || {
+        let memory = server.native_memory().expect("tracking is on");
+        let threads = threadcount::observe::process_tree::ProcessTree::of(pid).read().os_threads;
+        memory.threads >= 10 && threads >= memory.threads
+    });
     assert!(folder.path().join("run/server.xml").is_file());
     let stopped = server.stop();
     assert!(!stopped.was_killed, "{stopped:?}");

@@ -84,7 +84,7 @@ impl Server {
         let port = port::free().unwrap();
         let mut process = ServerProcess::start(&command(port), &folder.path().join("server.log")).unwrap();
         let base = BaseUrl::parse(&format!("http://127.0.0.1:{port}")).unwrap();
-        let ready = process.wait_until_ready(&base, "/", Duration::from_secs(30), &AtomicBool::new(false));
+        let ready = process.wait_until_ready(&base, "/", Duration::from_secs(120), &AtomicBool::new(false));
         ready.unwrap_or_else(|error| panic!("{error}: {:?}", error.log_tail()));
         Self { process, port, _folder: folder }
     }
@@ -92,7 +92,7 @@ impl Server {
     /// The head's lines and the body.
     fn get(&self, version: &str, path: &str) -> (Vec<String>, Vec<u8>) {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
         // In one piece: the bare sockets among the peers read once.
         let request = format!("GET {path} HTTP/{version}\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n");
         stream.write_all(request.as_bytes()).unwrap();

@@ -115,8 +115,14 @@ fn the_jvm_below_a_command_gets_the_probe_while_it_runs() {
     let Some((server, _folder)) = command(25, false) else { return };
     assert_eq!(server.probe_refused, None);
     let started_ns = now_ns();
-    thread::sleep(Duration::from_millis(1_100));
-    let said = server.readings(Window { started_ns, ended_ns: now_ns() }).expect("it says hello");
+    let give_up = Instant::now() + Duration::from_secs(100);
+    let said = loop {
+        thread::sleep(Duration::from_millis(500));
+        let said = server.readings(Window { started_ns, ended_ns: now_ns() }).expect("it says hello");
+        if !said.samples.is_empty() || Instant::now() > give_up {
+            break said;
+        }
+    };
     assert!(said.java.starts_with("25."), "{said:?}");
     assert!(!said.samples.is_empty(), "{said:?}");
 }
@@ -159,18 +165,18 @@ fn a_pool_of_seven_busy_threads_reads_seven_of_seven() {
 #[test]
 fn on_java_21_a_servlet_that_sleeps_in_synchronized_is_named_to_class_and_line() {
     let Some(bench) = Bench::start(21, Threads::Virtual) else { return };
-    let said = bench.loaded("/synchronized?sleep=50ms", 8, |said| pins(said) >= 10);
+    let all_mounted = |said: &JvmReadings| {
+        said.carriers.iter().any(|it| it.parallelism > 0 && it.mounted >= it.parallelism && it.queued > 0)
+    };
+    let said = bench.loaded("/synchronized?sleep=250ms", 8, |said| pins(said) >= 10 && all_mounted(said));
     let site = said.pins.first().expect("there are pins");
     let holder = site.holder.as_deref().unwrap();
     let line =
         holder.strip_prefix("dev.threadcount.servlets.Synchronized.").and_then(|it| it.split_once(':'));
     assert!(line.is_some_and(|(_, line)| line.parse::<u32>().is_ok()), "{holder}");
-    assert!(site.total.count >= 10 && site.total.longest_ms >= 49.0, "{:?}", site.total);
-    assert!(
-        said.carriers.iter().any(|it| it.mounted >= it.parallelism && it.queued > 0),
-        "{:?}",
-        said.carriers
-    );
+    // A pin begins after its sleep does: on a loaded machine milliseconds after.
+    assert!(site.total.count >= 10 && site.total.longest_ms >= 200.0, "{:?}", site.total);
+    assert!(all_mounted(&said), "{:?}", said.carriers);
     assert!(
         said.pools.iter().all(|pool| pool.max.is_none()),
         "virtual threads have no limit: {:?}",
@@ -181,16 +187,19 @@ fn on_java_21_a_servlet_that_sleeps_in_synchronized_is_named_to_class_and_line()
 #[test]
 fn on_java_25_the_same_servlet_pins_nothing() {
     let Some(bench) = Bench::start(25, Threads::Virtual) else { return };
-    let said = bench.loaded("/synchronized?sleep=50ms", 8, |said| said.carriers.len() >= 4);
-    // The JVM itself may pin for a moment, for example while it loads a class of ours; no pin lasts as long as the sleep.
-    let ours: Vec<_> = said.pins.iter().filter(|site| site.total.longest_ms >= 45.0).collect();
-    assert!(ours.is_empty(), "{ours:?}");
+    let started = Instant::now();
+    let said = bench.loaded("/synchronized?sleep=250ms", 8, |said| said.carriers.len() >= 8);
+    // The JVM itself pins at times, for example while it loads a class; on Java 21 the eight clients' pins are as long as
+    // all carriers together.
+    let pinned_ms: f64 = said.pins.iter().map(|site| site.total.total_ms).sum();
+    let lasted_ms = started.elapsed().as_secs_f64() * 1_000.0;
+    assert!(pinned_ms <= 0.25 * lasted_ms, "{pinned_ms} of {lasted_ms} ms: {:?}", said.pins);
 }
 
 #[test]
 fn on_java_25_a_class_initializer_still_pins() {
     let Some(bench) = Bench::start(25, Threads::Virtual) else { return };
-    let said = bench.loaded("/initializer?sleep=50ms", 8, |said| pins(said) >= 10);
+    let said = bench.loaded("/initializer?sleep=250ms", 8, |said| pins(said) >= 10);
     let holder = said.pins.first().and_then(|site| site.holder.as_deref()).unwrap_or_default();
     assert!(holder.contains("BlocksWhenInitialized") && holder.contains("<clinit>"), "{:?}", said.pins);
     assert!(said.pins[0].reason.is_some(), "Java 25 says why: {:?}", said.pins);

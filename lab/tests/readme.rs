@@ -14,8 +14,7 @@ use tiny_server::TinyServer;
 
 const README: &str = include_str!("../../README.md");
 const DELAY_SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/delay.py");
-const SLEEPS: &str =
-    "public class Sleeps { public static void main(String[] a) throws Exception { Thread.sleep(60_000); } }";
+const SLEEPS: &str = "public class Sleeps { public static void main(String[] a) throws Exception { Thread.sleep(3_600_000); } }";
 
 /// The blocks of one language.
 fn blocks(language: &str) -> Vec<&'static str> {
@@ -68,7 +67,7 @@ fn in_small(command: &str, server: &TinyServer, jvm: &Jvm) -> String {
     small += match small.split_whitespace().nth(1).unwrap() {
         "run" => " --runs 1 --variant virtual",
         "compare" => " --runs 1 --warmup 200ms --no-probe",
-        "watch" => " -d 1s --json",
+        "watch" => " -d 5s --json",
         _ => "",
     };
     small

@@ -106,7 +106,7 @@ fn lines_come_as_json_and_the_recording_is_kept() {
     let idle = Idle::start(&jdk, &["-XX:+EnableDynamicAgentLoading"]);
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a, recording.jfr");
-    let output = watch(idle.pid(), &["--json", "-d", "3s", "--record", file.to_str().unwrap()]);
+    let output = watch(idle.pid(), &["--json", "-d", "6s", "--record", file.to_str().unwrap()]);
     let says = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{says}");
     assert!(says.contains("a, recording.jfr: ") && says.contains("JDK Mission Control"), "{says}");

@@ -11,9 +11,12 @@ use rustix::thread::{ClockId, clock_nanosleep_absolute};
 use rustix::time::Timespec;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use threadcount_load::clock::{NANOS_PER_S, now_ns};
 use threadcount_load::times::Times;
+
+/// An answer that has not come so long after the last request is one that never will.
+const DRAIN_LIMIT: Duration = Duration::from_secs(5);
 
 /// Sends `rate` requests a second, evenly spaced, over `connections` connections in turn, for `lasts`.
 ///
@@ -37,7 +40,8 @@ pub fn run(address: SocketAddr, connections: u32, rate: u32, lasts: Duration) ->
     }
     let seconds = (now_ns() - started_ns) as f64 / 1e9;
     let cpu_us = cpu_us();
-    bytes += drain(&mut streams)?;
+    let missing = (requests * ANSWER.len() as u64).saturating_sub(bytes);
+    bytes += drain(&mut streams, missing)?;
     let answers = bytes / ANSWER.len() as u64;
     Ok(BareResult {
         answers,
@@ -70,12 +74,14 @@ fn receive(stream: &mut TcpStream) -> io::Result<u64> {
 }
 
 /// What is still on its way when the last request has been sent: waited for, but no longer measured.
-fn drain(streams: &mut [TcpStream]) -> io::Result<u64> {
+fn drain(streams: &mut [TcpStream], missing: u64) -> io::Result<u64> {
+    let give_up = Instant::now() + DRAIN_LIMIT;
     let mut bytes = 0;
-    for stream in streams {
-        stream.set_nonblocking(false)?;
-        stream.set_read_timeout(Some(Duration::from_millis(50)))?;
-        bytes += receive(stream)?;
+    while bytes < missing && Instant::now() < give_up {
+        for stream in &mut *streams {
+            bytes += receive(stream)?;
+        }
+        std::thread::sleep(Duration::from_millis(1));
     }
     Ok(bytes)
 }

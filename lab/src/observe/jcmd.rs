@@ -6,9 +6,9 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// A JVM that does not answer by then is not waited for.
-const TIME_LIMIT: Duration = Duration::from_secs(10);
+const TIME_LIMIT: Duration = Duration::from_secs(30);
 
-/// What the JVM says. `None`: it is not a JVM, or it did not answer within 10 s. `jcmd` may be of another Java version
+/// What the JVM says. `None`: it is not a JVM, or it did not answer within 30 s. `jcmd` may be of another Java version
 /// than the JVM.
 #[must_use]
 pub fn ask(jcmd: &Path, pid: u32, question: &[&str]) -> Option<String> {

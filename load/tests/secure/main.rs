@@ -310,20 +310,21 @@ fn requests_that_wait_behind_a_stall_keep_their_due_times() {
     assert!(outcome.response_time.at_quantile(0.0) >= Duration::from_millis(209), "400 - 190 ms at least");
     assert!(outcome.response_time.at_quantile(1.0) >= Duration::from_millis(399));
     assert!(outcome.send_lag.at_quantile(1.0) >= Duration::from_millis(389), "due at 10 ms, sent at 400");
-    assert_eq!(outcome.waited_for_connection, 19);
+    // The first one too, where the connection was not there in time.
+    assert!((19..=20).contains(&outcome.waited_for_connection), "{}", outcome.waited_for_connection);
 }
 
 #[test]
 fn at_the_deadline_what_is_in_flight_and_what_was_never_sent_is_counted_exactly() {
     let server = Server::h2c(Http2::Silent);
-    let stop = Stop::Duration(Duration::from_millis(300));
-    // Due at 0, 10, .. 290 ms: the first is in flight for ever on the only stream.
+    let stop = Stop::Duration(Duration::from_secs(2));
+    // Due at 0, 10, .. 1,990 ms: the first is in flight for ever on the only stream.
     let outcome = load(&open(100.0, stop, plan(server.address, false, 1)));
     let counts = outcome.counts;
-    assert_eq!((counts.sent, counts.ok, counts.unfinished, counts.not_sent), (1, 0, 1, 29), "30 were due");
-    assert!(outcome.unfinished_age.at_quantile(1.0) >= Duration::from_millis(299));
-    assert!(outcome.not_sent_age.at_quantile(1.0) >= Duration::from_millis(289));
-    assert_eq!(outcome.not_sent_age.count(), 29);
+    assert_eq!((counts.sent, counts.ok, counts.unfinished, counts.not_sent), (1, 0, 1, 199), "200 were due");
+    assert!(outcome.unfinished_age.at_quantile(1.0) >= Duration::from_millis(1_999));
+    assert!(outcome.not_sent_age.at_quantile(1.0) >= Duration::from_millis(1_989));
+    assert_eq!(outcome.not_sent_age.count(), 199);
 }
 
 #[test]

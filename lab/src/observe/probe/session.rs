@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use threadcount_load::clock::Nanos;
 
 /// The flight recorder hands over its events about a second late, on a busy machine later. Who has not by then, will not.
-const EVENTS_LIMIT: Duration = Duration::from_secs(6);
+const EVENTS_LIMIT: Duration = Duration::from_secs(15);
 
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
@@ -109,7 +109,7 @@ impl ProbeSession {
     }
 
     /// What the JVM said of the window, while its server still runs. Waits until the probe has handed over the events up
-    /// to the window's end, which is usually one to two seconds after it, and at most six. `None`: it never said anything.
+    /// to the window's end, which is usually one to two seconds after it, and at most 15. `None`: it never said anything.
     #[must_use]
     pub fn finish(&self, window: Window) -> Option<JvmReadings> {
         let give_up = Instant::now() + EVENTS_LIMIT;
