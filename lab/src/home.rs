@@ -33,3 +33,9 @@ pub fn executable_folder() -> Option<PathBuf> {
 pub fn starts() -> Vec<PathBuf> {
     [named(HOME), std::env::current_dir().ok(), executable_folder()].into_iter().flatten().collect()
 }
+
+/// Places that were looked at, for a sentence.
+#[must_use]
+pub fn told(places: &[PathBuf]) -> String {
+    places.iter().map(|it| it.display().to_string()).collect::<Vec<_>>().join(", ")
+}

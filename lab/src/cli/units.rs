@@ -1,6 +1,6 @@
 //! Figures as a person reads them: three digits, a fitting unit, thousands apart.
 
-use threadcount_load::report::thousands;
+pub use crate::report::figures::{bytes, count};
 
 /// A time in milliseconds as `412 us`, `1.23 ms`, `50.1 ms`, `1.23 s`.
 #[must_use]
@@ -20,24 +20,6 @@ pub fn time(ms: f64) -> String {
 #[must_use]
 pub fn rate(per_s: f64) -> String {
     format!("{}/s", digits(per_s))
-}
-
-/// A count as `1,234,567`.
-#[must_use]
-pub fn count(count: u64) -> String {
-    thousands(&count.to_string())
-}
-
-/// A number of bytes as `512 B`, `1.50 kB`, `20.1 MB` (powers of ten).
-#[must_use]
-pub fn bytes(bytes: u64) -> String {
-    let value = bytes as f64;
-    match bytes {
-        0..1_000 => format!("{bytes} B"),
-        1_000..1_000_000 => format!("{} kB", digits(value / 1e3)),
-        1_000_000..1_000_000_000 => format!("{} MB", digits(value / 1e6)),
-        _ => format!("{} GB", digits(value / 1e9)),
-    }
 }
 
 /// `1 connection`, `64 connections`.

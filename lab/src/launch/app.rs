@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 #[error(
     "The {what} `{app}` was not found; looked for {}. Build Threadcount's own with `./dev build`, \
      set THREADCOUNT_APPS to the folder that holds it, or write the path of a .{}",
-    looked_at.iter().map(|it| it.display().to_string()).collect::<Vec<_>>().join(", "),
+    home::told(looked_at),
     what.ending()
 )]
 pub struct AppMissing {

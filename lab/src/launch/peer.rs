@@ -18,7 +18,7 @@ pub enum PeerError {
     #[error(
         "The peer `{peer}` was not found; looked for {}. Set THREADCOUNT_PEERS to the folder that holds it, or write \
          the path of its folder",
-        looked_at.iter().map(|it| it.display().to_string()).collect::<Vec<_>>().join(", ")
+        home::told(looked_at)
     )]
     Missing {
         /// As written in the experiment.

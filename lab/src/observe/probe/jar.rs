@@ -1,5 +1,6 @@
 //! Where `probe.jar` is.
 
+use crate::home;
 use crate::launch::app;
 use std::path::PathBuf;
 
@@ -8,7 +9,7 @@ use std::path::PathBuf;
 #[error(
     "The probe (probe.jar) was not found; looked for {}. Build it with `./dev build`, or set THREADCOUNT_APPS to the \
      folder that holds it",
-    looked_at.iter().map(|it| it.display().to_string()).collect::<Vec<_>>().join(", ")
+    home::told(looked_at)
 )]
 pub struct ProbeMissing {
     /// Every file that was tried.

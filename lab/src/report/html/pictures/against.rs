@@ -94,7 +94,10 @@ mod tests {
     use crate::experiment::read::parse;
     use crate::record::Record;
 
-    fn drawn(loads: &str, records: &[Record]) -> (&'static str, Vec<(usize, f64, Option<f64>)>) {
+    /// Variant, place and rate.
+    type Drawn = (usize, f64, Option<f64>);
+
+    fn drawn(loads: &str, records: &[Record]) -> (&'static str, Vec<Drawn>) {
         let text = format!(
             "question: q\nserver: {{tomcat: 11.0}}\nrequest: /\nvariants: {{a: {{}}, b: {{}}}}\nloads: {loads}\n"
         );
