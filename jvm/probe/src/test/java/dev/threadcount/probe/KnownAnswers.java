@@ -12,10 +12,14 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Pattern;
 
 /** Programs that do a known number of things, for the probe to count. */
 public final class KnownAnswers {
+    /** How long a pin lasts: so long that what a busy machine takes away of its beginning is little. */
+    static final long PINNED_MS = 300;
+
     private static final Object MONITOR = new Object();
     private static volatile Object kept;
 
@@ -45,12 +49,14 @@ public final class KnownAnswers {
         waitForEventsUntil(lines, System.nanoTime());
     }
 
-    /** Returns when the probe has said that it has told every event up to this moment. */
+    /** Returns when the probe has said that it has told every event up to this moment, and has taken a sample since. */
     private static void waitForEventsUntil(Path lines, long timeNs) throws IOException {
-        Pattern told = Pattern.compile("\"events_until_ns\":(\\d+)");
-        while (told.matcher(Files.readString(lines)).results()
-                .noneMatch(found -> Long.parseLong(found.group(1)) > timeNs)) {
-            sleep(50);
+        for (String time : new String[] {"\"events_until_ns\":(\\d+)", "\"type\":\"sample\",\"t_ns\":(\\d+)"}) {
+            Pattern told = Pattern.compile(time);
+            while (told.matcher(Files.readString(lines)).results()
+                    .noneMatch(found -> Long.parseLong(found.group(1)) > timeNs)) {
+                sleep(50);
+            }
         }
     }
 
@@ -62,7 +68,7 @@ public final class KnownAnswers {
 
     static void sleepInSynchronizedBlock() {
         synchronized (MONITOR) {
-            sleep(30);
+            sleep(PINNED_MS);
         }
     }
 
@@ -75,7 +81,7 @@ public final class KnownAnswers {
 
     private static void sleepUnder(int frames) {
         if (frames == 0) {
-            sleep(30);
+            sleep(PINNED_MS);
         } else {
             sleepUnder(frames - 1);
         }
@@ -86,11 +92,13 @@ public final class KnownAnswers {
         try (var listener = new ServerSocket(0, number, InetAddress.getLoopbackAddress())) {
             List<Thread> readers = new ArrayList<>();
             List<Socket> peers = new ArrayList<>();
+            var begun = new CountDownLatch(number);
             for (int i = 0; i < number; i++) {
                 var socket = new Socket(listener.getInetAddress(), listener.getLocalPort());
                 peers.add(listener.accept());
-                readers.add(Thread.ofPlatform().start(() -> readOneByte(socket)));
+                readers.add(Thread.ofPlatform().start(() -> readOneByte(socket, begun)));
             }
+            begun.await();
             sleep(1_500);
             for (Socket peer : peers) {
                 peer.getOutputStream().write(1);
@@ -101,8 +109,9 @@ public final class KnownAnswers {
         }
     }
 
-    private static void readOneByte(Socket socket) {
+    private static void readOneByte(Socket socket, CountDownLatch begun) {
         try (socket) {
+            begun.countDown();
             socket.getInputStream().read();
         } catch (IOException impossible) {
             throw new UncheckedIOException(impossible);
@@ -131,7 +140,7 @@ public final class KnownAnswers {
     }
 
     static synchronized void sleepInSynchronizedMethod() {
-        sleep(30);
+        sleep(PINNED_MS);
     }
 
     static void sleepInInitializer() {
@@ -140,7 +149,7 @@ public final class KnownAnswers {
 
     private static final class Lazy {
         static {
-            sleep(30);
+            sleep(PINNED_MS);
         }
 
         static void touch() {}
@@ -193,20 +202,30 @@ public final class KnownAnswers {
         System.out.printf("burnt: %d %d %d%n", beganNs, System.nanoTime(), usedNs);
     }
 
-    /** Ten virtual threads that wait for a point in time by giving way. */
+    /**
+     * Ten virtual threads that wait by giving way, until the process has used so many milliseconds of CPU: a loaded machine
+     * may let it run for a small part of any time by the clock.
+     */
     private static void yields(int milliseconds) throws InterruptedException {
-        long end = System.nanoTime() + milliseconds * 1_000_000L;
+        var system = (com.sun.management.OperatingSystemMXBean)
+                java.lang.management.ManagementFactory.getOperatingSystemMXBean();
+        long endNs = system.getProcessCpuTime() + milliseconds * 1_000_000L;
+        var done = new AtomicBoolean();
         List<Thread> threads = new ArrayList<>();
         for (int i = 0; i < 10; i++) {
-            threads.add(Thread.ofVirtual().start(() -> giveWay(end)));
+            threads.add(Thread.ofVirtual().start(() -> giveWay(done)));
         }
+        while (system.getProcessCpuTime() < endNs) {
+            sleep(20);
+        }
+        done.set(true);
         for (Thread thread : threads) {
             thread.join();
         }
     }
 
-    static void giveWay(long end) {
-        while (System.nanoTime() - end < 0) {
+    static void giveWay(AtomicBoolean done) {
+        while (!done.get()) {
             Thread.yield();
         }
     }

@@ -18,6 +18,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** The probe in real JVMs that do a known number of things: Java 25, and Java 21 as ./dev installs it. */
 class ProbeIT {
+    private static final long PINNED_NS = KnownAnswers.PINNED_MS * 1_000_000;
+
     @TempDir
     private Path folder;
 
@@ -42,16 +44,14 @@ class ProbeIT {
     @ParameterizedTest
     @MethodSource("javas")
     void pinsMadeInSynchronizedBlocksAreCountedBefore24AndGoneAfter(Java java) throws Exception {
-        List<String> pinned = run(java, "pins", 7).of("pinned");
+        List<String> pinned = pinnedIn("KnownAnswers.sleepInSynchronizedBlock:", run(java, "pins", 7));
         if (java.feature() >= 24) {
-            assertEquals(0, sum(pinned, "count"));
+            assertPinsNothing(pinned);
             return;
         }
         assertEquals(7, sum(pinned, "count"), pinned.toString());
         // A pin begins after its sleep does: on a loaded machine milliseconds after.
-        assertTrue(sum(pinned, "total_ns") >= 7 * 15_000_000L, pinned.toString());
-        assertTrue(pinned.getFirst().contains(
-                "\"holder\":\"dev.threadcount.probe.KnownAnswers.sleepInSynchronizedBlock:"), pinned.toString());
+        assertTrue(sum(pinned, "total_ns") >= 7 * PINNED_NS / 2, pinned.toString());
         assertTrue(pinned.getFirst().contains("\"application\":\"dev.threadcount.probe.KnownAnswers.sleep:"),
                 pinned.toString());
     }
@@ -59,28 +59,39 @@ class ProbeIT {
     @ParameterizedTest
     @MethodSource("javas")
     void synchronizedMethodIsNamedAsTheHolder(Java java) throws Exception {
-        List<String> pinned = run(java, "pins-in-method", 3).of("pinned");
-        assertEquals(java.feature() >= 24 ? 0 : 3, sum(pinned, "count"), pinned.toString());
-        if (!pinned.isEmpty()) {
-            assertTrue(pinned.getFirst().contains("KnownAnswers.sleepInSynchronizedMethod:"), pinned.toString());
+        List<String> pinned = pinnedIn("KnownAnswers.sleepInSynchronizedMethod:", run(java, "pins-in-method", 3));
+        if (java.feature() >= 24) {
+            assertPinsNothing(pinned);
+        } else {
+            assertEquals(3, sum(pinned, "count"), pinned.toString());
         }
     }
 
     @ParameterizedTest
     @MethodSource("javas")
     void classInitializerStillPinsAndIsNamed(Java java) throws Exception {
-        List<String> pinned = run(java, "pins-in-initializer", 1).of("pinned");
+        List<String> pinned = pinnedIn("KnownAnswers$Lazy.<clinit>:", run(java, "pins-in-initializer", 1));
         assertEquals(1, sum(pinned, "count"), pinned.toString());
-        assertTrue(pinned.getFirst().contains("\"holder\":\"dev.threadcount.probe.KnownAnswers$Lazy.<clinit>:"),
-                pinned.toString());
+        assertTrue(sum(pinned, "total_ns") >= PINNED_NS / 2, pinned.toString());
+    }
+
+    /** The JVM itself pins too, for example while it loads a class: those pins have another holder or none. */
+    private static List<String> pinnedIn(String holder, Lines told) {
+        return told.of("pinned").stream()
+                .filter(line -> line.contains("\"holder\":\"dev.threadcount.probe." + holder)).toList();
+    }
+
+    /** The monitor does not pin; what the JVM does under it may, for a moment. */
+    private static void assertPinsNothing(List<String> pinned) {
+        assertTrue(sum(pinned, "total_ns") < PINNED_NS / 2, pinned.toString());
     }
 
     @ParameterizedTest
     @MethodSource("javas")
     void frameThatHoldsTheMonitorIsFoundUnderAHundredOthers(Java java) throws Exception {
-        List<String> pinned = run(java, "pins-deep-down", 100).of("pinned");
+        List<String> pinned = pinnedIn("KnownAnswers.sleepInSynchronizedBlockUnder:", run(java, "pins-deep-down", 100));
         if (java.feature() < 24) {
-            assertTrue(pinned.getFirst().contains("KnownAnswers.sleepInSynchronizedBlockUnder:"), pinned.toString());
+            assertTrue(sum(pinned, "total_ns") >= PINNED_NS / 2, pinned.toString());
         }
     }
 
@@ -130,20 +141,27 @@ class ProbeIT {
         assertEquals(0, number(run(java, "virtual-threads", 10).of("virtual_threads").getLast(), "started"));
     }
 
-    /** The truth is the process's own, because on a loaded machine a second of work takes longer than a second. */
+    /**
+     * The truth is the process's own. What the samples within the burning have is no more than that, and what those around
+     * it have no less, however seldom a loaded machine lets the probe take one.
+     */
     @ParameterizedTest
     @MethodSource("javas")
-    void burntCoreReadsAsOneWithinFivePercent(Java java) throws Exception {
+    void burntCpuIsReadWithinFivePercent(Java java) throws Exception {
         Lines told = run(java, "burns", 2_500, "period_ms=20");
         Matcher burnt = Pattern.compile("burnt: (\\d+) (\\d+) (\\d+)").matcher(told.output());
         assertTrue(burnt.find(), told.output());
         long from = Long.parseLong(burnt.group(1));
         long to = Long.parseLong(burnt.group(2));
-        double truth = Double.parseDouble(burnt.group(3)) / (to - from);
-        List<String> samples = told.of("sample").stream()
-                .filter(line -> number(line, "t_ns") >= from && number(line, "t_ns") <= to).toList();
-        double read = (double) grown(samples, "process_cpu_ns") / grown(samples, "t_ns");
-        assertEquals(truth, read, 0.05 * truth, samples.size() + " samples");
+        double truth = Double.parseDouble(burnt.group(3));
+        List<String> samples = told.of("sample");
+        // A sample has its time first and its CPU a moment later: the one before it is surely before.
+        int last = (int) samples.stream().filter(line -> number(line, "t_ns") < from).count() - 2;
+        int next = (int) samples.stream().filter(line -> number(line, "t_ns") <= to).count();
+        long within = grown(samples.subList(last + 2, next), "process_cpu_ns");
+        long around = grown(samples.subList(Math.max(last, 0), next + 1), "process_cpu_ns");
+        assertTrue(within <= 1.05 * truth && around >= 0.95 * truth,
+                within + " <= " + truth + " <= " + around + " in " + (next - last) + " samples");
     }
 
     /** Each collection stops the JVM at least once. */
@@ -168,7 +186,7 @@ class ProbeIT {
     @ParameterizedTest
     @MethodSource("javas")
     void carriersAreReadOnBothJavas(Java java) throws Exception {
-        List<String> carriers = run(java, "mounts", 300, "period_ms=10").of("carriers");
+        List<String> carriers = run(java, "mounts", 2_000, "period_ms=10").of("carriers");
         assertFalse(carriers.isEmpty());
         assertEquals(Runtime.getRuntime().availableProcessors(), number(carriers.getLast(), "parallelism"));
         assertTrue(carriers.stream().anyMatch(line -> number(line, "mounted") == 1 && number(line, "running") == 1),

@@ -72,7 +72,7 @@ class ProbeTest {
         Clock clock = new Clock();
         long before = System.nanoTime();
         long converted = clock.monotonicNs(Instant.now());
-        assertTrue(Math.abs(converted - before) < 1_000_000_000L, "off by " + (converted - before) + " ns");
+        assertTrue(Math.abs(converted - before) < 10_000_000_000L, "off by " + (converted - before) + " ns");
         assertEquals(2_000_000_000L,
                 clock.monotonicNs(Instant.ofEpochSecond(12)) - clock.monotonicNs(Instant.ofEpochSecond(10)));
     }
