@@ -107,6 +107,8 @@ struct Compare {
 }
 
 /// Send at a constant rate for a long time and watch the generator's memory each second.
+///
+/// Exit code 1: it ended with more than it had after its first minute, by more than the margin.
 #[derive(Args)]
 struct Soak {
     /// Requests per second
@@ -115,6 +117,9 @@ struct Soak {
     /// How long
     #[arg(short, value_parser = span::parse, default_value = "10m")]
     duration: Duration,
+    /// How much more memory than after the first minute is allowed at the end, in KiB
+    #[arg(long, default_value_t = 1_024)]
+    margin_kib: u64,
     /// The threadcount program to watch [default: beside this one]
     #[arg(long, value_name = "FILE")]
     threadcount: Option<PathBuf>,
@@ -147,7 +152,14 @@ fn main() -> ExitCode {
         Command::Truth(truth) => truth.run(),
         Command::Bare(bare) => bare.run(),
         Command::Compare(compare) => compare.run(),
-        Command::Soak(soak) => soak.run(),
+        Command::Soak(soak) => match soak.run() {
+            Ok(None) => Ok(()),
+            Ok(Some(trouble)) => {
+                eprintln!("threadcount-bench: {trouble}");
+                return ExitCode::from(1);
+            }
+            Err(error) => Err(error),
+        },
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -184,7 +196,9 @@ impl Compare {
         fs::write(&page, compare::markdown::page(&comparison))?;
         for goal in compare::goals::goals(&comparison) {
             let holds = goal.holds.map_or("not measured", |holds| if holds { "reached" } else { "MISSED" });
-            println!("{holds}: {}: {} ({})", goal.what, goal.measured.unwrap_or_default(), goal.limit);
+            let floor =
+                goal.floor.map_or_else(String::new, |floor| format!("; the bare loop itself: {floor}"));
+            println!("{holds}: {}: {} ({}{floor})", goal.what, goal.measured.unwrap_or_default(), goal.limit);
         }
         println!("{}", page.display());
         Ok(())
@@ -207,13 +221,15 @@ impl Compare {
 }
 
 impl Soak {
-    fn run(self) -> io::Result<()> {
+    /// What is wrong with the memory, if anything.
+    fn run(self) -> io::Result<Option<String>> {
         let toolbox = Toolbox::new(self.threadcount)?;
         let cores = Cores::from(&self.pinned);
         cores.check()?;
         let soak = soak::run(&toolbox, self.rate, self.duration, cores)?;
         eprintln!("{}", soak.sentence());
-        print_json(&soak)
+        print_json(&soak)?;
+        Ok(soak.trouble(self.margin_kib))
     }
 }
 

@@ -9,6 +9,9 @@ use std::io;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+/// The reading, one a second, that memory is compared with: the first minute fills histograms and buffers.
+const FIRST_MINUTE: usize = 60;
+
 /// What a soak found. Memory in KiB.
 #[derive(Clone, Debug, Serialize)]
 pub struct Soak {
@@ -42,6 +45,9 @@ pub fn run(toolbox: &Toolbox, rate: u32, lasts: Duration, cores: Cores) -> io::R
     let spent =
         child::run(child::pin(&mut command, cores.client), lasts + Duration::from_secs(60), |memory| {
             if started.elapsed().as_secs() as usize >= rss_kib.len() {
+                if rss_kib.len() == FIRST_MINUTE {
+                    eprintln!("after the first minute: {}", mib(memory.rss_kib));
+                }
                 rss_kib.push(memory.rss_kib);
             }
         })?;
@@ -53,7 +59,7 @@ pub fn run(toolbox: &Toolbox, rate: u32, lasts: Duration, cores: Cores) -> io::R
         command: format!("{} {line}", program.display()),
         seconds,
         answers: server.stop()?.answers,
-        rss_after_first_minute_kib: rss_kib.get(60).copied(),
+        rss_after_first_minute_kib: rss_kib.get(FIRST_MINUTE).copied(),
         rss_at_end_kib: last_before_exit(&rss_kib),
         rss_kib,
     })
@@ -64,11 +70,26 @@ fn last_before_exit(rss_kib: &[u64]) -> u64 {
     rss_kib.iter().rev().nth(1).or(rss_kib.last()).copied().unwrap_or(0)
 }
 
+fn mib(kib: u64) -> String {
+    format!("{:.1} MiB", kib as f64 / 1024.0)
+}
+
 impl Soak {
+    /// What is wrong with it: memory grew by more than `margin_kib` after the first minute, or it was too short to tell.
+    #[must_use]
+    pub fn trouble(&self, margin_kib: u64) -> Option<String> {
+        let Some(first) = self.rss_after_first_minute_kib else {
+            return Some("too short to see whether memory grows: write e.g. -d 20m".to_owned());
+        };
+        let grown = self.rss_at_end_kib.saturating_sub(first);
+        (grown > margin_kib).then(|| {
+            format!("memory grew by {} after the first minute, more than {}", mib(grown), mib(margin_kib))
+        })
+    }
+
     /// The finding in a sentence.
     #[must_use]
     pub fn sentence(&self) -> String {
-        let mib = |kib: u64| format!("{:.1} MiB", kib as f64 / 1024.0);
         let rate = self.answers as f64 / self.seconds;
         let end = mib(self.rss_at_end_kib);
         let (seconds, answers) = (self.seconds, self.answers);
@@ -105,7 +126,17 @@ mod tests {
     }
 
     #[test]
+    fn growth_beyond_the_margin_is_a_failure() {
+        let grows = soak((0..101).map(|second| 10_240 + second * 10).collect());
+        assert_eq!(grows.trouble(390), None, "the last but one is 390 KiB above the one after a minute");
+        let trouble = grows.trouble(389).unwrap();
+        assert_eq!(trouble, "memory grew by 0.4 MiB after the first minute, more than 0.4 MiB");
+        assert_eq!(soak((0..101).map(|second| 10_240 - second).collect()).trouble(0), None);
+    }
+
+    #[test]
     fn less_than_a_minute_says_nothing_about_growth() {
         assert!(soak(vec![10_240; 5]).sentence().contains("longer than a minute"));
+        assert!(soak(vec![10_240; 5]).trouble(u64::MAX).unwrap().contains("too short"));
     }
 }

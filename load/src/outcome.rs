@@ -43,6 +43,8 @@ pub struct LoadOutcome {
     /// Requests of an open load that found every connection busy when they were due: their send lag is the server's
     /// doing (or of too few connections), not the generator's.
     pub waited_for_connection: u64,
+    /// Answers whose time is the kernel's own receive stamp; that of all others is when the generator saw their last byte.
+    pub stamped: u64,
     /// When the last request was sent, on the shared clock.
     pub last_sent_ns: Nanos,
     /// One slice per second of the run.
@@ -75,6 +77,7 @@ impl LoadOutcome {
         self.bytes.received += worker.bytes.received;
         self.connections_opened += worker.connections_opened;
         self.waited_for_connection += worker.waited_for_connection;
+        self.stamped += worker.stamped;
         self.last_sent_ns = self.last_sent_ns.max(worker.last_sent_ns);
     }
 }

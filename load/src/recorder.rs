@@ -85,6 +85,8 @@ pub struct Recorder {
     /// Requests of an open load that found every connection busy when they were due. An engine adds to it when a
     /// connection becomes free and takes a request that is already due; the rest of the send lag is its own.
     pub waited_for_connection: u64,
+    /// Answers whose last byte has the kernel's own receive stamp.
+    pub stamped: u64,
     /// When the last request was sent.
     pub last_sent_ns: Nanos,
 }
@@ -109,6 +111,7 @@ impl Recorder {
             bytes: Bytes::default(),
             connections_opened: 0,
             waited_for_connection: 0,
+            stamped: 0,
             last_sent_ns: started_ns,
         }
     }

@@ -131,6 +131,7 @@ fn load_report(rate: f64, ms: f64) -> LoadReport {
             cpu_cores: 0.1,
             send_lag_ms: None,
             loop_lag_ms: None,
+            last_byte_seen_by: None,
             bottleneck: false,
             why: None,
         },

@@ -53,6 +53,7 @@ pub(super) fn of(load: &LoadSpec, processes: u32, url: &str, told: &ForeignLoad)
             cpu_cores: sum(|it| it.cpu_share),
             send_lag_ms: None,
             loop_lag_ms: None,
+            last_byte_seen_by: None,
             bottleneck: why.is_some(),
             why: why.clone(),
         },

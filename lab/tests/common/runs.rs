@@ -195,6 +195,7 @@ fn measured(is: &Character, clients: u32, sent: u64, seconds: f64) -> LoadReport
             cpu_cores: is.rate * 6.1e-6,
             send_lag_ms: Some(LagReport { p50: 0.01, p99: 0.08, max: 1.3 }),
             loop_lag_ms: None,
+            last_byte_seen_by: None,
             bottleneck: false,
             why: None,
         },

@@ -46,11 +46,12 @@ impl Buffers {
         Ok(buffers)
     }
 
-    /// The first `len` bytes of a buffer that the kernel handed out.
-    pub(super) fn bytes(&self, buffer: u16, len: u32) -> &[u8] {
-        let len = (len as usize).min(BUFFER_BYTES);
+    /// `len` bytes from `from` on of a buffer that the kernel handed out.
+    pub(super) fn bytes(&self, buffer: u16, from: usize, len: usize) -> &[u8] {
+        let from = from.min(BUFFER_BYTES);
+        let len = len.min(BUFFER_BYTES - from);
         // SAFETY: inside the allocation; the kernel does not write to a buffer between handing it out and getting it back.
-        unsafe { std::slice::from_raw_parts(self.start_of(buffer), len) }
+        unsafe { std::slice::from_raw_parts(self.start_of(buffer).add(from), len) }
     }
 
     /// Lets the kernel use a buffer again.

@@ -2,19 +2,22 @@
 //! `epoll_ctl` after a connection was opened. For machines and containers that forbid io_uring.
 
 use super::outgoing::Outgoing;
-use super::{Chunk, Completion, Driver, Event, Slot, socket};
+use super::stamps::{self, CONTROL_BYTES, KernelClock, RealNanos};
+use super::{Chunk, Completion, Driver, Event, Slot, Wake, socket};
 use crate::clock::{NANOS_PER_S, Nanos, now_ns};
 use crate::request::RenderedRequest;
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, SocketFlags, recv, send, sockopt};
+use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::{
-    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime,
+    ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
+    timerfd_settime,
 };
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 
 const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 /// What the timer's events carry instead of a slot and a generation.
@@ -42,6 +45,12 @@ pub(crate) struct Epoll {
     /// a `send` found gone: what it said before is received first.
     at_once: Vec<(Slot, Event)>,
     buffer: Box<[u8]>,
+    /// The kernel's clock, where it says when it received what comes.
+    kernel: Option<KernelClock>,
+    /// What it said about the last bytes.
+    stamp: Option<RealNanos>,
+    /// Sockets that are connecting or whose request is on its way: someone must bring them on.
+    under_way: u32,
     bytes_sent: u64,
 }
 
@@ -51,6 +60,8 @@ struct Socket {
     /// Counts the slot's connections, so that an event of an earlier one is known.
     generation: u32,
     is_connecting: bool,
+    /// A part of the request did not fit and leaves later.
+    is_sending: bool,
     outgoing: Outgoing,
     /// A `send` failed as it does when the server has gone; what the server said before that is still to be read.
     send_error: Option<Errno>,
@@ -60,7 +71,7 @@ impl Driver for Epoll {
     const NAME: &'static str = "epoll";
     const BATCH: usize = 1;
 
-    fn new(slots: u32, server: SocketAddr) -> io::Result<Self> {
+    fn new(slots: u32, server: SocketAddr, stamps: bool) -> io::Result<Self> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let timer =
             timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC)?;
@@ -78,12 +89,18 @@ impl Driver for Epoll {
             reading: None,
             at_once: Vec::with_capacity(slots as usize),
             buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
+            kernel: (stamps && stamps::are_known()).then(KernelClock::new),
+            stamp: None,
+            under_way: 0,
             bytes_sent: 0,
         })
     }
 
     fn connect(&mut self, slot: Slot, source: Option<IpAddr>) -> io::Result<()> {
         let fd = socket::open(self.server, source, SocketFlags::NONBLOCK)?;
+        if self.kernel.is_some() {
+            stamps::enable(&fd)?;
+        }
         let socket = &mut self.sockets[slot as usize];
         socket.generation = socket.generation.wrapping_add(1);
         let data = epoll::EventData::new_u64(u64::from(socket.generation) << 32 | u64::from(slot));
@@ -94,7 +111,9 @@ impl Driver for Epoll {
             Err(Errno::INPROGRESS) => true,
             Err(errno) => return Err(errno.into()),
         };
-        if !socket.is_connecting {
+        if socket.is_connecting {
+            self.under_way += 1;
+        } else {
             self.at_once.push((slot, Event::Connected));
         }
         socket.fd = Some(fd);
@@ -110,6 +129,7 @@ impl Driver for Epoll {
     fn send(&mut self, slot: Slot) {
         self.sockets[slot as usize].outgoing.rewind();
         self.send_rest(slot);
+        self.note_sending(slot);
     }
 
     fn has_sent(&self, slot: Slot) -> bool {
@@ -117,7 +137,10 @@ impl Driver for Epoll {
     }
 
     fn close(&mut self, slot: Slot) {
-        self.sockets[slot as usize].fd = None;
+        let socket = &mut self.sockets[slot as usize];
+        socket.fd = None;
+        let (connecting, sending) = (&mut socket.is_connecting, &mut socket.is_sending);
+        self.under_way -= u32::from(std::mem::take(connecting)) + u32::from(std::mem::take(sending));
         if self.reading == Some(slot) {
             self.reading = None;
         }
@@ -128,14 +151,22 @@ impl Driver for Epoll {
         Ok(())
     }
 
-    fn wait(&mut self, now_ns: Nanos, until_ns: Nanos) -> io::Result<()> {
-        if until_ns < self.alarm_ns {
+    fn wait(&mut self, now_ns: Nanos, until_ns: Nanos, wake: Wake) -> io::Result<()> {
+        let mut is_late = until_ns <= now_ns || !self.at_once.is_empty();
+        if wake == Wake::OnTime && self.under_way == 0 && !is_late {
+            // A signal may end it early; then this wait does.
+            let _ = clock_nanosleep_absolute(ClockId::Monotonic, &timespec(until_ns));
+            is_late = true;
+        } else if until_ns < self.alarm_ns {
             self.set_alarm(until_ns)?;
         }
         self.events.clear();
         self.next_event = 0;
-        let is_late = until_ns <= now_ns || !self.at_once.is_empty();
-        match epoll::wait(&self.epoll, spare_capacity(&mut self.events), is_late.then_some(&AT_ONCE)) {
+        let waited = epoll::wait(&self.epoll, spare_capacity(&mut self.events), is_late.then_some(&AT_ONCE));
+        if let Some(kernel) = &mut self.kernel {
+            kernel.read();
+        }
+        match waited {
             Ok(_) | Err(Errno::INTR) => Ok(()),
             Err(errno) => Err(errno.into()),
         }
@@ -157,8 +188,12 @@ impl Driver for Epoll {
                 self.look_at(data, flags)
             };
             if let Some((slot, event)) = happened {
-                // Read after the system call that saw it: the stamp is late by nothing but the call's way back.
-                return Some(Completion { slot, event, at_ns: now_ns() });
+                // Read after the system call that saw it: it is late by nothing but the call's way back.
+                let at_ns = now_ns();
+                let stamp = self.stamp.take().filter(|_| matches!(event, Event::Received(_)));
+                let stamp_ns =
+                    stamp.zip(self.kernel.as_ref()).and_then(|(stamp, clock)| clock.ours(stamp, at_ns));
+                return Some(Completion { slot, event, at_ns, stamp_ns });
             }
         }
     }
@@ -184,6 +219,7 @@ impl Epoll {
         let fd = socket.fd.as_ref().filter(|_| socket.generation == (data >> 32) as u32)?;
         if socket.is_connecting {
             socket.is_connecting = false;
+            self.under_way -= 1;
             let event = match sockopt::socket_error(fd) {
                 Ok(Ok(())) => Event::Connected,
                 Ok(Err(errno)) | Err(errno) => Event::Failed(errno.raw_os_error()),
@@ -195,6 +231,7 @@ impl Epoll {
         }
         if flags.contains(epoll::EventFlags::OUT) && !socket.outgoing.is_all_sent() {
             self.send_rest(slot);
+            self.note_sending(slot);
         }
         let closing = epoll::EventFlags::RDHUP | epoll::EventFlags::HUP | epoll::EventFlags::ERR;
         if !flags.intersects(epoll::EventFlags::IN | closing) {
@@ -211,8 +248,7 @@ impl Epoll {
     fn set_alarm(&mut self, at_ns: Nanos) -> io::Result<()> {
         // A time of zero would switch the timer off.
         let at = at_ns.max(1);
-        let it_value = Timespec { tv_sec: (at / NANOS_PER_S) as i64, tv_nsec: (at % NANOS_PER_S) as i64 };
-        let once = Itimerspec { it_interval: AT_ONCE, it_value };
+        let once = Itimerspec { it_interval: AT_ONCE, it_value: timespec(at) };
         timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &once)?;
         self.alarm_ns = at_ns;
         Ok(())
@@ -222,7 +258,12 @@ impl Epoll {
         self.reading = None;
         let socket = &self.sockets[slot as usize];
         let fd = socket.fd.as_ref()?;
-        match recv(fd, &mut *self.buffer, RecvFlags::empty()).map(|(len, _)| len) {
+        let received = if self.kernel.is_some() {
+            receive_stamped(fd, &mut self.buffer, &mut self.stamp)
+        } else {
+            recv(fd, &mut *self.buffer, RecvFlags::empty()).map(|(len, _)| len)
+        };
+        match received {
             Ok(0) => Some(match socket.send_error {
                 Some(errno) => Event::Failed(errno.raw_os_error()),
                 None => Event::Ended,
@@ -241,6 +282,14 @@ impl Epoll {
             }
             Err(errno) => Some(Event::Failed(errno.raw_os_error())),
         }
+    }
+
+    /// Does the kernel still wait for room to take the rest of the slot's request?
+    fn note_sending(&mut self, slot: Slot) {
+        let socket = &mut self.sockets[slot as usize];
+        let is_sending = !socket.outgoing.is_all_sent();
+        let was_sending = std::mem::replace(&mut socket.is_sending, is_sending);
+        self.under_way = self.under_way + u32::from(is_sending) - u32::from(was_sending);
     }
 
     fn send_rest(&mut self, slot: Slot) {
@@ -262,4 +311,30 @@ impl Epoll {
             }
         }
     }
+}
+
+fn timespec(ns: Nanos) -> Timespec {
+    Timespec { tv_sec: (ns / NANOS_PER_S) as i64, tv_nsec: (ns % NANOS_PER_S) as i64 }
+}
+
+/// Receives, and tells when the kernel did.
+fn receive_stamped(
+    fd: &OwnedFd,
+    buffer: &mut [u8],
+    stamp: &mut Option<RealNanos>,
+) -> rustix::io::Result<usize> {
+    let mut control = [0; CONTROL_BYTES];
+    let mut piece = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
+    // SAFETY: zeros are a valid message; it points at memory of this call, which outlives the system call.
+    let (received, control_bytes) = unsafe {
+        let mut message: libc::msghdr = std::mem::zeroed();
+        message.msg_iov = &raw mut piece;
+        message.msg_iovlen = 1;
+        message.msg_control = control.as_mut_ptr().cast();
+        message.msg_controllen = CONTROL_BYTES as _;
+        (libc::recvmsg(fd.as_raw_fd(), &raw mut message, 0), message.msg_controllen as usize)
+    };
+    *stamp = stamps::stamp_in(&control[..control_bytes.min(CONTROL_BYTES)]);
+    usize::try_from(received)
+        .map_err(|_| Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO))
 }

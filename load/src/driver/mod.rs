@@ -8,6 +8,7 @@ mod buffers;
 pub(crate) mod epoll;
 mod outgoing;
 pub(crate) mod socket;
+mod stamps;
 pub(crate) mod uring;
 
 use crate::clock::Nanos;
@@ -25,6 +26,18 @@ pub(crate) struct Completion {
     pub event: Event,
     /// When the driver saw it; never before it happened.
     pub at_ns: Nanos,
+    /// When the kernel received the last of the bytes, where it says so; never later than `at_ns`.
+    pub stamp_ns: Option<Nanos>,
+}
+
+/// What ends a wait before its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wake {
+    /// The first thing that happens.
+    AtOnce,
+    /// Nothing: answers are seen when the time has come. A driver that has connections or requests to bring on their way
+    /// still wakes for them.
+    OnTime,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -57,8 +70,8 @@ pub(crate) trait Driver: Sized {
     /// takes them all in one call, so the last one's stamp is early by the time the kernel takes for the others.
     const BATCH: usize;
 
-    /// A driver for this many slots.
-    fn new(slots: u32, server: SocketAddr) -> io::Result<Self>;
+    /// A driver for this many slots. `stamps`: ask the kernel when it received what comes.
+    fn new(slots: u32, server: SocketAddr, stamps: bool) -> io::Result<Self>;
 
     /// Begins to connect a slot that has no connection; ends in [`Event::Connected`] or [`Event::Failed`].
     fn connect(&mut self, slot: Slot, source: Option<IpAddr>) -> io::Result<()>;
@@ -82,8 +95,9 @@ pub(crate) trait Driver: Sized {
     /// Hands what was asked for to the kernel without waiting.
     fn submit(&mut self) -> io::Result<()>;
 
-    /// Hands what was asked for to the kernel and waits until something happened or `until_ns` is past.
-    fn wait(&mut self, now_ns: Nanos, until_ns: Nanos) -> io::Result<()>;
+    /// Hands what was asked for to the kernel and waits until something happened that `wake` waits for, or `until_ns` is
+    /// past. It may come back before.
+    fn wait(&mut self, now_ns: Nanos, until_ns: Nanos, wake: Wake) -> io::Result<()>;
 
     /// The next thing that happened, if any.
     fn next(&mut self) -> Option<Completion>;
@@ -94,3 +108,6 @@ pub(crate) trait Driver: Sized {
     /// Bytes sent over all connections so far.
     fn bytes_sent(&self) -> u64;
 }
+
+#[cfg(test)]
+mod tests;

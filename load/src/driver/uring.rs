@@ -7,7 +7,8 @@
 use super::buffers::{Buffers, GROUP};
 use super::outgoing::Outgoing;
 use super::socket::{self, RawAddress};
-use super::{Chunk, Completion, Driver, Event, Slot};
+use super::stamps::{self, CONTROL_BYTES, KernelClock};
+use super::{Chunk, Completion, Driver, Event, Slot, Wake};
 use crate::clock::{self, NANOS_PER_S, Nanos};
 use crate::request::RenderedRequest;
 use io_uring::types::{Fd, TimeoutFlags, Timespec};
@@ -24,6 +25,9 @@ const COMPLETIONS: u32 = 32 * 1024;
 /// A static request up to this size is sent without a completion: it fits into the buffer of a socket that has nothing else
 /// to send, so that it has always left before its answer can come.
 const SILENT_BYTES: usize = 16 * 1024;
+
+/// More completions than any ring holds, and still a positive number in the kernel's `int`.
+const MORE_THAN_COMES: u32 = 1 << 30;
 
 /// What the alarm's completion carries instead of a connection and an action.
 const ALARM: u64 = u64::MAX;
@@ -51,7 +55,34 @@ pub(crate) struct Uring {
     broken: Option<io::Error>,
     /// When the last wait returned.
     seen_ns: Nanos,
+    /// Where the kernel says when it received what came.
+    stamped: Option<Stamped>,
+    /// The kernel can wait until a moment for more than comes (`IORING_ENTER_ABS_TIMER`, Linux 6.12).
+    can_sleep: bool,
+    /// Sockets that are connecting or whose request is on its way: someone must bring them on.
+    under_way: u32,
     bytes_sent: u64,
+}
+
+/// What receives with stamps need.
+struct Stamped {
+    clock: KernelClock,
+    /// How much room each receive has for its control data, as the kernel reads it.
+    message: Box<libc::msghdr>,
+}
+
+/// What the kernel writes in front of the bytes of a receive with control data (`io_uring_recvmsg_out`).
+const HEAD_BYTES: usize = 16;
+/// Where the bytes begin in such a buffer.
+const STAMPED_FROM: usize = HEAD_BYTES + CONTROL_BYTES;
+
+/// How `io_uring_enter` is told a time (`io_uring_getevents_arg`).
+#[repr(C)]
+struct Until {
+    mask: u64,
+    mask_bytes: u32,
+    min_wait_us: u32,
+    time: u64,
 }
 
 #[derive(Debug, Default)]
@@ -60,6 +91,7 @@ struct Socket {
     /// Counts the slot's connections, so that a completion of an earlier one is known.
     generation: u32,
     outgoing: Outgoing,
+    is_connecting: bool,
     /// The completion of a send is awaited; only where there is one.
     is_sending: bool,
     /// A send failed as it does when the server has gone; what the server said before that is still to be received.
@@ -80,10 +112,15 @@ impl Driver for Uring {
     const NAME: &'static str = "io_uring";
     const BATCH: usize = 32;
 
-    fn new(slots: u32, server: SocketAddr) -> io::Result<Self> {
+    fn new(slots: u32, server: SocketAddr, stamps: bool) -> io::Result<Self> {
         let ring = set_up(slots)?;
         let buffers = Buffers::register(&ring, slots)?;
+        // A moment that is long past: a kernel that cannot do it says so.
+        let can_sleep = tolerate(sleep_until(&ring, 1, 1)).is_ok();
         Ok(Self {
+            stamped: (stamps && stamps::are_known()).then(Stamped::new),
+            can_sleep,
+            under_way: 0,
             ring,
             buffers,
             sockets: (0..slots).map(|_| Socket::default()).collect(),
@@ -103,12 +140,17 @@ impl Driver for Uring {
     fn connect(&mut self, slot: Slot, source: Option<IpAddr>) -> io::Result<()> {
         // Blocking: io_uring would take O_NONBLOCK for the wish to be told instead of to wait.
         let fd = socket::open(self.server, source, SocketFlags::empty())?;
+        if self.stamped.is_some() {
+            stamps::enable(&fd)?;
+        }
         let (address, len) = self.raw_server.as_raw();
         let connect = opcode::Connect::new(Fd(fd.as_raw_fd()), address, len).build();
         let socket = &mut self.sockets[slot as usize];
         socket.generation = socket.generation.wrapping_add(1);
         socket.send_error = 0;
         socket.fd = Some(fd);
+        socket.is_connecting = true;
+        self.under_way += 1;
         let user_data = socket.user_data(slot, Action::Connect);
         self.push(&connect.user_data(user_data));
         Ok(())
@@ -132,6 +174,7 @@ impl Driver for Uring {
     fn close(&mut self, slot: Slot) {
         let socket = &mut self.sockets[slot as usize];
         let Some(fd) = socket.fd.take() else { return };
+        self.under_way -= u32::from(std::mem::take(&mut socket.is_connecting)) + u32::from(socket.is_sending);
         if std::mem::take(&mut socket.is_sending) {
             let user_data = socket.user_data(slot, Action::Send);
             self.retired.push((user_data, socket.outgoing.leave_to_kernel()));
@@ -145,17 +188,24 @@ impl Driver for Uring {
         tolerate(self.submit_all())
     }
 
-    fn wait(&mut self, now_ns: Nanos, until_ns: Nanos) -> io::Result<()> {
+    fn wait(&mut self, now_ns: Nanos, until_ns: Nanos, wake: Wake) -> io::Result<()> {
         self.give_back();
         if let Some(error) = self.broken.take() {
             return Err(error);
         }
-        if until_ns < self.alarm_ns {
-            self.set_alarm(until_ns);
+        let may_sleep = wake == Wake::OnTime && self.can_sleep && until_ns > now_ns;
+        if may_sleep && self.under_way == 0 {
+            tolerate(sleep_until(&self.ring, MORE_THAN_COMES, until_ns))?;
+        } else if may_sleep && !self.ring.submission().is_empty() {
+            // Small requests have left when this returns, and then there is nothing more to bring on its way.
+            tolerate(self.enter(0))?;
+        } else {
+            if until_ns < self.alarm_ns {
+                self.set_alarm(until_ns);
+            }
+            tolerate(self.enter(usize::from(until_ns > now_ns)))?;
         }
-        let at_least = usize::from(until_ns > now_ns);
-        tolerate(self.enter(at_least))?;
-        self.seen_ns = clock::now_ns();
+        self.look_at_clock();
         if self.ring.submission().is_empty() {
             self.closing.clear();
         }
@@ -167,14 +217,15 @@ impl Driver for Uring {
         loop {
             let entry = self.ring.completion().next()?;
             if let Some((slot, event)) = self.take(&entry) {
-                return Some(Completion { slot, event, at_ns: self.seen_ns });
+                let stamp_ns = self.stamp_of(event);
+                return Some(Completion { slot, event, at_ns: self.seen_ns, stamp_ns });
             }
             self.give_back();
         }
     }
 
     fn bytes(&self, chunk: Chunk) -> &[u8] {
-        self.buffers.bytes(chunk.buffer, chunk.len)
+        self.buffers.bytes(chunk.buffer, self.bytes_from(), chunk.len as usize)
     }
 
     fn bytes_sent(&self) -> u64 {
@@ -187,6 +238,21 @@ impl Uring {
         if let Some(buffer) = self.in_use.take() {
             self.buffers.give_back(buffer);
         }
+    }
+
+    fn look_at_clock(&mut self) {
+        self.seen_ns = self.stamped.as_mut().map_or_else(clock::now_ns, |stamped| stamped.clock.read());
+    }
+
+    /// Where the bytes begin in a buffer that was received into.
+    fn bytes_from(&self) -> usize {
+        if self.stamped.is_some() { STAMPED_FROM } else { 0 }
+    }
+
+    fn stamp_of(&self, event: Event) -> Option<Nanos> {
+        let (Event::Received(chunk), Some(stamped)) = (event, &self.stamped) else { return None };
+        let stamp = stamps::stamp_in(self.buffers.bytes(chunk.buffer, HEAD_BYTES, CONTROL_BYTES))?;
+        stamped.clock.ours(stamp, self.seen_ns)
     }
 
     fn enter(&mut self, at_least: usize) -> io::Result<usize> {
@@ -212,7 +278,7 @@ impl Uring {
         }
         self.closing.clear();
         // What failed at once is already there to be seen.
-        self.seen_ns = clock::now_ns();
+        self.look_at_clock();
         Ok(())
     }
 
@@ -240,7 +306,7 @@ impl Uring {
             let user_data = socket.user_data(slot, Action::SilentSend);
             send.flags(squeue::Flags::SKIP_SUCCESS).user_data(user_data)
         } else {
-            socket.is_sending = true;
+            self.under_way += u32::from(!std::mem::replace(&mut socket.is_sending, true));
             send.user_data(socket.user_data(slot, Action::Send))
         };
         self.push(&entry);
@@ -249,7 +315,11 @@ impl Uring {
     fn push_receive(&mut self, slot: Slot) {
         let socket = &self.sockets[slot as usize];
         let Some(fd) = &socket.fd else { return };
-        let receive = opcode::RecvMulti::new(Fd(fd.as_raw_fd()), GROUP).build();
+        let fd = Fd(fd.as_raw_fd());
+        let receive = match &self.stamped {
+            None => opcode::RecvMulti::new(fd, GROUP).build(),
+            Some(stamped) => opcode::RecvMsgMulti::new(fd, &raw const *stamped.message, GROUP).build(),
+        };
         let receive = receive.user_data(socket.user_data(slot, Action::Receive));
         self.push(&receive);
     }
@@ -268,6 +338,9 @@ impl Uring {
             self.retired.retain(|&(user_data, _)| user_data != entry.user_data());
             return None;
         }
+        if action == Action::Connect {
+            self.under_way -= u32::from(std::mem::take(&mut socket.is_connecting));
+        }
         let event = match action {
             Action::Receive => self.received(slot, result, entry.flags()),
             Action::Connect if result < 0 => Some(Event::Failed(-result)),
@@ -282,6 +355,7 @@ impl Uring {
 
     fn received(&mut self, slot: Slot, result: i32, flags: u32) -> Option<Event> {
         let send_error = self.sockets[slot as usize].send_error;
+        let result = if result > 0 { result - self.bytes_from() as i32 } else { result };
         match result {
             1.. => {
                 if !cqueue::more(flags) {
@@ -301,7 +375,7 @@ impl Uring {
 
     fn sent(&mut self, slot: Slot, result: i32, action: Action) -> Option<Event> {
         let socket = &mut self.sockets[slot as usize];
-        socket.is_sending = false;
+        self.under_way -= u32::from(std::mem::take(&mut socket.is_sending));
         if action == Action::SilentSend {
             self.bytes_sent -= socket.outgoing.rest().len() as u64;
         }
@@ -354,12 +428,32 @@ fn set_up(slots: u32) -> io::Result<IoUring> {
     builder.setup_single_issuer().setup_defer_taskrun().build(SUBMISSIONS)
 }
 
+impl Stamped {
+    fn new() -> Self {
+        // SAFETY: a message without name, pieces and control data; zeros are valid.
+        let mut message: Box<libc::msghdr> = Box::new(unsafe { std::mem::zeroed() });
+        message.msg_controllen = CONTROL_BYTES as _;
+        Self { clock: KernelClock::new(), message }
+    }
+}
+
+/// Submits, and sleeps until a moment or until there are as many completions. What completes in between wakes nobody.
+fn sleep_until(ring: &IoUring, completions: u32, until_ns: Nanos) -> io::Result<usize> {
+    let time = Timespec::new().sec(until_ns / NANOS_PER_S).nsec((until_ns % NANOS_PER_S) as u32);
+    let until = Until { mask: 0, mask_bytes: 0, min_wait_us: 0, time: (&raw const time) as u64 };
+    // SAFETY: one thread owns the ring, so that nobody else has its submission queue.
+    let to_submit = unsafe { ring.submission_shared() }.len() as u32;
+    let flags = EnterFlags::GETEVENTS | EnterFlags::EXT_ARG | EnterFlags::ABS_TIMER;
+    // SAFETY: the argument and the time that it points at live until the call is over.
+    unsafe { ring.submitter().enter(to_submit, completions, flags.bits(), Some(&until)) }
+}
+
 /// Errors that only mean: look at the completions first.
 fn tolerate<T>(entered: io::Result<T>) -> io::Result<()> {
     match entered {
         Ok(_) => Ok(()),
         Err(error) => match error.raw_os_error() {
-            Some(libc::EINTR | libc::EBUSY | libc::EAGAIN) => Ok(()),
+            Some(libc::EINTR | libc::EBUSY | libc::EAGAIN | libc::ETIME) => Ok(()),
             _ => Err(error),
         },
     }

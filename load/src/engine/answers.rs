@@ -8,14 +8,21 @@ use crate::failure::FailureCause;
 use crate::http1::{Answer, Parsed};
 use std::io;
 
+/// When an answer was complete: when its last byte came, and when we saw it.
+#[derive(Clone, Copy)]
+pub(super) struct Seen {
+    came_ns: Nanos,
+    at_ns: Nanos,
+}
+
 /// Bytes behind a complete answer, or on a connection without a request.
 pub(super) const UNASKED: FailureCause = FailureCause::Malformed("bytes nobody asked for");
 
 impl<D: Driver> Worker<'_, D> {
     pub(super) fn on_completion(&mut self, completion: Completion) -> io::Result<()> {
-        let Completion { slot, event, at_ns } = completion;
+        let Completion { slot, event, at_ns, stamp_ns } = completion;
         match event {
-            Event::Received(chunk) => self.on_received(slot, chunk, at_ns),
+            Event::Received(chunk) => self.on_received(slot, chunk, at_ns, stamp_ns),
             Event::Connected => self.on_connected(slot, at_ns),
             Event::Ended => self.on_ended(slot, at_ns),
             Event::Failed(errno) => self.on_failed(slot, errno, at_ns),
@@ -28,20 +35,35 @@ impl<D: Driver> Worker<'_, D> {
         self.driver.submit()
     }
 
-    fn on_received(&mut self, slot: Slot, chunk: Chunk, now_ns: Nanos) {
+    fn on_received(&mut self, slot: Slot, chunk: Chunk, now_ns: Nanos, stamp_ns: Option<Nanos>) {
         let bytes = self.driver.bytes(chunk);
         self.recorder.bytes.received += bytes.len() as u64;
         let connection = &mut self.connections[slot as usize];
         if connection.state != State::Busy {
             return self.on_unasked_bytes(slot, now_ns);
         }
+        let is_first = !connection.parser.has_begun();
         match connection.parser.feed(bytes) {
-            Ok(Parsed::More) => {}
+            Ok(Parsed::More) => self.patience.on_anything_else(),
             Ok(Parsed::Complete { answer, consumed }) => {
                 let is_last = consumed == bytes.len();
-                self.complete(slot, answer, is_last, now_ns);
+                // No answer comes before its request: whatever that stamp says, it is not this.
+                let stamp_ns = stamp_ns.filter(|&stamp_ns| stamp_ns >= connection.exchange.sent_ns);
+                self.recorder.stamped += u64::from(stamp_ns.is_some());
+                if is_first && is_last {
+                    self.patience.on_whole_answer(stamp_ns.is_some());
+                }
+                self.complete(
+                    slot,
+                    answer,
+                    is_last,
+                    Seen { at_ns: now_ns, came_ns: stamp_ns.unwrap_or(now_ns) },
+                );
             }
-            Err(how) => self.fail(slot, FailureCause::Malformed(how.0), now_ns),
+            Err(how) => {
+                self.patience.on_anything_else();
+                self.fail(slot, FailureCause::Malformed(how.0), now_ns);
+            }
         }
     }
 
@@ -59,19 +81,20 @@ impl<D: Driver> Worker<'_, D> {
     }
 
     /// The answer is complete. `is_last`: no byte followed it.
-    fn complete(&mut self, slot: Slot, answer: Answer, is_last: bool, now_ns: Nanos) {
+    fn complete(&mut self, slot: Slot, answer: Answer, is_last: bool, seen: Seen) {
+        let Seen { at_ns: now_ns, came_ns } = seen;
         let connection = &mut self.connections[slot as usize];
         let (exchange, status) = (connection.exchange, answer.status);
         if !is_last {
-            self.recorder.failed(exchange, UNASKED, Some(status), now_ns);
+            self.recorder.failed(exchange, UNASKED, Some(status), came_ns);
         } else if self.plan.expected_status.accepts(status) {
-            self.recorder.ok(exchange, status, now_ns);
+            self.recorder.ok(exchange, status, came_ns);
         } else {
             let cause = FailureCause::UnexpectedStatus(status);
-            self.recorder.failed(exchange, cause, Some(status), now_ns);
+            self.recorder.failed(exchange, cause, Some(status), came_ns);
         }
         connection.is_reused = true;
-        self.end(slot, now_ns);
+        self.end(slot, came_ns);
         if is_last && answer.keep_alive && self.plan.keep_alive && self.driver.has_sent(slot) {
             self.on_free(slot, now_ns);
         } else {
@@ -91,7 +114,7 @@ impl<D: Driver> Worker<'_, D> {
     /// The request has ended, one way or the other.
     pub(super) fn end(&mut self, slot: Slot, now_ns: Nanos) {
         self.in_flight -= 1;
-        self.last_event_ns = now_ns;
+        self.last_event_ns = self.last_event_ns.max(now_ns);
         self.deadlines.clear(slot);
     }
 
@@ -112,16 +135,21 @@ impl<D: Driver> Worker<'_, D> {
         if connection.state != State::Busy {
             return self.on_lost(slot, now_ns);
         }
+        self.patience.on_anything_else();
         if connection.may_resend() {
             return self.resend(slot, now_ns);
         }
         match connection.parser.end_of_stream() {
-            Ok(answer) => self.complete(slot, Answer { keep_alive: false, ..answer }, true, now_ns),
+            Ok(answer) => {
+                let seen = Seen { at_ns: now_ns, came_ns: now_ns };
+                self.complete(slot, Answer { keep_alive: false, ..answer }, true, seen);
+            }
             Err(cause) => self.fail(slot, cause, now_ns),
         }
     }
 
     fn on_failed(&mut self, slot: Slot, errno: i32, now_ns: Nanos) {
+        self.patience.on_anything_else();
         let connection = &self.connections[slot as usize];
         let cause = FailureCause::from_errno(errno);
         match connection.state {

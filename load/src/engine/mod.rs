@@ -8,18 +8,20 @@
 //! - **sent**: when the first system call on its behalf was made: its bytes, or the connection it needed, were handed to the
 //!   kernel. With io_uring several requests leave with one call and share the stamp taken right before it; the last of
 //!   them is then stamped early by the time the kernel takes for the others (some 50 us at most).
-//! - **last byte**: when the driver saw the byte that completed the answer, never before it came. With io_uring one
-//!   reading of the clock, right after the wait, serves all that the wait brought.
+//! - **last byte**: in an open load when the kernel received the byte that completed the answer, by its own stamp
+//!   ([`driver`](crate::driver) `stamps`); in a closed loop, and where the kernel does not say, when the driver saw that byte.
+//!   Never before it came. With io_uring one reading of the clock, right after the wait, serves all that the wait brought.
 
 mod answers;
 mod connection;
 mod deadlines;
 mod pace;
+mod patience;
 mod requests;
 mod worker;
 
 use crate::driver::{Driver, epoll::Epoll, uring::Uring};
-use crate::plan::DriverChoice;
+use crate::plan::{DriverChoice, Pacing};
 use crate::run::{Done, LoadError, Work};
 use rustix::thread::set_current_timer_slack;
 use rustix::time::{ClockId, clock_gettime};
@@ -40,7 +42,10 @@ pub(crate) fn work(work: Work<'_>) -> Result<Done, LoadError> {
 }
 
 fn set_up<D: Driver>(work: &Work<'_>) -> Result<D, LoadError> {
-    D::new(worker::slots(work), work.address).map_err(|source| LoadError::Driver { driver: D::NAME, source })
+    // A closed loop acts on each answer at once, whatever it costs: there is nothing to gain from a stamp.
+    let stamps = matches!(work.plan.pacing, Pacing::Open { .. });
+    D::new(worker::slots(work), work.address, stamps)
+        .map_err(|source| LoadError::Driver { driver: D::NAME, source })
 }
 
 fn work_with<D: Driver>(driver: D, work: Work<'_>) -> Result<Done, LoadError> {

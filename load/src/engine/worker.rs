@@ -3,6 +3,7 @@
 use super::connection::{Connection, State};
 use super::deadlines::Deadlines;
 use super::pace::Pace;
+use super::patience::Patience;
 use crate::clock::{Nanos, now_ns};
 use crate::driver::{Driver, Slot};
 use crate::plan::LoadPlan;
@@ -44,6 +45,7 @@ pub(super) struct Worker<'a, D> {
     pub(super) connect_timeout_ns: Nanos,
     pub(super) request_timeout_ns: Nanos,
     pub(super) recorder: Recorder,
+    pub(super) patience: Patience,
     pub(super) last_event_ns: Nanos,
     loop_lag: Times,
     started_ns: Nanos,
@@ -89,6 +91,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             connect_timeout_ns: plan.connect_timeout.as_nanos() as Nanos,
             request_timeout_ns: plan.request_timeout.as_nanos() as Nanos,
             recorder: work.recorder,
+            patience: Patience::default(),
             last_event_ns: work.started_ns,
             loop_lag: Times::default(),
             started_ns: work.started_ns,
@@ -123,7 +126,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             }
             let before = now_ns();
             let until = self.wake_at(before);
-            self.driver.wait(before, until)?;
+            self.driver.wait(before, until, self.patience.wake(before, until))?;
             now = now_ns();
             // How long something could have waited to be looked at: while the loop was busy, or overslept.
             self.loop_lag.record_ns((before - looked_ns).max(now.saturating_sub(until)));

@@ -38,6 +38,7 @@ impl LoadReport {
                 cpu_cores: health.cpu_cores,
                 send_lag_ms: lag(&outcome.send_lag),
                 loop_lag_ms: lag(&outcome.cost.loop_lag),
+                last_byte_seen_by: last_byte_seen_by(outcome).map(str::to_owned),
                 bottleneck: health.bottleneck,
                 why: health.why,
             },
@@ -125,6 +126,16 @@ fn failures(outcome: &LoadOutcome) -> BTreeMap<String, u64> {
         *failures.entry(cause.to_string()).or_default() += count;
     }
     failures
+}
+
+fn last_byte_seen_by(outcome: &LoadOutcome) -> Option<&'static str> {
+    let answers: u64 = outcome.status.values().sum();
+    match outcome.stamped {
+        _ if answers == 0 => None,
+        0 => Some("generator"),
+        stamped if stamped >= answers => Some("kernel"),
+        _ => Some("both"),
+    }
 }
 
 fn lag(times: &Times) -> Option<LagReport> {
@@ -237,6 +248,19 @@ mod tests {
         assert!(close_to(report.unfinished_age_ms.unwrap().max, 1_992.0));
         assert!(close_to(report.not_sent_age_ms.unwrap().max, 20.0));
         assert!(close_to(report.generator.send_lag_ms.unwrap().p99, 1.0));
+    }
+
+    #[test]
+    fn it_says_who_saw_the_last_byte() {
+        let seen_by = |stamped| {
+            let outcome = LoadOutcome { stamped, ..outcome() };
+            LoadReport::new(&outcome, &plan(Pacing::Closed)).generator.last_byte_seen_by
+        };
+        assert_eq!(seen_by(0).as_deref(), Some("generator"));
+        assert_eq!(seen_by(6).as_deref(), Some("both"));
+        assert_eq!(seen_by(7).as_deref(), Some("kernel"), "six answers and a refusal of one");
+        let nothing = LoadReport::new(&LoadOutcome::default(), &plan(Pacing::Closed));
+        assert_eq!(nothing.generator.last_byte_seen_by, None);
     }
 
     #[test]

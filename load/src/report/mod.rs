@@ -109,6 +109,9 @@ pub struct GeneratorReport {
     pub cpu_cores: f64,
     pub send_lag_ms: Option<LagReport>,
     pub loop_lag_ms: Option<LagReport>,
+    /// Who said when the answers' last bytes came: `kernel`, `generator`, or `both`; null where no answer came.
+    #[serde(default)]
+    pub last_byte_seen_by: Option<String>,
     pub bottleneck: bool,
     /// Why the generator is called the bottleneck.
     pub why: Option<String>,

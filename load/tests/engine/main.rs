@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test says what went wrong by failing")]
 
+mod fast;
 mod server;
 
 use server::{Conversation, HI, Server};

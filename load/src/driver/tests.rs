@@ -1,0 +1,111 @@
+//! Both drivers against a real socket: what a stamp says, and what ends a wait.
+
+use super::{Completion, Driver, Event, Wake, epoll::Epoll, uring::Uring};
+use crate::clock::{NANOS_PER_S, Nanos, now_ns};
+use std::io::Write;
+use std::net::{TcpListener, TcpStream};
+use std::os::fd::AsRawFd;
+use std::thread::sleep;
+use std::time::Duration;
+
+const HOUR_NS: Nanos = 3_600 * NANOS_PER_S;
+/// How exactly the distance of two clocks is known, both ways.
+const CLOCKS_NS: Nanos = 2_000;
+
+/// A driver with one connection and the server's side of it; `None` where this machine does not allow the driver.
+fn connected<D: Driver>() -> Option<(D, TcpStream)> {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut driver = match D::new(1, listener.local_addr().unwrap(), true) {
+        Ok(driver) => driver,
+        Err(error) => {
+            eprintln!("{} is not allowed here ({error}): not tested", D::NAME);
+            return None;
+        }
+    };
+    driver.connect(0, None).unwrap();
+    // A connection under way ends the wait, however long it may last.
+    let completion = next(&mut driver, now_ns() + HOUR_NS);
+    assert!(matches!(completion.event, Event::Connected), "{completion:?}");
+    Some((driver, listener.accept().unwrap().0))
+}
+
+fn next(driver: &mut impl Driver, until_ns: Nanos) -> Completion {
+    loop {
+        if let Some(completion) = driver.next() {
+            return completion;
+        }
+        driver.wait(now_ns(), until_ns, Wake::OnTime).unwrap();
+    }
+}
+
+/// Sends a byte and waits until the other side's kernel has acknowledged it: then it has come.
+fn send(server: &mut TcpStream) {
+    server.write_all(b"x").unwrap();
+    loop {
+        let mut not_acknowledged: libc::c_int = 0;
+        // SAFETY: the request (SIOCOUTQ, tcp(7)) writes one int.
+        unsafe { libc::ioctl(server.as_raw_fd(), libc::TIOCOUTQ, &raw mut not_acknowledged) };
+        if not_acknowledged == 0 {
+            return;
+        }
+        sleep(Duration::from_millis(1));
+    }
+}
+
+fn a_late_look<D: Driver>() {
+    let Some((mut driver, mut server)) = connected::<D>() else { return };
+    // The kernel begins to stamp a little after it was asked to.
+    for _ in 0..20 {
+        let before_ns = now_ns();
+        send(&mut server);
+        let came_ns = now_ns();
+        sleep(Duration::from_millis(20));
+        let looked_ns = now_ns();
+        let completion = next(&mut driver, now_ns() + 1_000_000);
+        assert!(matches!(completion.event, Event::Received(_)), "{completion:?}");
+        assert!(completion.at_ns >= looked_ns, "seen before it was looked for");
+        let Some(stamp_ns) = completion.stamp_ns else { continue };
+        assert!(stamp_ns + CLOCKS_NS >= before_ns, "{stamp_ns} before it was sent at {before_ns}");
+        assert!(stamp_ns <= came_ns + CLOCKS_NS, "{stamp_ns} after it came, at {came_ns} at the latest");
+        return;
+    }
+    eprintln!("this kernel does not stamp what it receives: not tested");
+}
+
+#[test]
+fn epoll_tells_when_bytes_came_however_late_they_are_looked_at() {
+    a_late_look::<Epoll>();
+}
+
+#[test]
+fn io_uring_tells_when_bytes_came_however_late_they_are_looked_at() {
+    a_late_look::<Uring>();
+}
+
+fn bytes_of_each_look<D: Driver>() {
+    let Some((mut driver, mut server)) = connected::<D>() else { return };
+    for sent in [1, 3] {
+        (0..sent).for_each(|_| send(&mut server));
+        let mut received = 0;
+        while received < sent {
+            let completion = next(&mut driver, now_ns() + 1_000_000);
+            let Event::Received(chunk) = completion.event else { panic!("{completion:?}") };
+            assert!(driver.bytes(chunk).iter().all(|&byte| byte == b'x'), "nothing but what was sent");
+            received += driver.bytes(chunk).len();
+        }
+        assert_eq!(received, sent);
+    }
+    drop(server);
+    let completion = next(&mut driver, now_ns() + 1_000_000);
+    assert!(matches!(completion.event, Event::Ended), "{completion:?}");
+}
+
+#[test]
+fn epoll_hands_over_the_bytes_without_the_stamp_and_then_the_end() {
+    bytes_of_each_look::<Epoll>();
+}
+
+#[test]
+fn io_uring_hands_over_the_bytes_without_the_stamp_and_then_the_end() {
+    bytes_of_each_look::<Uring>();
+}

@@ -1,0 +1,155 @@
+//! Open loads so fast that the generator lets answers wait for the next request: nothing is lost or held up by that.
+
+use super::{HI, LARGE, Server, large_posts, open, outcome_of, plan, requests, with_each_driver};
+use std::collections::BTreeSet;
+use std::num::NonZeroU32;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use threadcount_load::failure::FailureCause;
+use threadcount_load::plan::{Arrivals, LoadPlan, Pacing, RateShape};
+use threadcount_load::request::{RequestSource, Target};
+
+/// A request each 0.25 ms.
+const RATE_PER_S: f64 = 4_000.0;
+
+/// A fast load of `count` requests, with each driver.
+fn with_each_fast_load(server: &Server, count: u64, mut test: impl FnMut(LoadPlan)) {
+    with_each_driver(|driver| {
+        let mut plan = plan(server, 8, requests(count));
+        (plan.driver, plan.pacing, plan.threads) = (driver, open(RATE_PER_S), NonZeroU32::new(1));
+        test(plan);
+    });
+}
+
+#[test]
+fn every_answer_is_seen_and_none_before_its_request() {
+    let server = Server::answering();
+    with_each_fast_load(&server, 800, |plan| {
+        let outcome = outcome_of(&plan);
+        assert_eq!(outcome.counts.ok, 800, "{:?}", outcome.failures);
+        assert!(outcome.stamped <= 800);
+        // An answer cannot come before its request was sent, whatever a stamp says.
+        assert!(outcome.service_time.at_quantile(0.0) > Duration::ZERO);
+        assert!(outcome.elapsed_s() >= 799.0 / RATE_PER_S, "the last is due then");
+    });
+}
+
+#[test]
+fn a_closed_loop_does_not_ask_for_stamps() {
+    let server = Server::answering();
+    with_each_driver(|driver| {
+        let mut plan = plan(&server, 8, requests(100));
+        plan.driver = driver;
+        assert_eq!(outcome_of(&plan).stamped, 0);
+    });
+}
+
+#[test]
+fn poisson_arrivals_and_ramps_send_exactly_what_they_should() {
+    let server = Server::answering();
+    let over = Duration::from_millis(500);
+    with_each_fast_load(&server, 800, |mut plan| {
+        let shape = RateShape::Ramp { from_per_s: 100.0, to_per_s: 2.0 * RATE_PER_S, over };
+        plan.pacing = Pacing::Open { shape, arrivals: Arrivals::Poisson };
+        assert_eq!(outcome_of(&plan).counts.ok, 800);
+    });
+}
+
+#[test]
+fn answers_in_two_pieces_are_put_together() {
+    let server = Server::start(|conversation| {
+        while conversation.request().is_some() && conversation.say(&HI[..20]) {
+            std::thread::yield_now();
+            conversation.say(&HI[20..]);
+        }
+    });
+    with_each_fast_load(&server, 400, |plan| {
+        let outcome = outcome_of(&plan);
+        assert_eq!(outcome.counts.ok, 400, "{:?}", outcome.failures);
+    });
+}
+
+#[test]
+fn large_answers_after_small_ones_come_through_whole() {
+    let mut large = b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n".to_vec();
+    large.resize(large.len() + 1_000_000, b'x');
+    let server = Server::start(move |conversation| {
+        let mut count = 0;
+        while conversation.request().is_some() {
+            count += 1;
+            if !conversation.say(if count == 3 { &large } else { HI }) {
+                return;
+            }
+        }
+    });
+    with_each_fast_load(&server, 80, |plan| {
+        let outcome = outcome_of(&plan);
+        assert_eq!(outcome.counts.ok, 80, "{:?}", outcome.failures);
+        // The connections answer in turn, so that each comes to its third answer.
+        assert!(outcome.bytes.received > 1_000_000);
+    });
+}
+
+#[test]
+fn large_requests_leave_whole_while_answers_may_wait() {
+    let server = Server::start(|conversation| {
+        while conversation.request().is_some() && conversation.body(LARGE) && conversation.say(HI) {}
+    });
+    with_each_fast_load(&server, 6, |fast| {
+        let plan = LoadPlan { requests: large_posts(&server, 2, 6).requests, ..fast };
+        assert_eq!(outcome_of(&plan).counts.ok, 6);
+    });
+}
+
+#[test]
+fn different_requests_arrive_once_each() {
+    let seen = Arc::new(Mutex::new(BTreeSet::new()));
+    let server = Server::start({
+        let seen = seen.clone();
+        move |conversation| {
+            while let Some(head) = conversation.request() {
+                let path = head.split(' ').nth(1).unwrap_or_default();
+                seen.lock().unwrap().insert(path.trim_start_matches('/').parse::<u64>().unwrap());
+                conversation.say(HI);
+            }
+        }
+    });
+    with_each_fast_load(&server, 400, |mut plan| {
+        let target = Target::get(&format!("http://{}/{{seq:1}}", server.address)).unwrap();
+        plan.requests = Arc::new(RequestSource::new(vec![target]).unwrap());
+        assert_eq!(outcome_of(&plan).counts.ok, 400);
+        assert_eq!(std::mem::take(&mut *seen.lock().unwrap()), (1..=400).collect::<BTreeSet<u64>>());
+    });
+}
+
+#[test]
+fn bodies_that_end_with_their_connections_are_complete() {
+    let server = Server::start(|conversation| {
+        conversation.request();
+        conversation.say(b"HTTP/1.1 200 OK\r\n\r\nuntil the end");
+        conversation.close();
+    });
+    with_each_fast_load(&server, 100, |plan| {
+        let outcome = outcome_of(&plan);
+        assert_eq!(outcome.counts.ok, 100, "{:?}", outcome.failures);
+    });
+}
+
+#[test]
+fn a_server_that_falls_silent_is_a_timeout() {
+    let server = Server::start(|conversation| {
+        for _ in 0..20 {
+            if conversation.request().is_none() || !conversation.say(HI) {
+                return;
+            }
+        }
+        conversation.wait_for_close();
+    });
+    with_each_fast_load(&server, 400, |mut plan| {
+        plan.request_timeout = Duration::from_millis(200);
+        let outcome = outcome_of(&plan);
+        assert_eq!(outcome.counts.sent, 400);
+        assert!(outcome.failures.contains_key(&FailureCause::RequestTimeout), "{:?}", outcome.failures);
+        assert!(outcome.failed_time.at_quantile(0.0) >= Duration::from_millis(200));
+    });
+}
