@@ -147,7 +147,8 @@ fn truth_table(of: &Comparison) -> String {
     format!(
         "## What each says about a server that stalls 200 ms in every 2 s, asked 2,000 times a second\n\n{}\n\
          Milliseconds; **bold** is off by more than 2 % and more than 1 ms; – is not printed. A closed loop cannot be asked \
-         for a rate: it sends nothing while it waits, so it cannot see the waiting of requests that were never sent.\n",
+         for a rate: it sends nothing while it waits, so it cannot see the waiting of requests that were never sent. The true p90 lies \
+         exactly where the waiting begins: each 0.05 % of the requests that the machine itself holds up moves it by 1 ms.\n",
         table(
             &["tool", "p50", "p90", "p95", "p99", "p99.9", "max", "answers/s"],
             std::iter::once(truth).chain(said)
