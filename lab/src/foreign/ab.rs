@@ -43,7 +43,7 @@ pub struct Printed {
     pub version: String,
     /// `Complete requests`: failed ones are among them.
     pub requests: u64,
-    /// Requests that failed; see [`failed`].
+    /// Requests that failed, each counted once.
     pub failed: u64,
     /// `Non-2xx responses`; the line is missing where there are none.
     pub not_2xx: u64,

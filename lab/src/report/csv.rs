@@ -44,7 +44,7 @@ fn run_row(record: &Record) -> Vec<String> {
     row
 }
 
-/// `series.csv`: every reading of every run over time, see [`series`].
+/// `series.csv`: every reading of every run over time, see [`mod@series`].
 ///
 /// # Errors
 /// When a row cannot be written: a mistake of ours.
