@@ -71,7 +71,7 @@ impl Session<'_> {
                 return self.end(index, round, "the budget is used up");
             }
         }
-        self.end(index, load.runs, "these are all that were asked for")
+        self.end(index, load.runs, "no more were asked for")
     }
 
     /// One round, and the runs of it that were disturbed once more, as far as repeats are left and the time allows.

@@ -250,6 +250,7 @@ fn a_report_is_written_into_its_folder() {
         (Format::Json, "series.json"),
         (Format::Junit, "junit.xml"),
         (Format::Text, "report.txt"),
+        (Format::Terminal, "terminal.txt"),
     ] {
         let path = write(&common::demo(), format, &inner).unwrap();
         assert_eq!(path, inner.join(file));
@@ -274,7 +275,15 @@ fn a_result_without_runs_still_makes_every_report() {
     document.comparisons.clear();
     document.findings.clear();
     document.claims.clear();
-    for format in [Format::Html, Format::Markdown, Format::Csv, Format::Json, Format::Junit, Format::Text] {
+    for format in [
+        Format::Html,
+        Format::Markdown,
+        Format::Csv,
+        Format::Json,
+        Format::Junit,
+        Format::Text,
+        Format::Terminal,
+    ] {
         assert!(!render(&document, format).unwrap().is_empty());
     }
     assert!(

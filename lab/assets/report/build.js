@@ -37,14 +37,28 @@ function build(figure) {
   figure.heading = make("strong");
   const caption = make("figcaption", {}, [figure.heading, figure.says]);
   figure.group.append(make("figure", { className: figure.wide ? "wide" : "" }, [caption, figure.place, tools, figure.table]));
-  figure.chart = echarts.init(figure.place, null, { renderer: "svg" });
-  draw(figure);
   drawn.push(figure);
+  draw(figure);
   new ResizeObserver(() => resizeOne(figure)).observe(figure.place);
+  inView.observe(figure.place);
+}
+
+// A picture is drawn when a reader comes near it: a page of many pictures opens as quickly as one of a few.
+const inView = new IntersectionObserver((entries) => entries.forEach((entry) => {
+  const figure = drawn.find(({ place }) => place === entry.target);
+  figure.seen = entry.isIntersecting;
+  paint(figure);
+}), { rootMargin: "300px 0px" });
+
+// For a print, which does not wait for the reader to scroll.
+function paintAll() {
+  inView.disconnect();
+  drawn.forEach((figure) => { figure.seen = true; paint(figure); });
 }
 
 // Names at the ends of the lines come and go with the room there is.
 function resizeOne(figure) {
+  if (!figure.chart) return;
   const before = figure.chart.getWidth() >= 540;
   figure.chart.resize();
   if ((figure.chart.getWidth() >= 540) !== before) draw(figure);
@@ -56,9 +70,17 @@ function tabulate(figure) {
   figure.table.querySelector(".scroll").replaceChildren(...tables);
 }
 
-function draw(figure) {
+function paint(figure) {
+  if (!figure.seen || !figure.stale) return;
+  figure.chart = figure.chart || echarts.init(figure.place, null, { renderer: "svg" });
   figure.chart.setOption(option(figure, figure.chart.getWidth(), true), { notMerge: true });
   if (figure.chart.getWidth() >= 540) spreadLabels(figure);
+  figure.stale = false;
+}
+
+function draw(figure) {
+  figure.stale = true;
+  paint(figure);
   const under = figure.sweep || data.loads.length < 2 ? "" : ", " + shorten(load().words, 60);
   const names = shownVariants().map((variant) => shorten(data.variants[variant], 60)).join(", ");
   figure.place.setAttribute("aria-label", fullTitle(figure) + under + ", for " + (names || "no variant")

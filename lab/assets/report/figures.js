@@ -4,6 +4,9 @@
 const MEMORY = "10⁶ bytes, the highest reading of each second.";
 
 const FIGURES = [
+  { id: "knee", group: "Requests", title: "Response time against the rate", wide: true, sweep: data.knee, asked: true, log: true, limit_ms: data.knee_limit_ms,
+    says: "Each point is a rate that the search for the capacity has tried, the median of its steps; solid the 99th percentile, dotted the median, dashed the limit. Where the line bends up, the server is full.",
+    choices: [{ unit: "ms" }] },
   { id: "curve", group: "Requests", title: "Response time by percentile", wide: true, percentile: true,
     says: "How long the slowest 1 in 10, in 100, in 1,000 … requests waited. The line ends at the slowest request.",
     choices: [{ lines: "curve_ms", unit: "ms" }] },
@@ -14,9 +17,6 @@ const FIGURES = [
     says: "Response time of the answers of each second.",
     choices: [{ lines: "p99_ms", label: "99th percentile", unit: "ms" }, { lines: "max_ms", label: "slowest", unit: "ms" },
       { lines: "p50_ms", label: "median", unit: "ms" }] },
-  { id: "knee", title: "Response time against the rate", wide: true, sweep: data.knee, asked: true, log: true, limit_ms: data.knee_limit_ms,
-    says: "Each point is a rate that the search for the capacity has tried, the median of its steps; solid the 99th percentile, dotted the median, dashed the limit. Where the line bends up, the server is full.",
-    choices: [{ unit: "ms" }] },
   { id: "against", title: "Figures against " + (data.against.what === "clients" ? "the number of clients" : "the rate"), wide: true, sweep: data.against.points, against: data.against.what,
     says: "One point for each load, means over the runs.",
     choices: [{ key: "rate_per_s", label: "throughput", unit: "/s" }, { key: "p99_ms", label: "99th percentile", unit: "ms" }, { key: "p50_ms", label: "median", unit: "ms" },
@@ -84,7 +84,8 @@ function withData(figure) {
     const choices = figure.choices.filter(({ key }) => figure.sweep.some((point) => point[key] !== null));
     return figure.sweep.length && choices.length ? { ...figure, choices } : null;
   }
-  if (figure.sweep) return new Set(figure.sweep.map((point) => point.rate_per_s)).size > 1 ? figure : null;
+  // One load is a heap of points, no line.
+  if (figure.sweep) return new Set(figure.sweep.map((point) => (figure.asked ? point.rate_per_s : point.load))).size > 1 ? figure : null;
   const drawable = (choice) => data.loads.some((one) => one.variants.some((variant) =>
     variant[choice.lines].median.some((value) => value !== null && (!figure.optional || value > 0))));
   const choices = figure.choices.filter(drawable);

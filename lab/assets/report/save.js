@@ -52,5 +52,6 @@ globalThis.threadcount = {
   pictures: () => data.loads.flatMap((_, index) => drawn.flatMap((figure) => figure.choices.map((__, choice) => ({ load: index, figure: figure.id, choice })))
     .filter((wanted) => index === 0 || !drawn.find((figure) => figure.id === wanted.figure).sweep)
     .map((wanted) => ({ ...wanted, name: inTurn(wanted, pictureName) }))),
+  paintAll,
   png: (wanted) => inTurn(wanted, (figure) => picture(figure, "png")),
 };

@@ -16,7 +16,7 @@ function applyTheme(theme) {
 }
 
 // At once, because a print does not wait for the next frame.
-const resize = (size) => drawn.forEach((figure) => { figure.chart.resize(size); draw(figure); figure.chart.getZr().flush(); });
+const resize = (size) => drawn.filter(({ chart }) => chart).forEach((figure) => { figure.chart.resize(size); draw(figure); figure.chart.getZr().flush(); });
 
 function themes() {
   let asked = stored();
@@ -27,12 +27,12 @@ function themes() {
     applyTheme(asked);
   });
   prefersDark.addEventListener("change", () => applyTheme(current()));
-  addEventListener("beforeprint", () => { applyTheme("light"); resize(PRINTED); });
+  addEventListener("beforeprint", () => { applyTheme("light"); paintAll(); resize(PRINTED); });
   addEventListener("afterprint", () => { applyTheme(current()); resize(); });
   applyTheme(current());
 }
 
-// One figure after the other, so that the text can be read before the last one is drawn.
+// The places of all figures at once; each is drawn when it comes into view.
 function begin() {
   themes();
   const pictures = document.getElementById("pictures");
@@ -43,20 +43,17 @@ function begin() {
   }
   controls();
   let heading, group;
-  const waiting = FIGURES.map((figure) => ({ ...withData(figure), heading: (heading = figure.group || heading) })).filter((figure) => figure.choices);
-  let shown, number = 0;
-  (function next() {
-    const figure = waiting.shift();
-    if (!figure) { document.documentElement.dataset.ready = "true"; return; }
+  const there = FIGURES.map((figure) => ({ ...withData(figure), heading: (heading = figure.group || heading) })).filter((figure) => figure.choices);
+  let shown;
+  there.forEach((figure, place) => {
     if (figure.heading !== shown) {
       shown = figure.heading;
       group = make("div", { className: "pictures" });
       pictures.append(make("h3", { textContent: shown }), group);
     }
-    number += 1;
-    build(Object.assign(figure, { group, number }));
-    setTimeout(next, 0);
-  })();
+    build(Object.assign(figure, { group, number: place + 1 }));
+  });
+  document.documentElement.dataset.ready = "true";
 }
 
 begin();

@@ -25,15 +25,19 @@ pub fn is_healthy(record: &Record) -> bool {
     }
 }
 
+/// Disturbed runs are left out only where at least so many others stay: one run alone has no spread, and a figure without
+/// an interval says less than one that admits how far its runs lie apart.
+pub const FEWEST_UNDISTURBED: usize = 2;
+
 /// The complete runs of a variant under a load on which its figures rest, in their order: without the first rounds that
-/// the experiment's protocol drops, and without disturbed runs where there are others.
+/// the experiment's protocol drops, and without disturbed runs where [`FEWEST_UNDISTURBED`] others stay.
 #[must_use]
 pub fn complete<'a>(records: &'a [Record], variant: &str, load: &str) -> Vec<&'a Record> {
     let of_both = |record: &&Record| record.variant == variant && record.load == load;
     let counts = |record: &&Record| is_complete(record) && !record.dropped;
     let all: Vec<&Record> = records.iter().filter(of_both).filter(counts).collect();
     let undisturbed: Vec<&Record> = all.iter().copied().filter(|run| disturbance(run).is_none()).collect();
-    if undisturbed.is_empty() { all } else { undisturbed }
+    if undisturbed.len() < FEWEST_UNDISTURBED { all } else { undisturbed }
 }
 
 /// The figure of each run that has it. A figure that is no number is one the run does not have.
@@ -65,10 +69,19 @@ mod tests {
     }
 
     #[test]
-    fn disturbed_runs_are_left_out_where_there_are_others() {
+    fn disturbed_runs_are_left_out_where_two_others_stay() {
         let robbed = || with_cost(run("a", "c4", 50.0, 5.0), |cost| cost.stolen_cores = 0.5);
         let busy = || with_cost(run("a", "c4", 60.0, 5.0), |cost| cost.machine_cpu_cores = 1.5);
-        assert_eq!(rates(&[robbed(), run("a", "c4", 100.0, 5.0), busy()]), [100.0]);
+        let fine = |rate| run("a", "c4", rate, 5.0);
+        assert_eq!(rates(&[robbed(), fine(100.0), busy(), fine(101.0)]), [100.0, 101.0]);
+        assert_eq!(rates(&[robbed(), fine(100.0), busy()]), [50.0, 100.0, 60.0], "one alone has no spread");
+        assert_eq!(
+            rates(&[robbed(), fine(100.0), run("b", "c4", 9.0, 5.0)]),
+            [50.0, 100.0],
+            "of this variant"
+        );
         assert_eq!(rates(&[robbed(), busy()]), [50.0, 60.0], "better than nothing, and said by the trust");
+        let dropped = Record { dropped: true, ..fine(99.0) };
+        assert_eq!(rates(&[dropped, robbed(), fine(100.0)]), [50.0, 100.0], "a dropped run is no other");
     }
 }

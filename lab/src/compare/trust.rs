@@ -2,7 +2,7 @@
 
 use super::disturbance::disturbance;
 use super::metric::Metric;
-use super::runs::{complete, is_complete};
+use super::runs::{FEWEST_UNDISTURBED, complete, is_complete};
 use super::spread::spreads;
 use crate::experiment::Experiment;
 use crate::experiment::plan::plan;
@@ -143,12 +143,19 @@ fn overflows(record: &Record) -> Option<Doubt> {
     })
 }
 
-/// A disturbed run, and whether the figures rest on it: it is left out of them where there are undisturbed ones.
+/// A disturbed run, and whether the figures rest on it: it is left out of them where enough undisturbed ones stay.
 fn disturbed(record: &Record, records: &[Record]) -> Option<(bool, Doubt)> {
     let why = disturbance(record)?;
-    let counts =
-        complete(records, &record.variant, &record.load).iter().any(|run| std::ptr::eq(*run, record));
-    let sentence = if counts { why } else { format!("a run is left out of the figures, because {why}") };
+    let counted = complete(records, &record.variant, &record.load);
+    let counts = counted.iter().any(|run| std::ptr::eq(*run, record));
+    let undisturbed = counted.iter().filter(|run| disturbance(run).is_none()).count();
+    let sentence = match (counts, undisturbed) {
+        (false, _) => format!("a run is left out of the figures, because {why}"),
+        (true, 0) => why,
+        (true, _) => format!(
+            "{why} (the run counts all the same: without it there would be fewer than {FEWEST_UNDISTURBED})"
+        ),
+    };
     Some((counts, Doubt::about(record, 4, sentence)))
 }
 
@@ -359,6 +366,17 @@ mod tests {
             "{sentences}"
         );
         assert!(!sentences.contains("differ by"), "its rate is no spread of the others: {sentences}");
+    }
+
+    #[test]
+    fn a_robbed_run_beside_one_healthy_run_counts_ends_the_trust_and_is_said() {
+        let cost = Cost { stolen_cores: 0.5, machine_cores: 2, ..Cost::default() };
+        let robbed = Record { cost: Some(cost), ..run("a", "c4", 50.0, 5.0) };
+        let (trusted, sentences) = judged(&[run("a", "c4", 100.0, 5.0), robbed]);
+        assert!(!trusted, "{sentences}");
+        let expected = "(the run counts all the same: without it there would be fewer than 2)";
+        assert!(sentences.lines().next().is_some_and(|line| line.ends_with(expected)), "{sentences}");
+        assert!(sentences.contains("the rates of its 2 runs differ by"), "{sentences}");
     }
 
     #[test]

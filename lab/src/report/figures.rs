@@ -124,10 +124,18 @@ pub fn ratio(value: f64) -> String {
     if (0.1..9.995).contains(&value) { format!("{value:.2}") } else { number(value) }
 }
 
+/// An interval whose ends differ by more than this factor says only that nothing is known; digits would look like more.
+const NOTHING_KNOWN: f64 = 1_000.0;
+
 /// An interval: `[1.96 .. 2.00]`, with a third decimal where two would show both ends as the same.
 #[must_use]
 pub fn interval(interval: Interval) -> String {
     let Interval { low, high, .. } = interval;
+    if low > 0.0 && high / low > NOTHING_KNOWN {
+        let low = if low < 0.1 { "under 0.1".to_owned() } else { ratio(low) };
+        let high = if high > 10.0 { "over 10".to_owned() } else { ratio(high) };
+        return format!("[{low} .. {high}]");
+    }
     let ends = [low, high].map(ratio);
     let [low, high] = if ends[0] == ends[1] { [low, high].map(|end| format!("{end:.3}")) } else { ends };
     format!("[{low} .. {high}]")
@@ -249,5 +257,14 @@ mod tests {
     fn one_run_is_not_runs() {
         assert_eq!(plural(1, "run"), "1 run");
         assert_eq!(plural(2, "run"), "2 runs");
+    }
+
+    #[test]
+    fn an_interval_that_says_nothing_has_no_digits() {
+        let said = |low, high| interval(Interval { low, high, confidence: 0.95 });
+        assert_eq!(said(0.001_72, 884.9), "[under 0.1 .. over 10]");
+        assert_eq!(said(0.5, 884.9), "[0.50 .. over 10]");
+        assert_eq!(said(0.24, 3.9), "[0.24 .. 3.90]");
+        assert_eq!(said(110.0, 130.0), "[110.0 .. 130.0]");
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::report::ReportError;
 use crate::report::figures;
-use crate::report::summary::{Summary, summary};
+use crate::report::summary::{OPEN, Summary, is_open, summary};
 use crate::result::{ClaimResult, ResultDocument};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
@@ -90,7 +90,8 @@ impl Verdict {
 
 fn measured(claim: &ClaimResult) -> String {
     let measured = claim.measured.map_or_else(|| "nothing".to_owned(), figures::plain);
-    format!("measured {measured}: does not hold")
+    let open = if is_open(claim) { format!(", {OPEN}") } else { String::new() };
+    format!("measured {measured}: does not hold{open}")
 }
 
 fn test_case(
@@ -119,7 +120,13 @@ fn test_case(
 
 fn trust(summary: &Summary) -> String {
     let parts = [&summary.trust.sentence, &summary.trust.requests];
-    parts.into_iter().chain(&summary.trust.why_not).cloned().collect::<Vec<_>>().join("\n")
+    parts
+        .into_iter()
+        .chain(&summary.trust.rounds)
+        .chain(&summary.trust.why_not)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// Without the characters that XML 1.0 (section 2.2) forbids even when escaped.

@@ -3,8 +3,8 @@
 use crate::compare::metric::Metric;
 use crate::report::answer::{Answer, Line, ratio_of, verdict_words};
 use crate::report::figures;
-use crate::report::published;
-use crate::report::summary::{LoadPart, Summary, Why, summary};
+use crate::report::published::{self, Reproduced};
+use crate::report::summary::{LoadPart, Summary, Why, load_words, summary};
 use crate::result::{Comparison, ResultDocument, Skipped};
 use std::fmt::Write as _;
 
@@ -113,7 +113,9 @@ fn whys(text: &mut String, findings: &[Why]) {
 
 fn trust(text: &mut String, summary: &Summary) {
     let trust = &summary.trust;
-    let _ = writeln!(text, "**Trust:** {}; {}.\n", plain(&trust.sentence), plain(&trust.requests));
+    let sentences = [&trust.sentence, &trust.requests].into_iter().chain(&trust.rounds);
+    let said: Vec<String> = sentences.map(|sentence| plain(sentence)).collect();
+    let _ = writeln!(text, "**Trust:** {}.\n", said.join("; "));
     for warning in &trust.warnings {
         let _ = writeln!(text, "- warning: {}", plain(warning));
     }
@@ -126,27 +128,37 @@ fn under(load: &Option<String>) -> String {
     load.as_ref().map_or_else(String::new, |load| format!(" under {}", plain(load)))
 }
 
+/// Folded, because a study may have published dozens of figures; those that nobody measured here are only counted.
 fn study(text: &mut String, document: &ResultDocument) {
-    let rows = published::rows(document);
-    if rows.is_empty() {
+    let (measured, missing): (Vec<_>, Vec<_>) =
+        published::rows(document).into_iter().partition(|row| row.measured.is_some());
+    if measured.is_empty() {
         return;
     }
+    let again = measured.iter().filter(|row| row.reproduced() == Reproduced::Yes).count();
+    let figures = figures::plural(measured.len(), "published figure");
+    let within = figures::percent(published::TOLERANCE);
+    let rest = if missing.is_empty() { String::new() } else { format!(", {} not measured", missing.len()) };
+    let _ = writeln!(
+        text,
+        "<details><summary>{again} of {figures} reproduced (within {within}){rest}</summary>\n"
+    );
     text.push_str("| variant | load | figure | published | measured | measured / published | verdict |\n|---|---|---|--:|--:|--:|---|\n");
-    for row in rows {
-        let measured = row.measured.map(|value| figures::figure(row.metric, value));
+    for row in measured {
+        let load = document.experiment.loads.iter().find(|load| load.name == row.load);
         let _ = writeln!(
             text,
             "| {} | {} | {} | {} | {} | {} | {} |",
             plain(&row.variant),
-            plain(&row.load),
+            plain(&load.map_or_else(|| row.load.clone(), load_words)),
             row.metric.label(),
             figures::figure(row.metric, row.published),
-            measured.unwrap_or_else(|| "not measured".to_owned()),
+            row.measured.map_or_else(String::new, |value| figures::figure(row.metric, value)),
             row.ratio().map_or_else(|| "–".to_owned(), figures::ratio),
             row.reproduced().words(),
         );
     }
-    text.push('\n');
+    text.push_str("\n</details>\n\n");
 }
 
 fn claims(text: &mut String, summary: &Summary) {

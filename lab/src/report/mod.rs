@@ -37,6 +37,8 @@ pub enum Format {
     Junit,
     /// One paragraph.
     Text,
+    /// What `run` prints at its end.
+    Terminal,
 }
 
 impl Format {
@@ -50,6 +52,7 @@ impl Format {
             Self::Json => "series.json",
             Self::Junit => "junit.xml",
             Self::Text => "report.txt",
+            Self::Terminal => "terminal.txt",
         }
     }
 }
@@ -94,6 +97,7 @@ pub fn render(document: &ResultDocument, format: Format) -> Result<String, Repor
         Format::Json => json::json(document),
         Format::Junit => junit::junit(document),
         Format::Text => Ok(terminal::paragraph(document)),
+        Format::Terminal => Ok(terminal::terminal(document, None, terminal::PLAIN)),
     }
 }
 

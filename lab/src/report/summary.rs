@@ -70,7 +70,7 @@ pub struct ClaimLine {
     pub says: Option<String>,
     /// `holds`, `does not hold`, `not tried`, `cannot be tried here`.
     pub verdict: &'static str,
-    /// `measured 1.98, published 1.99`, or why it was not tried.
+    /// `measured 1.98, published 1.99`, with [`OPEN`] where the intervals do not say so; or why it was not tried.
     pub figures: String,
 }
 
@@ -206,10 +206,20 @@ pub fn claim_words(claim: &ClaimResult) -> &'static str {
     }
 }
 
+/// What is said of a claim that only the means decide.
+pub const OPEN: &str = "not decided by the intervals";
+
+/// Was it tried, and do the intervals leave open whether it holds?
+#[must_use]
+pub const fn is_open(claim: &ClaimResult) -> bool {
+    claim.holds.is_some() && !claim.decided
+}
+
 fn claim_line(claim: &ClaimResult) -> ClaimLine {
     let measured = claim.measured.map(|value| format!("measured {}", figures::plain(value)));
     let published = claim.published.map(|value| format!("published {}", figures::plain(value)));
-    let parts: Vec<String> = [measured, published, claim.why.clone()].into_iter().flatten().collect();
+    let open = is_open(claim).then(|| OPEN.to_owned());
+    let parts: Vec<String> = [measured, published, claim.why.clone(), open].into_iter().flatten().collect();
     ClaimLine {
         claim: claim.claim.clone(),
         says: claim.says.clone(),

@@ -17,6 +17,9 @@ pub struct TerminalStyle {
     pub colour: bool,
 }
 
+/// For a file or a README: no colours, and lines that fit where code is shown.
+pub const PLAIN: TerminalStyle = TerminalStyle { width: 110, colour: false };
+
 /// The whole result for a terminal. `report` is the path of the HTML report, where one was written.
 ///
 /// Control characters in names and messages are replaced, so that no server can send escape sequences to a terminal.
@@ -154,6 +157,9 @@ fn trust(page: &mut Page, summary: &Summary) {
     let trust = &summary.trust;
     page.labelled("trust", vec![Piece::new(&trust.sentence, Tone::Plain)]);
     page.labelled("trust", vec![Piece::new(&trust.requests, Tone::Plain)]);
+    for sentence in &trust.rounds {
+        page.labelled("trust", vec![Piece::new(sentence, Tone::Plain)]);
+    }
     for warning in &trust.warnings {
         page.labelled("warning", vec![Piece::new(warning, Tone::Bad)]);
     }

@@ -3,7 +3,8 @@
 use crate::compare::spread::spreads;
 use crate::record::Record;
 use crate::report::figures;
-use crate::result::ResultDocument;
+use crate::report::summary::load_words;
+use crate::result::{ResultDocument, RoundsDone};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -18,9 +19,14 @@ pub struct Trust {
     pub sentence: String,
     /// What became of the requests, as one sentence.
     pub requests: String,
+    /// How many rounds there were and why no more, a sentence for all loads with the same reason.
+    pub rounds: Vec<String>,
     /// Warnings of the runs, each once, with how many runs said it.
     pub warnings: Vec<String>,
 }
+
+/// Less than a microsecond is nobody's business.
+const FINEST_LAG_MS: f64 = 0.001;
 
 /// Reads a result's trust from its records.
 #[must_use]
@@ -30,8 +36,32 @@ pub fn trust(document: &ResultDocument) -> Trust {
         why_not: if document.trusted { Vec::new() } else { document.why_not.clone() },
         sentence: health(document),
         requests: requests(&document.records),
+        rounds: rounds(document),
         warnings: remarks(document).chain(warnings(&document.records)).collect(),
     }
+}
+
+/// `3 of at most 10 rounds under 400 clients and 1,000 clients, because each comparison is decided`.
+fn rounds(document: &ResultDocument) -> Vec<String> {
+    let mut alike: Vec<(&RoundsDone, Vec<String>)> = Vec::new();
+    for done in &document.rounds {
+        let load = document.experiment.loads.iter().find(|load| load.name == done.load);
+        let words = load.map_or_else(|| done.load.clone(), load_words);
+        let same = |a: &RoundsDone| (a.rounds, a.at_most, &a.why) == (done.rounds, done.at_most, &done.why);
+        match alike.iter_mut().find(|(first, _)| same(first)) {
+            Some((_, loads)) => loads.push(words),
+            None => alike.push((done, vec![words])),
+        }
+    }
+    let all_alike = alike.len() == 1;
+    let sentence = |(done, loads): (&RoundsDone, Vec<String>)| {
+        let rounds = figures::plural(done.at_most.max(1) as usize, "round");
+        let rounds =
+            if done.rounds < done.at_most { format!("{} of at most {rounds}", done.rounds) } else { rounds };
+        let under = if all_alike { String::new() } else { format!(" under {}", loads.join(" and ")) };
+        format!("{rounds}{under}, because {}", done.why)
+    };
+    alike.into_iter().map(sentence).collect()
 }
 
 /// What is wrong with figures that can be believed all the same.
@@ -47,7 +77,7 @@ fn health(document: &ResultDocument) -> String {
         let lag =
             generators().filter_map(|generator| generator.send_lag_ms).map(|lag| lag.p99).reduce(f64::max);
         let sent = lag.map_or_else(String::new, |lag| {
-            format!(" and sent within {} of due (p99)", figures::milliseconds(lag))
+            format!(" and sent within {} of due (p99)", figures::milliseconds(lag.max(FINEST_LAG_MS)))
         });
         parts.push(format!("the generator used at most {} of a core{sent}", figures::percent(share)));
     }
@@ -126,6 +156,36 @@ mod tests {
     fn failed(variant: &str, why: &str) -> Record {
         let failure = Some(RunFailure { why: why.to_owned(), log_tail: Vec::new() });
         Record { variant: variant.to_owned(), load: "c400".to_owned(), failure, ..Record::default() }
+    }
+
+    #[test]
+    fn rounds_that_ended_for_the_same_reason_are_one_sentence() {
+        let done = |load: &str, rounds, at_most, why: &str| serde_json::json!({"load": load, "rounds": rounds, "at_most": at_most, "why": why});
+        let said = |done: &[serde_json::Value]| {
+            let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {a: {}}\n\
+                loads: [{clients: [400, 1000], duration: 1s}]\n";
+            let experiment =
+                crate::experiment::read::parse("x", "x.yaml", text, false).expect("an experiment");
+            let document = serde_json::json!({
+                "schema": "threadcount/result/1", "threadcount": "0", "command": [], "created_at": "",
+                "experiment": experiment, "machine": crate::result::Machine::default(), "records": [],
+                "rounds": done, "comparisons": [], "findings": [], "claims": [], "trusted": true, "why_not": []
+            });
+            rounds(&serde_json::from_value(document).expect("a document"))
+        };
+        let decided = "each comparison is decided";
+        assert_eq!(
+            said(&[done("c400", 3, 10, decided), done("c1000", 3, 10, decided)]),
+            ["3 of at most 10 rounds, because each comparison is decided"]
+        );
+        assert_eq!(
+            said(&[done("c400", 3, 10, decided), done("c1000", 2, 2, "no more were asked for")]),
+            [
+                "3 of at most 10 rounds under 400 clients, because each comparison is decided",
+                "2 rounds under 1,000 clients, because no more were asked for"
+            ]
+        );
+        assert!(said(&[]).is_empty());
     }
 
     #[test]

@@ -4,6 +4,8 @@ use serde_json::{Value, json};
 use std::path::Path;
 use threadcount::report::browser::{Browser, find};
 
+const READY: &str = "document.documentElement.dataset.ready === 'true'";
+
 /// One page in one headless browser.
 pub struct Page(Browser);
 
@@ -27,16 +29,30 @@ impl Page {
         self.0.call(method, params).unwrap()
     }
 
-    /// Opens a file and waits until all its pictures are drawn.
+    /// Opens a file and draws all its pictures, those that no reader has come near as well.
     pub fn open(&mut self, file: &Path) {
         self.0.open(file).unwrap();
-        self.until("document.documentElement.dataset.ready === 'true'");
+        self.draw_all();
     }
 
-    /// Loads the same page again.
+    fn draw_all(&mut self) {
+        self.until(READY);
+        self.evaluate("threadcount.paintAll()");
+    }
+
+    /// Loads the same page again and draws all its pictures.
     pub fn reload(&mut self) {
         self.0.reload().unwrap();
-        self.until("document.documentElement.dataset.ready === 'true'");
+        self.draw_all();
+    }
+
+    /// Loads the same page again, as a reader does: what comes near is drawn, in the next frames.
+    pub fn reload_as_a_reader(&mut self) {
+        self.0.reload().unwrap();
+        self.until(READY);
+        self.evaluate(
+            "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))",
+        );
     }
 
     /// The value of an expression; promises are awaited.

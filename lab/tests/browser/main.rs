@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
-use std::time::Instant;
 use threadcount::report::html::html;
 use threadcount::result::ResultDocument;
 
@@ -341,19 +340,77 @@ fn axe_finds_no_serious_issue_in_light_or_dark() {
 }
 
 #[test]
-fn the_big_page_opens() {
+fn the_largest_page_draws_what_is_near_the_reader_and_everything_for_a_print() {
     let document = common::big();
     let Some(mut page) = open(&document) else { return };
-    let begun = Instant::now();
-    page.reload();
-    let seen = page.evaluate("performance.getEntriesByType('paint').map(it => it.name + ' ' + Math.round(it.startTime) + ' ms').join(', ')");
-    let drawn = begun.elapsed();
-    println!(
-        "5 variants x 7 runs x 10 min: all figures drawn {} ms after a reload; {seen}",
-        drawn.as_millis()
-    );
-    assert!(drawn.as_secs() < 60, "a page that nobody waits for: {drawn:?}");
     // One load only: nothing to draw over the loads.
-    assert_eq!(page.evaluate("document.querySelectorAll('.chart svg').length"), FIGURES.len() - 1);
+    let all = FIGURES.len() - 2;
+    let drawn = "document.querySelectorAll('.chart svg').length";
+    assert_eq!(page.evaluate("document.querySelectorAll('.chart').length"), all);
+    page.reload_as_a_reader();
+    assert!(page.evaluate(drawn).as_u64().unwrap() <= 2, "the first screen is text");
+    page.evaluate("document.getElementById('chart-cpu').scrollIntoView({ behavior: 'instant' })");
+    page.until("document.querySelector('#chart-cpu svg') !== null");
+    assert_eq!(
+        page.evaluate("document.querySelector('#chart-memory svg')"),
+        Value::Null,
+        "passed by, not seen"
+    );
+    page.evaluate("dispatchEvent(new Event('beforeprint'))");
+    assert_eq!(page.evaluate(drawn), all);
     is_quiet(&page);
+}
+
+#[test]
+fn no_line_of_the_largest_page_has_more_places_than_a_picture_can_show() {
+    let Some(mut page) = open(&common::big()) else { return };
+    let longest = page.evaluate(
+        "Math.max(...JSON.parse(document.getElementById('data').textContent).loads.flatMap(load => load.variants)
+            .flatMap(variant => Object.values(variant)).filter(lines => lines && lines.median)
+            .flatMap(lines => [lines.median, ...lines.runs]).map(line => line.length))",
+    );
+    assert!((250..=301).contains(&longest.as_u64().unwrap()), "{longest}");
+}
+
+#[test]
+fn a_figure_that_was_changed_unseen_is_right_when_the_reader_comes_to_it() {
+    let Some(mut page) = open(&common::demo()) else { return };
+    let colour = page.text("getComputedStyle(document.documentElement).getPropertyValue('--v3').trim()");
+    page.reload_as_a_reader();
+    page.evaluate("document.querySelectorAll('#controls input')[2].click()");
+    assert_eq!(page.evaluate("document.querySelector('#chart-cpu svg')"), Value::Null);
+    page.evaluate("document.getElementById('chart-cpu').scrollIntoView({ behavior: 'instant' })");
+    page.until("document.querySelector('#chart-cpu svg') !== null");
+    let strokes = page.text(&STROKES.replace("chart-rate", "chart-cpu"));
+    assert!(!strokes.is_empty() && !strokes.contains(&colour), "{strokes}");
+    is_quiet(&page);
+}
+
+#[test]
+fn the_first_screen_shows_what_each_variant_did_as_bars_from_zero() {
+    let document = common::demo();
+    let Some(mut page) = open(&document) else { return };
+    assert_eq!(page.evaluate("document.querySelectorAll('#first .board tbody tr').length"), 6);
+    let widths = page.evaluate(
+        "[...document.querySelectorAll('.board')].flatMap(board => [...board.querySelectorAll('tbody tr')]
+            .map(row => row.querySelector('.fill').getBoundingClientRect().width))",
+    );
+    let rate = |load: &str, variant: &str| {
+        threadcount::report::published::mean(
+            &document,
+            variant,
+            load,
+            threadcount::compare::metric::Metric::Rate,
+        )
+        .unwrap()
+    };
+    let expected = rate("c400", "platform") / rate("c1000", "virtual");
+    let drawn = widths[0].as_f64().unwrap() / widths[5].as_f64().unwrap();
+    assert!((drawn - expected).abs() < 0.01, "one scale for both loads: {drawn} {expected}");
+    let figure = page.text("document.querySelector('.board tbody .figure').textContent");
+    let metric = threadcount::compare::metric::Metric::Rate;
+    assert_eq!(figure, threadcount::report::figures::figure(metric, rate("c400", "platform")));
+    let trust = page.text("document.querySelector('.trust').innerText");
+    assert!(trust.contains("3 of at most 10 rounds, because each comparison is decided"), "{trust}");
+    assert!(trust.contains("not decided by the intervals"), "{trust}");
 }

@@ -1,11 +1,11 @@
-//! The answers of the first screen: each comparison as a sentence, its costs below it, each with a picture of its ratio.
+//! The answers of the first screen: each comparison as a sentence with its intervals, beside a picture of the figures.
 
-use crate::report::answer::{Answer, Line, Phrase, ratio_of};
+use super::board::{Board, board};
+use crate::report::answer::{Answer, Line, Phrase};
 use crate::report::figures;
 use crate::report::html::method::ran;
-use crate::report::html::tables::ratios::{Bar, bar, reach};
 use crate::report::published::{self, Reproduced};
-use crate::report::summary::{LoadPart, Summary};
+use crate::report::summary::{LoadPart, Summary, is_open};
 use crate::result::{ResultDocument, Verdict};
 use serde::Serialize;
 
@@ -21,6 +21,8 @@ pub struct LoadAnswers {
     pub capacity: Vec<String>,
     /// One for each comparison.
     pub answers: Vec<AnswerRows>,
+    /// What all variants did.
+    pub board: Board,
 }
 
 /// One comparison.
@@ -39,36 +41,32 @@ pub struct Row {
     pub phrase: Phrase,
     /// Of the ratio.
     pub interval: Option<String>,
-    /// Both figures.
-    pub figures: String,
     /// Nothing was decided.
     pub open: bool,
-    /// Where it lies.
-    pub bar: Option<Bar>,
 }
 
 /// The answers of all loads.
 #[must_use]
 pub fn answers(document: &ResultDocument, summary: &Summary) -> Vec<LoadAnswers> {
-    let reach = reach(&document.comparisons);
     let load = |load: &LoadPart| LoadAnswers {
         words: load.words.clone(),
         capacity: load.capacity.clone(),
-        answers: load.answers.iter().map(|answer| answer_rows(document, answer, reach)).collect(),
+        answers: load.answers.iter().map(|answer| answer_rows(document, answer)).collect(),
+        board: document
+            .experiment
+            .loads
+            .iter()
+            .find(|it| it.name == load.name)
+            .map_or_else(Board::default, |it| board(document, it)),
     };
     summary.loads.iter().map(load).collect()
 }
 
-fn answer_rows(document: &ResultDocument, answer: &Answer, reach: f64) -> AnswerRows {
-    let same =
-        |names: (&String, &String, &String)| names == (&answer.variant, &answer.baseline, &answer.load);
-    let comparison = document.comparisons.iter().find(|it| same((&it.variant, &it.baseline, &it.load)));
+fn answer_rows(document: &ResultDocument, answer: &Answer) -> AnswerRows {
     let row = |line: &Line| Row {
         phrase: line.phrase.clone(),
         interval: line.interval.clone(),
-        figures: line.figures.clone(),
         open: line.verdict == Verdict::NotEnoughRuns,
-        bar: comparison.and_then(|it| ratio_of(it, line.metric)).and_then(|ratio| bar(ratio, reach)),
     };
     let place = ran(document).position(|name| *name == answer.variant).unwrap_or(0);
     AnswerRows { colour: place % COLOURS + 1, rows: answer.lines.iter().map(row).collect() }
@@ -80,9 +78,6 @@ pub fn scores(document: &ResultDocument) -> Vec<String> {
     let rows = published::rows(document);
     let measured = rows.iter().filter(|row| row.reproduced() != Reproduced::NotMeasured).count();
     let again = rows.iter().filter(|row| row.reproduced() == Reproduced::Yes).count();
-    let claims = document.claims.len();
-    let hold = document.claims.iter().filter(|claim| claim.holds == Some(true)).count();
-    let fail = document.claims.iter().filter(|claim| claim.holds == Some(false)).count();
     let mut scores = Vec::new();
     if measured > 0 {
         scores.push(format!(
@@ -91,10 +86,20 @@ pub fn scores(document: &ResultDocument) -> Vec<String> {
             figures::percent(published::TOLERANCE)
         ));
     }
-    if claims > 0 && document.trusted {
-        let tried = hold + fail;
-        let rest = if tried < claims { format!(", {} not tried", claims - tried) } else { String::new() };
-        scores.push(format!("{hold} of {} hold{rest}", figures::plural(claims, "claim")));
+    if !document.claims.is_empty() && document.trusted {
+        scores.push(claim_score(document));
     }
     scores
+}
+
+/// `6 of 7 claims hold, 2 not tried, 1 not decided by the intervals`
+fn claim_score(document: &ResultDocument) -> String {
+    let claims = &document.claims;
+    let hold = claims.iter().filter(|claim| claim.holds == Some(true)).count();
+    let untried = claims.iter().filter(|claim| claim.holds.is_none()).count();
+    let open = claims.iter().filter(|claim| is_open(claim)).count();
+    let more = [(untried, "not tried"), (open, "not decided by the intervals")];
+    let more = more.into_iter().filter(|(number, _)| *number > 0);
+    let more: String = more.map(|(number, words)| format!(", {number} {words}")).collect();
+    format!("{hold} of {} hold{more}", figures::plural(claims.len(), "claim"))
 }

@@ -1,6 +1,7 @@
 //! One self-contained page: no network, no build step, one template, one style sheet, two scripts (ours of several files).
 
 mod answers;
+mod board;
 mod method;
 mod pictures;
 mod run_bars;
@@ -60,6 +61,7 @@ struct Page<'a> {
     scores: Vec<String>,
     summary: Summary,
     has_findings: bool,
+    has_boards: bool,
     made_at: String,
     made_by: &'a str,
     study: Option<&'a Study>,
@@ -83,8 +85,10 @@ struct Page<'a> {
 impl<'a> Page<'a> {
     fn of(document: &'a ResultDocument, data: &str) -> Self {
         let summary = summary(document);
+        let answers = answers::answers(document, &summary);
         Self {
-            answers: answers::answers(document, &summary),
+            has_boards: answers.iter().any(|load| !load.board.rows.is_empty()),
+            answers,
             scores: answers::scores(document),
             summary,
             has_findings: !document.findings.is_empty(),

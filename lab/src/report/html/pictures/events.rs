@@ -108,7 +108,9 @@ fn warnings(run: &Record, cores: u32) -> Vec<Mark> {
 /// The seconds in which the whole machine was full, on average over the readings of each.
 fn full_seconds(run: &Record, cores: u32) -> Vec<Mark> {
     let second = |it: &ProcessSample| it.t_s.floor();
-    let inside: Vec<&ProcessSample> = run.process_series.iter().filter(|it| it.t_s >= 0.0).collect();
+    let end = run.measured.as_ref().map_or(f64::INFINITY, |load| load.elapsed_s.round());
+    let inside = run.process_series.iter().filter(|it| (0.0..end).contains(&it.t_s));
+    let inside: Vec<&ProcessSample> = inside.collect();
     let full = |readings: &&[&ProcessSample]| {
         let mean = readings.iter().map(|it| it.machine_cpu_cores).sum::<f64>() / readings.len() as f64;
         cores > 0 && mean > FULL * f64::from(cores)

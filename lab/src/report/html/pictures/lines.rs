@@ -13,6 +13,8 @@ const LONGEST_S: f64 = 86_400.0;
 pub struct Steps {
     /// One, unless the window is long.
     pub seconds: u32,
+    /// How many steps the window has; a reading that was taken just after its end belongs to none.
+    pub most: usize,
 }
 
 /// How several readings within one step become one.
@@ -26,7 +28,9 @@ pub enum Fold {
 impl Steps {
     /// For a window of this length.
     pub fn of(window_s: f64) -> Self {
-        Self { seconds: (window_s.min(LONGEST_S) / MOST_PLACES).ceil().max(1.0) as u32 }
+        let window_s = window_s.min(LONGEST_S);
+        let seconds = (window_s / MOST_PLACES).ceil().max(1.0) as u32;
+        Self { seconds, most: (window_s / f64::from(seconds)).round().max(1.0) as usize }
     }
 
     /// One figure for each step of the window; readings before it are left out.
@@ -38,6 +42,9 @@ impl Steps {
                 continue;
             };
             let step = (t_s / f64::from(self.seconds)) as usize;
+            if step >= self.most {
+                continue;
+            }
             if steps.len() <= step {
                 steps.resize(step + 1, (0.0, 0));
             }
@@ -153,12 +160,19 @@ mod tests {
         let samples = [(-0.4, 99.0), (0.1, 1.0), (0.6, 3.0), (2.1, 5.0)];
         let folded = |seconds, fold| {
             let samples = samples.iter().map(|&(t, value)| (t, Some(value)));
-            Steps { seconds }.fold(samples, fold)
+            Steps { seconds, most: 3 }.fold(samples, fold)
         };
         assert_eq!(folded(1, Fold::Mean), [Some(2.0), None, Some(5.0)]);
         assert_eq!(folded(1, Fold::Max), [Some(3.0), None, Some(5.0)]);
         assert_eq!(folded(1, Fold::Sum), [Some(4.0), None, Some(5.0)]);
         assert_eq!(folded(2, Fold::Sum), [Some(4.0), Some(5.0)]);
+    }
+
+    #[test]
+    fn a_reading_just_after_the_window_is_no_second_of_its_own() {
+        let samples = [(0.5, 1.0), (1.5, 2.0), (2.01, 3.0)].map(|(t, value)| (t, Some(value)));
+        assert_eq!(Steps::of(2.02).fold(samples.into_iter(), Fold::Max), [Some(1.0), Some(2.0)]);
+        assert_eq!(Steps::of(2.6).fold(samples.into_iter(), Fold::Max), [Some(1.0), Some(2.0), Some(3.0)]);
     }
 
     #[test]

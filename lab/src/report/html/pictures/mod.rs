@@ -297,7 +297,7 @@ mod tests {
     fn the_pool_that_tells_is_drawn_and_a_connection_pool_apart_from_it() {
         let pools = vec![pool("tomcat", None), pool("tomcat-executor", Some(7)), pool("hikari", Some(3))];
         let run = run(JvmReadings { pools, ..JvmReadings::default() });
-        let source = Source { runs: &[&run], steps: Steps { seconds: 1 } };
+        let source = Source { runs: &[&run], steps: Steps { seconds: 1, most: 9 } };
         let busy = |kind| source.pool(kind, |it| it.busy.map(f64::from)).median;
         assert_eq!(busy(PoolKind::Requests), [Some(7.0)]);
         assert_eq!(busy(PoolKind::Connections), [Some(3.0)]);
@@ -309,7 +309,7 @@ mod tests {
         let sample = |threads| CarrierSample { t_s: 0.5, threads, mounted: 2, ..CarrierSample::default() };
         let lines = |threads| {
             let run = run(JvmReadings { carriers: vec![sample(threads)], ..JvmReadings::default() });
-            let source = Source { runs: &[&run], steps: Steps { seconds: 1 } };
+            let source = Source { runs: &[&run], steps: Steps { seconds: 1, most: 9 } };
             source.carriers(Fold::Mean, |it| f64::from(it.mounted)).median
         };
         assert_eq!(lines(2), [Some(2.0)]);
@@ -321,7 +321,7 @@ mod tests {
         let pause = |t_s, duration_ms| Pause { t_s, duration_ms, name: String::new() };
         let pauses = vec![pause(1.1, 3.0), pause(1.9, 4.0)];
         let readings = pauses_of(&JvmReadings { pauses, ..JvmReadings::default() }, 3.2);
-        let folded = |fold| Steps { seconds: 1 }.fold(readings.clone().into_iter(), fold);
+        let folded = |fold| Steps { seconds: 1, most: 9 }.fold(readings.clone().into_iter(), fold);
         assert_eq!(folded(Fold::Sum), [Some(0.0), Some(7.0), Some(0.0)]);
         assert_eq!(folded(Fold::Max), [Some(0.0), Some(4.0), Some(0.0)]);
     }

@@ -9,7 +9,7 @@ use crate::record::{NativeMemory, Record};
 use crate::report::published;
 use crate::report::summary::load_words;
 use crate::report::{figures, summary};
-use crate::result::ResultDocument;
+use crate::result::{ClaimResult, ResultDocument};
 use serde::Serialize;
 
 /// A table as text: what it shows, its columns, its rows (the first cell is the row's head).
@@ -115,14 +115,25 @@ pub fn claims(document: &ResultDocument) -> Table {
         let why = claim.why.as_ref().map_or_else(String::new, |why| format!(": {why}"));
         let verdict = format!("{}{why}", summary::claim_words(claim));
         let says = claim.says.clone().unwrap_or_default();
-        vec![claim.claim.clone(), says, verdict, number(claim.published), number(claim.measured)]
+        let decided = decided_words(claim).to_owned();
+        vec![claim.claim.clone(), says, verdict, decided, number(claim.published), number(claim.measured)]
     });
     let none = || "–".to_owned();
     let unavailable = document.experiment.unavailable.iter().map(|it| {
-        vec![none(), it.what.clone(), format!("{}: {}", summary::UNAVAILABLE, it.why), none(), none()]
+        vec![none(), it.what.clone(), format!("{}: {}", summary::UNAVAILABLE, it.why), none(), none(), none()]
     });
-    let columns = ["claim", "what the study says", "verdict", "published", "measured"];
-    Table::new("What was claimed, and whether it holds here.", &columns, 3, rows.chain(unavailable).collect())
+    let columns = ["claim", "what the study says", "verdict", "decided", "published", "measured"];
+    let caption = "What was claimed, and whether it holds here. Decided: the intervals say the same as the means; where they do \
+         not, another session may say otherwise.";
+    Table::new(caption, &columns, 4, rows.chain(unavailable).collect())
+}
+
+fn decided_words(claim: &ClaimResult) -> &'static str {
+    match (claim.holds, summary::is_open(claim)) {
+        (None, _) => "–",
+        (_, true) => "no",
+        (_, false) => "yes",
+    }
 }
 
 const RUN_METRICS: [(Metric, &str); 9] = [

@@ -1,0 +1,185 @@
+//! The picture of the first screen: what each variant did under a load, figure by figure, as bars from zero.
+
+use crate::compare::metric::Metric;
+use crate::compare::runs::{complete, figures as figures_of, mean};
+use crate::experiment::{LoadKind, LoadSpec};
+use crate::report::figures;
+use crate::report::html::method::ran;
+use crate::result::ResultDocument;
+use serde::Serialize;
+
+/// The page has so many colours for variants.
+const COLOURS: usize = 6;
+
+/// The bars of one load.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Board {
+    /// What each column is; only those of which some variant has a figure. The first is what the answer is about.
+    pub columns: Vec<&'static str>,
+    /// One for each variant that has a figure.
+    pub rows: Vec<BoardRow>,
+    /// With what the others are compared, where there are others.
+    pub baseline: Option<String>,
+}
+
+/// One variant.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BoardRow {
+    /// Its name.
+    pub variant: String,
+    /// The colour that it has in the pictures, from 1.
+    pub colour: usize,
+    /// One for each column.
+    pub cells: Vec<Option<Cell>>,
+}
+
+/// One figure as a bar; all places are in per cent of the longest bar of this figure on the page.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Cell {
+    /// The mean of the runs, with its unit.
+    pub figure: String,
+    /// Where the bar ends.
+    pub mean: f64,
+    /// The baseline's mean; on the bars of the others only.
+    pub baseline: Option<f64>,
+    /// Each run, where there are several.
+    pub runs: Vec<f64>,
+}
+
+/// What a load is about, the most important first, with a short name for its column.
+const fn shown(kind: LoadKind) -> &'static [(Metric, &'static str)] {
+    match kind {
+        LoadKind::Closed { .. } => &[
+            (Metric::Rate, "answers"),
+            (Metric::P50, "median wait"),
+            (Metric::P99, "99th percentile"),
+            (Metric::OsThreads, "OS threads"),
+            (Metric::RssPeak, "memory"),
+            (Metric::CpuPerRequest, "CPU for each"),
+        ],
+        LoadKind::Open { .. } => &[
+            (Metric::P50, "median wait"),
+            (Metric::P99, "99th percentile"),
+            (Metric::Rate, "answers"),
+            (Metric::OsThreads, "OS threads"),
+            (Metric::RssPeak, "memory"),
+            (Metric::CpuPerRequest, "CPU for each"),
+        ],
+        LoadKind::Capacity(_) => &[
+            (Metric::Capacity, "sustained"),
+            (Metric::OsThreads, "OS threads"),
+            (Metric::RssPeak, "memory"),
+            (Metric::CpuPerRequest, "CPU for each"),
+        ],
+        LoadKind::Benchmark(_) => &[(Metric::Score, "one operation"), (Metric::RssPeak, "memory")],
+    }
+}
+
+/// The bars of a load. A column has one scale on the whole page, so that bars of two loads compare.
+#[must_use]
+pub fn board(document: &ResultDocument, load: &LoadSpec) -> Board {
+    let columns: Vec<(Metric, &'static str, f64)> = shown(load.kind)
+        .iter()
+        .filter(|(metric, _)| ran(document).any(|variant| !runs(document, variant, load, *metric).is_empty()))
+        .map(|&(metric, name)| (metric, name, longest(document, metric)))
+        .collect();
+    let variants: Vec<(usize, &String)> = ran(document).enumerate().collect();
+    let baseline =
+        variants.iter().find(|(_, name)| !complete(&document.records, name, &load.name).is_empty());
+    let baseline = baseline.map(|(_, name)| (*name).clone());
+    let rows = variants.iter().filter_map(|&(place, name)| {
+        let cell = |&(metric, _, longest): &(Metric, &str, f64)| {
+            let other = baseline.as_ref().filter(|baseline| *baseline != name);
+            let other = other.and_then(|baseline| mean(&runs(document, baseline, load, metric)));
+            cell(metric, &runs(document, name, load, metric), other, longest)
+        };
+        let cells: Vec<Option<Cell>> = columns.iter().map(cell).collect();
+        let row = BoardRow { variant: name.clone(), colour: place % COLOURS + 1, cells };
+        row.cells.iter().any(Option::is_some).then_some(row)
+    });
+    let rows: Vec<BoardRow> = rows.collect();
+    Board {
+        columns: columns.iter().map(|(_, name, _)| *name).collect(),
+        baseline: baseline.filter(|_| rows.len() > 1),
+        rows,
+    }
+}
+
+fn runs(document: &ResultDocument, variant: &str, load: &LoadSpec, metric: Metric) -> Vec<f64> {
+    figures_of(&complete(&document.records, variant, &load.name), metric)
+}
+
+/// The highest figure of any run under any load whose bars are drawn with this metric.
+fn longest(document: &ResultDocument, metric: Metric) -> f64 {
+    let loads = document.experiment.loads.iter();
+    let loads = loads.filter(|load| shown(load.kind).iter().any(|(shown, _)| *shown == metric));
+    let all = loads.flat_map(|load| ran(document).flat_map(|variant| runs(document, variant, load, metric)));
+    all.fold(0.0, f64::max)
+}
+
+fn cell(metric: Metric, runs: &[f64], baseline: Option<f64>, longest: f64) -> Option<Cell> {
+    let value = mean(runs)?;
+    let place = |value: f64| {
+        let share = if longest > 0.0 { value / longest } else { 0.0 };
+        (share.clamp(0.0, 1.0) * 1_000.0).round() / 10.0
+    };
+    Some(Cell {
+        figure: figures::figure(metric, value),
+        mean: place(value),
+        baseline: baseline.map(place),
+        runs: if runs.len() > 1 { runs.iter().copied().map(place).collect() } else { Vec::new() },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::sample::run;
+    use crate::experiment::read::parse;
+    use crate::record::Record;
+
+    fn document(loads: &str, records: &[Record]) -> ResultDocument {
+        let head = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {a: {}, b: {}, c: {}}\n";
+        let experiment =
+            parse("x", "x.yaml", &format!("{head}loads: {loads}\n"), false).expect("an experiment");
+        let document = serde_json::json!({
+            "schema": "threadcount/result/1", "threadcount": "0", "command": [], "created_at": "",
+            "experiment": experiment, "machine": crate::result::Machine::default(), "records": records,
+            "comparisons": [], "findings": [], "claims": [], "trusted": true, "why_not": []
+        });
+        serde_json::from_value(document).expect("a document")
+    }
+
+    #[test]
+    fn a_bar_is_as_long_as_its_share_of_the_longest_of_all_loads_and_shows_the_baseline_and_the_runs() {
+        let records = [
+            run("a", "c4", 100.0, 40.0),
+            run("b", "c4", 180.0, 20.0),
+            run("b", "c4", 220.0, 20.0),
+            run("b", "c8", 400.0, 30.0),
+        ];
+        let document = document("[{clients: [4, 8], duration: 1s}]", &records);
+        let Board { columns, rows, baseline } = board(&document, &document.experiment.loads[0]);
+        assert_eq!((columns[0], columns[1], baseline.as_deref()), ("answers", "median wait", Some("a")));
+        let names: Vec<_> = rows.iter().map(|row| (row.variant.as_str(), row.colour)).collect();
+        assert_eq!(names, [("a", 1), ("b", 2)], "c did not run");
+        let rate = |row: usize| rows[row].cells[0].clone().expect("a rate");
+        let a = Cell { figure: "100.0/s".into(), mean: 25.0, baseline: None, runs: Vec::new() };
+        let b = Cell { figure: "200.0/s".into(), mean: 50.0, baseline: Some(25.0), runs: vec![45.0, 55.0] };
+        assert_eq!((rate(0), rate(1)), (a, b));
+        let second = board(&document, &document.experiment.loads[1]);
+        assert_eq!((second.rows.len(), second.baseline), (1, None), "nothing to be compared with");
+        assert_eq!(second.rows[0].cells[0].as_ref().map(|cell| cell.mean), Some(100.0));
+    }
+
+    #[test]
+    fn under_an_open_load_the_waiting_comes_first_and_without_runs_there_is_no_bar() {
+        let document = document("[{rate: 10/s, duration: 1s}]", &[run("a", "r10", 10.0, 5.0)]);
+        assert_eq!(
+            board(&document, &document.experiment.loads[0]).columns[..2],
+            ["median wait", "99th percentile"]
+        );
+        let empty = ResultDocument { records: Vec::new(), ..document };
+        assert_eq!(board(&empty, &empty.experiment.loads[0]), Board::default());
+    }
+}
