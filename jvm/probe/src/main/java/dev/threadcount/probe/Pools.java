@@ -1,39 +1,65 @@
 package dev.threadcount.probe;
 
 import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import javax.management.AttributeNotFoundException;
 import javax.management.JMException;
 import javax.management.MBeanServer;
+import javax.management.MalformedObjectNameException;
 import javax.management.ObjectName;
 
 /** Thread and connection pools that show themselves over JMX. */
 final class Pools {
     /** Where a kind of pool keeps its figures. Attribute names are null where it has none. */
-    private record Kind(String name, String pattern, String busy, String max, String size, String queued) {}
+    private record Kind(String name, ObjectName pattern, String busy, String max, String size, String queued) {}
 
     private static final Kind[] KINDS = {
-        new Kind("tomcat", "*:type=ThreadPool,name=*",
+        new Kind("tomcat", pattern("*:type=ThreadPool,name=*"),
                 "currentThreadsBusy", "maxThreads", "currentThreadCount", null),
-        new Kind("tomcat-executor", "*:type=Executor,name=*", "activeCount", "maxThreads", "poolSize", "queueSize"),
-        new Kind("jetty", "org.eclipse.jetty.util.thread:type=queuedthreadpool,*",
+        new Kind("tomcat-executor", pattern("*:type=Executor,name=*"), "activeCount", "maxThreads", "poolSize", "queueSize"),
+        new Kind("jetty", pattern("org.eclipse.jetty.util.thread:type=queuedthreadpool,*"),
                 "busyThreads", "maxThreads", "threads", "queueSize"),
-        new Kind("hikari", "com.zaxxer.hikari:type=Pool (*)",
+        new Kind("hikari", pattern("com.zaxxer.hikari:type=Pool (*)"),
                 "ActiveConnections", null, "TotalConnections", "ThreadsAwaitingConnection"),
     };
 
+    /** How often all names are looked through, even though no bean seems to have come or gone. */
+    private static final int READINGS_BETWEEN_LOOKS = 10;
+
     private final MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+    private final List<Pool> known = new ArrayList<>();
+    private int beansThen = -1;
+    private int readingsSince;
+
+    private record Pool(Kind kind, ObjectName name) {}
 
     /** Writes one line for each pool that is there now. */
     void writeTo(Output output, long timeNs) {
-        for (Kind kind : KINDS) {
+        lookAgainIfBeansCameOrWent();
+        for (Pool pool : known) {
             try {
-                for (ObjectName pool : server.queryNames(new ObjectName(kind.pattern()), null)) {
-                    output.write(line(kind, pool, timeNs));
-                }
+                output.write(line(pool.kind(), pool.name(), timeNs));
             } catch (JMException goneMeanwhile) {
-                // A pool that was closed between the query and the reading has nothing to say any more.
+                // A pool that was closed since the look has nothing to say any more.
+                beansThen = -1;
             }
+        }
+    }
+
+    /** A look goes through every bean of a server that has hundreds of them: half of what a reading costs. */
+    private void lookAgainIfBeansCameOrWent() {
+        int beans = server.getMBeanCount();
+        readingsSince++;
+        if (beans == beansThen && readingsSince < READINGS_BETWEEN_LOOKS) {
+            return;
+        }
+        beansThen = beans;
+        readingsSince = 0;
+        known.clear();
+        for (Kind kind : KINDS) {
+            server.queryNames(kind.pattern(), null).forEach(name -> known.add(new Pool(kind, name)));
         }
     }
 
@@ -45,6 +71,14 @@ final class Pools {
                 .put("max", kind.name().equals("hikari") ? hikariMax(pool) : number(pool, kind.max()))
                 .put("size", number(pool, kind.size()))
                 .put("queued", number(pool, kind.queued()));
+    }
+
+    private static ObjectName pattern(String written) {
+        try {
+            return new ObjectName(written);
+        } catch (MalformedObjectNameException impossible) {
+            throw new IllegalStateException(impossible);
+        }
     }
 
     private static String name(ObjectName pool) {

@@ -10,6 +10,9 @@ final class Progress {
             "java.lang.VirtualThread", "java.lang.Thread", "jdk.internal.vm.Continuation", "java.util.concurrent.ForkJoin",
             "jdk.internal.misc.CarrierThread");
 
+    /** Between {@code Thread.yield} and the top are only the frames that leave the carrier. */
+    private static final int NEAR_THE_TOP = 16;
+
     private Progress() {}
 
     /**
@@ -20,19 +23,22 @@ final class Progress {
         if (stack == null) {
             return null;
         }
-        List<RecordedFrame> frames = stack.getFrames().stream().filter(RecordedFrame::isJavaFrame).toList();
-        if (frames.stream().anyMatch(Progress::yields)) {
+        List<RecordedFrame> frames = stack.getFrames();
+        if (frames.stream().limit(NEAR_THE_TOP).anyMatch(Progress::yields)) {
             return "yield";
         }
-        return !frames.isEmpty() && frames.stream().allMatch(Progress::isScheduler) ? "scheduling" : null;
+        boolean hasJava = frames.stream().anyMatch(RecordedFrame::isJavaFrame);
+        return hasJava && frames.stream().allMatch(Progress::isScheduler) ? "scheduling" : null;
     }
 
+    /** The name of the method first: that of its class is put together anew each time. */
     private static boolean yields(RecordedFrame frame) {
-        return type(frame).equals("java.lang.Thread") && frame.getMethod().getName().equals("yield");
+        return frame.isJavaFrame() && frame.getMethod().getName().equals("yield")
+                && type(frame).equals("java.lang.Thread");
     }
 
     private static boolean isScheduler(RecordedFrame frame) {
-        return SCHEDULER.stream().anyMatch(type(frame)::startsWith);
+        return !frame.isJavaFrame() || SCHEDULER.stream().anyMatch(type(frame)::startsWith);
     }
 
     private static String type(RecordedFrame frame) {

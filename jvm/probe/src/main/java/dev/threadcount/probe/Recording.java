@@ -164,8 +164,8 @@ final class Recording implements Closeable {
 
     /** An event at regular times tells how far the stream has come, also while nothing else happens. */
     private void markTime() {
-        stream.enable("jdk.CPULoad").withPeriod(MARK_PERIOD);
-        stream.onEvent("jdk.CPULoad", event -> eventsUntilNs = Math.max(eventsUntilNs, endNs(event)));
+        stream.enable("jdk.JavaThreadStatistics").withPeriod(MARK_PERIOD);
+        stream.onEvent("jdk.JavaThreadStatistics", event -> eventsUntilNs = Math.max(eventsUntilNs, endNs(event)));
     }
 
     private static String waitedFor(String kind, RecordedEvent event) {

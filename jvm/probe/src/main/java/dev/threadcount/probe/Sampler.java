@@ -7,7 +7,6 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryUsage;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 
 /** The readings that are taken at regular times: heap, allocation, CPU, threads, carriers, pools. */
 final class Sampler {
@@ -58,16 +57,27 @@ final class Sampler {
     private record OwnStatus(long residentBytes, long threads) {
         static OwnStatus read() {
             try {
-                List<String> lines = Files.readAllLines(Path.of("/proc/self/status"));
-                return new OwnStatus(number(lines, "VmRSS:") * 1024, number(lines, "Threads:"));
+                String status = Files.readString(Path.of("/proc/self/status"));
+                return new OwnStatus(number(status, "\nVmRSS:") * 1024, number(status, "\nThreads:"));
             } catch (IOException noProc) {
                 return new OwnStatus(-1, -1);
             }
         }
 
-        private static long number(List<String> lines, String name) {
-            return lines.stream().filter(line -> line.startsWith(name)).findFirst()
-                    .map(line -> Long.parseLong(line.replaceAll("\\D", ""))).orElse(-1L);
+        private static long number(String status, String name) {
+            int at = status.indexOf(name);
+            if (at < 0) {
+                return -1;
+            }
+            at += name.length();
+            while (Character.isWhitespace(status.charAt(at))) {
+                at++;
+            }
+            long number = 0;
+            for (; Character.isDigit(status.charAt(at)); at++) {
+                number = number * 10 + Character.digit(status.charAt(at), 10);
+            }
+            return number;
         }
     }
 }

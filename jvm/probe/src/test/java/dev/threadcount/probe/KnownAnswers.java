@@ -41,7 +41,8 @@ public final class KnownAnswers {
             case "collections" -> collections(number);
             case "allocates" -> allocates(number);
             case "virtual-threads" -> virtualThreads(number);
-            case "mounts" -> mounts(number);
+            case "mounts" -> mounts(number, lines);
+            case "spins" -> Thread.ofVirtual().start(() -> spin(number)).join();
             case "burns" -> burns(number);
             case "yields" -> yields(number);
             default -> throw new IllegalArgumentException(arguments[0]);
@@ -128,7 +129,7 @@ public final class KnownAnswers {
         while (pool.getQueueLength() < number) {
             sleep(10);
         }
-        sleep(300);
+        sleep(1_000);
         pool.release(number);
         for (Thread thread : waiting) {
             thread.join();
@@ -155,11 +156,27 @@ public final class KnownAnswers {
         static void touch() {}
     }
 
-    /** Keeps one carrier busy, in a program that has made a pool of its own before: the carriers' names count pools. */
-    private static void mounts(int milliseconds) throws InterruptedException {
+    /**
+     * Keeps one carrier busy until a reading says so, or for so many seconds, in a program that has made a pool of its own
+     * before: the carriers' names count pools.
+     */
+    private static void mounts(int mostSeconds, Path lines) throws IOException, InterruptedException {
+        Pattern mounted = Pattern.compile("\"mounted\":1,\"queued\":\\d+,\"running\":1,");
+        long giveUpNs = System.nanoTime() + mostSeconds * 1_000_000_000L;
+        var seen = new AtomicBoolean();
         try (var pool = new ForkJoinPool(1)) {
             pool.submit(() -> {}).join();
-            Thread.ofVirtual().start(() -> spin(milliseconds)).join();
+            Thread spinning = Thread.ofVirtual().start(() -> {
+                while (!seen.get()) {
+                    Thread.onSpinWait();
+                }
+            });
+            // This is a platform thread, which needs no carrier to look.
+            while (System.nanoTime() - giveUpNs < 0 && !mounted.matcher(Files.readString(lines)).find()) {
+                sleep(50);
+            }
+            seen.set(true);
+            spinning.join();
         }
     }
 

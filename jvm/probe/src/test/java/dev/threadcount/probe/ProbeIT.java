@@ -141,6 +141,16 @@ class ProbeIT {
         assertEquals(0, number(run(java, "virtual-threads", 10).of("virtual_threads").getLast(), "started"));
     }
 
+    @ParameterizedTest
+    @MethodSource("javas")
+    void poolOfSevenTakenConnectionsReadsSevenOfSevenAndWhoWaits(Java java) throws Exception {
+        List<String> pools = runProgram(java, List.of(), StarvedPool.class, "7", "5").of("pool").stream()
+                .filter(line -> line.contains("\"kind\":\"hikari\"")).toList();
+        assertTrue(pools.stream().anyMatch(line -> line.endsWith(
+                "\"name\":\"Pool (shop)\",\"busy\":7,\"max\":7,\"size\":7,\"queued\":5}")), pools.toString());
+        assertTrue(pools.stream().allMatch(line -> number(line, "busy") <= 7), pools.toString());
+    }
+
     /**
      * The truth is the process's own. What the samples within the burning have is no more than that, and what those around
      * it have no less, however seldom a loaded machine lets the probe take one.
@@ -180,13 +190,13 @@ class ProbeIT {
         List<String> looks = run(java, "yields", 3_000).of("running");
         long yields = sum(looks.stream().filter(line -> line.contains("KnownAnswers.giveWay:")).toList(), "count");
         assertTrue(yields > 0, looks.toString());
-        assertTrue(run(java, "mounts", 1_000).of("running").stream().noneMatch(line -> line.contains("\"yield\"")));
+        assertTrue(run(java, "spins", 1_000).of("running").stream().noneMatch(line -> line.contains("\"yield\"")));
     }
 
     @ParameterizedTest
     @MethodSource("javas")
     void carriersAreReadOnBothJavas(Java java) throws Exception {
-        List<String> carriers = run(java, "mounts", 2_000, "period_ms=10").of("carriers");
+        List<String> carriers = run(java, "mounts", 120, "period_ms=10").of("carriers");
         assertFalse(carriers.isEmpty());
         assertEquals(Runtime.getRuntime().availableProcessors(), number(carriers.getLast(), "parallelism"));
         assertTrue(carriers.stream().anyMatch(line -> number(line, "mounted") == 1 && number(line, "running") == 1),
@@ -200,13 +210,19 @@ class ProbeIT {
     }
 
     private Lines run(Java java, String what, int number, String... options) throws Exception {
+        return runProgram(java, List.of(options), KnownAnswers.class, what, Integer.toString(number));
+    }
+
+    /** Runs a program of this folder with the probe; its last argument is where the probe writes. */
+    private Lines runProgram(Java java, List<String> options, Class<?> program, String... arguments) throws Exception {
         Path lines = folder.resolve("lines.jsonl");
         Files.deleteIfExists(lines);
         String agent = "-javaagent:" + Path.of("target", "probe.jar").toAbsolutePath() + "="
-                + String.join(",", Stream.concat(Stream.of("out=file:" + lines), Stream.of(options)).toList());
+                + String.join(",", Stream.concat(Stream.of("out=file:" + lines), options.stream()).toList());
         List<String> command = new ArrayList<>(List.of(java.home().resolve("bin/java").toString(), agent,
-                "-cp", Path.of("target", "test-classes").toAbsolutePath().toString(),
-                KnownAnswers.class.getName(), what, Integer.toString(number), lines.toString()));
+                "-cp", System.getProperty("java.class.path"), program.getName()));
+        command.addAll(List.of(arguments));
+        command.add(lines.toString());
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         String said = new String(process.getInputStream().readAllBytes());
         assertEquals(0, process.waitFor(), said);
