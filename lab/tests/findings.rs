@@ -22,6 +22,9 @@ const TWO_CARRIERS: &str =
 /// How long a request blocks.
 const LONG: &str = "sleep=250ms";
 
+/// From this share of the machine's cores on, they are the limit (docs/findings.md).
+const FULL_MACHINE: f64 = 0.85;
+
 /// One run of each variant, measured.
 struct Told {
     result: Value,
@@ -94,6 +97,15 @@ impl Told {
         used.fold(f64::INFINITY, f64::min)
     }
 
+    /// This is the limit; unless something else had the machine's cores, and then they are.
+    fn assert_limit(&self, rule: &str, variant: &str) {
+        let records = self.result["records"].as_array().unwrap();
+        let cost = &records.iter().find(|it| it["variant"] == variant).unwrap()["cost"];
+        let share = cost["machine_cpu_cores"].as_f64().unwrap() / cost["machine_cores"].as_f64().unwrap();
+        let limit = if share >= FULL_MACHINE { "cpu-ceiling" } else { rule };
+        assert!(self.finding(limit, variant).is_some(), "no {limit} at {share:.2} of the cores: {self}");
+    }
+
     fn rate(&self, variant: &str) -> f64 {
         let records = self.result["records"].as_array().unwrap();
         let record = records.iter().find(|it| it["variant"] == variant).unwrap();
@@ -145,6 +157,16 @@ fn a_class_initializer_that_blocks_still_pins_java_25_and_is_named() {
     assert!(names_a_line_of("dev.threadcount.servlets.BlocksWhenInitialized$Hidden", sentence), "{sentence}");
     let advice = told.finding("pinned-carriers", "virtual-25").unwrap()["advice"].as_str().unwrap();
     assert!(advice.contains("class initializer"), "{advice}");
+}
+
+#[test]
+fn a_native_frame_that_blocks_still_pins_java_25_and_is_named() {
+    let variants = "virtual-25: {threads: virtual, jdk: 25}";
+    let Some(told) = Told::tomcat(variants, &format!("/native-frame?{LONG}"), 4, &[25], &[]) else { return };
+    let sentence = told.sentence("pinned-carriers", "virtual-25");
+    assert!(names_a_line_of("dev.threadcount.servlets.NativeFrame.blockAndCompare", sentence), "{sentence}");
+    let advice = told.finding("pinned-carriers", "virtual-25").unwrap()["advice"].as_str().unwrap();
+    assert!(advice.contains("(Native or VM frame on stack)"), "{advice}");
 }
 
 #[test]
@@ -200,6 +222,7 @@ fn a_servlet_that_computes_keeps_the_carriers_as_busy_and_is_no_yield_storm() {
     for variant in ["virtual-21", "virtual-25"] {
         assert_eq!(told.finding("busy-without-progress", variant), None, "{told}");
         assert_eq!(told.finding("pinned-carriers", variant), None, "{told}");
+        assert_eq!(told.finding("client-ceiling", variant), None, "{told}");
     }
 }
 
@@ -215,6 +238,34 @@ fn threads_that_wait_for_a_pool_of_their_own_are_named_and_threads_that_only_sle
     drop(told);
     let Some(told) = Told::tomcat(starved, &format!("/thread-info?{LONG}"), 6, &[25], &full) else { return };
     assert_eq!(told.finding("waiting", "platform"), None, "{told}");
+}
+
+/// Twenty requests that wait for 200 ms: eight at a time, or all of them.
+#[test]
+fn a_pool_that_is_full_is_the_limit_and_virtual_threads_leave_it_to_the_clients() {
+    let rest = "server: {tomcat: \"11.0\", app: servlets}\njdk: 25\njvm: [-Xmx128m]\n\
+        request: /thread-info?sleep=200ms\n\
+        variants: {pool: {threads: {platform: 8}}, virtual: {threads: virtual}}\n\
+        loads: [{clients: 20, requests: 300}]\n";
+    let Some(told) = Told::of(rest, &[25], &[]) else { return };
+    told.assert_limit("pool-ceiling", "pool");
+    assert_eq!(told.finding("client-ceiling", "pool"), None, "{told}");
+    told.assert_limit("client-ceiling", "virtual");
+    assert_eq!(told.finding("pool-ceiling", "virtual"), None, "{told}");
+}
+
+/// Two connections may wait to be accepted, and twenty clients open a new one for each request.
+#[test]
+fn a_server_that_accepts_too_slowly_is_named() {
+    let server = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/one_at_a_time.py");
+    let rest = format!(
+        "variants:\n  slow: {{command: \"python3 {server} {{port}} 20\"}}\n\
+         request: /\nloads: [{{clients: 20, duration: 3s, keep_alive: false}}]\n"
+    );
+    let Some(told) = Told::of(&rest, &[], &["--no-probe"]) else { return };
+    let sentence = told.sentence("accept-queue", "slow");
+    assert!(sentence.starts_with("the accept queue overflowed "), "{sentence}");
+    assert!(told.evidence("accept-queue", "slow", "overflows") > 0.0, "{told}");
 }
 
 /// The same requests, and a heap that they keep a part of: what lives rises, or stays as it is.

@@ -204,3 +204,22 @@ fn on_java_25_a_class_initializer_still_pins() {
     assert!(holder.contains("BlocksWhenInitialized") && holder.contains("<clinit>"), "{:?}", said.pins);
     assert!(said.pins[0].reason.is_some(), "Java 25 says why: {:?}", said.pins);
 }
+
+#[test]
+fn on_java_25_a_native_frame_still_pins() {
+    let Some(bench) = Bench::start(25, Threads::Virtual) else { return };
+    let native = |said: &JvmReadings| {
+        let is_native = |reason: Option<&str>| reason.is_some_and(|it| it.starts_with("Native"));
+        said.pins.iter().find(|site| is_native(site.reason.as_deref())).cloned()
+    };
+    let is_enough = |said: &JvmReadings| native(said).is_some_and(|site| site.total.count >= 10);
+    let said = bench.loaded("/native-frame?sleep=50ms", 8, is_enough);
+    let site = native(&said).expect("there are pins");
+    let application = site.application.as_deref().unwrap_or_default();
+    assert!(
+        application.starts_with("dev.threadcount.servlets.NativeFrame.blockAndCompare:"),
+        "{:?}",
+        said.pins
+    );
+    assert!(site.total.count >= 10 && site.total.longest_ms >= 49.0, "{:?}", site.total);
+}
