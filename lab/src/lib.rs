@@ -20,3 +20,4 @@ pub mod result_folder;
 pub mod run;
 pub mod session;
 pub mod watch;
+pub mod written;

@@ -17,20 +17,20 @@ pub struct ResultFolder(PathBuf);
 #[non_exhaustive]
 pub enum FolderError {
     /// It cannot be written: no permission, or the disk is full.
-    #[error("cannot write {path}: {source}; free some space there or name another folder with --out")]
+    #[error("cannot write {path}: {why}; free some space there or name another folder with --out")]
     Write {
         /// What was being written.
         path: PathBuf,
         /// What the system said.
-        source: io::Error,
+        why: io::Error,
     },
     /// It cannot be read.
-    #[error("cannot read {path}: {source}; name a folder that `threadcount run` or `compare` has written")]
+    #[error("cannot read {path}: {why}; name a folder that `threadcount run` or `compare` has written")]
     Read {
         /// What was being read.
         path: PathBuf,
         /// What the system said.
-        source: io::Error,
+        why: io::Error,
     },
     /// It is not a result of a version that this Threadcount understands.
     #[error("{path} is not a {SCHEMA} document: {why}")]
@@ -50,10 +50,10 @@ impl ResultFolder {
     pub fn create(path: &Path) -> Result<Self, FolderError> {
         let folder = Self(path.to_owned());
         let runs = folder.0.join(RUN_FOLDER);
-        fs::create_dir_all(&runs).map_err(|source| FolderError::Write { path: runs.clone(), source })?;
+        fs::create_dir_all(&runs).map_err(|why| FolderError::Write { path: runs.clone(), why })?;
         let probe = folder.0.join(".writable");
         write_whole(&probe, &[0; 4096])?;
-        fs::remove_file(&probe).map_err(|source| FolderError::Write { path: probe, source })?;
+        fs::remove_file(&probe).map_err(|why| FolderError::Write { path: probe, why })?;
         Ok(folder)
     }
 
@@ -85,10 +85,10 @@ impl ResultFolder {
     pub fn save(&self, document: &ResultDocument) -> Result<PathBuf, FolderError> {
         let path = self.0.join(RESULT_FILE);
         let json = serde_json::to_vec_pretty(document)
-            .map_err(|source| FolderError::Write { path: path.clone(), source: source.into() })?;
+            .map_err(|error| FolderError::Write { path: path.clone(), why: error.into() })?;
         let partial = self.0.join("result.json.partial");
         write_whole(&partial, &json)?;
-        fs::rename(&partial, &path).map_err(|source| FolderError::Write { path: path.clone(), source })?;
+        fs::rename(&partial, &path).map_err(|why| FolderError::Write { path: path.clone(), why })?;
         Ok(path)
     }
 
@@ -98,16 +98,32 @@ impl ResultFolder {
     /// [`FolderError::Read`] and [`FolderError::Format`].
     pub fn read(path: &Path) -> Result<ResultDocument, FolderError> {
         let file = if path.is_dir() { path.join(RESULT_FILE) } else { path.to_owned() };
-        let text =
-            fs::read_to_string(&file).map_err(|source| FolderError::Read { path: file.clone(), source })?;
-        let document: ResultDocument = serde_json::from_str(&text)
-            .map_err(|wrong| FolderError::Format { path: file.clone(), why: wrong.to_string() })?;
-        if document.schema != SCHEMA {
-            return Err(FolderError::Format { path: file, why: format!("it says `{}`", document.schema) });
+        let text = fs::read_to_string(&file).map_err(|why| FolderError::Read { path: file.clone(), why })?;
+        let wrong = |why| FolderError::Format { path: file.clone(), why };
+        let json = |error: serde_json::Error| match error.classify() {
+            serde_json::error::Category::Eof => {
+                "it ends in the middle: it was not written to its end".to_owned()
+            }
+            _ => error.to_string(),
+        };
+        // The version first: what another one has in it says nothing to its reader.
+        let of: OfVersion = serde_json::from_str(&text).map_err(|error| wrong(json(error)))?;
+        match of.schema {
+            Some(schema) if schema == SCHEMA => {}
+            Some(schema) => return Err(wrong(format!("it says `{schema}`, and this is {THREADCOUNT}"))),
+            None => return Err(wrong("it does not say what it is (`schema`)".to_owned())),
         }
-        Ok(document)
+        serde_json::from_str(&text).map_err(|error| wrong(json(error)))
     }
 }
+
+/// Whatever it is, does it say so?
+#[derive(serde::Deserialize)]
+struct OfVersion {
+    schema: Option<String>,
+}
+
+const THREADCOUNT: &str = concat!("Threadcount ", env!("CARGO_PKG_VERSION"));
 
 fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), FolderError> {
     let write = || {
@@ -115,7 +131,7 @@ fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), FolderError> {
         file.write_all(bytes)?;
         file.sync_all()
     };
-    write().map_err(|source| FolderError::Write { path: path.to_owned(), source })
+    write().map_err(|why| FolderError::Write { path: path.to_owned(), why })
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! What to send, how fast, over how many connections, and for how long. A plan is data: it does nothing.
 
 use crate::request::RequestSource;
+use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
 use std::time::Duration;
@@ -111,7 +113,8 @@ pub struct Step {
 }
 
 /// How due times are spread at a given rate.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Arrivals {
     /// Evenly spaced.
     #[default]
@@ -132,7 +135,8 @@ pub enum Stop {
 }
 
 /// The kernel interface that carries plain HTTP/1.1.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum DriverChoice {
     /// io_uring where the kernel allows it, else epoll.
     #[default]
@@ -144,7 +148,8 @@ pub enum DriverChoice {
 }
 
 /// The HTTP version to speak.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ProtocolChoice {
     /// HTTP/1.1 without TLS; over TLS what ALPN agrees on, HTTP/2 preferred.
     #[default]
@@ -156,7 +161,8 @@ pub enum ProtocolChoice {
 }
 
 /// Which status codes count as an answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct ExpectedStatus {
     ranges: Vec<(u16, u16)>,
 }
@@ -179,5 +185,20 @@ impl ExpectedStatus {
     #[must_use]
     pub fn accepts(&self, status: u16) -> bool {
         self.ranges.iter().any(|&(low, high)| (low..=high).contains(&status))
+    }
+}
+
+/// `200,300-399`.
+impl fmt::Display for ExpectedStatus {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, (low, high)) in self.ranges.iter().enumerate() {
+            let comma = if place == 0 { "" } else { "," };
+            if low == high {
+                write!(out, "{comma}{low}")?;
+            } else {
+                write!(out, "{comma}{low}-{high}")?;
+            }
+        }
+        Ok(())
     }
 }

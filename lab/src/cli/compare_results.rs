@@ -1,9 +1,9 @@
 //! `threadcount compare-results`: two results, for instance of another JDK or another commit.
 
 use super::FAILED;
-use crate::experiment::share;
 use crate::history::{Change, change, text, worse_by};
 use crate::result_folder::ResultFolder;
+use crate::written;
 use clap::Args;
 use miette::{IntoDiagnostic, miette};
 use std::path::PathBuf;
@@ -28,15 +28,11 @@ pub struct CompareResultsCommand {
     anyway: bool,
     /// Exit with 1 if the rate (or the capacity) is lower or the 99th percentile higher by more than this, e.g. 5%, the
     /// whole interval included
-    #[arg(long, value_name = "SHARE", value_parser = percent)]
+    #[arg(long, value_name = "SHARE", value_parser = written::share)]
     worse_by: Option<f64>,
     /// Print it as JSON (threadcount/compare-results/1)
     #[arg(long)]
     json: bool,
-}
-
-fn percent(text: &str) -> Result<f64, String> {
-    share(text).ok_or_else(|| "write it in per cent, e.g. 5%".to_owned())
 }
 
 impl CompareResultsCommand {

@@ -8,8 +8,8 @@ use crate::experiment::{Experiment, LoadSpec, Variant, open_files};
 use crate::foreign;
 use crate::launch::LaunchError;
 use crate::launch::launcher::Launcher;
-use crate::observe::machine;
 use crate::observe::probe::{Instruments, ProbeChoice};
+use crate::observe::{machine, own_cores};
 use crate::report::terminal::{TerminalStyle, terminal};
 use crate::report::{self, Format};
 use crate::result::{ClaimResult, ResultDocument};
@@ -93,6 +93,7 @@ impl Conduct {
             prepare(&launcher, variant)?;
         }
         experiment.loads.iter_mut().for_each(look_for_tool);
+        experiment.loads.iter_mut().for_each(look_for_cores);
         leave_out_too_large(&mut experiment);
         let folder = ResultFolder::create(out).into_diagnostic()?;
         let interrupted = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
@@ -138,6 +139,14 @@ fn look_for_tool(load: &mut LoadSpec) {
     if let Some(Err(missing)) = load.tool.map(foreign::program) {
         anstream::eprintln!("{} is skipped: {missing}", load.name);
         load.skipped = Some(missing.to_string());
+    }
+}
+
+/// A load whose generator is to be pinned to cores that are not here is left out.
+fn look_for_cores(load: &mut LoadSpec) {
+    if let Some(why) = own_cores::cannot_be_had(&load.sending.cores) {
+        anstream::eprintln!("{} is skipped: `cores`: {why}", load.name);
+        load.skipped = Some(format!("`cores`: {why}"));
     }
 }
 

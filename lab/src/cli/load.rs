@@ -1,9 +1,10 @@
 //! `threadcount load`: the generator alone.
 
 use super::live::Live;
-use super::load_options::LoadOptions;
+use super::load_options::{AskedLoad, LoadOptions};
 use super::output::Output;
 use super::{FAILED, interrupt, stdout, summary};
+use crate::run::load_plan::load_plan;
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::process::ExitCode;
@@ -42,7 +43,11 @@ impl LoadCommand {
     /// # Errors
     /// Input that cannot be used, a load that cannot be started, a file that cannot be written.
     pub fn run(&self) -> miette::Result<ExitCode> {
-        let plan = self.options.plan(&self.urls)?;
+        if self.options.has_target_file() && !self.urls.is_empty() {
+            return Err(miette!("--targets and a URL: give one of the two"));
+        }
+        let AskedLoad { origin, load } = self.options.load(&self.urls)?;
+        let plan = load_plan(&load, &origin).into_diagnostic()?;
         let mut files = self.output.open()?;
         let stop = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
         let mut live = Live::new(&plan, self.output.quiet);

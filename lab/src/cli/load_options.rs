@@ -1,18 +1,18 @@
-//! How a load is asked for: the flags that `load` and `compare` share, and the plan they make.
+//! How a load is asked for: the flags that `load` and `compare` share, and the load they make.
 
 use super::request_options::RequestOptions;
-use super::values::{self, Cores};
+use crate::experiment::sending::{CONNECT_TIMEOUT, TIMEOUT};
+use crate::experiment::{LoadKind, LoadSpec, Sending, Shape};
+use crate::observe::own_cores;
+use crate::written::{self, Cores};
 use clap::{Args, ValueEnum};
-use miette::{IntoDiagnostic, miette};
-use rustix::thread::CpuSet;
+use miette::miette;
 use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
-use threadcount_load::plan::{
-    Arrivals, DriverChoice, ExpectedStatus, LoadPlan, Pacing, ProtocolChoice, RateShape, Stop,
-};
+use threadcount_load::plan::{Arrivals, DriverChoice, ExpectedStatus, ProtocolChoice};
 
-const DEFAULT_CONNECTIONS: NonZeroU32 = NonZeroU32::new(64).unwrap();
-const DEFAULT_DURATION: Duration = Duration::from_secs(10);
+const DEFAULT_CONNECTIONS: u32 = 64;
+const DEFAULT_DURATION_S: f64 = 10.0;
 
 /// What is sent, how fast, over what, and for how long.
 #[derive(Args, Clone, Debug)]
@@ -25,34 +25,41 @@ pub struct LoadOptions {
     connection: ConnectionOptions,
 }
 
+/// A load, and the origin it goes to (`http://host:port`).
+#[derive(Clone, Debug)]
+pub struct AskedLoad {
+    pub origin: String,
+    pub load: LoadSpec,
+}
+
 /// How many requests, and when.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "How much")]
 struct PaceOptions {
     /// Connections. Without a rate each sends as soon as it has its answer (closed loop); with a rate this many
     /// requests at most are on their way at once [default: 64; with a rate 64 or the rate, up to 1000]
-    #[arg(short, long, value_name = "N", value_parser = values::positive_u32)]
+    #[arg(short, long, value_name = "N", value_parser = written::positive_u32, allow_negative_numbers = true)]
     connections: Option<NonZeroU32>,
     /// Send exactly N requests, e.g. 1_000_000 or 10k
-    #[arg(short = 'n', long, value_name = "N", value_parser = values::positive)]
+    #[arg(short = 'n', long, value_name = "N", value_parser = written::positive, allow_negative_numbers = true)]
     requests: Option<NonZeroU64>,
     /// Stop after this time, e.g. 30s or 5m; with -n whichever comes first [default: 10s, unless -n is there]
-    #[arg(short, long, short_alias = 'z', value_name = "TIME", value_parser = values::duration)]
+    #[arg(short, long, short_alias = 'z', value_name = "TIME", value_parser = written::duration)]
     duration: Option<Duration>,
-    /// Requests per second in total, e.g. 5000, 10k/s or 300/m, whatever the answers do (open loop)
-    #[arg(short, long, value_name = "RATE", group = "open", value_parser = values::rate)]
+    /// Requests per second in total, e.g. 5000, 10k/s or 300/min, whatever the answers do (open loop)
+    #[arg(short, long, short_alias = 'R', value_name = "RATE", group = "schedule", value_parser = written::rate, allow_negative_numbers = true)]
     rate: Option<f64>,
     /// A rate that climbs, e.g. 100:5000:30s: from 100/s to 5000/s in 30 s
-    #[arg(long, value_name = "FROM:TO:TIME", group = "open", value_parser = values::ramp)]
-    ramp: Option<RateShape>,
+    #[arg(long, value_name = "FROM:TO:TIME", group = "schedule", value_parser = written::ramp)]
+    ramp: Option<Shape>,
     /// One rate after the other, e.g. 100:10s,500:10s
-    #[arg(long, value_name = "RATE:TIME,..", group = "open", value_parser = values::steps)]
-    steps: Option<RateShape>,
-    /// Spread the requests as independent users do, not evenly (needs --rate, --ramp or --steps)
-    #[arg(long, requires = "open")]
+    #[arg(long, value_name = "RATE:TIME,..", group = "schedule", value_parser = written::steps)]
+    steps: Option<Shape>,
+    /// Send at random moments, as independent users do, not evenly (needs --rate, --ramp or --steps)
+    #[arg(long, requires = "schedule")]
     poisson: bool,
     /// Seed of everything random, so that a load can be repeated
-    #[arg(long, value_name = "N", default_value = "1")]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = written::count)]
     seed: u64,
 }
 
@@ -60,17 +67,17 @@ struct PaceOptions {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "How it is carried")]
 struct ConnectionOptions {
-    /// How long a request may take, from being sent to its last byte
-    #[arg(short, long, value_name = "TIME", default_value = "30s", value_parser = values::timeout)]
-    timeout: Duration,
-    /// How long a connection may take to be made, TLS included
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = values::duration)]
-    connect_timeout: Duration,
+    /// How long a request may take, from being sent to its last byte [default: 30s]
+    #[arg(short, long, value_name = "TIME", value_parser = written::timeout)]
+    timeout: Option<Duration>,
+    /// How long a connection may take to be made, TLS included [default: 10s]
+    #[arg(long, value_name = "TIME", value_parser = written::duration)]
+    connect_timeout: Option<Duration>,
     /// Status codes that count as an answer; any other is a failure, e.g. 200,300-399 or 2xx [default: 200-399]
-    #[arg(long, value_name = "STATUS,..", value_parser = values::expected_status)]
+    #[arg(long, value_name = "STATUS,..", value_parser = written::expected_status)]
     expect: Option<ExpectedStatus>,
     /// A new connection for each request
-    #[arg(long)]
+    #[arg(long, visible_alias = "no-keepalive")]
     disable_keepalive: bool,
     /// Do not verify the server's certificate
     #[arg(short = 'k', long)]
@@ -78,17 +85,17 @@ struct ConnectionOptions {
     /// HTTP/1.1 only, also where TLS could agree on HTTP/2
     #[arg(long = "http1.1", conflicts_with = "http2")]
     http1: bool,
-    /// HTTP/2; without TLS with prior knowledge (h2c)
+    /// HTTP/2 only; without TLS with prior knowledge (h2c)
     #[arg(long = "http2")]
     http2: bool,
     /// Requests at once on one HTTP/2 connection
-    #[arg(long, value_name = "N", default_value = "1", conflicts_with = "http1", value_parser = values::positive_u32)]
+    #[arg(long, value_name = "N", default_value = "1", conflicts_with = "http1", value_parser = written::positive_u32)]
     streams: NonZeroU32,
     /// Generator threads [default: half of the cores]
-    #[arg(long, value_name = "N", value_parser = values::positive_u32)]
+    #[arg(long, value_name = "N", value_parser = written::positive_u32)]
     threads: Option<NonZeroU32>,
     /// Cores the generator's threads are pinned to, e.g. 0,1 or 0-3
-    #[arg(long, value_name = "CORE,..", value_parser = values::cores)]
+    #[arg(long, value_name = "CORE,..", value_parser = written::cores)]
     cores: Option<Cores>,
     /// The kernel interface for plain HTTP/1.1
     #[arg(long, value_enum, default_value_t = Driver::Auto)]
@@ -105,97 +112,85 @@ enum Driver {
 }
 
 impl LoadOptions {
-    /// The plan for these URLs (several must share one origin).
+    /// The load on these URLs, which must share one origin. With `--targets` the requests come from the file, and its
+    /// origin is that of the URL where there is one.
     ///
     /// # Errors
-    /// A URL, a file or a weight that cannot be used; the message names it and says what to write.
-    pub fn plan(&self, urls: &[String]) -> miette::Result<LoadPlan> {
-        let requests = self.request.source(urls)?.into();
+    /// A URL, a file, a weight or a core that cannot be used; the message names it and says what to write.
+    pub fn load(&self, urls: &[String]) -> miette::Result<AskedLoad> {
+        let asked = self.request.asked(urls)?;
+        let kind = self.pace.kind();
+        let shape = self.pace.shape();
+        let (requests, duration_s) = self.pace.size();
+        let load = LoadSpec {
+            requests,
+            duration_s,
+            more_requests: asked.more,
+            sending: self.sending()?,
+            keep_alive: !self.connection.disable_keepalive,
+            ..LoadSpec::new(&kind.default_name(shape.as_ref()), kind, asked.first)
+        };
+        Ok(AskedLoad { origin: asked.origin, load: LoadSpec { shape, ..load } })
+    }
+
+    /// The file of `--targets`.
+    pub const fn has_target_file(&self) -> bool {
+        self.request.has_target_file()
+    }
+
+    fn sending(&self) -> miette::Result<Sending> {
         let connection = &self.connection;
-        let defaults = LoadPlan::closed(requests, self.pace.connections(), self.pace.stop());
-        let protocol = match (connection.http1, connection.http2) {
+        let http = match (connection.http1, connection.http2) {
             (true, _) => ProtocolChoice::Http1,
             (_, true) => ProtocolChoice::Http2,
             _ => ProtocolChoice::Auto,
         };
-        let cores = connection.cores()?;
-        Ok(LoadPlan {
-            pacing: self.pace.pacing(),
-            threads: connection.threads.or_else(|| NonZeroU32::new(cores.len() as u32)),
+        let cores = connection.cores.clone().unwrap_or_default().0;
+        if let Some(why) = own_cores::cannot_be_had(&cores) {
+            return Err(miette!("--cores: {why}"));
+        }
+        Ok(Sending {
+            arrivals: if self.pace.poisson { Arrivals::Poisson } else { Arrivals::Constant },
+            seed: self.pace.seed,
+            timeout_s: connection.timeout.unwrap_or(TIMEOUT).as_secs_f64(),
+            connect_timeout_s: connection.connect_timeout.unwrap_or(CONNECT_TIMEOUT).as_secs_f64(),
+            expect: connection.expect.clone().unwrap_or_default(),
+            http,
+            streams: connection.streams,
+            insecure: connection.insecure,
+            threads: connection.threads,
             cores,
             driver: connection.driver.into(),
-            protocol,
-            streams_per_connection: connection.streams,
-            keep_alive: !connection.disable_keepalive,
-            connect_timeout: connection.connect_timeout,
-            request_timeout: connection.timeout,
-            expected_status: connection.expect.clone().unwrap_or_default(),
-            insecure: connection.insecure,
-            seed: self.pace.seed,
-            ..defaults
         })
-    }
-}
-
-impl ConnectionOptions {
-    /// The cores asked for, each of which this process may use.
-    fn cores(&self) -> miette::Result<Vec<usize>> {
-        let cores = self.cores.clone().unwrap_or_default().0;
-        let allowed = rustix::thread::sched_getaffinity(None).into_diagnostic()?;
-        match cores.iter().find(|&&core| core >= CpuSet::MAX_CPU || !allowed.is_set(core)) {
-            None => Ok(cores),
-            Some(core) => {
-                let ours: Vec<String> = (0..CpuSet::MAX_CPU)
-                    .filter(|&core| allowed.is_set(core))
-                    .map(|core| core.to_string())
-                    .collect();
-                Err(miette!("--cores: core {core} cannot be had; this process may use {}", ours.join(",")))
-            }
-        }
     }
 }
 
 impl PaceOptions {
-    fn shape(&self) -> Option<RateShape> {
-        let constant = self.rate.map(|rate_per_s| RateShape::Constant { rate_per_s });
-        constant.or_else(|| self.ramp.clone()).or_else(|| self.steps.clone())
+    fn shape(&self) -> Option<Shape> {
+        self.ramp.clone().or_else(|| self.steps.clone())
     }
 
-    fn pacing(&self) -> Pacing {
-        let arrivals = if self.poisson { Arrivals::Poisson } else { Arrivals::Constant };
-        self.shape().map_or(Pacing::Closed, |shape| Pacing::Open { shape, arrivals })
-    }
-
-    /// An open load needs room: with the requests of one second at once on their way it can wait for a server that
-    /// stalls for a second without being late itself.
-    fn connections(&self) -> NonZeroU32 {
-        let one_second = |shape: &RateShape| NonZeroU32::new(highest_rate(shape).min(1_000.0).ceil() as u32);
-        self.connections.unwrap_or_else(|| {
-            let room = self.shape().as_ref().and_then(one_second);
-            room.map_or(DEFAULT_CONNECTIONS, |room| room.max(DEFAULT_CONNECTIONS))
-        })
-    }
-
-    /// A ramp or steps last as long as they were written.
-    fn stop(&self) -> Stop {
-        let shape_lasts = match self.shape() {
-            Some(RateShape::Ramp { over, .. }) => over,
-            Some(RateShape::Steps(steps)) => steps.iter().map(|step| step.lasts).sum(),
-            Some(RateShape::Constant { .. }) | None => DEFAULT_DURATION,
-        };
-        match (self.requests, self.duration) {
-            (Some(requests), Some(duration)) => Stop::Either(requests, duration),
-            (Some(requests), None) => Stop::Requests(requests),
-            (None, duration) => Stop::Duration(duration.unwrap_or(shape_lasts)),
+    fn kind(&self) -> LoadKind {
+        let rates = self.rate.map(|rate_per_s| (rate_per_s, rate_per_s));
+        let rates = rates.or_else(|| self.shape().map(|shape| (shape.mean_per_s(), shape.highest_per_s())));
+        let connections = self.connections.map(NonZeroU32::get);
+        match rates {
+            None => LoadKind::Closed { clients: connections.unwrap_or(DEFAULT_CONNECTIONS) },
+            // With the requests of one second at once on their way it can wait for a server that stalls for a second
+            // without being late itself.
+            Some((rate_per_s, highest)) => {
+                let room = (highest.min(1_000.0).ceil() as u32).max(DEFAULT_CONNECTIONS);
+                LoadKind::Open { rate_per_s, clients: connections.unwrap_or(room) }
+            }
         }
     }
-}
 
-fn highest_rate(shape: &RateShape) -> f64 {
-    match shape {
-        RateShape::Constant { rate_per_s } => *rate_per_s,
-        RateShape::Ramp { from_per_s, to_per_s, .. } => from_per_s.max(*to_per_s),
-        RateShape::Steps(steps) => steps.iter().map(|step| step.rate_per_s).fold(0.0, f64::max),
+    /// Requests, seconds, or both. A ramp or steps last as long as they were written.
+    fn size(&self) -> (Option<u64>, Option<f64>) {
+        let requests = self.requests.map(NonZeroU64::get);
+        let written_s = self.shape().map_or(DEFAULT_DURATION_S, |shape| shape.lasts_s());
+        let by_default = requests.is_none().then_some(written_s);
+        (requests, self.duration.map(|duration| duration.as_secs_f64()).or(by_default))
     }
 }
 
@@ -212,7 +207,9 @@ impl From<Driver> for DriverChoice {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::load_plan::load_plan;
     use clap::Parser;
+    use threadcount_load::plan::{LoadPlan, Pacing, RateShape, Stop};
 
     #[derive(Parser)]
     struct Flags {
@@ -223,7 +220,9 @@ mod tests {
     fn parsed(flags: &str) -> Result<LoadPlan, String> {
         let words = std::iter::once("load").chain(flags.split_whitespace());
         let flags = Flags::try_parse_from(words).map_err(|error| error.to_string())?;
-        flags.options.plan(&["http://127.0.0.1:8080/".to_owned()]).map_err(|error| error.to_string())
+        let asked = flags.options.load(&["http://127.0.0.1:8080/".to_owned()]);
+        let AskedLoad { origin, load } = asked.map_err(|error| error.to_string())?;
+        load_plan(&load, &origin).map_err(|error| error.to_string())
     }
 
     fn plan(flags: &str) -> LoadPlan {
@@ -257,12 +256,13 @@ mod tests {
         assert_eq!(constant.connections.get(), 300);
         assert_eq!(plan("-r 0.5 --poisson").connections.get(), 64);
         assert_eq!(plan("-r 1M").connections.get(), 1_000);
-        assert_eq!(plan("-r 1M -c 7").connections.get(), 7);
+        assert_eq!(plan("-R 1M -c 7").connections.get(), 7);
     }
 
     #[test]
     fn a_ramp_or_steps_last_as_long_as_they_were_written() {
         assert_eq!(plan("--ramp 100:500:30s").stop, Stop::Duration(Duration::from_secs(30)));
+        assert_eq!(plan("--ramp 100:500:30s").connections.get(), 500);
         assert_eq!(plan("--steps 100:10s,500:5s").stop, Stop::Duration(Duration::from_secs(15)));
         assert_eq!(plan("--steps 100:10s,500:5s -d 1m").stop, Stop::Duration(Duration::from_secs(60)));
     }

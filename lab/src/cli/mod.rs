@@ -3,6 +3,7 @@
 mod check;
 mod compare;
 mod compare_results;
+mod completions;
 mod conduct;
 mod history;
 mod interrupt;
@@ -18,7 +19,6 @@ mod run;
 mod stdout;
 mod summary;
 pub mod units;
-mod values;
 mod watch;
 
 use clap::{Parser, Subcommand};
@@ -30,9 +30,21 @@ pub const FAILED: u8 = 1;
 /// Exit code: bad usage (clap's own code too) or input.
 pub const BAD_INPUT: u8 = 2;
 
+const FIRST: &str = "Begin with:
+  threadcount check                          what this machine can do
+  threadcount run tomcat-blocking --quick    a first answer, in two minutes
+  threadcount load http://localhost:8080/    the load generator alone
+  threadcount load --help                    each command has examples";
+
+/// With the commit where `./dev` has built it.
+const VERSION: &str = match option_env!("THREADCOUNT_VERSION") {
+    Some(version) => version,
+    None => env!("CARGO_PKG_VERSION"),
+};
+
 /// What changes when a JVM web server runs its requests on another thread model, with evidence
 #[derive(Debug, Parser)]
-#[command(name = "threadcount", version, arg_required_else_help = true, max_term_width = 100)]
+#[command(name = "threadcount", version = VERSION, arg_required_else_help = true, max_term_width = 100, after_help = FIRST)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -49,6 +61,7 @@ enum Command {
     History(history::HistoryCommand),
     List(list::ListCommand),
     Check(check::CheckCommand),
+    Completions(completions::CompletionsCommand),
 }
 
 impl Cli {
@@ -69,6 +82,7 @@ impl Cli {
             Command::History(command) => command.run(),
             Command::List(command) => command.run(),
             Command::Check(command) => command.run(),
+            Command::Completions(command) => command.run(),
         }
     }
 }

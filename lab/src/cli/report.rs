@@ -10,8 +10,9 @@ use std::process::ExitCode;
 
 /// Make a report of a result that was measured before
 #[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
 pub struct ReportCommand {
-    /// The folders that `run` or `compare` has written
+    /// The folders that `run` or `compare` has written, e.g. out/tomcat-blocking
     #[arg(value_name = "DIR", required = true)]
     results: Vec<PathBuf>,
     /// What kind of report
@@ -27,6 +28,12 @@ pub struct ReportCommand {
     #[arg(long, conflicts_with_all = ["png", "out"])]
     summary: bool,
 }
+
+const EXAMPLES: &str = "Examples:
+  The page again, into the result's own folder:
+    threadcount report out/tomcat-blocking
+  For a pull request:
+    threadcount report out/tomcat-blocking --format md >> \"$GITHUB_STEP_SUMMARY\"";
 
 impl ReportCommand {
     /// Makes it.

@@ -1,5 +1,6 @@
 //! What is asked: the flags that make requests.
 
+use crate::experiment::RequestSpec;
 use clap::Args;
 use miette::{LabeledSpan, NamedSource, miette};
 use std::fs;
@@ -29,21 +30,37 @@ pub struct RequestOptions {
     weights: Vec<NonZeroU32>,
 }
 
+/// All that is asked, and whom.
+pub struct Asked {
+    /// `http://host:port`, without a user's password.
+    pub origin: String,
+    /// One request, and those in turn with it.
+    pub first: RequestSpec,
+    pub more: Vec<RequestSpec>,
+}
+
 impl RequestOptions {
     /// The requests to these URLs, or those of the target file.
     ///
     /// # Errors
     /// What cannot be asked, and what to write.
-    pub fn source(&self, urls: &[String]) -> miette::Result<RequestSource> {
+    pub fn asked(&self, urls: &[String]) -> miette::Result<Asked> {
         let targets = match &self.targets {
-            Some(_) if !urls.is_empty() => {
-                return Err(miette!("--targets and a URL: give one of the two"));
-            }
             Some(file) => vegeta::read(file).map_err(|error| target_file_error(&error))?,
             None => self.targets_of(urls)?,
         };
         let with_headers = |target: Target| self.headers.iter().cloned().fold(target, Target::with_header);
-        RequestSource::new(targets.into_iter().map(with_headers).collect()).map_err(in_words)
+        let targets: Vec<Target> = targets.into_iter().map(with_headers).collect();
+        let mut requests = targets.iter().map(RequestSpec::of);
+        let first = requests.next().ok_or_else(|| in_words(RequestError::NoTarget))?;
+        let more = requests.collect();
+        let origin = RequestSource::new(targets).map_err(in_words)?.origin().to_string();
+        Ok(Asked { origin, first, more })
+    }
+
+    /// Do the requests come from a file?
+    pub const fn has_target_file(&self) -> bool {
+        self.targets.is_some()
     }
 
     fn targets_of(&self, urls: &[String]) -> miette::Result<Vec<Target>> {

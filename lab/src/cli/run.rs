@@ -1,12 +1,13 @@
 //! `threadcount run`: experiments from files.
 
 use super::conduct::{Conduct, Conducted, exit_code};
-use super::values;
 use crate::experiment::find::Places;
 use crate::experiment::read;
 use crate::experiment::select::{Selection, select};
 use crate::report::summary_table;
+use crate::written;
 use clap::Args;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -15,6 +16,7 @@ use std::time::Duration;
 ///
 /// Exit code: 0 done, 1 a claim or --fail-if failed or a run did, 2 bad usage or input.
 #[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
 pub struct RunCommand {
     /// Names (see `threadcount list`), paths of YAML files, or `all`
     #[arg(value_name = "EXPERIMENT", required = true)]
@@ -26,17 +28,25 @@ pub struct RunCommand {
     #[arg(long = "variant", value_name = "NAME")]
     variants: Vec<String>,
     /// These Java versions instead of the experiment's, e.g. 21,25: each variant runs on each
-    #[arg(long = "jdk", value_name = "VERSION,..", value_delimiter = ',')]
+    #[arg(long = "jdk", value_name = "VERSION,..", value_delimiter = ',', value_parser = feature_version)]
     jdks: Vec<u16>,
     /// Exactly so many runs of each variant under each load, decided or not
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    runs: Option<u32>,
+    #[arg(long, value_name = "N", value_parser = written::positive_u32, allow_negative_numbers = true)]
+    runs: Option<NonZeroU32>,
     /// Begin no round that would end after this time, e.g. 10m; the first round of each load always runs
-    #[arg(long, value_name = "TIME", value_parser = values::duration)]
+    #[arg(long, value_name = "TIME", value_parser = written::duration)]
     budget: Option<Duration>,
     #[command(flatten)]
     conduct: Conduct,
 }
+
+const EXAMPLES: &str = "Examples:
+  One experiment in small, and its report in the browser:
+    threadcount run tomcat-blocking --quick --open
+  A file of your own (docs/experiments.md) on two Java versions:
+    threadcount run ./mine.yaml --jdk 21,25
+  A build that fails when virtual threads became slow:
+    threadcount run ./mine.yaml --fail-if 'virtual.p99 > 1.1 * platform.p99'";
 
 impl RunCommand {
     /// Runs them one after the other.
@@ -46,7 +56,7 @@ impl RunCommand {
     pub fn run(&self) -> miette::Result<ExitCode> {
         let selection = Selection {
             variants: self.variants.clone(),
-            runs: self.runs,
+            runs: self.runs.map(NonZeroU32::get),
             budget_s: self.budget.map(|budget| budget.as_secs_f64()),
             jdks: self.jdks.clone(),
         };
@@ -72,4 +82,9 @@ impl RunCommand {
         let found: Result<Vec<_>, _> = self.experiments.iter().map(|name| places.find(name)).collect();
         Ok(found?.concat())
     }
+}
+
+fn feature_version(text: &str) -> Result<u16, String> {
+    let version = text.trim().parse().ok().filter(|&version: &u16| version > 0);
+    version.ok_or_else(|| "write Java feature versions, e.g. 21,25".to_owned())
 }

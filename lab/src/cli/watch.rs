@@ -1,6 +1,6 @@
 //! `threadcount watch`: a running JVM, live.
 
-use super::{interrupt, units, values};
+use super::{interrupt, units};
 use clap::{Args, ValueEnum};
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::io::{self, IsTerminal, Write};
@@ -16,9 +16,13 @@ use crate::launch::jdk_finder::Places;
 use crate::observe::probe::attach::Detacher;
 use crate::observe::probe::{Attached, ProbeChoice, jar};
 use crate::watch::{Screen, terminal};
+use crate::written;
 
 /// The probe looks twice a second whether somebody reads; writing a big recording takes longer.
 const DETACH_LIMIT: Duration = Duration::from_secs(10);
+
+/// No Linux gives a higher number (`PID_MAX_LIMIT`).
+const MOST_PID: u32 = 1 << 22;
 
 /// How long a signal may wait.
 const REACTION: Duration = Duration::from_millis(100);
@@ -31,10 +35,10 @@ const REACTION: Duration = Duration::from_millis(100);
 #[command(after_help = EXAMPLES)]
 pub struct WatchCommand {
     /// Process id of the JVM; `jps -l` lists them
-    #[arg(value_name = "PID")]
+    #[arg(value_name = "PID", value_parser = process_id, allow_negative_numbers = true)]
     pid: u32,
     /// End after this time instead of at q or Ctrl-C
-    #[arg(short, long, value_name = "TIME", value_parser = values::duration)]
+    #[arg(short, long, value_name = "TIME", value_parser = written::duration)]
     duration: Option<Duration>,
     /// Print the probe's lines as they come, one JSON object each
     #[arg(long)]
@@ -113,6 +117,11 @@ impl WatchCommand {
         });
         terminal::show(&mut Screen::of(self.pid), &parsed, stop, until)
     }
+}
+
+fn process_id(text: &str) -> Result<u32, String> {
+    let pid = text.parse().ok().filter(|pid| (1..=MOST_PID).contains(pid));
+    pid.ok_or_else(|| "write the number of a process; `jps -l` lists the JVMs".to_owned())
 }
 
 /// The JVM writes it, whose working folder is another one.

@@ -42,6 +42,7 @@ impl Fault {
     /// The mistake with its text, ready to be shown. `name` is a file's path or a flag.
     #[must_use]
     pub fn within(self, name: &str, text: &str) -> Mistake {
+        let text = with_short_line(text, self.span.start);
         let start = self.span.start.min(text.len());
         let end = self.span.end.clamp(start, text.len());
         Mistake {
@@ -52,6 +53,17 @@ impl Fault {
             help: self.help,
         }
     }
+}
+
+/// The text, ending soon after `place` where its line is so long that nobody could read it.
+fn with_short_line(text: &str, place: usize) -> &str {
+    const SHOWN_BYTES: usize = 200;
+    let rest = text.get(place..).unwrap_or_default();
+    let line_end = rest.find('\n').unwrap_or(rest.len());
+    if line_end <= SHOWN_BYTES {
+        return text;
+    }
+    text.get(..text.floor_char_boundary(place + SHOWN_BYTES)).unwrap_or(text)
 }
 
 /// A mistake that shows the user's own line with a caret under it.

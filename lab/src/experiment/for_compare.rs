@@ -1,35 +1,25 @@
 //! `threadcount compare`: an experiment without a file.
 
 use super::protocol::AT_MOST;
-use super::{Experiment, LoadKind, LoadSpec, Protocol, RequestSpec, Server, Variant};
+use super::{Experiment, LoadSpec, Protocol, RequestSpec, Server, Variant};
 use miette::Diagnostic;
 use thiserror::Error;
 
 /// What the command line of `threadcount compare` says.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompareAsked {
-    /// `--url`: scheme, host, port (or `{port}`) and path of the request.
+    /// `--url`, the first: scheme, host, port (or `{port}`) and path of the request.
     pub url: String,
     /// `--variant NAME='COMMAND'`, in their order; the first is the baseline.
     pub variants: Vec<(String, String)>,
-    /// `-c` or `-r`.
-    pub kind: LoadKind,
-    /// `-n`.
-    pub requests: Option<u64>,
-    /// `-d`, in seconds.
-    pub duration_s: Option<f64>,
+    /// What is sent, as the flags of a load say it.
+    pub load: LoadSpec,
     /// `--runs`: exactly so many rounds; `None`: until the answer is decided.
     pub runs: Option<u32>,
     /// `--budget`, in seconds.
     pub budget_s: Option<f64>,
     /// `--warmup`, in seconds.
     pub warmup_s: f64,
-    /// `-X`.
-    pub method: String,
-    /// `-H`.
-    pub headers: Vec<(String, String)>,
-    /// `-b`.
-    pub body: Option<String>,
     /// `--ready`: the path that answers when the server is ready; `None`: the path of the URL.
     pub ready: Option<String>,
 }
@@ -53,6 +43,10 @@ pub enum CompareError {
     #[error("--url {0}: not an http:// or https:// address")]
     #[diagnostic(help("write, for example, http://127.0.0.1:8080/path; `{{port}}` stands for a free port"))]
     Url(String),
+    /// What is asked to see whether a server is ready is no path.
+    #[error("--ready {0}: not a path")]
+    #[diagnostic(help("begin it with a slash, for example /health"))]
+    Ready(String),
     /// `{port}` in the URL and not in a command.
     #[error("--variant {0}: the URL has `{{port}}`, and this command does not say it to the server")]
     #[diagnostic(help("write `{{port}}` in the command too, or a fixed port in the URL"))]
@@ -67,7 +61,10 @@ impl Experiment {
     pub fn for_compare(asked: CompareAsked) -> Result<Self, CompareError> {
         check_variants(&asked)?;
         let (base, path) = split_url(&asked.url).ok_or_else(|| CompareError::Url(asked.url.clone()))?;
-        let ready = asked.ready.unwrap_or_else(|| path.clone());
+        let ready = asked.ready.unwrap_or_else(|| RequestSpec::get(&path).sample_path());
+        if !ready.starts_with('/') || ready.contains(char::is_whitespace) {
+            return Err(CompareError::Ready(ready));
+        }
         let variants: Vec<Variant> = asked
             .variants
             .into_iter()
@@ -78,21 +75,10 @@ impl Experiment {
             .collect();
         let names: Vec<&str> = variants.iter().map(|variant| variant.name.as_str()).collect();
         let question = format!("What changes between {}?", names.join(" and "));
-        let request = RequestSpec { method: asked.method, path, headers: asked.headers, body: asked.body };
         let load = LoadSpec {
-            name: super::read::default_name(asked.kind),
-            kind: asked.kind,
-            requests: asked.requests,
-            duration_s: asked.duration_s,
-            request,
             runs: asked.runs.unwrap_or(AT_MOST),
             protocol: asked.runs.map_or(Protocol::adaptive(false), |_| Protocol::Fixed { drop: 0 }),
-            only_variants: Vec::new(),
-            warmup_s: None,
-            thread_dump: false,
-            keep_alive: true,
-            tool: None,
-            skipped: None,
+            ..asked.load
         };
         Ok(Self {
             name: "compare".to_owned(),
@@ -128,11 +114,12 @@ fn check_variants(asked: &CompareAsked) -> Result<(), CompareError> {
     Ok(())
 }
 
-/// `http://host:port/path?query` → (`http://host:port`, `/path?query`).
+/// `http://user@host:port/path?query` → (`http://host:port`, `/path?query`).
 fn split_url(url: &str) -> Option<(String, String)> {
     let (scheme, rest) = url.split_once("://")?;
     let end = rest.find(['/', '?']).unwrap_or(rest.len());
-    let (host, path) = rest.split_at(end);
+    let (authority, path) = rest.split_at(end);
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
     if !matches!(scheme, "http" | "https") || host.is_empty() || url.contains(char::is_whitespace) {
         return None;
     }
@@ -143,20 +130,16 @@ fn split_url(url: &str) -> Option<(String, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiment::LoadKind;
 
     fn asked(url: &str, variants: &[(&str, &str)]) -> CompareAsked {
         CompareAsked {
             url: url.into(),
             variants: variants.iter().map(|&(name, command)| (name.into(), command.into())).collect(),
-            kind: LoadKind::Closed { clients: 64 },
-            requests: None,
-            duration_s: Some(10.0),
+            load: LoadSpec::new("c64", LoadKind::Closed { clients: 64 }, RequestSpec::get("/a?b=c")),
             runs: None,
             budget_s: None,
             warmup_s: 10.0,
-            method: "GET".into(),
-            headers: Vec::new(),
-            body: None,
             ready: None,
         }
     }

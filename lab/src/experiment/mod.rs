@@ -16,13 +16,18 @@ pub mod open_files;
 pub mod plan;
 pub mod protocol;
 pub mod read;
+pub mod request;
 pub mod select;
+pub mod sending;
+pub mod shape;
 pub mod suggest;
 
 pub use fault::{Fault, Mistake};
 pub use protocol::Protocol;
 pub use read::read;
-pub use value::{count, duration_s, rate_per_s, share};
+pub use request::{Body, RequestSpec};
+pub use sending::Sending;
+pub use shape::{Shape, ShapeStep};
 
 use benchmark::Benchmark;
 use capacity::Capacity;
@@ -296,8 +301,17 @@ pub struct LoadSpec {
     pub requests: Option<u64>,
     /// How long is measured, in seconds.
     pub duration_s: Option<f64>,
-    /// The request: path with query.
+    /// What is asked, or the first of it.
     pub request: RequestSpec,
+    /// What is asked in turn with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub more_requests: Vec<RequestSpec>,
+    /// How the rate of an open load develops; `None`: it stays. [`LoadKind::Open`] then has its mean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shape: Option<Shape>,
+    /// How it is carried, and what counts as an answer.
+    #[serde(default)]
+    pub sending: Sending,
     /// How many rounds (runs of each variant), at most.
     pub runs: u32,
     /// When they end.
@@ -320,6 +334,36 @@ pub struct LoadSpec {
     /// Why it cannot be sent on this machine; `None`: it can. Found out when a session begins.
     #[serde(default)]
     pub skipped: Option<String>,
+}
+
+impl LoadSpec {
+    /// A load of this kind with everything else as usual, and without an end.
+    #[must_use]
+    pub fn new(name: &str, kind: LoadKind, request: RequestSpec) -> Self {
+        Self {
+            name: name.to_owned(),
+            kind,
+            requests: None,
+            duration_s: None,
+            request,
+            more_requests: Vec::new(),
+            shape: None,
+            sending: Sending::default(),
+            runs: protocol::AT_MOST,
+            protocol: Protocol::adaptive(false),
+            only_variants: Vec::new(),
+            warmup_s: None,
+            thread_dump: false,
+            keep_alive: true,
+            tool: None,
+            skipped: None,
+        }
+    }
+
+    /// All that is asked.
+    pub fn all_requests(&self) -> impl Iterator<Item = &RequestSpec> {
+        std::iter::once(&self.request).chain(&self.more_requests)
+    }
 }
 
 const fn yes() -> bool {
@@ -357,19 +401,6 @@ pub enum LoadKind {
     Capacity(Capacity),
     /// No load: JMH repeats a benchmark, each iteration as long as `duration_s`.
     Benchmark(Benchmark),
-}
-
-/// One request.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct RequestSpec {
-    /// `GET`, `POST`, ...
-    pub method: String,
-    /// Path with query, e.g. `/thread-info?sleep=50ms`.
-    pub path: String,
-    /// Header lines.
-    pub headers: Vec<(String, String)>,
-    /// The body.
-    pub body: Option<String>,
 }
 
 /// Figures somebody published for one variant under one load. A `None` was not published.

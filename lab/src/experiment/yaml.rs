@@ -171,6 +171,10 @@ fn bytes(span: Span) -> Range<usize> {
 
 fn syntax(error: &ScanError) -> Fault {
     let at = error.marker().byte_offset().unwrap_or(0);
+    if error.info().contains("recursion limit") {
+        return Fault::new(at..at + 1, "lists and maps are nested too deeply", "here")
+            .help("an experiment needs four levels; is there a bracket too many?");
+    }
     Fault::new(at..at + 1, format!("this is not YAML: {}", error.info()), "here")
         .help("text with `: `, `#`, `{` or `[` in it needs quotes; indent with spaces, never with tabs")
 }

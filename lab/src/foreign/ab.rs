@@ -26,7 +26,9 @@ pub fn arguments(load: &LoadSpec, clients: u32, requests: Option<u64>, url: &str
         add("-m", load.request.method.clone());
     }
     for (name, value) in &load.request.headers {
-        add("-H", format!("{name}: {value}"));
+        if let Some(value) = value {
+            add("-H", format!("{name}: {value}"));
+        }
     }
     add("-e", csv.display().to_string());
     if load.keep_alive {

@@ -10,6 +10,7 @@ pub mod machine;
 pub mod native_memory;
 pub mod network;
 pub mod open_files;
+pub mod own_cores;
 pub mod probe;
 pub mod process_tree;
 pub mod sampler;

@@ -1,7 +1,7 @@
 //! What every report says first, once, as text without a form: title, answers, findings, trust, study, claims.
 
 use crate::compare::metric::Metric;
-use crate::experiment::{LoadKind, LoadSpec, Tool};
+use crate::experiment::{LoadKind, LoadSpec, Shape, ShapeStep, Tool};
 use crate::report::answer::{Answer, answer, ratio_of};
 use crate::report::capacity;
 use crate::report::figures;
@@ -9,6 +9,7 @@ use crate::report::published::{self, PublishedRow};
 use crate::report::trust::{self, Trust};
 use crate::result::{ClaimResult, Comparison, Finding, ResultDocument, Skipped};
 use serde::Serialize;
+use threadcount_load::plan::{Arrivals, ProtocolChoice};
 
 /// A result in words.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -121,7 +122,10 @@ pub fn load_words(load: &LoadSpec) -> String {
         }
         LoadKind::Open { rate_per_s, clients } => {
             let clients = figures::plural(clients as usize, "client");
-            format!("{}/s over at most {clients}", figures::number(rate_per_s))
+            let rate =
+                load.shape.as_ref().map_or_else(|| format!("{}/s", figures::number(rate_per_s)), shape_words);
+            let arrivals = if load.sending.arrivals == Arrivals::Poisson { " at random moments" } else { "" };
+            format!("{rate}{arrivals} over at most {clients}")
         }
         LoadKind::Capacity(capacity) => format!("the highest rate with {}", capacity.limit_in_words()),
     };
@@ -131,7 +135,24 @@ pub fn load_words(load: &LoadSpec) -> String {
         Some(Tool::Ab { processes }) => format!(" of {processes} ab at once"),
     };
     let connections = if load.keep_alive { "" } else { ", a connection for each request" };
-    format!("{size}{by}{connections}")
+    let http = if load.sending.http == ProtocolChoice::Http2 { ", HTTP/2" } else { "" };
+    format!("{size}{by}{http}{connections}")
+}
+
+/// `100/s to 5,000/s within 30 s`, `100/s for 10 s, then 500/s for 5 s`.
+fn shape_words(shape: &Shape) -> String {
+    match shape {
+        Shape::Ramp { from_per_s, to_per_s, over_s } => {
+            let (from, to) = (figures::number(*from_per_s), figures::number(*to_per_s));
+            format!("{from}/s to {to}/s within {} s", figures::plain(*over_s))
+        }
+        Shape::Steps(steps) => {
+            let step = |step: &ShapeStep| {
+                format!("{}/s for {} s", figures::number(step.rate_per_s), figures::plain(step.lasts_s))
+            };
+            steps.iter().map(step).collect::<Vec<_>>().join(", then ")
+        }
+    }
 }
 
 fn context(document: &ResultDocument) -> Vec<String> {

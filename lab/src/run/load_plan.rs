@@ -1,11 +1,11 @@
-//! A load of an experiment, against a server that runs, as the generator's plan.
+//! A load of an experiment (or of `threadcount load`), against a server that runs, as the generator's plan.
 
-use crate::experiment::{LoadKind, LoadSpec};
+use crate::experiment::{LoadKind, LoadSpec, Shape};
 use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
 use std::time::Duration;
-use threadcount_load::plan::{Arrivals, LoadPlan, Pacing, RateShape, Stop};
-use threadcount_load::request::{Header, RequestError, RequestSource, Target};
+use threadcount_load::plan::{LoadPlan, Pacing, RateShape, Stop};
+use threadcount_load::request::{RequestError, RequestSource};
 
 /// Why a load cannot be sent.
 #[derive(Debug, thiserror::Error)]
@@ -34,14 +34,18 @@ pub fn load_plan(load: &LoadSpec, url: &str) -> Result<LoadPlan, LoadPlanError> 
     let empty = |what| LoadPlanError::Empty { load: load.name.clone(), what };
     let (clients, pacing) = match load.kind {
         LoadKind::Closed { clients } => (clients, Pacing::Closed),
-        LoadKind::Open { rate_per_s, clients } => (clients, constant(rate_per_s)),
+        LoadKind::Open { rate_per_s, clients } => {
+            let constant = RateShape::Constant { rate_per_s };
+            (clients, open(load, load.shape.as_ref().map_or(constant, Shape::for_generator)))
+        }
         LoadKind::Capacity(_) => (WARMING_CLIENTS, Pacing::Closed),
         LoadKind::Benchmark(_) => return Err(empty("nothing to send: it is for a benchmark")),
     };
     let connections = NonZeroU32::new(clients).ok_or_else(|| empty("no clients"))?;
     let stop = stop(load).ok_or_else(|| empty("neither requests nor a duration"))?;
-    let source = Arc::new(RequestSource::new(vec![target(load, url)?])?);
-    Ok(LoadPlan { pacing, keep_alive: load.keep_alive, ..LoadPlan::closed(source, connections, stop) })
+    let targets = load.all_requests().map(|request| request.target(url));
+    let source = Arc::new(RequestSource::new(targets.collect::<Result<_, _>>()?)?);
+    Ok(load.sending.plan(source, pacing, connections, stop, load.keep_alive))
 }
 
 /// A step of a capacity load.
@@ -56,7 +60,7 @@ pub fn at_rate(
 ) -> Result<LoadPlan, LoadPlanError> {
     let plan = load_plan(load, url)?;
     let connections = NonZeroU32::new(connections).unwrap_or(plan.connections);
-    Ok(LoadPlan { pacing: constant(rate_per_s), connections, ..plan })
+    Ok(LoadPlan { pacing: open(load, RateShape::Constant { rate_per_s }), connections, ..plan })
 }
 
 /// One request of a load, given up after a time.
@@ -68,8 +72,8 @@ pub fn one_request(load: &LoadSpec, url: &str, limit: Duration) -> Result<LoadPl
     Ok(LoadPlan { connections: NonZeroU32::MIN, pacing: Pacing::Closed, stop: one, ..load_plan(load, url)? })
 }
 
-fn constant(rate_per_s: f64) -> Pacing {
-    Pacing::Open { shape: RateShape::Constant { rate_per_s }, arrivals: Arrivals::Constant }
+fn open(load: &LoadSpec, shape: RateShape) -> Pacing {
+    Pacing::Open { shape, arrivals: load.sending.arrivals }
 }
 
 fn stop(load: &LoadSpec) -> Option<Stop> {
@@ -81,16 +85,4 @@ fn stop(load: &LoadSpec) -> Option<Stop> {
         (None, Some(duration)) => Some(Stop::Duration(duration)),
         (None, None) => None,
     }
-}
-
-fn target(load: &LoadSpec, url: &str) -> Result<Target, RequestError> {
-    let request = &load.request;
-    let mut target = Target::new(&request.method, &format!("{}{}", url.trim_end_matches('/'), request.path))?;
-    for (name, value) in &request.headers {
-        target = target.with_header(Header::new(name, value)?);
-    }
-    Ok(match &request.body {
-        Some(body) => target.with_body(body.clone()),
-        None => target,
-    })
 }

@@ -5,7 +5,7 @@ mod capacity;
 mod figures;
 mod foreign;
 mod jmh;
-mod load_plan;
+pub mod load_plan;
 mod observed;
 mod settle;
 mod warm_up;
@@ -142,6 +142,7 @@ impl Runner<'_> {
         let memory_before = server.native_memory();
 
         let plan = load_plan(load, &server.url)?;
+        let plan = LoadPlan { seed: plan.seed + u64::from(record.round.saturating_sub(1)), ..plan };
         self.warm_up(record, load, &plan, &mut server, watch)?;
 
         let window = match load.tool {

@@ -56,7 +56,7 @@ impl Runner<'_> {
         }
         let warming = LoadPlan {
             stop: Stop::Duration(Duration::from_secs_f64(at_most_s)),
-            pacing: rising(plan.pacing.clone(), at_most_s),
+            pacing: rising(plan.pacing.clone(), load.kind, at_most_s),
             ..plan.clone()
         };
         let mut test = WarmUpTest::new(at_most_s, matches!(load.kind, LoadKind::Open { .. }));
@@ -90,14 +90,15 @@ impl Runner<'_> {
 
 /// The rate of an open load rises to its own over the first half of the longest warm-up. A cold server that is asked for
 /// all of it at once may collapse under what it would hold warm, and then measuring begins with its backlog.
-fn rising(pacing: Pacing, at_most_s: f64) -> Pacing {
-    match pacing {
-        Pacing::Open { shape: RateShape::Constant { rate_per_s }, arrivals } => {
+/// One that ramps or has steps is warmed up at its mean.
+fn rising(pacing: Pacing, kind: LoadKind, at_most_s: f64) -> Pacing {
+    match (pacing, kind) {
+        (Pacing::Open { arrivals, .. }, LoadKind::Open { rate_per_s, .. }) => {
             let over = Duration::from_secs_f64(at_most_s / 2.0);
             let shape = RateShape::Ramp { from_per_s: rate_per_s / COLD, to_per_s: rate_per_s, over };
             Pacing::Open { shape, arrivals }
         }
-        other => other,
+        (other, _) => other,
     }
 }
 
@@ -168,8 +169,9 @@ mod tests {
         let shape = RateShape::Constant { rate_per_s: 5_000.0 };
         let ramp = RateShape::Ramp { from_per_s: 250.0, to_per_s: 5_000.0, over: Duration::from_secs(7) };
         let open = |shape| Pacing::Open { shape, arrivals: Arrivals::Constant };
-        assert_eq!(rising(open(shape), 14.0), open(ramp));
-        assert_eq!(rising(Pacing::Closed, 14.0), Pacing::Closed);
+        let asked = LoadKind::Open { rate_per_s: 5_000.0, clients: 1 };
+        assert_eq!(rising(open(shape), asked, 14.0), open(ramp));
+        assert_eq!(rising(Pacing::Closed, LoadKind::Closed { clients: 1 }, 14.0), Pacing::Closed);
     }
 
     /// The second after which a closed load's warm-up of at most 6 s (a window of 3) ends.

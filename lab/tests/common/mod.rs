@@ -38,7 +38,7 @@ pub fn hostile() -> ResultDocument {
 }
 
 fn poison(value: &mut serde_json::Value) {
-    const FIXED: [&str; 5] = ["verdict", "threads", "schema", "metric", "mode"];
+    const FIXED: [&str; 6] = ["verdict", "threads", "schema", "metric", "mode", "sending"];
     match value {
         serde_json::Value::String(text) => *text = format!("{text}{HOSTILE}{}", "x".repeat(300)),
         serde_json::Value::Array(items) => items.iter_mut().for_each(poison),
@@ -73,25 +73,16 @@ fn variant(name: &str, note: &str, threads: Threads) -> Variant {
 }
 
 fn closed(name: &str, clients: u32) -> LoadSpec {
+    let request = RequestSpec {
+        headers: vec![("Accept".into(), Some("text/plain".into()))],
+        ..RequestSpec::get("/thread-info?sleep=50ms")
+    };
     LoadSpec {
-        name: name.to_owned(),
-        kind: LoadKind::Closed { clients },
         requests: Some(1_000_000),
         duration_s: Some(12.0),
-        request: RequestSpec {
-            method: "GET".into(),
-            path: "/thread-info?sleep=50ms".into(),
-            headers: vec![("Accept".into(), "text/plain".into())],
-            body: None,
-        },
         runs: 3,
         protocol: Protocol::default(),
-        only_variants: Vec::new(),
-        warmup_s: None,
-        thread_dump: false,
-        keep_alive: true,
-        tool: None,
-        skipped: None,
+        ..LoadSpec::new(name, LoadKind::Closed { clients }, request)
     }
 }
 

@@ -69,6 +69,36 @@ impl Target {
     pub fn origin(&self) -> &Origin {
         &self.origin
     }
+
+    /// Its method.
+    #[must_use]
+    pub fn method(&self) -> &str {
+        &self.method
+    }
+
+    /// Path and query, with placeholders.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Its own headers, the user's `Authorization` among them.
+    #[must_use]
+    pub fn headers(&self) -> &[Header] {
+        &self.headers
+    }
+
+    /// Its body, with placeholders; often empty.
+    #[must_use]
+    pub fn body(&self) -> &[u8] {
+        &self.body
+    }
+
+    /// How often it is asked, relative to the others.
+    #[must_use]
+    pub const fn weight(&self) -> NonZeroU32 {
+        self.weight
+    }
 }
 
 fn authorization(user: &str) -> Result<Header, RequestError> {

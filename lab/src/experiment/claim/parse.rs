@@ -4,7 +4,7 @@ use super::{Claim, Comparison, Expr, Figure, Names, Operator, Test};
 use crate::experiment::fault::Fault;
 use crate::experiment::metric::Metric;
 use crate::experiment::suggest::advice;
-use crate::experiment::value::{figure_unit, split_number};
+use crate::written::{figure_unit, split_number};
 
 /// Parentheses and minus signs inside each other.
 const DEEPEST: u32 = 50;

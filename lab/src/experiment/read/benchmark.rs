@@ -3,7 +3,7 @@
 use super::super::benchmark::Benchmark;
 use super::super::fault::Fault;
 use super::super::fields::Fields;
-use super::super::{Experiment, LoadKind, RequestSpec, Server, Variant};
+use super::super::{Experiment, LoadKind, Server, Variant};
 use std::ops::Range;
 
 /// The keys that only such a load has.
@@ -18,7 +18,7 @@ pub(super) fn kind(fields: &Fields<'_>) -> Result<Option<LoadKind>, Fault> {
             None => Ok(None),
         };
     };
-    let of_servers = ["clients", "rate", "connections", "requests", "request"];
+    let of_servers = ["clients", "rate", "ramp", "steps", "connections", "requests", "request"];
     if let Some((key, span)) = of_servers.iter().find_map(|key| Some((key, fields.key_span(key)?))) {
         return Err(Fault::new(span, format!("a benchmark has no `{key}`"), "it asks no server").help(
             "keep `iterations`, `duration` (of each iteration), `warmups` and `forks` for a benchmark, or leave \
@@ -31,11 +31,6 @@ pub(super) fn kind(fields: &Fields<'_>) -> Result<Option<LoadKind>, Fault> {
         warmups: count("warmups")?.unwrap_or(1),
         iterations,
     })))
-}
-
-/// What a benchmark asks for: nothing.
-pub(super) fn no_request() -> RequestSpec {
-    RequestSpec { method: String::new(), path: String::new(), headers: Vec::new(), body: None }
 }
 
 /// A benchmark under a load for servers, or a server under a load for benchmarks, is a mistake. `span` is where the

@@ -5,16 +5,21 @@ use super::super::fault::Fault;
 use super::super::fields::Fields;
 use super::super::protocol::AT_MOST;
 use super::super::yaml::{Kind, Node};
-use super::super::{LoadKind, LoadSpec, Protocol, RequestSpec};
-use super::{benchmark, capacity, name, tool, variant_list};
+use super::super::{LoadKind, LoadSpec, Protocol, RequestSpec, Shape};
+use super::{benchmark, capacity, name, request, sending, tool, variant_list};
+use crate::written;
 use std::ops::Range;
+use std::path::Path;
 
 /// How long a step of a capacity load lasts, if nothing is written.
 const STEP_S: f64 = 5.0;
 
-const KEYS: [&str; 18] = [
+/// The keys of a load but those of [`sending`].
+const KEYS: [&str; 20] = [
     "clients",
     "rate",
+    "ramp",
+    "steps",
     "capacity",
     "connections",
     "requests",
@@ -33,17 +38,24 @@ const KEYS: [&str; 18] = [
     "forks",
 ];
 
+/// What loads share.
+pub(super) struct Shared<'a> {
+    /// The requests at the top of the file.
+    pub requests: Option<&'a [RequestSpec]>,
+    /// The names of the variants.
+    pub variants: &'a [String],
+    /// Where files that are named in the file are looked for.
+    pub folder: &'a Path,
+}
+
 /// The loads.
-pub(super) fn read(
-    fields: &Fields<'_>,
-    request: Option<&RequestSpec>,
-    variants: &[String],
-) -> Result<Vec<LoadSpec>, Fault> {
+pub(super) fn read(fields: &Fields<'_>, shared: &Shared<'_>) -> Result<Vec<LoadSpec>, Fault> {
     let rounds = rounds(fields, (AT_MOST, Protocol::adaptive(false)))?;
     let node = fields.require("loads", "loads: [{clients: 400, duration: 30s}]")?;
     let mut loads: Vec<LoadSpec> = Vec::new();
-    for item in node.items("loads")? {
-        for (load, span) in swept(item, request, rounds, variants)? {
+    let example = "write `loads: [{clients: 400, duration: 30s}]`";
+    for item in node.items("loads").map_err(|fault| fault.help(example))? {
+        for (load, span) in swept(item, rounds, shared)? {
             if loads.iter().any(|before| before.name == load.name) {
                 let message = format!("two loads are called `{}`", load.name);
                 return Err(Fault::new(span, message, "the second one")
@@ -53,8 +65,7 @@ pub(super) fn read(
         }
     }
     if loads.is_empty() {
-        return Err(Fault::new(node.span.clone(), "there are no loads", "empty")
-            .help("write `loads: [{clients: 400, duration: 30s}]`"));
+        return Err(Fault::new(node.span.clone(), "there are no loads", "empty").help(example));
     }
     Ok(loads)
 }
@@ -62,11 +73,10 @@ pub(super) fn read(
 /// The loads of one entry, each with its place: one, or one for each item of a list of clients or rates.
 fn swept(
     node: &Node,
-    request: Option<&RequestSpec>,
     rounds: (u32, Protocol),
-    variants: &[String],
+    shared: &Shared<'_>,
 ) -> Result<Vec<(LoadSpec, Range<usize>)>, Fault> {
-    let fields = Fields::open(node, "a load", &KEYS)?;
+    let fields = Fields::open(node, "a load", &[&KEYS[..], &sending::KEYS].concat())?;
     let lists = ["clients", "rate"].map(|key| (key, fields.get(key)));
     let list = lists.iter().find_map(|&(key, value)| match &value?.kind {
         Kind::List(items) => Some((key, value?, items)),
@@ -74,7 +84,7 @@ fn swept(
     });
     let Some((swept_key, list_node, items)) = list else {
         let kind = kind(&fields, fields.get("clients"), fields.get("rate"))?;
-        return Ok(vec![(load(&fields, kind, false, request, rounds, variants)?, node.span.clone())]);
+        return Ok(vec![(load(&fields, kind, false, rounds, shared)?, node.span.clone())]);
     };
     if items.is_empty() {
         return Err(Fault::new(
@@ -87,60 +97,63 @@ fn swept(
             if swept_key == "rate" { "[1000/s, 2000/s]" } else { "[100, 400, 1000]" }
         )));
     }
-    if let (Some(_), Some(_), Some(span)) = (lists[0].1, lists[1].1, fields.key_span("rate")) {
-        return Err(Fault::new(span, "a load has clients or a rate, not both", "the second one")
-            .help("write two loads, one with the list of clients and one with the rates"));
-    }
     let other = |key: &str, item| if key == swept_key { Some(item) } else { fields.get(key) };
     let each = items.iter().map(|item| {
         let kind = kind(&fields, other("clients", item), other("rate", item))?;
-        Ok((load(&fields, kind, true, request, rounds, variants)?, item.span.clone()))
+        Ok((load(&fields, kind, true, rounds, shared)?, item.span.clone()))
     });
     each.collect()
 }
 
 fn load(
     fields: &Fields<'_>,
-    kind: LoadKind,
+    (kind, shape): (LoadKind, Option<Shape>),
     is_swept: bool,
-    request: Option<&RequestSpec>,
     rounds: (u32, Protocol),
-    variants: &[String],
+    shared: &Shared<'_>,
 ) -> Result<LoadSpec, Fault> {
-    let (requests, duration_s) = size(fields, kind)?;
-    let own = fields.read("request", self::request)?;
-    let nothing = || matches!(kind, LoadKind::Benchmark(_)).then(benchmark::no_request);
-    let Some(request) = own.or_else(|| request.cloned()).or_else(nothing) else {
+    let (requests, duration_s) = size(fields, kind, shape.as_ref())?;
+    let own = fields.read("request", |node| request::read(node, shared.folder))?;
+    let nothing = || matches!(kind, LoadKind::Benchmark(_)).then(|| vec![RequestSpec::nothing()]);
+    let asked = own.or_else(|| shared.requests.map(<[_]>::to_vec)).or_else(nothing).unwrap_or_default();
+    let Some((first, more)) = asked.split_first() else {
         return Err(Fault::new(fields.span.clone(), "what does this load ask for?", "no `request`")
             .help("write `request: /path` here, or once at the top of the file for all loads"));
     };
+    let default_name = kind.default_name(shape.as_ref());
     let written = fields.read("name", |node| name(node.text("name")?, &node.span, "load"))?;
     let name = match written {
-        Some(name) if is_swept => format!("{name}-{}", default_name(kind)),
-        Some(name) => name,
-        None => default_name(kind),
+        Some(name) if is_swept => format!("{name}-{default_name}"),
+        written => written.unwrap_or(default_name),
     };
-    let tool = fields.read("tool", |node| tool::read(node, kind, &request))?;
+    sending::check(fields, kind)?;
+    let tool = fields.read("tool", |node| tool::read(node, kind, &asked))?;
     let (runs, protocol) = self::rounds(fields, rounds)?;
+    let truth = |key: &str| fields.read(key, |node| node.truth(key));
+    let only_variants = fields.read("variants", |node| variant_list(node, shared.variants))?;
     Ok(LoadSpec {
-        name,
-        kind,
         requests,
         duration_s,
-        request,
+        more_requests: more.to_vec(),
+        shape,
+        sending: sending::read(fields)?,
         runs,
         protocol,
-        only_variants: fields.read("variants", |node| variant_list(node, variants))?.unwrap_or_default(),
+        only_variants: only_variants.unwrap_or_default(),
         warmup_s: fields.read("warmup", |node| node.seconds("warmup"))?,
-        thread_dump: fields.read("thread_dump", |node| node.truth("thread_dump"))?.unwrap_or_default(),
-        keep_alive: fields.read("keep_alive", |node| node.truth("keep_alive"))?.unwrap_or(true),
+        thread_dump: truth("thread_dump")?.unwrap_or_default(),
+        keep_alive: truth("keep_alive")?.unwrap_or(true),
         tool,
-        skipped: None,
+        ..LoadSpec::new(&name, kind, first.clone())
     })
 }
 
 /// How much is measured: requests, seconds, or both. Of a capacity load the seconds of each step.
-fn size(fields: &Fields<'_>, kind: LoadKind) -> Result<(Option<u64>, Option<f64>), Fault> {
+fn size(
+    fields: &Fields<'_>,
+    kind: LoadKind,
+    shape: Option<&Shape>,
+) -> Result<(Option<u64>, Option<f64>), Fault> {
     let requests = fields.read("requests", |node| node.positive("requests"))?;
     let duration_s = fields.read("duration", |node| node.positive_seconds("duration"))?;
     let at = |key: &str| fields.get(key).map_or_else(|| fields.span.clone(), |node| node.span.clone());
@@ -158,6 +171,7 @@ fn size(fields: &Fields<'_>, kind: LoadKind) -> Result<(Option<u64>, Option<f64>
         )
         .help(format!("write at least `duration: {SHORTEST_STEP_S}s`"))),
         (LoadKind::Capacity(_), None, step_s) => Ok((None, Some(step_s.unwrap_or(STEP_S)))),
+        (_, None, None) if shape.is_some() => Ok((None, shape.map(Shape::lasts_s))),
         (_, None, None) => Err(Fault::new(
             fields.span.clone(),
             "how long is this load?",
@@ -187,51 +201,70 @@ fn rounds(fields: &Fields<'_>, above: (u32, Protocol)) -> Result<(u32, Protocol)
     }
 }
 
-fn kind(fields: &Fields<'_>, clients: Option<&Node>, rate: Option<&Node>) -> Result<LoadKind, Fault> {
+/// What a load is, and how its rate develops where it does.
+fn kind(
+    fields: &Fields<'_>,
+    clients: Option<&Node>,
+    rate: Option<&Node>,
+) -> Result<(LoadKind, Option<Shape>), Fault> {
     if let Some(benchmark) = benchmark::kind(fields)? {
-        return Ok(benchmark);
+        return Ok((benchmark, None));
     }
+    only_one(fields)?;
     let clients = clients.map(|node| node.positive_u32("clients")).transpose()?;
     let connections = fields.read("connections", |node| node.positive_u32("connections"))?;
     let rate = rate.map(|node| node.rate("rate")).transpose()?;
+    let ramp = fields.read("ramp", |node| node.parsed("ramp", "a ramp", written::ramp))?;
+    let steps =
+        fields.read("steps", |node| node.parsed_list("steps", "rates with their times", written::steps))?;
+    let open = |rate_per_s, highest| LoadKind::Open {
+        rate_per_s,
+        clients: connections.unwrap_or_else(|| LoadKind::connections_for(highest)),
+    };
     if let Some(capacity) = fields.read("capacity", |node| capacity::read(node, connections))? {
-        let other = if clients.is_some() { "clients" } else { "rate" };
-        return match fields.key_span(other) {
-            Some(span) if clients.is_some() || rate.is_some() => {
-                let message = format!("a capacity load finds its rate, it has no `{other}`");
-                Err(Fault::new(span, message, "not beside `capacity`")
-                    .help("bound the search with `capacity: {p99: 200ms, from: 500/s, to: 20k/s}`"))
-            }
-            _ => Ok(LoadKind::Capacity(capacity)),
-        };
+        return Ok((LoadKind::Capacity(capacity), None));
     }
-    match (clients, rate) {
-        (Some(clients), None) => match fields.key_span("connections") {
-            Some(span) if connections.is_some() => {
-                Err(Fault::new(span, "each client has one connection", "says it a second time")
-                    .help("leave `connections` out; it limits a load with a `rate`"))
-            }
-            _ => Ok(LoadKind::Closed { clients }),
-        },
-        (None, Some(rate_per_s)) => {
-            let clients = connections.unwrap_or_else(|| LoadKind::connections_for(rate_per_s));
-            Ok(LoadKind::Open { rate_per_s, clients })
-        }
-        (Some(clients), Some(_)) => {
-            let span = fields.key_span("rate").unwrap_or_else(|| fields.span.clone());
-            Err(Fault::new(span, "a load has clients or a rate, not both", "the second one").help(format!(
-                "clients wait for their answers, a rate does not; to limit the connections of a \
-                    rate write `connections: {clients}`"
-            )))
-        }
-        (None, None) => {
-            let label = "no `clients`, no `rate`, no `capacity`";
-            Err(Fault::new(fields.span.clone(), "how much does this load send?", label).help(
-                "write `clients: 400` (each sends as soon as it has its answer), `rate: 5000/s`, or \
-                     `capacity: {p99: 200ms}` (the highest rate that holds it)",
-            ))
-        }
+    if let Some(shape) = ramp.or(steps) {
+        return Ok((open(shape.mean_per_s(), shape.highest_per_s()), Some(shape)));
     }
+    if let Some(rate_per_s) = rate {
+        return Ok((open(rate_per_s, rate_per_s), None));
+    }
+    let Some(clients) = clients else {
+        let label = "no `clients`, no `rate`, no `capacity`";
+        return Err(Fault::new(fields.span.clone(), "how much does this load send?", label).help(
+            "write `clients: 400` (each sends as soon as it has its answer), `rate: 5000/s`, or \
+             `capacity: {p99: 200ms}` (the highest rate that holds it)",
+        ));
+    };
+    match fields.key_span("connections") {
+        Some(span) if connections.is_some() => {
+            Err(Fault::new(span, "each client has one connection", "says it a second time")
+                .help("leave `connections` out; it limits a load with a `rate`"))
+        }
+        _ => Ok((LoadKind::Closed { clients }, None)),
+    }
+}
+
+/// A load is closed, open in one way, or a search.
+fn only_one(fields: &Fields<'_>) -> Result<(), Fault> {
+    let written = |key: &&str| fields.get(key).is_some();
+    let found: Vec<&str> =
+        ["capacity", "clients", "rate", "ramp", "steps"].into_iter().filter(written).collect();
+    let &[first, second, ..] = found.as_slice() else { return Ok(()) };
+    let span = fields.key_span(second).unwrap_or_else(|| fields.span.clone());
+    if first == "capacity" {
+        let message = format!("a capacity load finds its rate, it has no `{second}`");
+        return Err(Fault::new(span, message, "not beside `capacity`")
+            .help("bound the search with `capacity: {p99: 200ms, from: 500/s, to: 20k/s}`"));
+    }
+    let article = if first == "clients" { "" } else { "a " };
+    let message = format!("a load has {article}{first} or a {second}, not both");
+    let clients = fields.get("clients").and_then(|node| node.text("clients").ok()).unwrap_or("400");
+    Err(Fault::new(span, message, "the second one").help(format!(
+        "clients wait for their answers, a rate does not; to limit the connections of a rate write `connections: \
+         {clients}`; for both write two loads"
+    )))
 }
 
 impl LoadKind {
@@ -241,59 +274,15 @@ impl LoadKind {
     pub fn connections_for(rate_per_s: f64) -> u32 {
         (rate_per_s * 2.0).clamp(100.0, 10_000.0).ceil() as u32
     }
-}
 
-/// `c400`, `r5000`, `capacity`, `jmh`.
-pub(in super::super) fn default_name(kind: LoadKind) -> String {
-    match kind {
-        LoadKind::Closed { clients } => format!("c{clients}"),
-        LoadKind::Open { rate_per_s, .. } => format!("r{rate_per_s}"),
-        LoadKind::Capacity(_) => "capacity".to_owned(),
-        LoadKind::Benchmark(_) => "jmh".to_owned(),
+    /// `c400`, `r5000`, `ramp100-5000`, `capacity`, `jmh`.
+    #[must_use]
+    pub fn default_name(&self, shape: Option<&Shape>) -> String {
+        match self {
+            Self::Closed { clients } => format!("c{clients}"),
+            Self::Open { rate_per_s, .. } => shape.map_or_else(|| format!("r{rate_per_s}"), Shape::name),
+            Self::Capacity(_) => "capacity".to_owned(),
+            Self::Benchmark(_) => "jmh".to_owned(),
+        }
     }
-}
-
-/// A path, or a map of everything a request has.
-pub(super) fn request(node: &Node) -> Result<RequestSpec, Fault> {
-    if let Kind::Scalar(_) = node.kind {
-        return Ok(RequestSpec { method: "GET".into(), path: path(node)?, headers: Vec::new(), body: None });
-    }
-    let fields = Fields::open(node, "a request", &["method", "path", "headers", "body"])?;
-    Ok(RequestSpec {
-        method: fields.read("method", method)?.unwrap_or_else(|| "GET".to_owned()),
-        path: path(fields.require("path", "path: /thread-info?sleep=50ms")?)?,
-        headers: fields.read("headers", headers)?.unwrap_or_default(),
-        body: fields.read("body", |node| node.text("body").map(str::to_owned))?,
-    })
-}
-
-fn path(node: &Node) -> Result<String, Fault> {
-    let path = node.text("request")?;
-    if path.contains("://") {
-        return Err(node.bad("request", "a path, because each variant has an address of its own").help(
-            "write what follows the host, for example `/thread-info?sleep=50ms`; the address \
-                belongs to `server: {url: ...}`",
-        ));
-    }
-    if !path.starts_with('/') || path.contains(char::is_whitespace) {
-        return Err(node.bad("request", "a path").help("begin it with a slash; write a space as %20"));
-    }
-    Ok(path.to_owned())
-}
-
-fn method(node: &Node) -> Result<String, Fault> {
-    let method = node.text("method")?;
-    if !method.is_empty() && method.bytes().all(|byte| byte.is_ascii_uppercase()) {
-        return Ok(method.to_owned());
-    }
-    Err(node.bad("method", "a method in capitals").help("write GET, POST, PUT, DELETE, HEAD, ..."))
-}
-
-fn headers(node: &Node) -> Result<Vec<(String, String)>, Fault> {
-    let Kind::Map(entries) = &node.kind else {
-        let message = format!("`headers` is a map from name to text, and this is {}", node.noun());
-        return Err(Fault::new(node.span.clone(), message, "expected `Name: value`")
-            .help("write `headers: {Content-Type: application/json}`"));
-    };
-    entries.iter().map(|(key, node)| Ok((key.name.clone(), node.text(&key.name)?.to_owned()))).collect()
 }

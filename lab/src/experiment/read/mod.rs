@@ -6,22 +6,27 @@ mod claims;
 mod loads;
 mod published;
 mod quick;
+mod request;
+mod sending;
 mod server;
 mod tool;
 mod variants;
 
-pub(super) use loads::default_name;
-
 use super::fault::{Fault, Mistake};
 use super::fields::Fields;
-use super::yaml::{self, Node};
+use super::yaml::{self, Kind, Node};
 use super::{Experiment, Study};
+use loads::Shared;
 use miette::Diagnostic;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 /// How long the same load runs before measuring, if nothing is written.
 const WARMUP_S: f64 = 10.0;
+
+/// Nobody writes so much; it is another file.
+const LARGEST_BYTES: u64 = 1 << 20;
 
 const KEYS: [&str; 18] = [
     "question",
@@ -56,6 +61,17 @@ pub enum ReadError {
         /// What the system said.
         why: std::io::Error,
     },
+    /// Not the text of an experiment.
+    #[error("{path} is no experiment: {why}", path = path.display())]
+    #[diagnostic(help(
+        "an experiment is a YAML file in UTF-8; `threadcount list` shows those that are known"
+    ))]
+    NoText {
+        /// Which file.
+        path: PathBuf,
+        /// Why it cannot be one.
+        why: String,
+    },
     /// Something written in it.
     #[error(transparent)]
     #[diagnostic(transparent)]
@@ -67,25 +83,47 @@ pub enum ReadError {
 /// # Errors
 /// The file cannot be read, or something in it is wrong: then with its line and a caret.
 pub fn read(path: &Path, quick: bool) -> Result<Experiment, ReadError> {
-    let text =
-        std::fs::read_to_string(path).map_err(|why| ReadError::Unreadable { path: path.into(), why })?;
+    let text = text_of(path)?;
     let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     Ok(parse(&name, &path.display().to_string(), &text, quick)?)
 }
 
-/// Reads the text of an experiment. `file` is what a message calls it.
+fn text_of(path: &Path) -> Result<String, ReadError> {
+    let unreadable = |why| ReadError::Unreadable { path: path.into(), why };
+    let no_text = |why| ReadError::NoText { path: path.into(), why };
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path).map_err(unreadable)?;
+    file.take(LARGEST_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > LARGEST_BYTES {
+        return Err(no_text("it is larger than 1 MiB".to_owned()));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
+        no_text(format!("line {line} has bytes that are not UTF-8"))
+    })
+}
+
+/// Reads the text of an experiment. `file` is what a message calls it; what it names is looked for beside it.
 ///
 /// # Errors
 /// The first mistake in the text.
 pub fn parse(name: &str, file: &str, text: &str, quick: bool) -> Result<Experiment, Mistake> {
-    experiment(name, text, quick).map_err(|fault| fault.within(file, text))
+    let folder = Path::new(file).parent().unwrap_or(Path::new(""));
+    experiment(name, text, folder, quick).map_err(|fault| fault.within(file, text))
 }
 
-fn experiment(name: &str, text: &str, quick: bool) -> Result<Experiment, Fault> {
+fn experiment(name: &str, text: &str, folder: &Path, quick: bool) -> Result<Experiment, Fault> {
     let root = yaml::parse(text)?;
+    if root.kind == Kind::Null {
+        return Err(Fault::new(root.span, "the file has nothing in it", "empty").help(
+            "begin with `question: Do virtual threads help?`; docs/experiments.md says what else it needs",
+        ));
+    }
     let fields = Fields::open(&root, "an experiment", &KEYS)?;
-    let request = fields.read("request", loads::request)?;
-    let (variants, variant_names) = variants::read(&fields, request.as_ref())?;
+    let requests = fields.read("request", |node| request::read(node, folder))?;
+    let (variants, variant_names) = variants::read(&fields, requests.as_deref().and_then(<[_]>::first))?;
+    let shared = Shared { requests: requests.as_deref(), variants: &variant_names, folder };
     let mut experiment = Experiment {
         name: name.to_owned(),
         question: fields
@@ -94,7 +132,7 @@ fn experiment(name: &str, text: &str, quick: bool) -> Result<Experiment, Fault> 
             .to_owned(),
         study: fields.read("study", study)?,
         variants,
-        loads: loads::read(&fields, request.as_ref(), &variant_names)?,
+        loads: loads::read(&fields, &shared)?,
         warmup_s: fields.read("warmup", |node| node.seconds("warmup"))?.unwrap_or(WARMUP_S),
         budget_s: fields.read("budget", |node| node.positive_seconds("budget"))?,
         published: Vec::new(),

@@ -133,6 +133,11 @@ impl Sizes {
             (None, None) => (Some(load.duration_s.map_or(DURATION_S, |own| own.min(DURATION_S))), None),
             sizes => sizes,
         };
+        // A shorter ramp climbs as far.
+        load.shape = load.shape.take().map(|shape| match load.duration_s {
+            Some(seconds) if seconds < shape.lasts_s() => shape.within(seconds),
+            _ => shape,
+        });
         load.warmup_s = self.warmup_s.or(load.warmup_s);
         load.runs = self.runs.unwrap_or_else(|| load.runs.min(RUNS));
         load.protocol = Protocol::adaptive(true);

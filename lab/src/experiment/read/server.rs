@@ -168,7 +168,7 @@ impl ServerParts {
                 max_connections: self.max_connections,
             });
         }
-        let asked = || owner.request.map_or_else(|| "/".to_owned(), |request| request.path.clone());
+        let asked = || owner.request.map_or_else(|| "/".to_owned(), RequestSpec::sample_path);
         let ready = self.ready.unwrap_or_else(asked);
         if let Some(jar) = self.jar {
             refuse_threads(owner, "a jar")?;

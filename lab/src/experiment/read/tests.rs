@@ -118,7 +118,7 @@ claims:
     let [fast, slow] = experiment.loads.as_slice() else { panic!("two loads") };
     assert_eq!((fast.name.as_str(), fast.duration_s), ("r5000", Some(90.0)));
     assert_eq!(fast.kind, LoadKind::Open { rate_per_s: 5_000.0, clients: 10_000 });
-    assert_eq!(fast.request.headers, [("Accept".to_owned(), "text/html".to_owned())]);
+    assert_eq!(fast.request.headers, [("Accept".to_owned(), Some("text/html".to_owned()))]);
     assert_eq!(slow.kind, LoadKind::Open { rate_per_s: 10.0, clients: 7 });
     assert_eq!((slow.runs, slow.only_variants.as_slice()), (9, ["plain".to_owned()].as_slice()));
     let published = &experiment.published[0];

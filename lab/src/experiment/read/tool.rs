@@ -6,7 +6,7 @@ use super::super::yaml::Node;
 use super::super::{LoadKind, RequestSpec, Tool};
 
 /// `{ab: 5}`: five processes of ApacheBench at once.
-pub(super) fn read(node: &Node, kind: LoadKind, request: &RequestSpec) -> Result<Tool, Fault> {
+pub(super) fn read(node: &Node, kind: LoadKind, requests: &[RequestSpec]) -> Result<Tool, Fault> {
     let fields = Fields::open(node, "a load generator", &["ab"])?;
     let processes = fields.require("ab", "tool: {ab: 1}")?;
     let count = processes.positive_u32("ab")?;
@@ -21,7 +21,19 @@ pub(super) fn read(node: &Node, kind: LoadKind, request: &RequestSpec) -> Result
             clients.div_ceil(count) * count
         )));
     }
-    if request.body.is_some() {
+    if requests.len() > 1 {
+        return Err(Fault::new(node.span.clone(), "ab asks for one thing only", "with several requests")
+            .help("write one `request`, or leave `tool` out"));
+    }
+    if requests.iter().any(|request| request.path.contains("{rand:") || request.path.contains("{seq:")) {
+        return Err(Fault::new(
+            node.span.clone(),
+            "ab does not know placeholders",
+            "with `{rand:..}` or `{seq:..}`",
+        )
+        .help("write a path without them, or leave `tool` out"));
+    }
+    if requests.iter().any(|request| request.body.is_some()) {
         return Err(Fault::new(node.span.clone(), "ab sends no body here", "with a body")
             .help("ask for something without a body, or leave `tool` out"));
     }

@@ -1,6 +1,6 @@
 //! How it was measured, so that it can be repeated.
 
-use crate::experiment::{Experiment, LoadSpec};
+use crate::experiment::{Body, Experiment, LoadSpec, RequestSpec};
 use crate::record::{BackendFacts, Record};
 use crate::report::figures;
 use crate::report::html::tables::variants::kind;
@@ -158,19 +158,14 @@ fn settled(run: &Record) -> Option<String> {
 fn load_method(document: &ResultDocument, load: &LoadSpec) -> LoadMethod {
     let run = document.records.iter().filter(|record| record.load == load.name);
     let report = run.filter_map(|record| record.measured.as_ref()).next();
-    let headers = load.request.headers.iter().map(|(name, value)| format!("{name}: {value}"));
     let end = [
         load.requests.map(|requests| format!("{} requests", figures::count(requests))),
         load.duration_s.map(|seconds| format!("{} s", figures::plain(seconds))),
     ];
     let end: Vec<String> = end.into_iter().flatten().collect();
-    let mut facts = vec![
-        ("request", format!("{} {}", load.request.method, load.request.path).trim().to_owned()),
-        ("headers", headers.collect::<Vec<_>>().join("; ")),
-        ("body", load.request.body.clone().unwrap_or_default()),
-        ("measured", end.join(" or ")),
-        ("rounds", rounds(document, load)),
-    ];
+    let mut facts = requests(load);
+    facts.extend(load.sending.unusual());
+    facts.extend([("measured", end.join(" or ")), ("rounds", rounds(document, load))]);
     if let Some(report) = report {
         let threads = figures::plural(report.plan.threads as usize, "generator thread");
         facts.push(("connections", figures::count(report.plan.connections.into())));
@@ -178,6 +173,39 @@ fn load_method(document: &ResultDocument, load: &LoadSpec) -> LoadMethod {
     }
     facts.retain(|(_, text)| !text.is_empty());
     LoadMethod { words: load_words(load), facts }
+}
+
+/// What is asked; of many requests the first, for the rest are in the result.
+fn requests(load: &LoadSpec) -> Vec<Fact> {
+    const SHOWN: usize = 10;
+    let body = |request: &RequestSpec| request.body.as_ref().map(Body::words).unwrap_or_default();
+    let many = load.all_requests().count();
+    if many == 1 {
+        let request = &load.request;
+        return vec![("request", request.line()), ("headers", headers(request)), ("body", body(request))];
+    }
+    let line = |request: &RequestSpec| {
+        let weight =
+            if request.weight.get() > 1 { format!("weight {}", request.weight) } else { String::new() };
+        let body = request.body.as_ref().map(|body| format!("body {}", body.words())).unwrap_or_default();
+        let mut more = vec![weight, headers(request), body];
+        more.retain(|text| !text.is_empty());
+        let more = if more.is_empty() { String::new() } else { format!(" ({})", more.join("; ")) };
+        format!("{}{more}", request.line())
+    };
+    let mut lines: Vec<String> = load.all_requests().take(SHOWN).map(line).collect();
+    if many > SHOWN {
+        lines.push(format!("and {} more, which are in result.json", many - SHOWN));
+    }
+    vec![("requests", lines.join(" · "))]
+}
+
+fn headers(request: &RequestSpec) -> String {
+    let header = |(name, value): &(String, Option<String>)| match value {
+        Some(value) => format!("{name}: {value}"),
+        None => format!("no {name}"),
+    };
+    request.headers.iter().map(header).collect::<Vec<_>>().join("; ")
 }
 
 /// How many rounds, which of them count, and why there were no more.

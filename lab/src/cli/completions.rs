@@ -1,0 +1,30 @@
+//! `threadcount completions`: what a shell needs to complete our flags.
+
+use super::{Cli, stdout};
+use clap::{Args, CommandFactory};
+use clap_complete::{Shell, generate};
+use miette::IntoDiagnostic;
+use std::process::ExitCode;
+
+/// Print what a shell needs to complete commands and flags
+///
+/// bash: threadcount completions bash > ~/.local/share/bash-completion/completions/threadcount
+#[derive(Args, Debug)]
+pub struct CompletionsCommand {
+    /// Which shell
+    #[arg(value_name = "SHELL")]
+    shell: Shell,
+}
+
+impl CompletionsCommand {
+    /// Prints it.
+    ///
+    /// # Errors
+    /// stdout cannot be written.
+    pub fn run(&self) -> miette::Result<ExitCode> {
+        let mut script = Vec::new();
+        generate(self.shell, &mut Cli::command(), "threadcount", &mut script);
+        stdout::print(&String::from_utf8_lossy(&script)).into_diagnostic()?;
+        Ok(ExitCode::SUCCESS)
+    }
+}

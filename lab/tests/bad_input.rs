@@ -1,0 +1,134 @@
+//! What people get wrong on the command line and in files: each is answered with what to write instead and exit code 2,
+//! before anything is started.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on shall panic")]
+
+use assert_cmd::Command;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// stderr of a call in a folder, after it has ended with exit code 2.
+fn refused(folder: &Path, arguments: &[&str]) -> String {
+    let mut command = Command::cargo_bin("threadcount").unwrap();
+    command.args(arguments).current_dir(folder).env("NO_COLOR", "1");
+    command
+        .env("THREADCOUNT_HOME", concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+        .timeout(Duration::from_secs(120));
+    let output = command.output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+    assert!(!said.contains("panicked"), "{arguments:?}: {said}");
+    said
+}
+
+#[test]
+fn what_cannot_be_meant_is_answered_with_what_to_write() {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("a-file"), "").unwrap();
+    let url = "http://127.0.0.1:1/";
+    let known: &[(&[&str], &str)] = &[
+        (&["load", "foo"], "write the scheme too, http://foo"),
+        (&["load", "http://h:99999/"], "99999 is not a port"),
+        (&["load", url, "-c", "-5"], "write a whole number, e.g. 64"),
+        (&["load", url, "-n", "0"], "it must be at least 1"),
+        (&["load", url, "-d", "5"], "write 5s for seconds"),
+        (&["load", url, "-d", "0"], "it must be longer than 0"),
+        (&["load", url, "-d", "99999999999999999999h"], "it is longer than a year"),
+        (&["load", url, "-r", "-1"], "write requests per second or per minute"),
+        (&["load", url, "-r", "99999999999M"], "it is more than 100M/s"),
+        (&["load", url, "-t2"], "for a number of threads write --threads 2"),
+        (&["load", url, "-H", "foo"], "write it as 'Name: value'"),
+        (&["load", url, "-b", "@missing"], "--data @missing: the file cannot be read"),
+        (&["load", url, "--expect", "999"], "no status from 100 to 599"),
+        (&["load", url, "--targets", "x"], "--targets and a URL: give one of the two"),
+        (&["load", "--targets", "missing"], "--targets cannot read `missing`"),
+        (&["load", "http://h/{rand:9:1}"], "is not a placeholder: write {rand:1:1000}"),
+        (&["run", "tomcat-blockin"], "did you mean `tomcat-blocking`?"),
+        (&["run", "tomcat-blocking", "--runs", "0"], "it must be at least 1"),
+        (&["run", "tomcat-blocking", "--runs", "-1"], "write a whole number"),
+        (&["run", "tomcat-blocking", "--budget", "0"], "it must be longer than 0"),
+        (&["run", "tomcat-blocking", "--jdk", "x"], "write Java feature versions, e.g. 21,25"),
+        (&["run", "tomcat-blocking", "--variant", "nosuch"], "its variants: platform"),
+        (&["run", "tomcat-blocking", "--fail-if", "x y"], "`x` names no known variant"),
+        (
+            &["compare", "--url", "x", "--variant", "a=b", "--variant", "c=d"],
+            "not an http:// or https:// address",
+        ),
+        (&["compare", "--url", url, "--variant", "a=b"], "compare needs at least two variants"),
+        (&["compare", "--url", url, "--variant", "a", "--variant", "c=d"], "write NAME='COMMAND'"),
+        (
+            &["compare", "--url", url, "--variant", "a=b", "--variant", "c=d", "--ready", "x"],
+            "--ready x: not a path",
+        ),
+        (
+            &["compare", "--url", "http://h:{port}/", "--variant", "a=b", "--variant", "c=d"],
+            "write `{port}` in the command too",
+        ),
+        (&["report", "missing"], "name a folder that `threadcount run` or `compare` has written"),
+        (&["report", "a-file"], "it ends in the middle"),
+        (&["watch", "abc"], "write the number of a process; `jps -l` lists the JVMs"),
+        (&["watch", "-5"], "write the number of a process"),
+        (&["history", "missing"], "missing is not a folder"),
+    ];
+    for (arguments, expected) in known {
+        let said = refused(folder.path(), arguments);
+        assert!(said.contains(expected), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
+fn a_result_that_is_none_says_why() {
+    let folder = TempDir::new().unwrap();
+    let report = |written: &str| {
+        fs::write(folder.path().join("result.json"), written).unwrap();
+        refused(folder.path(), &["report", "."])
+    };
+    assert!(report("").contains("it ends in the middle"));
+    assert!(report(r#"{"schema": "threadcount/result/1", "exp"#).contains("it ends in the middle"));
+    assert!(
+        report(r#"{"schema": "threadcount/result/9"}"#)
+            .contains("it says `threadcount/result/9`, and this is")
+    );
+    assert!(report("{}").contains("it does not say what it is"));
+    assert!(report("[]").contains("is not a threadcount/result/1 document"));
+}
+
+#[test]
+fn a_file_that_is_no_experiment_is_answered_with_its_line_and_without_a_screen_full_of_it() {
+    let folder = TempDir::new().unwrap();
+    let run = |content: &[u8]| {
+        fs::write(folder.path().join("x.yaml"), content).unwrap();
+        let said = refused(folder.path(), &["run", "./x.yaml"]);
+        assert!(said.len() < 10_000, "{} bytes", said.len());
+        said
+    };
+    let known: &[(&[u8], &str)] = &[
+        (b"", "the file has nothing in it"),
+        (b"hello\n", "an experiment is a map, and this is a single value"),
+        (b"- question: q\n", "an experiment is a map, and this is a list"),
+        (b"question: q\nserver:\n\ttomcat: 11.0\n", "indent with spaces, never with tabs"),
+        (b"question: &q q\nvariants: *q\n", "anchors, aliases and tags are not understood here"),
+        (b"question: q\nquestion: r\n", "`question` is written twice"),
+        (b"question: q\n---\nquestion: r\n", "one file holds one experiment"),
+        (b"question: q\nfoo: \xff\n", "line 2 has bytes that are not UTF-8"),
+        (b"question: \0\n", "this is not YAML"),
+        (
+            b"question: q\nserver: {tomcat: 11.0}\nvariants: {a: {}}\nrequest: /\nloads: {clients: 1}\n",
+            "write `loads: [{clients: 400, duration: 30s}]`",
+        ),
+    ];
+    for (content, expected) in known {
+        let said = run(content);
+        assert!(said.contains(expected), "{said}");
+    }
+    assert!(
+        run(&[b"question: q\nfoo: ", "x".repeat(10_000_000).as_bytes()].concat())
+            .contains("larger than 1 MiB")
+    );
+    assert!(
+        run(&[b"question: q\nfoo: ", "x".repeat(900_000).as_bytes()].concat()).contains("has no key `foo`")
+    );
+    assert!(run(format!("question: {}", "[".repeat(100_000)).as_bytes()).contains("nested too deeply"));
+}
