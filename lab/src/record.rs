@@ -44,6 +44,9 @@ pub struct Record {
     /// What a microbenchmark measured, where there is no server.
     #[serde(default)]
     pub benchmark: Option<benchmark::BenchmarkScore>,
+    /// Percentiles of the response time that studies print and the load generator's report has not.
+    #[serde(default)]
+    pub more_percentiles: Option<MorePercentiles>,
     /// Latency by percentile, from 0 to the tail, for pictures.
     pub latency_curve: Vec<CurvePoint>,
     /// The response-time histogram: HdrHistogram V2, deflated, base64; nanoseconds.
@@ -154,6 +157,25 @@ pub struct CurvePoint {
     pub response_ms: f64,
 }
 
+/// Percentiles of the response time beside those of the load generator's report, in milliseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct MorePercentiles {
+    pub p10_ms: f64,
+    pub p25_ms: f64,
+    pub p66_ms: f64,
+    pub p80_ms: f64,
+    pub p98_ms: f64,
+}
+
+impl MorePercentiles {
+    /// Each from what knows the time of a percentile.
+    #[must_use]
+    pub fn read(at: impl Fn(u32) -> f64) -> Self {
+        Self { p10_ms: at(10), p25_ms: at(25), p66_ms: at(66), p80_ms: at(80), p98_ms: at(98) }
+    }
+}
+
 /// What a run cost, over the measured window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cost {
@@ -222,10 +244,28 @@ pub struct NativeMemory {
     pub reserved_bytes: u64,
     /// Total committed, bytes.
     pub committed_bytes: u64,
+    /// Of these from `malloc`, bytes; `None` here and below: an older result.
+    #[serde(default)]
+    pub malloc_bytes: Option<u64>,
+    /// Of these mapped, reserved, bytes.
+    #[serde(default)]
+    pub mmap_reserved_bytes: Option<u64>,
+    /// Of these mapped, committed, bytes.
+    #[serde(default)]
+    pub mmap_committed_bytes: Option<u64>,
+    /// Java heap reserved, bytes.
+    #[serde(default)]
+    pub heap_reserved_bytes: Option<u64>,
     /// Java heap committed, bytes.
     pub heap_committed_bytes: u64,
     /// Threads the JVM counts.
     pub threads: u32,
+    /// All that threads reserved (stacks and what the JVM keeps of each), bytes.
+    #[serde(default)]
+    pub threads_reserved_bytes: Option<u64>,
+    /// All that threads committed, bytes.
+    #[serde(default)]
+    pub threads_committed_bytes: Option<u64>,
     /// Thread stacks reserved, bytes.
     pub stack_reserved_bytes: u64,
     /// Thread stacks committed, bytes.

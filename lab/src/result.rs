@@ -165,7 +165,7 @@ pub struct Evidence {
 }
 
 /// A claim and what was measured.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ClaimResult {
     /// As written.
     pub claim: String,
@@ -183,4 +183,46 @@ pub struct ClaimResult {
     /// Do the intervals say so too, and not only the means?
     #[serde(default)]
     pub decided: bool,
+    /// There are intervals, and they cover the bound: more runs may turn it.
+    #[serde(default)]
+    pub undecided: bool,
+    /// Why nothing may be concluded from the figures it speaks of; `None`: it may, or an older result.
+    #[serde(default)]
+    pub doubt: Option<String>,
+    /// May something be concluded from them? `None`: an older result, which knows this of the whole only.
+    #[serde(default)]
+    pub trusted: Option<bool>,
+}
+
+/// What may be said of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub enum ClaimVerdict {
+    Holds,
+    DoesNotHold,
+    NotDecided,
+    NotTried,
+}
+
+impl ClaimResult {
+    /// Why no verdict may be drawn; `None`: it may.
+    #[must_use]
+    pub fn why_no_verdict<'a>(&'a self, document: &'a ResultDocument) -> Option<&'a str> {
+        match self.trusted {
+            Some(_) => self.doubt.as_deref(),
+            None if document.trusted => None,
+            None => Some(document.why_not.first().map_or("the figures cannot be trusted", String::as_str)),
+        }
+    }
+
+    /// What the intervals say, and the means where one run has no interval.
+    #[must_use]
+    pub const fn verdict(&self) -> ClaimVerdict {
+        match (self.holds, self.undecided) {
+            (None, _) => ClaimVerdict::NotTried,
+            (Some(_), true) => ClaimVerdict::NotDecided,
+            (Some(true), false) => ClaimVerdict::Holds,
+            (Some(false), false) => ClaimVerdict::DoesNotHold,
+        }
+    }
 }

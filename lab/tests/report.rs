@@ -88,7 +88,7 @@ fn what_could_not_run_or_be_tried_stands_in_every_report_with_its_reason() {
         assert!(text.contains("the study says so of virtual"), "{text}");
     }
     let cases = render(&document, Format::Junit).unwrap();
-    assert!(cases.contains(r#"tests="4""#) && cases.contains(r#"skipped="2""#), "{cases}");
+    assert!(cases.contains(r#"tests="4""#) && cases.contains(r#"skipped="3""#), "{cases}");
     assert!(cases.contains(r#"message="this machine has no fan""#), "{cases}");
 }
 
@@ -205,6 +205,20 @@ fn several_results_are_one_table_of_claims() {
 #[test]
 fn claims_are_test_cases() {
     insta::assert_snapshot!(render(&common::demo(), Format::Junit).unwrap());
+}
+
+#[test]
+fn a_claim_of_ones_own_that_does_not_hold_is_a_failure_and_one_that_is_not_decided_is_skipped() {
+    let mut document = common::demo();
+    document.claims[1].says = None;
+    let text = render(&document, Format::Junit).unwrap();
+    assert!(
+        text.contains(r#"<failure message="measured 27: does not hold, not decided by the intervals"/>"#),
+        "{text}"
+    );
+    document.claims[1].undecided = true;
+    let text = render(&document, Format::Junit).unwrap();
+    assert!(text.contains(r#"<skipped message="measured 27: not decided by so few runs"/>"#), "{text}");
 }
 
 #[test]

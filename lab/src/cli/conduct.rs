@@ -12,7 +12,7 @@ use crate::observe::probe::{Instruments, ProbeChoice};
 use crate::observe::{machine, own_cores};
 use crate::report::terminal::{TerminalStyle, terminal};
 use crate::report::{self, Format};
-use crate::result::{ClaimResult, ResultDocument};
+use crate::result::{ClaimResult, ClaimVerdict, ResultDocument};
 use crate::result_folder::ResultFolder;
 use crate::run::Runner;
 use crate::session::session;
@@ -50,10 +50,10 @@ pub struct Conduct {
     open: bool,
 }
 
-/// An experiment's outcome, and what `--fail-if` said of it.
+/// An experiment's outcome, and what became of each `--fail-if`.
 pub struct Conducted {
     document: ResultDocument,
-    failing: Vec<ClaimResult>,
+    conditions: Vec<ClaimResult>,
     /// The user stopped it.
     cut_short: bool,
 }
@@ -111,13 +111,12 @@ impl Conduct {
         if self.open {
             open(&page);
         }
-        let failing = conditions
+        let conditions = conditions
             .iter()
             .map(|(written, claim)| judge(written, claim, &experiment, &document.records))
-            .filter(|condition| condition.holds == Some(true))
             .collect();
         let cut_short = interrupted.load(Ordering::Relaxed);
-        Ok(Conducted { document, failing, cut_short })
+        Ok(Conducted { document, conditions, cut_short })
     }
 }
 
@@ -185,28 +184,21 @@ fn open(page: &Path) {
     }
 }
 
-/// 1 where a run failed or is missing, a claim does not hold or a `--fail-if` does; each is said.
+/// 1 where a run failed or is missing, a claim of ours does not hold or a `--fail-if` does; each is said. What the
+/// intervals do not decide is said too, and fails nothing.
 pub fn exit_code(conducted: &[Conducted]) -> ExitCode {
     let mut failed = false;
-    for Conducted { document, failing, cut_short } in conducted {
+    for Conducted { document, conditions, cut_short } in conducted {
         let name = &document.experiment.name;
         for record in document.records.iter().filter(|record| record.failure.is_some()) {
             failed = true;
             tell_failure(record);
         }
-        for claim in document.claims.iter().filter(|claim| claim.holds == Some(false)) {
-            match &claim.says {
-                // That a study's statement does not hold on this machine is a result like any other.
-                Some(says) => anstream::eprintln!("{name}: not reproduced: {says} ({})", claim.claim),
-                None => {
-                    failed = true;
-                    anstream::eprintln!("{name}: the claim does not hold: {}", claim.claim);
-                }
-            }
+        for claim in &document.claims {
+            failed |= tell_claim(name, claim);
         }
-        for condition in failing {
-            failed = true;
-            anstream::eprintln!("{name}: --fail-if holds: {}", condition.claim);
+        for condition in conditions {
+            failed |= tell_condition(name, condition);
         }
         if document.experiment.variants.iter().all(|variant| variant.skipped.is_some()) {
             anstream::eprintln!("{name}: nothing was run, because no variant can run on this machine");
@@ -217,6 +209,49 @@ pub fn exit_code(conducted: &[Conducted]) -> ExitCode {
         }
     }
     if failed { ExitCode::from(FAILED) } else { ExitCode::SUCCESS }
+}
+
+/// Says what is to be said of a claim; true: it fails the command.
+fn tell_claim(name: &str, claim: &ClaimResult) -> bool {
+    match (claim.verdict(), &claim.says) {
+        // That a study's statement does not hold on this machine is a result like any other.
+        (ClaimVerdict::DoesNotHold, Some(says)) => {
+            anstream::eprintln!("{name}: not reproduced: {says} ({})", claim.claim);
+            false
+        }
+        (ClaimVerdict::DoesNotHold, None) => {
+            anstream::eprintln!("{name}: the claim does not hold: {}", claim.claim);
+            true
+        }
+        (ClaimVerdict::NotDecided, None) => {
+            anstream::eprintln!("{name}: the runs do not decide the claim: {}", claim.claim);
+            false
+        }
+        _ => false,
+    }
+}
+
+/// The same of a `--fail-if`.
+fn tell_condition(name: &str, condition: &ClaimResult) -> bool {
+    let claim = &condition.claim;
+    match condition.verdict() {
+        ClaimVerdict::Holds => {
+            anstream::eprintln!("{name}: --fail-if holds: {claim}");
+            true
+        }
+        ClaimVerdict::NotDecided => {
+            anstream::eprintln!(
+                "{name}: the runs do not decide --fail-if: {claim}; more of them may (--runs)"
+            );
+            false
+        }
+        ClaimVerdict::NotTried => {
+            let why = condition.why.as_deref().unwrap_or("it could not be tried");
+            anstream::eprintln!("{name}: --fail-if was not tried: {claim} ({why})");
+            false
+        }
+        ClaimVerdict::DoesNotHold => false,
+    }
 }
 
 fn tell_failure(record: &crate::record::Record) {

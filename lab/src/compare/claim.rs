@@ -3,11 +3,12 @@
 pub(super) mod certainty;
 
 use super::runs::{complete, figures, mean};
+use super::trust::doubt_about;
 use crate::experiment::claim::{Claim, Comparison, Expr, Figure, Names, Operator, Test, parse};
 use crate::experiment::{Experiment, StatedClaim};
 use crate::record::Record;
 use crate::result::ClaimResult;
-use certainty::{Certainty, certainty};
+use certainty::{Certainty, certainty, has_intervals};
 
 /// Tries every claim of the experiment. One that cannot be tried (it speaks of a load that was left out) says why.
 #[must_use]
@@ -42,6 +43,8 @@ pub fn judge(written: &str, claim: &Claim, experiment: &Experiment, records: &[R
             }
         }
     }
+    let certainty = certainty(claim, records, looks);
+    let doubt = claim.figures().iter().find_map(|it| doubt_about(&it.variant, &it.load, records));
     ClaimResult {
         claim: written.to_owned(),
         says: None,
@@ -49,8 +52,12 @@ pub fn judge(written: &str, claim: &Claim, experiment: &Experiment, records: &[R
         measured: left(&measure).and_then(Result::ok),
         holds,
         why: why.filter(|_| holds.is_none()),
-        decided: holds.is_some()
-            && certainty(claim, records, looks) == Certainty::Decided(holds == Some(true)),
+        decided: holds.is_some() && certainty == Certainty::Decided(holds == Some(true)),
+        trusted: Some(doubt.is_none()),
+        doubt,
+        undecided: holds.is_some()
+            && !matches!(certainty, Certainty::Decided(_))
+            && has_intervals(claim, records),
     }
 }
 
@@ -58,9 +65,7 @@ pub fn judge(written: &str, claim: &Claim, experiment: &Experiment, records: &[R
 type Look<'a> = &'a dyn Fn(&Figure) -> Result<f64, String>;
 
 fn untried(written: &str, why: String) -> ClaimResult {
-    let claim = written.to_owned();
-    let why = Some(why);
-    ClaimResult { claim, says: None, published: None, measured: None, holds: None, why, decided: false }
+    ClaimResult { claim: written.to_owned(), why: Some(why), ..ClaimResult::default() }
 }
 
 fn is_true(comparison: &Comparison, look: Look<'_>) -> Result<bool, String> {
@@ -122,8 +127,9 @@ fn published(figure: &Figure, experiment: &Experiment) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::sample::run;
+    use crate::compare::sample::{run, with_load};
     use crate::experiment::read;
+    use crate::record::foreign::ForeignLoad;
 
     fn experiment(claims: &str) -> Experiment {
         let text = format!(
@@ -203,6 +209,41 @@ mod tests {
         let records: Vec<_> = records().into_iter().filter(|record| record.load != "c1000").collect();
         let result = claims(&without, &records).remove(0);
         assert_eq!(result.why.as_deref(), Some("could not be tried here: ab is missing"));
+    }
+
+    #[test]
+    fn intervals_that_cover_the_bound_decide_nothing_and_one_run_has_none() {
+        use crate::result::ClaimVerdict::{DoesNotHold, Holds, NotDecided, NotTried};
+        let known = [
+            ("virtual.rate / platform.rate >= 1.5", Holds),
+            ("virtual.rate / platform.rate >= 1.98", NotDecided),
+            ("virtual.rate / platform.rate <= 1.97", NotDecided),
+            ("virtual.rate / platform.rate >= 3", DoesNotHold),
+            ("virtual.rate > 1 and virtual.rate / platform.rate >= 1.98", NotDecided),
+            ("virtual.rate < 1 and virtual.rate / platform.rate >= 1.98", DoesNotHold),
+            ("virtual@c1000.rate >= 17_999", Holds),
+            ("virtual@c1000.rate >= 18_001", DoesNotHold),
+            ("platform-10.1.rate > 1", NotTried),
+        ];
+        for (claim, verdict) in known {
+            assert_eq!(tried(claim).verdict(), verdict, "{claim}");
+        }
+    }
+
+    #[test]
+    fn a_claim_is_doubted_for_its_own_figures_only_and_what_a_tool_says_of_itself_is_believed() {
+        let experiment = experiment("virtual.rate > 1, virtual@c1000.rate > 1");
+        let doubts = |records: &[Record]| {
+            let claims = claims(&experiment, records).into_iter();
+            claims.map(|claim| (claim.trusted, claim.doubt.is_some())).collect::<Vec<_>>()
+        };
+        let mut records = records();
+        assert_eq!(doubts(&records), [(Some(true), false); 2]);
+        let slow = records.pop().expect("the one of c1000");
+        records.push(with_load(slow, |load| load.generator.bottleneck = true));
+        assert_eq!(doubts(&records), [(Some(true), false), (Some(false), true)]);
+        records[4].foreign = Some(ForeignLoad::default());
+        assert_eq!(doubts(&records), [(Some(true), false); 2]);
     }
 
     #[test]

@@ -11,6 +11,7 @@ impl Metric {
         let load = record.measured.as_ref();
         let times = load.and_then(|load| load.response_time_ms);
         let foreign = record.foreign.as_ref().map(|foreign| foreign.times);
+        let more = record.more_percentiles;
         let cost = record.cost;
         let native = record.native_memory.map(|memory| memory.after);
         let at_start = record.native_memory.map(|memory| memory.before);
@@ -20,6 +21,12 @@ impl Metric {
             Self::Score => record.benchmark.as_ref().map(|benchmark| benchmark.score_us),
             Self::Min => times.map(|times| times.min),
             Self::Mean => times.map(|times| times.mean).or(foreign.map(|times| times.mean_ms)),
+            Self::Stddev => times.map(|times| times.stddev),
+            Self::P10 => more.map(|more| more.p10_ms),
+            Self::P25 => more.map(|more| more.p25_ms),
+            Self::P66 => more.map(|more| more.p66_ms),
+            Self::P80 => more.map(|more| more.p80_ms),
+            Self::P98 => more.map(|more| more.p98_ms),
             Self::P50 => times.map(|times| times.p50).or(foreign.map(|times| times.p50_ms)),
             Self::P75 => times.map(|times| times.p75).or(foreign.map(|times| times.p75_ms)),
             Self::P90 => times.map(|times| times.p90).or(foreign.map(|times| times.p90_ms)),
@@ -37,14 +44,47 @@ impl Metric {
             Self::NativeThreads => native.map(|memory| f64::from(memory.threads)),
             Self::StackReserved => native.map(|memory| memory.stack_reserved_bytes as f64),
             Self::StackCommitted => native.map(|memory| memory.stack_committed_bytes as f64),
+            Self::ThreadsReserved => {
+                native.and_then(|memory| memory.threads_reserved_bytes).map(|bytes| bytes as f64)
+            }
+            Self::ThreadsCommitted => {
+                native.and_then(|memory| memory.threads_committed_bytes).map(|bytes| bytes as f64)
+            }
             Self::NativeReserved => native.map(|memory| memory.reserved_bytes as f64),
             Self::NativeCommitted => native.map(|memory| memory.committed_bytes as f64),
+            Self::Malloc => native.and_then(|memory| memory.malloc_bytes).map(|bytes| bytes as f64),
+            Self::MmapReserved => {
+                native.and_then(|memory| memory.mmap_reserved_bytes).map(|bytes| bytes as f64)
+            }
+            Self::MmapCommitted => {
+                native.and_then(|memory| memory.mmap_committed_bytes).map(|bytes| bytes as f64)
+            }
+            Self::HeapReserved => {
+                native.and_then(|memory| memory.heap_reserved_bytes).map(|bytes| bytes as f64)
+            }
             Self::HeapCommitted => native.map(|memory| memory.heap_committed_bytes as f64),
             Self::NativeThreadsAtStart => at_start.map(|memory| f64::from(memory.threads)),
             Self::StackReservedAtStart => at_start.map(|memory| memory.stack_reserved_bytes as f64),
             Self::StackCommittedAtStart => at_start.map(|memory| memory.stack_committed_bytes as f64),
+            Self::ThreadsReservedAtStart => {
+                at_start.and_then(|memory| memory.threads_reserved_bytes).map(|bytes| bytes as f64)
+            }
+            Self::ThreadsCommittedAtStart => {
+                at_start.and_then(|memory| memory.threads_committed_bytes).map(|bytes| bytes as f64)
+            }
             Self::NativeReservedAtStart => at_start.map(|memory| memory.reserved_bytes as f64),
             Self::NativeCommittedAtStart => at_start.map(|memory| memory.committed_bytes as f64),
+            Self::MallocAtStart => at_start.and_then(|memory| memory.malloc_bytes).map(|bytes| bytes as f64),
+            Self::MmapReservedAtStart => {
+                at_start.and_then(|memory| memory.mmap_reserved_bytes).map(|bytes| bytes as f64)
+            }
+            Self::MmapCommittedAtStart => {
+                at_start.and_then(|memory| memory.mmap_committed_bytes).map(|bytes| bytes as f64)
+            }
+            Self::HeapReservedAtStart => {
+                at_start.and_then(|memory| memory.heap_reserved_bytes).map(|bytes| bytes as f64)
+            }
+            Self::HeapCommittedAtStart => at_start.map(|memory| memory.heap_committed_bytes as f64),
             Self::ReadyAfter => load.map(|_| record.server.ready_after_ms),
         }
     }

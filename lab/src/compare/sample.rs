@@ -24,6 +24,7 @@ pub(crate) fn run(variant: &str, load: &str, rate: f64, ms: f64) -> Record {
         measured: Some(load_report(rate, ms)),
         foreign: None,
         benchmark: None,
+        more_percentiles: None,
         latency_curve: Vec::new(),
         response_histogram: None,
         cost: Some(cost()),

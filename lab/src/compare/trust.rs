@@ -27,12 +27,7 @@ const COMPLETED_OF_ASKED: f64 = 0.95;
 #[must_use]
 pub fn trust(experiment: &Experiment, records: &[Record]) -> (bool, Vec<String>) {
     let mut serious = failed_runs(experiment, records);
-    for record in records {
-        serious.extend(record.measured.as_ref().and_then(|load| generator(record, load)));
-        serious.extend(record.measured.as_ref().and_then(|load| failures(record, load)));
-        serious.extend(overflows(record));
-        serious.extend(disturbed(record, records).filter(|(counts, _)| *counts).map(|(_, doubt)| doubt));
-    }
+    serious.extend(records.iter().flat_map(|record| serious_doubts(record, records)));
     let trusted = serious.is_empty();
     let mut sentences = grouped(serious);
     let left_out = records.iter().filter_map(|record| disturbed(record, records));
@@ -44,6 +39,35 @@ pub fn trust(experiment: &Experiment, records: &[Record]) -> (bool, Vec<String>)
     sentences.extend(too_few_runs(experiment, records));
     (trusted, sentences)
 }
+
+/// What ends the trust in one run that was measured.
+fn serious_doubts(record: &Record, records: &[Record]) -> Vec<Doubt> {
+    let load = record.measured.as_ref();
+    let disturbed = disturbed(record, records).filter(|(counts, _)| *counts).map(|(_, doubt)| doubt);
+    let doubts = [
+        load.and_then(|load| generator(record, load)),
+        load.and_then(|load| failures(record, load)),
+        overflows(record),
+        disturbed,
+    ];
+    doubts.into_iter().flatten().collect()
+}
+
+/// Why nothing may be concluded from the figures of this variant under this load, the most important reason; `None`: it
+/// may. That somebody else's tool was the bottleneck of its own figures is what these figures are there to show.
+#[must_use]
+pub fn doubt_about(variant: &str, load: &str, records: &[Record]) -> Option<String> {
+    let of_both = records.iter().filter(|record| record.variant == variant && record.load == load);
+    let doubts = of_both.flat_map(|record| {
+        let is_foreign = record.foreign.is_some();
+        let is_wanted = move |doubt: &Doubt| !(is_foreign && doubt.rank == GENERATOR);
+        serious_doubts(record, records).into_iter().filter(is_wanted)
+    });
+    grouped(doubts.collect()).into_iter().next()
+}
+
+/// The rank of a doubt about the load generator.
+const GENERATOR: u8 = 1;
 
 /// One thing that is wrong with one run.
 struct Doubt {
@@ -103,12 +127,16 @@ fn generator(record: &Record, load: &LoadReport) -> Option<Doubt> {
         return (search.ended == SearchEnd::Generator).then(|| {
             let sentence =
                 format!("above {rate:.0}/s the load generator was the bottleneck, not the server: {why}");
-            Doubt::about(record, 1, sentence)
+            Doubt::about(record, GENERATOR, sentence)
         });
     }
     let why = load.generator.why.as_deref().unwrap_or("it could not send faster");
     load.generator.bottleneck.then(|| {
-        Doubt::about(record, 1, format!("the load generator was the bottleneck, not the server: {why}"))
+        Doubt::about(
+            record,
+            GENERATOR,
+            format!("the load generator was the bottleneck, not the server: {why}"),
+        )
     })
 }
 

@@ -12,10 +12,16 @@ pub enum Metric {
     Score,
     Min,
     Mean,
+    Stddev,
+    P10,
+    P25,
     P50,
+    P66,
     P75,
+    P80,
     P90,
     P95,
+    P98,
     P99,
     P99_9,
     Max,
@@ -29,14 +35,27 @@ pub enum Metric {
     NativeThreads,
     StackReserved,
     StackCommitted,
+    ThreadsReserved,
+    ThreadsCommitted,
     NativeReserved,
     NativeCommitted,
+    Malloc,
+    MmapReserved,
+    MmapCommitted,
+    HeapReserved,
     HeapCommitted,
     NativeThreadsAtStart,
     StackReservedAtStart,
     StackCommittedAtStart,
+    ThreadsReservedAtStart,
+    ThreadsCommittedAtStart,
     NativeReservedAtStart,
     NativeCommittedAtStart,
+    MallocAtStart,
+    MmapReservedAtStart,
+    MmapCommittedAtStart,
+    HeapReservedAtStart,
+    HeapCommittedAtStart,
     ReadyAfter,
 }
 
@@ -54,16 +73,22 @@ impl Metric {
     ];
 
     /// All of them, in the order in which reports show them.
-    pub const ALL: [Self; 31] = [
+    pub const ALL: [Self; 50] = [
         Self::Rate,
         Self::Capacity,
         Self::Score,
         Self::Min,
         Self::Mean,
+        Self::Stddev,
+        Self::P10,
+        Self::P25,
         Self::P50,
+        Self::P66,
         Self::P75,
+        Self::P80,
         Self::P90,
         Self::P95,
+        Self::P98,
         Self::P99,
         Self::P99_9,
         Self::Max,
@@ -77,90 +102,119 @@ impl Metric {
         Self::NativeThreads,
         Self::StackReserved,
         Self::StackCommitted,
+        Self::ThreadsReserved,
+        Self::ThreadsCommitted,
         Self::NativeReserved,
         Self::NativeCommitted,
+        Self::Malloc,
+        Self::MmapReserved,
+        Self::MmapCommitted,
+        Self::HeapReserved,
         Self::HeapCommitted,
         Self::NativeThreadsAtStart,
         Self::StackReservedAtStart,
         Self::StackCommittedAtStart,
+        Self::ThreadsReservedAtStart,
+        Self::ThreadsCommittedAtStart,
         Self::NativeReservedAtStart,
         Self::NativeCommittedAtStart,
+        Self::MallocAtStart,
+        Self::MmapReservedAtStart,
+        Self::MmapCommittedAtStart,
+        Self::HeapReservedAtStart,
+        Self::HeapCommittedAtStart,
         Self::ReadyAfter,
     ];
 
     /// The name in YAML (`published:`, claims) and JSON.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Rate => "rate_per_s",
-            Self::Capacity => "capacity_per_s",
-            Self::Score => "score_us",
-            Self::Min => "min_ms",
-            Self::Mean => "mean_ms",
-            Self::P50 => "p50_ms",
-            Self::P75 => "p75_ms",
-            Self::P90 => "p90_ms",
-            Self::P95 => "p95_ms",
-            Self::P99 => "p99_ms",
-            Self::P99_9 => "p99_9_ms",
-            Self::Max => "max_ms",
-            Self::Elapsed => "elapsed_ms",
-            Self::CpuPerRequest => "cpu_us_per_request",
-            Self::CpuCores => "cpu_cores",
-            Self::CpuPeak => "cpu_cores_peak",
-            Self::RssPeak => "rss_peak_bytes",
-            Self::PssPeak => "pss_peak_bytes",
-            Self::OsThreads => "os_threads",
-            Self::NativeThreads => "nmt_threads",
-            Self::StackReserved => "stack_reserved_bytes",
-            Self::StackCommitted => "stack_committed_bytes",
-            Self::NativeReserved => "nmt_reserved_bytes",
-            Self::NativeCommitted => "nmt_committed_bytes",
-            Self::HeapCommitted => "heap_committed_bytes",
-            Self::NativeThreadsAtStart => "nmt_threads_at_start",
-            Self::StackReservedAtStart => "stack_reserved_at_start_bytes",
-            Self::StackCommittedAtStart => "stack_committed_at_start_bytes",
-            Self::NativeReservedAtStart => "nmt_reserved_at_start_bytes",
-            Self::NativeCommittedAtStart => "nmt_committed_at_start_bytes",
-            Self::ReadyAfter => "ready_after_ms",
-        }
+        self.words().0
     }
 
     /// What it is, for a person.
     #[must_use]
     pub const fn label(self) -> &'static str {
+        self.words().1
+    }
+
+    /// Its name and what it is.
+    const fn words(self) -> (&'static str, &'static str) {
         match self {
-            Self::Rate => "requests per second",
-            Self::Capacity => "highest rate sustained under the limit",
-            Self::Score => "time of one operation",
-            Self::Min => "fastest response",
-            Self::Mean => "mean response time",
-            Self::P50 => "median response time",
-            Self::P75 => "75th percentile response time",
-            Self::P90 => "90th percentile response time",
-            Self::P95 => "95th percentile response time",
-            Self::P99 => "99th percentile response time",
-            Self::P99_9 => "99.9th percentile response time",
-            Self::Max => "slowest response",
-            Self::Elapsed => "time the whole load took",
-            Self::CpuPerRequest => "server CPU per request",
-            Self::CpuCores => "cores the server used",
-            Self::CpuPeak => "cores the server used in its busiest second",
-            Self::RssPeak => "peak resident memory",
-            Self::PssPeak => "peak proportional memory",
-            Self::OsThreads => "most OS threads",
-            Self::NativeThreads => "threads the JVM counts after the load",
-            Self::StackReserved => "thread stacks reserved after the load",
-            Self::StackCommitted => "thread stacks committed after the load",
-            Self::NativeReserved => "memory the JVM reserved, after the load",
-            Self::NativeCommitted => "memory the JVM committed, after the load",
-            Self::HeapCommitted => "heap committed after the load",
-            Self::NativeThreadsAtStart => "threads the JVM counts at start",
-            Self::StackReservedAtStart => "thread stacks reserved at start",
-            Self::StackCommittedAtStart => "thread stacks committed at start",
-            Self::NativeReservedAtStart => "memory the JVM reserved at start",
-            Self::NativeCommittedAtStart => "memory the JVM committed at start",
-            Self::ReadyAfter => "launch to first answer",
+            Self::Rate => ("rate_per_s", "requests per second"),
+            Self::Capacity => ("capacity_per_s", "highest rate sustained under the limit"),
+            Self::Score => ("score_us", "time of one operation"),
+            Self::Min => ("min_ms", "fastest response"),
+            Self::Mean => ("mean_ms", "mean response time"),
+            Self::Stddev => ("stddev_ms", "standard deviation of response times"),
+            Self::P10 => ("p10_ms", "10th percentile response time"),
+            Self::P25 => ("p25_ms", "25th percentile response time"),
+            Self::P50 => ("p50_ms", "median response time"),
+            Self::P66 => ("p66_ms", "66th percentile response time"),
+            Self::P75 => ("p75_ms", "75th percentile response time"),
+            Self::P80 => ("p80_ms", "80th percentile response time"),
+            Self::P90 => ("p90_ms", "90th percentile response time"),
+            Self::P95 => ("p95_ms", "95th percentile response time"),
+            Self::P98 => ("p98_ms", "98th percentile response time"),
+            Self::P99 => ("p99_ms", "99th percentile response time"),
+            Self::P99_9 => ("p99_9_ms", "99.9th percentile response time"),
+            Self::Max => ("max_ms", "slowest response"),
+            Self::Elapsed => ("elapsed_ms", "time the whole load took"),
+            Self::CpuPerRequest => ("cpu_us_per_request", "server CPU per request"),
+            Self::CpuCores => ("cpu_cores", "cores the server used"),
+            Self::CpuPeak => ("cpu_cores_peak", "cores the server used in its busiest second"),
+            Self::RssPeak => ("rss_peak_bytes", "peak resident memory"),
+            Self::PssPeak => ("pss_peak_bytes", "peak proportional memory"),
+            Self::OsThreads => ("os_threads", "most OS threads"),
+            Self::NativeThreads => ("nmt_threads", "threads the JVM counts after the load"),
+            Self::StackReserved => ("stack_reserved_bytes", "thread stacks reserved after the load"),
+            Self::StackCommitted => ("stack_committed_bytes", "thread stacks committed after the load"),
+            Self::ThreadsReserved => {
+                ("threads_reserved_bytes", "memory reserved for threads, stacks and all, after the load")
+            }
+            Self::ThreadsCommitted => {
+                ("threads_committed_bytes", "memory committed for threads, stacks and all, after the load")
+            }
+            Self::NativeReserved => ("nmt_reserved_bytes", "memory the JVM reserved, after the load"),
+            Self::NativeCommitted => ("nmt_committed_bytes", "memory the JVM committed, after the load"),
+            Self::Malloc => ("nmt_malloc_bytes", "memory the JVM got from malloc after the load"),
+            Self::MmapReserved => {
+                ("nmt_mmap_reserved_bytes", "memory the JVM mapped, reserved, after the load")
+            }
+            Self::MmapCommitted => {
+                ("nmt_mmap_committed_bytes", "memory the JVM mapped, committed, after the load")
+            }
+            Self::HeapReserved => ("heap_reserved_bytes", "heap reserved after the load"),
+            Self::HeapCommitted => ("heap_committed_bytes", "heap committed after the load"),
+            Self::NativeThreadsAtStart => ("nmt_threads_at_start", "threads the JVM counts at start"),
+            Self::StackReservedAtStart => {
+                ("stack_reserved_at_start_bytes", "thread stacks reserved at start")
+            }
+            Self::StackCommittedAtStart => {
+                ("stack_committed_at_start_bytes", "thread stacks committed at start")
+            }
+            Self::ThreadsReservedAtStart => {
+                ("threads_reserved_at_start_bytes", "memory reserved for threads, stacks and all, at start")
+            }
+            Self::ThreadsCommittedAtStart => {
+                ("threads_committed_at_start_bytes", "memory committed for threads, stacks and all, at start")
+            }
+            Self::NativeReservedAtStart => {
+                ("nmt_reserved_at_start_bytes", "memory the JVM reserved at start")
+            }
+            Self::NativeCommittedAtStart => {
+                ("nmt_committed_at_start_bytes", "memory the JVM committed at start")
+            }
+            Self::MallocAtStart => ("nmt_malloc_at_start_bytes", "memory the JVM got from malloc at start"),
+            Self::MmapReservedAtStart => {
+                ("nmt_mmap_reserved_at_start_bytes", "memory the JVM mapped, reserved, at start")
+            }
+            Self::MmapCommittedAtStart => {
+                ("nmt_mmap_committed_at_start_bytes", "memory the JVM mapped, committed, at start")
+            }
+            Self::HeapReservedAtStart => ("heap_reserved_at_start_bytes", "heap reserved at start"),
+            Self::HeapCommittedAtStart => ("heap_committed_at_start_bytes", "heap committed at start"),
+            Self::ReadyAfter => ("ready_after_ms", "launch to first answer"),
         }
     }
 

@@ -139,12 +139,36 @@ pub struct Variant {
     /// A second server that is started before this one, and that this one asks.
     #[serde(default)]
     pub backend: Option<Backend>,
+    /// The kind of thread that has to answer; `None`: nobody says, or its `threads` do.
+    #[serde(default)]
+    pub answers_on: Option<ThreadKind>,
     /// How much the probe watches in it; `None`: as much as the command line says.
     #[serde(default)]
     pub probe: Option<ProbeLevel>,
     /// Why it cannot run on this machine; `None`: it can. Found out when a session begins.
     #[serde(default)]
     pub skipped: Option<String>,
+}
+
+/// A kind of Java thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ThreadKind {
+    /// One of the operating system's: of a pool, or an event loop.
+    Platform,
+    /// One of the JVM's.
+    Virtual,
+}
+
+impl ThreadKind {
+    /// In words.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Platform => "platform",
+            Self::Virtual => "virtual",
+        }
+    }
 }
 
 /// How much of the JVM inside a server is watched.
@@ -173,6 +197,7 @@ impl Variant {
             jvm: Vec::new(),
             env: BTreeMap::new(),
             backend: None,
+            answers_on: None,
             probe: None,
             skipped: None,
         }

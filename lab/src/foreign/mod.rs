@@ -8,6 +8,7 @@ pub mod processes;
 pub mod quantiles;
 
 use crate::experiment::{LoadSpec, Tool};
+use crate::record::MorePercentiles;
 use crate::record::foreign::{ForeignLoad, ForeignProcess, ForeignTimes};
 use processes::{Ended, Job, ProcessesError, run_all};
 use quantiles::{Table, of_all};
@@ -64,6 +65,8 @@ pub struct Told {
     pub report: LoadReport,
     /// Everything it said.
     pub load: ForeignLoad,
+    /// Percentiles that it told and that `load` has no place for.
+    pub more_percentiles: MorePercentiles,
     /// When the first process was started, on the shared clock.
     pub started_ns: Nanos,
     /// When the last one had ended.
@@ -98,9 +101,10 @@ pub fn load(
     let ended = run_all(&jobs, limit, should_stop)?;
     let ended_ns = now_ns();
     let told = jobs.iter().zip(&ended).map(|(job, ended)| one(job, *ended)).collect::<Result<Vec<_>, _>>()?;
+    let more_percentiles = MorePercentiles::read(at(&told));
     let load_told = together(told);
     let report = report::of(load, processes, url, &load_told);
-    Ok(Told { report, load: load_told, started_ns, ended_ns })
+    Ok(Told { report, load: load_told, more_percentiles, started_ns, ended_ns })
 }
 
 fn jobs(load: &LoadSpec, processes: u32, program: &Path, url: &str, folder: &Path) -> Vec<Job> {
@@ -163,12 +167,17 @@ fn one(job: &Job, ended: Ended) -> Result<OneTold, ForeignError> {
     Ok(OneTold { version: printed.version, process, mean_ms: printed.mean_ms, times })
 }
 
+/// Percentiles over the requests of all processes.
+fn at(told: &[OneTold]) -> impl Fn(u32) -> f64 + use<> {
+    let tables: Vec<Table> = told.iter().map(|one| one.times.clone()).collect();
+    move |percent| of_all(&tables, percent).unwrap_or(0.0)
+}
+
 fn together(told: Vec<OneTold>) -> ForeignLoad {
     let requests: u64 = told.iter().map(|one| one.process.requests).sum();
     let weighed = |one: &OneTold| one.mean_ms * one.process.requests as f64 / requests.max(1) as f64;
     let mean_ms = told.iter().map(weighed).sum();
-    let tables: Vec<Table> = told.iter().map(|one| one.times.clone()).collect();
-    let at = |percent| of_all(&tables, percent).unwrap_or(0.0);
+    let at = at(&told);
     ForeignLoad {
         tool: format!("ApacheBench {}", told.first().map_or("", |one| &one.version)),
         times: ForeignTimes {

@@ -13,6 +13,16 @@ pub fn read(jcmd: &Path, pid: u32) -> Vec<String> {
     jcmd::ask(jcmd, pid, &[QUESTION]).map(|answer| parse(&answer)).unwrap_or_default()
 }
 
+/// The first of the flags it was to be given that the JVM does not report. Flags with a place to be filled in (`{port}`)
+/// or a blank are not looked for, and nothing is missed where it does not answer.
+#[must_use]
+pub fn missing<'a>(given: &'a [String], reported: &[String]) -> Option<&'a str> {
+    let literal = |flag: &&String| !flag.contains('{') && !flag.contains(' ') && flag.starts_with('-');
+    // `--add-opens X` is two words here and `--add-opens=X` there.
+    let mut literal = given.iter().filter(literal).filter(|flag| !flag.starts_with("--"));
+    literal.find(|flag| !reported.is_empty() && !reported.contains(flag)).map(String::as_str)
+}
+
 fn parse(answer: &str) -> Vec<String> {
     let given = answer.lines().find_map(|line| line.strip_prefix("jvm_args:")).unwrap_or_default();
     let set = answer.lines().find(|line| line.starts_with("-XX:")).unwrap_or_default();
@@ -48,6 +58,15 @@ mod tests {
             "-XX:MaxHeapSize=67108864",
         ];
         assert_eq!(parse(answer), expected);
+    }
+
+    #[test]
+    fn a_flag_that_the_jvm_does_not_report_is_missed() {
+        let flags = |words: &str| words.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let given = flags("-Xmx64m -Dport={port} --add-opens java.base/java.lang=ALL-UNNAMED -XX:+UseZGC");
+        assert_eq!(missing(&given, &flags("-Xmx64m -Dport=8080 -XX:+UseZGC")), None);
+        assert_eq!(missing(&given, &flags("-Xmx64m -Dport=8080")), Some("-XX:+UseZGC"));
+        assert_eq!(missing(&given, &[]), None);
     }
 
     #[test]

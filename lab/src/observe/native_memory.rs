@@ -22,15 +22,24 @@ fn parse(summary: &str) -> Option<NativeMemory> {
         })
     };
     let total = line("Total:")?;
-    let stack = line("(stack:");
+    let (stack, malloc, mmap) = (line("(stack:"), line("malloc:"), line("mmap:"));
+    let (heap, thread) = (category("Java Heap"), category("Thread"));
+    let reserved = |line: Option<&str>| line.and_then(|it| kilobytes(it, "reserved="));
+    let committed = |line: Option<&str>| line.and_then(|it| kilobytes(it, "committed="));
     Some(NativeMemory {
         reserved_bytes: kilobytes(total, "reserved=")?,
         committed_bytes: kilobytes(total, "committed=")?,
-        heap_committed_bytes: category("Java Heap").and_then(|it| kilobytes(it, "committed=")).unwrap_or(0),
+        malloc_bytes: malloc.and_then(|it| kilobytes(it, "malloc: ")),
+        mmap_reserved_bytes: reserved(mmap),
+        mmap_committed_bytes: committed(mmap),
+        heap_reserved_bytes: reserved(heap),
+        heap_committed_bytes: committed(heap).unwrap_or(0),
         threads: number(line("(threads #").or_else(|| line("(thread #"))?, "#")
             .and_then(|it| u32::try_from(it).ok())?,
-        stack_reserved_bytes: stack.and_then(|it| kilobytes(it, "reserved=")).unwrap_or(0),
-        stack_committed_bytes: stack.and_then(|it| kilobytes(it, "committed=")).unwrap_or(0),
+        threads_reserved_bytes: reserved(thread),
+        threads_committed_bytes: committed(thread),
+        stack_reserved_bytes: reserved(stack).unwrap_or(0),
+        stack_committed_bytes: committed(stack).unwrap_or(0),
     })
 }
 
@@ -53,7 +62,13 @@ mod tests {
         let expected = NativeMemory {
             reserved_bytes: 7_730_724 * 1024,
             committed_bytes: 464_384 * 1024,
+            malloc_bytes: Some(7_856 * 1024),
+            mmap_reserved_bytes: Some(7_722_868 * 1024),
+            mmap_committed_bytes: Some(456_528 * 1024),
+            heap_reserved_bytes: Some(6_172_672 * 1024),
             heap_committed_bytes: 393_216 * 1024,
+            threads_reserved_bytes: Some(18_491 * 1024),
+            threads_committed_bytes: Some(899 * 1024),
             threads: 18,
             stack_reserved_bytes: 18_432 * 1024,
             stack_committed_bytes: 840 * 1024,
@@ -66,7 +81,13 @@ mod tests {
         let expected = NativeMemory {
             reserved_bytes: 7_716_175 * 1024,
             committed_bytes: 451_783 * 1024,
+            malloc_bytes: Some(9_695 * 1024),
+            mmap_reserved_bytes: Some(7_706_480 * 1024),
+            mmap_committed_bytes: Some(442_088 * 1024),
+            heap_reserved_bytes: Some(6_172_672 * 1024),
             heap_committed_bytes: 389_120 * 1024,
+            threads_reserved_bytes: Some(18_485 * 1024),
+            threads_committed_bytes: Some(825 * 1024),
             threads: 18,
             stack_reserved_bytes: 18_432 * 1024,
             stack_committed_bytes: 772 * 1024,

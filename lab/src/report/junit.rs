@@ -1,12 +1,13 @@
 //! Claims as test cases, in the JUnit XML that build servers read.
 //!
-//! A claim that does not hold is a failure; one that could not be tried, or never can be here, is skipped; when the figures cannot be
-//! trusted, every claim is an error, because no verdict may be drawn.
+//! A claim that does not hold is a failure; one that the runs do not decide, that could not be tried, or never can be
+//! here, is skipped, and so is a study's statement that was not reproduced; one whose figures cannot be
+//! trusted is an error, because no verdict may be drawn.
 
 use crate::report::ReportError;
 use crate::report::figures;
 use crate::report::summary::{OPEN, Summary, is_open, summary};
-use crate::result::{ClaimResult, ResultDocument};
+use crate::result::{ClaimResult, ClaimVerdict, ResultDocument};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 use std::io;
@@ -67,14 +68,20 @@ enum Verdict {
 
 impl Verdict {
     fn of(claim: &ClaimResult, document: &ResultDocument) -> Self {
-        if !document.trusted {
-            let why = document.why_not.first().map_or("the figures cannot be trusted", String::as_str);
+        if let Some(why) = claim.why_no_verdict(document) {
             return Self::Error(format!("no verdict: {why}"));
         }
-        match claim.holds {
-            Some(true) => Self::Holds,
-            Some(false) => Self::Failure(measured(claim)),
-            None => Self::Skipped(claim.why.clone().unwrap_or_else(|| "could not be tried".to_owned())),
+        match claim.verdict() {
+            ClaimVerdict::Holds => Self::Holds,
+            // What a study says is checked, not demanded.
+            ClaimVerdict::DoesNotHold if claim.says.is_some() => {
+                Self::Skipped(measured(claim, "not reproduced"))
+            }
+            ClaimVerdict::DoesNotHold => Self::Failure(measured(claim, "does not hold")),
+            ClaimVerdict::NotDecided => Self::Skipped(measured(claim, "not decided by so few runs")),
+            ClaimVerdict::NotTried => {
+                Self::Skipped(claim.why.clone().unwrap_or_else(|| "could not be tried".to_owned()))
+            }
         }
     }
 
@@ -88,10 +95,10 @@ impl Verdict {
     }
 }
 
-fn measured(claim: &ClaimResult) -> String {
+fn measured(claim: &ClaimResult, verdict: &str) -> String {
     let measured = claim.measured.map_or_else(|| "nothing".to_owned(), figures::plain);
     let open = if is_open(claim) { format!(", {OPEN}") } else { String::new() };
-    format!("measured {measured}: does not hold{open}")
+    format!("measured {measured}: {verdict}{open}")
 }
 
 fn test_case(

@@ -7,7 +7,7 @@ use crate::report::capacity;
 use crate::report::figures;
 use crate::report::published::{self, PublishedRow};
 use crate::report::trust::{self, Trust};
-use crate::result::{ClaimResult, Comparison, Finding, ResultDocument, Skipped};
+use crate::result::{ClaimResult, ClaimVerdict, Comparison, Finding, ResultDocument, Skipped};
 use serde::Serialize;
 use threadcount_load::plan::{Arrivals, ProtocolChoice};
 
@@ -69,7 +69,8 @@ pub struct ClaimLine {
     pub claim: String,
     /// What the study says, in our words.
     pub says: Option<String>,
-    /// `holds`, `does not hold`, `not tried`, `cannot be tried here`.
+    /// `holds`, `does not hold`, `not decided`, `no verdict`, `not tried` or
+    /// `cannot be tried here`.
     pub verdict: &'static str,
     /// `measured 1.98, published 1.99`, with [`OPEN`] where the intervals do not say so; or why it was not tried.
     pub figures: String,
@@ -220,27 +221,30 @@ pub const UNAVAILABLE: &str = "cannot be tried here";
 /// A claim's verdict in words.
 #[must_use]
 pub fn claim_words(claim: &ClaimResult) -> &'static str {
-    match claim.holds {
-        Some(true) => "holds",
-        Some(false) => "does not hold",
-        None => "not tried",
+    match claim.verdict() {
+        verdict if claim.trusted == Some(false) && verdict != ClaimVerdict::NotTried => "no verdict",
+        ClaimVerdict::Holds => "holds",
+        ClaimVerdict::DoesNotHold => "does not hold",
+        ClaimVerdict::NotDecided => "not decided",
+        ClaimVerdict::NotTried => "not tried",
     }
 }
 
-/// What is said of a claim that only the means decide.
+/// What is said of a claim that only the means decide, where one run has no interval.
 pub const OPEN: &str = "not decided by the intervals";
 
 /// Was it tried, and do the intervals leave open whether it holds?
 #[must_use]
 pub const fn is_open(claim: &ClaimResult) -> bool {
-    claim.holds.is_some() && !claim.decided
+    claim.holds.is_some() && !claim.decided && !claim.undecided
 }
 
 fn claim_line(claim: &ClaimResult) -> ClaimLine {
     let measured = claim.measured.map(|value| format!("measured {}", figures::plain(value)));
     let published = claim.published.map(|value| format!("published {}", figures::plain(value)));
     let open = is_open(claim).then(|| OPEN.to_owned());
-    let parts: Vec<String> = [measured, published, claim.why.clone(), open].into_iter().flatten().collect();
+    let parts = [measured, published, claim.why.clone(), open, claim.doubt.clone()];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
     ClaimLine {
         claim: claim.claim.clone(),
         says: claim.says.clone(),

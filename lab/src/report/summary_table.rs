@@ -56,12 +56,9 @@ fn rows_of(document: &ResultDocument) -> Vec<Row> {
 
 fn claim_row(document: &ResultDocument, claim: &ClaimResult) -> Row {
     let figure = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), figures::plain);
-    let verdict = match (claim.holds, &claim.why) {
-        (Some(_), _) if !document.trusted => {
-            let why = document.why_not.first().map_or("the figures cannot be trusted", String::as_str);
-            format!("no verdict: {}", in_short(why))
-        }
-        (None, Some(why)) => format!("{}: {why}", claim_words(claim)),
+    let verdict = match (claim.holds, &claim.why, claim.why_no_verdict(document)) {
+        (Some(_), _, Some(doubt)) => format!("no verdict: {}", in_short(doubt)),
+        (None, Some(why), _) => format!("{}: {why}", claim_words(claim)),
         _ => claim_words(claim).to_owned(),
     };
     Row {

@@ -5,7 +5,7 @@ use crate::observe::Samples;
 use crate::observe::network::difference;
 use crate::observe::probe::readings::Window;
 use crate::observe::samples::cpu_us_per_request;
-use crate::record::{CurvePoint, LoadSample, NetworkCounters, Record};
+use crate::record::{CurvePoint, LoadSample, MorePercentiles, NetworkCounters, Record};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
@@ -26,6 +26,7 @@ pub fn measured(record: &mut Record, outcome: &LoadOutcome, plan: &LoadPlan, sam
     let report = LoadReport::new(outcome, plan);
     cost(record, &report, (outcome.started_ns, outcome.ended_ns), samples);
     record.load_series = outcome.seconds.iter().filter_map(load_sample).collect();
+    record.more_percentiles = more_percentiles(&outcome.response_time);
     record.latency_curve = latency_curve(&outcome.response_time);
     record.response_histogram = encoded(&outcome.response_time);
     record.measured = Some(report);
@@ -35,6 +36,7 @@ pub fn measured(record: &mut Record, outcome: &LoadOutcome, plan: &LoadPlan, sam
 pub fn told(record: &mut Record, told: Told, samples: &Samples) {
     cost(record, &told.report, (told.started_ns, told.ended_ns), samples);
     record.measured = Some(told.report);
+    record.more_percentiles = Some(told.more_percentiles);
     record.foreign = Some(told.load);
 }
 
@@ -77,6 +79,11 @@ fn load_sample(second: &Second) -> Option<LoadSample> {
         p99_ms: second.response_ms.map(|times| times.p99),
         max_ms: second.response_ms.map(|times| times.max),
     })
+}
+
+fn more_percentiles(times: &Times) -> Option<MorePercentiles> {
+    let at = |percent: u32| times.histogram().value_at_quantile(f64::from(percent) / 100.0) as f64 / 1e6;
+    (times.count() > 0).then(|| MorePercentiles::read(at))
 }
 
 fn latency_curve(times: &Times) -> Vec<CurvePoint> {
@@ -124,6 +131,20 @@ mod tests {
         let last = curve.last().unwrap();
         assert_eq!(last.percentile, 100.0);
         assert!((last.response_ms - 1_000.0).abs() < 1.0, "{last:?}");
+    }
+
+    #[test]
+    fn the_percentiles_of_studies_are_read_from_the_same_times() {
+        let more = more_percentiles(&thousand_times()).unwrap();
+        let known = [
+            (more.p10_ms, 100.0),
+            (more.p25_ms, 250.0),
+            (more.p66_ms, 660.0),
+            (more.p80_ms, 800.0),
+            (more.p98_ms, 980.0),
+        ];
+        assert!(known.iter().all(|(measured, known)| (measured / known - 1.0).abs() < 0.002), "{known:?}");
+        assert_eq!(more_percentiles(&Times::default()), None);
     }
 
     #[test]

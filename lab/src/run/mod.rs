@@ -16,8 +16,10 @@ use crate::experiment::{Experiment, LoadKind, LoadSpec, Server, Variant};
 use crate::foreign::ForeignError;
 use crate::launch::error::LaunchError;
 use crate::launch::launcher::{Launcher, RunningServer};
+use crate::launch::thread_seen::{self, AnotherThread};
+use crate::observe::jvm_flags;
 use crate::observe::probe::readings::Window;
-use crate::record::{BeforeAfter, Record, RunFailure};
+use crate::record::{BeforeAfter, Record, RunFailure, ServerFacts};
 use crate::result_folder::ResultFolder;
 use benchmark::Method;
 use load_plan::{LoadPlanError, load_plan};
@@ -61,6 +63,10 @@ struct Measurement {
 enum RunError {
     #[error(transparent)]
     Launch(#[from] LaunchError),
+    #[error(transparent)]
+    AnotherThread(#[from] AnotherThread),
+    #[error("the JVM does not report the flag {0}, which it was to have; its flags: {1}")]
+    FlagMissing(String, String),
     #[error(transparent)]
     LoadPlan(#[from] LoadPlanError),
     #[error("the load could not be run: {0}")]
@@ -138,6 +144,7 @@ impl Runner<'_> {
             backend.log = self.folder.relative(backend.log.as_deref());
         }
         record.probe_refused.clone_from(&server.probe_refused);
+        is_what_it_claims(variant, &record.server)?;
         watch.event(Event::Ready { after_ms: record.server.ready_after_ms });
         let memory_before = server.native_memory();
 
@@ -262,6 +269,19 @@ impl Runner<'_> {
             None => Ok(()),
             Some(status) => Err(RunError::ServerEnded { doing, status, log_tail: server.log_tail() }),
         }
+    }
+}
+
+/// Does the server run on the threads and with the flags that its variant says? By its own word.
+fn is_what_it_claims(variant: &Variant, server: &ServerFacts) -> Result<(), RunError> {
+    thread_seen::check(variant, server.thread_seen.as_ref())?;
+    // A command's flags are for somebody else to pass on.
+    if matches!(variant.server, Server::Command { .. }) {
+        return Ok(());
+    }
+    match jvm_flags::missing(&variant.jvm, &server.jvm_flags) {
+        Some(flag) => Err(RunError::FlagMissing(flag.to_owned(), server.jvm_flags.join(" "))),
+        None => Ok(()),
     }
 }
 

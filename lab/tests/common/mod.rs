@@ -67,6 +67,7 @@ fn variant(name: &str, note: &str, threads: Threads) -> Variant {
         jvm: vec!["-Xms512m".into(), "-Xmx512m".into()],
         env: BTreeMap::from([("TZ".to_owned(), "UTC".to_owned())]),
         backend: None,
+        answers_on: None,
         probe: None,
         skipped: None,
     }
@@ -281,6 +282,7 @@ fn claims() -> Vec<ClaimResult> {
         holds,
         why: why.map(str::to_owned),
         decided: holds == Some(true),
+        ..ClaimResult::default()
     };
     vec![
         claim("virtual.rate / platform.rate >= 1.9", Some(1.986), Some(1.981), Some(true), None),

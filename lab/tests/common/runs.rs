@@ -87,6 +87,7 @@ pub fn record(variant: &Variant, load: &LoadSpec, round: u32, position: u32, siz
         benchmark: None,
         measured: Some(measured(&is, clients, sent, seconds)),
         foreign: None,
+        more_percentiles: None,
         latency_curve: curve(&is),
         response_histogram: None,
         cost: Some(cost(&is, seconds)),
@@ -243,6 +244,7 @@ fn native(threads: u32, stacks: u32) -> NativeMemory {
         threads,
         stack_reserved_bytes: u64::from(threads) * 1_048_576,
         stack_committed_bytes: u64::from(stacks + 20) * 16_600,
+        ..NativeMemory::default()
     }
 }
 

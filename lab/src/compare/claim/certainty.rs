@@ -116,6 +116,13 @@ fn without(figure: &Figure, records: &[Record], skipped: Option<&Record>) -> Opt
     mean(&figures(&runs, figure.metric))
 }
 
+/// Is there an interval? Not where a figure rests on one run.
+pub(super) fn has_intervals(claim: &Claim, records: &[Record]) -> bool {
+    let runs =
+        |figure: &&Figure| figures(&complete(records, &figure.variant, &figure.load), figure.metric).len();
+    claim.figures().iter().all(|figure| runs(figure) > 1)
+}
+
 /// The runs of each variant and load that an expression speaks of.
 fn groups<'a>(expr: &Expr, records: &'a [Record]) -> Vec<Vec<&'a Record>> {
     let mut names: Vec<(&str, &str)> =

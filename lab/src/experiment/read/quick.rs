@@ -3,6 +3,7 @@
 use super::super::capacity::SHORTEST_STEP_S;
 use super::super::fault::Fault;
 use super::super::fields::Fields;
+use super::super::metric::Metric;
 use super::super::yaml::{Kind, Node};
 use super::super::{Experiment, LoadKind, LoadSpec, Protocol};
 use super::{known, variant_list};
@@ -94,13 +95,28 @@ impl Quick {
         experiment.quick = true;
         experiment.warmup_s = self.warmup_s.unwrap_or(experiment.warmup_s);
         experiment.budget_s = self.budget_s.or(experiment.budget_s);
+        let first = experiment.loads.first().map(|load| load.name.clone());
+        let mut resized = Vec::new();
         experiment.loads.retain_mut(|load| {
             if self.only_loads.as_ref().is_some_and(|only| !only.contains(&load.name)) {
                 return false;
             }
             let own = self.loads.iter().find(|(name, _)| *name == load.name).map(|(_, sizes)| sizes);
-            self.all.clone().with(own.cloned().unwrap_or_default()).apply(load)
+            let requests = load.requests;
+            let is_left = self.all.clone().with(own.cloned().unwrap_or_default()).apply(load);
+            if requests != load.requests {
+                resized.push(load.name.clone());
+            }
+            is_left
         });
+        // How long a load took says nothing of one of another size.
+        for published in &mut experiment.published {
+            let load = published.load.as_ref().or(first.as_ref());
+            if load.is_some_and(|load| resized.contains(load)) {
+                published.figures.remove(Metric::Elapsed.name());
+            }
+        }
+        experiment.published.retain(|published| !published.figures.is_empty());
     }
 }
 

@@ -3,14 +3,14 @@
 use super::super::fault::Fault;
 use super::super::fields::Fields;
 use super::super::yaml::{Kind, Node};
-use super::super::{Backend, ProbeLevel, RequestSpec, Variant};
+use super::super::{Backend, ProbeLevel, RequestSpec, ThreadKind, Variant};
 use super::name;
 use super::server::{self, Owner, ServerParts};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-const KEYS: [&str; 10] =
-    ["threads", "server", "args", "command", "backend", "jdk", "jvm", "env", "probe", "note"];
+const KEYS: [&str; 11] =
+    ["threads", "server", "args", "command", "backend", "jdk", "jvm", "env", "answers_on", "probe", "note"];
 
 /// What stands for the backend's base URL.
 const BACKEND: &str = "{backend}";
@@ -93,6 +93,7 @@ fn variant(name: String, span: &Range<usize>, node: &Node, base: &Base<'_>) -> R
         jvm: jvm_all,
         env: env_all,
         backend,
+        answers_on: fields.read("answers_on", thread_kind)?,
         probe: fields.read("probe", probe)?,
         ..Variant::new(&name, server)
     })
@@ -117,6 +118,16 @@ fn jdk(node: &Node) -> Result<u16, Fault> {
         node.bad("jdk", "a Java feature version")
             .help("write one number, like 21 or 25; --jdk 21,25 runs both")
     })
+}
+
+fn thread_kind(node: &Node) -> Result<ThreadKind, Fault> {
+    match node.text("answers_on")? {
+        "platform" => Ok(ThreadKind::Platform),
+        "virtual" => Ok(ThreadKind::Virtual),
+        _ => Err(node.bad("answers_on", "a kind of thread").help(
+            "write platform or virtual: what GET /thread-info?format=json of this server has to say of its thread",
+        )),
+    }
 }
 
 fn probe(node: &Node) -> Result<ProbeLevel, Fault> {

@@ -5,7 +5,7 @@ use crate::report::answer::{Answer, Line, Phrase};
 use crate::report::figures;
 use crate::report::html::method::ran;
 use crate::report::published::{self, Reproduced};
-use crate::report::summary::{LoadPart, Summary, is_open};
+use crate::report::summary::{LoadPart, Summary};
 use crate::result::{ResultDocument, Verdict};
 use serde::Serialize;
 
@@ -97,7 +97,7 @@ fn claim_score(document: &ResultDocument) -> String {
     let claims = &document.claims;
     let hold = claims.iter().filter(|claim| claim.holds == Some(true)).count();
     let untried = claims.iter().filter(|claim| claim.holds.is_none()).count();
-    let open = claims.iter().filter(|claim| is_open(claim)).count();
+    let open = claims.iter().filter(|claim| claim.holds.is_some() && !claim.decided).count();
     let more = [(untried, "not tried"), (open, "not decided by the intervals")];
     let more = more.into_iter().filter(|(number, _)| *number > 0);
     let more: String = more.map(|(number, words)| format!(", {number} {words}")).collect();

@@ -267,9 +267,9 @@ fn mistakes_further_down_point_at_their_token_too() {
         ),
         ("published: [{variant: virtual, load: c40, rate: 1}]", "c40", "there is no load `c40`"),
         (
-            "published: [{variant: virtual, p98_ms: 1}]",
-            "p98_ms",
-            "there is no metric `p98_ms` | did you mean `p9",
+            "published: [{variant: virtual, p97_ms: 1}]",
+            "p97_ms",
+            "there is no metric `p97_ms` | did you mean `p9",
         ),
         ("published: [{variant: virtual, rate: high}]", "high", "`rate_per_s` must be a number"),
         ("published: [{rate: 1}]", "{rate", "which variant was this?"),

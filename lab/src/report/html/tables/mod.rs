@@ -112,7 +112,8 @@ fn native_cells(readings: &[NativeMemory]) -> [String; 6] {
 pub fn claims(document: &ResultDocument) -> Table {
     let number = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), figures::plain);
     let rows = document.claims.iter().map(|claim| {
-        let why = claim.why.as_ref().map_or_else(String::new, |why| format!(": {why}"));
+        let why = claim.why.as_ref().or(claim.doubt.as_ref());
+        let why = why.map_or_else(String::new, |why| format!(": {why}"));
         let verdict = format!("{}{why}", summary::claim_words(claim));
         let says = claim.says.clone().unwrap_or_default();
         let decided = decided_words(claim).to_owned();
@@ -129,10 +130,10 @@ pub fn claims(document: &ResultDocument) -> Table {
 }
 
 fn decided_words(claim: &ClaimResult) -> &'static str {
-    match (claim.holds, summary::is_open(claim)) {
+    match (claim.holds, claim.decided) {
         (None, _) => "–",
-        (_, true) => "no",
-        (_, false) => "yes",
+        (_, true) => "yes",
+        (_, false) => "no",
     }
 }
 
