@@ -13,7 +13,7 @@ import jdk.jfr.Recording;
  * What a flight recorder costs the threads that it watches, in nanoseconds of CPU; medians of five.
  *
  * <p>{@code java -Djdk.virtualThreadScheduler.parallelism=1 bench/RecorderCost.java}; and the same with
- * {@code -XX:StartFlightRecording}, and with {@code -XX:+UnlockExperimentalVMOptions -XX:-DoJVMTIVirtualThreadTransitions}.
+ * {@code -XX:StartFlightRecording}.
  */
 final class RecorderCost {
     private static final int YIELDS = 3_000_000;

@@ -32,7 +32,7 @@ OWN_THREADS = ("threadcount-pro", "JFR ")
 EXPERIMENT = """question: What does the probe cost?
 server: {{tomcat: "11.0", app: servlets}}
 jdk: {jdk}
-jvm: [-Xms512m, -Xmx512m, -XX:+UnlockExperimentalVMOptions, -XX:-DoJVMTIVirtualThreadTransitions]
+jvm: [-Xms512m, -Xmx512m]
 request: /hello
 warmup: 0s
 runs: 1

@@ -71,7 +71,8 @@ pub fn confidence(held: usize, runs: usize) -> f64 {
 }
 
 fn evidence(what: &str, value: f64, unit: &str) -> Evidence {
-    Evidence { what: what.to_owned(), value, unit: unit.to_owned() }
+    // The sum of nothing is -0.0 in Rust; nobody wants to read that.
+    Evidence { what: what.to_owned(), value: value + 0.0, unit: unit.to_owned() }
 }
 
 /// Those of the figures that were measured.

@@ -124,8 +124,7 @@ fn jvm_flags(given: &Given<'_>, jdk: &Jdk) -> (Vec<String>, ProbeWay) {
     let why = || format!("the probe needs Java {OLDEST_JAVA} or newer; this is {}", jdk.version);
     let mut flags = with_native_memory(&given.variant.jvm);
     flags.iter_mut().for_each(|flag| *flag = given.fill.text(flag));
-    let probe = given.probe.filter(|_| !old).map(|probe| probe.jvm_flags(jdk.feature, &flags));
-    flags.extend(probe.into_iter().flatten());
+    flags.extend(given.probe.filter(|_| !old).map(ProbeSession::jvm_flag));
     flags.extend(given.launcher.instruments.jfr_flags(given.folder));
     (flags, if old { ProbeWay::Refused(why()) } else { ProbeWay::Flag })
 }

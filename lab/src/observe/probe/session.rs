@@ -18,17 +18,6 @@ const EVENTS_LIMIT: Duration = Duration::from_secs(15);
 
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
-/// A JVM with any agent, or with the flight recorder on, tells itself about each mount of a virtual thread, for agents that
-/// follow them: some 100 ns each time (`bench/RecorderCost.java`). Ours does not, and virtual threads would look slower.
-const WITHOUT_TRANSITIONS: [&str; 2] =
-    ["-XX:+UnlockExperimentalVMOptions", "-XX:-DoJVMTIVirtualThreadTransitions"];
-
-/// The versions whose JVM is known to have that flag; one that has not would refuse to start.
-const HAVE_TRANSITIONS: std::ops::RangeInclusive<u16> = 21..=25;
-
-/// How flags begin that bring another agent, which may need to be told.
-const AGENTS: [&str; 3] = ["-javaagent:", "-agentlib:", "-agentpath:"];
-
 /// What is put into the JVM of each run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Instruments {
@@ -105,14 +94,10 @@ impl ProbeSession {
         agent_argument(Out::File(&self.lines), self.level, None)
     }
 
-    /// The flags for a JVM of that feature version that we start, beside the `others` that it has.
+    /// The flag for a JVM that we start.
     #[must_use]
-    pub fn jvm_flags(&self, java: u16, others: &[String]) -> Vec<String> {
-        let agent = format!("-javaagent:{}={}", self.jar.display(), self.argument());
-        let has_another = others.iter().any(|flag| AGENTS.iter().any(|agent| flag.starts_with(agent)));
-        let spares = HAVE_TRANSITIONS.contains(&java) && !has_another;
-        let without = WITHOUT_TRANSITIONS.iter().filter(|_| spares).map(|&flag| flag.to_owned());
-        std::iter::once(agent).chain(without).collect()
+    pub fn jvm_flag(&self) -> String {
+        format!("-javaagent:{}={}", self.jar.display(), self.argument())
     }
 
     /// Gets into a JVM that a command of the user's has started.
@@ -143,24 +128,4 @@ fn has_events_until(lines: &[Line], end_ns: Nanos) -> bool {
     lines.iter().any(
         |line| matches!(line, Line::VirtualThreads { events_until_ns, .. } if *events_until_ns >= end_ns),
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_agent_spares_virtual_threads_unless_another_agent_or_another_java_may_mind() {
-        let session = ProbeSession {
-            level: ProbeChoice::Light,
-            jar: PathBuf::from("/p/probe.jar"),
-            lines: PathBuf::from("/out/probe.jsonl"),
-        };
-        let agent = "-javaagent:/p/probe.jar=out=file:/out/probe.jsonl,level=light";
-        let [unlock, without] = WITHOUT_TRANSITIONS;
-        let heap = ["-Xmx64m".to_owned()];
-        assert_eq!(session.jvm_flags(21, &heap), [agent, unlock, without]);
-        assert_eq!(session.jvm_flags(26, &heap), [agent]);
-        assert_eq!(session.jvm_flags(25, &["-agentlib:jdwp=server=y".to_owned()]), [agent]);
-    }
 }
