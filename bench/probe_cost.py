@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
-"""What the probe costs at `light`: bench/probe_cost.py [--jvms 3] [--pairs 10] [--seconds 2] [--jdk 25,21]
+"""What the probe costs at `light`: bench/probe_cost.py [--crossings 6] [--pairs 10] [--jdk 25,21]
 
-The experiment `probe-cost` compares JVMs, and two JVMs of one kind differ by more than the probe costs. This compares each
-JVM with itself: a Tomcat with virtual threads answers /hello to 64 clients as fast as it can, with the probe attached
-(`threadcount watch`) and without it, in turn. The server has core 0 to itself, the generator core 1. Compared is the CPU
-time of the whole server process per request, because that is what limits a server whose core is full, and the rate
-beside it. The JVM has the flags that runs with a probe have. Attaching is over when a window begins; what it takes is said apart.
+The experiment `probe-cost` compares JVMs, and two JVMs of one kind differ by more than the probe costs; so does one JVM at two
+times, because the machine below changes. So two Tomcats with virtual threads answer /hello in turn, half a second each, to 64
+clients as fast as they can: first one of them has the probe (`threadcount watch`), then the other. What the two differ by without
+a probe, and what the machine does meanwhile, is in both halves and cancels out (a crossover). The servers have core 0, the
+generator core 1. Compared is the CPU time of the whole server process per request, because that is what limits a server
+whose core is full, and the rate beside it. Attaching is over when a window begins; what it takes is said apart.
 
-Each pair of windows gives a ratio; printed are their mean and the 95 % interval (Student's t over the logarithms of the pairs
-of all JVMs), and the CPU of the probe's and the flight recorder's own threads, which the kernel counts exactly.
+Each crossing gives a ratio; printed are their mean and the 95 % interval (Student's t over the logarithms of the crossings), and
+the CPU of the probe's and the flight recorder's own threads, which the kernel counts exactly.
 """
 
 import argparse
+import contextlib
 import dataclasses
 import json
 import math
@@ -27,6 +29,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 THREADCOUNT = ROOT / "target/release/threadcount"
 # A window begins so long after the probe has got in, and the next one after it has gone.
 SETTLE_S = 1.5
+WINDOW_S = 0.5
+WARM_UP_S = 15
 OWN_THREADS = ("threadcount-pro", "JFR ")
 # One request a second keeps the server alive without being seen.
 EXPERIMENT = """question: What does the probe cost?
@@ -112,8 +116,8 @@ def java_below(pid):
     return None
 
 
-def window(server, seconds):
-    command = [THREADCOUNT, "load", server.url, "-c", "64", "-d", f"{seconds}s", "--cores", "1", "--json"]
+def window(server, seconds=WINDOW_S):
+    command = [THREADCOUNT, "load", server.url, "-c", "64", "-d", f"{seconds * 1000:.0f}ms", "--cores", "1", "--json"]
     cpu_s, own_s, began = server.cpu_s(), server.own_threads_cpu_s(), time.monotonic()
     load = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     took = time.monotonic() - began
@@ -122,45 +126,62 @@ def window(server, seconds):
     return Window(load["rate_per_s"]["completed"], cpu_us, own_cores)
 
 
-def window_with_probe(server, seconds):
-    """Measured with the probe in the JVM, which has none before and none after; and the CPU that attaching took."""
-    command = ["taskset", "-c", "1", THREADCOUNT, "watch", str(server.pid), "--json"]
-    before_s = server.cpu_s()
-    watch = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    watch.stdout.readline()
-    threading.Thread(target=watch.stdout.read, daemon=True).start()
-    time.sleep(SETTLE_S)
-    attaching_s = server.cpu_s() - before_s
-    measured = window(server, seconds)
-    if watch.poll() is not None:
-        raise SystemExit("probe_cost.py: the probe was gone before the load")
-    watch.terminate()
-    watch.wait()
-    time.sleep(SETTLE_S)
-    return measured, attaching_s
+class Probe:
+    """The probe in a server's JVM, as long as the block lasts."""
+
+    def __init__(self, server):
+        self.server = server
+
+    def __enter__(self):
+        command = ["taskset", "-c", "1", THREADCOUNT, "watch", str(self.server.pid), "--json"]
+        before_s = self.server.cpu_s()
+        self.watch = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        self.watch.stdout.readline()
+        threading.Thread(target=self.watch.stdout.read, daemon=True).start()
+        time.sleep(SETTLE_S)
+        self.attaching_s = self.server.cpu_s() - before_s
+        return self
+
+    def __exit__(self, *_):
+        gone = self.watch.poll() is not None
+        self.watch.terminate()
+        self.watch.wait()
+        time.sleep(SETTLE_S)
+        if gone:
+            raise SystemExit("probe_cost.py: the probe was gone before its time")
 
 
-def measure(server, pairs, seconds):
-    window(server, 15)
-    _, first_attaching_s = window_with_probe(server, seconds)
-    window(server, seconds)
-    print(f"  attaching for the first time took {first_attaching_s * 1000:,.0f} ms of CPU", flush=True)
-    measured = []
-    for pair in range(pairs):
-        if pair % 2:
-            on = window_with_probe(server, seconds)[0]
-            off = window(server, seconds)
-        else:
-            off = window(server, seconds)
-            on = window_with_probe(server, seconds)[0]
-        measured.append((off, on))
-        print(
-            f"  {off.cpu_us_per_request:.2f} us without, {on.cpu_us_per_request:.2f} us with: "
-            f"{on.cpu_us_per_request / off.cpu_us_per_request:.3f}; "
-            f"{off.rate_per_s:,.0f}/s and {on.rate_per_s:,.0f}/s: {on.rate_per_s / off.rate_per_s:.3f}",
-            flush=True,
-        )
+def half_crossing(watched, other, pairs):
+    """Windows of both in turn, while the first has the probe: (without, with) for each pair."""
+    with Probe(watched):
+        window(watched)
+        measured = []
+        for pair in range(pairs):
+            order = (watched, other) if pair % 2 else (other, watched)
+            seen = {server: window(server) for server in order}
+            measured.append((seen[other], seen[watched]))
     return measured
+
+
+def measure(one, other, crossings, pairs):
+    """For each crossing its pairs, those of both halves."""
+    for server in (one, other):
+        window(server, WARM_UP_S)
+        with Probe(server) as probe:
+            print(f"  attaching for the first time took {probe.attaching_s * 1000:,.0f} ms of CPU", flush=True)
+            window(server, 3)
+    measured = []
+    for _ in range(crossings):
+        crossing = half_crossing(one, other, pairs) + half_crossing(other, one, pairs)
+        measured.append(crossing)
+        cpu, rate = (math.exp(effect(crossing, figure)) for figure in ("cpu_us_per_request", "rate_per_s"))
+        print(f"  with the probe {cpu:.3f} times the CPU for each request, {rate:.3f} times the rate", flush=True)
+    return measured
+
+
+def effect(crossing, figure):
+    """The logarithm of with / without. Both halves have as many pairs, so what the two JVMs differ by cancels out."""
+    return statistics.mean(math.log(getattr(on, figure) / getattr(off, figure)) for off, on in crossing)
 
 
 def student_t(freedom):
@@ -174,40 +195,41 @@ def student_t(freedom):
     )
 
 
-def ratio(pairs, figure):
-    logs = [math.log(getattr(on, figure) / getattr(off, figure)) for off, on in pairs]
+def ratio(crossings, figure):
+    logs = [effect(crossing, figure) for crossing in crossings]
     middle = statistics.mean(logs)
     half = student_t(len(logs) - 1) * statistics.stdev(logs) / math.sqrt(len(logs))
     mean, low, high = (math.exp(middle + step) for step in (0, -half, half))
     return f"{mean:.3f} [{low:.3f} .. {high:.3f}]"
 
 
+def report(jdk, crossings):
+    own_cores = statistics.mean(on.own_threads_cores for crossing in crossings for _, on in crossing)
+    print(
+        f"Java {jdk}: with the probe at light a request takes {ratio(crossings, 'cpu_us_per_request')} of the CPU, the rate "
+        f"is {ratio(crossings, 'rate_per_s')}; its own threads take {own_cores * 100:.2f} % of one core "
+        f"({len(crossings)} crossings)",
+        flush=True,
+    )
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--jvms", type=int, default=3)
-    parser.add_argument("--pairs", type=int, default=10, help="of each JVM")
-    parser.add_argument("--seconds", type=int, default=2, help="of each window")
+    parser.add_argument("--crossings", type=int, default=6)
+    parser.add_argument("--pairs", type=int, default=10, help="windows of both servers in each half of a crossing")
     parser.add_argument("--jdk", default="25,21")
     asked = parser.parse_args()
-    if asked.jvms * asked.pairs < 6:
-        parser.error("fewer than six pairs tell nothing")
-    alive_s = 120 + asked.pairs * (4 * asked.seconds + 15)
+    if asked.crossings < 6 or asked.pairs < 2:
+        parser.error("fewer than six crossings of two pairs tell nothing")
+    alive_s = int(4 * WARM_UP_S + 60 + 2 * asked.crossings * (asked.pairs * 4 * WINDOW_S + 4 * SETTLE_S + 5))
     with tempfile.TemporaryDirectory() as folder:
         for jdk in asked.jdk.split(","):
-            pairs = []
-            for number in range(asked.jvms):
-                print(f"Java {jdk}, JVM {number + 1} of {asked.jvms}", flush=True)
-                server = Server(pathlib.Path(folder) / f"{jdk}-{number}", jdk, alive_s)
-                try:
-                    pairs += measure(server, asked.pairs, asked.seconds)
-                finally:
-                    server.stop()
-            own_cores = statistics.mean(on.own_threads_cores for _, on in pairs)
-            print(
-                f"Java {jdk}: with the probe at light a request takes {ratio(pairs, 'cpu_us_per_request')} of the CPU, the rate "
-                f"is {ratio(pairs, 'rate_per_s')}; its own threads take {own_cores * 100:.2f} % of one core ({len(pairs)} pairs)",
-                flush=True,
-            )
+            with contextlib.ExitStack() as stack:
+                servers = []
+                for name in ("one", "other"):
+                    servers.append(Server(pathlib.Path(folder) / f"{jdk}-{name}", jdk, alive_s))
+                    stack.callback(servers[-1].stop)
+                report(jdk, measure(*servers, asked.crossings, asked.pairs))
 
 
 if __name__ == "__main__":
