@@ -189,7 +189,8 @@ fn memory_table(of: &Comparison) -> String {
 fn foot(of: &Comparison) -> String {
     let mut text = "## Versions and commands\n\n".to_owned();
     for (tool, version) in &of.tools {
-        let command = row(&of.cost, tool).or(row(&of.truth, tool)).map_or("", |row| row.command.as_str());
+        let command = [&of.cost, &of.open, &of.truth].into_iter().find_map(|table| row(table, tool));
+        let command = command.map_or("", |row| row.command.as_str());
         let _ = writeln!(text, "- {tool}: {version}\n  `{command}`");
     }
     for (tool, why) in &of.missing {
@@ -275,14 +276,14 @@ pub(crate) mod tests {
             },
             server_core: 0,
             client_core: 1,
-            tools: vec![("wrk".to_owned(), "wrk 4.1.0".to_owned())],
+            tools: ["wrk", bare::SLEEPING].map(|tool| (tool.to_owned(), format!("{tool} 4.1.0"))).to_vec(),
             missing: vec![("wrk2".to_owned(), "no registry has it".to_owned())],
             cost: vec![
                 costing(ours, &[3.7, 3.6, 9.9]),
                 costing("wrk", &[5.0, 5.1, 4.9]),
                 costing(bare::NAME, &[3.5, 3.5, 3.6]),
             ],
-            open: vec![costing(ours, &[5.0])],
+            open: vec![costing(ours, &[5.0]), costing(bare::SLEEPING, &[4.0])],
             analytic: Quantiles {
                 p50: Some(0.0),
                 p90: Some(0.0),
@@ -318,11 +319,16 @@ pub(crate) mod tests {
     #[test]
     fn the_page_says_when_where_how_and_who_is_missing() {
         let page = page(&comparison());
-        for text in
-            ["2026-11-20, 13 min", "Fast 9000, 2 cores", "- wrk: wrk 4.1.0", "wrk2 is not here: no registry"]
-        {
+        for text in [
+            "2026-11-20, 13 min",
+            "Fast 9000, 2 cores",
+            "- wrk: wrk 4.1.0\n  `wrk http:",
+            "wrk2 is not here: no registry",
+        ] {
             assert!(page.contains(text), "{text} in {page}");
         }
+        let only_in_the_open_table = format!("- {0}: {0} 4.1.0\n  `{0} http:", bare::SLEEPING);
+        assert!(page.contains(&only_in_the_open_table), "{page}");
     }
 
     #[test]
