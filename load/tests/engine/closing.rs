@@ -1,0 +1,159 @@
+//! Connections that end: by the server, by the engine, early, late or never begun.
+
+use super::server::Conversation;
+use super::{HI, Server, comes_true, ms, open, outcome_of, plan, requests, with_each_driver};
+use std::net::TcpStream;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::Duration;
+use threadcount_load::failure::FailureCause;
+use threadcount_load::plan::Stop;
+
+#[test]
+fn a_server_that_closes_after_every_third_answer_fails_nothing() {
+    with_each_driver(|driver| {
+        for announces in [true, false] {
+            let server = Server::start(move |conversation| {
+                for count in 1..=3 {
+                    let last: &[u8] = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi";
+                    let answer = if announces && count == 3 { last } else { HI };
+                    if conversation.request().is_none() || !conversation.say(answer) {
+                        return;
+                    }
+                }
+                conversation.close();
+            });
+            let mut plan = plan(&server, 4, requests(120));
+            plan.driver = driver;
+            let outcome = outcome_of(&plan);
+            assert_eq!(outcome.counts.ok, 120, "{:?}", outcome.failures);
+            assert!(outcome.connections_opened >= 40);
+            assert!(!announces || outcome.counts.resent == 0);
+        }
+    });
+}
+
+#[test]
+fn a_connection_closed_while_idle_is_opened_again_in_silence() {
+    with_each_driver(|driver| {
+        let server = Server::start(|conversation| {
+            conversation.request();
+            conversation.say(HI);
+            conversation.close();
+        });
+        let mut plan = plan(&server, 1, requests(10));
+        (plan.driver, plan.pacing) = (driver, open(50.0));
+        let outcome = outcome_of(&plan);
+        assert_eq!((outcome.counts.ok, outcome.connections_opened), (10, 10), "{:?}", outcome.failures);
+    });
+}
+
+#[test]
+fn a_fresh_connection_closed_before_the_answer_is_a_failure() {
+    with_each_driver(|driver| {
+        let server = Server::start(|conversation| {
+            conversation.request();
+            conversation.close();
+        });
+        let mut plan = plan(&server, 2, requests(10));
+        plan.driver = driver;
+        let outcome = outcome_of(&plan);
+        assert_eq!(outcome.failures[&FailureCause::ClosedBeforeAnswer], 10);
+        assert_eq!(outcome.counts.resent, 0);
+    });
+}
+
+#[test]
+fn a_refused_connect_is_a_failed_request_and_does_not_spin() {
+    with_each_driver(|driver| {
+        let server = Server::answering();
+        let mut plan = plan(&server, 2, requests(20));
+        plan.driver = driver;
+        let address = server.address;
+        drop(server);
+        comes_true("it listens no more", || TcpStream::connect(address).is_err());
+        let outcome = outcome_of(&plan);
+        assert_eq!(outcome.failures[&FailureCause::ConnectionRefused], 20);
+        plan.stop = Stop::Duration(Duration::from_millis(300));
+        let outcome = outcome_of(&plan);
+        assert!(outcome.counts.failed < 60, "{} connects in 300 ms are not a rest", outcome.counts.failed);
+        plan.pacing = open(100.0);
+        let outcome = outcome_of(&plan);
+        assert_eq!(
+            outcome.counts.failed + outcome.counts.not_sent,
+            30,
+            "a starved thread may not get to the last"
+        );
+    });
+}
+
+#[test]
+fn an_answer_cut_off_is_truncated_and_a_reset_is_a_reset() {
+    with_each_driver(|driver| {
+        let half: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf";
+        for cause in [FailureCause::TruncatedAnswer, FailureCause::ConnectionReset] {
+            let end = if cause == FailureCause::ConnectionReset {
+                Conversation::reset
+            } else {
+                Conversation::close
+            };
+            let server = Server::start(move |conversation| {
+                conversation.request();
+                conversation.say(half);
+                thread::sleep(Duration::from_millis(20));
+                end(conversation);
+            });
+            let mut plan = plan(&server, 2, requests(6));
+            plan.driver = driver;
+            let outcome = outcome_of(&plan);
+            assert_eq!(outcome.failures.get(&cause), Some(&6), "{:?}", outcome.failures);
+        }
+    });
+}
+
+#[test]
+fn a_server_that_never_answers_is_a_timeout_and_the_next_request_gets_a_fresh_connection() {
+    with_each_driver(|driver| {
+        let server = Server::start(|conversation| {
+            conversation.request();
+            conversation.wait_for_close();
+        });
+        let mut plan = plan(&server, 2, requests(6));
+        (plan.driver, plan.request_timeout) = (driver, Duration::from_millis(50));
+        let outcome = outcome_of(&plan);
+        assert_eq!(outcome.failures[&FailureCause::RequestTimeout], 6);
+        assert_eq!(outcome.connections_opened, 6);
+        assert!(ms(outcome.failed_time.at_quantile(0.0)) >= 49.9);
+    });
+}
+
+#[test]
+fn without_keep_alive_each_request_has_its_own_connection() {
+    with_each_driver(|driver| {
+        let server = Server::start(|conversation| {
+            let head = conversation.request().unwrap_or_default();
+            assert!(head.to_ascii_lowercase().contains("connection: close"));
+            conversation.say(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi");
+            conversation.close();
+        });
+        let mut plan = plan(&server, 3, requests(30));
+        (plan.driver, plan.keep_alive) = (driver, false);
+        let outcome = outcome_of(&plan);
+        assert_eq!((outcome.counts.ok, outcome.connections_opened), (30, 30), "{:?}", outcome.failures);
+        assert_eq!(server.accepted.load(Ordering::SeqCst), 30);
+    });
+}
+
+#[test]
+fn a_body_that_ends_with_the_connection_is_complete() {
+    with_each_driver(|driver| {
+        let server = Server::start(|conversation| {
+            conversation.request();
+            conversation.say(b"HTTP/1.1 200 OK\r\n\r\nuntil the end");
+            conversation.close();
+        });
+        let mut plan = plan(&server, 2, requests(8));
+        plan.driver = driver;
+        assert_eq!(outcome_of(&plan).counts.ok, 8);
+    });
+}
