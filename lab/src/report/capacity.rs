@@ -65,14 +65,7 @@ fn not_found(name: &str, searched: &[&Record]) -> String {
 mod tests {
     use super::*;
     use crate::compare::sample::run;
-    use crate::experiment::Experiment;
-    use crate::experiment::read::parse;
-
-    fn experiment() -> Experiment {
-        let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {platform: {}, virtual: {}}\n\
-            loads: [{capacity: {p99: 200ms}}]\n";
-        parse("x", "x.yaml", text, false).expect("an experiment")
-    }
+    use crate::report::sample::document;
 
     fn searched(variant: &str, sustained_per_s: Option<f64>, ended: SearchEnd, why: &str) -> Record {
         let limit = "p99 within 200 ms".to_owned();
@@ -81,14 +74,8 @@ mod tests {
     }
 
     fn said(records: Vec<Record>) -> Vec<String> {
-        let experiment = experiment();
-        let load = experiment.loads[0].clone();
-        let text = serde_json::json!({
-            "schema": "threadcount/result/1", "threadcount": "0", "command": [], "created_at": "",
-            "experiment": experiment, "machine": crate::result::Machine::default(), "records": records,
-            "comparisons": [], "findings": [], "claims": [], "trusted": true, "why_not": []
-        });
-        sentences(&serde_json::from_value(text).expect("a document"), &load)
+        let document = document("{platform: {}, virtual: {}}", "[{capacity: {p99: 200ms}}]", &records);
+        sentences(&document, &document.experiment.loads[0])
     }
 
     #[test]

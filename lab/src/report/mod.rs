@@ -11,6 +11,8 @@ pub mod junit;
 pub mod markdown;
 pub mod png;
 pub mod published;
+#[cfg(test)]
+mod sample;
 pub mod series;
 pub mod summary;
 pub mod summary_table;

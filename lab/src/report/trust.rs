@@ -152,6 +152,7 @@ fn warnings(records: &[Record]) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::record::RunFailure;
+    use crate::report::sample::document;
 
     fn failed(variant: &str, why: &str) -> Record {
         let failure = Some(RunFailure { why: why.to_owned(), log_tail: Vec::new() });
@@ -162,16 +163,9 @@ mod tests {
     fn rounds_that_ended_for_the_same_reason_are_one_sentence() {
         let done = |load: &str, rounds, at_most, why: &str| serde_json::json!({"load": load, "rounds": rounds, "at_most": at_most, "why": why});
         let said = |done: &[serde_json::Value]| {
-            let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {a: {}}\n\
-                loads: [{clients: [400, 1000], duration: 1s}]\n";
-            let experiment =
-                crate::experiment::read::parse("x", "x.yaml", text, false).expect("an experiment");
-            let document = serde_json::json!({
-                "schema": "threadcount/result/1", "threadcount": "0", "command": [], "created_at": "",
-                "experiment": experiment, "machine": crate::result::Machine::default(), "records": [],
-                "rounds": done, "comparisons": [], "findings": [], "claims": [], "trusted": true, "why_not": []
-            });
-            rounds(&serde_json::from_value(document).expect("a document"))
+            let document = document("{a: {}}", "[{clients: [400, 1000], duration: 1s}]", &[]);
+            let done = serde_json::from_value(done.into()).expect("rounds");
+            rounds(&ResultDocument { rounds: done, ..document })
         };
         let decided = "each comparison is decided";
         assert_eq!(

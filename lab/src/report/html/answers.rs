@@ -3,14 +3,12 @@
 use super::board::{Board, board};
 use crate::report::answer::{Answer, Line, Phrase};
 use crate::report::figures;
+use crate::report::html::colour;
 use crate::report::html::method::ran;
 use crate::report::published::{self, Reproduced};
 use crate::report::summary::{LoadPart, Summary};
 use crate::result::{ResultDocument, Verdict};
 use serde::Serialize;
-
-/// The page has so many colours for variants.
-const COLOURS: usize = 6;
 
 /// One load.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -69,7 +67,7 @@ fn answer_rows(document: &ResultDocument, answer: &Answer) -> AnswerRows {
         open: line.verdict == Verdict::NotEnoughRuns,
     };
     let place = ran(document).position(|name| *name == answer.variant).unwrap_or(0);
-    AnswerRows { colour: place % COLOURS + 1, rows: answer.lines.iter().map(row).collect() }
+    AnswerRows { colour: colour(place), rows: answer.lines.iter().map(row).collect() }
 }
 
 /// How the published figures and the claims fared, in a line each.

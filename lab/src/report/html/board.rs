@@ -4,12 +4,10 @@ use crate::compare::metric::Metric;
 use crate::compare::runs::{complete, figures as figures_of, mean};
 use crate::experiment::{LoadKind, LoadSpec};
 use crate::report::figures;
+use crate::report::html::colour;
 use crate::report::html::method::ran;
 use crate::result::ResultDocument;
 use serde::Serialize;
-
-/// The page has so many colours for variants.
-const COLOURS: usize = 6;
 
 /// The bars of one load.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -94,7 +92,7 @@ pub fn board(document: &ResultDocument, load: &LoadSpec) -> Board {
             cell(metric, &runs(document, name, load, metric), other, longest)
         };
         let cells: Vec<Option<Cell>> = columns.iter().map(cell).collect();
-        let row = BoardRow { variant: name.clone(), colour: place % COLOURS + 1, cells };
+        let row = BoardRow { variant: name.clone(), colour: colour(place), cells };
         row.cells.iter().any(Option::is_some).then_some(row)
     });
     let rows: Vec<BoardRow> = rows.collect();
@@ -135,19 +133,11 @@ fn cell(metric: Metric, runs: &[f64], baseline: Option<f64>, longest: f64) -> Op
 mod tests {
     use super::*;
     use crate::compare::sample::run;
-    use crate::experiment::read::parse;
     use crate::record::Record;
+    use crate::report::sample;
 
     fn document(loads: &str, records: &[Record]) -> ResultDocument {
-        let head = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {a: {}, b: {}, c: {}}\n";
-        let experiment =
-            parse("x", "x.yaml", &format!("{head}loads: {loads}\n"), false).expect("an experiment");
-        let document = serde_json::json!({
-            "schema": "threadcount/result/1", "threadcount": "0", "command": [], "created_at": "",
-            "experiment": experiment, "machine": crate::result::Machine::default(), "records": records,
-            "comparisons": [], "findings": [], "claims": [], "trusted": true, "why_not": []
-        });
-        serde_json::from_value(document).expect("a document")
+        sample::document("{a: {}, b: {}, c: {}}", loads, records)
     }
 
     #[test]

@@ -42,6 +42,14 @@ const SCRIPT: &str = concat!(
     "})();\n"
 );
 
+/// The page has so many colours for variants.
+const COLOURS: usize = 6;
+
+/// The colour of the variant in this place, from 1: the same in sentences, bars and pictures.
+const fn colour(place: usize) -> usize {
+    place % COLOURS + 1
+}
+
 /// The page.
 ///
 /// # Errors

@@ -4,6 +4,7 @@ use crate::compare::metric::Metric;
 use crate::compare::runs;
 use crate::experiment::LoadSpec;
 use crate::record::Record;
+use crate::report::html::colour;
 use crate::report::html::method::ran;
 use crate::report::summary::load_words;
 use crate::report::{figures, published};
@@ -12,9 +13,6 @@ use serde::Serialize;
 
 /// The figures that get a picture.
 const SHOWN: [Metric; 4] = [Metric::Mean, Metric::RssPeak, Metric::CpuPeak, Metric::OsThreads];
-
-/// The page has so many colours for variants.
-const COLOURS: usize = 6;
 
 /// Width of a bar, of the gap after it, of the gap after a variant, and the height of the tallest, in the picture's units.
 const BAR: f64 = 8.0;
@@ -104,7 +102,7 @@ fn of_load(document: &ResultDocument, load: &LoadSpec) -> Option<RunBars> {
     };
     let variants: Vec<Variant> = ran(document)
         .enumerate()
-        .map(|(place, name)| Variant { name, colour: place % COLOURS + 1, runs: wanted(name) })
+        .map(|(place, name)| Variant { name, colour: colour(place), runs: wanted(name) })
         .filter(|variant| !variant.runs.is_empty())
         .collect();
     let published = published::rows(document);

@@ -91,23 +91,14 @@ fn point(
 mod tests {
     use super::*;
     use crate::compare::sample::run;
-    use crate::experiment::read::parse;
     use crate::record::Record;
+    use crate::report::sample::document;
 
     /// Variant, place and rate.
     type Drawn = (usize, f64, Option<f64>);
 
     fn drawn(loads: &str, records: &[Record]) -> (&'static str, Vec<Drawn>) {
-        let text = format!(
-            "question: q\nserver: {{tomcat: 11.0}}\nrequest: /\nvariants: {{a: {{}}, b: {{}}}}\nloads: {loads}\n"
-        );
-        let experiment = parse("x", "x.yaml", &text, false).expect("an experiment");
-        let document = serde_json::json!({
-            "schema": "threadcount/result/1", "threadcount": "0", "command": [], "created_at": "",
-            "experiment": experiment, "machine": crate::result::Machine::default(), "records": records,
-            "comparisons": [], "findings": [], "claims": [], "trusted": true, "why_not": []
-        });
-        let document = serde_json::from_value(document).expect("a document");
+        let document = document("{a: {}, b: {}}", loads, records);
         let Against { what, points } = against(&document, &["a".to_owned(), "b".to_owned()]);
         (what, points.iter().map(|point| (point.variant, point.x, point.rate_per_s)).collect())
     }
