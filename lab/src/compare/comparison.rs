@@ -3,6 +3,7 @@
 use super::metric::Metric;
 use super::ratio::ratio_of_looks;
 use super::runs::{complete, figures, is_healthy, mean};
+use crate::experiment::native_figure::{Moment, NativeFigure};
 use crate::experiment::{Experiment, LoadSpec};
 use crate::record::Record;
 use crate::result::{Comparison, Ratio, Verdict};
@@ -68,18 +69,17 @@ impl Metric {
     #[must_use]
     pub const fn step(self) -> f64 {
         match self {
-            Self::OsThreads | Self::NativeThreads | Self::NativeThreadsAtStart => 1.0,
+            Self::OsThreads | Self::Native(NativeFigure::Threads, _) => 1.0,
             Self::RssPeak
             | Self::PssPeak
-            | Self::StackReserved
-            | Self::StackCommitted
-            | Self::NativeReserved
-            | Self::NativeCommitted
-            | Self::HeapCommitted
-            | Self::StackReservedAtStart
-            | Self::StackCommittedAtStart
-            | Self::NativeReservedAtStart
-            | Self::NativeCommittedAtStart => 4_096.0,
+            | Self::Native(
+                NativeFigure::StackReserved
+                | NativeFigure::StackCommitted
+                | NativeFigure::Reserved
+                | NativeFigure::Committed,
+                _,
+            )
+            | Self::Native(NativeFigure::HeapCommitted, Moment::AfterLoad) => 4_096.0,
             _ => 0.0,
         }
     }

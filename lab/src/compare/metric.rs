@@ -2,7 +2,8 @@
 
 pub use crate::experiment::metric::Metric;
 
-use crate::record::Record;
+use crate::experiment::native_figure::{Moment, NativeFigure};
+use crate::record::{NativeMemory, Record};
 
 impl Metric {
     /// The figure of one run, where the run has it.
@@ -13,8 +14,6 @@ impl Metric {
         let foreign = record.foreign.as_ref().map(|foreign| foreign.times);
         let more = record.more_percentiles;
         let cost = record.cost;
-        let native = record.native_memory.map(|memory| memory.after);
-        let at_start = record.native_memory.map(|memory| memory.before);
         match self {
             Self::Rate => load.map(|load| load.rate_per_s.completed),
             Self::Capacity => record.capacity.as_ref().and_then(|search| search.capacity_per_s()),
@@ -41,51 +40,35 @@ impl Metric {
             Self::RssPeak => cost.map(|cost| cost.rss_peak_bytes as f64),
             Self::PssPeak => cost.and_then(|cost| cost.pss_peak_bytes).map(|bytes| bytes as f64),
             Self::OsThreads => cost.map(|cost| f64::from(cost.os_threads_peak)),
-            Self::NativeThreads => native.map(|memory| f64::from(memory.threads)),
-            Self::StackReserved => native.map(|memory| memory.stack_reserved_bytes as f64),
-            Self::StackCommitted => native.map(|memory| memory.stack_committed_bytes as f64),
-            Self::ThreadsReserved => {
-                native.and_then(|memory| memory.threads_reserved_bytes).map(|bytes| bytes as f64)
+            Self::Native(figure, moment) => {
+                let memory = record.native_memory.map(|memory| match moment {
+                    Moment::AfterLoad => memory.after,
+                    Moment::AtStart => memory.before,
+                });
+                memory.and_then(|memory| figure.of(&memory))
             }
-            Self::ThreadsCommitted => {
-                native.and_then(|memory| memory.threads_committed_bytes).map(|bytes| bytes as f64)
-            }
-            Self::NativeReserved => native.map(|memory| memory.reserved_bytes as f64),
-            Self::NativeCommitted => native.map(|memory| memory.committed_bytes as f64),
-            Self::Malloc => native.and_then(|memory| memory.malloc_bytes).map(|bytes| bytes as f64),
-            Self::MmapReserved => {
-                native.and_then(|memory| memory.mmap_reserved_bytes).map(|bytes| bytes as f64)
-            }
-            Self::MmapCommitted => {
-                native.and_then(|memory| memory.mmap_committed_bytes).map(|bytes| bytes as f64)
-            }
-            Self::HeapReserved => {
-                native.and_then(|memory| memory.heap_reserved_bytes).map(|bytes| bytes as f64)
-            }
-            Self::HeapCommitted => native.map(|memory| memory.heap_committed_bytes as f64),
-            Self::NativeThreadsAtStart => at_start.map(|memory| f64::from(memory.threads)),
-            Self::StackReservedAtStart => at_start.map(|memory| memory.stack_reserved_bytes as f64),
-            Self::StackCommittedAtStart => at_start.map(|memory| memory.stack_committed_bytes as f64),
-            Self::ThreadsReservedAtStart => {
-                at_start.and_then(|memory| memory.threads_reserved_bytes).map(|bytes| bytes as f64)
-            }
-            Self::ThreadsCommittedAtStart => {
-                at_start.and_then(|memory| memory.threads_committed_bytes).map(|bytes| bytes as f64)
-            }
-            Self::NativeReservedAtStart => at_start.map(|memory| memory.reserved_bytes as f64),
-            Self::NativeCommittedAtStart => at_start.map(|memory| memory.committed_bytes as f64),
-            Self::MallocAtStart => at_start.and_then(|memory| memory.malloc_bytes).map(|bytes| bytes as f64),
-            Self::MmapReservedAtStart => {
-                at_start.and_then(|memory| memory.mmap_reserved_bytes).map(|bytes| bytes as f64)
-            }
-            Self::MmapCommittedAtStart => {
-                at_start.and_then(|memory| memory.mmap_committed_bytes).map(|bytes| bytes as f64)
-            }
-            Self::HeapReservedAtStart => {
-                at_start.and_then(|memory| memory.heap_reserved_bytes).map(|bytes| bytes as f64)
-            }
-            Self::HeapCommittedAtStart => at_start.map(|memory| memory.heap_committed_bytes as f64),
             Self::ReadyAfter => load.map(|_| record.server.ready_after_ms),
         }
+    }
+}
+
+impl NativeFigure {
+    /// The figure in one reading; `None` in a reading of an older result that did not keep it.
+    fn of(self, memory: &NativeMemory) -> Option<f64> {
+        let bytes = match self {
+            Self::Threads => return Some(f64::from(memory.threads)),
+            Self::StackReserved => Some(memory.stack_reserved_bytes),
+            Self::StackCommitted => Some(memory.stack_committed_bytes),
+            Self::ThreadsReserved => memory.threads_reserved_bytes,
+            Self::ThreadsCommitted => memory.threads_committed_bytes,
+            Self::Reserved => Some(memory.reserved_bytes),
+            Self::Committed => Some(memory.committed_bytes),
+            Self::Malloc => memory.malloc_bytes,
+            Self::MmapReserved => memory.mmap_reserved_bytes,
+            Self::MmapCommitted => memory.mmap_committed_bytes,
+            Self::HeapReserved => memory.heap_reserved_bytes,
+            Self::HeapCommitted => Some(memory.heap_committed_bytes),
+        };
+        bytes.map(|bytes| bytes as f64)
     }
 }

@@ -1,5 +1,6 @@
 //! The figures that can be compared, claimed and published: one name each, everywhere.
 
+use super::native_figure::{Moment, NativeFigure};
 use serde::{Deserialize, Serialize};
 
 /// One figure of a run. In JSON it is its name.
@@ -32,30 +33,7 @@ pub enum Metric {
     RssPeak,
     PssPeak,
     OsThreads,
-    NativeThreads,
-    StackReserved,
-    StackCommitted,
-    ThreadsReserved,
-    ThreadsCommitted,
-    NativeReserved,
-    NativeCommitted,
-    Malloc,
-    MmapReserved,
-    MmapCommitted,
-    HeapReserved,
-    HeapCommitted,
-    NativeThreadsAtStart,
-    StackReservedAtStart,
-    StackCommittedAtStart,
-    ThreadsReservedAtStart,
-    ThreadsCommittedAtStart,
-    NativeReservedAtStart,
-    NativeCommittedAtStart,
-    MallocAtStart,
-    MmapReservedAtStart,
-    MmapCommittedAtStart,
-    HeapReservedAtStart,
-    HeapCommittedAtStart,
+    Native(NativeFigure, Moment),
     ReadyAfter,
 }
 
@@ -72,8 +50,8 @@ impl Metric {
         Self::OsThreads,
     ];
 
-    /// All of them, in the order in which reports show them.
-    pub const ALL: [Self; 50] = [
+    /// Those that are neither the JVM's own count nor come after it, in the order in which reports show them.
+    const FIRST: [Self; 25] = [
         Self::Rate,
         Self::Capacity,
         Self::Score,
@@ -99,32 +77,25 @@ impl Metric {
         Self::RssPeak,
         Self::PssPeak,
         Self::OsThreads,
-        Self::NativeThreads,
-        Self::StackReserved,
-        Self::StackCommitted,
-        Self::ThreadsReserved,
-        Self::ThreadsCommitted,
-        Self::NativeReserved,
-        Self::NativeCommitted,
-        Self::Malloc,
-        Self::MmapReserved,
-        Self::MmapCommitted,
-        Self::HeapReserved,
-        Self::HeapCommitted,
-        Self::NativeThreadsAtStart,
-        Self::StackReservedAtStart,
-        Self::StackCommittedAtStart,
-        Self::ThreadsReservedAtStart,
-        Self::ThreadsCommittedAtStart,
-        Self::NativeReservedAtStart,
-        Self::NativeCommittedAtStart,
-        Self::MallocAtStart,
-        Self::MmapReservedAtStart,
-        Self::MmapCommittedAtStart,
-        Self::HeapReservedAtStart,
-        Self::HeapCommittedAtStart,
-        Self::ReadyAfter,
     ];
+
+    /// All of them, in the order in which reports show them.
+    pub const ALL: [Self; 50] = {
+        let mut all = [Self::ReadyAfter; 50];
+        let (first, native) = (Self::FIRST.len(), NativeFigure::ALL.len());
+        let mut at = 0;
+        while at < all.len() - 1 {
+            all[at] = if at < first {
+                Self::FIRST[at]
+            } else {
+                let at = at - first;
+                let moment = if at < native { Moment::AfterLoad } else { Moment::AtStart };
+                Self::Native(NativeFigure::ALL[at % native], moment)
+            };
+            at += 1;
+        }
+        all
+    };
 
     /// The name in YAML (`published:`, claims) and JSON.
     #[must_use]
@@ -166,54 +137,7 @@ impl Metric {
             Self::RssPeak => ("rss_peak_bytes", "peak resident memory"),
             Self::PssPeak => ("pss_peak_bytes", "peak proportional memory"),
             Self::OsThreads => ("os_threads", "most OS threads"),
-            Self::NativeThreads => ("nmt_threads", "threads the JVM counts after the load"),
-            Self::StackReserved => ("stack_reserved_bytes", "thread stacks reserved after the load"),
-            Self::StackCommitted => ("stack_committed_bytes", "thread stacks committed after the load"),
-            Self::ThreadsReserved => {
-                ("threads_reserved_bytes", "memory reserved for threads, stacks and all, after the load")
-            }
-            Self::ThreadsCommitted => {
-                ("threads_committed_bytes", "memory committed for threads, stacks and all, after the load")
-            }
-            Self::NativeReserved => ("nmt_reserved_bytes", "memory the JVM reserved, after the load"),
-            Self::NativeCommitted => ("nmt_committed_bytes", "memory the JVM committed, after the load"),
-            Self::Malloc => ("nmt_malloc_bytes", "memory the JVM got from malloc after the load"),
-            Self::MmapReserved => {
-                ("nmt_mmap_reserved_bytes", "memory the JVM mapped, reserved, after the load")
-            }
-            Self::MmapCommitted => {
-                ("nmt_mmap_committed_bytes", "memory the JVM mapped, committed, after the load")
-            }
-            Self::HeapReserved => ("heap_reserved_bytes", "heap reserved after the load"),
-            Self::HeapCommitted => ("heap_committed_bytes", "heap committed after the load"),
-            Self::NativeThreadsAtStart => ("nmt_threads_at_start", "threads the JVM counts at start"),
-            Self::StackReservedAtStart => {
-                ("stack_reserved_at_start_bytes", "thread stacks reserved at start")
-            }
-            Self::StackCommittedAtStart => {
-                ("stack_committed_at_start_bytes", "thread stacks committed at start")
-            }
-            Self::ThreadsReservedAtStart => {
-                ("threads_reserved_at_start_bytes", "memory reserved for threads, stacks and all, at start")
-            }
-            Self::ThreadsCommittedAtStart => {
-                ("threads_committed_at_start_bytes", "memory committed for threads, stacks and all, at start")
-            }
-            Self::NativeReservedAtStart => {
-                ("nmt_reserved_at_start_bytes", "memory the JVM reserved at start")
-            }
-            Self::NativeCommittedAtStart => {
-                ("nmt_committed_at_start_bytes", "memory the JVM committed at start")
-            }
-            Self::MallocAtStart => ("nmt_malloc_at_start_bytes", "memory the JVM got from malloc at start"),
-            Self::MmapReservedAtStart => {
-                ("nmt_mmap_reserved_at_start_bytes", "memory the JVM mapped, reserved, at start")
-            }
-            Self::MmapCommittedAtStart => {
-                ("nmt_mmap_committed_at_start_bytes", "memory the JVM mapped, committed, at start")
-            }
-            Self::HeapReservedAtStart => ("heap_reserved_at_start_bytes", "heap reserved at start"),
-            Self::HeapCommittedAtStart => ("heap_committed_at_start_bytes", "heap committed at start"),
+            Self::Native(figure, moment) => figure.words(moment),
             Self::ReadyAfter => ("ready_after_ms", "launch to first answer"),
         }
     }

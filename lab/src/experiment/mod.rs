@@ -11,6 +11,7 @@ pub mod claim;
 pub mod find;
 pub mod for_compare;
 pub mod metric;
+pub mod native_figure;
 mod needs;
 pub mod open_files;
 pub mod plan;
