@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""What the probe costs at `light`: bench/probe_cost.py [--crossings 6] [--pairs 10] [--jdk 25,21]
+"""What the probe costs at `light`: bench/probe_cost.py [--jvms 8] [--pairs 12] [--jdk 25,21]
 
 The experiment `probe-cost` compares JVMs, and two JVMs of one kind differ by more than the probe costs; so does one JVM at two
 times, because the machine below changes. So two Tomcats with virtual threads answer /hello in turn, half a second each, to 64
-clients as fast as they can: first one of them has the probe (`threadcount watch`), then the other. What the two differ by without
-a probe, and what the machine does meanwhile, is in both halves and cancels out (a crossover). The servers have core 0, the
-generator core 1. Compared is the CPU time of the whole server process per request, because that is what limits a server
-whose core is full, and the rate beside it. Attaching is over when a window begins; what it takes is said apart.
+clients as fast as they can: first neither of them has ever had a probe, then one of them has it (`threadcount watch`). The change
+from before to after in the one, less the change in the other, is the cost: what the two JVMs differ by, and what the machine
+does meanwhile, is in both. What an agent leaves behind in a JVM for good is in it too, because nobody was there before.
 
-Each crossing gives a ratio; printed are their mean and the 95 % interval (Student's t over the logarithms of the crossings), and
-the CPU of the probe's and the flight recorder's own threads, which the kernel counts exactly.
+A JVM that has been attached to may be compiled a little differently, for better or worse, so one couple of JVMs tells little: each
+of `--jvms` couples is fresh and gives one ratio. Printed are their mean and the 95 % interval (Student's t over the logarithms), and
+the CPU of the probe's and the flight recorder's own threads, which the kernel counts exactly. The servers have core 0, the
+generator core 1. Compared are the rate, and the CPU time of the whole server process per request, because that is what limits a
+server whose core is full. Attaching is over when a window begins; what it takes is said apart.
 """
 
 import argparse
@@ -30,7 +32,9 @@ THREADCOUNT = ROOT / "target/release/threadcount"
 # A window begins so long after the probe has got in, and the next one after it has gone.
 SETTLE_S = 1.5
 WINDOW_S = 0.5
-WARM_UP_S = 15
+WARM_UP_S = 20
+# Attaching may make the JVM compile anew.
+AFTER_ATTACHING_S = 6
 OWN_THREADS = ("threadcount-pro", "JFR ")
 # One request a second keeps the server alive without being seen.
 EXPERIMENT = """question: What does the probe cost?
@@ -151,37 +155,54 @@ class Probe:
             raise SystemExit("probe_cost.py: the probe was gone before its time")
 
 
-def half_crossing(watched, other, pairs):
-    """Windows of both in turn, while the first has the probe: (without, with) for each pair."""
-    with Probe(watched):
-        window(watched)
-        measured = []
-        for pair in range(pairs):
-            order = (watched, other) if pair % 2 else (other, watched)
-            seen = {server: window(server) for server in order}
-            measured.append((seen[other], seen[watched]))
-    return measured
-
-
-def measure(one, other, crossings, pairs):
-    """For each crossing its pairs, those of both halves."""
-    for server in (one, other):
-        window(server, WARM_UP_S)
-        with Probe(server) as probe:
-            print(f"  attaching for the first time took {probe.attaching_s * 1000:,.0f} ms of CPU", flush=True)
-            window(server, 3)
+def in_turn(one, other, pairs):
+    """Windows of both in turn: (of one, of the other) for each pair."""
     measured = []
-    for _ in range(crossings):
-        crossing = half_crossing(one, other, pairs) + half_crossing(other, one, pairs)
-        measured.append(crossing)
-        cpu, rate = (math.exp(effect(crossing, figure)) for figure in ("cpu_us_per_request", "rate_per_s"))
-        print(f"  with the probe {cpu:.3f} times the CPU for each request, {rate:.3f} times the rate", flush=True)
+    for pair in range(pairs):
+        order = (one, other) if pair % 2 else (other, one)
+        seen = {server: window(server) for server in order}
+        measured.append((seen[one], seen[other]))
     return measured
 
 
-def effect(crossing, figure):
-    """The logarithm of with / without. Both halves have as many pairs, so what the two JVMs differ by cancels out."""
-    return statistics.mean(math.log(getattr(on, figure) / getattr(off, figure)) for off, on in crossing)
+@dataclasses.dataclass
+class Couple:
+    """Two JVMs before and after the first of them had the probe."""
+
+    before: list
+    after: list
+    attaching_s: float
+
+    def effect(self, figure):
+        """The logarithm of with / without, less by what the two JVMs differ anyhow."""
+        return difference(self.after, figure) - difference(self.before, figure)
+
+
+def difference(pairs, figure):
+    """How much more of it the first has than the other, as a logarithm."""
+    return statistics.mean(math.log(getattr(one, figure) / getattr(other, figure)) for one, other in pairs)
+
+
+def measure(folder, jdk, pairs):
+    """One fresh couple."""
+    with contextlib.ExitStack() as stack:
+        servers = []
+        for name in ("one", "other"):
+            servers.append(Server(folder / name, jdk, alive_s(pairs)))
+            stack.callback(servers[-1].stop)
+        for server in servers:
+            window(server, WARM_UP_S)
+        one, other = servers
+        before = in_turn(one, other, pairs)
+        with Probe(one) as probe:
+            for server in servers:
+                window(server, AFTER_ATTACHING_S)
+            return Couple(before, in_turn(one, other, pairs), probe.attaching_s)
+
+
+def alive_s(pairs):
+    """Long enough for everything that is done to a server."""
+    return int(60 + 2 * WARM_UP_S + 2 * AFTER_ATTACHING_S + 2 * SETTLE_S + 8 * pairs * WINDOW_S)
 
 
 def student_t(freedom):
@@ -195,41 +216,44 @@ def student_t(freedom):
     )
 
 
-def ratio(crossings, figure):
-    logs = [effect(crossing, figure) for crossing in crossings]
+def ratio(couples, figure):
+    logs = [couple.effect(figure) for couple in couples]
     middle = statistics.mean(logs)
     half = student_t(len(logs) - 1) * statistics.stdev(logs) / math.sqrt(len(logs))
     mean, low, high = (math.exp(middle + step) for step in (0, -half, half))
     return f"{mean:.3f} [{low:.3f} .. {high:.3f}]"
 
 
-def report(jdk, crossings):
-    own_cores = statistics.mean(on.own_threads_cores for crossing in crossings for _, on in crossing)
+def report(jdk, couples):
+    own_cores = statistics.mean(one.own_threads_cores for couple in couples for one, _ in couple.after)
+    attaching = [couple.attaching_s for couple in couples]
     print(
-        f"Java {jdk}: with the probe at light a request takes {ratio(crossings, 'cpu_us_per_request')} of the CPU, the rate "
-        f"is {ratio(crossings, 'rate_per_s')}; its own threads take {own_cores * 100:.2f} % of one core "
-        f"({len(crossings)} crossings)",
+        f"Java {jdk}: with the probe at light the rate is {ratio(couples, 'rate_per_s')}, a request takes "
+        f"{ratio(couples, 'cpu_us_per_request')} of the CPU ({len(couples)} couples of JVMs); its own threads take "
+        f"{own_cores * 100:.2f} % of one core; attaching took {min(attaching):.2f} to {max(attaching):.2f} s of CPU",
         flush=True,
     )
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--crossings", type=int, default=6)
-    parser.add_argument("--pairs", type=int, default=10, help="windows of both servers in each half of a crossing")
+    parser.add_argument("--jvms", type=int, default=8, help="couples of JVMs")
+    parser.add_argument("--pairs", type=int, default=12, help="windows of both, before and after")
     parser.add_argument("--jdk", default="25,21")
     asked = parser.parse_args()
-    if asked.crossings < 6 or asked.pairs < 2:
-        parser.error("fewer than six crossings of two pairs tell nothing")
-    alive_s = int(4 * WARM_UP_S + 60 + 2 * asked.crossings * (asked.pairs * 4 * WINDOW_S + 4 * SETTLE_S + 5))
+    if asked.jvms < 6 or asked.pairs < 2:
+        parser.error("fewer than six couples of two pairs tell nothing")
     with tempfile.TemporaryDirectory() as folder:
         for jdk in asked.jdk.split(","):
-            with contextlib.ExitStack() as stack:
-                servers = []
-                for name in ("one", "other"):
-                    servers.append(Server(pathlib.Path(folder) / f"{jdk}-{name}", jdk, alive_s))
-                    stack.callback(servers[-1].stop)
-                report(jdk, measure(*servers, asked.crossings, asked.pairs))
+            couples = []
+            for number in range(asked.jvms):
+                couple = pathlib.Path(folder) / f"{jdk}-{number}"
+                couple.mkdir()
+                couples.append(measure(couple, jdk, asked.pairs))
+                rate, cpu = (math.exp(couples[-1].effect(it)) for it in ("rate_per_s", "cpu_us_per_request"))
+                at_per_s = couples[-1].before[0][0].rate_per_s
+                print(f"  {rate:.3f} times the rate ({at_per_s:,.0f}/s), {cpu:.3f} times the CPU per request", flush=True)
+            report(jdk, couples)
 
 
 if __name__ == "__main__":

@@ -30,6 +30,8 @@ pub struct BareResult {
     pub cpu_us_per_request: f64,
     /// How late it sent what was due, the 99th percentile in milliseconds; `None` of a loop without a schedule.
     pub send_lag_p99_ms: Option<f64>,
+    /// How many it sent more than a millisecond late; `None` of a loop without a schedule.
+    pub late: Option<u64>,
 }
 
 struct Connection {
@@ -83,6 +85,7 @@ pub fn run(address: SocketAddr, connections: u32, lasts: Duration) -> io::Result
         seconds,
         cpu_us_per_request: cpu_us() / answers.max(1) as f64,
         send_lag_p99_ms: None,
+        late: None,
     })
 }
 

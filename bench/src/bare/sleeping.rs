@@ -15,6 +15,8 @@ use std::time::{Duration, Instant};
 use threadcount_load::clock::{NANOS_PER_S, now_ns};
 use threadcount_load::times::Times;
 
+/// Who sends so long after the due time was held up by the machine.
+const LATE_NS: u64 = 1_000_000;
 /// An answer that has not come so long after the last request is one that never will.
 const DRAIN_LIMIT: Duration = Duration::from_secs(5);
 
@@ -27,12 +29,15 @@ pub fn run(address: SocketAddr, connections: u32, rate: u32, lasts: Duration) ->
         (0..connections.max(1)).map(|_| connect(address)).collect::<io::Result<_>>()?;
     let requests = u64::from(rate) * lasts.as_millis() as u64 / 1_000;
     let mut lags = Times::default();
+    let mut late = 0;
     let mut bytes = 0;
     let started_ns = now_ns();
     for request in 0..requests {
         let due_ns = started_ns + request * NANOS_PER_S / u64::from(rate.max(1));
         sleep_until(due_ns)?;
-        lags.record_ns(now_ns().saturating_sub(due_ns));
+        let lag_ns = now_ns().saturating_sub(due_ns);
+        lags.record_ns(lag_ns);
+        late += u64::from(lag_ns > LATE_NS);
         let next = request as usize % streams.len();
         let before = (next + streams.len() - 1) % streams.len();
         streams[next].write_all(REQUEST)?;
@@ -48,6 +53,7 @@ pub fn run(address: SocketAddr, connections: u32, rate: u32, lasts: Duration) ->
         seconds,
         cpu_us_per_request: cpu_us / answers.max(1) as f64,
         send_lag_p99_ms: lags.summary().map(|lags| lags.p99),
+        late: Some(late),
     })
 }
 

@@ -2,6 +2,7 @@
 
 use crate::compare::goals::goals;
 use crate::compare::result::{Comparison, Row, cost_ratio, is_true, row};
+use crate::tool::bare;
 use crate::tool::threadcount::Threadcount;
 use std::fmt::Write;
 use threadcount_load::report;
@@ -69,7 +70,7 @@ fn goal_table(of: &Comparison) -> String {
     });
     format!(
         "## What we set out to reach\n\n{}\n\
-         The floor is the same figure of the bare loop: what is left when a generator neither parses nor records. A limit \
+         The floor is the same figure of the bare loop: what is left when a generator neither parses nor records; for the truth it is what the server and the machine themselves kept to. A limit \
          below it cannot be reached on this machine.\n",
         table(&["goal", "limit", "measured", "reached", "floor"], rows)
     )
@@ -134,7 +135,7 @@ fn truth_table(of: &Comparison) -> String {
         ));
         cells
     };
-    let said = of.truth.iter().map(|row| {
+    let said = of.truth.iter().filter(|row| row.tool != bare::SLEEPING).map(|row| {
         let times =
             row.runs.first().and_then(|run| run.claim.as_ref()).map(|claim| claim.times).unwrap_or_default();
         let closed = if row.closed { " (closed loop)" } else { "" };
@@ -144,15 +145,36 @@ fn truth_table(of: &Comparison) -> String {
     });
     let mut truth = cells("*the truth*".to_owned(), &of.analytic, false);
     truth.push("2,000".to_owned());
+    let ours = row(&of.truth, Threadcount::IO_URING);
+    let held = ours.and_then(|row| Some((row.rate_per_s(), row.runs.first()?.held_ms?))).map(|(rate, held)| {
+        let mut cells = cells(format!("*the server itself, asked by {}*", Threadcount::IO_URING), &held, true);
+        cells.push(thousands(rate));
+        cells
+    });
     format!(
         "## What each says about a server that stalls 200 ms in every 2 s, asked 2,000 times a second\n\n{}\n\
          Milliseconds; **bold** is off by more than 2 % and more than 1 ms; – is not printed. A closed loop cannot be asked \
          for a rate: it sends nothing while it waits, so it cannot see the waiting of requests that were never sent. The true p90 lies \
-         exactly where the waiting begins: each 0.05 % of the requests that the machine itself holds up moves it by 1 ms.\n",
+         exactly where the waiting begins: each 0.05 % of the requests that the machine itself holds up moves it by 1 ms. \
+         The server itself: from when it read a request to when it had written the answer. Servers and open loads go before \
+         everything else on their cores (SCHED_FIFO, where allowed).{}\n",
         table(
             &["tool", "p50", "p90", "p95", "p99", "p99.9", "max", "answers/s"],
-            std::iter::once(truth).chain(said)
-        )
+            std::iter::once(truth).chain(held).chain(said)
+        ),
+        machine_lateness(of)
+    )
+}
+
+/// What nobody can do anything about.
+fn machine_lateness(of: &Comparison) -> String {
+    let run = row(&of.truth, bare::SLEEPING).and_then(|row| row.runs.first());
+    let late = run.and_then(|run| Some((run.answers, run.claim.as_ref()?.late?)));
+    let Some(((requests, late), p90)) = late.zip(of.machine_p90_ms()) else { return String::new() };
+    format!(
+        " The bare sleeping loop, which does nothing but send the same {} requests when they are due, sent {late} of them more \
+         than 1 ms late: that is the machine, and it alone puts p90 at {p90:.1} ms.",
+        thousands(Some(requests as f64))
     )
 }
 
@@ -236,7 +258,7 @@ pub(crate) mod tests {
     use crate::compare::machine::Machine;
     use crate::compare::result::tests::costing;
     use crate::compare::result::{Run, SCHEMA};
-    use crate::tool::{Claim, Quantiles, bare};
+    use crate::tool::{Claim, Quantiles};
 
     fn saying(tool: &str, p95: f64) -> Row {
         let times = Quantiles {
@@ -250,6 +272,20 @@ pub(crate) mod tests {
         let run =
             Run { claim: Some(Claim { times, ..Claim::default() }), rate_per_s: 2_000.0, ..Run::default() };
         Row { runs: vec![run], closed: false, ..costing(tool, &[]) }
+    }
+
+    /// The server was late for one in a hundred.
+    fn held(mut row: Row) -> Row {
+        let times = row.runs[0].claim.as_ref().map(|claim| claim.times);
+        row.runs[0].held_ms = times.map(|times| Quantiles { p99: Some(184.2), ..times });
+        row
+    }
+
+    /// The bare loop sent so many of 40,000 requests late.
+    fn late(requests: u64) -> Row {
+        let claim = Claim { late: Some(requests), ..Claim::default() };
+        let run = Run { answers: 40_000, claim: Some(claim), ..Run::default() };
+        Row { runs: vec![run], closed: false, ..costing(bare::SLEEPING, &[]) }
     }
 
     /// A small comparison with known answers.
@@ -292,7 +328,7 @@ pub(crate) mod tests {
                 p99_9: Some(198.0),
                 max: Some(200.0),
             },
-            truth: vec![saying(ours, 100.4), saying(epoll, 104.9)],
+            truth: vec![held(saying(ours, 100.4)), saying(epoll, 104.9), late(46)],
             memory: vec![Row { connections: 15_000, runs: vec![run], ..costing(ours, &[]) }],
             took_s: 780.0,
         }
@@ -312,8 +348,21 @@ pub(crate) mod tests {
             page.contains("| *the truth* | 0.0 | 0.0 | 100.0 | 180.0 | 198.0 | 200.0 | 2,000 |"),
             "{page}"
         );
+        assert!(
+            page.contains("| *the server itself, asked by threadcount (io_uring)* | 0.1 | 0.2 | 100.4 | **184.2** |"),
+            "{page}"
+        );
         assert!(page.contains("| threadcount (epoll) | 0.1 | 0.2 | **104.9** | 180.1 |"), "{page}");
         assert!(page.contains("| threadcount (io_uring) | 0.1 | 0.2 | 100.4 |"), "{page}");
+    }
+
+    #[test]
+    fn the_machines_own_lateness_is_told_with_what_it_does_to_p90() {
+        let page = page(&comparison());
+        let told = "the same 40,000 requests when they are due, sent 46 of them more than 1 ms late: that is the machine, and it \
+                    alone puts p90 at 2.3 ms.";
+        assert!(page.contains(told), "{page}");
+        assert!(!page.contains("| bare sleeping loop | –"), "{page}");
     }
 
     #[test]

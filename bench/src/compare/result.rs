@@ -2,7 +2,8 @@
 
 use crate::compare::machine::Machine;
 use crate::compare::stats::{median, range};
-use crate::tool::{Claim, Load, Quantiles};
+use crate::compare::sizes::{EVERY, TRUTH_RATE};
+use crate::tool::{Claim, Load, Quantiles, bare};
 use serde::{Deserialize, Serialize};
 
 /// The name and version of the document.
@@ -73,8 +74,25 @@ pub struct Run {
     pub peak_rss_mib: f64,
     /// What it said itself.
     pub claim: Option<Claim>,
+    /// How long the server had the requests, in milliseconds; of servers that answer at known times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_ms: Option<Quantiles>,
     /// What went wrong.
     pub trouble: Option<String>,
+}
+
+impl Comparison {
+    /// What the machine alone makes of the truth server's p90, which is truly 0 and lies exactly where the waiting begins: every
+    /// request that is held up pushes one with a known wait below it, and those lie as close together as the requests. `None`:
+    /// nobody counted.
+    #[must_use]
+    pub fn machine_p90_ms(&self) -> Option<f64> {
+        let run = row(&self.truth, bare::SLEEPING)?.runs.first()?;
+        let periods = (run.answers as f64 / (f64::from(TRUTH_RATE) * EVERY.as_secs_f64())).round();
+        let per_ms = periods * f64::from(TRUTH_RATE) / 1e3;
+        let late = run.claim.as_ref()?.late? as f64;
+        (periods > 0.0).then(|| late / per_ms)
+    }
 }
 
 impl Row {

@@ -30,7 +30,7 @@ impl<'a> Runner<'a> {
         Ok(Self { toolbox, cores, folder, number: 0 })
     }
 
-    /// Runs a tool against a fresh server of ours; also returns its command line. `None`: it cannot do this load.
+    /// Runs a tool against a fresh server of ours, both before everything else on their cores if `is_urgent`; also returns its command line. `None`: it cannot do this load.
     ///
     /// # Errors
     /// When the server cannot be started; whatever is wrong with the tool is in the run.
@@ -39,6 +39,7 @@ impl<'a> Runner<'a> {
         tool: &dyn Tool,
         load: Load,
         server: &[String],
+        is_urgent: bool,
     ) -> io::Result<Option<(String, Run)>> {
         self.number += 1;
         let folder = self.folder.join(self.number.to_string());
@@ -47,14 +48,16 @@ impl<'a> Runner<'a> {
             return Ok(None);
         };
         fs::create_dir_all(&folder)?;
-        let server = ServerProcess::start(child::pin(
-            Command::new(&self.toolbox.bench).args(server),
-            self.cores.server,
-        ))?;
+        let mut command = Command::new(&self.toolbox.bench);
+        child::pin(command.args(server), self.cores.server);
+        if is_urgent {
+            child::urgent(&mut command);
+        }
+        let server = ServerProcess::start(&mut command)?;
         let job = Job { url: server.url(), ..dry };
         let Some(call) = tool.call(&job) else { return Ok(None) };
         let line = format!("{} {}", tool.program(), call.args.join(" "));
-        let spent = self.call(&program, &call, &job);
+        let spent = self.call(&program, &call, &job, is_urgent);
         let served = server.stop()?;
         let run = match spent {
             Ok(spent) => {
@@ -67,7 +70,7 @@ impl<'a> Runner<'a> {
         Ok(Some((line, run)))
     }
 
-    fn call(&self, program: &Path, call: &Call, job: &Job) -> io::Result<Spent> {
+    fn call(&self, program: &Path, call: &Call, job: &Job, is_urgent: bool) -> io::Result<Spent> {
         for (name, content) in &call.files {
             fs::write(job.folder.join(name), content)?;
         }
@@ -77,7 +80,11 @@ impl<'a> Runner<'a> {
             .stdout(File::create(job.folder.join("stdout"))?)
             .stderr(File::create(job.folder.join("stderr"))?);
         let limit = job.load.lasts() * 2 + Duration::from_secs(20);
-        child::run(child::pin(&mut command, self.cores.client), limit, |_| {})
+        child::pin(&mut command, self.cores.client);
+        if is_urgent {
+            child::urgent(&mut command);
+        }
+        child::run(&mut command, limit, |_| {})
     }
 }
 
@@ -115,6 +122,7 @@ fn assemble(served: Served, spent: Spent, claim: Result<Claim, String>, folder: 
             .then(|| spent.cpu.as_secs_f64() * 1e6 / served.answers as f64),
         peak_rss_mib: spent.peak_rss_kib as f64 / 1024.0,
         claim: claim.ok(),
+        held_ms: served.held_ms,
         trouble,
     }
 }

@@ -68,7 +68,7 @@ impl Sizes {
             closed: Duration::from_secs(5),
             open: Duration::from_secs(3),
             periods: 10,
-            memory: Duration::from_secs(6),
+            memory: Duration::from_secs(20),
             connections: vec![1_000, 10_000, 15_000],
         }
     }

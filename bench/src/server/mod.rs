@@ -13,10 +13,12 @@ pub use pace::Pace;
 
 use crate::server::answer::Reply;
 use crate::server::stop::StopSignal;
+use crate::tool::Quantiles;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::os::fd::AsRawFd;
+use threadcount_load::times::Times;
 
 /// What a server did. Printed as one JSON line when it is stopped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -33,6 +35,10 @@ pub struct Served {
     pub seconds: f64,
     /// Answers per second over `seconds`.
     pub rate_per_s: f64,
+    /// How long the server had the requests: from when it read one to when its answer was written, in milliseconds. Only of
+    /// answers at known times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_ms: Option<Quantiles>,
 }
 
 /// The counting while it serves.
@@ -45,6 +51,7 @@ struct Counts {
     most_open: u64,
     first_ns: Option<u64>,
     last_answer_ns: u64,
+    held: Times,
 }
 
 impl Counts {
@@ -76,12 +83,25 @@ impl Counts {
         }
     }
 
+    /// An answer was written at `now_ns` whose request was read at `came_ns`.
+    fn held(&mut self, came_ns: u64, now_ns: u64) {
+        self.held.record_ns(now_ns.saturating_sub(came_ns));
+    }
+
     fn served(&self) -> Served {
         let ns = self.first_ns.map_or(0, |first| self.last_answer_ns.saturating_sub(first));
         let seconds = ns as f64 / 1e9;
         let rate_per_s = if ns == 0 { 0.0 } else { self.answers as f64 / seconds };
         let &Self { requests, answers, refused, most_open, .. } = self;
-        Served { requests, answers, connections: most_open, refused, seconds, rate_per_s }
+        let held_ms = self.held.summary().map(|times| Quantiles {
+            p50: Some(times.p50),
+            p90: Some(times.p90),
+            p95: Some(times.p95),
+            p99: Some(times.p99),
+            p99_9: Some(times.p99_9),
+            max: Some(times.max),
+        });
+        Served { requests, answers, connections: most_open, refused, seconds, rate_per_s, held_ms }
     }
 }
 

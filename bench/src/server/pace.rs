@@ -24,6 +24,12 @@ impl Pace {
         self.delay == Delay::None && self.stall.is_none()
     }
 
+    /// Are there moments at which many answers become due?
+    #[must_use]
+    pub fn stalls(&self) -> bool {
+        self.stall.is_some()
+    }
+
     /// The moment the answer to the next request is due, which came at `now_ns`. The first request starts the stalls.
     pub fn due_ns(&mut self, now_ns: u64) -> u64 {
         let first_ns = *self.first_ns.get_or_insert(now_ns);

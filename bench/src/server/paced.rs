@@ -22,11 +22,15 @@ const STOP: u64 = u64::MAX - 1;
 /// How many answers are written before new requests are looked for.
 const AT_ONCE: usize = 16;
 
+/// So long before the end of a stall the server stays awake: a core that sleeps begins late.
+const AWAKE_NS: u64 = 3_000_000;
+
 /// The moment at which a connection's next answer is due; the order is by time, then by arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Due {
     at_ns: u64,
     arrival: u64,
+    came_ns: u64,
     place: usize,
     /// Which of the connections that used this place.
     generation: u64,
@@ -115,7 +119,8 @@ impl<'a> Paced<'a> {
         if !self.ready.is_empty() {
             return Some(0);
         }
-        self.due.peek().map(|Reverse(due)| due.at_ns.saturating_sub(now_ns()))
+        let wait_ns = self.due.peek().map(|Reverse(due)| due.at_ns.saturating_sub(now_ns()));
+        if self.pace.stalls() && wait_ns.is_some_and(|ns| ns < AWAKE_NS) { Some(0) } else { wait_ns }
     }
 
     fn accept_all(&mut self) {
@@ -163,7 +168,7 @@ impl<'a> Paced<'a> {
             let at_ns = own_ns.max(connection.last_due_ns);
             connection.last_due_ns = at_ns;
             connection.replies.push_back(reply);
-            self.due.push(Reverse(Due { at_ns, arrival, place, generation: connection.generation }));
+            self.due.push(Reverse(Due { at_ns, arrival, came_ns, place, generation: connection.generation }));
             if reply.closes() {
                 break;
             }
@@ -197,6 +202,7 @@ impl<'a> Paced<'a> {
         let written = connection.stream.write(reply.bytes()).is_ok_and(|n| n == reply.bytes().len());
         if written {
             self.counts.answered(reply, now_ns);
+            self.counts.held(due.came_ns, threadcount_load::clock::now_ns());
         }
         if !written || reply.closes() {
             self.close(due.place);

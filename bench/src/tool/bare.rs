@@ -54,6 +54,7 @@ impl Tool for Bare {
             answers: Some(result.answers),
             failed: Some(0),
             send_lag_p99_ms: result.send_lag_p99_ms,
+            late: result.late,
             ..Claim::default()
         })
     }
@@ -76,8 +77,8 @@ mod tests {
     #[test]
     fn its_answers_and_its_lag_are_read() {
         let claim = Bare::Sleeping
-            .claim(r#"{"answers":363416,"seconds":2.0,"cpu_us_per_request":4.9,"send_lag_p99_ms":0.07}"#)
+            .claim(r#"{"answers":363416,"seconds":2.0,"cpu_us_per_request":4.9,"send_lag_p99_ms":0.07,"late":3}"#)
             .unwrap();
-        assert_eq!((claim.answers, claim.send_lag_p99_ms), (Some(363_416), Some(0.07)));
+        assert_eq!((claim.answers, claim.send_lag_p99_ms, claim.late), (Some(363_416), Some(0.07), Some(3)));
     }
 }

@@ -120,6 +120,9 @@ pub struct Claim {
     pub times: Quantiles,
     /// Its own lateness: the 99th percentile of sent minus due, in milliseconds.
     pub send_lag_p99_ms: Option<f64>,
+    /// Requests sent more than a millisecond late.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub late: Option<u64>,
     /// What it says about its own trouble, e.g. that it was the bottleneck.
     pub warning: Option<String>,
 }

@@ -70,6 +70,7 @@ impl Tool for Threadcount {
             failed: Some(report.requests.failed),
             times,
             send_lag_p99_ms: report.generator.send_lag_ms.map(|lag| lag.p99),
+            late: None,
             warning: report.generator.why,
         })
     }

@@ -178,11 +178,11 @@ impl ThreadKind {
 pub enum ProbeLevel {
     /// Nothing: no probe in the JVM.
     Off,
-    /// Heap, collections, carriers, pools, pins, contended monitors, slow socket reads, a few looks at running threads.
+    /// Heap, collections, carriers, pools, pins, contended monitors, a few looks at running threads.
     #[default]
     Light,
-    /// Also every start and end of a virtual thread and every park of 20 ms and longer. Both cost something for each
-    /// request: an idle thread of a pool parks.
+    /// Also every start and end of a virtual thread, and every socket read and park of 20 ms and longer. Each costs
+    /// something for every request: an idle thread of a pool parks.
     Full,
 }
 

@@ -26,8 +26,9 @@ const COMPLETIONS: u32 = 32 * 1024;
 /// to send, so that it has always left before its answer can come.
 const SILENT_BYTES: usize = 16 * 1024;
 
-/// More completions than any ring holds, and still a positive number in the kernel's `int`.
-const MORE_THAN_COMES: u32 = 1 << 30;
+/// How many completions end a sleep before its time. With more than ever come, the kernel would go on receiving a burst of
+/// answers past the moment at which the next request is due.
+const ENDS_SLEEP: u32 = 32;
 
 /// What the alarm's completion carries instead of a connection and an action.
 const ALARM: u64 = u64::MAX;
@@ -195,7 +196,7 @@ impl Driver for Uring {
         }
         let may_sleep = wake == Wake::OnTime && self.can_sleep && until_ns > now_ns;
         if may_sleep && self.under_way == 0 {
-            tolerate(sleep_until(&self.ring, MORE_THAN_COMES, until_ns))?;
+            tolerate(sleep_until(&self.ring, ENDS_SLEEP, until_ns))?;
         } else if may_sleep && !self.ring.submission().is_empty() {
             // Small requests have left when this returns, and then there is nothing more to bring on its way.
             tolerate(self.enter(0))?;

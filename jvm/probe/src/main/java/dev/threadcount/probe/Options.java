@@ -18,11 +18,11 @@ import java.time.Duration;
 record Options(Out out, Level level, Duration period, Duration pinnedThreshold, Path recording) {
     /** How much is watched. */
     enum Level {
-        /** Readings, GC, pins, contended monitors, socket reads: cheap enough to leave on while measuring. */
+        /** Readings, GC, pins, contended monitors: cheap enough to leave on while measuring. */
         LIGHT,
         /**
-         * Also each start and end of a virtual thread, which costs a CPU-bound server more than a tenth of its rate, and
-         * each park.
+         * Also each start and end of a virtual thread, which costs a CPU-bound server more than a tenth of its rate, each
+         * park and each read from a socket.
          */
         FULL
     }

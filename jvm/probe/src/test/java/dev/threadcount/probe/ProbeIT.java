@@ -97,11 +97,15 @@ class ProbeIT {
 
     @ParameterizedTest
     @MethodSource("javas")
-    void everySlowSocketReadIsCounted(Java java) throws Exception {
-        List<String> reads = run(java, "socket-reads", 400).of("wait").stream()
-                .filter(line -> line.contains("\"reason\":\"read from ")).toList();
+    void everySlowSocketReadIsCountedAtLevelFullOnly(Java java) throws Exception {
+        List<String> reads = reads(run(java, "socket-reads", 400, "level=full"));
         assertEquals(400, sum(reads, "count"), reads.toString());
         assertTrue(reads.getFirst().contains("KnownAnswers.readOneByte:"), reads.toString());
+        assertEquals(List.of(), reads(run(java, "socket-reads", 40)));
+    }
+
+    private static List<String> reads(Lines told) {
+        return told.of("wait").stream().filter(line -> line.contains("\"reason\":\"read from ")).toList();
     }
 
     @ParameterizedTest
