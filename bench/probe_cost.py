@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
-"""What the probe costs at `light`: bench/probe_cost.py [--jvms 8] [--pairs 12] [--jdk 25,21]
+"""What the probe costs at `light`: bench/probe_cost.py [--jvms 12] [--pairs 12] [--jdk 25,21]
 
 The experiment `probe-cost` compares JVMs, and two JVMs of one kind differ by more than the probe costs; so does one JVM at two
 times, because the machine below changes. So two Tomcats with virtual threads answer /hello in turn, half a second each, to 64
-clients as fast as they can: first neither of them has ever had a probe, then one of them has it (`threadcount watch`). The change
-from before to after in the one, less the change in the other, is the cost: what the two JVMs differ by, and what the machine
-does meanwhile, is in both. What an agent leaves behind in a JVM for good is in it too, because nobody was there before.
+clients as fast as they can: first neither of them has ever had a probe, then one of them has it (`threadcount watch`), at last
+both. The change from before to after in the one that gets it, less the change in the other, is the cost: what the two differ by,
+and what the machine does meanwhile, is in both. What an agent leaves behind in a JVM for good is in it too, because nobody was
+there before.
 
-A JVM that has been attached to may be compiled a little differently, for better or worse, so one couple of JVMs tells little: each
-of `--jvms` couples is fresh and gives one ratio. Printed are their mean and the 95 % interval (Student's t over the logarithms), and
-the CPU of the probe's and the flight recorder's own threads, which the kernel counts exactly. The servers have core 0, the
-generator core 1. Compared are the rate, and the CPU time of the whole server process per request, because that is what limits a
-server whose core is full. Attaching is over when a window begins; what it takes is said apart.
+A JVM that has been attached to may be compiled a little differently, for better or worse, so one JVM tells little: each of `--jvms`
+is fresh and gives one ratio. Printed are their mean and the 95 % interval (Student's t over the logarithms), and the CPU of the
+probe's and the flight recorder's own threads, which the kernel counts exactly. The servers have core 0, the generator core 1.
+Compared are the rate, and the CPU time of the whole server process per request, because that is what limits a server whose core
+is full. Attaching, and most of what the JVM then compiles anew, is over when a window begins; what attaching takes is said apart.
 """
 
 import argparse
@@ -34,7 +35,7 @@ SETTLE_S = 1.5
 WINDOW_S = 0.5
 WARM_UP_S = 20
 # Attaching may make the JVM compile anew.
-AFTER_ATTACHING_S = 6
+AFTER_ATTACHING_S = 12
 OWN_THREADS = ("threadcount-pro", "JFR ")
 # One request a second keeps the server alive without being seen.
 EXPERIMENT = """question: What does the probe cost?
@@ -166,8 +167,8 @@ def in_turn(one, other, pairs):
 
 
 @dataclasses.dataclass
-class Couple:
-    """Two JVMs before and after the first of them had the probe."""
+class Attached:
+    """Two JVMs in turn before and after one of them got the probe; the other stays as it was."""
 
     before: list
     after: list
@@ -183,8 +184,17 @@ def difference(pairs, figure):
     return statistics.mean(math.log(getattr(one, figure) / getattr(other, figure)) for one, other in pairs)
 
 
+def attach(stack, server, other, pairs):
+    """What attaching to the one changes beside the other."""
+    before = in_turn(server, other, pairs)
+    probe = stack.enter_context(Probe(server))
+    for each in (server, other):
+        window(each, AFTER_ATTACHING_S)
+    return Attached(before, in_turn(server, other, pairs), probe.attaching_s)
+
+
 def measure(folder, jdk, pairs):
-    """One fresh couple."""
+    """A fresh couple: the one gets the probe, and later the other too."""
     with contextlib.ExitStack() as stack:
         servers = []
         for name in ("one", "other"):
@@ -193,16 +203,12 @@ def measure(folder, jdk, pairs):
         for server in servers:
             window(server, WARM_UP_S)
         one, other = servers
-        before = in_turn(one, other, pairs)
-        with Probe(one) as probe:
-            for server in servers:
-                window(server, AFTER_ATTACHING_S)
-            return Couple(before, in_turn(one, other, pairs), probe.attaching_s)
+        return [attach(stack, one, other, pairs), attach(stack, other, one, pairs)]
 
 
 def alive_s(pairs):
     """Long enough for everything that is done to a server."""
-    return int(60 + 2 * WARM_UP_S + 2 * AFTER_ATTACHING_S + 2 * SETTLE_S + 8 * pairs * WINDOW_S)
+    return int(60 + 2 * WARM_UP_S + 4 * AFTER_ATTACHING_S + 4 * SETTLE_S + 16 * pairs * WINDOW_S)
 
 
 def student_t(freedom):
@@ -216,20 +222,20 @@ def student_t(freedom):
     )
 
 
-def ratio(couples, figure):
-    logs = [couple.effect(figure) for couple in couples]
+def ratio(attached, figure):
+    logs = [it.effect(figure) for it in attached]
     middle = statistics.mean(logs)
     half = student_t(len(logs) - 1) * statistics.stdev(logs) / math.sqrt(len(logs))
     mean, low, high = (math.exp(middle + step) for step in (0, -half, half))
     return f"{mean:.3f} [{low:.3f} .. {high:.3f}]"
 
 
-def report(jdk, couples):
-    own_cores = statistics.mean(one.own_threads_cores for couple in couples for one, _ in couple.after)
-    attaching = [couple.attaching_s for couple in couples]
+def report(jdk, attached):
+    own_cores = statistics.mean(server.own_threads_cores for it in attached for server, _ in it.after)
+    attaching = [it.attaching_s for it in attached]
     print(
-        f"Java {jdk}: with the probe at light the rate is {ratio(couples, 'rate_per_s')}, a request takes "
-        f"{ratio(couples, 'cpu_us_per_request')} of the CPU ({len(couples)} couples of JVMs); its own threads take "
+        f"Java {jdk}: with the probe at light the rate is {ratio(attached, 'rate_per_s')}, a request takes "
+        f"{ratio(attached, 'cpu_us_per_request')} of the CPU ({len(attached)} JVMs); its own threads take "
         f"{own_cores * 100:.2f} % of one core; attaching took {min(attaching):.2f} to {max(attaching):.2f} s of CPU",
         flush=True,
     )
@@ -237,23 +243,23 @@ def report(jdk, couples):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--jvms", type=int, default=8, help="couples of JVMs")
+    parser.add_argument("--jvms", type=int, default=12, help="JVMs that get the probe, two at a time")
     parser.add_argument("--pairs", type=int, default=12, help="windows of both, before and after")
     parser.add_argument("--jdk", default="25,21")
     asked = parser.parse_args()
     if asked.jvms < 6 or asked.pairs < 2:
-        parser.error("fewer than six couples of two pairs tell nothing")
+        parser.error("fewer than six JVMs and two pairs tell nothing")
     with tempfile.TemporaryDirectory() as folder:
         for jdk in asked.jdk.split(","):
-            couples = []
-            for number in range(asked.jvms):
+            attached = []
+            for number in range((asked.jvms + 1) // 2):
                 couple = pathlib.Path(folder) / f"{jdk}-{number}"
                 couple.mkdir()
-                couples.append(measure(couple, jdk, asked.pairs))
-                rate, cpu = (math.exp(couples[-1].effect(it)) for it in ("rate_per_s", "cpu_us_per_request"))
-                at_per_s = couples[-1].before[0][0].rate_per_s
-                print(f"  {rate:.3f} times the rate ({at_per_s:,.0f}/s), {cpu:.3f} times the CPU per request", flush=True)
-            report(jdk, couples)
+                attached += measure(couple, jdk, asked.pairs)
+                for it in attached[-2:]:
+                    rate, cpu = (math.exp(it.effect(figure)) for figure in ("rate_per_s", "cpu_us_per_request"))
+                    print(f"  {rate:.3f} times the rate, {cpu:.3f} times the CPU for each request", flush=True)
+            report(jdk, attached)
 
 
 if __name__ == "__main__":

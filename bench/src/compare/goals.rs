@@ -1,8 +1,8 @@
 //! What our generator has set out to reach, and whether it did.
 
 use crate::compare::result::{Comparison, Row, cost_ratio, is_true, row};
-use crate::tool::{Quantiles, bare};
 use crate::tool::threadcount::Threadcount;
+use crate::tool::{Quantiles, bare};
 
 /// One goal with its outcome.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::process::Command;
+use std::time::Duration;
+use threadcount_load::health::cores::CoreTimes;
 
 /// What a reader must know about the machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -15,11 +17,22 @@ pub struct Machine {
     pub memory_gib: f64,
     /// The kernel's release.
     pub kernel: String,
-    /// The load average of the last minute before the first run: anything far above zero disturbs the figures.
-    pub load_before: f64,
+    /// How many cores were busy right before the first run, with whatever it was: it disturbs the figures. `None`: nobody
+    /// looked.
+    #[serde(default)]
+    pub busy_before: Option<f64>,
 }
 
 impl Machine {
+    /// This one, looked at for a while: nothing of ours should run meanwhile.
+    #[must_use]
+    pub fn watched(lasts: Duration) -> Self {
+        let before = CoreTimes::read();
+        std::thread::sleep(lasts);
+        let busy = CoreTimes::read().busy_since(&before);
+        Self { busy_before: (!busy.is_empty()).then(|| busy.iter().sum()), ..Self::this() }
+    }
+
     /// This one.
     #[must_use]
     pub fn this() -> Self {
@@ -29,7 +42,7 @@ impl Machine {
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             memory_gib: memory_gib(&read("/proc/meminfo")),
             kernel: read("/proc/sys/kernel/osrelease").trim().to_owned(),
-            load_before: read("/proc/loadavg").split(' ').next().and_then(|n| n.parse().ok()).unwrap_or(0.0),
+            busy_before: None,
         }
     }
 }
@@ -61,9 +74,11 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_has_a_core_and_a_kernel() {
+    fn this_machine_has_a_core_and_a_kernel_and_is_watched_only_when_asked() {
         let machine = Machine::this();
-        assert!(machine.cores > 0 && !machine.kernel.is_empty());
+        assert!(machine.cores > 0 && !machine.kernel.is_empty() && machine.busy_before.is_none());
+        let busy = Machine::watched(Duration::from_millis(20)).busy_before;
+        assert!(busy.is_some_and(|cores| cores >= 0.0), "{busy:?}");
         assert_eq!(today().len(), 10);
     }
 }

@@ -7,8 +7,8 @@ use crate::tool::threadcount::Threadcount;
 use std::fmt::Write;
 use threadcount_load::report;
 
-/// The load average above which a machine with two cores is no longer left to client and server.
-const QUIET: f64 = 0.5;
+/// So many busy cores before the first run are already something that disturbs.
+const QUIET: f64 = 0.1;
 
 /// The whole page.
 #[must_use]
@@ -32,7 +32,7 @@ fn head(of: &Comparison) -> String {
     let machine = &of.machine;
     let quick =
         if of.quick { "\n**Quick sizes: good to see that everything works, not to quote.**\n" } else { "" };
-    let busy = if machine.load_before > QUIET {
+    let busy = if machine.busy_before.is_some_and(|cores| cores > QUIET) {
         "\n**The machine was busy with something else when this began: measure again on a quiet one.**\n"
     } else {
         ""
@@ -41,7 +41,7 @@ fn head(of: &Comparison) -> String {
         "# Threadcount's load generator against others\n\n\
          Written by `threadcount-bench compare` from `benchmarks.json`; do not edit it by hand.\n{quick}{busy}\n\
          - {}, {} min: `{}`\n\
-         - {}, {} cores, {:.0} GiB, Linux {}, load average before the first run {:.2}\n\
+         - {}, {} cores, {:.0} GiB, Linux {}, {}\n\
          - the server is pinned to core {}, each client to core {}; they alternate over the rounds (A B C, C B A, ..)\n\
          - CPU per request is the client process's user and system time (wait4) divided by the answers that the *server* \
          counted, its start included; figures are medians over the rounds\n",
@@ -52,7 +52,10 @@ fn head(of: &Comparison) -> String {
         machine.cores,
         machine.memory_gib,
         machine.kernel,
-        machine.load_before,
+        machine.busy_before.map_or_else(
+            || "not looked at before the first run".to_owned(),
+            |cores| format!("{cores:.2} cores busy before the first run")
+        ),
         of.server_core,
         of.client_core,
     )
@@ -146,11 +149,13 @@ fn truth_table(of: &Comparison) -> String {
     let mut truth = cells("*the truth*".to_owned(), &of.analytic, false);
     truth.push("2,000".to_owned());
     let ours = row(&of.truth, Threadcount::IO_URING);
-    let held = ours.and_then(|row| Some((row.rate_per_s(), row.runs.first()?.held_ms?))).map(|(rate, held)| {
-        let mut cells = cells(format!("*the server itself, asked by {}*", Threadcount::IO_URING), &held, true);
-        cells.push(thousands(rate));
-        cells
-    });
+    let held =
+        ours.and_then(|row| Some((row.rate_per_s(), row.runs.first()?.held_ms?))).map(|(rate, held)| {
+            let mut cells =
+                cells(format!("*the server itself, asked by {}*", Threadcount::IO_URING), &held, true);
+            cells.push(thousands(rate));
+            cells
+        });
     format!(
         "## What each says about a server that stalls 200 ms in every 2 s, asked 2,000 times a second\n\n{}\n\
          Milliseconds; **bold** is off by more than 2 % and more than 1 ms; – is not printed. A closed loop cannot be asked \
@@ -349,7 +354,9 @@ pub(crate) mod tests {
             "{page}"
         );
         assert!(
-            page.contains("| *the server itself, asked by threadcount (io_uring)* | 0.1 | 0.2 | 100.4 | **184.2** |"),
+            page.contains(
+                "| *the server itself, asked by threadcount (io_uring)* | 0.1 | 0.2 | 100.4 | **184.2** |"
+            ),
             "{page}"
         );
         assert!(page.contains("| threadcount (epoll) | 0.1 | 0.2 | **104.9** | 180.1 |"), "{page}");
@@ -384,7 +391,7 @@ pub(crate) mod tests {
     fn a_busy_machine_and_quick_sizes_are_warned_of() {
         let mut busy = comparison();
         assert!(!page(&busy).contains("**The machine") && !page(&busy).contains("**Quick"));
-        busy.machine.load_before = 3.0;
+        busy.machine.busy_before = Some(0.3);
         busy.quick = true;
         assert!(page(&busy).contains("**The machine was busy") && page(&busy).contains("**Quick sizes"));
     }

@@ -18,7 +18,10 @@ use crate::tool::{self, Load, Quantiles, Tool, Toolbox};
 use crate::truth::{Delay, ResponseTime, Stall};
 use clap::ValueEnum;
 use std::io;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// How long the machine is watched before the first run: a load average still holds what ended a minute ago.
+const WATCHED: Duration = Duration::from_secs(3);
 
 /// One of the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -53,7 +56,7 @@ pub struct Wanted {
 /// # Errors
 /// When a server of ours cannot be started. What goes wrong with a tool is part of the result.
 pub fn measure(toolbox: &Toolbox, wanted: &Wanted) -> io::Result<Comparison> {
-    let (started, machine) = (Instant::now(), machine::Machine::this());
+    let (started, machine) = (Instant::now(), machine::Machine::watched(WATCHED));
     let sizes = if wanted.quick { Sizes::quick() } else { Sizes::full() };
     let (tools, missing) = who_takes_part(toolbox, &wanted.only);
     let mut measuring =

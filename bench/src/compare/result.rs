@@ -1,8 +1,8 @@
 //! What a comparison found, as it is kept: `docs/benchmarks.json`, of which `docs/benchmarks.md` is a view.
 
 use crate::compare::machine::Machine;
-use crate::compare::stats::{median, range};
 use crate::compare::sizes::{EVERY, TRUTH_RATE};
+use crate::compare::stats::{median, range};
 use crate::tool::{Claim, Load, Quantiles, bare};
 use serde::{Deserialize, Serialize};
 

@@ -60,13 +60,14 @@ pub const OPEN_RATE: u32 = 5_000;
 pub const MEMORY_DELAY: Duration = Duration::from_millis(300);
 
 impl Sizes {
-    /// About 13 minutes with every tool: five rounds.
+    /// About 18 minutes with every tool: nine rounds.
     #[must_use]
     pub fn full() -> Self {
         Self {
-            rounds: 5,
-            closed: Duration::from_secs(5),
-            open: Duration::from_secs(3),
+            // This machine below has moods of some seconds: many short rounds meet all of them.
+            rounds: 9,
+            closed: Duration::from_secs(2),
+            open: Duration::from_secs(2),
             periods: 10,
             memory: Duration::from_secs(20),
             connections: vec![1_000, 10_000, 15_000],

@@ -36,6 +36,9 @@ pub struct RunCommand {
     /// Begin no round that would end after this time, e.g. 10m; the first round of each load always runs
     #[arg(long, value_name = "TIME", value_parser = written::duration)]
     budget: Option<Duration>,
+    /// Warm each load up for so long at most, instead of as long as the experiment says; 0s: not at all
+    #[arg(long, value_name = "TIME", value_parser = written::seconds)]
+    warmup: Option<f64>,
     #[command(flatten)]
     conduct: Conduct,
 }
@@ -58,6 +61,7 @@ impl RunCommand {
             variants: self.variants.clone(),
             runs: self.runs.map(NonZeroU32::get),
             budget_s: self.budget.map(|budget| budget.as_secs_f64()),
+            warmup_s: self.warmup,
             jdks: self.jdks.clone(),
         };
         let mut experiments = Vec::new();

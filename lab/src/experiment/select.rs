@@ -1,4 +1,4 @@
-//! What the command line changes of an experiment: some variants only, other numbers of runs, other JDKs.
+//! What the command line changes of an experiment: some variants only, other numbers of runs, other times, other JDKs.
 
 use super::claim::{self, Names};
 use super::suggest::advice;
@@ -6,7 +6,7 @@ use super::{Experiment, Protocol, StatedClaim, Variant};
 use miette::Diagnostic;
 use thiserror::Error;
 
-/// `--variant`, `--runs`, `--budget` and `--jdk`.
+/// `--variant`, `--runs`, `--budget`, `--warmup` and `--jdk`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Selection {
     /// Only these variants; empty: all.
@@ -15,6 +15,8 @@ pub struct Selection {
     pub runs: Option<u32>,
     /// How long everything may take, in seconds.
     pub budget_s: Option<f64>,
+    /// How long each load is warmed up at most, in seconds.
+    pub warmup_s: Option<f64>,
     /// These JDKs instead of the one in the file. More than one multiplies the variants: `virtual@21`, `virtual@25`.
     pub jdks: Vec<u16>,
 }
@@ -73,6 +75,10 @@ pub fn select(mut experiment: Experiment, selection: &Selection) -> Result<Exper
         }
     }
     experiment.budget_s = selection.budget_s.or(experiment.budget_s);
+    if let Some(warmup_s) = selection.warmup_s {
+        experiment.warmup_s = warmup_s;
+        experiment.loads.iter_mut().for_each(|load| load.warmup_s = None);
+    }
     match selection.jdks.as_slice() {
         [] => Ok(experiment),
         _ if experiment.variants.iter().all(|variant| variant.jdk.is_none()) => {
@@ -203,6 +209,15 @@ mod tests {
     fn a_budget_replaces_that_of_the_file() {
         let selection = Selection { budget_s: Some(600.0), ..Selection::default() };
         assert_eq!(select(experiment(), &selection).expect("a selection").budget_s, Some(600.0));
+    }
+
+    #[test]
+    fn a_warm_up_replaces_that_of_the_file_and_that_of_each_load() {
+        let mut timed = experiment();
+        timed.loads[1].warmup_s = Some(0.0);
+        let chosen = select(timed, &Selection { warmup_s: Some(10.0), ..Selection::default() });
+        let chosen = chosen.expect("a selection");
+        assert!(chosen.loads.iter().all(|load| chosen.warmup_s(load) == 10.0));
     }
 
     #[test]

@@ -5,6 +5,8 @@
 //! the thread share, so that a silent connection costs no memory. The trait is only ever used with static dispatch.
 
 mod buffers;
+#[cfg(test)]
+pub(crate) mod burst;
 pub(crate) mod epoll;
 mod outgoing;
 pub(crate) mod socket;

@@ -237,3 +237,55 @@ pub(super) fn slots(work: &Work<'_>) -> u32 {
     let requests = work.requests.unwrap_or(u64::MAX);
     u64::from(work.connections).min(requests) as u32
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::burst::{Burst, Step};
+    use crate::plan::{Arrivals, Pacing, RateShape, Stop};
+    use crate::request::{Origin, RequestSource};
+    use std::cell::RefCell;
+    use std::num::{NonZeroU32, NonZeroU64};
+    use std::rc::Rc;
+    use std::sync::Arc;
+    use std::sync::mpsc::channel;
+
+    const CONNECTIONS: u32 = 200;
+    const REQUESTS: u64 = 300;
+
+    /// 300 requests are due within 300 us, and 200 answers come at once long after that.
+    #[test]
+    fn a_burst_of_answers_does_not_hold_up_what_is_due() {
+        let origin = Origin { tls: false, host: "127.0.0.1".to_owned(), port: 1 };
+        let requests = Arc::new(RequestSource::get(origin, "/"));
+        let stop = Stop::Requests(NonZeroU64::new(REQUESTS).expect("some"));
+        let mut plan = LoadPlan::closed(requests, NonZeroU32::new(CONNECTIONS).expect("some"), stop);
+        let shape = RateShape::Constant { rate_per_s: 1e6 };
+        plan.pacing = Pacing::Open { shape, arrivals: Arrivals::Constant };
+
+        let (steps, started_ns) = (Rc::new(RefCell::new(Vec::new())), now_ns());
+        let driver = Burst::until(started_ns + 2_000_000, CONNECTIONS, Rc::clone(&steps));
+        let (slices, _seconds) = channel();
+        let work = Work {
+            plan: &plan,
+            address: ([127, 0, 0, 1], 1).into(),
+            source_addresses: &[],
+            tls: None,
+            index: 0,
+            threads: 1,
+            connections: CONNECTIONS,
+            requests: Some(REQUESTS),
+            started_ns,
+            deadline_ns: None,
+            stop: &AtomicBool::new(false),
+            recorder: Recorder::new(started_ns, slices),
+        };
+        let done = Worker::new(work, driver).run().expect("it runs");
+
+        assert_eq!(done.recorder.counts.ok, REQUESTS);
+        let steps = steps.borrow();
+        let left = steps.iter().rposition(|&step| step == Step::Sent).expect("it sent");
+        let longest = steps[..left].split(|&step| step == Step::Sent).map(<[Step]>::len).max();
+        assert_eq!(longest, Some(LOOK_AFTER as usize), "answers taken in a row while a request was due");
+    }
+}
