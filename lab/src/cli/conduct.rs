@@ -122,6 +122,9 @@ impl Conduct {
 
 /// Finds everything a variant needs. What is not installed and no mistake leaves it out, and is said.
 fn prepare(launcher: &Launcher, variant: &mut Variant) -> miette::Result<()> {
+    if let Some(version) = launcher.missing_tomcat(variant) {
+        anstream::eprintln!("fetching Tomcat {version} from Maven Central into the cache");
+    }
     let Err(error) = launcher.prepare(variant) else { return Ok(()) };
     match error.cannot_here() {
         Some(why) => {

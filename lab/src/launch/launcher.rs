@@ -11,7 +11,7 @@ use super::start::{Given, ProbeWay, Start};
 use super::thread_seen;
 use super::tomcat_base::TomcatBase;
 use super::tomcat_distribution::DistributionStore;
-use crate::experiment::{Backend, Variant};
+use crate::experiment::{Backend, Server, Variant};
 use crate::observe::probe::readings::Window;
 use crate::observe::probe::{Instruments, ProbeChoice, ProbeSession, jar};
 use crate::observe::process_tree::ProcessTree;
@@ -66,6 +66,13 @@ impl Launcher {
         Start::check(self, variant)?;
         let Some(backend) = &variant.backend else { return Ok(()) };
         Start::check(self, &behind(variant, backend)).map_err(|error| of_backend(variant, error))
+    }
+
+    /// The version of the Tomcat that [`prepare`](Self::prepare) would fetch first.
+    #[must_use]
+    pub fn missing_tomcat<'a>(&self, variant: &'a Variant) -> Option<&'a str> {
+        let Server::Tomcat { version, .. } = &variant.server else { return None };
+        self.distributions.missing(version)
     }
 
     /// A variant may say it itself, so that the probe's own cost can be measured.

@@ -124,6 +124,14 @@ pub enum DistributionError {
     },
 }
 
+fn pinned(wanted: &str) -> Option<&'static Pinned> {
+    PINNED.iter().find(|it| it.line == wanted || it.version == wanted)
+}
+
+fn is_whole(home: &Path) -> bool {
+    home.join("bin/bootstrap.jar").is_file()
+}
+
 fn known_lines() -> String {
     PINNED.map(|it| format!("\"{}\"", it.line)).join(", ")
 }
@@ -150,17 +158,28 @@ impl DistributionStore {
     /// # Errors
     /// [`DistributionError`].
     pub fn get(&self, wanted: &str) -> Result<Distribution, DistributionError> {
-        let pinned = PINNED.iter().find(|it| it.line == wanted || it.version == wanted);
+        let pinned = pinned(wanted);
         let version = pinned.map_or(wanted, |it| it.version);
         if pinned.is_none() && !is_exact(version) {
             return Err(DistributionError::Unknown(wanted.to_owned()));
         }
-        let home = self.folder.join(format!("apache-tomcat-{version}"));
-        if !home.join("bin/bootstrap.jar").is_file() {
+        let home = self.home(version);
+        if !is_whole(&home) {
             self.install(version, pinned, &home)?;
         }
         let checked = if pinned.is_some() { Checked::Pinned } else { Checked::ByMaven };
         Ok(Distribution { home, version: version.to_owned(), checked })
+    }
+
+    /// The version that [`get`](Self::get) would fetch; `None`: it is here.
+    #[must_use]
+    pub fn missing<'a>(&self, wanted: &'a str) -> Option<&'a str> {
+        let version = pinned(wanted).map_or(wanted, |it| it.version);
+        (!is_whole(&self.home(version))).then_some(version)
+    }
+
+    fn home(&self, version: &str) -> PathBuf {
+        self.folder.join(format!("apache-tomcat-{version}"))
     }
 
     /// Everything happens in a folder beside the place it ends in, and one rename makes it visible: whoever looks finds a whole
@@ -180,12 +199,12 @@ impl DistributionStore {
         let reader = File::open(&archive).map_err(failed)?;
         tar::Archive::new(flate2::read::GzDecoder::new(reader)).unpack(working.path()).map_err(failed)?;
         let unpacked = working.path().join(format!("apache-tomcat-{version}"));
-        if home.exists() && !home.join("bin/bootstrap.jar").is_file() {
+        if home.exists() && !is_whole(home) {
             fs::remove_dir_all(home).map_err(failed)?;
         }
         match fs::rename(unpacked, home) {
             // Another Threadcount was faster.
-            Err(_) if home.join("bin/bootstrap.jar").is_file() => Ok(()),
+            Err(_) if is_whole(home) => Ok(()),
             done => done.map_err(failed),
         }
     }
@@ -273,8 +292,10 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let store =
             store(root.path(), &format!("echo >> {}/calls; {MAKES_AN_ARCHIVE}", root.path().display()));
+        assert_eq!((store.missing("11.0.1"), store.missing("11.0")), (Some("11.0.1"), Some("11.0.24")));
         for _ in 0..2 {
             let distribution = store.get("11.0.1").unwrap();
+            assert_eq!(store.missing("11.0.1"), None);
             assert!(distribution.home.join("bin/bootstrap.jar").is_file());
             assert!(distribution.product().starts_with("Apache Tomcat 11.0.1 (checked by Maven only"));
         }
