@@ -30,7 +30,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 THREADCOUNT = ROOT / "target/release/threadcount"
-# A window begins so long after the probe has got in, and the next one after it has gone.
+# The first window begins so long after the probe has got in.
 SETTLE_S = 1.5
 WINDOW_S = 0.5
 WARM_UP_S = 20
@@ -151,7 +151,6 @@ class Probe:
         gone = self.watch.poll() is not None
         self.watch.terminate()
         self.watch.wait()
-        time.sleep(SETTLE_S)
         if gone:
             raise SystemExit("probe_cost.py: the probe was gone before its time")
 
@@ -208,7 +207,7 @@ def measure(folder, jdk, pairs):
 
 def alive_s(pairs):
     """Long enough for everything that is done to a server."""
-    return int(60 + 2 * WARM_UP_S + 4 * AFTER_ATTACHING_S + 4 * SETTLE_S + 16 * pairs * WINDOW_S)
+    return int(60 + 2 * WARM_UP_S + 4 * AFTER_ATTACHING_S + 2 * SETTLE_S + 16 * pairs * WINDOW_S)
 
 
 def student_t(freedom):

@@ -84,7 +84,7 @@ struct Compare {
     /// Install what is missing first (apt, cargo, go)
     #[arg(long)]
     install: bool,
-    /// Small sizes: under 4 minutes instead of about 18
+    /// Small sizes: to see that everything works, not to quote
     #[arg(long)]
     quick: bool,
     /// Only these tables

@@ -33,9 +33,7 @@ impl Machine {
         Self { busy_before: (!busy.is_empty()).then(|| busy.iter().sum()), ..Self::this() }
     }
 
-    /// This one.
-    #[must_use]
-    pub fn this() -> Self {
+    fn this() -> Self {
         let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
         Self {
             processor: value(&read("/proc/cpuinfo"), "model name").unwrap_or("unknown").to_owned(),

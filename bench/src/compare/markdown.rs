@@ -1,9 +1,10 @@
 //! The comparison as a page to read.
 
 use crate::compare::goals::goals;
-use crate::compare::result::{Comparison, Row, cost_ratio, is_true, row};
-use crate::tool::bare;
+use crate::compare::result::{Comparison, MachineLateness, Row, cost_ratio, is_true, row};
+use crate::compare::sizes::TRUTH_RATE;
 use crate::tool::threadcount::Threadcount;
+use crate::tool::{Quantiles, bare};
 use std::fmt::Write;
 use threadcount_load::report;
 
@@ -127,35 +128,29 @@ fn open_table(of: &Comparison) -> String {
 }
 
 fn truth_table(of: &Comparison) -> String {
-    let cells = |name: String, times: &crate::tool::Quantiles, judged: bool| {
+    let cells = |name: String, times: &Quantiles, rate_per_s: Option<f64>| {
         let mut cells = vec![name];
         cells.extend(times.named().into_iter().zip(of.analytic.named()).map(
             |((_, said), (_, truth))| match (said, truth) {
-                (Some(said), Some(truth)) if judged && !is_true(said, truth) => format!("**{said:.1}**"),
+                (Some(said), Some(truth)) if !is_true(said, truth) => format!("**{said:.1}**"),
                 (Some(said), _) => format!("{said:.1}"),
                 (None, _) => "–".to_owned(),
             },
         ));
+        cells.push(thousands(rate_per_s));
         cells
     };
     let said = of.truth.iter().filter(|row| row.tool != bare::SLEEPING).map(|row| {
         let times =
             row.runs.first().and_then(|run| run.claim.as_ref()).map(|claim| claim.times).unwrap_or_default();
         let closed = if row.closed { " (closed loop)" } else { "" };
-        let mut cells = cells(format!("{}{closed}", name(row)), &times, true);
-        cells.push(thousands(row.rate_per_s()));
-        cells
+        cells(format!("{}{closed}", name(row)), &times, row.rate_per_s())
     });
-    let mut truth = cells("*the truth*".to_owned(), &of.analytic, false);
-    truth.push("2,000".to_owned());
-    let ours = row(&of.truth, Threadcount::IO_URING);
-    let held =
-        ours.and_then(|row| Some((row.rate_per_s(), row.runs.first()?.held_ms?))).map(|(rate, held)| {
-            let mut cells =
-                cells(format!("*the server itself, asked by {}*", Threadcount::IO_URING), &held, true);
-            cells.push(thousands(rate));
-            cells
-        });
+    let truth = cells("*the truth*".to_owned(), &of.analytic, Some(f64::from(TRUTH_RATE)));
+    let held = row(&of.truth, Threadcount::IO_URING).and_then(|row| {
+        let who = format!("*the server itself, asked by {}*", row.tool);
+        Some(cells(who, &row.runs.first()?.held_ms?, row.rate_per_s()))
+    });
     format!(
         "## What each says about a server that stalls 200 ms in every 2 s, asked 2,000 times a second\n\n{}\n\
          Milliseconds; **bold** is off by more than 2 % and more than 1 ms; – is not printed. A closed loop cannot be asked \
@@ -173,12 +168,12 @@ fn truth_table(of: &Comparison) -> String {
 
 /// What nobody can do anything about.
 fn machine_lateness(of: &Comparison) -> String {
-    let run = row(&of.truth, bare::SLEEPING).and_then(|row| row.runs.first());
-    let late = run.and_then(|run| Some((run.answers, run.claim.as_ref()?.late?)));
-    let Some(((requests, late), p90)) = late.zip(of.machine_p90_ms()) else { return String::new() };
+    let Some(MachineLateness { requests, late, p90_ms }) = of.machine_lateness() else {
+        return String::new();
+    };
     format!(
         " The bare sleeping loop, which does nothing but send the same {} requests when they are due, sent {late} of them more \
-         than 1 ms late: that is the machine, and it alone puts p90 at {p90:.1} ms.",
+         than 1 ms late: that is the machine, and it alone puts p90 at {p90_ms:.1} ms.",
         thousands(Some(requests as f64))
     )
 }
@@ -263,7 +258,7 @@ pub(crate) mod tests {
     use crate::compare::machine::Machine;
     use crate::compare::result::tests::costing;
     use crate::compare::result::{Run, SCHEMA};
-    use crate::tool::{Claim, Quantiles};
+    use crate::tool::Claim;
 
     fn saying(tool: &str, p95: f64) -> Row {
         let times = Quantiles {

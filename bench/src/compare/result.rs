@@ -82,17 +82,28 @@ pub struct Run {
 }
 
 impl Comparison {
-    /// What the machine alone makes of the truth server's p90, which is truly 0 and lies exactly where the waiting begins: every
-    /// request that is held up pushes one with a known wait below it, and those lie as close together as the requests. `None`:
-    /// nobody counted.
+    /// How late the machine lets anybody be for the truth server; `None`: nobody counted.
     #[must_use]
-    pub fn machine_p90_ms(&self) -> Option<f64> {
+    pub fn machine_lateness(&self) -> Option<MachineLateness> {
         let run = row(&self.truth, bare::SLEEPING)?.runs.first()?;
+        let late = run.claim.as_ref()?.late?;
         let periods = (run.answers as f64 / (f64::from(TRUTH_RATE) * EVERY.as_secs_f64())).round();
         let per_ms = periods * f64::from(TRUTH_RATE) / 1e3;
-        let late = run.claim.as_ref()?.late? as f64;
-        (periods > 0.0).then(|| late / per_ms)
+        let p90_ms = late as f64 / per_ms;
+        (periods > 0.0).then_some(MachineLateness { requests: run.answers, late, p90_ms })
     }
+}
+
+/// What a loop that only sleeps and sends shows of the machine.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MachineLateness {
+    /// Requests that were due.
+    pub requests: u64,
+    /// Those of them that left more than a millisecond late.
+    pub late: u64,
+    /// What that alone makes of the truth server's p90, which is truly 0 and lies exactly where the waiting begins: every
+    /// request that is held up pushes one with a known wait below it, and those lie as close together as the requests.
+    pub p90_ms: f64,
 }
 
 impl Row {

@@ -49,11 +49,7 @@ impl<'a> Runner<'a> {
         };
         fs::create_dir_all(&folder)?;
         let mut command = Command::new(&self.toolbox.bench);
-        child::pin(command.args(server), self.cores.server);
-        if is_urgent {
-            child::urgent(&mut command);
-        }
-        let server = ServerProcess::start(&mut command)?;
+        let server = ServerProcess::start(placed(command.args(server), self.cores.server, is_urgent))?;
         let job = Job { url: server.url(), ..dry };
         let Some(call) = tool.call(&job) else { return Ok(None) };
         let line = format!("{} {}", tool.program(), call.args.join(" "));
@@ -80,11 +76,7 @@ impl<'a> Runner<'a> {
             .stdout(File::create(job.folder.join("stdout"))?)
             .stderr(File::create(job.folder.join("stderr"))?);
         let limit = job.load.lasts() * 2 + Duration::from_secs(20);
-        child::pin(&mut command, self.cores.client);
-        if is_urgent {
-            child::urgent(&mut command);
-        }
-        child::run(&mut command, limit, |_| {})
+        child::run(placed(&mut command, self.cores.client, is_urgent), limit, |_| {})
     }
 }
 
@@ -93,6 +85,11 @@ impl Drop for Runner<'_> {
         // Only temporary files are left behind when this fails.
         let _ = fs::remove_dir_all(&self.folder);
     }
+}
+
+fn placed(command: &mut Command, core: usize, is_urgent: bool) -> &mut Command {
+    let command = child::pin(command, core);
+    if is_urgent { child::urgent(command) } else { command }
 }
 
 /// The text that holds a tool's figures.

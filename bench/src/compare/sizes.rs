@@ -60,7 +60,7 @@ pub const OPEN_RATE: u32 = 5_000;
 pub const MEMORY_DELAY: Duration = Duration::from_millis(300);
 
 impl Sizes {
-    /// About 18 minutes with every tool: nine rounds.
+    /// Nine rounds.
     #[must_use]
     pub fn full() -> Self {
         Self {
@@ -74,7 +74,7 @@ impl Sizes {
         }
     }
 
-    /// Under 4 minutes: fewer, shorter rounds. Good enough to see that everything works, not to quote.
+    /// Fewer, shorter rounds. Good enough to see that everything works, not to quote.
     #[must_use]
     pub fn quick() -> Self {
         Self {

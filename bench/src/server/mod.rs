@@ -93,14 +93,7 @@ impl Counts {
         let seconds = ns as f64 / 1e9;
         let rate_per_s = if ns == 0 { 0.0 } else { self.answers as f64 / seconds };
         let &Self { requests, answers, refused, most_open, .. } = self;
-        let held_ms = self.held.summary().map(|times| Quantiles {
-            p50: Some(times.p50),
-            p90: Some(times.p90),
-            p95: Some(times.p95),
-            p99: Some(times.p99),
-            p99_9: Some(times.p99_9),
-            max: Some(times.max),
-        });
+        let held_ms = self.held.summary().map(Quantiles::from);
         Served { requests, answers, connections: most_open, refused, seconds, rate_per_s, held_ms }
     }
 }

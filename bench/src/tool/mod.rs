@@ -17,6 +17,7 @@ pub use toolbox::Toolbox;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
+use threadcount_load::times::TimesSummary;
 
 /// What a tool is asked to send.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -137,6 +138,19 @@ pub struct Quantiles {
     pub p99: Option<f64>,
     pub p99_9: Option<f64>,
     pub max: Option<f64>,
+}
+
+impl From<TimesSummary> for Quantiles {
+    fn from(times: TimesSummary) -> Self {
+        Self {
+            p50: Some(times.p50),
+            p90: Some(times.p90),
+            p95: Some(times.p95),
+            p99: Some(times.p99),
+            p99_9: Some(times.p99_9),
+            max: Some(times.max),
+        }
+    }
 }
 
 impl Quantiles {

@@ -57,14 +57,7 @@ impl Tool for Threadcount {
     fn claim(&self, output: &str) -> Result<Claim, String> {
         let report: LoadReport = serde_json::from_str(output)
             .map_err(|error| format!("{}: {error}", unreadable("threadcount", "report")))?;
-        let times = report.response_time_ms.map_or_else(Quantiles::default, |t| Quantiles {
-            p50: Some(t.p50),
-            p90: Some(t.p90),
-            p95: Some(t.p95),
-            p99: Some(t.p99),
-            p99_9: Some(t.p99_9),
-            max: Some(t.max),
-        });
+        let times = report.response_time_ms.map(Quantiles::from).unwrap_or_default();
         Ok(Claim {
             answers: Some(report.requests.ok),
             failed: Some(report.requests.failed),

@@ -128,6 +128,11 @@ fn pinned(wanted: &str) -> Option<&'static Pinned> {
     PINNED.iter().find(|it| it.line == wanted || it.version == wanted)
 }
 
+/// The version of a line or of an exact version.
+fn meant(wanted: &str) -> Option<&str> {
+    pinned(wanted).map(|it| it.version).or_else(|| is_exact(wanted).then_some(wanted))
+}
+
 fn is_whole(home: &Path) -> bool {
     home.join("bin/bootstrap.jar").is_file()
 }
@@ -158,11 +163,8 @@ impl DistributionStore {
     /// # Errors
     /// [`DistributionError`].
     pub fn get(&self, wanted: &str) -> Result<Distribution, DistributionError> {
+        let version = meant(wanted).ok_or_else(|| DistributionError::Unknown(wanted.to_owned()))?;
         let pinned = pinned(wanted);
-        let version = pinned.map_or(wanted, |it| it.version);
-        if pinned.is_none() && !is_exact(version) {
-            return Err(DistributionError::Unknown(wanted.to_owned()));
-        }
         let home = self.home(version);
         if !is_whole(&home) {
             self.install(version, pinned, &home)?;
@@ -171,11 +173,10 @@ impl DistributionStore {
         Ok(Distribution { home, version: version.to_owned(), checked })
     }
 
-    /// The version that [`get`](Self::get) would fetch; `None`: it is here.
+    /// The version that [`get`](Self::get) would fetch; `None`: it is here, or there is no such version.
     #[must_use]
     pub fn missing<'a>(&self, wanted: &'a str) -> Option<&'a str> {
-        let version = pinned(wanted).map_or(wanted, |it| it.version);
-        (!is_whole(&self.home(version))).then_some(version)
+        meant(wanted).filter(|version| !is_whole(&self.home(version)))
     }
 
     fn home(&self, version: &str) -> PathBuf {
@@ -293,6 +294,7 @@ mod tests {
         let store =
             store(root.path(), &format!("echo >> {}/calls; {MAKES_AN_ARCHIVE}", root.path().display()));
         assert_eq!((store.missing("11.0.1"), store.missing("11.0")), (Some("11.0.1"), Some("11.0.24")));
+        assert_eq!(store.missing("9"), None, "no such version is ever fetched");
         for _ in 0..2 {
             let distribution = store.get("11.0.1").unwrap();
             assert_eq!(store.missing("11.0.1"), None);

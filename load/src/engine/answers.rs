@@ -30,9 +30,7 @@ impl<D: Driver> Worker<'_, D> {
         if self.to_send.len() < D::BATCH {
             return Ok(());
         }
-        // Stamped now, so it leaves now.
-        self.flush()?;
-        self.driver.submit()
+        self.send_now()
     }
 
     fn on_received(&mut self, slot: Slot, chunk: Chunk, now_ns: Nanos, stamp_ns: Option<Nanos>) {

@@ -48,6 +48,16 @@ impl<D: Driver> Worker<'_, D> {
         self.connect(slot, now_ns);
     }
 
+    /// Sends the requests that were begun on free connections without waiting for anything else: what is stamped now leaves
+    /// now.
+    pub(super) fn send_now(&mut self) -> io::Result<()> {
+        if self.to_send.is_empty() {
+            return Ok(());
+        }
+        self.flush()?;
+        self.driver.submit()
+    }
+
     /// Stamps and sends the requests that were begun on free connections.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         if self.to_send.is_empty() {

@@ -148,20 +148,11 @@ impl<'a, D: Driver> Worker<'a, D> {
             taken += 1;
             if self.pace.is_open() && taken % LOOK_AFTER == 0 {
                 now = now_ns();
-                self.send_due(now)?;
+                self.begin_due(now);
+                self.send_now()?;
             }
         }
         Ok(now)
-    }
-
-    /// Sends what is due without waiting for anything else.
-    fn send_due(&mut self, now_ns: Nanos) -> io::Result<()> {
-        self.begin_due(now_ns);
-        if self.to_send.is_empty() {
-            return Ok(());
-        }
-        self.flush()?;
-        self.driver.submit()
     }
 
     /// Until when there is nothing to do unless something happens.
