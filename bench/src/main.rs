@@ -190,14 +190,17 @@ impl Bare {
 impl Compare {
     fn run(self) -> io::Result<()> {
         let (json, page) = (self.out.join("benchmarks.json"), self.out.join("benchmarks.md"));
-        let comparison: Comparison =
-            if self.rewrite { serde_json::from_str(&fs::read_to_string(&json)?)? } else { self.measure()? };
-        fs::write(&json, serde_json::to_string_pretty(&comparison)? + "\n")?;
+        let comparison: Comparison = if self.rewrite {
+            serde_json::from_str(&fs::read_to_string(&json)?)?
+        } else {
+            let measured = self.measure()?;
+            fs::write(&json, serde_json::to_string_pretty(&measured)? + "\n")?;
+            measured
+        };
         fs::write(&page, compare::markdown::page(&comparison))?;
         for goal in compare::goals::goals(&comparison) {
             let holds = goal.holds.map_or("not measured", |holds| if holds { "reached" } else { "MISSED" });
-            let floor =
-                goal.floor.map_or_else(String::new, |floor| format!("; the bare loop itself: {floor}"));
+            let floor = goal.floor.map_or_else(String::new, |floor| format!("; the floor here: {floor}"));
             println!("{holds}: {}: {} ({}{floor})", goal.what, goal.measured.unwrap_or_default(), goal.limit);
         }
         println!("{}", page.display());
