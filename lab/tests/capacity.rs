@@ -5,7 +5,7 @@
 use assert_cmd::cargo::cargo_bin;
 use serde_json::Value;
 use std::fs;
-use std::process::Command;
+use std::process::{Command, Output};
 
 const DELAY_SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/delay.py");
 
@@ -25,12 +25,31 @@ fn a_server_of_eight_workers_sustains_what_eight_workers_can_do_and_no_more() {
     eprintln!("this machine is too busy to find a capacity: each of {TRIES} searches said so");
 }
 
-/// Searches once: was it found? What the result says has to be right in either case.
-fn searched() -> bool {
+/// A server that takes every request for ever and answers none: as a JVM whose heap has been filled by those that wait.
+#[test]
+fn a_server_that_goes_silent_ends_the_search_and_its_log_says_why() {
+    let (document, output) = search("{WORKERS: 8, SILENT_AFTER: 250}");
+    let search = &document["records"][0]["capacity"];
+    assert_eq!(search["ended"], "silent", "{search:#}");
+    let steps = search["steps"].as_array().unwrap();
+    let last = &steps.last().unwrap()["asked_per_s"];
+    let why = format!(
+        "after {:.0}/s it answered nothing any more, not one request in 10 s; its log: java.lang.OutOfMemoryError: as a \
+         JVM would say it",
+        last.as_f64().unwrap()
+    );
+    assert_eq!(search["why"], why, "{search:#}");
+    assert!(search["sustained_per_s"].as_f64().unwrap() < last.as_f64().unwrap(), "{search:#}");
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(shown.contains("or more with p99 within 400 ms: after"), "{shown}");
+}
+
+/// Runs a search against the delay server with such an environment; gives its result and what the command said.
+fn search(env: &str) -> (Value, Output) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("mine.yaml");
     let text = format!(
-        "question: q\nserver: {{command: \"python3 {DELAY_SERVER} {{port}} 50\"}}\nenv: {{WORKERS: 8}}\n\
+        "question: q\nserver: {{command: \"python3 {DELAY_SERVER} {{port}} 50\"}}\nenv: {env}\n\
          request: /\nwarmup: 300ms\nvariants: {{eight: {{}}}}\nclaims: [eight.capacity <= 168/s]\n\
          loads: [{{capacity: {{p99: 400ms, from: 50/s, to: 1000/s, resolution: 20%}}, duration: 2s, runs: 1}}]\n"
     );
@@ -42,9 +61,13 @@ fn searched() -> bool {
         .arg(&path)
         .output()
         .unwrap();
+    (serde_json::from_str(&fs::read_to_string(out.join("result.json")).unwrap()).unwrap(), output)
+}
+
+/// Searches once: was it found? What the result says has to be right in either case.
+fn searched() -> bool {
+    let (document, output) = search("{WORKERS: 8}");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    let document: Value =
-        serde_json::from_str(&fs::read_to_string(out.join("result.json")).unwrap()).unwrap();
     // A run that was disturbed by other tests may be repeated: each of them must be right.
     let records = document["records"].as_array().unwrap();
     let found: Vec<f64> = records.iter().filter_map(capacity_of).collect();

@@ -4,6 +4,9 @@
 //! rate that is reported has been sustained in two. On the way up one sustained step more is enough, because the next
 //! rate asks for more anyway.
 //!
+//! Where the machine is nearly full, growth is by what it has left and a little more: twice the rate would teach
+//! nothing, and can be the end of a server (seen: 6,600 connections that waited filled a heap of 512 MB for good).
+//!
 //! A rate at which the load generator was the bottleneck is a bound of another kind: nothing above it is tried, and
 //! unless the server's own bound turns up below it, the search ends with "at least".
 
@@ -16,6 +19,8 @@ const HALVINGS: i32 = 6;
 const DECIDES: u32 = 2;
 /// A search that takes more steps than this is contradicting itself.
 const MOST_STEPS: u32 = 40;
+/// How far growth goes beyond what the machine's cores seem to have left: the cost of a request falls with the rate.
+const BEYOND_HEADROOM: f64 = 1.25;
 /// The golden ratio's fraction: its multiples fill 0 to 1 evenly, whatever the number of rounds.
 const SPREAD: f64 = 0.618_033_988_75;
 
@@ -25,6 +30,7 @@ pub struct Search {
     spec: Capacity,
     first_per_s: f64,
     tried: Vec<Tried>,
+    went_silent: bool,
 }
 
 /// What to do next.
@@ -51,6 +57,8 @@ struct Tried {
     sustained: u32,
     broken: u32,
     generator: u32,
+    /// How many times as much the machine's cores could have done, by its last step; infinite where nobody knows.
+    headroom: f64,
 }
 
 impl Tried {
@@ -92,16 +100,18 @@ impl Search {
     pub fn new(spec: Capacity, round: u32) -> Self {
         let share = (f64::from(round) * SPREAD).fract();
         let first_per_s = rounded(spec.from_per_s * (1.0 + spec.resolution).powf(share));
-        Self { spec, first_per_s: first_per_s.min(spec.to_per_s), tried: Vec::new() }
+        Self { spec, first_per_s: first_per_s.min(spec.to_per_s), tried: Vec::new(), went_silent: false }
     }
 
-    /// Says what a step at `rate_per_s` showed.
-    pub fn tell(&mut self, rate_per_s: f64, verdict: StepVerdict) {
+    /// Says what a step at `rate_per_s` showed, and how many times as much the machine's cores could have done
+    /// (`None`: nobody knows).
+    pub fn tell(&mut self, rate_per_s: f64, verdict: StepVerdict, headroom: Option<f64>) {
         let same = |tried: &&mut Tried| tried.rate_per_s.total_cmp(&rate_per_s).is_eq();
-        let mut fresh = Tried { rate_per_s, sustained: 0, broken: 0, generator: 0 };
+        let mut fresh = Tried { rate_per_s, sustained: 0, broken: 0, generator: 0, headroom: 0.0 };
         let known = self.tried.iter_mut().find(same);
         let is_new = known.is_none();
         let tried = known.unwrap_or(&mut fresh);
+        tried.headroom = headroom.unwrap_or(f64::INFINITY);
         match verdict {
             StepVerdict::Sustained => tried.sustained += 1,
             StepVerdict::Broken => tried.broken += 1,
@@ -112,11 +122,19 @@ impl Search {
         }
     }
 
+    /// Says that the server answers nothing any more: whatever is asked of it now would say nothing about a rate.
+    pub const fn tell_silence(&mut self) {
+        self.went_silent = true;
+    }
+
     /// What to do next.
     #[must_use]
     pub fn next(&self) -> Next {
         let bound = self.lowest(|tried| tried.is_bound());
         let held = self.highest_held(bound);
+        if self.went_silent {
+            return done(held, SearchEnd::Silent);
+        }
         if self.tried.iter().map(|tried| tried.steps()).sum::<u32>() >= MOST_STEPS {
             return done(held, SearchEnd::Undecided);
         }
@@ -134,7 +152,8 @@ impl Search {
     fn grow(&self, held: Tried) -> Next {
         match held.rate_per_s {
             rate if rate < self.spec.to_per_s => {
-                step(rounded(rate * GROWTH).max(rate).min(self.spec.to_per_s))
+                let growth = (held.headroom * BEYOND_HEADROOM).clamp(BEYOND_HEADROOM, GROWTH);
+                step(rounded(rate * growth).max(rate).min(self.spec.to_per_s))
             }
             _ if held.is_sure() => done(Some(held), SearchEnd::Ceiling),
             rate => step(rate),
@@ -204,7 +223,7 @@ mod tests {
         loop {
             match search.next() {
                 Next::Step { rate_per_s } => {
-                    search.tell(rate_per_s, answer(rates.len(), rate_per_s));
+                    search.tell(rate_per_s, answer(rates.len(), rate_per_s), None);
                     rates.push(rate_per_s);
                 }
                 end => return (rates, end),
@@ -305,6 +324,32 @@ mod tests {
         };
         let (_, end) = searched(spec(1_000.0, 1e6, 0.1), both);
         assert_eq!(end, found(4_757.0));
+    }
+
+    #[test]
+    fn on_a_nearly_full_machine_it_grows_by_what_is_left_and_a_little_more() {
+        let next_after = |headroom| {
+            let mut search = Search { first_per_s: 1_000.0, ..Search::new(spec(1_000.0, 1e6, 0.05), 1) };
+            search.tell(1_000.0, StepVerdict::Sustained, headroom);
+            search.next()
+        };
+        assert_eq!(next_after(None), step(2_000.0));
+        assert_eq!(next_after(Some(20.0)), step(2_000.0));
+        assert_eq!(next_after(Some(1.2)), step(1_500.0));
+        assert_eq!(next_after(Some(0.9)), step(1_250.0), "what cannot be is no reason to stand still");
+    }
+
+    #[test]
+    fn a_server_that_answers_nothing_any_more_ends_the_search_with_what_it_had_sustained() {
+        let mut search = Search { first_per_s: 1_000.0, ..Search::new(spec(1_000.0, 1e6, 0.05), 1) };
+        search.tell(1_000.0, StepVerdict::Sustained, None);
+        search.tell(2_000.0, StepVerdict::Broken, None);
+        search.tell_silence();
+        let silent = |sustained_per_s| Next::Done { sustained_per_s, ended: SearchEnd::Silent };
+        assert_eq!(search.next(), silent(Some(1_000.0)));
+        let mut at_once = Search::new(spec(1_000.0, 1e6, 0.05), 1);
+        at_once.tell_silence();
+        assert_eq!(at_once.next(), silent(None));
     }
 
     #[test]

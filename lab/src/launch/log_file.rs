@@ -16,6 +16,13 @@ pub fn tail(path: &Path) -> Vec<String> {
     read_end(path).map(|text| last_lines(&text)).unwrap_or_default()
 }
 
+/// The last line that names an error, in the words of a JVM or of its server.
+#[must_use]
+pub fn last_trouble(lines: &[String]) -> Option<&String> {
+    let names_one = |line: &&String| ["Error", "Exception", "SEVERE"].iter().any(|word| line.contains(word));
+    lines.iter().rev().find(names_one)
+}
+
 fn read_end(path: &Path) -> io::Result<String> {
     let mut file = File::open(path)?;
     let length = file.metadata()?.len();
@@ -43,6 +50,14 @@ mod tests {
         let tail = tail(&path);
         assert_eq!(tail.len(), LINES);
         assert_eq!(tail.last().unwrap(), "line 99");
+    }
+
+    #[test]
+    fn the_last_trouble_is_the_last_line_that_names_an_error() {
+        let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+        let log = lines("java.io.IOException: a\njava.lang.OutOfMemoryError: heap\n\tat A.b(A.java:1)");
+        assert_eq!(last_trouble(&log).unwrap(), "java.lang.OutOfMemoryError: heap");
+        assert_eq!(last_trouble(&lines("started\nready")), None);
     }
 
     #[test]

@@ -31,6 +31,9 @@ pub enum SearchEnd {
     /// Above the rate that is sustained the load generator was the bottleneck: the capacity is at least that rate, and
     /// nobody knows how much more.
     Generator,
+    /// After a step the server answered nothing any more: it sustains the rate that is given, and how much more is not
+    /// known.
+    Silent,
     /// Not even a small part of the first rate is sustained.
     Nothing,
     /// The steps contradict each other for too long.
@@ -65,6 +68,9 @@ pub struct CapacityStep {
     pub failed: u64,
     /// CPU of the server, in cores.
     pub cpu_cores: Option<f64>,
+    /// CPU in use on the whole machine, in cores: the server, the generator and everything else.
+    #[serde(default)]
+    pub machine_cpu_cores: Option<f64>,
     /// The busiest generator thread's share of one core.
     pub generator_share: f64,
     /// What it showed.

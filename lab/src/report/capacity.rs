@@ -38,7 +38,10 @@ fn sustained(name: &str, mean: f64, found: &[f64], limit: &str, last: &CapacityS
         1 => "in one round".to_owned(),
         rounds => format!("{} to {} in {rounds} rounds", words::number(lowest), words::number(highest)),
     };
-    let why = if last.ended == SearchEnd::Found { format!("; {}", last.why) } else { String::new() };
+    let why = match last.ended {
+        SearchEnd::Found | SearchEnd::Silent => format!("; {}", last.why),
+        _ => String::new(),
+    };
     format!("{name} sustains {rate} with {limit} ({rounds}){why}")
 }
 
@@ -55,7 +58,9 @@ fn not_found(name: &str, searched: &[&Record]) -> String {
                 "{name} sustains {rate} or more with {limit}: the load generator was the bottleneck above it ({why})"
             )
         }
-        (Some(rate), SearchEnd::Ceiling) => format!("{name} sustains {rate} or more with {limit}: {why}"),
+        (Some(rate), SearchEnd::Ceiling | SearchEnd::Silent) => {
+            format!("{name} sustains {rate} or more with {limit}: {why}")
+        }
         (Some(rate), _) => format!("{name} seems to sustain {rate} with {limit}: {why}"),
         (None, _) => format!("{name} sustained no rate with {limit}: {why}"),
     }

@@ -2,11 +2,13 @@
 
 use super::load_plan::at_rate;
 use super::watch::{Event, Watch};
-use super::{Measurement, RunError, Runner};
+use super::{Measurement, RunError, Runner, settle};
 use crate::capacity::{Next, Search, StepFigures, judge};
 use crate::experiment::LoadSpec;
 use crate::experiment::capacity::Capacity;
 use crate::launch::launcher::RunningServer;
+use crate::launch::log_file;
+use crate::observe::machine;
 use crate::record::Record;
 use crate::record::capacity::{CapacitySearch, CapacityStep, SearchEnd, StepVerdict};
 use threadcount_load::report::LoadReport;
@@ -28,13 +30,16 @@ impl Runner<'_> {
             match search.next() {
                 Next::Step { rate_per_s } => {
                     // The backlog of one step must not be the next one's.
-                    self.settle(load, server, Some(spec.limit_ms), "between two steps")?;
+                    if !self.settle(load, server, Some(spec.limit_ms), "between two steps")? {
+                        search.tell_silence();
+                        continue;
+                    }
                     let plan = at_rate(load, &server.url, rate_per_s, spec.connections_at(rate_per_s))?;
                     let measurement = self.measure(plan, server, None, watch)?;
                     self.check(server, "measured")?;
                     let step = step(&spec, rate_per_s, &measurement);
                     watch.event(Event::Step(&step));
-                    search.tell(rate_per_s, step.verdict);
+                    search.tell(rate_per_s, step.verdict, headroom(&step));
                     if step.verdict == StepVerdict::Sustained {
                         sustained.retain(|(rate, _)| rate.total_cmp(&rate_per_s).is_ne());
                         sustained.push((rate_per_s, measurement));
@@ -44,7 +49,7 @@ impl Runner<'_> {
                 Next::Done { sustained_per_s, ended } => {
                     let found = so_far(record, &spec);
                     (found.sustained_per_s, found.ended) = (sustained_per_s, ended);
-                    found.why = why(found);
+                    found.why = why(found, &server.log_tail());
                     let why = found.why.clone();
                     let best = sustained.into_iter().find(|(rate, _)| Some(*rate) == sustained_per_s);
                     return best
@@ -80,15 +85,33 @@ fn step(spec: &Capacity, rate_per_s: f64, measurement: &Measurement) -> Capacity
         p99_ms: figures.times_ms.map(|times| times.p99),
         max_ms: figures.times_ms.map(|times| times.max),
         failed: figures.failed,
-        cpu_cores: cost.map(|cost| cost.cpu_cores),
+        cpu_cores: cost.as_ref().map(|cost| cost.cpu_cores),
+        machine_cpu_cores: cost.as_ref().map(|cost| cost.machine_cpu_cores),
         generator_share: report.generator.cpu_share,
         verdict: judged.verdict,
         why: judged.why,
     }
 }
 
-/// What the lowest rate above the sustained one showed, or why there is none.
-fn why(search: &CapacitySearch) -> String {
+/// How many times what they did the machine's cores could have done.
+fn headroom(step: &CapacityStep) -> Option<f64> {
+    let busy = step.machine_cpu_cores.filter(|&busy| busy > 0.0)?;
+    Some(f64::from(machine::cores()) / busy)
+}
+
+/// What the lowest rate above the sustained one showed, or why there is none; of a server that went silent the last
+/// rate, and what its log says.
+fn why(search: &CapacitySearch, log_tail: &[String]) -> String {
+    if search.ended == SearchEnd::Silent {
+        let after = search.steps.last().map_or_else(
+            || "before the first step".to_owned(),
+            |step| format!("after {:.0}/s", step.asked_per_s),
+        );
+        let limit_s = settle::LIMIT.as_secs();
+        let trouble = log_file::last_trouble(log_tail);
+        let said = trouble.map(|line| format!("; its log: {}", line.trim())).unwrap_or_default();
+        return format!("{after} it answered nothing any more, not one request in {limit_s} s{said}");
+    }
     let above = |step: &&CapacityStep| search.sustained_per_s.is_none_or(|held| step.asked_per_s > held);
     let wanted = match search.ended {
         SearchEnd::Generator => StepVerdict::Generator,
@@ -123,6 +146,7 @@ mod tests {
             max_ms: None,
             failed: 0,
             cpu_cores: None,
+            machine_cpu_cores: None,
             generator_share: 0.1,
             verdict,
             why: (!why.is_empty()).then(|| why.to_owned()),
@@ -130,7 +154,7 @@ mod tests {
     }
 
     fn ended(ended: SearchEnd) -> String {
-        why(&CapacitySearch {
+        let search = CapacitySearch {
             limit: "p99 within 200 ms".into(),
             sustained_per_s: Some(1_000.0),
             ended,
@@ -142,13 +166,19 @@ mod tests {
                 tried(2_000.0, StepVerdict::Broken, "p99 was 900 ms"),
                 tried(1_050.0, StepVerdict::Broken, "p99 was 201 ms"),
             ],
-        })
+        };
+        why(&search, &["java.lang.OutOfMemoryError: Java heap space".to_owned(), "\tat A.b".to_owned()])
     }
 
     #[test]
     fn what_ended_the_search_is_the_lowest_step_above_the_rate_that_is_sustained() {
         assert_eq!(ended(SearchEnd::Found), "at 1050/s p99 was 201 ms");
         assert_eq!(ended(SearchEnd::Generator), "at 4000/s it used 97 % of a core");
+        assert_eq!(
+            ended(SearchEnd::Silent),
+            "after 1050/s it answered nothing any more, not one request in 10 s; its log: \
+             java.lang.OutOfMemoryError: Java heap space"
+        );
         assert_eq!(ended(SearchEnd::Ceiling), "no higher rate may be tried; raise `to:`");
     }
 }

@@ -84,7 +84,8 @@ impl Runner<'_> {
             judged_by: test.judged_by().to_owned(),
         });
         self.check(server, "warming up")?;
-        self.settle(load, server, None, "warming up")
+        self.settle(load, server, None, "warming up")?;
+        Ok(())
     }
 }
 

@@ -87,6 +87,7 @@ mod tests {
             max_ms: None,
             failed: 0,
             cpu_cores: None,
+            machine_cpu_cores: None,
             generator_share: 0.1,
             verdict,
             why: None,
