@@ -10,8 +10,9 @@ there before.
 
 A JVM that has been attached to may be compiled a little differently, for better or worse, so one JVM tells little: each of `--jvms`
 is fresh and gives one ratio. Printed are their mean and the 95 % interval (Student's t over the logarithms), and the CPU of the
-probe's and the flight recorder's own threads, which the kernel counts exactly. The servers have core 0, the generator core 1.
-Compared are the rate, and the CPU time of the whole server process per request, because that is what limits a server whose core
+probe's and the flight recorder's own threads, which the kernel counts exactly. The servers have core 0, the generator core 1, and so
+have the servers' compiler threads: what they still have to do differs from JVM to JVM by more than the probe costs, and is no part of
+its lasting cost. For the same reason their CPU is not in that of a request. Compared are the rate, and the CPU time of the server process per request, because that is what limits a server whose core
 is full. Attaching, and most of what the JVM then compiles anew, is over when a window begins; what attaching takes is said apart.
 """
 
@@ -20,6 +21,7 @@ import contextlib
 import dataclasses
 import json
 import math
+import os
 import pathlib
 import re
 import statistics
@@ -33,9 +35,10 @@ THREADCOUNT = ROOT / "target/release/threadcount"
 # The first window begins so long after the probe has got in.
 SETTLE_S = 1.5
 WINDOW_S = 0.5
-WARM_UP_S = 20
+WARM_UP_S = 25
 # Attaching may make the JVM compile anew.
 AFTER_ATTACHING_S = 12
+COMPILERS = ("C1 CompilerThre", "C2 CompilerThre")
 OWN_THREADS = ("threadcount-pro", "JFR ")
 # One request a second keeps the server alive without being seen.
 EXPERIMENT = """question: What does the probe cost?
@@ -81,16 +84,30 @@ class Server:
         """CPU of the whole process, ended threads included: clock_getcpuclockid(3)."""
         return time.clock_gettime((~self.pid << 3) | 2)
 
-    def own_threads_cpu_s(self):
-        """CPU of the threads that are there because of the probe."""
-        total_ns = 0
+    def threads(self, names):
+        """The threads with such names."""
         for task in pathlib.Path(f"/proc/{self.pid}/task").iterdir():
-            try:
-                if (task / "comm").read_text().startswith(OWN_THREADS):
-                    total_ns += int((task / "schedstat").read_text().split()[0])
-            except FileNotFoundError:
-                pass  # It has just ended.
-        return total_ns / 1e9
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # It has just ended.
+                if (task / "comm").read_text().startswith(names):
+                    yield task
+
+    def cpu_by_thread_s(self, names):
+        """CPU of each of the threads with such names."""
+        used = {}
+        for task in self.threads(names):
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                used[task.name] = int((task / "schedstat").read_text().split()[0]) / 1e9
+        return used
+
+    def cpu_of_s(self, names, since):
+        """CPU of the threads with such names since then. One that has ended since was idle: the JVM ends no other."""
+        return sum(used_s - since.get(thread, 0) for thread, used_s in self.cpu_by_thread_s(names).items())
+
+    def send_compilers_away(self):
+        """To the generator's core, which has time to spare. The JVM makes new ones when it likes."""
+        for task in self.threads(COMPILERS):
+            with contextlib.suppress(ProcessLookupError):
+                os.sched_setaffinity(int(task.name), {1})
 
 
 @dataclasses.dataclass
@@ -123,11 +140,13 @@ def java_below(pid):
 
 def window(server, seconds=WINDOW_S):
     command = [THREADCOUNT, "load", server.url, "-c", "64", "-d", f"{seconds * 1000:.0f}ms", "--cores", "1", "--json"]
-    cpu_s, own_s, began = server.cpu_s(), server.own_threads_cpu_s(), time.monotonic()
+    server.send_compilers_away()
+    compilers, own, cpu_s = server.cpu_by_thread_s(COMPILERS), server.cpu_by_thread_s(OWN_THREADS), server.cpu_s()
+    began = time.monotonic()
     load = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     took = time.monotonic() - began
-    own_cores = (server.own_threads_cpu_s() - own_s) / took
-    cpu_us = (server.cpu_s() - cpu_s) / load["requests"]["ok"] * 1e6
+    own_cores = server.cpu_of_s(OWN_THREADS, own) / took
+    cpu_us = (server.cpu_s() - cpu_s - server.cpu_of_s(COMPILERS, compilers)) / load["requests"]["ok"] * 1e6
     return Window(load["rate_per_s"]["completed"], cpu_us, own_cores)
 
 

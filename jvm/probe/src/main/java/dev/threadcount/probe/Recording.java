@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.ToDoubleBiFunction;
 import jdk.jfr.Configuration;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingStream;
@@ -24,6 +25,7 @@ final class Recording implements Closeable {
     private static final int FIRST_EPHEMERAL_PORT = 32_768;
     private static final Site NOWHERE = new Site(null, null, null);
     private static final Duration MARK_PERIOD = Duration.ofMillis(200);
+    private static final ToDoubleBiFunction<Long, Long> ALL = (beganNs, endedNs) -> 1.0;
 
     private final RecordingStream stream;
     private final Output output;
@@ -34,6 +36,7 @@ final class Recording implements Closeable {
     private final AtomicLong virtualStarted = new AtomicLong();
     private final AtomicLong virtualEnded = new AtomicLong();
     private final AtomicLong submitFailed = new AtomicLong();
+    private LooksForWaits looksForWaits;
     private long eventsUntilNs;
 
     Recording(Options options, Output output, Clock clock, Monitors monitors) {
@@ -47,7 +50,7 @@ final class Recording implements Closeable {
         watchSafepoints();
         watchRunningThreads();
         watchPins(options.pinnedThreshold());
-        watchWaits(options.level());
+        watchWaits(options);
         watchNativeMemory();
         watchVirtualThreads(options.level());
         markTime();
@@ -68,6 +71,9 @@ final class Recording implements Closeable {
     /** Follows the events on a daemon thread: the stream's own thread would keep the JVM from ending (Java 21). */
     void start() {
         Thread.ofPlatform().daemon().name("threadcount-probe-events").start(stream::start);
+        if (looksForWaits != null) {
+            Thread.ofPlatform().daemon().name("threadcount-probe-looks").start(looksForWaits);
+        }
     }
 
     /** Keeps what was recorded for JDK Mission Control. */
@@ -142,23 +148,33 @@ final class Recording implements Closeable {
     /**
      * What costs every request something is for level full. Each read asks the clock twice, however short it is. A thread
      * of a pool that waits for work parks, which was one event with a stack for each request of a Tomcat with 200 threads
-     * (measured at 2,000 requests a second).
+     * (measured at 2,000 requests a second). Monitors are watched for a part of the time where that costs something, unless
+     * somebody wants to keep the recording.
      */
-    private void watchWaits(Options.Level level) {
-        watchWait("JavaMonitorEnter");
-        if (level == Options.Level.FULL) {
-            watchWait("SocketRead");
-            watchWait("ThreadPark");
+    private void watchWaits(Options options) {
+        if (options.level() == Options.Level.LIGHT && options.recording() == null) {
+            String monitors = "jdk.JavaMonitorEnter";
+            looksForWaits = new LooksForWaits(() -> stream.enable(monitors), () -> stream.disable(monitors));
+            watchWait("JavaMonitorEnter", looksForWaits::weight);
+        } else {
+            watchWait("JavaMonitorEnter", ALL);
+        }
+        if (options.level() == Options.Level.FULL) {
+            watchWait("SocketRead", ALL);
+            watchWait("ThreadPark", ALL);
         }
     }
 
-    private void watchWait(String kind) {
+    private void watchWait(String kind, ToDoubleBiFunction<Long, Long> weight) {
         // Java 25 would hand over only some of the socket reads.
         stream.enable("jdk." + kind).withThreshold(WAIT_THRESHOLD).withStackTrace().with("throttle", "off");
         stream.onEvent("jdk." + kind, event -> {
             // Another recording of this JVM may have asked for shorter ones.
             if (event.getDuration().compareTo(WAIT_THRESHOLD) >= 0) {
-                tally.add("wait", site(event), waitedFor(kind, event), startNs(event), endNs(event));
+                long beganNs = startNs(event);
+                long endedNs = endNs(event);
+                tally.add("wait", site(event), waitedFor(kind, event), beganNs, endedNs,
+                        weight.applyAsDouble(beganNs, endedNs));
             }
         });
     }

@@ -20,6 +20,9 @@ public final class KnownAnswers {
     /** How long a pin lasts: so long that what a busy machine takes away of its beginning is little. */
     static final long PINNED_MS = 300;
 
+    /** How long a monitor is held while somebody waits for it. */
+    static final long HELD_MS = 60;
+
     private static final Object MONITOR = new Object();
     private static volatile Object kept;
 
@@ -38,6 +41,8 @@ public final class KnownAnswers {
             case "pins-deep-down" -> pins(1, () -> sleepInSynchronizedBlockUnder(number));
             case "socket-reads" -> socketReads(number);
             case "parks" -> parks(number);
+            case "contends" -> contends(number);
+            case "contends-busily" -> contendsBusily(number);
             case "collections" -> collections(number);
             case "allocates" -> allocates(number);
             case "virtual-threads" -> virtualThreads(number);
@@ -134,6 +139,49 @@ public final class KnownAnswers {
         for (Thread thread : waiting) {
             thread.join();
         }
+    }
+
+    /** One thread waits for a monitor so often, each time as long as another holds it. */
+    private static void contends(int number) throws InterruptedException {
+        var held = new Semaphore(0);
+        var entered = new Semaphore(0);
+        Thread holder = Thread.ofPlatform().start(() -> {
+            for (int i = 0; i < number; i++) {
+                synchronized (MONITOR) {
+                    held.release();
+                    sleep(HELD_MS);
+                }
+                entered.acquireUninterruptibly();
+            }
+        });
+        for (int i = 0; i < number; i++) {
+            held.acquire();
+            enterMonitor();
+            entered.release();
+        }
+        holder.join();
+    }
+
+    static void enterMonitor() {
+        synchronized (MONITOR) {
+            kept = MONITOR;
+        }
+    }
+
+    /** The same while all cores are kept busy. */
+    private static void contendsBusily(int number) throws InterruptedException {
+        var done = new AtomicBoolean();
+        for (int i = 0; i < Runtime.getRuntime().availableProcessors(); i++) {
+            Thread.ofPlatform().daemon().start(() -> {
+                while (!done.get()) {
+                    Thread.onSpinWait();
+                }
+            });
+        }
+        // The probe has to see that they are.
+        sleep(2_500);
+        contends(number);
+        done.set(true);
     }
 
     static void takeConnection(Semaphore pool) {

@@ -119,6 +119,23 @@ class ProbeIT {
 
     @ParameterizedTest
     @MethodSource("javas")
+    void waitsForMonitorsAreCountedAtLevelFullAndEstimatedAtLightInABusyProcess(Java java) throws Exception {
+        List<String> counted = entered(run(java, "contends", 10, "level=full"));
+        assertEquals(10, sum(counted, "count"), counted.toString());
+        assertTrue(counted.getFirst().contains("monitor of java.lang.Object"), counted.toString());
+        // Looked for a quarter of the time: chance is in which part of them lies within the looks.
+        int truth = 160;
+        List<String> estimated = entered(run(java, "contends-busily", truth));
+        long waits = sum(estimated, "count");
+        assertTrue(truth / 3 <= waits && waits <= truth * 3, waits + ": " + estimated);
+    }
+
+    private static List<String> entered(Lines told) {
+        return told.of("wait").stream().filter(line -> line.contains("KnownAnswers.enterMonitor:")).toList();
+    }
+
+    @ParameterizedTest
+    @MethodSource("javas")
     void forcedCollectionsAreCountedWithTheirCause(Java java) throws Exception {
         List<String> collections = run(java, "collections", 5).of("gc");
         assertEquals(5, collections.stream().filter(line -> line.contains("\"cause\":\"System.gc()\"")).count(),

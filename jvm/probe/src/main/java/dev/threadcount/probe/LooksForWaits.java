@@ -1,0 +1,102 @@
+package dev.threadcount.probe;
+
+import com.sun.management.OperatingSystemMXBean;
+import java.lang.management.ManagementFactory;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Watches contended monitors all the time in a process that leaves most of the cores idle, and a quarter of the time in a
+ * busy one, for half a second each; a busy process's waits that are longer are not seen.
+ *
+ * <p>As long as {@code jdk.JavaMonitorEnter} is on, the JVM writes down each virtual thread that leaves a monitor which
+ * somebody once waited for ({@code ObjectMonitor::exit} keeps the owner for the event, and JFR keeps the thread): one for
+ * each request of a Tomcat, which the stream then holds in memory. A look begins at random within its round, so that it
+ * keeps no step with what the server does at regular times.
+ */
+final class LooksForWaits implements Runnable {
+    private static final long ROUND_NS = TimeUnit.SECONDS.toNanos(2);
+    private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(500);
+    /** How often a process that leaves the cores idle is asked whether it still does. */
+    private static final long IDLE_ROUND_NS = TimeUnit.SECONDS.toNanos(1);
+    /** From this share of the cores on a process is busy. */
+    private static final double BUSY = 0.25;
+
+    private final Runnable on;
+    private final Runnable off;
+    private final Looks looks = new Looks();
+    private final OperatingSystemMXBean system =
+            (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+    private boolean isOn;
+    private long cpuThenNs = system.getProcessCpuTime();
+    private long thenNs = System.nanoTime();
+
+    /**
+     * Looks.
+     *
+     * @param on lets the JVM tell of waits
+     * @param off ends that
+     */
+    LooksForWaits(Runnable on, Runnable off) {
+        this.on = on;
+        this.off = off;
+    }
+
+    /** How many waits this one stands for; 0 for one that lasted while nobody looked. */
+    double weight(long beganNs, long endedNs) {
+        return looks.weight(beganNs, endedNs);
+    }
+
+    /** Looks until the recording is closed. */
+    @Override
+    public void run() {
+        try {
+            while (true) {
+                if (isBusy()) {
+                    lookBriefly();
+                } else {
+                    lookThroughout();
+                }
+            }
+        } catch (InterruptedException stopped) {
+            Thread.currentThread().interrupt();
+        } catch (IllegalStateException closed) {
+            // Nobody wants to know any more.
+        }
+    }
+
+    private boolean isBusy() {
+        long cpuNs = system.getProcessCpuTime();
+        long nowNs = System.nanoTime();
+        double cores = (double) (cpuNs - cpuThenNs) / Math.max(1, nowNs - thenNs);
+        cpuThenNs = cpuNs;
+        thenNs = nowNs;
+        return cores >= BUSY * Runtime.getRuntime().availableProcessors();
+    }
+
+    private void lookThroughout() throws InterruptedException {
+        if (!isOn) {
+            on.run();
+            isOn = true;
+            looks.beginThroughout(System.nanoTime());
+        }
+        TimeUnit.NANOSECONDS.sleep(IDLE_ROUND_NS);
+    }
+
+    private void lookBriefly() throws InterruptedException {
+        long beganNs = System.nanoTime();
+        if (isOn) {
+            off.run();
+            isOn = false;
+        }
+        TimeUnit.NANOSECONDS.sleep(ThreadLocalRandom.current().nextLong(ROUND_NS - LOOK_NS));
+        on.run();
+        long fromNs = System.nanoTime();
+        looks.partOf(ROUND_NS, fromNs, LOOK_NS);
+        TimeUnit.NANOSECONDS.sleep(LOOK_NS);
+        long lengthNs = System.nanoTime() - fromNs;
+        off.run();
+        TimeUnit.NANOSECONDS.sleep(beganNs + ROUND_NS - System.nanoTime());
+        looks.partOf(System.nanoTime() - beganNs, fromNs, lengthNs);
+    }
+}
