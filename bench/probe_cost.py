@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the probe costs at `light`: bench/probe_cost.py [--jvms 12] [--pairs 12] [--jdk 25,21]
+"""What the probe costs at `light`: bench/probe_cost.py [--jvms 12] [--pairs 12] [--jdk 25,21] [--nothing]
 
 The experiment `probe-cost` compares JVMs, and two JVMs of one kind differ by more than the probe costs; so does one JVM at two
 times, because the machine below changes. So two Tomcats with virtual threads answer /hello in turn, half a second each, to 64
@@ -13,7 +13,7 @@ is fresh and gives one ratio. Printed are their mean and the 95 % interval (Stud
 probe's and the flight recorder's own threads, which the kernel counts exactly. The servers have core 0, the generator core 1, and so
 have the servers' compiler threads: what they still have to do differs from JVM to JVM by more than the probe costs, and is no part of
 its lasting cost. For the same reason their CPU is not in that of a request. Compared are the rate, and the CPU time of the server process per request, because that is what limits a server whose core
-is full. Attaching, and most of what the JVM then compiles anew, is over when a window begins; what attaching takes is said apart.
+is full. `--nothing` measures the floor: a flight recording in which no event is on, instead of the probe. Attaching, and most of what the JVM then compiles anew, is over when a window begins; what attaching takes is said apart.
 """
 
 import argparse
@@ -35,9 +35,9 @@ THREADCOUNT = ROOT / "target/release/threadcount"
 # The first window begins so long after the probe has got in.
 SETTLE_S = 1.5
 WINDOW_S = 0.5
-WARM_UP_S = 25
-# Attaching may make the JVM compile anew.
-AFTER_ATTACHING_S = 12
+WARM_UP_S = 30
+# Attaching makes the JVM compile anew; on Java 25 the new code is as fast as the old after 16 s of load, on 21 after 8.
+AFTER_ATTACHING_S = 20
 COMPILERS = ("C1 CompilerThre", "C2 CompilerThre")
 OWN_THREADS = ("threadcount-pro", "JFR ")
 # One request a second keeps the server alive without being seen.
@@ -150,6 +150,32 @@ def window(server, seconds=WINDOW_S):
     return Window(load["rate_per_s"]["completed"], cpu_us, own_cores)
 
 
+class Nothing:
+    """A flight recording of nothing, for good."""
+
+    SETTINGS = '<?xml version="1.0" encoding="UTF-8"?><configuration version="2.0" label="nothing"/>'
+
+    def __init__(self, server):
+        self.server = server
+
+    def __enter__(self):
+        jcmd = pathlib.Path(f"/proc/{self.server.pid}/exe").resolve().with_name("jcmd")
+        before_s = self.server.cpu_s()
+        with tempfile.NamedTemporaryFile("w", suffix=".jfc") as settings:
+            settings.write(self.SETTINGS)
+            settings.flush()
+            command = ["taskset", "-c", "1", jcmd, str(self.server.pid), "JFR.start", f"settings={settings.name}"]
+            said = subprocess.run(command, capture_output=True, text=True).stdout
+        if "Started recording" not in said:
+            raise SystemExit(f"probe_cost.py: no recording: {said}")
+        time.sleep(SETTLE_S)
+        self.attaching_s = self.server.cpu_s() - before_s
+        return self
+
+    def __exit__(self, *_):
+        pass  # It ends with the server.
+
+
 class Probe:
     """The probe in a server's JVM, as long as the block lasts."""
 
@@ -202,16 +228,15 @@ def difference(pairs, figure):
     return statistics.mean(math.log(getattr(one, figure) / getattr(other, figure)) for one, other in pairs)
 
 
-def attach(stack, server, other, pairs):
+def attach(stack, instrument, server, other, pairs):
     """What attaching to the one changes beside the other."""
     before = in_turn(server, other, pairs)
-    probe = stack.enter_context(Probe(server))
-    for each in (server, other):
-        window(each, AFTER_ATTACHING_S)
+    probe = stack.enter_context(instrument(server))
+    window(server, AFTER_ATTACHING_S)
     return Attached(before, in_turn(server, other, pairs), probe.attaching_s)
 
 
-def measure(folder, jdk, pairs):
+def measure(folder, instrument, jdk, pairs):
     """A fresh couple: the one gets the probe, and later the other too."""
     with contextlib.ExitStack() as stack:
         servers = []
@@ -221,12 +246,12 @@ def measure(folder, jdk, pairs):
         for server in servers:
             window(server, WARM_UP_S)
         one, other = servers
-        return [attach(stack, one, other, pairs), attach(stack, other, one, pairs)]
+        return [attach(stack, instrument, one, other, pairs), attach(stack, instrument, other, one, pairs)]
 
 
 def alive_s(pairs):
     """Long enough for everything that is done to a server."""
-    return int(60 + 2 * WARM_UP_S + 4 * AFTER_ATTACHING_S + 2 * SETTLE_S + 16 * pairs * WINDOW_S)
+    return int(60 + 2 * WARM_UP_S + 2 * AFTER_ATTACHING_S + 2 * SETTLE_S + 16 * pairs * WINDOW_S)
 
 
 def student_t(freedom):
@@ -248,11 +273,11 @@ def ratio(attached, figure):
     return f"{mean:.3f} [{low:.3f} .. {high:.3f}]"
 
 
-def report(jdk, attached):
+def report(jdk, what, attached):
     own_cores = statistics.mean(server.own_threads_cores for it in attached for server, _ in it.after)
     attaching = [it.attaching_s for it in attached]
     print(
-        f"Java {jdk}: with the probe at light the rate is {ratio(attached, 'rate_per_s')}, a request takes "
+        f"Java {jdk}: with {what} the rate is {ratio(attached, 'rate_per_s')}, a request takes "
         f"{ratio(attached, 'cpu_us_per_request')} of the CPU ({len(attached)} JVMs); its own threads take "
         f"{own_cores * 100:.2f} % of one core; attaching took {min(attaching):.2f} to {max(attaching):.2f} s of CPU",
         flush=True,
@@ -264,7 +289,9 @@ def main():
     parser.add_argument("--jvms", type=int, default=12, help="JVMs that get the probe, two at a time")
     parser.add_argument("--pairs", type=int, default=12, help="windows of both, before and after")
     parser.add_argument("--jdk", default="25,21")
+    parser.add_argument("--nothing", action="store_true", help="a recording of nothing instead of the probe")
     asked = parser.parse_args()
+    instrument, what = (Nothing, "a recording of nothing") if asked.nothing else (Probe, "the probe at light")
     if asked.jvms < 6 or asked.pairs < 2:
         parser.error("fewer than six JVMs and two pairs tell nothing")
     with tempfile.TemporaryDirectory() as folder:
@@ -273,11 +300,11 @@ def main():
             for number in range((asked.jvms + 1) // 2):
                 couple = pathlib.Path(folder) / f"{jdk}-{number}"
                 couple.mkdir()
-                attached += measure(couple, jdk, asked.pairs)
+                attached += measure(couple, instrument, jdk, asked.pairs)
                 for it in attached[-2:]:
                     rate, cpu = (math.exp(it.effect(figure)) for figure in ("rate_per_s", "cpu_us_per_request"))
                     print(f"  {rate:.3f} times the rate, {cpu:.3f} times the CPU for each request", flush=True)
-            report(jdk, attached)
+            report(jdk, what, attached)
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ final class LooksForWaits implements Runnable {
         return looks.weight(beganNs, endedNs);
     }
 
-    /** Looks until the recording is closed. */
+    /** Looks until it is interrupted. */
     @Override
     public void run() {
         try {
@@ -61,7 +61,7 @@ final class LooksForWaits implements Runnable {
         } catch (InterruptedException stopped) {
             Thread.currentThread().interrupt();
         } catch (IllegalStateException closed) {
-            // Nobody wants to know any more.
+            // The flight recorder has ended before us, as it does when the JVM ends.
         }
     }
 

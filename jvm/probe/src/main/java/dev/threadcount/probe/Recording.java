@@ -37,6 +37,7 @@ final class Recording implements Closeable {
     private final AtomicLong virtualEnded = new AtomicLong();
     private final AtomicLong submitFailed = new AtomicLong();
     private LooksForWaits looksForWaits;
+    private Thread looking;
     private long eventsUntilNs;
 
     Recording(Options options, Output output, Clock clock, Monitors monitors) {
@@ -72,7 +73,7 @@ final class Recording implements Closeable {
     void start() {
         Thread.ofPlatform().daemon().name("threadcount-probe-events").start(stream::start);
         if (looksForWaits != null) {
-            Thread.ofPlatform().daemon().name("threadcount-probe-looks").start(looksForWaits);
+            looking = Thread.ofPlatform().daemon().name("threadcount-probe-looks").start(looksForWaits);
         }
     }
 
@@ -83,6 +84,9 @@ final class Recording implements Closeable {
 
     @Override
     public void close() {
+        if (looking != null) {
+            looking.interrupt();
+        }
         stream.close();
     }
 
