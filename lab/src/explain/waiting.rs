@@ -108,7 +108,11 @@ impl Waiting {
         let seen = vec![
             evidence("threads waiting there, waits of 20 ms and longer", waiting, "threads"),
             evidence("requests in flight", in_flight, "requests"),
-            evidence("such waits in one run (at `light` an estimate if the JVM was busy)", site.total.count as f64, "waits"),
+            evidence(
+                "such waits in one run (at `light` an estimate if the JVM was busy)",
+                site.total.count as f64,
+                "waits",
+            ),
             evidence("longest of them", site.total.longest_ms, "ms"),
         ];
         let finding = scene.finding(self.name(), sentence, seen, confidence);

@@ -99,19 +99,20 @@ fn headroom(step: &CapacityStep) -> Option<f64> {
     Some(f64::from(machine::cores()) / busy)
 }
 
-/// What the lowest rate above the sustained one showed, or why there is none; of a server that went silent the last
-/// rate, and what its log says.
+/// After which rate the server answered nothing any more, and what its log says.
+fn silence(search: &CapacitySearch, log_tail: &[String]) -> String {
+    let after = search.steps.last().map_or_else(
+        || "before the first step".to_owned(),
+        |step| format!("after {:.0}/s", step.asked_per_s),
+    );
+    let limit_s = settle::LIMIT.as_secs();
+    let trouble = log_file::last_trouble(log_tail);
+    let said = trouble.map(|line| format!("; its log: {}", line.trim())).unwrap_or_default();
+    format!("{after} it answered nothing any more, not one request in {limit_s} s{said}")
+}
+
+/// What the lowest rate above the sustained one showed, or why there is none.
 fn why(search: &CapacitySearch, log_tail: &[String]) -> String {
-    if search.ended == SearchEnd::Silent {
-        let after = search.steps.last().map_or_else(
-            || "before the first step".to_owned(),
-            |step| format!("after {:.0}/s", step.asked_per_s),
-        );
-        let limit_s = settle::LIMIT.as_secs();
-        let trouble = log_file::last_trouble(log_tail);
-        let said = trouble.map(|line| format!("; its log: {}", line.trim())).unwrap_or_default();
-        return format!("{after} it answered nothing any more, not one request in {limit_s} s{said}");
-    }
     let above = |step: &&CapacityStep| search.sustained_per_s.is_none_or(|held| step.asked_per_s > held);
     let wanted = match search.ended {
         SearchEnd::Generator => StepVerdict::Generator,
@@ -120,6 +121,7 @@ fn why(search: &CapacitySearch, log_tail: &[String]) -> String {
     let refused = search.steps.iter().filter(above).filter(|step| step.verdict == wanted);
     let lowest = refused.min_by(|a, b| a.asked_per_s.total_cmp(&b.asked_per_s));
     match (search.ended, lowest) {
+        (SearchEnd::Silent, _) => silence(search, log_tail),
         (SearchEnd::Ceiling, _) => "no higher rate may be tried; raise `to:`".to_owned(),
         (SearchEnd::Undecided, _) => {
             "its steps contradict each other; make them longer with `duration:`".to_owned()
