@@ -12,8 +12,11 @@ A JVM that has been attached to may be compiled a little differently, for better
 is fresh and gives one ratio. Printed are their mean and the 95 % interval (Student's t over the logarithms), and the CPU of the
 probe's and the flight recorder's own threads, which the kernel counts exactly. The servers have core 0, the generator core 1, and so
 have the servers' compiler threads: what they still have to do differs from JVM to JVM by more than the probe costs, and is no part of
-its lasting cost. For the same reason their CPU is not in that of a request. Compared are the rate, and the CPU time of the server process per request, because that is what limits a server whose core
-is full. `--nothing` measures the floor: a flight recording in which no event is on, instead of the probe. Attaching, and most of what the JVM then compiles anew, is over when a window begins; what attaching takes is said apart.
+its lasting cost. For the same reason their CPU is not in that of a request. Compared are the rate, and the CPU time of the server
+process per request, because that is what limits a server whose core is full. Attaching, and most of what the JVM then compiles anew,
+is over when a window begins; what attaching takes is said apart.
+
+`--nothing` measures the floor: a flight recording in which no event is on, instead of the probe.
 """
 
 import argparse
@@ -150,17 +153,30 @@ def window(server, seconds=WINDOW_S):
     return Window(load["rate_per_s"]["completed"], cpu_us, own_cores)
 
 
-class Nothing:
-    """A flight recording of nothing, for good."""
-
-    SETTINGS = '<?xml version="1.0" encoding="UTF-8"?><configuration version="2.0" label="nothing"/>'
+class Instrument:
+    """What is put into a server's JVM for as long as the block lasts."""
 
     def __init__(self, server):
         self.server = server
 
     def __enter__(self):
-        jcmd = pathlib.Path(f"/proc/{self.server.pid}/exe").resolve().with_name("jcmd")
         before_s = self.server.cpu_s()
+        self.start()
+        time.sleep(SETTLE_S)
+        self.attaching_s = self.server.cpu_s() - before_s
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+
+class Nothing(Instrument):
+    """A flight recording of nothing. It ends with the server."""
+
+    SETTINGS = '<?xml version="1.0" encoding="UTF-8"?><configuration version="2.0" label="nothing"/>'
+
+    def start(self):
+        jcmd = pathlib.Path(f"/proc/{self.server.pid}/exe").resolve().with_name("jcmd")
         with tempfile.NamedTemporaryFile("w", suffix=".jfc") as settings:
             settings.write(self.SETTINGS)
             settings.flush()
@@ -168,31 +184,21 @@ class Nothing:
             said = subprocess.run(command, capture_output=True, text=True).stdout
         if "Started recording" not in said:
             raise SystemExit(f"probe_cost.py: no recording: {said}")
-        time.sleep(SETTLE_S)
-        self.attaching_s = self.server.cpu_s() - before_s
-        return self
 
-    def __exit__(self, *_):
-        pass  # It ends with the server.
+    def stop(self):
+        pass
 
 
-class Probe:
-    """The probe in a server's JVM, as long as the block lasts."""
+class Probe(Instrument):
+    """The probe, by `threadcount watch`."""
 
-    def __init__(self, server):
-        self.server = server
-
-    def __enter__(self):
+    def start(self):
         command = ["taskset", "-c", "1", THREADCOUNT, "watch", str(self.server.pid), "--json"]
-        before_s = self.server.cpu_s()
         self.watch = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         self.watch.stdout.readline()
         threading.Thread(target=self.watch.stdout.read, daemon=True).start()
-        time.sleep(SETTLE_S)
-        self.attaching_s = self.server.cpu_s() - before_s
-        return self
 
-    def __exit__(self, *_):
+    def stop(self):
         gone = self.watch.poll() is not None
         self.watch.terminate()
         self.watch.wait()

@@ -216,9 +216,14 @@ mod tests {
         Capacity { from_per_s, to_per_s, resolution, ..Capacity::under(Metric::P99, 200.0) }
     }
 
+    /// A search whose grid is not moved.
+    fn begun(spec: Capacity) -> Search {
+        Search { first_per_s: spec.from_per_s, ..Search::new(spec, 1) }
+    }
+
     /// Searches with an answer for each step; gives the rates that were tried and the end.
     fn searched(spec: Capacity, mut answer: impl FnMut(usize, f64) -> StepVerdict) -> (Vec<f64>, Next) {
-        let mut search = Search { first_per_s: spec.from_per_s, ..Search::new(spec, 1) };
+        let mut search = begun(spec);
         let mut rates = Vec::new();
         loop {
             match search.next() {
@@ -329,7 +334,7 @@ mod tests {
     #[test]
     fn on_a_nearly_full_machine_it_grows_by_what_is_left_and_a_little_more() {
         let next_after = |headroom| {
-            let mut search = Search { first_per_s: 1_000.0, ..Search::new(spec(1_000.0, 1e6, 0.05), 1) };
+            let mut search = begun(spec(1_000.0, 1e6, 0.05));
             search.tell(1_000.0, StepVerdict::Sustained, headroom);
             search.next()
         };
@@ -341,7 +346,7 @@ mod tests {
 
     #[test]
     fn a_server_that_answers_nothing_any_more_ends_the_search_with_what_it_had_sustained() {
-        let mut search = Search { first_per_s: 1_000.0, ..Search::new(spec(1_000.0, 1e6, 0.05), 1) };
+        let mut search = begun(spec(1_000.0, 1e6, 0.05));
         search.tell(1_000.0, StepVerdict::Sustained, None);
         search.tell(2_000.0, StepVerdict::Broken, None);
         search.tell_silence();

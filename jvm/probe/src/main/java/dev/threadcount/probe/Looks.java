@@ -20,9 +20,9 @@ final class Looks {
 
     private final ConcurrentSkipListMap<Long, Look> byBegin = new ConcurrentSkipListMap<>();
 
-    /** A look without a break begins: each event in it stands for itself. */
-    void beginThroughout(long fromNs) {
-        remember(fromNs, new Look(Long.MAX_VALUE, 0));
+    /** A look without a break begins or, with its length, has ended: each event in it stands for itself. */
+    void throughout(long fromNs, long lengthNs) {
+        remember(fromNs, new Look(lengthNs, 0));
     }
 
     /** A look at a part of a round begins or has ended; before it ends, both lengths are those that are planned. */
@@ -44,10 +44,9 @@ final class Looks {
             return 0;
         }
         Look look = before.getValue();
-        if (look.roundNs() == 0) {
-            return 1;
+        if (endedNs - before.getKey() >= look.lengthNs()) {
+            return 0;
         }
-        boolean isWithin = endedNs - before.getKey() < look.lengthNs();
-        return isWithin ? (double) look.roundNs() / (look.lengthNs() - (endedNs - beganNs)) : 0;
+        return look.roundNs() == 0 ? 1 : (double) look.roundNs() / (look.lengthNs() - (endedNs - beganNs));
     }
 }

@@ -27,14 +27,13 @@ final class LooksForWaits implements Runnable {
     private final Looks looks = new Looks();
     private final OperatingSystemMXBean system =
             (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
-    private boolean isOn;
     private long cpuThenNs = system.getProcessCpuTime();
     private long thenNs = System.nanoTime();
 
     /**
      * Looks.
      *
-     * @param on lets the JVM tell of waits
+     * @param on lets the JVM tell of waits, as it may do already
      * @param off ends that
      */
     LooksForWaits(Runnable on, Runnable off) {
@@ -51,12 +50,12 @@ final class LooksForWaits implements Runnable {
     @Override
     public void run() {
         try {
+            off.run();
             while (true) {
-                if (isBusy()) {
-                    lookBriefly();
-                } else {
-                    lookThroughout();
+                if (!isBusy()) {
+                    lookUntilBusy();
                 }
+                lookBriefly();
             }
         } catch (InterruptedException stopped) {
             Thread.currentThread().interrupt();
@@ -74,21 +73,19 @@ final class LooksForWaits implements Runnable {
         return cores >= BUSY * Runtime.getRuntime().availableProcessors();
     }
 
-    private void lookThroughout() throws InterruptedException {
-        if (!isOn) {
-            on.run();
-            isOn = true;
-            looks.beginThroughout(System.nanoTime());
-        }
-        TimeUnit.NANOSECONDS.sleep(IDLE_ROUND_NS);
+    private void lookUntilBusy() throws InterruptedException {
+        on.run();
+        long fromNs = System.nanoTime();
+        looks.throughout(fromNs, Long.MAX_VALUE);
+        do {
+            TimeUnit.NANOSECONDS.sleep(IDLE_ROUND_NS);
+        } while (!isBusy());
+        looks.throughout(fromNs, System.nanoTime() - fromNs);
+        off.run();
     }
 
     private void lookBriefly() throws InterruptedException {
         long beganNs = System.nanoTime();
-        if (isOn) {
-            off.run();
-            isOn = false;
-        }
         TimeUnit.NANOSECONDS.sleep(ThreadLocalRandom.current().nextLong(ROUND_NS - LOOK_NS));
         on.run();
         long fromNs = System.nanoTime();

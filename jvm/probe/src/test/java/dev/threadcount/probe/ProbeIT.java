@@ -98,40 +98,35 @@ class ProbeIT {
     @ParameterizedTest
     @MethodSource("javas")
     void everySlowSocketReadIsCountedAtLevelFullOnly(Java java) throws Exception {
-        List<String> reads = reads(run(java, "socket-reads", 400, "level=full"));
+        List<String> reads = waits("\"reason\":\"read from ", run(java, "socket-reads", 400, "level=full"));
         assertEquals(400, sum(reads, "count"), reads.toString());
         assertTrue(reads.getFirst().contains("KnownAnswers.readOneByte:"), reads.toString());
-        assertEquals(List.of(), reads(run(java, "socket-reads", 40)));
+        assertEquals(List.of(), waits("\"reason\":\"read from ", run(java, "socket-reads", 40)));
     }
 
-    private static List<String> reads(Lines told) {
-        return told.of("wait").stream().filter(line -> line.contains("\"reason\":\"read from ")).toList();
+    private static List<String> waits(String part, Lines told) {
+        return told.of("wait").stream().filter(line -> line.contains(part)).toList();
     }
 
     @ParameterizedTest
     @MethodSource("javas")
     void threadsThatWaitForAPoolAreCountedAtLevelFullOnly(Java java) throws Exception {
-        List<String> parks = run(java, "parks", 20, "level=full").of("wait").stream()
-                .filter(line -> line.contains("KnownAnswers.takeConnection:")).toList();
+        List<String> parks = waits("KnownAnswers.takeConnection:", run(java, "parks", 20, "level=full"));
         assertEquals(20, sum(parks, "count"), parks.toString());
-        assertTrue(run(java, "parks", 5).of("wait").stream().noneMatch(line -> line.contains("takeConnection")));
+        assertEquals(List.of(), waits("takeConnection", run(java, "parks", 5)));
     }
 
     @ParameterizedTest
     @MethodSource("javas")
     void waitsForMonitorsAreCountedAtLevelFullAndEstimatedAtLightInABusyProcess(Java java) throws Exception {
-        List<String> counted = entered(run(java, "contends", 10, "level=full"));
+        List<String> counted = waits("KnownAnswers.enterMonitor:", run(java, "contends", 10, "level=full"));
         assertEquals(10, sum(counted, "count"), counted.toString());
         assertTrue(counted.getFirst().contains("monitor of java.lang.Object"), counted.toString());
         // Looked for a quarter of the time: chance is in which part of them lies within the looks.
         int truth = 160;
-        List<String> estimated = entered(run(java, "contends-busily", truth));
+        List<String> estimated = waits("KnownAnswers.enterMonitor:", run(java, "contends-busily", truth));
         long waits = sum(estimated, "count");
         assertTrue(truth / 3 <= waits && waits <= truth * 3, waits + ": " + estimated);
-    }
-
-    private static List<String> entered(Lines told) {
-        return told.of("wait").stream().filter(line -> line.contains("KnownAnswers.enterMonitor:")).toList();
     }
 
     @ParameterizedTest

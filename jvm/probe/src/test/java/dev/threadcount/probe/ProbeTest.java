@@ -70,9 +70,12 @@ class ProbeTest {
     @Test
     void waitWithinALookStandsForThoseThatWouldNotHaveBeenSeen(@TempDir Path folder) throws IOException {
         Looks looks = new Looks();
-        looks.beginThroughout(1_000);
+        looks.throughout(1_000, Long.MAX_VALUE);
         assertEquals(0, looks.weight(999, 1_500), "nobody looked yet");
         assertEquals(1, looks.weight(1_000, 9_000));
+        looks.throughout(1_000, 8_000);
+        assertEquals(1, looks.weight(1_000, 8_999));
+        assertEquals(0, looks.weight(1_000, 9_000), "it was over then");
         looks.partOf(2_000, 10_000, 500);
         assertEquals(5, looks.weight(10_050, 10_150), "400 ns of 2,000 would show one that lasts 100");
         looks.partOf(2_400, 10_000, 700);
