@@ -16,6 +16,7 @@
 //! (Tene, "How NOT to Measure Latency", 2013, names the mistake: coordinated omission).
 
 pub mod clock;
+mod collect;
 pub mod driver;
 pub mod engine;
 pub mod export;
@@ -25,6 +26,7 @@ pub mod http1;
 pub mod limits;
 pub mod outcome;
 pub mod plan;
+mod random;
 pub mod recorder;
 pub mod report;
 pub mod request;

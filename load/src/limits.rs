@@ -3,7 +3,7 @@
 //! A load that runs out of either in the middle measures this machine instead of the server, so it is told before
 //! the first request, with the number needed and where it is set.
 
-use crate::plan::{LoadPlan, Pacing, RateShape, Stop};
+use crate::plan::{LoadPlan, Pacing, Stop};
 use crate::run::LoadError;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::fs;
@@ -121,11 +121,7 @@ fn ports_needed(plan: &LoadPlan) -> u64 {
 fn highest_rate_per_s(plan: &LoadPlan) -> f64 {
     match &plan.pacing {
         Pacing::Closed => FAST_CLOSED_LOOP_PER_S,
-        Pacing::Open { shape: RateShape::Constant { rate_per_s }, .. } => *rate_per_s,
-        Pacing::Open { shape: RateShape::Ramp { from_per_s, to_per_s, .. }, .. } => from_per_s.max(*to_per_s),
-        Pacing::Open { shape: RateShape::Steps(steps), .. } => {
-            steps.iter().map(|step| step.rate_per_s).fold(0.0, f64::max)
-        }
+        Pacing::Open { shape, .. } => shape.highest_per_s(),
     }
 }
 
@@ -159,7 +155,7 @@ fn too_few_ports(needed: u64, range: &RangeInclusive<u16>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Arrivals, Step};
+    use crate::plan::{Arrivals, RateShape, Step};
     use crate::request::{Origin, RequestSource};
     use std::num::{NonZeroU32, NonZeroU64};
     use std::sync::Arc;

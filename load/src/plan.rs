@@ -23,7 +23,7 @@ pub struct LoadPlan {
     pub threads: Option<NonZeroU32>,
     /// The cores the generator's threads are pinned to, one after the other; empty: not pinned.
     pub cores: Vec<usize>,
-    /// Which kernel interface carries plain HTTP/1.1.
+    /// Which kernel interface carries the bytes.
     pub driver: DriverChoice,
     /// Which HTTP to speak.
     pub protocol: ProtocolChoice,
@@ -39,6 +39,11 @@ pub struct LoadPlan {
     pub expected_status: ExpectedStatus,
     /// Do not verify the server's certificate.
     pub insecure: bool,
+    /// Requests of an open load that fall due within this time may leave together, with one wake of the generator: never
+    /// early, and at most this late. Their lag is recorded like any other.
+    pub lateness: Duration,
+    /// How long after the end of sending what is in flight may still complete.
+    pub grace: Duration,
     /// Seed of everything random (Poisson arrivals, weights, `{rand:..}`), so that a load can be repeated.
     pub seed: u64,
 }
@@ -62,6 +67,8 @@ impl LoadPlan {
             request_timeout: Duration::from_secs(30),
             expected_status: ExpectedStatus::default(),
             insecure: false,
+            lateness: Duration::ZERO,
+            grace: Duration::ZERO,
             seed: 1,
         }
     }
@@ -103,6 +110,18 @@ pub enum RateShape {
     Steps(Vec<Step>),
 }
 
+impl RateShape {
+    /// The highest rate that it reaches, in requests per second.
+    #[must_use]
+    pub fn highest_per_s(&self) -> f64 {
+        match self {
+            Self::Constant { rate_per_s } => *rate_per_s,
+            Self::Ramp { from_per_s, to_per_s, .. } => from_per_s.max(*to_per_s),
+            Self::Steps(steps) => steps.iter().map(|step| step.rate_per_s).fold(0.0, f64::max),
+        }
+    }
+}
+
 /// One step of [`RateShape::Steps`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
@@ -134,7 +153,27 @@ pub enum Stop {
     Either(NonZeroU64, Duration),
 }
 
-/// The kernel interface that carries plain HTTP/1.1.
+impl Stop {
+    /// How many requests end the load, where a number does.
+    #[must_use]
+    pub fn requests(self) -> Option<u64> {
+        match self {
+            Self::Requests(requests) | Self::Either(requests, _) => Some(requests.get()),
+            Self::Duration(_) => None,
+        }
+    }
+
+    /// How long requests are sent, where a time ends the load.
+    #[must_use]
+    pub fn duration(self) -> Option<Duration> {
+        match self {
+            Self::Duration(duration) | Self::Either(_, duration) => Some(duration),
+            Self::Requests(_) => None,
+        }
+    }
+}
+
+/// The kernel interface that carries the bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DriverChoice {

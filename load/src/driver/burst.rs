@@ -42,11 +42,11 @@ impl Driver for Burst {
     /// Never reached: what is sent within a burst is sent because it is due.
     const BATCH: usize = 1_000_000;
 
-    fn new(slots: u32, _: SocketAddr, _: bool) -> io::Result<Self> {
+    fn new(slots: u32, _: &[SocketAddr], _: bool) -> io::Result<Self> {
         Ok(Self::until(0, slots, Rc::default()))
     }
 
-    fn connect(&mut self, slot: Slot, _: Option<IpAddr>) -> io::Result<()> {
+    fn connect(&mut self, slot: Slot, _: usize, _: Option<IpAddr>) -> io::Result<()> {
         self.came.push_back((slot, Event::Connected));
         Ok(())
     }
@@ -57,6 +57,16 @@ impl Driver for Burst {
         self.steps.borrow_mut().push(Step::Sent);
         self.waiting.push(slot);
         self.bytes_sent += 1;
+    }
+
+    fn write(&mut self, _: Slot, _: &[u8]) {}
+
+    fn out_of_order(&self, _: Slot) -> Option<u32> {
+        Some(0)
+    }
+
+    fn was_reset(&self, _: Slot) -> bool {
+        false
     }
 
     fn has_sent(&self, _: Slot) -> bool {

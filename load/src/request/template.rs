@@ -3,7 +3,7 @@
 use super::RequestError;
 use bytes::Bytes;
 use rand::RngExt;
-use rand::rngs::SmallRng;
+use rand::rngs::Xoshiro256PlusPlus;
 use std::io::Write;
 
 /// Text with placeholders, ready to be rendered often.
@@ -28,7 +28,7 @@ enum Piece {
 
 /// What the placeholders of one request stand for.
 pub(super) struct Values<'v> {
-    pub random: &'v mut SmallRng,
+    pub random: &'v mut Xoshiro256PlusPlus,
     /// Which request of the load it is, from 0.
     pub number: u64,
     pub body_length: usize,
@@ -139,7 +139,7 @@ mod tests {
 
     fn rendered(text: &str, number: u64) -> String {
         let mut out = Vec::new();
-        let mut random = SmallRng::seed_from_u64(1);
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
         let mut values = Values { random: &mut random, number, body_length: 7 };
         Template::parse(text.to_owned()).unwrap().render(&mut out, &mut values);
         String::from_utf8(out).unwrap()
@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn random_numbers_reach_both_ends_and_no_further() {
         let template = Template::parse("{rand:1:3}").unwrap();
-        let mut random = SmallRng::seed_from_u64(1);
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
         let mut counts = [0; 5];
         for _ in 0..300 {
             let mut out = Vec::new();

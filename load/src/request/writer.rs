@@ -3,9 +3,10 @@
 use super::compiled::Compiled;
 use super::source::{Order, RequestSource};
 use super::template::Values;
+use crate::random::{self, Purpose};
 use bytes::Bytes;
-use rand::rngs::SmallRng;
-use rand::{RngExt, SeedableRng};
+use rand::RngExt;
+use rand::rngs::Xoshiro256PlusPlus;
 
 /// One request, ready for the wire.
 #[derive(Clone, Copy, Debug)]
@@ -28,13 +29,8 @@ pub struct RequestWriter<'s> {
     keep_alive: bool,
     /// The answer to every call, where there is one target and nothing in it varies.
     only: Option<RenderedRequest<'s>>,
-    /// Which target is next, where they come in turn.
-    turn: usize,
-    /// The next request's number in the load. The threads' numbers are `index`, `index + threads`, ..: no two are
-    /// the same, and nothing is shared.
-    number: u64,
-    threads: u32,
-    random: SmallRng,
+    order: Xoshiro256PlusPlus,
+    values: Xoshiro256PlusPlus,
     buffer: Vec<u8>,
     body: Vec<u8>,
 }
@@ -42,8 +38,7 @@ pub struct RequestWriter<'s> {
 impl<'s> RequestWriter<'s> {
     pub(super) fn new(
         source: &'s RequestSource,
-        index: u32,
-        threads: u32,
+        thread: u32,
         seed: u64,
         keep_alive: bool,
     ) -> Self {
@@ -51,63 +46,53 @@ impl<'s> RequestWriter<'s> {
             [target] => target.as_static(keep_alive).map(|bytes| rendered(target, bytes, true)),
             _ => None,
         };
-        // The golden ratio's bits set the threads' seeds apart; two loads with neighbouring seeds share none.
-        let seed = seed.wrapping_add(u64::from(index).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         Self {
             source,
             keep_alive,
             only,
-            turn: index as usize % source.targets.len(),
-            number: u64::from(index),
-            threads,
-            random: SmallRng::seed_from_u64(seed),
+            order: random::stream(seed, Purpose::Order, thread),
+            values: random::stream(seed, Purpose::Values, thread),
             buffer: Vec::new(),
             body: Vec::new(),
         }
     }
 
-    /// The next request for an HTTP/1.1 connection. No allocation in the steady state.
+    /// Request `number` of the load for an HTTP/1.1 connection. No allocation in the steady state.
     #[inline]
-    pub fn next_http1(&mut self) -> RenderedRequest<'_> {
+    pub fn http1(&mut self, number: u64) -> RenderedRequest<'_> {
         match self.only {
             Some(request) => request,
-            None => self.next_of_many(),
+            None => self.one_of_many(number),
         }
     }
 
-    fn next_of_many(&mut self) -> RenderedRequest<'_> {
-        let (target, number) = self.next();
+    fn one_of_many(&mut self, number: u64) -> RenderedRequest<'_> {
+        let target = self.target(number);
         if let Some(bytes) = target.as_static(self.keep_alive) {
             return rendered(target, bytes, true);
         }
-        let values = Values { random: &mut self.random, number, body_length: 0 };
+        let values = Values { random: &mut self.values, number, body_length: 0 };
         target.render(self.keep_alive, &mut self.buffer, &mut self.body, values);
         rendered(target, &self.buffer, false)
     }
 
-    /// The next request for a library that writes it itself: the URI is absolute and its authority stands for `Host`;
+    /// Request `number` of the load for a library that writes it itself: the URI is absolute and its authority stands for `Host`;
     /// headers that belong to one HTTP/1.1 connection are left out.
-    pub fn next_http(&mut self) -> http::Request<Bytes> {
-        let (target, number) = self.next();
-        target.library.render(Values { random: &mut self.random, number, body_length: 0 })
+    pub fn http(&mut self, number: u64) -> http::Request<Bytes> {
+        let target = self.target(number);
+        target.library.render(Values { random: &mut self.values, number, body_length: 0 })
     }
 
-    fn next(&mut self) -> (&'s Compiled, u64) {
+    fn target(&mut self, number: u64) -> &'s Compiled {
         let source = self.source;
         let at = match &source.order {
-            Order::InTurn => {
-                let at = self.turn;
-                self.turn = if at + 1 == source.targets.len() { 0 } else { at + 1 };
-                at
-            }
+            Order::InTurn => (number % source.targets.len() as u64) as usize,
             Order::ByWeight(sums) => {
-                let drawn = self.random.random_range(0..sums.last().copied().unwrap_or(1));
+                let drawn = self.order.random_range(0..sums.last().copied().unwrap_or(1));
                 sums.partition_point(|&sum| sum <= drawn)
             }
         };
-        let number = self.number;
-        self.number = number.wrapping_add(u64::from(self.threads));
-        (&source.targets[at], number)
+        &source.targets[at]
     }
 }
 
