@@ -123,7 +123,9 @@ impl Session {
             if self.has_ended {
                 http2.end(None);
             }
-            self.spoken = self.spoken.or(http2.open()?.map(|streams| Spoken::Http2 { streams }));
+            if self.spoken.is_none() {
+                self.spoken = http2.open()?.map(|streams| Spoken::Http2 { streams });
+            }
         }
         Ok(inside_bytes)
     }
