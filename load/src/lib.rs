@@ -29,6 +29,7 @@ pub mod plan;
 pub mod recorder;
 pub mod report;
 pub mod request;
+mod resolve;
 pub mod response;
 pub mod run;
 pub mod schedule;

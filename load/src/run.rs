@@ -36,9 +36,18 @@ pub enum LoadError {
         /// What the resolver said.
         source: std::io::Error,
     },
-    /// A limit of this machine is too low; the text names it, the number needed and how to raise it.
-    #[error("{0}")]
-    Limit(String),
+    /// A limit of this machine is too low.
+    #[error(transparent)]
+    Limit(#[from] limits::LimitError),
+    /// Fields of the plan that do not go together.
+    #[error(transparent)]
+    Plan(#[from] crate::plan::PlanError),
+    /// A file of the TLS options that cannot be used.
+    #[error(transparent)]
+    TlsFile(#[from] crate::plan::TlsFileError),
+    /// The log of requests cannot be written.
+    #[error(transparent)]
+    Log(#[from] crate::log::LogError),
     /// The driver that was asked for cannot be had.
     #[error("the {driver} driver cannot be used here: {source}")]
     Driver {

@@ -3,6 +3,7 @@
 use super::compiled::Compiled;
 use super::source::{Order, RequestSource};
 use super::template::Values;
+use crate::response::VirtualUser;
 use bytes::Bytes;
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
@@ -75,12 +76,25 @@ impl<'s> RequestWriter<'s> {
         }
     }
 
+    /// The next request of a virtual user, with its captured values and cookies.
+    pub fn next_http1_of(&mut self, user: &VirtualUser) -> RenderedRequest<'_> {
+        match self.only {
+            Some(request) if user.cookies().is_none() => request,
+            _ => self.next_with(Some(user)),
+        }
+    }
+
     fn next_of_many(&mut self) -> RenderedRequest<'_> {
+        self.next_with(None)
+    }
+
+    fn next_with(&mut self, user: Option<&VirtualUser>) -> RenderedRequest<'_> {
         let (target, number) = self.next();
-        if let Some(bytes) = target.as_static(self.keep_alive) {
+        let sends_cookies = !target.has_own_cookies && user.is_some_and(|user| user.cookies().is_some());
+        if let Some(bytes) = target.as_static(self.keep_alive).filter(|_| !sends_cookies) {
             return rendered(target, bytes, true);
         }
-        let values = Values { random: &mut self.random, number, body_length: 0 };
+        let values = Values { random: &mut self.random, number, body_length: 0, user };
         target.render(self.keep_alive, &mut self.buffer, &mut self.body, values);
         rendered(target, &self.buffer, false)
     }
@@ -88,8 +102,17 @@ impl<'s> RequestWriter<'s> {
     /// The next request for a library that writes it itself: the URI is absolute and its authority stands for `Host`;
     /// headers that belong to one HTTP/1.1 connection are left out.
     pub fn next_http(&mut self) -> http::Request<Bytes> {
+        self.next_library(None)
+    }
+
+    /// The next request of a virtual user for a library that writes it itself.
+    pub fn next_http_of(&mut self, user: &VirtualUser) -> http::Request<Bytes> {
+        self.next_library(Some(user))
+    }
+
+    fn next_library(&mut self, user: Option<&VirtualUser>) -> http::Request<Bytes> {
         let (target, number) = self.next();
-        target.library.render(Values { random: &mut self.random, number, body_length: 0 })
+        target.library.render(Values { random: &mut self.random, number, body_length: 0, user })
     }
 
     fn next(&mut self) -> (&'s Compiled, u64) {
