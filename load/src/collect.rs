@@ -61,7 +61,7 @@ mod tests {
     const S: u64 = 1_000_000_000;
 
     fn complete(recorder: &mut Recorder, at_ns: u64) {
-        let exchange = Exchange { due_ns: at_ns, ready_ns: at_ns, sent_ns: at_ns };
+        let exchange = Exchange { due_ns: at_ns, ready_ns: at_ns, sent_ns: at_ns, ..Exchange::default() };
         recorder.sent(exchange);
         recorder.ok(exchange, 200, at_ns + 1_000);
     }

@@ -2,6 +2,7 @@
 
 use crate::clock::Nanos;
 use crate::failure::FailureCause;
+use crate::log::LogCounts;
 use crate::recorder::Recorder;
 use crate::times::Times;
 use hdrhistogram::Histogram;
@@ -59,6 +60,8 @@ pub struct LoadOutcome {
     pub cost: GeneratorCost,
     /// How busy each core of this machine was, 0..=1, with whatever ran on it; empty: not known.
     pub cores_busy: Vec<f64>,
+    /// What became of the rows of the request log; `None`: none was asked for.
+    pub log: Option<LogCounts>,
     /// True when the load was cut short by the user.
     pub interrupted: bool,
 }

@@ -1,14 +1,26 @@
 //! What to send, how fast, over how many connections, and for how long. A plan is data: it does nothing.
 
+mod address;
+mod error;
+mod tls;
+
+pub use address::{AddressOverride, AddressOverrideError};
+pub use error::PlanError;
+pub use tls::{ClientIdentity, TlsFile, TlsFileError, TlsOptions};
+
 use crate::request::RequestSource;
+use crate::response::{BodyCheck, Capture};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::num::{NonZeroU32, NonZeroU64};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Everything the generator must know before it starts.
+/// Everything the generator must know before it starts. Made by [`closed`](Self::closed) or [`open`](Self::open), then
+/// changed field by field.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct LoadPlan {
     /// What to ask, and whom.
     pub requests: Arc<RequestSource>,
@@ -39,13 +51,32 @@ pub struct LoadPlan {
     pub expected_status: ExpectedStatus,
     /// Do not verify the server's certificate.
     pub insecure: bool,
-    /// Requests of an open load that fall due within this time may leave together, with one wake of the generator: never
-    /// early, and at most this late. Their lag is recorded like any other.
-    pub lateness: Duration,
-    /// How long after the end of sending what is in flight may still complete.
-    pub grace: Duration,
     /// Seed of everything random (Poisson arrivals, weights, `{rand:..}`), so that a load can be repeated.
     pub seed: u64,
+    /// Where connections really go, instead of to the host and port of the URL. The first that applies counts, of each
+    /// kind. `Host`, SNI and the certificate's name stay those of the URL.
+    pub resolve: Vec<AddressOverride>,
+    /// Connect to this Unix socket instead of over TCP.
+    pub unix_socket: Option<PathBuf>,
+    /// The name sent in the TLS handshake (SNI) and looked for in the certificate; `None`: the host of the URL.
+    pub sni: Option<String>,
+    /// Authorities, client certificate and session resumption.
+    pub tls: TlsOptions,
+    /// Open loads: requests that fall due within this time of each other may leave with one wake of the generator, at
+    /// the last one's due time. None is ever sent early, and due times and send lag stay exact. Zero: each leaves when
+    /// it is due.
+    pub lateness: Duration,
+    /// How long, after the end of sending, requests in flight may still complete. What is then in flight is
+    /// *unfinished*.
+    pub grace: Duration,
+    /// Write one line per request to this file: CSV, or compressed where the name ends with `.gz`.
+    pub log: Option<PathBuf>,
+    /// What the body of a response must contain to be a success.
+    pub expected_body: Option<BodyCheck>,
+    /// Send the cookies that the server has set, each connection its own.
+    pub keep_cookies: bool,
+    /// Values from responses that later requests on the same connection send as `{capture:NAME}`.
+    pub captures: Vec<Capture>,
 }
 
 impl LoadPlan {
@@ -67,10 +98,51 @@ impl LoadPlan {
             request_timeout: Duration::from_secs(30),
             expected_status: ExpectedStatus::default(),
             insecure: false,
+            seed: 1,
+            resolve: Vec::new(),
+            unix_socket: None,
+            sni: None,
+            tls: TlsOptions::default(),
             lateness: Duration::ZERO,
             grace: Duration::ZERO,
-            seed: 1,
+            log: None,
+            expected_body: None,
+            keep_cookies: false,
+            captures: Vec::new(),
         }
+    }
+
+    /// An open load with every other setting at its default.
+    #[must_use]
+    pub fn open(
+        requests: Arc<RequestSource>,
+        shape: RateShape,
+        arrivals: Arrivals,
+        connections: NonZeroU32,
+        stop: Stop,
+    ) -> Self {
+        Self { pacing: Pacing::Open { shape, arrivals }, ..Self::closed(requests, connections, stop) }
+    }
+
+    /// The plan after a change: `plan.with(|plan| plan.keep_alive = false)`.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
+
+    /// True where the engine must look into responses, not only count their bytes.
+    #[must_use]
+    pub fn reads_responses(&self) -> bool {
+        self.expected_body.is_some() || self.keep_cookies || !self.captures.is_empty()
+    }
+
+    /// Do its fields go together?
+    ///
+    /// # Errors
+    /// The first pair that does not.
+    pub fn check(&self) -> Result<(), PlanError> {
+        error::check(self)
     }
 }
 

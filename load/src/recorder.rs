@@ -4,6 +4,7 @@
 
 use crate::clock::{NANOS_PER_S, Nanos};
 use crate::failure::FailureCause;
+use crate::log::{LogRow, LogSender, RowOutcome};
 use crate::outcome::{Bytes, Counts};
 use crate::times::Times;
 use hdrhistogram::Histogram;
@@ -11,7 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::mpsc::Sender;
 
 /// The moments a request carries until it ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Exchange {
     /// When it was due, by the schedule; in a closed loop, when the connection became free for it.
     pub due_ns: Nanos,
@@ -19,6 +20,12 @@ pub struct Exchange {
     pub ready_ns: Nanos,
     /// When it was handed to the kernel for the first time.
     pub sent_ns: Nanos,
+    /// Bytes that came for it: of HTTP/2 those of the body.
+    pub received_bytes: u64,
+    /// Which target of the load it is, from 0.
+    pub target: u32,
+    /// Which connection of the load carries it, from 0; `None`: none.
+    pub connection: Option<u32>,
 }
 
 /// What one thread saw within one second of the run.
@@ -72,6 +79,8 @@ pub struct Recorder {
     /// `MAX` until the load begins.
     started_ns: Nanos,
     thread: u32,
+    /// One line per request, where that was asked for.
+    log: Option<LogSender>,
     /// Gone after the last slice, so that whoever collects them knows the end.
     progress: Option<Sender<Progress>>,
     slice: Slice,
@@ -115,6 +124,7 @@ impl Recorder {
     #[must_use]
     pub fn new(thread: u32, progress: Sender<Progress>) -> Self {
         Self {
+            log: None,
             started_ns: Nanos::MAX,
             thread,
             progress: Some(progress),
@@ -139,8 +149,17 @@ impl Recorder {
         }
     }
 
+    /// Writes one line per request, too.
+    #[must_use]
+    pub fn with_log(self, log: Option<LogSender>) -> Self {
+        Self { log, ..self }
+    }
+
     /// The load begins: seconds count from here.
     pub fn start(&mut self, started_ns: Nanos) {
+        if let Some(log) = &mut self.log {
+            log.start(started_ns);
+        }
         self.started_ns = started_ns;
         self.last_sent_ns = started_ns;
     }
@@ -171,6 +190,7 @@ impl Recorder {
         self.response_time.record_ns(response_ns);
         self.service_time.record_ns(now_ns.saturating_sub(exchange.sent_ns));
         self.count_status(status);
+        self.log(exchange, RowOutcome::Ok, Some(status), Some(now_ns));
     }
 
     /// It failed. `status` where an answer came all the same.
@@ -183,24 +203,39 @@ impl Recorder {
         if let Some(status) = status {
             self.count_status(status);
         }
+        self.log(exchange, RowOutcome::Failed(cause), status, Some(now_ns));
     }
 
     /// The time is up and it was still in flight.
     pub fn unfinished(&mut self, exchange: Exchange, now_ns: Nanos) {
         self.counts.unfinished += 1;
         self.unfinished_age.record_ns(now_ns.saturating_sub(exchange.due_ns));
+        self.log(exchange, RowOutcome::Unfinished, None, None);
     }
 
     /// The time is up and a request due at `due_ns` was never begun.
     pub fn not_sent(&mut self, due_ns: Nanos, now_ns: Nanos) {
         self.counts.not_sent += 1;
         self.not_sent_age.record_ns(now_ns.saturating_sub(due_ns));
+        if let Some(log) = &mut self.log {
+            log.record(LogRow {
+                due_ns,
+                sent_ns: None,
+                ended_ns: None,
+                status: None,
+                outcome: RowOutcome::NotSent,
+                connection: None,
+                target: 0,
+                bytes: 0,
+            });
+        }
     }
 
     /// Hands over the last, partial second. Every worker must end with this: the collector waits for it.
     pub fn finish(&mut self) {
         let next = Slice::new(self.slice.index + 1);
         self.hand_over(next, true);
+        self.log = None;
         self.progress = None;
         self.own_lag = self.send_lag.clone();
         self.own_lag.merge(&self.waited_own_lag);
@@ -222,6 +257,22 @@ impl Recorder {
         if let Some(progress) = &self.progress {
             // The receiver is gone only when the run is being torn down; the totals below stay complete.
             let _ = progress.send(Progress { thread: self.thread, slice, past });
+        }
+    }
+
+    #[inline]
+    fn log(&mut self, exchange: Exchange, outcome: RowOutcome, status: Option<u16>, ended_ns: Option<Nanos>) {
+        if let Some(log) = &mut self.log {
+            log.record(LogRow {
+                due_ns: exchange.due_ns,
+                sent_ns: Some(exchange.sent_ns),
+                ended_ns,
+                status,
+                outcome,
+                connection: exchange.connection,
+                target: exchange.target,
+                bytes: exchange.received_bytes,
+            });
         }
     }
 

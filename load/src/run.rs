@@ -9,16 +9,16 @@ use crate::recorder::Recorder;
 use crate::schedule::Share;
 use crate::secure::{self, SessionKind};
 use crate::times::Times;
+use crate::log::RequestLog;
+use crate::resolve::{self, Endpoint};
 use crate::{collect, limits};
 use rustix::thread::{CpuSet, sched_setaffinity};
-use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-/// How long one of several addresses of a host may take to show that its port is open.
-const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
 /// A request that is due waits for a connection of its own thread only: with this many each, waits do not depend on the number
 /// of threads.
 const OPEN_LOAD_CONNECTIONS_PER_THREAD: u32 = 16;
@@ -40,9 +40,18 @@ pub enum LoadError {
         /// What the resolver said.
         source: std::io::Error,
     },
-    /// A limit of this machine is too low; the text names it, the number needed and how to raise it.
-    #[error("{0}")]
-    Limit(String),
+    /// A limit of this machine is too low.
+    #[error(transparent)]
+    Limit(#[from] limits::LimitError),
+    /// Fields of the plan that do not go together.
+    #[error(transparent)]
+    Plan(#[from] crate::plan::PlanError),
+    /// A file of the TLS options that cannot be used.
+    #[error(transparent)]
+    TlsFile(#[from] crate::plan::TlsFileError),
+    /// The log of requests cannot be written.
+    #[error(transparent)]
+    Log(#[from] crate::log::LogError),
     /// The driver that was asked for cannot be had.
     #[error("the {driver} driver cannot be used here: {source}")]
     Driver {
@@ -70,8 +79,8 @@ pub struct Control<'a> {
 /// What one worker thread is given.
 pub(crate) struct Work<'a> {
     pub plan: &'a LoadPlan,
-    /// Resolved addresses of the origin.
-    pub servers: &'a [SocketAddr],
+    /// What connections are made to, one after the other.
+    pub endpoints: &'a [Endpoint],
     /// Bind connections to these, one after the other; empty: the kernel chooses.
     pub source_addresses: &'a [IpAddr],
     /// TLS or HTTP/2, where it is not plain HTTP/1.1.
@@ -105,8 +114,10 @@ pub(crate) struct Done {
 /// # Errors
 /// Only what makes the whole load impossible; see [`LoadError`].
 pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadError> {
-    let servers = [resolve(plan)?];
-    let resources = limits::prepare(plan, servers[0])?;
+    plan.check()?;
+    let endpoints = resolve::endpoints(plan)?;
+    let source_addresses = limits::prepare(plan, &endpoints)?.source_addresses;
+    let log = plan.log.as_deref().map(RequestLog::create).transpose()?;
     let session_kind = secure::session_kind(plan)?;
     let connections = connections(plan);
     let threads = worker_count(plan, connections);
@@ -115,13 +126,13 @@ pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadErr
     let Control { stop, on_second } = control;
     let work_of = |index: u32| Work {
         plan,
-        servers: &servers,
-        source_addresses: &resources.source_addresses,
+        endpoints: &endpoints,
+        source_addresses: &source_addresses,
         session_kind: session_kind.as_ref(),
         share: Share::new(index, threads, connections),
         gate: &gate,
         stop,
-        recorder: Recorder::new(index, progress.clone()),
+        recorder: Recorder::new(index, progress.clone()).with_log(log.as_ref().map(RequestLog::sender)),
     };
     let works: Vec<Work<'_>> = (0..threads).map(work_of).collect();
     // The workers hold the only senders, so that collecting ends when the last worker does.
@@ -157,6 +168,7 @@ pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadErr
     if outcome.protocol.is_empty() {
         outcome.protocol = asked_protocol(plan).to_owned();
     }
+    outcome.log = log.map(RequestLog::finish).transpose()?;
     Ok(LoadOutcome { cores_busy, interrupted: stop.load(Ordering::Relaxed), ..outcome })
 }
 
@@ -193,21 +205,6 @@ fn asked_protocol(plan: &LoadPlan) -> &'static str {
         (ProtocolChoice::Auto | ProtocolChoice::Http1, true) => "HTTP/1.1 over TLS",
         (ProtocolChoice::Auto | ProtocolChoice::Http1, false) => "HTTP/1.1",
     }
-}
-
-/// The first address of the host at which the port is open: a name like `localhost` often has one at which nobody listens.
-fn resolve(plan: &LoadPlan) -> Result<SocketAddr, LoadError> {
-    let origin = plan.requests.origin();
-    let failed = |source| LoadError::Resolve { host: origin.host.clone(), source };
-    let addresses: Vec<SocketAddr> =
-        (origin.host.as_str(), origin.port).to_socket_addrs().map_err(failed)?.collect();
-    let is_open = |address: &&SocketAddr| TcpStream::connect_timeout(address, PROBE_TIMEOUT).is_ok();
-    let first = match addresses.as_slice() {
-        [] => return Err(failed(std::io::ErrorKind::NotFound.into())),
-        [only] => only,
-        [first, ..] => addresses.iter().find(is_open).unwrap_or(first),
-    };
-    Ok(*first)
 }
 
 /// Half of the cores unless asked otherwise, and never more threads than connections. An open load gets no more than its rate

@@ -37,7 +37,7 @@ pub struct AskedLoad {
 #[command(next_help_heading = "How much")]
 struct PaceOptions {
     /// Connections. Without a rate each sends as soon as it has its answer (closed loop); with a rate this many
-    /// requests at most are on their way at once [default: 64; with a rate 64 or the rate, up to 1000]
+    /// requests at most are on their way at once [default: 64; with a rate those of two seconds, 64 to 4000]
     #[arg(short, long, value_name = "N", value_parser = written::positive_u32, allow_negative_numbers = true)]
     connections: Option<NonZeroU32>,
     /// Send exactly N requests, e.g. 1_000_000 or 10k
@@ -49,7 +49,7 @@ struct PaceOptions {
     /// Requests per second in total, e.g. 5000, 10k/s or 300/min, whatever the answers do (open loop)
     #[arg(short, long, short_alias = 'R', value_name = "RATE", group = "schedule", value_parser = written::rate, allow_negative_numbers = true)]
     rate: Option<f64>,
-    /// A rate that climbs, e.g. 100:5000:30s: from 100/s to 5000/s in 30 s
+    /// A rate that climbs, e.g. 0:5000:30s: from 0 to 5000/s in 30 s; one of the two may be 0
     #[arg(long, value_name = "FROM:TO:TIME", group = "schedule", value_parser = written::ramp)]
     ramp: Option<Shape>,
     /// One rate after the other, e.g. 100:10s,500:10s
@@ -176,11 +176,9 @@ impl PaceOptions {
         let connections = self.connections.map(NonZeroU32::get);
         match rates {
             None => LoadKind::Closed { clients: connections.unwrap_or(DEFAULT_CONNECTIONS) },
-            // With the requests of one second at once on their way it can wait for a server that stalls for a second
-            // without being late itself.
             Some((rate_per_s, highest)) => {
-                let room = (highest.min(1_000.0).ceil() as u32).max(DEFAULT_CONNECTIONS);
-                LoadKind::Open { rate_per_s, clients: connections.unwrap_or(room) }
+                let clients = connections.unwrap_or_else(|| LoadKind::connections_for(highest));
+                LoadKind::Open { rate_per_s, clients }
             }
         }
     }
@@ -249,20 +247,20 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_makes_it_an_open_loop_with_room_for_a_second_of_stalling() {
+    fn a_rate_makes_it_an_open_loop_with_connections_for_two_seconds_of_it() {
         let constant = plan("-r 300/s");
         let shape = RateShape::Constant { rate_per_s: 300.0 };
         assert_eq!(constant.pacing, Pacing::Open { shape, arrivals: Arrivals::Constant });
-        assert_eq!(constant.connections.get(), 300);
+        assert_eq!(constant.connections.get(), 600);
         assert_eq!(plan("-r 0.5 --poisson").connections.get(), 64);
-        assert_eq!(plan("-r 1M").connections.get(), 1_000);
+        assert_eq!(plan("-r 1M").connections.get(), 4_000);
         assert_eq!(plan("-R 1M -c 7").connections.get(), 7);
     }
 
     #[test]
     fn a_ramp_or_steps_last_as_long_as_they_were_written() {
         assert_eq!(plan("--ramp 100:500:30s").stop, Stop::Duration(Duration::from_secs(30)));
-        assert_eq!(plan("--ramp 100:500:30s").connections.get(), 500);
+        assert_eq!(plan("--ramp 100:500:30s").connections.get(), 1_000);
         assert_eq!(plan("--steps 100:10s,500:5s").stop, Stop::Duration(Duration::from_secs(15)));
         assert_eq!(plan("--steps 100:10s,500:5s -d 1m").stop, Stop::Duration(Duration::from_secs(60)));
     }

@@ -60,7 +60,10 @@ pub fn at_rate(
 ) -> Result<LoadPlan, LoadPlanError> {
     let plan = load_plan(load, url)?;
     let connections = NonZeroU32::new(connections).unwrap_or(plan.connections);
-    Ok(LoadPlan { pacing: open(load, RateShape::Constant { rate_per_s }), connections, ..plan })
+    Ok(plan.with(|changed| {
+        changed.pacing = open(load, RateShape::Constant { rate_per_s });
+        changed.connections = connections;
+    }))
 }
 
 /// One request of a load, given up after a time.
@@ -69,7 +72,11 @@ pub fn at_rate(
 /// As [`load_plan`].
 pub fn one_request(load: &LoadSpec, url: &str, limit: Duration) -> Result<LoadPlan, LoadPlanError> {
     let one = Stop::Either(NonZeroU64::MIN, limit);
-    Ok(LoadPlan { connections: NonZeroU32::MIN, pacing: Pacing::Closed, stop: one, ..load_plan(load, url)? })
+    Ok(load_plan(load, url)?.with(|changed| {
+        changed.connections = NonZeroU32::MIN;
+        changed.pacing = Pacing::Closed;
+        changed.stop = one;
+    }))
 }
 
 fn open(load: &LoadSpec, shape: RateShape) -> Pacing {

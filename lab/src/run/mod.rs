@@ -149,7 +149,7 @@ impl Runner<'_> {
         let memory_before = server.native_memory();
 
         let plan = load_plan(load, &server.url)?;
-        let plan = LoadPlan { seed: plan.seed + u64::from(record.round.saturating_sub(1)), ..plan };
+        let plan = plan.with(|changed| changed.seed = plan.seed + u64::from(record.round.saturating_sub(1)));
         self.warm_up(record, load, &plan, &mut server, watch)?;
 
         let window = match load.tool {

@@ -4,10 +4,11 @@
 use super::{Chunk, Completion, Driver, Event, Slot, Wake};
 use crate::clock::{Nanos, now_ns};
 use crate::request::RenderedRequest;
+use crate::resolve::Endpoint;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::rc::Rc;
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
@@ -42,7 +43,7 @@ impl Driver for Burst {
     /// Never reached: what is sent within a burst is sent because it is due.
     const BATCH: usize = 1_000_000;
 
-    fn new(slots: u32, _: &[SocketAddr], _: bool) -> io::Result<Self> {
+    fn new(slots: u32, _: &[Endpoint], _: bool) -> io::Result<Self> {
         Ok(Self::until(0, slots, Rc::default()))
     }
 

@@ -6,6 +6,7 @@ use super::stamps::{self, CONTROL_BYTES, KernelClock, RealNanos};
 use super::{Chunk, Completion, Driver, Event, Slot, Wake, socket};
 use crate::clock::{NANOS_PER_S, Nanos, now_ns};
 use crate::request::RenderedRequest;
+use crate::resolve::Endpoint;
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll;
 use rustix::io::Errno;
@@ -16,7 +17,7 @@ use rustix::time::{
     timerfd_settime,
 };
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -34,7 +35,7 @@ pub(crate) struct Epoll {
     timer: OwnedFd,
     /// When the timer expires; `MAX` after it did.
     alarm_ns: Nanos,
-    servers: Vec<SocketAddr>,
+    endpoints: Vec<Endpoint>,
     sockets: Vec<Socket>,
     events: Vec<epoll::Event>,
     /// The next of `events` to look at.
@@ -71,7 +72,7 @@ impl Driver for Epoll {
     const NAME: &'static str = "epoll";
     const BATCH: usize = 1;
 
-    fn new(slots: u32, servers: &[SocketAddr], stamps: bool) -> io::Result<Self> {
+    fn new(slots: u32, endpoints: &[Endpoint], stamps: bool) -> io::Result<Self> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let timer =
             timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC)?;
@@ -82,7 +83,7 @@ impl Driver for Epoll {
             epoll,
             timer,
             alarm_ns: Nanos::MAX,
-            servers: servers.to_vec(),
+            endpoints: endpoints.to_vec(),
             sockets: (0..slots).map(|_| Socket::default()).collect(),
             events: Vec::with_capacity(EVENTS),
             next_event: 0,
@@ -96,9 +97,9 @@ impl Driver for Epoll {
         })
     }
 
-    fn connect(&mut self, slot: Slot, server: usize, source: Option<IpAddr>) -> io::Result<()> {
-        let server = self.servers[server];
-        let fd = socket::open(server, source, SocketFlags::NONBLOCK)?;
+    fn connect(&mut self, slot: Slot, endpoint: usize, source: Option<IpAddr>) -> io::Result<()> {
+        let endpoint = &self.endpoints[endpoint];
+        let fd = socket::open(endpoint, source, SocketFlags::NONBLOCK)?;
         if self.kernel.is_some() {
             stamps::enable(&fd)?;
         }
@@ -107,9 +108,10 @@ impl Driver for Epoll {
         let data = epoll::EventData::new_u64(u64::from(socket.generation) << 32 | u64::from(slot));
         let both = epoll::EventFlags::IN | epoll::EventFlags::OUT;
         epoll::add(&self.epoll, &fd, data, both | epoll::EventFlags::RDHUP | epoll::EventFlags::ET)?;
-        socket.is_connecting = match rustix::net::connect(&fd, &server) {
+        socket.is_connecting = match socket::connect(&fd, endpoint) {
             Ok(()) => false,
             Err(Errno::INPROGRESS) => true,
+            // A Unix socket whose backlog is full.
             Err(errno) => return Err(errno.into()),
         };
         if socket.is_connecting {

@@ -15,8 +15,9 @@ pub(crate) mod uring;
 
 use crate::clock::Nanos;
 use crate::request::RenderedRequest;
+use crate::resolve::Endpoint;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 
 /// Which of a thread's connections, from 0.
 pub(crate) type Slot = u32;
@@ -72,12 +73,12 @@ pub(crate) trait Driver: Sized {
     /// takes them all in one call, so the last one's stamp is early by the time the kernel takes for the others.
     const BATCH: usize;
 
-    /// A driver for this many slots and these servers. `stamps`: ask the kernel when it received what comes.
-    fn new(slots: u32, servers: &[SocketAddr], stamps: bool) -> io::Result<Self>;
+    /// A driver for this many slots and these endpoints. `stamps`: ask the kernel when it received what comes.
+    fn new(slots: u32, endpoints: &[Endpoint], stamps: bool) -> io::Result<Self>;
 
-    /// Begins to connect a slot that has no connection to one of the servers; ends in [`Event::Connected`] or
+    /// Begins to connect a slot that has no connection to one of the endpoints; ends in [`Event::Connected`] or
     /// [`Event::Failed`].
-    fn connect(&mut self, slot: Slot, server: usize, source: Option<IpAddr>) -> io::Result<()>;
+    fn connect(&mut self, slot: Slot, endpoint: usize, source: Option<IpAddr>) -> io::Result<()>;
 
     /// Keeps a request for [`send`](Driver::send), which may be called again on another connection of the slot.
     ///

@@ -11,11 +11,12 @@ use super::stamps::{self, CONTROL_BYTES, KernelClock};
 use super::{Chunk, Completion, Driver, Event, Slot, Wake};
 use crate::clock::{self, NANOS_PER_S, Nanos};
 use crate::request::RenderedRequest;
+use crate::resolve::Endpoint;
 use io_uring::types::{Fd, TimeoutFlags, Timespec};
 use io_uring::{EnterFlags, IoUring, cqueue, opcode, squeue};
 use rustix::net::{Shutdown, SocketFlags, shutdown};
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 /// Entries of the submission queue; a fuller round is submitted in parts.
@@ -41,9 +42,9 @@ pub(crate) struct Uring {
     ring: IoUring,
     buffers: Buffers,
     sockets: Vec<Socket>,
-    servers: Vec<SocketAddr>,
+    endpoints: Vec<Endpoint>,
     /// The same as the kernel reads them.
-    raw_servers: Vec<RawAddress>,
+    addresses: Vec<RawAddress>,
     /// Copies of requests that the kernel may still be sending over connections that were closed.
     retired: Vec<(u64, Outgoing)>,
     /// Sockets to be closed when what was queued for them has been submitted: until then their numbers must not name others.
@@ -118,7 +119,7 @@ impl Driver for Uring {
     const NAME: &'static str = "io_uring";
     const BATCH: usize = 32;
 
-    fn new(slots: u32, servers: &[SocketAddr], stamps: bool) -> io::Result<Self> {
+    fn new(slots: u32, endpoints: &[Endpoint], stamps: bool) -> io::Result<Self> {
         let ring = set_up(slots)?;
         let buffers = Buffers::register(&ring, slots)?;
         // A moment that is long past: a kernel that cannot do it says so.
@@ -130,8 +131,8 @@ impl Driver for Uring {
             ring,
             buffers,
             sockets: (0..slots).map(|_| Socket::default()).collect(),
-            servers: servers.to_vec(),
-            raw_servers: servers.iter().copied().map(RawAddress::new).collect(),
+            endpoints: endpoints.to_vec(),
+            addresses: endpoints.iter().map(RawAddress::new).collect::<io::Result<_>>()?,
             retired: Vec::new(),
             closing: Vec::with_capacity(slots as usize),
             alarm_ns: Nanos::MAX,
@@ -143,13 +144,13 @@ impl Driver for Uring {
         })
     }
 
-    fn connect(&mut self, slot: Slot, server: usize, source: Option<IpAddr>) -> io::Result<()> {
+    fn connect(&mut self, slot: Slot, endpoint: usize, source: Option<IpAddr>) -> io::Result<()> {
         // Blocking: io_uring would take O_NONBLOCK for the wish to be told instead of to wait.
-        let fd = socket::open(self.servers[server], source, SocketFlags::empty())?;
+        let fd = socket::open(&self.endpoints[endpoint], source, SocketFlags::empty())?;
         if self.stamped.is_some() {
             stamps::enable(&fd)?;
         }
-        let (address, len) = self.raw_servers[server].as_raw();
+        let (address, len) = self.addresses[endpoint].as_raw();
         let connect = opcode::Connect::new(Fd(fd.as_raw_fd()), address, len).build();
         let socket = &mut self.sockets[slot as usize];
         socket.generation = socket.generation.wrapping_add(1);

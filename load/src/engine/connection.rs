@@ -164,7 +164,7 @@ impl Stream {
     pub(super) fn new() -> Self {
         Self {
             state: StreamState::Idle,
-            exchange: Exchange { due_ns: 0, ready_ns: 0, sent_ns: 0 },
+            exchange: Exchange::default(),
             number: 0,
             rendered: Rendered::Not,
             http1: Vec::new(),

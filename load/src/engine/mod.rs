@@ -18,6 +18,7 @@ mod connection;
 mod deadlines;
 mod free;
 mod gate;
+mod inspection;
 mod opening;
 mod pace;
 mod patience;
@@ -50,7 +51,7 @@ pub(crate) fn work(work: Work<'_>) -> Result<Done, LoadError> {
 fn set_up<D: Driver>(work: &Work<'_>) -> Result<D, LoadError> {
     // A closed loop acts on each response at once, whatever it costs: there is nothing to gain from a stamp.
     let stamps = matches!(work.plan.pacing, Pacing::Open { .. });
-    D::new(work.share.connections(), work.servers, stamps)
+    D::new(work.share.connections(), work.endpoints, stamps)
         .map_err(|source| LoadError::Driver { driver: D::NAME, source })
 }
 

@@ -35,7 +35,7 @@ impl<D: Driver> Worker<'_, D> {
         let connection = &mut self.connections[slot as usize];
         self.connect_ns = self.connect_ns.min(now_ns.saturating_sub(connection.connecting_ns));
         let Some(kind) = self.session_kind else { return self.on_opened(slot, 1, now_ns) };
-        match Session::new(kind, self.width.streams()) {
+        match Session::new(kind, self.width.streams(), self.inspection.is_some()) {
             Ok(session) => {
                 connection.session = Some(Box::new(session));
                 self.write_session(slot);
@@ -133,7 +133,8 @@ impl<D: Driver> Worker<'_, D> {
     fn fail_first_request(&mut self, slot: Slot, now_ns: Nanos) {
         let Some(cause) = self.connections[slot as usize].refused.take() else { return };
         if let Some(turn) = self.pace.begin(now_ns, now_ns) {
-            let exchange = Exchange { due_ns: turn.due_ns, ready_ns: now_ns, sent_ns: now_ns };
+            let exchange =
+                Exchange { due_ns: turn.due_ns, ready_ns: now_ns, sent_ns: now_ns, ..Exchange::default() };
             self.recorder.sent(exchange);
             self.recorder.failed(exchange, cause, None, now_ns);
             self.last_event_ns = self.last_event_ns.max(now_ns);

@@ -14,10 +14,16 @@ impl<D: Driver> Worker<'_, D> {
     pub(super) fn begin(&mut self, place: Place, now_ns: Nanos, free_ns: Nanos) -> bool {
         let Some(turn) = self.pace.begin(now_ns, free_ns) else { return false };
         let slot = self.width.slot(place);
+        let connection = Some(self.plan_connection(slot));
         let stream = &mut self.streams[place as usize];
         // A request that found no free connection when it was due waited for one; only what came after that is our own lag.
-        stream.exchange =
-            Exchange { due_ns: turn.due_ns, ready_ns: turn.due_ns.max(free_ns), sent_ns: now_ns };
+        stream.exchange = Exchange {
+            due_ns: turn.due_ns,
+            ready_ns: turn.due_ns.max(free_ns),
+            sent_ns: now_ns,
+            connection,
+            ..Exchange::default()
+        };
         stream.number = turn.number;
         stream.was_resent = false;
         stream.rendered = Rendered::Not;
@@ -31,7 +37,9 @@ impl<D: Driver> Worker<'_, D> {
             return true;
         }
         if self.session_kind.is_none() {
-            let request = self.writer.http1(turn.number);
+            let user = self.inspection.as_ref().map(|inspection| inspection.user(place));
+            let request = self.writer.http1_of(turn.number, user);
+            stream.exchange.target = request.target;
             stream.is_head = request.is_head;
             stream.is_idempotent = request.is_idempotent;
             // SAFETY: a static request's bytes lie in the plan's source, which outlives the worker and its driver.
@@ -101,17 +109,20 @@ impl<D: Driver> Worker<'_, D> {
     fn render(&mut self, place: Place) {
         let is_http2 = self.connections[self.width.slot(place) as usize].is_http2();
         let stream = &mut self.streams[place as usize];
+        let user = self.inspection.as_ref().map(|inspection| inspection.user(place));
         match (&stream.rendered, is_http2) {
             (Rendered::Http1, false) | (Rendered::Http2(_), true) => {}
             (_, false) => {
-                let request = self.writer.http1(stream.number);
+                let request = self.writer.http1_of(stream.number, user);
+                stream.exchange.target = request.target;
                 stream.http1.clear();
                 stream.http1.extend_from_slice(request.bytes);
                 (stream.is_head, stream.is_idempotent) = (request.is_head, request.is_idempotent);
                 stream.rendered = Rendered::Http1;
             }
             (_, true) => {
-                let request = self.writer.http(stream.number);
+                let (target, request) = self.writer.http_of(stream.number, user);
+                stream.exchange.target = target;
                 stream.is_idempotent = request.method().is_idempotent();
                 stream.rendered = Rendered::Http2(request);
             }
@@ -123,6 +134,9 @@ impl<D: Driver> Worker<'_, D> {
         let slot = self.width.slot(place);
         self.streams[place as usize].state = StreamState::Busy;
         self.deadlines.set(place, now_ns.saturating_add(self.request_timeout_ns));
+        if let Some(inspection) = &mut self.inspection {
+            inspection.begin(place);
+        }
         if self.session_kind.is_none() {
             self.connections[slot as usize].parser.begin(self.streams[place as usize].is_head);
             return self.driver.send(slot);

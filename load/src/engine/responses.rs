@@ -56,6 +56,10 @@ impl<D: Driver> Worker<'_, D> {
         }
         let bytes = self.driver.bytes(chunk);
         self.recorder.bytes.received += bytes.len() as u64;
+        self.streams[place as usize].exchange.received_bytes += bytes.len() as u64;
+        if let Some(inspection) = &mut self.inspection {
+            inspection.take(place, bytes);
+        }
         let fed = feed(&mut self.connections[slot as usize], bytes);
         self.on_fed(place, fed, now_ns, stamp_ns);
     }
@@ -90,6 +94,10 @@ impl<D: Driver> Worker<'_, D> {
         // Session tickets and key updates have nothing inside.
         if !plain.is_empty() {
             if self.streams[place as usize].state == StreamState::Busy {
+                self.streams[place as usize].exchange.received_bytes += plain.len() as u64;
+                if let Some(inspection) = &mut self.inspection {
+                    inspection.take(place, &plain);
+                }
                 let fed = feed(connection, &plain);
                 self.on_fed(place, fed, now_ns, stamp_ns);
             } else {
@@ -138,9 +146,15 @@ impl<D: Driver> Worker<'_, D> {
             has_ended = true;
             let place = self.width.place(slot, number);
             match end {
-                StreamEnd::Complete(status) => {
+                StreamEnd::Complete { status, body_bytes } => {
                     connection.is_reused = true;
-                    self.account(place, status, seen);
+                    let kept = connection.session.as_ref().and_then(|session| session.kept(number));
+                    let is_expected = match (&mut self.inspection, kept) {
+                        (Some(inspection), Some(kept)) => inspection.judge_kept(place, status, kept),
+                        _ => true,
+                    };
+                    self.streams[place as usize].exchange.received_bytes = body_bytes;
+                    self.account(place, status, is_expected, seen);
                     self.end(place, seen.came_ns);
                     self.release(place, seen.at_ns, self.plan.keep_alive);
                 }
@@ -200,7 +214,9 @@ impl<D: Driver> Worker<'_, D> {
     fn complete(&mut self, place: Place, answer: Answer, is_last: bool, seen: Seen) {
         let slot = self.width.slot(place);
         if is_last {
-            self.account(place, answer.status, seen);
+            let is_expected =
+                self.inspection.as_mut().is_none_or(|inspection| inspection.judge(place));
+            self.account(place, answer.status, is_expected, seen);
         } else {
             let exchange = self.streams[place as usize].exchange;
             self.recorder.failed(exchange, UNASKED, Some(answer.status), seen.came_ns);
@@ -211,18 +227,18 @@ impl<D: Driver> Worker<'_, D> {
         self.release(place, seen.at_ns, is_kept);
     }
 
-    /// Records a complete response.
-    fn account(&mut self, place: Place, status: u16, seen: Seen) {
+    /// Records a complete response. `is_expected`: its body is.
+    fn account(&mut self, place: Place, status: u16, is_expected: bool, seen: Seen) {
         let exchange = self.streams[place as usize].exchange;
         // No response comes before its request: a stamp that says so is not this response's.
         let came_ns = if seen.came_ns >= exchange.sent_ns { seen.came_ns } else { seen.at_ns };
         self.recorder.stamped += u64::from(seen.is_stamped && came_ns == seen.came_ns);
-        if self.plan.expected_status.accepts(status) {
-            self.recorder.ok(exchange, status, came_ns);
-        } else {
-            let cause = FailureCause::UnexpectedStatus(status);
-            self.recorder.failed(exchange, cause, Some(status), came_ns);
-        }
+        let cause = match (self.plan.expected_status.accepts(status), is_expected) {
+            (true, true) => return self.recorder.ok(exchange, status, came_ns),
+            (true, false) => FailureCause::UnexpectedBody,
+            (false, _) => FailureCause::UnexpectedStatus(status),
+        };
+        self.recorder.failed(exchange, cause, Some(status), came_ns);
     }
 
     /// The request failed, and with it its HTTP/1.1 connection, if it had one.

@@ -4,6 +4,7 @@ use super::connection::{Connection, Place, State, Stream, StreamState, Width};
 use super::deadlines::Deadlines;
 use super::free::Free;
 use super::gate::{Gate, LOOK_EVERY_NS};
+use super::inspection::Inspection;
 use super::pace::Pace;
 use super::patience::Patience;
 use crate::clock::{Nanos, now_ns};
@@ -55,6 +56,8 @@ pub(super) struct Worker<'a, D> {
     pub(super) patience: Patience,
     pub(super) last_event_ns: Nanos,
     pub(super) protocol: Option<String>,
+    /// Only where the load looks into responses.
+    pub(super) inspection: Option<Box<Inspection<'a>>>,
     /// What sessions want to send, before the driver takes it.
     pub(super) outgoing: Vec<u8>,
     loop_lag: Times,
@@ -78,20 +81,21 @@ struct Start {
     cpu_ns: u64,
 }
 
-/// Servers and source addresses in turn, shared with the other threads by taking every `step`-th.
+/// Endpoints and source addresses in turn, shared with the other threads by taking every `step`-th.
 pub(super) struct Peers<'a> {
-    servers: usize,
+    endpoints: usize,
     sources: &'a [IpAddr],
     next: u32,
+    first: u32,
     step: u32,
 }
 
 impl Peers<'_> {
-    /// The server and the source address of the next connection.
+    /// The endpoint and the source address of the next connection.
     pub(super) fn next(&mut self) -> (usize, Option<IpAddr>) {
         let turn = self.next as usize;
         self.next = self.next.wrapping_add(self.step);
-        (turn % self.servers.max(1), self.sources.get(turn % self.sources.len().max(1)).copied())
+        (turn % self.endpoints.max(1), self.sources.get(turn % self.sources.len().max(1)).copied())
     }
 }
 
@@ -118,9 +122,10 @@ impl<'a, D: Driver> Worker<'a, D> {
             opening: 0,
             opening_at_once: (OPENING_AT_ONCE / share.threads()).max(1),
             peers: Peers {
-                servers: work.servers.len(),
+                endpoints: work.endpoints.len(),
                 sources: work.source_addresses,
                 next: share.index(),
+                first: share.index(),
                 step: share.threads(),
             },
             connect_ns: Nanos::MAX,
@@ -130,6 +135,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             patience: Patience::default(),
             last_event_ns: 0,
             protocol: None,
+            inspection: Inspection::new(plan, slots * width.streams()),
             outgoing: Vec::new(),
             loop_lag: Times::default(),
             gate: work.gate,
@@ -284,6 +290,11 @@ impl<'a, D: Driver> Worker<'a, D> {
         }
     }
 
+    /// The number of a slot's connection over all threads.
+    pub(super) fn plan_connection(&self, slot: Slot) -> u32 {
+        self.peers.first + slot * self.peers.step
+    }
+
     /// In a closed loop a connection's first request begins when the connection has been opened in advance.
     fn may_open_for_request(&self) -> bool {
         self.pace.is_open() || self.to_open == 0
@@ -338,6 +349,7 @@ mod tests {
     use crate::driver::burst::{Burst, Step};
     use crate::plan::{Arrivals, Pacing, RateShape, Stop};
     use crate::request::{Origin, RequestSource};
+    use crate::resolve::Endpoint;
     use crate::schedule::Share;
     use std::cell::RefCell;
     use std::num::{NonZeroU32, NonZeroU64};
@@ -364,7 +376,7 @@ mod tests {
         let gate = Gate::new(1);
         let work = Work {
             plan: &plan,
-            servers: &[([127, 0, 0, 1], 1).into()],
+            endpoints: &[Endpoint::Tcp(([127, 0, 0, 1], 1).into())],
             source_addresses: &[],
             session_kind: None,
             share: Share::new(0, 1, CONNECTIONS),

@@ -48,6 +48,7 @@ pub fn judge(outcome: &LoadOutcome, plan: &LoadPlan) -> Health {
     let warnings: Vec<Warning> = own
         .into_iter()
         .chain([missed, not_sent(outcome), failures(outcome), no_port_left(outcome), unfinished(outcome)])
+        .chain([only_redirects(outcome)])
         .chain([matches!(plan.pacing, Pacing::Closed).then_some(Warning::ClosedLoop)])
         .flatten()
         .collect();
@@ -142,6 +143,14 @@ fn failures(outcome: &LoadOutcome) -> Option<Warning> {
 
 fn no_port_left(outcome: &LoadOutcome) -> Option<Warning> {
     outcome.failures.get(&FailureCause::NoPortLeft).map(|&count| Warning::NoPortLeft { count })
+}
+
+/// 304 is a response to a condition that the request had, not a redirect.
+fn only_redirects(outcome: &LoadOutcome) -> Option<Warning> {
+    let is_redirect = |status: u16| (300..400).contains(&status) && status != 304;
+    let all = outcome.status.keys().all(|&status| is_redirect(status));
+    let (&status, &count) = outcome.status.iter().max_by_key(|&(_, &count)| count)?;
+    all.then_some(Warning::OnlyRedirects { status, count })
 }
 
 fn unfinished(outcome: &LoadOutcome) -> Option<Warning> {
@@ -342,6 +351,19 @@ mod tests {
             "100 of 10000 requests failed (1.00 %), most often: connection reset. Failures are in no response time"
         );
         assert_eq!(warnings[1], Warning::NoPortLeft { count: 40 });
+    }
+
+    #[test]
+    fn only_redirects_are_a_warning_and_a_page_among_them_is_not() {
+        let warnings = |status: &[(u16, u64)]| {
+            let outcome = LoadOutcome { status: status.iter().copied().collect(), ..healthy() };
+            judge(&outcome, &open(1_000.0)).warnings
+        };
+        assert_eq!(warnings(&[(301, 10), (302, 90)]), [Warning::OnlyRedirects { status: 302, count: 90 }]);
+        assert_eq!(warnings(&[(200, 1), (302, 90)]), []);
+        assert_eq!(warnings(&[(302, 90), (503, 1)]), []);
+        assert_eq!(warnings(&[(304, 100)]), []);
+        assert_eq!(warnings(&[]), []);
     }
 
     #[test]

@@ -181,7 +181,7 @@ mod tests {
         recorder.start(started_ns);
         for index in 0..10 {
             let due_ns = started_ns + index * ms;
-            let exchange = Exchange { due_ns, ready_ns: due_ns, sent_ns: due_ns + ms };
+            let exchange = Exchange { due_ns, ready_ns: due_ns, sent_ns: due_ns + ms, ..Exchange::default() };
             recorder.sent(exchange);
             match index {
                 0..6 => recorder.ok(exchange, 200, exchange.sent_ns + 10 * ms),

@@ -4,6 +4,7 @@ use super::compiled::Compiled;
 use super::source::{Order, RequestSource};
 use super::template::Values;
 use crate::random::{self, Purpose};
+use crate::response::VirtualUser;
 use bytes::Bytes;
 use rand::RngExt;
 use rand::rngs::Xoshiro256PlusPlus;
@@ -20,6 +21,8 @@ pub struct RenderedRequest<'a> {
     pub is_idempotent: bool,
     /// True where `bytes` lies in the source, unchanged as long as it lives (no copy is needed to send it).
     pub is_static: bool,
+    /// Which target of the source it is, from 0.
+    pub target: u32,
 }
 
 /// One thread's view of the source: it holds the buffers and the random numbers.
@@ -43,7 +46,7 @@ impl<'s> RequestWriter<'s> {
         keep_alive: bool,
     ) -> Self {
         let only = match source.targets.as_slice() {
-            [target] => target.as_static(keep_alive).map(|bytes| rendered(target, bytes, true)),
+            [target] => target.as_static(keep_alive).map(|bytes| rendered((0, target), bytes, true)),
             _ => None,
         };
         Self {
@@ -62,28 +65,42 @@ impl<'s> RequestWriter<'s> {
     pub fn http1(&mut self, number: u64) -> RenderedRequest<'_> {
         match self.only {
             Some(request) => request,
-            None => self.one_of_many(number),
+            None => self.one_of_many(number, None),
         }
     }
 
-    fn one_of_many(&mut self, number: u64) -> RenderedRequest<'_> {
-        let target = self.target(number);
-        if let Some(bytes) = target.as_static(self.keep_alive) {
-            return rendered(target, bytes, true);
+    /// Request `number` of the load, sent by a virtual user with its captured values and cookies.
+    pub fn http1_of(&mut self, number: u64, user: Option<&VirtualUser>) -> RenderedRequest<'_> {
+        match self.only {
+            Some(request) if user.is_none_or(|user| user.cookies().is_none()) => request,
+            _ => self.one_of_many(number, user),
         }
-        let values = Values { random: &mut self.values, number, body_length: 0 };
+    }
+
+    fn one_of_many(&mut self, number: u64, user: Option<&VirtualUser>) -> RenderedRequest<'_> {
+        let (at, target) = self.target(number);
+        let sends_cookies = !target.has_own_cookies && user.is_some_and(|user| user.cookies().is_some());
+        if let Some(bytes) = target.as_static(self.keep_alive).filter(|_| !sends_cookies) {
+            return rendered((at, target), bytes, true);
+        }
+        let values = Values { random: &mut self.values, number, body_length: 0, user };
         target.render(self.keep_alive, &mut self.buffer, &mut self.body, values);
-        rendered(target, &self.buffer, false)
+        rendered((at, target), &self.buffer, false)
     }
 
     /// Request `number` of the load for a library that writes it itself: the URI is absolute and its authority stands for `Host`;
     /// headers that belong to one HTTP/1.1 connection are left out.
     pub fn http(&mut self, number: u64) -> http::Request<Bytes> {
-        let target = self.target(number);
-        target.library.render(Values { random: &mut self.values, number, body_length: 0 })
+        self.http_of(number, None).1
     }
 
-    fn target(&mut self, number: u64) -> &'s Compiled {
+    /// The same, sent by a virtual user, and which target it is.
+    pub fn http_of(&mut self, number: u64, user: Option<&VirtualUser>) -> (u32, http::Request<Bytes>) {
+        let (at, target) = self.target(number);
+        (at, target.library.render(Values { random: &mut self.values, number, body_length: 0, user }))
+    }
+
+    fn target(&mut self, number: u64) -> (u32, &'s Compiled) {
         let source = self.source;
         let at = match &source.order {
             Order::InTurn => (number % source.targets.len() as u64) as usize,
@@ -92,10 +109,16 @@ impl<'s> RequestWriter<'s> {
                 sums.partition_point(|&sum| sum <= drawn)
             }
         };
-        &source.targets[at]
+        (at as u32, &source.targets[at])
     }
 }
 
-fn rendered<'a>(target: &Compiled, bytes: &'a [u8], is_static: bool) -> RenderedRequest<'a> {
-    RenderedRequest { bytes, is_head: target.is_head, is_idempotent: target.is_idempotent, is_static }
+fn rendered<'a>((at, target): (u32, &Compiled), bytes: &'a [u8], is_static: bool) -> RenderedRequest<'a> {
+    RenderedRequest {
+        bytes,
+        is_head: target.is_head,
+        is_idempotent: target.is_idempotent,
+        is_static,
+        target: at,
+    }
 }

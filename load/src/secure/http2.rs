@@ -3,10 +3,11 @@
 use super::cause;
 use super::pipe::Pipe;
 use crate::failure::FailureCause;
+use crate::response::MAX_KEPT_BYTES;
 use bytes::Bytes;
 use h2::client::{Builder, Connection, ResponseFuture, SendRequest};
 use h2::{Reason, RecvStream};
-use http::Request;
+use http::{HeaderMap, Request};
 use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -30,11 +31,18 @@ pub(crate) enum Again {
     Send,
 }
 
+/// A complete response, where a load looks into it.
+#[derive(Debug, Default)]
+pub(crate) struct KeptResponse {
+    pub headers: HeaderMap,
+    pub body: Vec<u8>,
+}
+
 /// How a request on a stream ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StreamEnd {
-    /// A complete response with this status.
-    Complete(u16),
+    /// A complete response.
+    Complete { status: u16, body_bytes: u64 },
     /// Anything else.
     Broken(Broken),
 }
@@ -83,6 +91,8 @@ pub(super) struct Http2Session {
 struct Stream {
     state: StreamState,
     waker: Waker,
+    /// The response that is being read; kept only where a load looks into it.
+    kept: Option<Box<KeptResponse>>,
 }
 
 #[derive(Default)]
@@ -92,7 +102,14 @@ enum StreamState {
     /// The server takes no more streams for the moment.
     Waiting(Request<Bytes>),
     Sent { response: ResponseFuture, is_idempotent: bool },
-    Reading { status: u16, body: RecvStream },
+    Reading(Reading),
+}
+
+/// A response whose head has come.
+struct Reading {
+    status: u16,
+    body: RecvStream,
+    body_bytes: u64,
 }
 
 /// Which streams have something to look at, one bit each: looking at all of them for each frame would cost their square.
@@ -117,7 +134,7 @@ impl Wake for StreamWaker {
 impl Http2Session {
     /// The client's preface is the first that leaves (RFC 9113 section 3.4). No request is sent before the server's settings
     /// have come: before that nobody can know how many streams it takes, nor whether it speaks HTTP/2 at all.
-    pub fn new(width: u32) -> Self {
+    pub fn new(width: u32, keeps_responses: bool) -> Self {
         let pipe = Pipe::default();
         let mut builder = Builder::new();
         builder
@@ -132,6 +149,7 @@ impl Http2Session {
         let stream = |stream| Stream {
             state: StreamState::Idle,
             waker: Waker::from(Arc::new(StreamWaker { ready: Arc::clone(&ready), stream })),
+            kept: keeps_responses.then(Box::default),
         };
         let mut session = Self {
             pipe,
@@ -227,6 +245,11 @@ impl Http2Session {
         Some((stream, end.explained_by(self.closed)))
     }
 
+    /// The response of a stream that has just ended, where responses are kept.
+    pub fn kept(&self, stream: u32) -> Option<&KeptResponse> {
+        self.streams[stream as usize].kept.as_deref()
+    }
+
     /// Takes the bytes that are to be sent now.
     pub fn take_outgoing(&mut self, outgoing: &mut Vec<u8>) {
         self.turn();
@@ -281,10 +304,11 @@ impl Http2Session {
     }
 
     fn turn_stream(&mut self, number: u32) {
-        let waker = self.streams[number as usize].waker.clone();
+        let stream = &mut self.streams[number as usize];
+        let waker = stream.waker.clone();
         let mut cx = Context::from_waker(&waker);
         let mut end = None;
-        let state = match std::mem::take(&mut self.streams[number as usize].state) {
+        let state = match std::mem::take(&mut stream.state) {
             StreamState::Idle => StreamState::Idle,
             StreamState::Waiting(request) => match self.begin(number, request) {
                 Ok(state) => {
@@ -308,11 +332,19 @@ impl Http2Session {
                     }
                     Poll::Ready(Ok(response)) => {
                         let status = response.status().as_u16();
-                        read_body(status, response.into_body(), &mut cx, &mut end)
+                        let (head, body) = response.into_parts();
+                        if let Some(kept) = &mut stream.kept {
+                            kept.headers = head.headers;
+                            kept.body.clear();
+                        }
+                        let reading = Reading { status, body, body_bytes: 0 };
+                        reading.read(stream.kept.as_deref_mut(), &mut cx, &mut end)
                     }
                 }
             }
-            StreamState::Reading { status, body } => read_body(status, body, &mut cx, &mut end),
+            StreamState::Reading(reading) => {
+                reading.read(stream.kept.as_deref_mut(), &mut cx, &mut end)
+            }
         };
         self.streams[number as usize].state = state;
         if let Some(end) = end {
@@ -321,37 +353,47 @@ impl Http2Session {
     }
 }
 
-/// Reads a body and its trailers as far as they have come, giving the server its window back.
-fn read_body(
-    status: u16,
-    mut body: RecvStream,
-    cx: &mut Context<'_>,
-    end: &mut Option<StreamEnd>,
-) -> StreamState {
-    let failed = |error: &h2::Error| {
-        let cause = cause::of_http2(error, true);
-        StreamEnd::Broken(Broken { cause, status: Some(status), again: Again::Never })
-    };
-    loop {
-        match body.poll_data(cx) {
-            Poll::Pending => return StreamState::Reading { status, body },
-            Poll::Ready(Some(Ok(data))) => {
-                // It fails only for more than was received.
-                let _ = body.flow_control().release_capacity(data.len());
+impl Reading {
+    /// Reads the body and its trailers as far as they have come, giving the server its window back.
+    fn read(
+        mut self,
+        mut kept: Option<&mut KeptResponse>,
+        cx: &mut Context<'_>,
+        end: &mut Option<StreamEnd>,
+    ) -> StreamState {
+        loop {
+            match self.body.poll_data(cx) {
+                Poll::Pending => return StreamState::Reading(self),
+                Poll::Ready(Some(Ok(data))) => {
+                    self.body_bytes += data.len() as u64;
+                    // It fails only for more than was received.
+                    let _ = self.body.flow_control().release_capacity(data.len());
+                    if let Some(kept) = &mut kept {
+                        let room = MAX_KEPT_BYTES.saturating_sub(kept.body.len());
+                        kept.body.extend_from_slice(&data[..data.len().min(room)]);
+                    }
+                }
+                Poll::Ready(Some(Err(error))) => {
+                    *end = Some(self.broken_by(&error));
+                    return StreamState::Idle;
+                }
+                Poll::Ready(None) => break,
             }
-            Poll::Ready(Some(Err(error))) => {
-                *end = Some(failed(&error));
-                return StreamState::Idle;
-            }
-            Poll::Ready(None) => break,
         }
+        *end = Some(match self.body.poll_trailers(cx) {
+            Poll::Pending => return StreamState::Reading(self),
+            Poll::Ready(Ok(_)) => {
+                StreamEnd::Complete { status: self.status, body_bytes: self.body_bytes }
+            }
+            Poll::Ready(Err(error)) => self.broken_by(&error),
+        });
+        StreamState::Idle
     }
-    match body.poll_trailers(cx) {
-        Poll::Pending => return StreamState::Reading { status, body },
-        Poll::Ready(Ok(_)) => *end = Some(StreamEnd::Complete(status)),
-        Poll::Ready(Err(error)) => *end = Some(failed(&error)),
+
+    fn broken_by(&self, error: &h2::Error) -> StreamEnd {
+        let cause = cause::of_http2(error, true);
+        StreamEnd::Broken(Broken { cause, status: Some(self.status), again: Again::Never })
     }
-    StreamState::Idle
 }
 
 /// The stream ended before its response began. REFUSED_STREAM too says that the server did not look at it, but a server that

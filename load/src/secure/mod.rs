@@ -16,5 +16,5 @@ mod session;
 mod tls;
 mod tls_session;
 
-pub(crate) use http2::{Again, Broken, NotSent, StreamEnd};
+pub(crate) use http2::{Again, Broken, KeptResponse, NotSent, StreamEnd};
 pub(crate) use session::{Session, SessionKind, Spoken, session_kind};

@@ -1,8 +1,8 @@
 //! What one connection speaks above its socket, where that is more than plain HTTP/1.1.
 
 use super::cause;
-use super::http2::{Http2Session, NotSent, StreamEnd};
-use super::tls::client_config;
+use super::http2::{Http2Session, KeptResponse, NotSent, StreamEnd};
+use super::tls::{client_config, server_name};
 use super::tls_session::{TlsProgress, TlsSession};
 use crate::failure::FailureCause;
 use crate::plan::{LoadPlan, ProtocolChoice};
@@ -27,13 +27,10 @@ pub(crate) enum SessionKind {
 /// # Errors
 /// [`LoadError::Tls`] where the set-up is refused.
 pub(crate) fn session_kind(plan: &LoadPlan) -> Result<Option<SessionKind>, LoadError> {
-    let host = &plan.requests.origin().host;
     let Some(config) = client_config(plan)? else {
         return Ok((plan.protocol == ProtocolChoice::Http2).then_some(SessionKind::Http2));
     };
-    let name = ServerName::try_from(host.clone())
-        .map_err(|_| LoadError::Tls(format!("`{host}` is not a name a certificate can have")))?;
-    Ok(Some(SessionKind::Tls { config, name, choice: plan.protocol }))
+    Ok(Some(SessionKind::Tls { config, name: server_name(plan)?, choice: plan.protocol }))
 }
 
 /// The protocol of an established session.
@@ -51,6 +48,7 @@ pub(crate) struct Session {
     choice: ProtocolChoice,
     /// Streams at once that the load asks for.
     width: u32,
+    keeps_responses: bool,
     spoken: Option<Spoken>,
     /// Bytes inside TLS that came with the last receive.
     plain: Vec<u8>,
@@ -65,18 +63,19 @@ impl Session {
     ///
     /// # Errors
     /// What keeps it from beginning.
-    pub fn new(kind: &SessionKind, width: u32) -> Result<Self, FailureCause> {
+    pub fn new(kind: &SessionKind, width: u32, keeps_responses: bool) -> Result<Self, FailureCause> {
         let (tls, http2, choice) = match kind {
             SessionKind::Tls { config, name, choice } => {
                 (Some(TlsSession::new(config, name.clone())?), None, *choice)
             }
-            SessionKind::Http2 => (None, Some(Http2Session::new(width)), ProtocolChoice::Http2),
+            SessionKind::Http2 => (None, Some(Http2Session::new(width, keeps_responses)), ProtocolChoice::Http2),
         };
         Ok(Self {
             tls,
             http2,
             choice,
             width,
+            keeps_responses,
             spoken: None,
             plain: Vec::new(),
             sent_bytes: 0,
@@ -134,7 +133,9 @@ impl Session {
     fn agree(&mut self) -> Result<(), FailureCause> {
         let Some(tls) = self.tls.as_ref().filter(|tls| !tls.is_handshaking()) else { return Ok(()) };
         match tls.speaks_http2() {
-            true if self.http2.is_none() => self.http2 = Some(Http2Session::new(self.width)),
+            true if self.http2.is_none() => {
+                self.http2 = Some(Http2Session::new(self.width, self.keeps_responses));
+            },
             true => {}
             false if self.choice == ProtocolChoice::Http2 => return Err(cause::HTTP2_NOT_OFFERED),
             false => self.spoken = Some(Spoken::Http1),
@@ -201,6 +202,11 @@ impl Session {
     /// The next stream whose request has ended.
     pub fn next_end(&mut self) -> Option<(u32, StreamEnd)> {
         self.http2.as_mut()?.next_end()
+    }
+
+    /// The HTTP/2 response of a stream that has just ended, where responses are kept.
+    pub fn kept(&self, stream: u32) -> Option<&KeptResponse> {
+        self.http2.as_ref()?.kept(stream)
     }
 
     /// Gives up what a stream waits for.

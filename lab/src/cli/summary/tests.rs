@@ -14,7 +14,7 @@ fn plan(pacing: Pacing) -> LoadPlan {
     let origin = Origin { tls: false, host: "127.0.0.1".to_owned(), port: 8080 };
     let requests = Arc::new(RequestSource::get(origin, "/"));
     let stop = Stop::Duration(Duration::from_secs(10));
-    LoadPlan { pacing, ..LoadPlan::closed(requests, NonZeroU32::new(64).unwrap(), stop) }
+    LoadPlan::closed(requests, NonZeroU32::new(64).unwrap(), stop).with(|changed| changed.pacing = pacing)
 }
 
 fn open(rate_per_s: f64) -> Pacing {
