@@ -2,6 +2,7 @@
 
 use crate::clock::Nanos;
 use crate::failure::FailureCause;
+use crate::log::LogCounts;
 use crate::recorder::Recorder;
 use crate::times::Times;
 use hdrhistogram::Histogram;
@@ -55,6 +56,8 @@ pub struct LoadOutcome {
     pub cores_busy: Vec<f64>,
     /// True when the load was cut short by the user.
     pub interrupted: bool,
+    /// What became of the rows of the log; `None`: there is none.
+    pub log: Option<LogCounts>,
 }
 
 impl LoadOutcome {
