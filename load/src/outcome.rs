@@ -64,6 +64,8 @@ pub struct LoadOutcome {
     pub log: Option<LogCounts>,
     /// True when the load was cut short by the user.
     pub interrupted: bool,
+    /// What became of the rows of the log; `None`: there is none.
+    pub log: Option<LogCounts>,
 }
 
 impl LoadOutcome {

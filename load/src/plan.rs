@@ -5,7 +5,7 @@ mod error;
 mod tls;
 
 pub use address::{AddressOverride, AddressOverrideError};
-pub use error::PlanError;
+pub use error::{LearnedField, PlanError, TlsField};
 pub use tls::{ClientIdentity, TlsFile, TlsFileError, TlsOptions};
 
 use crate::request::RequestSource;

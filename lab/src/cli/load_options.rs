@@ -1,6 +1,7 @@
 //! How a load is asked for: the flags that `load` and `compare` share, and the load they make.
 
 use super::request_options::RequestOptions;
+use super::transport_options::{ResponseOptions, TransportOptions};
 use crate::experiment::sending::{CONNECT_TIMEOUT, TIMEOUT};
 use crate::experiment::{LoadKind, LoadSpec, Sending, Shape};
 use crate::observe::own_cores;
@@ -23,6 +24,10 @@ pub struct LoadOptions {
     request: RequestOptions,
     #[command(flatten)]
     connection: ConnectionOptions,
+    #[command(flatten)]
+    transport: TransportOptions,
+    #[command(flatten)]
+    response: ResponseOptions,
 }
 
 /// A load, and the origin it goes to (`http://host:port`).
@@ -149,7 +154,7 @@ impl LoadOptions {
         if let Some(why) = own_cores::cannot_be_had(&cores) {
             return Err(miette!("--cores: {why}"));
         }
-        Ok(Sending {
+        let sending = Sending {
             arrivals: if self.pace.poisson { Arrivals::Poisson } else { Arrivals::Constant },
             seed: self.pace.seed,
             timeout_s: connection.timeout.unwrap_or(TIMEOUT).as_secs_f64(),
@@ -161,7 +166,9 @@ impl LoadOptions {
             threads: connection.threads,
             cores,
             driver: connection.driver.into(),
-        })
+            ..Sending::default()
+        };
+        Ok(self.response.apply(self.transport.apply(sending)))
     }
 }
 
@@ -286,11 +293,46 @@ mod tests {
     }
 
     #[test]
+    fn addresses_tls_and_responses_are_taken_over() {
+        let with_tls = "--connect-to a:80:b:81 --resolve b:81:127.0.0.9 --expect-body regex:^ok --cookies --grace 2s \
+            --capture id=json:/id --log x.csv";
+        let full = plan(with_tls);
+        let rules: Vec<String> = full.resolve.iter().map(ToString::to_string).collect();
+        assert_eq!(rules, ["a:80:b:81", "b:81:127.0.0.9"]);
+        assert_eq!(full.expected_body.map(|check| check.to_string()).as_deref(), Some("regex:^ok"));
+        assert_eq!(full.captures.iter().map(ToString::to_string).collect::<Vec<_>>(), ["id=json:/id"]);
+        assert!(full.keep_cookies && full.log.is_some_and(|log| log.ends_with("x.csv")));
+        assert_eq!((full.grace, full.lateness), (Duration::from_secs(2), Duration::ZERO));
+        assert_eq!(plan("-r 5/s --lateness 1ms").lateness, Duration::from_millis(1));
+        let socket = plan("--unix-socket /run/x.sock").unix_socket;
+        assert_eq!(socket.as_deref(), Some(std::path::Path::new("/run/x.sock")));
+    }
+
+    #[test]
+    fn tls_flags_are_taken_over_and_the_key_may_be_beside_its_certificate() {
+        let url = ["https://127.0.0.1/".to_owned()];
+        let plan = |flags: &str| {
+            let words = std::iter::once("load").chain(flags.split_whitespace());
+            let AskedLoad { origin, load } = Flags::parse_from(words).options.load(&url).unwrap();
+            load_plan(&load, &origin).unwrap()
+        };
+        let full =
+            plan("--sni a.test --cacert a.pem --cacert b.pem --cert c.pem --key k.pem --no-tls-resumption");
+        assert_eq!((full.sni.as_deref(), full.tls.ca_files.len()), (Some("a.test"), 2));
+        assert!(!full.tls.resumption && full.tls.identity.is_some_and(|own| own.key.ends_with("k.pem")));
+        let short = plan("--cert c.pem");
+        assert!(short.tls.resumption && short.tls.identity.is_some_and(|own| own.key == own.certificate));
+    }
+
+    #[test]
     fn what_does_not_go_together_is_refused_with_the_names_of_the_flags() {
         for (flags, named) in [
             ("--poisson", "--rate"),
             ("-r 5 --ramp 1:2:3s", "--ramp"),
             ("--http1.1 --http2", "--http2"),
+            ("--lateness 1ms", "--rate"),
+            ("--key k.pem", "--cert"),
+            ("--unix-socket x --resolve a:80:1.2.3.4", "--resolve"),
             ("--http1.1 --streams 2", "--streams"),
             ("-d 10", "--duration <TIME>': it has no unit: write 10s"),
             ("-c 0", "--connections <N>': it must be at least 1"),

@@ -107,6 +107,9 @@ fn load_report(rate: f64, ms: f64) -> LoadReport {
             connect_timeout_s: 10.0,
             request_timeout_s: 30.0,
             seed: 1,
+            lateness_s: 0.0,
+            grace_s: 0.0,
+            tls_resumption: None,
         },
         elapsed_s: 10.0,
         requests: RequestsReport {
@@ -139,5 +142,6 @@ fn load_report(rate: f64, ms: f64) -> LoadReport {
         cores_busy: vec![0.5, 0.3],
         warnings: Vec::new(),
         interrupted: false,
+        log: None,
     }
 }

@@ -60,6 +60,7 @@ pub(super) fn of(load: &LoadSpec, processes: u32, url: &str, told: &ForeignLoad)
         cores_busy: Vec::new(),
         warnings: why.into_iter().collect(),
         interrupted: false,
+        log: None,
     }
 }
 
@@ -83,5 +84,8 @@ fn plan(load: &LoadSpec, processes: u32) -> PlanReport {
         connect_timeout_s: TIMEOUT_S,
         request_timeout_s: TIMEOUT_S,
         seed: 0,
+        lateness_s: 0.0,
+        grace_s: 0.0,
+        tls_resumption: None,
     }
 }

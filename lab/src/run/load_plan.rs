@@ -4,7 +4,7 @@ use crate::experiment::{LoadKind, LoadSpec, Shape};
 use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
 use std::time::Duration;
-use threadcount_load::plan::{LoadPlan, Pacing, RateShape, Stop};
+use threadcount_load::plan::{LoadPlan, Pacing, PlanError, RateShape, Stop};
 use threadcount_load::request::{RequestError, RequestSource};
 
 /// Why a load cannot be sent.
@@ -13,6 +13,9 @@ pub enum LoadPlanError {
     /// The request is not one.
     #[error(transparent)]
     Request(#[from] RequestError),
+    /// Settings that do not go together.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
     /// Zero clients or requests, or no end.
     #[error("the load `{load}` has {what}")]
     Empty {
@@ -45,7 +48,14 @@ pub fn load_plan(load: &LoadSpec, url: &str) -> Result<LoadPlan, LoadPlanError> 
     let stop = stop(load).ok_or_else(|| empty("neither requests nor a duration"))?;
     let targets = load.all_requests().map(|request| request.target(url));
     let source = Arc::new(RequestSource::new(targets.collect::<Result<_, _>>()?)?);
-    Ok(load.sending.plan(source, pacing, connections, stop, load.keep_alive))
+    let plan = load.sending.plan(source, pacing, connections, stop, load.keep_alive);
+    // A closed loop sends nothing late.
+    let plan = match load.kind {
+        LoadKind::Capacity(_) => plan.with(|plan| plan.lateness = Duration::ZERO),
+        _ => plan,
+    };
+    plan.check()?;
+    Ok(plan)
 }
 
 /// A step of a capacity load.
@@ -63,6 +73,8 @@ pub fn at_rate(
     Ok(plan.with(|changed| {
         changed.pacing = open(load, RateShape::Constant { rate_per_s });
         changed.connections = connections;
+        changed.lateness = Duration::from_secs_f64(load.sending.lateness_s);
+        changed.log = None;
     }))
 }
 
@@ -76,6 +88,9 @@ pub fn one_request(load: &LoadSpec, url: &str, limit: Duration) -> Result<LoadPl
         changed.connections = NonZeroU32::MIN;
         changed.pacing = Pacing::Closed;
         changed.stop = one;
+        changed.log = None;
+        // It is closed, and nothing waits for it.
+        changed.lateness = Duration::ZERO;
     }))
 }
 

@@ -57,6 +57,10 @@ impl Runner<'_> {
         let warming = plan.clone().with(|changed| {
             changed.stop = Stop::Duration(Duration::from_secs_f64(at_most_s));
             changed.pacing = rising(plan.pacing.clone(), load.kind, at_most_s);
+            changed.log = None;
+            if changed.pacing == Pacing::Closed {
+                changed.lateness = Duration::ZERO;
+            }
         });
         let mut test = WarmUpTest::new(at_most_s, matches!(load.kind, LoadKind::Open { .. }));
         let mut tree = ProcessTree::of(server.pid());

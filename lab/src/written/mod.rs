@@ -4,12 +4,14 @@
 //! come from whoever asks.
 
 mod cores;
+mod log_file;
 mod number;
 mod rate;
 mod status;
 mod time;
 
 pub use cores::{Cores, cores};
+pub use log_file::log_file;
 pub use number::{count, figure, figure_unit, positive, positive_u32, share, split_number};
 pub use rate::{ramp, rate, steps};
 pub use status::expected_status;

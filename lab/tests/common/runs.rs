@@ -171,6 +171,9 @@ fn measured(is: &Character, clients: u32, sent: u64, seconds: f64) -> LoadReport
             connect_timeout_s: 10.0,
             request_timeout_s: 30.0,
             seed: 1,
+            lateness_s: 0.0,
+            grace_s: 0.0,
+            tls_resumption: None,
         },
         elapsed_s: seconds,
         requests: RequestsReport {
@@ -203,6 +206,7 @@ fn measured(is: &Character, clients: u32, sent: u64, seconds: f64) -> LoadReport
         cores_busy: vec![0.5, 0.3],
         warnings: Vec::new(),
         interrupted: false,
+        log: None,
     }
 }
 

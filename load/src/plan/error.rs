@@ -1,6 +1,7 @@
 //! Fields of a plan that do not go together.
 
 use super::{LoadPlan, Pacing};
+use std::fmt;
 
 /// Fields of a plan that do not go together.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -24,8 +25,8 @@ pub enum PlanError {
     /// A field that is for TLS.
     #[error("`{field}` is for https, and the targets are http: write https:// or leave it out")]
     NeedsTls {
-        /// Its name.
-        field: &'static str,
+        /// Which.
+        field: TlsField,
     },
     /// A name that TLS cannot send.
     #[error("`sni`: `{name}` is not a host name")]
@@ -41,9 +42,49 @@ pub enum PlanError {
         "`{field}` needs `keep_alive`: values and cookies belong to a connection, and each has one request"
     )]
     NeedsKeepAlive {
-        /// Its name.
-        field: &'static str,
+        /// Which.
+        field: LearnedField,
     },
+}
+
+/// A field that only https has a use for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the names are those of the plan")]
+pub enum TlsField {
+    Sni,
+    CaFiles,
+    Identity,
+    Resumption,
+}
+
+impl fmt::Display for TlsField {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Sni => "sni",
+            Self::CaFiles => "tls.ca_files",
+            Self::Identity => "tls.identity",
+            Self::Resumption => "tls.resumption",
+        })
+    }
+}
+
+/// A field that keeps something of a response for later requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the names are those of the plan")]
+pub enum LearnedField {
+    Captures,
+    KeepCookies,
+}
+
+impl fmt::Display for LearnedField {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Captures => "captures",
+            Self::KeepCookies => "keep_cookies",
+        })
+    }
 }
 
 pub(super) fn check(plan: &LoadPlan) -> Result<(), PlanError> {
@@ -53,10 +94,10 @@ pub(super) fn check(plan: &LoadPlan) -> Result<(), PlanError> {
     }
     if !plan.requests.origin().tls {
         let of_tls = [
-            ("sni", plan.sni.is_some()),
-            ("tls.ca_files", !plan.tls.ca_files.is_empty()),
-            ("tls.identity", plan.tls.identity.is_some()),
-            ("tls.resumption", !plan.tls.resumption),
+            (TlsField::Sni, plan.sni.is_some()),
+            (TlsField::CaFiles, !plan.tls.ca_files.is_empty()),
+            (TlsField::Identity, plan.tls.identity.is_some()),
+            (TlsField::Resumption, !plan.tls.resumption),
         ];
         if let Some(&(field, _)) = of_tls.iter().find(|(_, is_set)| *is_set) {
             return Err(PlanError::NeedsTls { field });
@@ -80,7 +121,8 @@ fn check_captures(plan: &LoadPlan) -> Result<(), PlanError> {
     if let Some(name) = plan.requests.captures_sent().find(|name| !names.contains(name)) {
         return Err(PlanError::UnknownCapture { name: name.to_owned() });
     }
-    let learned = [("captures", !names.is_empty()), ("keep_cookies", plan.keep_cookies)];
+    let learned =
+        [(LearnedField::Captures, !names.is_empty()), (LearnedField::KeepCookies, plan.keep_cookies)];
     match learned.iter().find(|(_, is_set)| *is_set) {
         Some(&(field, _)) if !plan.keep_alive => Err(PlanError::NeedsKeepAlive { field }),
         _ => Ok(()),

@@ -51,6 +51,7 @@ impl LoadReport {
             cores_busy: outcome.cores_busy.clone(),
             warnings: health.warnings.iter().map(ToString::to_string).collect(),
             interrupted: outcome.interrupted,
+            log: outcome.log,
         }
     }
 }
@@ -81,6 +82,9 @@ fn plan_report(plan: &LoadPlan, threads: u32) -> PlanReport {
         connect_timeout_s: plan.connect_timeout.as_secs_f64(),
         request_timeout_s: plan.request_timeout.as_secs_f64(),
         seed: plan.seed,
+        lateness_s: plan.lateness.as_secs_f64(),
+        grace_s: plan.grace.as_secs_f64(),
+        tls_resumption: plan.requests.origin().tls.then_some(plan.tls.resumption),
     }
 }
 
@@ -290,6 +294,23 @@ mod tests {
             serde_json::json!({"connection refused": 1, "unexpected status 503": 1})
         );
         assert_eq!(json["status"], serde_json::json!({"200": 6, "503": 1}));
+    }
+
+    #[test]
+    fn lateness_grace_resumption_and_the_log_are_in_the_report() {
+        let plan = plan(Pacing::Closed).with(|plan| {
+            plan.lateness = Duration::from_millis(1);
+            plan.grace = Duration::from_secs(2);
+        });
+        let counts: crate::log::LogCounts = serde_json::from_str(r#"{"written": 7, "dropped": 3}"#).unwrap();
+        let report = LoadReport::new(&LoadOutcome { log: Some(counts), ..outcome() }, &plan);
+        let json = serde_json::to_value(&report).unwrap();
+        assert_eq!(
+            (json["plan"]["lateness_s"].as_f64(), json["plan"]["grace_s"].as_f64()),
+            (Some(0.001), Some(2.0))
+        );
+        assert!(json["plan"]["tls_resumption"].is_null(), "there is no TLS");
+        assert_eq!(json["log"], serde_json::json!({"written": 7, "dropped": 3}));
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod build;
 mod thousands;
 
 use crate::clock::NANOS_PER_S;
+use crate::log::LogCounts;
 use crate::outcome::LoadOutcome;
 use crate::times::TimesSummary;
 use serde::{Deserialize, Serialize};
@@ -45,6 +46,9 @@ pub struct LoadReport {
     /// What the reader must know before believing the figures; the first is the most important.
     pub warnings: Vec<String>,
     pub interrupted: bool,
+    /// Rows of the log of requests that were written and dropped; null where there is none.
+    #[serde(default)]
+    pub log: Option<LogCounts>,
 }
 
 /// What was asked for.
@@ -67,6 +71,15 @@ pub struct PlanReport {
     pub connect_timeout_s: f64,
     pub request_timeout_s: f64,
     pub seed: u64,
+    /// How much later than due a request may have been sent, to leave together with others; 0: each was due alone.
+    #[serde(default)]
+    pub lateness_s: f64,
+    /// How long requests in flight could still complete after the end of sending.
+    #[serde(default)]
+    pub grace_s: f64,
+    /// Were TLS sessions resumed? null without TLS.
+    #[serde(default)]
+    pub tls_resumption: Option<bool>,
 }
 
 /// What became of the requests; `sent = ok + failed + unfinished`.

@@ -127,6 +127,7 @@ fn load(
         written => written.unwrap_or(default_name),
     };
     sending::check(fields, kind)?;
+    request::check_captures(fields, &asked)?;
     let tool = fields.read("tool", |node| tool::read(node, kind, &asked))?;
     let (runs, protocol) = self::rounds(fields, rounds)?;
     let truth = |key: &str| fields.read(key, |node| node.truth(key));
@@ -136,7 +137,7 @@ fn load(
         duration_s,
         more_requests: more.to_vec(),
         shape,
-        sending: sending::read(fields)?,
+        sending: sending::read(fields, shared.folder)?,
         runs,
         protocol,
         only_variants: only_variants.unwrap_or_default(),
