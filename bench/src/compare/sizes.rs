@@ -46,6 +46,14 @@ pub struct Sizes {
     pub memory: Duration,
     /// Connections of the memory table.
     pub connections: Vec<u32>,
+    /// One closed loop over TLS or HTTP/2.
+    pub protocol_closed: Duration,
+    /// Periods of the stalling server over TLS or HTTP/2.
+    pub protocol_periods: u32,
+    /// One run of the memory table over TLS or HTTP/2.
+    pub protocol_memory: Duration,
+    /// Alternated rounds of one thread and two.
+    pub thread_rounds: u32,
 }
 
 /// The stall of the truth server.
@@ -56,34 +64,54 @@ pub const EVERY: Duration = Duration::from_secs(2);
 pub const TRUTH_RATE: u32 = 2_000;
 /// The rate of the open cost table.
 pub const OPEN_RATE: u32 = 5_000;
+/// The connections of the cost tables that every tool has a place in.
+pub const CONNECTIONS: u32 = 64;
+/// The other closed loops: connections and bytes of each answer's body.
+pub const CLOSED: [(u32, usize); 3] = [(64, 65_536), (1_000, 13), (1_000, 65_536)];
+/// The closed loops over HTTP/2: connections and streams on each.
+pub const STREAMS: [(u32, u32); 2] = [(64, 1), (8, 16)];
+/// The connections of the memory tables over TLS and HTTP/2.
+pub const PROTOCOL_CONNECTIONS: u32 = 1_000;
+/// One thread against two: connections, requests, the open loop's rate, and how long the server takes.
+pub const THREADS: (u32, u64, u32, Duration) = (3, 1_200, 240, Duration::from_millis(10));
 /// The delay of the server of the memory table.
 pub const MEMORY_DELAY: Duration = Duration::from_millis(300);
 
 impl Sizes {
-    /// Nine rounds.
+    /// All tables in about a quarter of an hour.
     #[must_use]
     pub fn full() -> Self {
+        let seconds = Duration::from_secs;
         Self {
             // This machine below has moods of some seconds: many short rounds meet all of them.
-            rounds: 9,
-            closed: Duration::from_secs(2),
-            open: Duration::from_secs(2),
-            periods: 10,
-            memory: Duration::from_secs(20),
-            connections: vec![1_000, 10_000, 15_000],
+            rounds: 5,
+            closed: seconds(2),
+            open: seconds(2),
+            periods: 6,
+            memory: seconds(10),
+            connections: vec![1_000, 15_000],
+            protocol_closed: seconds(1),
+            protocol_periods: 3,
+            protocol_memory: seconds(4),
+            thread_rounds: 2,
         }
     }
 
     /// Fewer, shorter rounds. Good enough to see that everything works, not to quote.
     #[must_use]
     pub fn quick() -> Self {
+        let second = Duration::from_secs(1);
         Self {
-            rounds: 3,
-            closed: Duration::from_secs(1),
-            open: Duration::from_secs(1),
-            periods: 2,
-            memory: Duration::from_secs(3),
+            rounds: 2,
+            closed: second,
+            open: second,
+            periods: 1,
+            memory: second * 3,
             connections: vec![1_000, 15_000],
+            protocol_closed: second,
+            protocol_periods: 1,
+            protocol_memory: second,
+            thread_rounds: 1,
         }
     }
 }

@@ -19,10 +19,11 @@ enum Engine {
 fn serving(engine: Engine, pace: Pace, client: impl FnOnce(SocketAddr)) -> Served {
     let listener = listen(0).unwrap();
     let stop = StopSignal::event().unwrap();
+    let service = Service { pace, ..Service::default() };
     thread::scope(|scope| {
         let served = scope.spawn(|| match engine {
-            Engine::Ring => ring::Ring::new(&listener, &stop).unwrap().serve().unwrap(),
-            Engine::Paced => paced::Paced::new(&listener, pace, &stop).unwrap().serve().unwrap(),
+            Engine::Ring => ring::Ring::new(&listener, &service, &stop).unwrap().serve().unwrap(),
+            Engine::Paced => paced::Paced::new(&listener, &service, &stop).unwrap().serve().unwrap(),
         });
         client(listener.local_addr().unwrap());
         stop.stop().unwrap();
@@ -32,7 +33,8 @@ fn serving(engine: Engine, pace: Pace, client: impl FnOnce(SocketAddr)) -> Serve
 
 /// The engines this kernel allows: containers often forbid io_uring.
 fn engines() -> Vec<Engine> {
-    let allowed = ring::Ring::new(&listen(0).unwrap(), &StopSignal::event().unwrap()).is_ok();
+    let allowed =
+        ring::Ring::new(&listen(0).unwrap(), &Service::default(), &StopSignal::event().unwrap()).is_ok();
     if allowed { vec![Engine::Paced, Engine::Ring] } else { vec![Engine::Paced] }
 }
 

@@ -1,6 +1,7 @@
 //! The floors, as tools like the others: processes of their own.
 
 use crate::bare::BareResult;
+use crate::server::answer::BODY;
 use crate::span;
 use crate::tool::{Call, Claim, Job, Load, Tool, VersionBy, unreadable};
 
@@ -10,6 +11,10 @@ pub const PROGRAM: &str = "threadcount-bench";
 pub const NAME: &str = "bare io_uring loop";
 /// The name of the open loop in the tables.
 pub const SLEEPING: &str = "bare sleeping loop";
+/// The name of the open loop that sends what falls due within a millisecond together.
+pub const WITHIN_1_MS: &str = "bare sleeping loop, 1 ms";
+/// The name of the one that does so within ten.
+pub const WITHIN_10_MS: &str = "bare sleeping loop, 10 ms";
 
 /// `threadcount-bench bare`: the least that a generator must do.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +23,10 @@ pub enum Bare {
     Closed,
     /// An open loop that sleeps until each request is due.
     Sleeping,
+    /// One that sends what falls due within a millisecond together.
+    Within1ms,
+    /// The same within ten milliseconds.
+    Within10ms,
 }
 
 impl Tool for Bare {
@@ -25,6 +34,8 @@ impl Tool for Bare {
         match self {
             Self::Closed => NAME,
             Self::Sleeping => SLEEPING,
+            Self::Within1ms => WITHIN_1_MS,
+            Self::Within10ms => WITHIN_10_MS,
         }
     }
 
@@ -38,8 +49,11 @@ impl Tool for Bare {
 
     fn call(&self, job: &Job) -> Option<Call> {
         let rate = match (self, job.load) {
-            (Self::Closed, Load::Closed { .. }) => String::new(),
+            (Self::Closed, Load::Closed { .. }) if job.condition.body == BODY.len() => String::new(),
+            (Self::Closed, Load::Closed { .. }) => format!("--body {}", job.condition.body),
             (Self::Sleeping, Load::Open { rate, .. }) => format!("-r {rate}"),
+            (Self::Within1ms, Load::Open { rate, .. }) => format!("-r {rate} --lateness 1ms"),
+            (Self::Within10ms, Load::Open { rate, .. }) => format!("-r {rate} --lateness 10ms"),
             _ => return None,
         };
         let address = job.url.trim_start_matches("http://").trim_end_matches('/');
@@ -63,7 +77,7 @@ impl Tool for Bare {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tool::{CLOSED, OPEN, job};
+    use crate::tool::{CLOSED, Condition, OPEN, job};
 
     #[test]
     fn each_floor_takes_its_own_kind_of_load() {
@@ -72,6 +86,17 @@ mod tests {
         assert_eq!(words(Bare::Closed, OPEN), None);
         assert_eq!(words(Bare::Sleeping, OPEN).unwrap(), "bare 127.0.0.1:8080 -c 500 -d 20s -r 2000");
         assert_eq!(words(Bare::Sleeping, CLOSED), None);
+        assert_eq!(
+            words(Bare::Within1ms, OPEN).unwrap(),
+            "bare 127.0.0.1:8080 -c 500 -d 20s -r 2000 --lateness 1ms"
+        );
+    }
+
+    #[test]
+    fn a_long_answer_is_a_flag() {
+        let job = Job { condition: Condition::with_body(65_536), ..job(CLOSED) };
+        let words = Bare::Closed.call(&job).unwrap().args.join(" ");
+        assert_eq!(words, "bare 127.0.0.1:8080 -c 64 -d 5s --body 65536");
     }
 
     #[test]
