@@ -7,6 +7,7 @@
 //! All connections receive into one buffer, which nobody reads: it stays in the processor's cache, however many they are.
 
 pub mod sleeping;
+pub mod streams;
 
 use crate::server::answer::{Answers, Reply};
 use crate::server::ring::{POLL_FIRST, retry};

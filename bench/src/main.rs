@@ -100,6 +100,9 @@ struct Bare {
     /// How long the body of each answer is, in bytes, as the server was told
     #[arg(long, value_name = "BYTES", default_value_t = 13, conflicts_with = "rate")]
     body: usize,
+    /// HTTP/2 in the clear, with so many streams on each connection
+    #[arg(long, value_name = "N", conflicts_with_all = ["rate", "body"])]
+    streams: Option<u32>,
 }
 
 /// Run threadcount against the other load generators that are installed, and write the tables.
@@ -215,11 +218,11 @@ impl Truth {
 
 impl Bare {
     fn run(&self) -> io::Result<()> {
-        print_json(&match self.rate {
-            Some(rate) => {
-                bare::sleeping::run(self.address, self.connections, rate, self.duration, self.lateness)?
-            }
-            None => bare::run(self.address, self.connections, self.duration, self.body)?,
+        let (address, connections, lasts) = (self.address, self.connections, self.duration);
+        print_json(&match (self.rate, self.streams) {
+            (_, Some(streams)) => bare::streams::run(address, connections, streams, lasts)?,
+            (Some(rate), None) => bare::sleeping::run(address, connections, rate, lasts, self.lateness)?,
+            (None, None) => bare::run(address, connections, lasts, self.body)?,
         })
     }
 }

@@ -59,7 +59,7 @@ fn most(what: &str, unit: &str, limit: f64, measured: Option<f64>) -> Goal {
     Goal {
         what: what.to_owned(),
         limit: format!("at most {limit}{unit}"),
-        measured: measured.map(|figure| format!("{figure:.3}{unit}")),
+        measured: measured.map(|figure| format!("{}{unit}", beside(figure, limit))),
         floor: None,
         holds: measured.map(|figure| figure <= limit),
     }
@@ -69,10 +69,22 @@ fn least(what: &str, limit: f64, measured: Option<f64>) -> Goal {
     Goal {
         what: what.to_owned(),
         limit: format!("at least {limit}"),
-        measured: measured.map(share),
+        measured: measured.map(|figure| beside(figure, limit)),
         floor: None,
         holds: measured.map(|figure| figure >= limit),
     }
+}
+
+/// A figure with as many digits as show on which side of its limit it lies; at least three.
+fn beside(figure: f64, limit: f64) -> String {
+    let mut text = share(figure);
+    for digits in 4..=9 {
+        if figure == limit || text.parse() != Ok(limit) {
+            break;
+        }
+        text = format!("{figure:.digits$}");
+    }
+    text
 }
 
 fn share(figure: f64) -> String {
@@ -159,6 +171,13 @@ mod tests {
         assert_eq!(share_of_wrk(&of), (Some("0.700".to_owned()), Some(true)));
         let bare = goal("share of bare io_uring loop's, closed loop, 64 connections, 13-byte");
         assert_eq!((bare.measured.as_deref(), bare.holds), (Some("1.057"), Some(false)));
+    }
+
+    #[test]
+    fn a_figure_near_its_limit_shows_the_digit_that_decides() {
+        assert_eq!(beside(0.700_4, 0.7), "0.7004");
+        assert_eq!(beside(0.700_000_4, 0.7), "0.7000004");
+        assert_eq!((beside(0.7, 0.7), beside(0.741_23, 0.7)), ("0.700".to_owned(), "0.741".to_owned()));
     }
 
     #[test]

@@ -23,11 +23,11 @@ pub fn page(of: &Comparison) -> String {
     let sections = [
         head(of),
         goal_table(of),
-        measured(of, Part::Closed, cost_table(of)),
+        measured(of, Part::Closed, unless_empty(&of.cost, cost_table(of))),
         closed::tables(of),
-        measured(of, Part::Open, open_table(of)),
-        measured(of, Part::Truth, truth_table(of)),
-        measured(of, Part::Memory, memory_table(of)),
+        measured(of, Part::Open, unless_empty(&of.open, open_table(of))),
+        measured(of, Part::Truth, unless_empty(&of.truth, truth_table(of))),
+        measured(of, Part::Memory, unless_empty(&of.memory, memory_table(of))),
         measured(of, Part::Tls, protocols::tables(&of.tls, of, "HTTP/1.1 over TLS", &[Protocol::Http1Tls])),
         measured(of, Part::H2, protocols::tables(&of.h2, of, "HTTP/2", &[Protocol::H2c, Protocol::H2Tls])),
         measured(of, Part::Threads, threads::table_of(of)),
@@ -37,6 +37,11 @@ pub fn page(of: &Comparison) -> String {
     page.truncate(page.trim_end().len());
     page.push('\n');
     page
+}
+
+/// What was not measured has no section.
+fn unless_empty(rows: &[Row], section: String) -> String {
+    if rows.is_empty() { String::new() } else { section }
 }
 
 /// A part's section, with a line about when and how it was measured where that is not what the head of the page says.

@@ -144,7 +144,7 @@ impl<'a> Measuring<'a> {
             let condition = Condition::over(protocol, streams);
             let load = Load::Closed { connections, lasts: self.sizes.protocol_closed };
             let trial = trial(load, condition, fixed(condition));
-            rows.extend(self.rounds(Table::Protocol, self.sizes.rounds, |_| Some(trial.clone()))?);
+            rows.extend(self.rounds(Table::ProtocolCost, self.sizes.rounds, |_| Some(trial.clone()))?);
         }
         Ok(rows)
     }

@@ -138,7 +138,13 @@ mod tests {
         let (here, missing) = who_takes_part(&toolbox, &["bare".to_owned(), "threadcount".to_owned()]);
         assert_eq!(
             here.iter().map(|tool| tool.name()).collect::<Vec<_>>(),
-            [tool::bare::NAME, tool::bare::SLEEPING, tool::bare::WITHIN_1_MS, tool::bare::WITHIN_10_MS]
+            [
+                tool::bare::NAME,
+                tool::bare::STREAMS,
+                tool::bare::SLEEPING,
+                tool::bare::WITHIN_1_MS,
+                tool::bare::WITHIN_10_MS
+            ]
         );
         assert_eq!(missing.len(), 5);
         assert!(check_ours(&toolbox).unwrap_err().to_string().contains("cargo build --release"));

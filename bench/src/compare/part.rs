@@ -45,7 +45,9 @@ pub enum Table {
     Truth,
     /// Many connections.
     Memory,
-    /// Any of the three over TLS or HTTP/2.
+    /// Closed loops over TLS or HTTP/2.
+    ProtocolCost,
+    /// The truth server and many connections over TLS or HTTP/2.
     Protocol,
     /// One thread against two.
     Threads,
@@ -66,13 +68,14 @@ impl Table {
     pub fn has(self, tool: &dyn Tool) -> bool {
         let name = tool.name();
         let is_floor = tool.program() == tool::bare::PROGRAM;
-        let is_plain = !LATE.contains(&name) && name != Threadcount::DEFAULT;
+        let is_plain = ![Threadcount::DEFAULT, tool::bare::STREAMS].contains(&name) && !LATE.contains(&name);
         match self {
             Self::Cost => is_plain && !tool.only_for_truth(),
             Self::Closed => CLOSED.contains(&name),
-            Self::Open => name != Threadcount::DEFAULT && !tool.only_for_truth(),
+            Self::Open => (is_plain || LATE.contains(&name)) && !tool.only_for_truth(),
             Self::Truth => is_plain && (!is_floor || name == tool::bare::SLEEPING),
             Self::Memory => is_plain && !is_floor && !tool.only_for_truth(),
+            Self::ProtocolCost => PROTOCOL.contains(&name) || name == tool::bare::STREAMS,
             Self::Protocol => PROTOCOL.contains(&name),
             Self::Threads => name == Threadcount::DEFAULT,
         }
@@ -83,7 +86,7 @@ impl Table {
     pub fn expects(self) -> &'static [&'static str] {
         match self {
             Self::Closed => &CLOSED,
-            Self::Protocol => &PROTOCOL,
+            Self::ProtocolCost | Self::Protocol => &PROTOCOL,
             _ => &[],
         }
     }

@@ -110,7 +110,7 @@ impl Sizes {
             connections: vec![1_000, 15_000],
             protocol_closed: second,
             protocol_periods: 1,
-            protocol_memory: second,
+            protocol_memory: second * 3,
             thread_rounds: 1,
         }
     }

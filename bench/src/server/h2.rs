@@ -6,7 +6,8 @@
 use crate::server::answer::BODY;
 use std::collections::VecDeque;
 
-const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+/// What a client sends first.
+pub const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const FRAME_HEAD: usize = 9;
 /// The longest frame that a peer may send when nothing else was agreed.
 const LONGEST_FRAME: usize = 16_384;
@@ -26,6 +27,10 @@ const END_HEADERS: u8 = 4;
 
 /// `:status: 200`, `content-type: text/plain` and `content-length: 13`, none of them entered into the dynamic table.
 const HEADER_BLOCK: &[u8] = b"\x88\x0f\x10\x0atext/plain\x0f\x0d\x0213";
+/// The length of an answer: a HEADERS frame and a DATA frame.
+pub const ANSWER_BYTES: usize = FRAME_HEAD + HEADER_BLOCK.len() + FRAME_HEAD + BODY.len();
+/// The length of what comes before the first answer: settings, and the acknowledgement of the client's.
+pub const GREETING_BYTES: usize = FRAME_HEAD + 6 + FRAME_HEAD;
 /// At most so many streams at once: SETTINGS_MAX_CONCURRENT_STREAMS.
 const STREAMS: u8 = 250;
 
@@ -254,6 +259,16 @@ mod tests {
         ];
         read_all(&mut connection, &bytes.concat(), &mut out);
         assert_eq!(out, [frame(SETTINGS, ACK, 0, &[]), frame(PING, ACK, 0, b"12345678")].concat());
+    }
+
+    #[test]
+    fn an_answer_is_as_long_as_it_is_said_to_be() {
+        let (mut connection, mut out) = (H2Connection::default(), Vec::new());
+        read_all(&mut connection, &[PREFACE, &frame(SETTINGS, 0, 0, &[])].concat(), &mut out);
+        assert_eq!(out.len(), GREETING_BYTES);
+        out.clear();
+        connection.answer(1, &mut out);
+        assert_eq!(out.len(), ANSWER_BYTES);
     }
 
     #[test]

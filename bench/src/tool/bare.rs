@@ -1,14 +1,17 @@
 //! The floors, as tools like the others: processes of their own.
 
 use crate::bare::BareResult;
+use crate::protocol::Protocol;
 use crate::server::answer::BODY;
 use crate::span;
-use crate::tool::{Call, Claim, Job, Load, Tool, VersionBy, unreadable};
+use crate::tool::{Call, Claim, Condition, Job, Load, Tool, VersionBy, unreadable};
 
 /// The file name of the program that holds it: this one.
 pub const PROGRAM: &str = "threadcount-bench";
 /// The name of the closed loop in the tables.
 pub const NAME: &str = "bare io_uring loop";
+/// The name of the closed loop over HTTP/2 in the clear.
+pub const STREAMS: &str = "bare h2c loop";
 /// The name of the open loop in the tables.
 pub const SLEEPING: &str = "bare sleeping loop";
 /// The name of the open loop that sends what falls due within a millisecond together.
@@ -21,6 +24,8 @@ pub const WITHIN_10_MS: &str = "bare sleeping loop, 10 ms";
 pub enum Bare {
     /// A closed loop over io_uring.
     Closed,
+    /// A closed loop over HTTP/2 in the clear.
+    Streams,
     /// An open loop that sleeps until each request is due.
     Sleeping,
     /// One that sends what falls due within a millisecond together.
@@ -33,6 +38,7 @@ impl Tool for Bare {
     fn name(&self) -> &'static str {
         match self {
             Self::Closed => NAME,
+            Self::Streams => STREAMS,
             Self::Sleeping => SLEEPING,
             Self::Within1ms => WITHIN_1_MS,
             Self::Within10ms => WITHIN_10_MS,
@@ -47,10 +53,16 @@ impl Tool for Bare {
         VersionBy::Argument("--version")
     }
 
+    fn speaks(&self, protocol: Protocol) -> bool {
+        protocol == if matches!(self, Self::Streams) { Protocol::H2c } else { Protocol::Http1 }
+    }
+
     fn call(&self, job: &Job) -> Option<Call> {
+        let Condition { body, streams, .. } = job.condition;
         let rate = match (self, job.load) {
-            (Self::Closed, Load::Closed { .. }) if job.condition.body == BODY.len() => String::new(),
-            (Self::Closed, Load::Closed { .. }) => format!("--body {}", job.condition.body),
+            (Self::Streams, Load::Closed { .. }) => format!("--streams {streams}"),
+            (Self::Closed, Load::Closed { .. }) if body == BODY.len() => String::new(),
+            (Self::Closed, Load::Closed { .. }) => format!("--body {body}"),
             (Self::Sleeping, Load::Open { rate, .. }) => format!("-r {rate}"),
             (Self::Within1ms, Load::Open { rate, .. }) => format!("-r {rate} --lateness 1ms"),
             (Self::Within10ms, Load::Open { rate, .. }) => format!("-r {rate} --lateness 10ms"),
@@ -77,7 +89,7 @@ impl Tool for Bare {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tool::{CLOSED, Condition, OPEN, job};
+    use crate::tool::{CLOSED, OPEN, job, job_over};
 
     #[test]
     fn each_floor_takes_its_own_kind_of_load() {
@@ -90,6 +102,14 @@ mod tests {
             words(Bare::Within1ms, OPEN).unwrap(),
             "bare 127.0.0.1:8080 -c 500 -d 20s -r 2000 --lateness 1ms"
         );
+    }
+
+    #[test]
+    fn the_one_with_streams_speaks_h2c_and_nothing_else() {
+        let words = Bare::Streams.call(&job_over(Protocol::H2c, 16, CLOSED)).unwrap().args.join(" ");
+        assert_eq!(words, "bare 127.0.0.1:8080 -c 64 -d 5s --streams 16");
+        assert!(Bare::Streams.speaks(Protocol::H2c) && !Bare::Streams.speaks(Protocol::Http1));
+        assert!(Bare::Closed.speaks(Protocol::Http1) && !Bare::Closed.speaks(Protocol::H2c));
     }
 
     #[test]

@@ -226,6 +226,7 @@ pub fn all() -> Vec<Box<dyn Tool>> {
         Box::new(threadcount::Threadcount::Within1ms),
         Box::new(threadcount::Threadcount::Within10ms),
         Box::new(bare::Bare::Closed),
+        Box::new(bare::Bare::Streams),
         Box::new(bare::Bare::Sleeping),
         Box::new(bare::Bare::Within1ms),
         Box::new(bare::Bare::Within10ms),

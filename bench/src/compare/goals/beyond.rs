@@ -51,7 +51,15 @@ pub fn lateness(of: &Comparison) -> Goal {
         1.0,
         ratio(&ours),
     );
-    Goal { floor: ratio(&floors).map(share), ..goal }
+    let goal = Goal { floor: ratio(&floors).map(share), ..goal };
+    let is_late = |row: &Row| {
+        let own_ms = row.lateness(|times| times.p99);
+        own_ms.zip(late_ms).is_some_and(|(own_ms, late_ms)| own_ms > late_ms)
+    };
+    if goal.measured.is_none() && ours.iter().filter_map(|name| row(&of.open, name)).any(is_late) {
+        return Goal { measured: Some("every row is later".to_owned()), holds: Some(false), ..goal };
+    }
+    goal
 }
 
 /// The cheapest of these tools whose requests arrived no later than `late_ms` at p99.
@@ -72,7 +80,7 @@ pub fn h2c(of: &Comparison) -> Vec<Goal> {
         .into_iter()
         .map(|(connections, streams)| {
             let rows = with(&rows, connections, streams, BODY.len());
-            most(
+            let goal = most(
                 &format!(
                     "CPU per request as a share of h2load's over h2c, {connections} connections with {streams} \
                      {} each",
@@ -81,7 +89,8 @@ pub fn h2c(of: &Comparison) -> Vec<Goal> {
                 "",
                 1.0,
                 cost_ratio(&rows, Threadcount::DEFAULT, "h2load"),
-            )
+            );
+            Goal { floor: cost_ratio(&rows, bare::STREAMS, "h2load").map(share), ..goal }
         })
         .collect()
 }
@@ -143,6 +152,10 @@ mod tests {
         );
         of.open[1].runs[0].trouble = Some("it does not know --lateness".to_owned());
         assert_eq!((lateness(&of).measured.as_deref(), lateness(&of).holds), (Some("3.000"), Some(false)));
+        of.open.retain(|row| row.tool != Threadcount::IO_URING);
+        assert_eq!(lateness(&of).holds, Some(false), "later than h2load is a miss, whatever it costs");
+        of.open.retain(|row| row.tool != "h2load");
+        assert_eq!(lateness(&of).holds, None);
     }
 
     #[test]
@@ -172,10 +185,12 @@ mod tests {
             over(Threadcount::DEFAULT, Protocol::H2Tls, 1.0),
             over(Threadcount::DEFAULT, Protocol::H2c, 4.0),
             over("h2load", Protocol::H2c, 2.0),
+            over(bare::STREAMS, Protocol::H2c, 1.5),
         ];
         let goals = h2c(&of);
         assert_eq!((goals[0].measured.as_deref(), goals[0].holds), (None, None));
         assert_eq!((goals[1].measured.as_deref(), goals[1].holds), (Some("2.000"), Some(false)));
+        assert_eq!(goals[1].floor.as_deref(), Some("0.750"));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::{cost_cells, table, thousands};
 use crate::compare::part::Table;
-use crate::compare::result::{Comparison, with};
+use crate::compare::result::{Comparison, row, with};
 use crate::compare::sizes::CLOSED;
 
 /// A table for each of them; nothing where none was measured.
@@ -14,8 +14,13 @@ pub fn tables(of: &Comparison) -> String {
         }
         let mut cells: Vec<_> = rows.iter().map(|row| cost_cells(&rows, row)).collect();
         cells.extend(not_found(of, Table::Closed, cells.first().map_or(1, Vec::len)));
+        let wrk2 = if of.tools.iter().any(|(tool, _)| tool == "wrk2") && row(&rows, "wrk2").is_none() {
+            "\nwrk2 opens a connection every 5 ms: it would not have opened them all.\n"
+        } else {
+            ""
+        };
         Some(format!(
-            "## Cost per request: closed loop, {} connections, {}-byte answers\n\n{}",
+            "## Cost per request: closed loop, {} connections, {}-byte answers\n\n{}{wrk2}",
             thousands(Some(f64::from(connections))),
             thousands(Some(body as f64)),
             table(&["tool", "CPU us per request", "lowest .. highest", "ours / it", "answers/s"], cells)

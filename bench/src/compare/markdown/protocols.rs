@@ -45,7 +45,10 @@ fn cost(text: &mut String, rows: &ProtocolRows, of: &Comparison, protocol: Proto
                 cells
             })
             .collect();
-        cells.extend(not_found(of, Table::Protocol, cells.first().map_or(1, Vec::len)));
+        // k6 has neither h2c nor more than one stream, here or not.
+        if protocol != Protocol::H2c && streams == 1 {
+            cells.extend(not_found(of, Table::Protocol, cells.first().map_or(1, Vec::len)));
+        }
         let columns =
             ["tool", "CPU us per request", "lowest .. highest", "ours / it", "answers/s", "peak memory MiB"];
         let on_each = match (protocol.is_h2(), streams) {
