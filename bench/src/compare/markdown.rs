@@ -11,6 +11,7 @@ use crate::compare::sizes::TRUTH_RATE;
 use crate::protocol::Protocol;
 use crate::tool::threadcount::Threadcount;
 use crate::tool::{Quantiles, bare};
+use clap::ValueEnum;
 use std::fmt::Write;
 use threadcount_load::report;
 
@@ -253,8 +254,10 @@ fn memory_table(of: &Comparison) -> String {
 fn foot(of: &Comparison) -> String {
     let mut text = "## Versions and commands\n\n".to_owned();
     for (tool, version) in &of.tools {
-        let command = of.rows().find(|row| row.tool == *tool).map_or("", |row| row.command.as_str());
-        let _ = writeln!(text, "- {tool}: {version}\n  `{command}`");
+        let commands = commands(of, tool);
+        if !commands.is_empty() {
+            let _ = writeln!(text, "- {tool}: {version}\n{commands}");
+        }
     }
     for (tool, why) in &of.missing {
         let _ = writeln!(text, "- {tool} is not here: {why}");
@@ -267,6 +270,14 @@ fn foot(of: &Comparison) -> String {
         }
     }
     text
+}
+
+/// How a tool was called, the first time over each protocol; nothing when it has no row.
+fn commands(of: &Comparison, tool: &str) -> String {
+    let first =
+        |&protocol: &Protocol| of.rows().find(|row| row.tool == tool && row.condition.protocol == protocol);
+    let rows = Protocol::value_variants().iter().filter_map(first);
+    rows.map(|row| format!("  `{}`", row.command)).collect::<Vec<_>>().join("\n")
 }
 
 /// The tool's name, marked when something went wrong.
@@ -300,7 +311,7 @@ pub(crate) mod tests {
     use crate::compare::machine::Machine;
     use crate::compare::result::tests::costing;
     use crate::compare::result::{Measured, Run, SCHEMA};
-    use crate::tool::Claim;
+    use crate::tool::{Claim, Condition};
 
     /// What a tool said about the truth server.
     pub fn saying(tool: &str, p95: f64) -> Row {
@@ -472,5 +483,21 @@ pub(crate) mod tests {
         let page = page(&of);
         assert!(page.contains("Measured separately, 2026-11-19: `compare --rows open`."), "{page}");
         assert_eq!(page.matches("Measured separately").count(), 1);
+    }
+
+    #[test]
+    fn a_tool_is_listed_with_a_command_for_each_protocol_and_not_without_one() {
+        let mut of = comparison();
+        of.tools.push(("h2load".to_owned(), "h2load 1.52".to_owned()));
+        assert!(!page(&of).contains("h2load 1.52"));
+        let over = |protocol: Protocol| Row {
+            condition: Condition::over(protocol, 1),
+            command: format!("h2load {}", protocol.flag()),
+            ..costing("h2load", &[2.0])
+        };
+        of.cost.push(over(Protocol::Http1));
+        of.h2.cost.push(over(Protocol::H2c));
+        let page = page(&of);
+        assert!(page.contains("- h2load: h2load 1.52\n  `h2load http1`\n  `h2load h2c`\n"), "{page}");
     }
 }

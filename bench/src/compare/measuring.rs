@@ -114,8 +114,8 @@ impl<'a> Measuring<'a> {
         let server = fixed(condition).chain("--delay", &span::text(MEMORY_DELAY));
         let mut rows = Vec::new();
         for occupies in [false, true] {
-            for &connections in &self.sizes.connections {
-                let load = Load::Closed { connections, lasts: self.sizes.memory };
+            for &(connections, lasts) in &self.sizes.memory {
+                let load = Load::Closed { connections, lasts };
                 let trial = trial(load, condition, server.clone());
                 let chosen = |tool: &dyn Tool| (tool.occupies_ports() == occupies).then(|| trial.clone());
                 rows.extend(self.rounds(Table::Memory, 1, chosen)?);

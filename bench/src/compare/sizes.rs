@@ -42,10 +42,8 @@ pub struct Sizes {
     pub open: Duration,
     /// Periods of the stalling server.
     pub periods: u32,
-    /// One run of the memory table.
-    pub memory: Duration,
-    /// Connections of the memory table.
-    pub connections: Vec<u32>,
+    /// Connections of the memory table, and how long one run with them takes.
+    pub memory: Vec<(u32, Duration)>,
     /// One closed loop over TLS or HTTP/2.
     pub protocol_closed: Duration,
     /// Periods of the stalling server over TLS or HTTP/2.
@@ -87,9 +85,9 @@ impl Sizes {
             rounds: 5,
             closed: seconds(2),
             open: seconds(2),
-            periods: 6,
-            memory: seconds(10),
-            connections: vec![1_000, 15_000],
+            periods: 5,
+            // Many connections are opened for a second, of which the completed rate must not consist.
+            memory: vec![(1_000, seconds(4)), (15_000, seconds(10))],
             protocol_closed: seconds(1),
             protocol_periods: 3,
             protocol_memory: seconds(4),
@@ -106,8 +104,7 @@ impl Sizes {
             closed: second,
             open: second,
             periods: 1,
-            memory: second * 3,
-            connections: vec![1_000, 15_000],
+            memory: vec![(1_000, second * 3), (15_000, second * 3)],
             protocol_closed: second,
             protocol_periods: 1,
             protocol_memory: second * 3,

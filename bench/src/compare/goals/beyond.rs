@@ -34,6 +34,9 @@ fn closed_rows(of: &Comparison, connections: u32, body: usize) -> Vec<Row> {
     with(&rows, connections, 1, body)
 }
 
+/// Lateness differs by so much from run to run when nothing else does.
+const SAME: f64 = 1.05;
+
 /// Ours beside h2load in an open loop, where ours is no later than h2load really is.
 pub fn lateness(of: &Comparison) -> Goal {
     let h2load = row(&of.open, "h2load");
@@ -42,11 +45,11 @@ pub fn lateness(of: &Comparison) -> Goal {
         [Threadcount::IO_URING, Threadcount::EPOLL, Threadcount::WITHIN_1_MS, Threadcount::WITHIN_10_MS];
     let floors = [bare::SLEEPING, bare::WITHIN_1_MS, bare::WITHIN_10_MS];
     let ratio = |names: &[&str]| {
-        let cheapest = cheapest_within(&of.open, names, late_ms?)?;
+        let cheapest = cheapest_within(&of.open, names, late_ms? * SAME)?;
         cost_ratio(&of.open, &cheapest.tool, "h2load")
     };
     let goal = most(
-        "CPU per request as a share of h2load's at no more than its real lateness (p99, seen by the server), open loop at 5,000/s",
+        "CPU per request of the cheapest row that is no later than h2load (real lateness p99, up to 5 % more) as a share of h2load's, open loop at 5,000/s",
         "",
         1.0,
         ratio(&ours),
@@ -54,7 +57,7 @@ pub fn lateness(of: &Comparison) -> Goal {
     let goal = Goal { floor: ratio(&floors).map(share), ..goal };
     let is_late = |row: &Row| {
         let own_ms = row.lateness(|times| times.p99);
-        own_ms.zip(late_ms).is_some_and(|(own_ms, late_ms)| own_ms > late_ms)
+        own_ms.zip(late_ms).is_some_and(|(own_ms, late_ms)| own_ms > late_ms * SAME)
     };
     if goal.measured.is_none() && ours.iter().filter_map(|name| row(&of.open, name)).any(is_late) {
         return Goal { measured: Some("every row is later".to_owned()), holds: Some(false), ..goal };
@@ -141,7 +144,7 @@ mod tests {
         of.open = vec![
             late(costing(Threadcount::IO_URING, &[30.0]), 0.1),
             late(costing(Threadcount::WITHIN_1_MS, &[9.0]), 1.1),
-            late(costing(Threadcount::WITHIN_10_MS, &[2.0]), 10.5),
+            late(costing(Threadcount::WITHIN_10_MS, &[2.0]), 10.4),
             late(costing(bare::WITHIN_1_MS, &[8.0]), 1.0),
             late(costing("h2load", &[10.0]), 9.9),
         ];
