@@ -1,6 +1,7 @@
 //! The comparison as a page to read.
 
 mod closed;
+mod foot;
 mod protocols;
 mod threads;
 
@@ -11,8 +12,6 @@ use crate::compare::sizes::TRUTH_RATE;
 use crate::protocol::Protocol;
 use crate::tool::threadcount::Threadcount;
 use crate::tool::{Quantiles, bare};
-use clap::ValueEnum;
-use std::fmt::Write;
 use threadcount_load::report;
 
 /// So many busy cores before the first run are already something that disturbs.
@@ -32,7 +31,7 @@ pub fn page(of: &Comparison) -> String {
         measured(of, Part::Tls, protocols::tables(&of.tls, of, "HTTP/1.1 over TLS", &[Protocol::Http1Tls])),
         measured(of, Part::H2, protocols::tables(&of.h2, of, "HTTP/2", &[Protocol::H2c, Protocol::H2Tls])),
         measured(of, Part::Threads, threads::table_of(of)),
-        foot(of),
+        foot::text(of),
     ];
     let mut page = sections.into_iter().filter(|section| !section.is_empty()).collect::<Vec<_>>().join("\n");
     page.truncate(page.trim_end().len());
@@ -251,35 +250,6 @@ fn memory_table(of: &Comparison) -> String {
     )
 }
 
-fn foot(of: &Comparison) -> String {
-    let mut text = "## Versions and commands\n\n".to_owned();
-    for (tool, version) in &of.tools {
-        let commands = commands(of, tool);
-        if !commands.is_empty() {
-            let _ = writeln!(text, "- {tool}: {version}\n{commands}");
-        }
-    }
-    for (tool, why) in &of.missing {
-        let _ = writeln!(text, "- {tool} is not here: {why}");
-    }
-    for row in of.rows() {
-        if let Some(trouble) = row.trouble() {
-            let protocol = row.condition.protocol.title();
-            let _ =
-                writeln!(text, "- {} with {} connections, {protocol}: {trouble}", row.tool, row.connections);
-        }
-    }
-    text
-}
-
-/// How a tool was called, the first time over each protocol; nothing when it has no row.
-fn commands(of: &Comparison, tool: &str) -> String {
-    let first =
-        |&protocol: &Protocol| of.rows().find(|row| row.tool == tool && row.condition.protocol == protocol);
-    let rows = Protocol::value_variants().iter().filter_map(first);
-    rows.map(|row| format!("  `{}`", row.command)).collect::<Vec<_>>().join("\n")
-}
-
 /// The tool's name, marked when something went wrong.
 fn name(row: &Row) -> String {
     let mark = if row.trouble().is_some() { " (!)" } else { "" };
@@ -310,8 +280,8 @@ pub(crate) mod tests {
     use super::*;
     use crate::compare::machine::Machine;
     use crate::compare::result::tests::costing;
-    use crate::compare::result::{Measured, Run, SCHEMA};
-    use crate::tool::{Claim, Condition};
+    use crate::compare::result::{Circumstances, Run, SCHEMA};
+    use crate::tool::Claim;
 
     /// What a tool said about the truth server.
     pub fn saying(tool: &str, p95: f64) -> Row {
@@ -473,31 +443,15 @@ pub(crate) mod tests {
     #[test]
     fn a_part_that_was_measured_another_day_says_so_and_the_others_do_not() {
         let mut of = comparison();
-        let measured = |date: &str, command: &str| Measured {
+        let measured = |date: &str, command: &str| Circumstances {
             date: date.to_owned(),
             command: command.to_owned(),
-            ..Measured::default()
+            ..Circumstances::default()
         };
         of.measured.insert(Part::Open.name(), measured("2026-11-19", "compare --rows open"));
         of.measured.insert(Part::Closed.name(), measured(&of.date, &of.command));
         let page = page(&of);
         assert!(page.contains("Measured separately, 2026-11-19: `compare --rows open`."), "{page}");
         assert_eq!(page.matches("Measured separately").count(), 1);
-    }
-
-    #[test]
-    fn a_tool_is_listed_with_a_command_for_each_protocol_and_not_without_one() {
-        let mut of = comparison();
-        of.tools.push(("h2load".to_owned(), "h2load 1.52".to_owned()));
-        assert!(!page(&of).contains("h2load 1.52"));
-        let over = |protocol: Protocol| Row {
-            condition: Condition::over(protocol, 1),
-            command: format!("h2load {}", protocol.flag()),
-            ..costing("h2load", &[2.0])
-        };
-        of.cost.push(over(Protocol::Http1));
-        of.h2.cost.push(over(Protocol::H2c));
-        let page = page(&of);
-        assert!(page.contains("- h2load: h2load 1.52\n  `h2load http1`\n  `h2load h2c`\n"), "{page}");
     }
 }

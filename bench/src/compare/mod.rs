@@ -13,7 +13,7 @@ pub mod stats;
 pub use part::Part;
 
 use crate::compare::measuring::Measuring;
-use crate::compare::result::{Comparison, Measured, SCHEMA};
+use crate::compare::result::{Circumstances, Comparison, SCHEMA};
 use crate::compare::sizes::{Cores, EVERY, STALL, Sizes};
 use crate::install::why_missing;
 use crate::tool::threadcount::Threadcount;
@@ -61,7 +61,7 @@ pub fn measure(toolbox: &Toolbox, wanted: &Wanted, earlier: Option<Comparison>) 
     for &part in &wanted.parts {
         let began = Instant::now();
         measuring.part(part, &mut comparison)?;
-        let measured = Measured {
+        let measured = Circumstances {
             date: comparison.date.clone(),
             command: wanted.command.clone(),
             quick: wanted.quick,

@@ -57,7 +57,7 @@ pub struct Comparison {
     pub threads: Vec<Row>,
     /// When and how each part was measured, by its name on the command line.
     #[serde(default)]
-    pub measured: BTreeMap<String, Measured>,
+    pub measured: BTreeMap<String, Circumstances>,
     /// How long all of it took, in seconds.
     pub took_s: f64,
 }
@@ -75,7 +75,7 @@ pub struct ProtocolRows {
 
 /// The circumstances under which a part was measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Measured {
+pub struct Circumstances {
     /// The day (UTC).
     pub date: String,
     /// The exact command.
@@ -135,7 +135,7 @@ impl Comparison {
     /// Each part remembers its own circumstances; what was measured before parts could be chosen has those of the whole.
     #[must_use]
     pub fn with_its_own_circumstances(mut self) -> Self {
-        let whole = Measured {
+        let whole = Circumstances {
             date: self.date.clone(),
             command: self.command.clone(),
             quick: self.quick,

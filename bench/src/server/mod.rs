@@ -6,6 +6,7 @@
 
 pub mod answer;
 pub mod certificate;
+pub mod connection;
 pub mod h2;
 pub mod lateness;
 pub mod pace;

@@ -6,7 +6,7 @@
 
 use crate::server::answer::{Answers, LONGEST_REQUEST, Reply, RequestReader};
 use crate::server::certificate::tls_config;
-use crate::server::h2::{Frame, H2Connection, Malformed};
+use crate::server::connection::{Connection, Request};
 use crate::server::stop::StopSignal;
 use crate::server::transport::Transport;
 use crate::server::{Counts, Pace, Served, Service};
@@ -14,7 +14,7 @@ use rustix::event::epoll;
 use rustix::time::Timespec;
 use rustls::ServerConfig;
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 use std::io::{self, ErrorKind};
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
@@ -39,32 +39,6 @@ struct Due {
     place: usize,
     /// Which of the connections that used this place.
     generation: u64,
-    /// The HTTP/2 stream; 0 over HTTP/1.1.
-    stream: u32,
-}
-
-struct Connection {
-    transport: Transport,
-    unread: Vec<u8>,
-    /// Answers that go out with the next write.
-    unsent: Vec<u8>,
-    http: Http,
-    generation: u64,
-}
-
-/// What is spoken on a connection.
-enum Http {
-    One {
-        /// The answers to come, in the order of the requests, whatever the order in which they become due.
-        replies: VecDeque<Reply>,
-        last_due_ns: u64,
-    },
-    Two(H2Connection),
-}
-
-/// A request that was read.
-struct Asked {
-    reply: Reply,
     /// The HTTP/2 stream; 0 over HTTP/1.1.
     stream: u32,
 }
@@ -175,12 +149,7 @@ impl<'a> Paced<'a> {
         let data = epoll::EventData::new_u64(place as u64);
         epoll::add(&self.epoll, &transport, data, epoll::EventFlags::IN)?;
         self.accepted += 1;
-        let http = if self.is_h2 {
-            Http::Two(H2Connection::default())
-        } else {
-            Http::One { replies: VecDeque::new(), last_due_ns: 0 }
-        };
-        Ok(Connection { transport, unread: Vec::new(), unsent: Vec::new(), http, generation: self.accepted })
+        Ok(Connection::new(transport, self.is_h2, self.accepted))
     }
 
     fn read(&mut self, place: usize, chunk: &mut [u8]) {
@@ -191,12 +160,12 @@ impl<'a> Paced<'a> {
             Ok(true) => {}
         }
         let came_ns = now_ns();
-        let Ok(asked) = connection.parse(&mut self.reader, &mut self.counts, came_ns) else {
+        let Ok(requests) = connection.parse(&mut self.reader, &mut self.counts, came_ns) else {
             self.counts.received(Reply::Refuse, came_ns);
             return self.close(place);
         };
         let generation = connection.generation;
-        for Asked { reply, stream } in asked {
+        for Request { reply, stream } in requests {
             let arrival = self.counts.received(reply, came_ns);
             let own_ns = if reply == Reply::Refuse { came_ns } else { self.pace.due_ns(came_ns) };
             let at_ns = connection.in_turn(reply, own_ns);
@@ -255,76 +224,6 @@ impl<'a> Paced<'a> {
         self.counts.closed();
         self.connections[place] = None;
         self.free.push(place);
-    }
-}
-
-impl Connection {
-    /// The requests that are complete. Answers that had to wait and go out now are counted at `now_ns`.
-    fn parse(
-        &mut self,
-        reader: &mut RequestReader,
-        counts: &mut Counts,
-        now_ns: u64,
-    ) -> Result<Vec<Asked>, Malformed> {
-        let (mut asked, mut used) = (Vec::new(), 0);
-        match &mut self.http {
-            Http::One { .. } => {
-                while let Some((reply, length)) = reader.read(&self.unread[used..]) {
-                    used += length;
-                    asked.push(Asked { reply, stream: 0 });
-                    if reply.closes() {
-                        break;
-                    }
-                }
-            }
-            Http::Two(h2) => {
-                while let Some((frame, length)) = h2.read(&self.unread[used..], &mut self.unsent)? {
-                    used += length;
-                    match frame {
-                        Frame::Request(stream) => asked.push(Asked { reply: Reply::Keep, stream }),
-                        Frame::Released(answers) => {
-                            (0..answers).for_each(|_| counts.answered(Reply::Keep, now_ns));
-                        }
-                        Frame::Control => {}
-                    }
-                }
-            }
-        }
-        self.unread.drain(..used);
-        Ok(asked)
-    }
-
-    /// When an answer that is ready at `own_ns` is due: over HTTP/1.1 not before those to earlier requests.
-    fn in_turn(&mut self, reply: Reply, own_ns: u64) -> u64 {
-        match &mut self.http {
-            Http::One { replies, last_due_ns } => {
-                *last_due_ns = own_ns.max(*last_due_ns);
-                replies.push_back(reply);
-                *last_due_ns
-            }
-            Http::Two(_) => own_ns,
-        }
-    }
-
-    /// Appends the next answer to what goes out with the next write; `None`: it has to wait, or there is none.
-    fn stage(&mut self, answers: Answers, stream: u32) -> Option<Reply> {
-        match &mut self.http {
-            Http::One { replies, .. } => {
-                let reply = replies.pop_front()?;
-                self.unsent.extend_from_slice(answers.bytes(reply));
-                Some(reply)
-            }
-            Http::Two(h2) => h2.answer(stream, &mut self.unsent).then_some(Reply::Keep),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        if self.unsent.is_empty() {
-            return Ok(());
-        }
-        self.transport.write(&self.unsent)?;
-        self.unsent.clear();
-        Ok(())
     }
 }
 
