@@ -139,9 +139,9 @@ fn open_table(of: &Comparison) -> String {
         "ours / it",
         "answers/s",
         "real lateness p50 ms",
-        "p99 ms",
-        "send lag p99 ms (said)",
-        "response time p99 ms (said)",
+        "real lateness p99 ms",
+        "send lag p99 ms (reported)",
+        "response time p99 ms (reported)",
     ];
     let cells = |row: &Row| {
         let mut cells = cost_cells(&of.open, row);

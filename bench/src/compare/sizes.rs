@@ -90,7 +90,7 @@ impl Sizes {
             memory: vec![(1_000, seconds(4)), (15_000, seconds(10))],
             protocol_closed: seconds(1),
             protocol_periods: 3,
-            protocol_memory: seconds(4),
+            protocol_memory: seconds(5),
             thread_rounds: 2,
         }
     }
