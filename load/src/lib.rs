@@ -16,8 +16,8 @@
 //! (Tene, "How NOT to Measure Latency", 2013, names the mistake: coordinated omission).
 
 pub mod clock;
-pub mod driver;
-pub mod engine;
+mod driver;
+mod engine;
 pub mod export;
 pub mod failure;
 pub mod health;
@@ -32,6 +32,6 @@ pub mod request;
 mod resolve;
 pub mod response;
 pub mod run;
-pub mod schedule;
-pub mod secure;
+mod schedule;
+mod secure;
 pub mod times;

@@ -25,6 +25,7 @@ const DEFAULT_PORT_RANGE: RangeInclusive<u16> = 32_768..=60_999;
 
 /// What a load may use of this machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Resources {
     /// The addresses that connections are bound to, one after the other. Empty: the kernel chooses, one suffices.
     pub source_addresses: Vec<IpAddr>,

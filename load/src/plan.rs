@@ -148,6 +148,7 @@ impl LoadPlan {
 
 /// When a request is due.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Pacing {
     /// Closed loop: each connection sends as soon as it has its answer. It cannot see the waiting of requests that
     /// users would have sent meanwhile.
@@ -163,6 +164,7 @@ pub enum Pacing {
 
 /// The rate of an open load over time, in requests per second, over all connections and threads together.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum RateShape {
     /// The same rate all the time.
     Constant {
@@ -194,6 +196,7 @@ pub struct Step {
 /// How due times are spread at a given rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Arrivals {
     /// Evenly spaced.
     #[default]
@@ -204,6 +207,7 @@ pub enum Arrivals {
 
 /// When to stop sending. At least one of the two holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Stop {
     /// After exactly this many requests were sent and each has ended.
     Requests(NonZeroU64),
@@ -213,9 +217,30 @@ pub enum Stop {
     Either(NonZeroU64, Duration),
 }
 
+impl Stop {
+    /// The number of requests that ends it.
+    #[must_use]
+    pub const fn requests(self) -> Option<NonZeroU64> {
+        match self {
+            Self::Requests(requests) | Self::Either(requests, _) => Some(requests),
+            Self::Duration(_) => None,
+        }
+    }
+
+    /// The time that ends it.
+    #[must_use]
+    pub const fn duration(self) -> Option<Duration> {
+        match self {
+            Self::Duration(duration) | Self::Either(_, duration) => Some(duration),
+            Self::Requests(_) => None,
+        }
+    }
+}
+
 /// The kernel interface that carries plain HTTP/1.1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum DriverChoice {
     /// io_uring where the kernel allows it, else epoll.
     #[default]
@@ -229,6 +254,7 @@ pub enum DriverChoice {
 /// The HTTP version to speak.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ProtocolChoice {
     /// HTTP/1.1 without TLS; over TLS what ALPN agrees on, HTTP/2 preferred.
     #[default]

@@ -3,8 +3,9 @@
 use super::units;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
+use std::num::NonZeroU64;
 use threadcount_load::outcome::{Second, SecondTimes};
-use threadcount_load::plan::{LoadPlan, Stop};
+use threadcount_load::plan::LoadPlan;
 
 /// A line in a log covers this many seconds.
 const SECONDS_PER_LINE: u32 = 5;
@@ -49,9 +50,9 @@ impl Live {
         if !io::stderr().is_terminal() {
             return Self::Lines(Window::default());
         }
-        let (length, unit) = match plan.stop {
-            Stop::Duration(time) | Stop::Either(_, time) => (time.as_secs_f64().ceil() as u64, Unit::Seconds),
-            Stop::Requests(requests) => (requests.get(), Unit::Requests),
+        let (length, unit) = match plan.stop.duration() {
+            Some(time) => (time.as_secs_f64().ceil() as u64, Unit::Seconds),
+            None => (plan.stop.requests().map_or(0, NonZeroU64::get), Unit::Requests),
         };
         // Drawn once a second, from on_second: a ticker of its own would take time from the generator.
         let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::stderr());

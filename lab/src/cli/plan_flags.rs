@@ -2,10 +2,12 @@
 
 use crate::run::load_plan::LoadPlanError;
 use std::path::Path;
-use threadcount_load::health::Warning;
+use threadcount_load::health::{self, Warning};
 use threadcount_load::limits::LimitError;
 use threadcount_load::log::LogError;
-use threadcount_load::plan::{LearnedField, PlanError, TlsField, TlsFile};
+use threadcount_load::outcome::LoadOutcome;
+use threadcount_load::plan::{LearnedField, LoadPlan, PlanError, TlsField, TlsFile};
+use threadcount_load::report::LoadReport;
 use threadcount_load::run::LoadError;
 
 /// Why a load cannot be started.
@@ -98,6 +100,17 @@ fn log_error(error: &LogError) -> String {
         LogError::Write { file, source } => cannot(file, &format!("it could not be written: {source}")),
         other => other.to_string(),
     }
+}
+
+/// The report with warnings that name flags.
+pub(super) fn report(outcome: &LoadOutcome, plan: &LoadPlan) -> LoadReport {
+    let mut report = LoadReport::new(outcome, plan);
+    let health = health::judge(outcome, plan);
+    report.warnings = health.warnings.iter().map(warning).collect();
+    if let Some(own) = health.warnings.first().filter(|_| health.bottleneck) {
+        report.generator.why = Some(warning(own));
+    }
+    report
 }
 
 /// A warning about the result.
