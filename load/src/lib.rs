@@ -16,6 +16,7 @@
 //! (Tene, "How NOT to Measure Latency", 2013, names the mistake: coordinated omission).
 
 pub mod clock;
+mod collect;
 mod driver;
 mod engine;
 pub mod export;
@@ -26,6 +27,7 @@ pub mod limits;
 pub mod log;
 pub mod outcome;
 pub mod plan;
+mod random;
 pub mod recorder;
 pub mod report;
 pub mod request;

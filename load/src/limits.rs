@@ -3,7 +3,8 @@
 //! A load that runs out of either in the middle measures this machine instead of the server, so it is told before
 //! the first request, with the number needed and where it is set.
 
-use crate::plan::{LoadPlan, Pacing, RateShape, Stop};
+use crate::plan::{LoadPlan, Pacing, Stop};
+use crate::resolve::Endpoint;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -25,8 +26,7 @@ const DEFAULT_PORT_RANGE: RangeInclusive<u16> = 32_768..=60_999;
 
 /// What a load may use of this machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Resources {
+pub(crate) struct Resources {
     /// The addresses that connections are bound to, one after the other. Empty: the kernel chooses, one suffices.
     pub source_addresses: Vec<IpAddr>,
 }
@@ -104,14 +104,14 @@ impl LimitError {
 ///
 /// # Errors
 /// When the load cannot succeed on this machine as it is set up.
-pub fn prepare(plan: &LoadPlan, address: SocketAddr) -> Result<Resources, LimitError> {
+pub(crate) fn prepare(plan: &LoadPlan, endpoints: &[Endpoint]) -> Result<Resources, LimitError> {
     let limit = getrlimit(Resource::Nofile).current;
     check_descriptors(u64::from(plan.connections.get()), other_descriptors(), limit)?;
     let range = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range")
         .ok()
         .and_then(|text| parse_port_range(&text))
         .unwrap_or(DEFAULT_PORT_RANGE);
-    Ok(Resources { source_addresses: source_addresses(plan, address, &range)? })
+    Ok(Resources { source_addresses: source_addresses(plan, endpoints, &range)? })
 }
 
 /// Descriptors that are not connections: those open already and some to spare.
@@ -149,17 +149,20 @@ fn parse_port_range(text: &str) -> Option<RangeInclusive<u16>> {
     }
 }
 
-/// On loopback every address of 127.0.0.0/8 is ours and has a port range of its own; elsewhere there is one.
+/// On loopback every address of 127.0.0.0/8 is ours and has a port range of its own; elsewhere there is one for each address
+/// of the server.
 fn source_addresses(
     plan: &LoadPlan,
-    address: SocketAddr,
+    endpoints: &[Endpoint],
     range: &RangeInclusive<u16>,
 ) -> Result<Vec<IpAddr>, LimitError> {
     let ports = range.len() as u64;
-    let held = u64::from(plan.connections.get());
-    match address.ip() {
-        IpAddr::V4(ip) if ip.is_loopback() => Ok(loopback_sources(ports_needed(plan), ports)),
-        _ if held > ports => {
+    let held = u64::from(plan.connections.get()).div_ceil(endpoints.len().max(1) as u64);
+    let is_own =
+        |endpoint: &Endpoint| matches!(endpoint, Endpoint::Tcp(SocketAddr::V4(v4)) if v4.ip().is_loopback());
+    match endpoints.first() {
+        _ if endpoints.iter().all(is_own) => Ok(loopback_sources(ports_needed(plan), ports)),
+        Some(Endpoint::Tcp(_)) if held > ports => {
             Err(LimitError::Ports { connections: held, first: *range.start(), last: *range.end() })
         }
         _ => Ok(Vec::new()),
@@ -184,11 +187,7 @@ fn ports_needed(plan: &LoadPlan) -> u64 {
 fn highest_rate_per_s(plan: &LoadPlan) -> f64 {
     match &plan.pacing {
         Pacing::Closed => FAST_CLOSED_LOOP_PER_S,
-        Pacing::Open { shape: RateShape::Constant { rate_per_s }, .. } => *rate_per_s,
-        Pacing::Open { shape: RateShape::Ramp { from_per_s, to_per_s, .. }, .. } => from_per_s.max(*to_per_s),
-        Pacing::Open { shape: RateShape::Steps(steps), .. } => {
-            steps.iter().map(|step| step.rate_per_s).fold(0.0, f64::max)
-        }
+        Pacing::Open { shape, .. } => shape.highest_per_s(),
     }
 }
 
@@ -206,7 +205,7 @@ fn loopback_sources(needed: u64, ports: u64) -> Vec<IpAddr> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Arrivals, Step};
+    use crate::plan::{Arrivals, RateShape, Step};
     use crate::request::{Origin, RequestSource};
     use std::num::{NonZeroU32, NonZeroU64};
     use std::sync::Arc;
@@ -230,7 +229,7 @@ mod tests {
     }
 
     fn sources(plan: &LoadPlan, address: &str) -> Result<Vec<String>, String> {
-        source_addresses(plan, address.parse().unwrap(), &RANGE)
+        source_addresses(plan, &[Endpoint::Tcp(address.parse().unwrap())], &RANGE)
             .map(|addresses| addresses.iter().map(ToString::to_string).collect())
             .map_err(|error| error.to_string())
     }
@@ -304,7 +303,7 @@ mod tests {
         let before = getrlimit(Resource::Nofile);
         let lower = before.current.map(|current| current.min(512));
         setrlimit(Resource::Nofile, Rlimit { current: lower, maximum: before.maximum }).unwrap();
-        prepare(&plan(1), "127.0.0.1:80".parse().unwrap()).unwrap();
+        prepare(&plan(1), &[Endpoint::Tcp("127.0.0.1:80".parse().unwrap())]).unwrap();
         assert_eq!(getrlimit(Resource::Nofile).current, lower);
         assert_eq!(raise_descriptor_limit(), before.maximum);
         assert_eq!(getrlimit(Resource::Nofile).current, before.maximum);

@@ -35,7 +35,7 @@ pub struct LoadPlan {
     pub threads: Option<NonZeroU32>,
     /// The cores the generator's threads are pinned to, one after the other; empty: not pinned.
     pub cores: Vec<usize>,
-    /// Which kernel interface carries plain HTTP/1.1.
+    /// Which kernel interface carries the bytes.
     pub driver: DriverChoice,
     /// Which HTTP to speak.
     pub protocol: ProtocolChoice,
@@ -184,6 +184,18 @@ pub enum RateShape {
     Steps(Vec<Step>),
 }
 
+impl RateShape {
+    /// The highest rate that it reaches, in requests per second.
+    #[must_use]
+    pub fn highest_per_s(&self) -> f64 {
+        match self {
+            Self::Constant { rate_per_s } => *rate_per_s,
+            Self::Ramp { from_per_s, to_per_s, .. } => from_per_s.max(*to_per_s),
+            Self::Steps(steps) => steps.iter().map(|step| step.rate_per_s).fold(0.0, f64::max),
+        }
+    }
+}
+
 /// One step of [`RateShape::Steps`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
@@ -218,18 +230,18 @@ pub enum Stop {
 }
 
 impl Stop {
-    /// The number of requests that ends it.
+    /// How many requests end the load, where a number does.
     #[must_use]
-    pub const fn requests(self) -> Option<NonZeroU64> {
+    pub fn requests(self) -> Option<u64> {
         match self {
-            Self::Requests(requests) | Self::Either(requests, _) => Some(requests),
+            Self::Requests(requests) | Self::Either(requests, _) => Some(requests.get()),
             Self::Duration(_) => None,
         }
     }
 
-    /// The time that ends it.
+    /// How long requests are sent, where a time ends the load.
     #[must_use]
-    pub const fn duration(self) -> Option<Duration> {
+    pub fn duration(self) -> Option<Duration> {
         match self {
             Self::Duration(duration) | Self::Either(_, duration) => Some(duration),
             Self::Requests(_) => None,
@@ -237,7 +249,7 @@ impl Stop {
     }
 }
 
-/// The kernel interface that carries plain HTTP/1.1.
+/// The kernel interface that carries the bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -25,7 +25,6 @@ pub(crate) enum Endpoint {
 ///
 /// # Errors
 /// [`LoadError::Resolve`] where the host has no address.
-#[cfg_attr(not(test), expect(dead_code, reason = "the engine does not spread its connections yet"))]
 pub(crate) fn endpoints(plan: &LoadPlan) -> Result<Vec<Endpoint>, LoadError> {
     if let Some(socket) = &plan.unix_socket {
         return Ok(vec![Endpoint::Unix(socket.clone())]);

@@ -3,7 +3,6 @@
 use super::units;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
-use std::num::NonZeroU64;
 use threadcount_load::outcome::{Second, SecondTimes};
 use threadcount_load::plan::LoadPlan;
 
@@ -52,7 +51,7 @@ impl Live {
         }
         let (length, unit) = match plan.stop.duration() {
             Some(time) => (time.as_secs_f64().ceil() as u64, Unit::Seconds),
-            None => (plan.stop.requests().map_or(0, NonZeroU64::get), Unit::Requests),
+            None => (plan.stop.requests().unwrap_or(0), Unit::Requests),
         };
         // Drawn once a second, from on_second: a ticker of its own would take time from the generator.
         let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::stderr());

@@ -3,7 +3,7 @@
 use crate::record::{Cost, Record, ServerFacts};
 use std::collections::BTreeMap;
 use threadcount_load::report::{
-    BytesReport, GeneratorReport, LoadReport, PlanReport, RateReport, RequestsReport,
+    BytesReport, ConnectionsReport, GeneratorReport, LoadReport, PlanReport, RateReport, RequestsReport,
 };
 use threadcount_load::times::TimesSummary;
 
@@ -129,11 +129,13 @@ fn load_report(rate: f64, ms: f64) -> LoadReport {
         status: BTreeMap::from([(200, requests)]),
         failures: BTreeMap::new(),
         bytes: BytesReport { sent: 0, received: 0 },
+        connections: ConnectionsReport::default(),
         generator: GeneratorReport {
             cpu_us_per_request: 10.0,
             cpu_share: 0.1,
             cpu_cores: 0.1,
             send_lag_ms: None,
+            own_lag_ms: None,
             loop_lag_ms: None,
             last_byte_seen_by: None,
             bottleneck: false,

@@ -193,11 +193,13 @@ fn measured(is: &Character, clients: u32, sent: u64, seconds: f64) -> LoadReport
         status: BTreeMap::from([(200, sent)]),
         failures: BTreeMap::new(),
         bytes: BytesReport { sent: sent * 60, received: sent * 180 },
+        connections: ConnectionsReport::default(),
         generator: GeneratorReport {
             cpu_us_per_request: 6.1,
             cpu_share: is.rate * 6.1e-6,
             cpu_cores: is.rate * 6.1e-6,
             send_lag_ms: Some(LagReport { p50: 0.01, p99: 0.08, max: 1.3 }),
+            own_lag_ms: None,
             loop_lag_ms: None,
             last_byte_seen_by: None,
             bottleneck: false,

@@ -17,7 +17,6 @@ pub use file::LogError;
 pub use row::{LogRow, RowOutcome};
 pub use sender::LogSender;
 
-use crate::clock::Nanos;
 use sender::Batch;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -62,10 +61,10 @@ impl RequestLog {
         Ok(Self { file: file.to_owned(), batches, dropped: Arc::default(), writer })
     }
 
-    /// One thread's way in. `started_ns`: the start of the load, from which the columns count.
+    /// One thread's way in.
     #[must_use]
-    pub fn sender(&self, started_ns: Nanos) -> LogSender {
-        LogSender::new(self.batches.clone(), Arc::clone(&self.dropped), started_ns)
+    pub fn sender(&self) -> LogSender {
+        LogSender::new(self.batches.clone(), Arc::clone(&self.dropped))
     }
 
     /// Waits until all rows are in the file. Every sender must have been dropped: it is what ends the writer.

@@ -33,7 +33,7 @@ pub struct LogSender {
 }
 
 impl LogSender {
-    pub(super) fn new(batches: SyncSender<Batch>, dropped: Arc<AtomicU64>, started_ns: Nanos) -> Self {
+    pub(super) fn new(batches: SyncSender<Batch>, dropped: Arc<AtomicU64>) -> Self {
         let (home, empty) = sync_channel(BATCHES);
         for _ in 1..BATCHES {
             // The channel has room for all of them, and both of its ends are here.
@@ -41,13 +41,18 @@ impl LogSender {
         }
         Self {
             rows: Vec::with_capacity(BATCH_ROWS),
-            started_ns,
+            started_ns: 0,
             batches,
             empty,
             home,
             dropped_here: 0,
             dropped,
         }
+    }
+
+    /// The load begins: the columns count from here.
+    pub fn start(&mut self, started_ns: Nanos) {
+        self.started_ns = started_ns;
     }
 
     /// Records a row, or counts it as dropped where the writer is behind.

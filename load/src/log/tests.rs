@@ -1,5 +1,6 @@
 use super::sender::{BATCH_ROWS, BATCHES};
 use super::*;
+use crate::clock::Nanos;
 use crate::failure::FailureCause;
 use std::io::Read;
 use std::{env, fs, process};
@@ -26,7 +27,8 @@ fn row(number: u64) -> LogRow {
 
 fn logged(file: &Path, rows: &[LogRow]) -> LogCounts {
     let log = RequestLog::create(file).unwrap();
-    let mut sender = log.sender(STARTED_NS);
+    let mut sender = log.sender();
+    sender.start(STARTED_NS);
     rows.iter().for_each(|row| sender.record(*row));
     drop(sender);
     log.finish().unwrap()
@@ -72,7 +74,8 @@ fn every_row_is_written_or_counted_as_dropped() {
     let each = 40 * BATCH_ROWS as u64 + 7;
     thread::scope(|scope| {
         for _ in 0..3 {
-            let mut sender = log.sender(STARTED_NS);
+            let mut sender = log.sender();
+            sender.start(STARTED_NS);
             scope.spawn(move || (0..each).for_each(|number| sender.record(row(number))));
         }
     });
@@ -87,7 +90,8 @@ fn every_row_is_written_or_counted_as_dropped() {
 fn rows_are_dropped_and_counted_when_the_writer_does_not_come_back() {
     let (batches, received) = sync_channel(QUEUED_BATCHES);
     let dropped = Arc::new(AtomicU64::new(0));
-    let mut sender = LogSender::new(batches, Arc::clone(&dropped), STARTED_NS);
+    let mut sender = LogSender::new(batches, Arc::clone(&dropped));
+    sender.start(STARTED_NS);
     let room = (BATCHES * BATCH_ROWS) as u64;
     (0..room + 5).for_each(|number| sender.record(row(number)));
     let held: usize = received.try_iter().map(|batch| batch.rows.len()).sum();
@@ -102,7 +106,8 @@ fn rows_after_a_writer_has_failed_are_counted() {
     let (batches, received) = sync_channel(QUEUED_BATCHES);
     drop(received);
     let dropped = Arc::new(AtomicU64::new(0));
-    let mut sender = LogSender::new(batches, Arc::clone(&dropped), STARTED_NS);
+    let mut sender = LogSender::new(batches, Arc::clone(&dropped));
+    sender.start(STARTED_NS);
     (0..3_000).for_each(|number| sender.record(row(number)));
     drop(sender);
     assert_eq!(dropped.load(Ordering::Relaxed), 3_000);

@@ -1,7 +1,8 @@
 //! How a [`LoadOutcome`] becomes a [`LoadReport`]: sums become rates, histograms become figures in milliseconds.
 
 use super::{
-    BytesReport, GeneratorReport, LagReport, LoadReport, PlanReport, RateReport, RequestsReport, SCHEMA,
+    BytesReport, ConnectionsReport, GeneratorReport, LagReport, LoadReport, PlanReport, RateReport,
+    RequestsReport, SCHEMA,
 };
 use crate::health;
 use crate::outcome::{Counts, LoadOutcome};
@@ -31,12 +32,18 @@ impl LoadReport {
             not_sent_age_ms: outcome.not_sent_age.summary(),
             status: outcome.status.clone(),
             failures: failures(outcome),
+            connections: ConnectionsReport {
+                opened: outcome.connections_opened,
+                open_at_end: outcome.connections_open,
+                streams: outcome.streams_per_connection,
+            },
             bytes: BytesReport { sent: outcome.bytes.sent, received: outcome.bytes.received },
             generator: GeneratorReport {
                 cpu_us_per_request: health.cpu_us_per_request,
                 cpu_share: health.cpu_share,
                 cpu_cores: health.cpu_cores,
                 send_lag_ms: lag(&outcome.send_lag),
+                own_lag_ms: lag(&outcome.own_lag),
                 loop_lag_ms: lag(&outcome.cost.loop_lag),
                 last_byte_seen_by: last_byte_seen_by(outcome).map(str::to_owned),
                 bottleneck: health.bottleneck,
@@ -175,10 +182,11 @@ mod tests {
         let started_ns = 5 * NANOS_PER_S;
         let ended_ns = started_ns + 2 * NANOS_PER_S;
         let (slices, _received) = channel();
-        let mut recorder = Recorder::new(started_ns, slices);
+        let mut recorder = Recorder::new(0, slices);
+        recorder.start(started_ns);
         for index in 0..10 {
             let due_ns = started_ns + index * ms;
-            let exchange = Exchange { due_ns, sent_ns: due_ns + ms };
+            let exchange = Exchange { due_ns, ready_ns: due_ns, sent_ns: due_ns + ms, ..Exchange::default() };
             recorder.sent(exchange);
             match index {
                 0..6 => recorder.ok(exchange, 200, exchange.sent_ns + 10 * ms),
@@ -192,6 +200,7 @@ mod tests {
         }
         recorder.not_sent(ended_ns - 20 * ms, ended_ns);
         recorder.not_sent(ended_ns - 10 * ms, ended_ns);
+        recorder.finish();
         let mut outcome = LoadOutcome { started_ns, ended_ns, driver: "epoll", ..LoadOutcome::default() };
         outcome.protocol = "HTTP/1.1".to_owned();
         outcome.cost.threads = 1;

@@ -37,6 +37,8 @@ pub struct LoadReport {
     pub status: BTreeMap<u16, u64>,
     pub failures: BTreeMap<String, u64>,
     pub bytes: BytesReport,
+    #[serde(default)]
+    pub connections: ConnectionsReport,
     pub generator: GeneratorReport,
     /// How busy each core of this machine was, 0 to 1, with whatever ran on it; empty: not known.
     #[serde(default)]
@@ -111,6 +113,17 @@ pub struct BytesReport {
     pub received: u64,
 }
 
+/// What carried the requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ConnectionsReport {
+    /// Connections that were established.
+    pub opened: u64,
+    /// Connections that were open when the load ended.
+    pub open_at_end: u64,
+    /// Requests at once that one connection really carried: more than 1 only over HTTP/2, and no more than the server allows.
+    pub streams: u32,
+}
+
 /// The generator's own health.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "design.md and the JSON Schema define each key")]
@@ -121,6 +134,9 @@ pub struct GeneratorReport {
     /// All generator threads' CPU, in cores.
     pub cpu_cores: f64,
     pub send_lag_ms: Option<LagReport>,
+    /// The generator's own part of the send lag: what came after a connection was free for the request.
+    #[serde(default)]
+    pub own_lag_ms: Option<LagReport>,
     pub loop_lag_ms: Option<LagReport>,
     /// Who said when the answers' last bytes came: `kernel`, `generator`, or `both`; null where no answer came.
     #[serde(default)]

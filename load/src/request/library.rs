@@ -7,7 +7,7 @@ use crate::response::VirtualUser;
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Method, Request, Uri};
 use rand::SeedableRng;
-use rand::rngs::SmallRng;
+use rand::rngs::Xoshiro256PlusPlus;
 
 /// Headers that belong to one HTTP/1.1 connection and are malformed in HTTP/2 (RFC 9113 section 8.2.2).
 const OF_A_CONNECTION: [&str; 5] =
@@ -92,7 +92,7 @@ fn uri(target: &Target, path: &Template, fields: &[Field]) -> Template {
 }
 
 fn sample_uri(uri: &Template) -> Option<Uri> {
-    let mut random = SmallRng::seed_from_u64(0);
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(0);
     Uri::from_maybe_shared(render(
         uri,
         &mut Values { random: &mut random, number: 0, body_length: 0, user: None },

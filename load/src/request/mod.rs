@@ -5,8 +5,8 @@
 //!
 //! let target = Target::get("http://localhost:8080/users/{rand:1:1000}")?.with_header(Header::parse("A: b")?);
 //! let source = RequestSource::new(vec![target])?;
-//! let mut writer = source.writer(0, 1, 42, true);
-//! assert!(writer.next_http1().bytes.starts_with(b"GET /users/"));
+//! let mut writer = source.writer(0, 42, true);
+//! assert!(writer.http1(0).bytes.starts_with(b"GET /users/"));
 //! # Ok::<(), threadcount_load::request::RequestError>(())
 //! ```
 //!

@@ -25,7 +25,7 @@ pub(super) enum Order {
 }
 
 impl RequestSource {
-    /// Requests for these targets: in turn where all weights are equal (each thread begins at another one), at random by
+    /// Requests for these targets: in turn by their number where all weights are equal, at random by
     /// their weights otherwise.
     ///
     /// # Errors
@@ -75,10 +75,10 @@ impl RequestSource {
         self.targets.iter().flat_map(Compiled::captures)
     }
 
-    /// The view of thread `index` of `threads`. `keep_alive: false` adds `Connection: close`.
+    /// One thread's view. `keep_alive: false` adds `Connection: close`.
     #[must_use]
-    pub fn writer(&self, index: u32, threads: u32, seed: u64, keep_alive: bool) -> RequestWriter<'_> {
-        RequestWriter::new(self, index, threads, seed, keep_alive)
+    pub fn writer(&self, thread: u32, seed: u64, keep_alive: bool) -> RequestWriter<'_> {
+        RequestWriter::new(self, thread, seed, keep_alive)
     }
 }
 

@@ -6,7 +6,7 @@ use super::place::Place;
 use crate::response::VirtualUser;
 use bytes::Bytes;
 use rand::RngExt;
-use rand::rngs::SmallRng;
+use rand::rngs::Xoshiro256PlusPlus;
 use std::io::Write;
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ enum Piece {
 
 /// What the placeholders of one request stand for.
 pub(super) struct Values<'v> {
-    pub random: &'v mut SmallRng,
+    pub random: &'v mut Xoshiro256PlusPlus,
     /// Which request of the load it is, from 0.
     pub number: u64,
     pub body_length: usize,
@@ -227,7 +227,7 @@ mod tests {
 
     fn rendered_for(text: &str, number: u64, place: Place, user: Option<&VirtualUser>) -> String {
         let mut out = Vec::new();
-        let mut random = SmallRng::seed_from_u64(1);
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
         let mut values = Values { random: &mut random, number, body_length: 7, user };
         parse(text, place).unwrap().render(&mut out, &mut values);
         String::from_utf8(out).unwrap()
@@ -291,7 +291,7 @@ mod tests {
     #[test]
     fn random_numbers_reach_both_ends_and_no_further() {
         let template = parse("{rand:1:3}", Place::Body).unwrap();
-        let mut random = SmallRng::seed_from_u64(1);
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
         let mut counts = [0; 5];
         for _ in 0..300 {
             let mut out = Vec::new();

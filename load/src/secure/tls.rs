@@ -50,7 +50,6 @@ pub(crate) fn client_config(plan: &LoadPlan) -> Result<Option<Arc<ClientConfig>>
 ///
 /// # Errors
 /// [`LoadError::Tls`] for something that is neither a host name nor an address.
-#[cfg_attr(not(test), expect(dead_code, reason = "the engine does not connect with it yet"))]
 pub(crate) fn server_name(plan: &LoadPlan) -> Result<ServerName<'static>, LoadError> {
     let name = plan.sni.as_ref().unwrap_or(&plan.requests.origin().host);
     ServerName::try_from(name.clone())

@@ -26,10 +26,11 @@ fn open(rate_per_s: f64) -> Pacing {
 fn outcome() -> LoadOutcome {
     let (started_ns, ended_ns) = (MS, 10_001 * MS);
     let (slices, _received) = channel();
-    let mut recorder = Recorder::new(started_ns, slices);
+    let mut recorder = Recorder::new(0, slices);
+    recorder.start(started_ns);
     for index in 0..1_000 {
         let due_ns = started_ns + index * 10 * MS;
-        let exchange = Exchange { due_ns, sent_ns: due_ns + MS };
+        let exchange = Exchange { due_ns, ready_ns: due_ns, sent_ns: due_ns + MS, ..Exchange::default() };
         recorder.sent(exchange);
         match index {
             0..996 => recorder.ok(exchange, 200, due_ns + (20 + index % 10) * MS),
@@ -41,6 +42,7 @@ fn outcome() -> LoadOutcome {
             _ => recorder.unfinished(exchange, ended_ns),
         }
     }
+    recorder.finish();
     recorder.bytes.sent = 40_000;
     recorder.bytes.received = 125_000;
     let mut outcome = LoadOutcome::default();
@@ -135,6 +137,7 @@ fn what_must_be_known_before_believing_the_figures_comes_first() {
 fn requests_that_were_due_and_never_sent_are_told() {
     let (slices, _received) = channel();
     let mut recorder = Recorder::new(0, slices);
+    recorder.start(0);
     recorder.not_sent(10_001 * MS - 3_100 * MS, 10_001 * MS);
     let mut outcome = outcome();
     outcome.add(recorder);
