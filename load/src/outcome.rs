@@ -61,8 +61,6 @@ pub struct LoadOutcome {
     pub cost: GeneratorCost,
     /// How busy each core of this machine was, 0..=1, with whatever ran on it; empty: not known.
     pub cores_busy: Vec<f64>,
-    /// What became of the rows of the request log; `None`: none was asked for.
-    pub log: Option<LogCounts>,
     /// True when the load was cut short by the user.
     pub interrupted: bool,
 }
