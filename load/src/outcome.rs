@@ -63,6 +63,8 @@ pub struct LoadOutcome {
     pub cores_busy: Vec<f64>,
     /// True when the load was cut short by the user.
     pub interrupted: bool,
+    /// What became of the rows of the log; `None`: there is none.
+    pub log: Option<LogCounts>,
 }
 
 impl LoadOutcome {
