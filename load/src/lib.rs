@@ -15,6 +15,14 @@
 //! send lag is due → sent. All three are recorded for every request; none is corrected afterwards
 //! (Tene, "How NOT to Measure Latency", 2013, names the mistake: coordinated omission).
 
+#[cfg(not(target_os = "linux"))]
+compile_error!("threadcount-load works on Linux only: it sends through io_uring and epoll");
+
+/// The example of `README.md`, compiled with the documentation's tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 pub mod clock;
 mod collect;
 mod driver;
