@@ -290,7 +290,7 @@ mod tests {
             ),
             (
                 "clients: 4, duration: 1s, capture: ['a=json:/b', 'a=json:/c']",
-                "[: `capture` has `a` twice | give each",
+                "['a=json: `capture` has `a` twice | give each",
             ),
             (
                 "clients: 4, duration: 1s, expect_body: 'regex:(a'",
