@@ -375,7 +375,8 @@ fn a_virtual_user_sends_its_values_and_cookies() {
     assert!(after.contains("X: <7/8 9>\r\n") && after.ends_with("\r\nCookie: a=b; c=d\r\n\r\n"), "{after}");
     let request = writer.http_of(0, Some(&user)).1;
     assert_eq!(request.uri(), "http://h/7/8%209%0D%0A");
-    assert_eq!((&request.headers()["cookie"], &request.headers()["x"]), (&"a=b; c=d", &"<7/8 9>"));
+    assert_eq!(request.headers()["cookie"], "a=b; c=d");
+    assert_eq!(request.headers()["x"], "<7/8 9>");
 }
 
 #[test]
