@@ -69,9 +69,10 @@ impl Target {
     /// Looks for the files of its `{csv:FILE:COLUMN}` in a folder, unless their paths are absolute.
     #[must_use]
     pub fn with_files_in(mut self, folder: &Path) -> Self {
-        let text = |text: &str| String::from_utf8_lossy(&with_files_in(folder, text.as_bytes())).into_owned();
-        self.path = text(&self.path);
-        self.headers = self.headers.into_iter().map(|header| header.map_value(text)).collect();
+        let moved =
+            |text: &str| String::from_utf8_lossy(&with_files_in(folder, text.as_bytes())).into_owned();
+        self.path = moved(&self.path);
+        self.headers = self.headers.into_iter().map(|header| header.map_value(&moved)).collect();
         self.body = with_files_in(folder, &self.body);
         self
     }
