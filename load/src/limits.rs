@@ -158,7 +158,8 @@ fn source_addresses(
 ) -> Result<Vec<IpAddr>, LimitError> {
     let ports = range.len() as u64;
     let held = u64::from(plan.connections.get()).div_ceil(endpoints.len().max(1) as u64);
-    let is_own = |endpoint: &Endpoint| matches!(endpoint, Endpoint::Tcp(SocketAddr::V4(v4)) if v4.ip().is_loopback());
+    let is_own =
+        |endpoint: &Endpoint| matches!(endpoint, Endpoint::Tcp(SocketAddr::V4(v4)) if v4.ip().is_loopback());
     match endpoints.first() {
         _ if endpoints.iter().all(is_own) => Ok(loopback_sources(ports_needed(plan), ports)),
         Some(Endpoint::Tcp(_)) if held > ports => {

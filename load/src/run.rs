@@ -3,14 +3,14 @@
 use crate::clock::{Nanos, now_ns};
 use crate::engine::{self, Gate};
 use crate::health::cores::CoreTimes;
+use crate::log::RequestLog;
 use crate::outcome::{GeneratorCost, LoadOutcome, Second};
 use crate::plan::{LoadPlan, Pacing, ProtocolChoice};
 use crate::recorder::Recorder;
+use crate::resolve::{self, Endpoint};
 use crate::schedule::Share;
 use crate::secure::{self, SessionKind};
 use crate::times::Times;
-use crate::log::RequestLog;
-use crate::resolve::{self, Endpoint};
 use crate::{collect, limits};
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::net::IpAddr;

@@ -5,7 +5,8 @@ use crate::experiment::LoadSpec;
 use crate::record::foreign::{ForeignLoad, ForeignProcess};
 use std::collections::BTreeMap;
 use threadcount_load::report::{
-    BytesReport, ConnectionsReport, GeneratorReport, LoadReport, PlanReport, RateReport, RequestsReport, SCHEMA,
+    BytesReport, ConnectionsReport, GeneratorReport, LoadReport, PlanReport, RateReport, RequestsReport,
+    SCHEMA,
 };
 
 /// `ab`'s own time limit of an answer.
@@ -52,8 +53,8 @@ pub(super) fn of(load: &LoadSpec, processes: u32, url: &str, told: &ForeignLoad)
             cpu_us_per_request: 1e6 * sum(|it| it.cpu_s) / requests.max(1) as f64,
             cpu_share: largest(|it| it.cpu_share),
             cpu_cores: sum(|it| it.cpu_share),
-            own_lag_ms: None,
             send_lag_ms: None,
+            own_lag_ms: None,
             loop_lag_ms: None,
             last_byte_seen_by: None,
             bottleneck: why.is_some(),

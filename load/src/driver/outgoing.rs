@@ -19,7 +19,15 @@ pub(super) struct Outgoing {
 
 impl Default for Outgoing {
     fn default() -> Self {
-        Self { start: std::ptr::null(), len: 0, sent: 0, is_static: true, copy: Vec::new(), queued: Vec::new(), is_stream: false }
+        Self {
+            start: std::ptr::null(),
+            len: 0,
+            sent: 0,
+            is_static: true,
+            copy: Vec::new(),
+            queued: Vec::new(),
+            is_stream: false,
+        }
     }
 }
 
@@ -96,9 +104,7 @@ impl Outgoing {
             return &[];
         }
         // SAFETY: `start` points at `len` bytes that live as long as `self` (see `keep`), and `sent <= len`.
-        unsafe {
-            std::slice::from_raw_parts(self.start.add(self.sent), self.len - self.sent)
-        }
+        unsafe { std::slice::from_raw_parts(self.start.add(self.sent), self.len - self.sent) }
     }
 
     /// `count` more bytes have left.

@@ -104,7 +104,9 @@ impl RawAddress {
         match self {
             Self::V4(address) => ((&raw const *address).cast(), size_of_val(address) as libc::socklen_t),
             Self::V6(address) => ((&raw const *address).cast(), size_of_val(address) as libc::socklen_t),
-            Self::Unix(address) => ((&raw const **address).cast(), size_of::<libc::sockaddr_un>() as libc::socklen_t),
+            Self::Unix(address) => {
+                ((&raw const **address).cast(), size_of::<libc::sockaddr_un>() as libc::socklen_t)
+            }
         }
     }
 }

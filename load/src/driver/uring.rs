@@ -321,7 +321,8 @@ impl Uring {
         let (Event::Received(chunk), Some(stamped)) = (event, &self.stamped) else { return None };
         // A receive without a stamp leaves what was in the buffer before: the kernel says how much it wrote.
         let head = self.buffers.bytes(chunk.buffer, 0, HEAD_BYTES);
-        let written = u32::from_ne_bytes(head.get(CONTROL_LENGTH_AT..CONTROL_LENGTH_AT + 4)?.try_into().ok()?);
+        let written =
+            u32::from_ne_bytes(head.get(CONTROL_LENGTH_AT..CONTROL_LENGTH_AT + 4)?.try_into().ok()?);
         let control = self.buffers.bytes(chunk.buffer, HEAD_BYTES, (written as usize).min(CONTROL_BYTES));
         stamped.clock.ours(stamps::stamp_in(control)?, self.seen_ns)
     }

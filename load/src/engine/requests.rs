@@ -142,8 +142,7 @@ impl<D: Driver> Worker<'_, D> {
             return self.driver.send(slot);
         }
         self.render(place);
-        let (connection, stream) =
-            (&mut self.connections[slot as usize], &mut self.streams[place as usize]);
+        let (connection, stream) = (&mut self.connections[slot as usize], &mut self.streams[place as usize]);
         let Some(session) = &mut connection.session else { return };
         match &stream.rendered {
             Rendered::Http2(request) => {

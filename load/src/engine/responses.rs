@@ -138,8 +138,7 @@ impl<D: Driver> Worker<'_, D> {
 
     fn on_http2_bytes(&mut self, slot: Slot, now_ns: Nanos, stamp_ns: Option<Nanos>) {
         let connection = &mut self.connections[slot as usize];
-        let takes_requests =
-            connection.session.as_mut().is_some_and(|session| session.takes_requests());
+        let takes_requests = connection.session.as_mut().is_some_and(|session| session.takes_requests());
         if !takes_requests {
             connection.state = State::Draining;
         }
@@ -235,8 +234,7 @@ impl<D: Driver> Worker<'_, D> {
     fn complete(&mut self, place: Place, answer: Answer, is_last: bool, seen: Seen) {
         let slot = self.width.slot(place);
         if is_last {
-            let is_expected =
-                self.inspection.as_mut().is_none_or(|inspection| inspection.judge(place));
+            let is_expected = self.inspection.as_mut().is_none_or(|inspection| inspection.judge(place));
             self.account(place, answer.status, is_expected, seen);
         } else {
             let exchange = self.streams[place as usize].exchange;
@@ -366,7 +364,10 @@ impl<D: Driver> Worker<'_, D> {
         let connection = &mut self.connections[slot as usize];
         match connection.state {
             State::Opening => {
-                let cause = connection.session.as_mut().map_or(FailureCause::ClosedBeforeAnswer, |session| session.refused());
+                let cause = connection
+                    .session
+                    .as_mut()
+                    .map_or(FailureCause::ClosedBeforeAnswer, |session| session.refused());
                 self.on_connect_failed(slot, cause, now_ns);
             }
             State::Open | State::Draining if connection.is_http2() => self.on_http2_end(slot, None, now_ns),
@@ -383,7 +384,8 @@ impl<D: Driver> Worker<'_, D> {
         }
         self.patience.on_anything_else();
         let connection = &mut self.connections[slot as usize];
-        let may_be_missing = !by_word && connection.session.as_ref().is_some_and(|session| session.ends_by_word());
+        let may_be_missing =
+            !by_word && connection.session.as_ref().is_some_and(|session| session.ends_by_word());
         if !connection.parser.has_begun() && connection.is_reused {
             let was_reset = self.driver.was_reset(slot);
             if self.streams[place as usize].has_crossed_close(now_ns, was_reset, self.connect_ns) {

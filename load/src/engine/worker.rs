@@ -190,7 +190,8 @@ impl<'a, D: Driver> Worker<'a, D> {
             self.gate.arrive();
         }
         let Some(at_ns) = self.gate.started_ns() else { return };
-        let deadline_ns = self.plan.stop.duration().map_or(Nanos::MAX, |lasts| at_ns + lasts.as_nanos() as Nanos);
+        let deadline_ns =
+            self.plan.stop.duration().map_or(Nanos::MAX, |lasts| at_ns + lasts.as_nanos() as Nanos);
         let end_ns = deadline_ns.saturating_add(self.plan.grace.as_nanos() as Nanos);
         self.start = Some(Start { at_ns, deadline_ns, end_ns, cpu_ns: super::thread_cpu_ns() });
         self.last_event_ns = at_ns;
@@ -243,10 +244,13 @@ impl<'a, D: Driver> Worker<'a, D> {
     fn wake_at(&mut self, now_ns: Nanos) -> Nanos {
         let Some(start) = self.start else {
             let look_ns = if self.has_arrived { LOOK_EVERY_NS } else { HEARTBEAT_NS };
-            return self.deadlines.look_at_ns().min(self.open_until_ns.max(now_ns + LOOK_EVERY_NS)).min(now_ns + look_ns);
+            return self
+                .deadlines
+                .look_at_ns()
+                .min(self.open_until_ns.max(now_ns + LOOK_EVERY_NS))
+                .min(now_ns + look_ns);
         };
-        let has_room =
-            self.free.has_stream() || (self.may_open_for_request() && self.free.has_closed());
+        let has_room = self.free.has_stream() || (self.may_open_for_request() && self.free.has_closed());
         let due_ns = if has_room { self.pace.next_due_ns() } else { Nanos::MAX };
         // Requests that fall due within this time of the first may leave with one wake.
         let lateness_ns = self.plan.lateness.as_nanos() as Nanos;
@@ -326,7 +330,12 @@ impl<'a, D: Driver> Worker<'a, D> {
             loop_lag: self.loop_lag,
             protocol: self.protocol,
             connections_open: connections_open as u32,
-            streams_per_connection: self.connections.iter().map(|connection| connection.streams).max().unwrap_or(1),
+            streams_per_connection: self
+                .connections
+                .iter()
+                .map(|connection| connection.streams)
+                .max()
+                .unwrap_or(1),
             driver: D::NAME,
         }
     }

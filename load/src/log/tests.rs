@@ -75,7 +75,7 @@ fn every_row_is_written_or_counted_as_dropped() {
     thread::scope(|scope| {
         for _ in 0..3 {
             let mut sender = log.sender();
-    sender.start(STARTED_NS);
+            sender.start(STARTED_NS);
             scope.spawn(move || (0..each).for_each(|number| sender.record(row(number))));
         }
     });

@@ -1,7 +1,8 @@
 //! How a [`LoadOutcome`] becomes a [`LoadReport`]: sums become rates, histograms become figures in milliseconds.
 
 use super::{
-    BytesReport, ConnectionsReport, GeneratorReport, LagReport, LoadReport, PlanReport, RateReport, RequestsReport, SCHEMA,
+    BytesReport, ConnectionsReport, GeneratorReport, LagReport, LoadReport, PlanReport, RateReport,
+    RequestsReport, SCHEMA,
 };
 use crate::health;
 use crate::outcome::{Counts, LoadOutcome};

@@ -39,12 +39,7 @@ pub struct RequestWriter<'s> {
 }
 
 impl<'s> RequestWriter<'s> {
-    pub(super) fn new(
-        source: &'s RequestSource,
-        thread: u32,
-        seed: u64,
-        keep_alive: bool,
-    ) -> Self {
+    pub(super) fn new(source: &'s RequestSource, thread: u32, seed: u64, keep_alive: bool) -> Self {
         let only = match source.targets.as_slice() {
             [target] => target.as_static(keep_alive).map(|bytes| rendered((0, target), bytes, true)),
             _ => None,

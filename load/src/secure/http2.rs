@@ -101,7 +101,10 @@ enum StreamState {
     Idle,
     /// The server takes no more streams for the moment.
     Waiting(Request<Bytes>),
-    Sent { response: ResponseFuture, is_idempotent: bool },
+    Sent {
+        response: ResponseFuture,
+        is_idempotent: bool,
+    },
     Reading(Reading),
 }
 
@@ -144,8 +147,7 @@ impl Http2Session {
             .initial_max_send_streams(0);
         let end = pipe.clone();
         let handshake = async move { builder.handshake::<_, Bytes>(end).await };
-        let ready =
-            Arc::new(ReadyStreams((0..width.div_ceil(64)).map(|_| AtomicU64::new(0)).collect()));
+        let ready = Arc::new(ReadyStreams((0..width.div_ceil(64)).map(|_| AtomicU64::new(0)).collect()));
         let stream = |stream| Stream {
             state: StreamState::Idle,
             waker: Waker::from(Arc::new(StreamWaker { ready: Arc::clone(&ready), stream })),
@@ -342,9 +344,7 @@ impl Http2Session {
                     }
                 }
             }
-            StreamState::Reading(reading) => {
-                reading.read(stream.kept.as_deref_mut(), &mut cx, &mut end)
-            }
+            StreamState::Reading(reading) => reading.read(stream.kept.as_deref_mut(), &mut cx, &mut end),
         };
         self.streams[number as usize].state = state;
         if let Some(end) = end {
@@ -382,9 +382,7 @@ impl Reading {
         }
         *end = Some(match self.body.poll_trailers(cx) {
             Poll::Pending => return StreamState::Reading(self),
-            Poll::Ready(Ok(_)) => {
-                StreamEnd::Complete { status: self.status, body_bytes: self.body_bytes }
-            }
+            Poll::Ready(Ok(_)) => StreamEnd::Complete { status: self.status, body_bytes: self.body_bytes },
             Poll::Ready(Err(error)) => self.broken_by(&error),
         });
         StreamState::Idle

@@ -50,7 +50,11 @@ impl Pipe {
 }
 
 impl AsyncRead for Pipe {
-    fn poll_read(self: Pin<&mut Self>, _: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         let mut ends = self.0.borrow_mut();
         let rest = &ends.incoming[ends.read..];
         let taken = rest.len().min(buffer.remaining());

@@ -38,7 +38,9 @@ pub(crate) fn session_kind(plan: &LoadPlan) -> Result<Option<SessionKind>, LoadE
 pub(crate) enum Spoken {
     Http1,
     /// With so many streams at once.
-    Http2 { streams: u32 },
+    Http2 {
+        streams: u32,
+    },
 }
 
 /// One connection's TLS and HTTP/2 state.
@@ -68,7 +70,9 @@ impl Session {
             SessionKind::Tls { config, name, choice } => {
                 (Some(TlsSession::new(config, name.clone())?), None, *choice)
             }
-            SessionKind::Http2 => (None, Some(Http2Session::new(width, keeps_responses)), ProtocolChoice::Http2),
+            SessionKind::Http2 => {
+                (None, Some(Http2Session::new(width, keeps_responses)), ProtocolChoice::Http2)
+            }
         };
         Ok(Self {
             tls,
@@ -135,7 +139,7 @@ impl Session {
         match tls.speaks_http2() {
             true if self.http2.is_none() => {
                 self.http2 = Some(Http2Session::new(self.width, self.keeps_responses));
-            },
+            }
             true => {}
             false if self.choice == ProtocolChoice::Http2 => return Err(cause::HTTP2_NOT_OFFERED),
             false => self.spoken = Some(Spoken::Http1),
