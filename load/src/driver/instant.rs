@@ -25,7 +25,7 @@ pub(crate) struct Habits {
     pub late_after: Option<(u64, Duration)>,
     /// CPU time that each connect costs.
     pub connect_costs: Duration,
-    /// These requests, counted from 1, are answered in two pieces.
+    /// This response, counted from 1, comes in two pieces.
     pub splits: Option<u64>,
     /// The wait after so many requests fails.
     pub breaks_after: Option<u64>,
@@ -38,14 +38,15 @@ pub(crate) struct Account {
     pub carried: Vec<u64>,
     /// Most connects under way at once.
     pub most_connecting: u32,
-    /// Of each wait: the requests that were sent before, and what was to end it.
-    pub waits: Vec<(u64, Wake)>,
+    /// What was to end each wait.
+    pub waits: Vec<Wake>,
 }
 
 pub(crate) struct Instant {
     habits: Habits,
     account: Rc<RefCell<Account>>,
     sent: u64,
+    answered: u64,
     connecting: Vec<Slot>,
     waiting: Vec<Slot>,
     came: VecDeque<(Slot, Event)>,
@@ -58,12 +59,13 @@ impl Instant {
         account.borrow_mut().carried = vec![0; slots as usize];
         let piece = Chunk { buffer: 0, len: 0 };
         let (connecting, waiting) = (Vec::new(), Vec::new());
-        Self { habits, account, sent: 0, connecting, waiting, came: VecDeque::new(), piece }
+        Self { habits, account, sent: 0, answered: 0, connecting, waiting, came: VecDeque::new(), piece }
     }
 
     fn answer(&mut self, slot: Slot) {
         let piece = |buffer, len: usize| Event::Received(Chunk { buffer, len: len as u32 });
-        if self.habits.splits == Some(self.sent) {
+        self.answered += 1;
+        if self.habits.splits == Some(self.answered) {
             self.came.push_back((slot, piece(1, CUT)));
             self.came.push_back((slot, piece(2, ANSWER.len() - CUT)));
         } else {
@@ -110,7 +112,7 @@ impl Driver for Instant {
     }
 
     fn wait(&mut self, now_ns: Nanos, until_ns: Nanos, wake: Wake) -> io::Result<()> {
-        self.account.borrow_mut().waits.push((self.sent, wake));
+        self.account.borrow_mut().waits.push(wake);
         if self.habits.breaks_after.is_some_and(|count| self.sent >= count) {
             return Err(io::Error::other("broken on purpose"));
         }
