@@ -38,8 +38,21 @@ pub(crate) struct Account {
     pub carried: Vec<u64>,
     /// Most connects under way at once.
     pub most_connecting: u32,
-    /// What was to end each wait.
-    pub waits: Vec<Wake>,
+    /// All waits.
+    pub waits: Vec<Wait>,
+}
+
+/// One wait.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wait {
+    /// Requests that were sent before.
+    pub sent: u64,
+    /// Each connection had one under way.
+    pub all_busy: bool,
+    /// What was to end it.
+    pub wake: Wake,
+    /// How long it may have lasted.
+    pub at_most: Duration,
 }
 
 pub(crate) struct Instant {
@@ -112,7 +125,9 @@ impl Driver for Instant {
     }
 
     fn wait(&mut self, now_ns: Nanos, until_ns: Nanos, wake: Wake) -> io::Result<()> {
-        self.account.borrow_mut().waits.push(wake);
+        let at_most = Duration::from_nanos(until_ns.saturating_sub(now_ns));
+        let all_busy = self.waiting.len() == self.account.borrow().carried.len();
+        self.account.borrow_mut().waits.push(Wait { sent: self.sent, all_busy, wake, at_most });
         if self.habits.breaks_after.is_some_and(|count| self.sent >= count) {
             return Err(io::Error::other("broken on purpose"));
         }
@@ -129,7 +144,7 @@ impl Driver for Instant {
             self.answer(slot);
         }
         if self.came.is_empty() {
-            sleep(Duration::from_nanos(until_ns.saturating_sub(now_ns)).min(Duration::from_millis(1)));
+            sleep(at_most.min(Duration::from_millis(1)));
         }
         Ok(())
     }

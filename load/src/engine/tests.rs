@@ -85,6 +85,16 @@ fn a_request_that_finds_every_connection_busy_waited_for_one() {
 }
 
 #[test]
+fn responses_do_not_wait_while_a_request_waits_for_a_connection() {
+    let (done, account) = run_alone(&open_plan(100_000.0, 3, requests(3_000)), Habits::default());
+    assert_eq!(done.recorder.counts.ok, 3_000);
+    assert!(done.recorder.waited_for_connection > 0, "three connections cannot carry that much");
+    let busy = account.waits.iter().filter(|wait| wait.all_busy && wait.sent < 3_000);
+    let blind = busy.clone().filter(|wait| wait.wake == Wake::OnTime && wait.at_most.as_micros() > 10);
+    assert_eq!((blind.count(), busy.count() > 0), (0, true), "a request each 10 us waits for a response");
+}
+
+#[test]
 fn all_connections_carry_the_same() {
     let (done, account) = run_alone(&open_plan(40_000.0, 1_000, requests(4_000)), Habits::default());
     assert_eq!(done.recorder.counts.ok, 4_000);
@@ -118,9 +128,9 @@ fn no_more_connections_are_opened_at_once_than_a_small_backlog_takes() {
 #[test]
 fn a_response_in_two_pieces_ends_patience_for_a_while_and_not_for_good() {
     let habits = Habits { splits: Some(100), ..Habits::default() };
-    let (done, account) = run_alone(&open_plan(2_000.0, 4, requests(600)), habits);
+    let (done, account) = run_alone(&open_plan(2_000.0, 700, requests(600)), habits);
     assert_eq!(done.recorder.counts.ok, 600);
-    let mut wakes = account.waits;
+    let mut wakes: Vec<Wake> = account.waits.iter().map(|wait| wait.wake).collect();
     wakes.dedup();
     let granted_lost_regained = [Wake::AtOnce, Wake::OnTime, Wake::AtOnce, Wake::OnTime];
     assert_eq!(wakes, granted_lost_regained);
