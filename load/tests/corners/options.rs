@@ -100,7 +100,7 @@ fn the_log_has_what_did_not_end_and_what_never_began() {
     });
 }
 
-/// How many groups a load's requests left in: a gap between two of them that is longer than a tenth of the window ends one.
+/// How many groups a load's requests left in: a longer gap between two of them ends one.
 fn groups(rows: &[Row], gap_s: f64) -> usize {
     let mut sent: Vec<f64> = rows.iter().map(|row| row.sent_s.unwrap()).collect();
     sent.sort_by(f64::total_cmp);
@@ -111,16 +111,11 @@ fn groups(rows: &[Row], gap_s: f64) -> usize {
 fn requests_may_leave_in_groups_and_none_of_them_early() {
     over_each_way(|way| {
         let server = Server::start(way.transport, |_| Reply::answer("hi"));
-        // A request each 10 ms, and windows of 100 ms.
+        // A request each 10 ms, and windows of 50 ms.
         let plan = way.plan(&server, 40, open(100.0), requests(60));
-        let plan = plan.with(|plan| plan.lateness = Duration::from_millis(100));
+        let plan = plan.with(|plan| plan.lateness = Duration::from_millis(50));
         let rows = rows("lateness", way, plan.clone());
         assert!(rows.iter().all(|row| row.outcome == "ok"));
-        for (number, due_s) in
-            rows.iter().map(|row| row.due_s).zip(0..).map(|(due_s, number)| (number, due_s))
-        {
-            assert!(due_s >= 0.0, "{number}");
-        }
         assert!(rows.iter().all(|row| row.sent_s.unwrap() >= row.due_s), "{way:?}: a request left early");
         // Exactly every 10 ms, whatever they left with.
         let mut due: Vec<f64> = rows.iter().map(|row| row.due_s).collect();
@@ -129,11 +124,11 @@ fn requests_may_leave_in_groups_and_none_of_them_early() {
             assert!((due_s - number as f64 / 100.0).abs() < 2e-6, "{number}: {due_s}");
         }
         let groups = groups(&rows, 0.005);
-        assert!(groups <= 20, "{way:?}: 60 requests left in {groups} groups");
-        // Being late is not hidden.
+        assert!(groups <= 30, "{way:?}: 60 requests left in {groups} groups");
+        // Being late is not hidden: the first of a group waits for the window to end.
         let outcome = outcome_of(&plan);
-        assert!(ms(outcome.own_lag.at_quantile(0.9)) >= 50.0, "{:?}", outcome.own_lag.summary());
-        assert!(ms(outcome.send_lag.at_quantile(0.9)) >= 50.0);
+        assert!(ms(outcome.own_lag.at_quantile(1.0)) >= 49.0, "{:?}", outcome.own_lag.summary());
+        assert!(ms(outcome.send_lag.at_quantile(1.0)) >= 49.0);
         assert_eq!(outcome.waited_for_connection, 0);
     });
 }
