@@ -62,9 +62,9 @@ pub struct LoadPlan {
     pub sni: Option<String>,
     /// Authorities, client certificate and session resumption.
     pub tls: TlsOptions,
-    /// Open loads: requests that fall due within this time of each other may leave with one wake of the generator, at
-    /// the last one's due time. None is ever sent early, and due times and send lag stay exact. Zero: each leaves when
-    /// it is due.
+    /// Open loads: requests that fall due within this time of the first of them leave together, when it has passed, with
+    /// one wake of the generator. None is ever sent early, and due times and send lag stay exact. A window that would end
+    /// after the load is not waited for. Zero: each leaves when it is due.
     pub lateness: Duration,
     /// How long, after the end of sending, requests in flight may still complete. What is then in flight is
     /// *unfinished*.
