@@ -2,9 +2,10 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 
 use std::path::{Path, PathBuf};
-use threadcount::experiment::find::Places;
-use threadcount::experiment::plan::plan;
-use threadcount::experiment::{Experiment, Server, read};
+use threadcount::config::find::Places;
+use threadcount::config::read;
+use threadcount::model::experiment::plan::plan;
+use threadcount::model::experiment::{Experiment, Server};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../experiments")

@@ -9,9 +9,9 @@ use serde_json::Value;
 use std::fs;
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use threadcount::launch::app;
-use threadcount::launch::jdk_finder::Places;
-use threadcount::observe::probe::jar;
+use threadcount::host::app;
+use threadcount::host::jdk_finder::Places;
+use threadcount::probe::jar;
 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 

@@ -8,12 +8,13 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
-use threadcount::experiment::{PoolSize, Server, Threads, Variant};
-use threadcount::launch::command::ServerCommand;
-use threadcount::launch::jdk_finder::Places;
-use threadcount::launch::server_process::ServerProcess;
-use threadcount::launch::tomcat_distribution::DistributionStore;
-use threadcount::launch::{LaunchError, Launcher, RunningServer, app};
+use threadcount::host::app;
+use threadcount::host::jdk_finder::Places;
+use threadcount::model::experiment::{PoolSize, Server, Threads, Variant};
+use threadcount::server::command::ServerCommand;
+use threadcount::server::server_process::ServerProcess;
+use threadcount::server::tomcat_distribution::DistributionStore;
+use threadcount::server::{LaunchError, Launcher, RunningServer};
 
 /// Answers `200` to everything, after `BUSY` answers of `503`.
 const PYTHON_SERVER: &str = "python3 -u -c '
@@ -295,7 +296,7 @@ fn runs_on_tomcat(threads: Threads, pool: Option<u32>) {
     // The JVM ends its compiler's threads when they have nothing to do: between two looks there may be fewer.
     comes_true("every thread the JVM knows is one of the operating system", || {
         let memory = server.native_memory().expect("tracking is on");
-        let threads = threadcount::observe::process_tree::ProcessTree::of(pid).read().os_threads;
+        let threads = threadcount::host::process_tree::ProcessTree::of(pid).read().os_threads;
         memory.threads >= 10 && threads >= memory.threads
     });
     assert!(folder.path().join("run/server.xml").is_file());
@@ -324,7 +325,7 @@ fn a_real_tomcat_whose_port_is_taken_ends_and_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let distribution = DistributionStore::of_this_machine().get("11.0").unwrap();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let connector = threadcount::launch::server_xml::Connector {
+    let connector = threadcount::server::server_xml::Connector {
         port: taken.local_addr().unwrap().port(),
         threads: Threads::Virtual,
         clients: 1,
@@ -332,7 +333,7 @@ fn a_real_tomcat_whose_port_is_taken_ends_and_says_so() {
         max_connections: None,
     };
     let war = war(folder.path());
-    let base = threadcount::launch::tomcat_base::TomcatBase::create(
+    let base = threadcount::server::tomcat_base::TomcatBase::create(
         &distribution,
         &connector,
         Path::new(&war),
@@ -347,7 +348,7 @@ fn a_real_tomcat_whose_port_is_taken_ends_and_says_so() {
     }
     let log = std::fs::read_to_string(folder.path().join("log")).unwrap();
     assert!(log.contains("Address already in use"), "{log}");
-    assert!(threadcount::launch::port::log_says_taken(&process.log_tail()), "{:?}", process.log_tail());
+    assert!(threadcount::host::port::log_says_taken(&process.log_tail()), "{:?}", process.log_tail());
 }
 
 #[test]

@@ -8,11 +8,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
-use threadcount::experiment::{PoolSize, Server, Threads, Variant};
-use threadcount::launch::{Launcher, RunningServer, app};
-use threadcount::observe::probe::readings::Window;
-use threadcount::observe::probe::{Instruments, ProbeChoice, jar};
-use threadcount::record::jvm::JvmReadings;
+use threadcount::host::app;
+use threadcount::model::experiment::{PoolSize, Server, Threads, Variant};
+use threadcount::model::record::jvm::JvmReadings;
+use threadcount::probe::readings::Window;
+use threadcount::probe::{Instruments, ProbeChoice, jar};
+use threadcount::server::{Launcher, RunningServer};
 use threadcount_load::clock::now_ns;
 
 struct Bench {

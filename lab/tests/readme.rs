@@ -8,8 +8,8 @@ mod tiny_server;
 use assert_cmd::cargo::cargo_bin;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use threadcount::experiment::read::parse;
-use threadcount::launch::jdk_finder::{Places, choose};
+use threadcount::config::parse;
+use threadcount::host::jdk_finder::{Places, choose};
 use tiny_server::TinyServer;
 
 const README: &str = include_str!("../../README.md");

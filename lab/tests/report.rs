@@ -5,10 +5,10 @@
 mod common;
 
 use quick_xml::events::Event;
-use threadcount::compare::metric::Metric;
-use threadcount::record::RunFailure;
+use threadcount::model::record::RunFailure;
 use threadcount::report::terminal::{TerminalStyle, paragraph, terminal};
 use threadcount::report::{Format, render, write};
+use threadcount::stats::metric::Metric;
 
 #[test]
 fn the_terminal_summary_reads_well_at_132_columns() {

@@ -11,8 +11,8 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use tempfile::TempDir;
-use threadcount::compare::disturbance::disturbance;
-use threadcount::record::Record;
+use threadcount::model::record::Record;
+use threadcount::stats::disturbance::disturbance;
 
 const DELAY_SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/delay.py");
 

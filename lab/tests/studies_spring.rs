@@ -2,10 +2,11 @@
 #![allow(clippy::expect_used, reason = "a test")]
 
 use std::path::Path;
-use threadcount::experiment::metric::Metric;
-use threadcount::experiment::open_files::leave_out_too_large;
-use threadcount::experiment::plan::{estimate_s, plan};
-use threadcount::experiment::{Experiment, read};
+use threadcount::config::read;
+use threadcount::model::experiment::Experiment;
+use threadcount::model::experiment::open_files::leave_out_too_large;
+use threadcount::model::experiment::plan::{estimate_s, plan};
+use threadcount::model::metric::Metric;
 
 fn experiment(name: &str, quick: bool) -> Experiment {
     read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../experiments").join(name), quick)

@@ -7,11 +7,11 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
-use threadcount::launch::jdk::Jdk;
-use threadcount::launch::jdk_finder::Places;
-use threadcount::observe::probe::attach::{AttachError, Attached};
-use threadcount::observe::probe::target::TargetError;
-use threadcount::observe::probe::{ProbeChoice, jar};
+use threadcount::host::jdk::Jdk;
+use threadcount::host::jdk_finder::Places;
+use threadcount::probe::attach::{AttachError, Attached};
+use threadcount::probe::target::TargetError;
+use threadcount::probe::{ProbeChoice, jar};
 
 /// A JVM that does nothing. Java starts a single source file itself (JEP 330), where there is a compiler.
 struct Idle {

@@ -1,10 +1,9 @@
 //! `threadcount check`: what this machine can and cannot do.
 
 use super::FAILED;
-use crate::launch::app;
-use crate::launch::jdk_finder::{Places, choose};
-use crate::launch::tomcat_distribution::DistributionStore;
-use crate::observe::machine;
+use crate::host::jdk_finder::{Places, choose};
+use crate::host::{app, machine};
+use crate::server::tomcat_distribution::DistributionStore;
 use clap::Args;
 use std::fmt::Display;
 use std::process::{Command, ExitCode, Stdio};

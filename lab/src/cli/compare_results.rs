@@ -2,8 +2,8 @@
 
 use super::FAILED;
 use crate::history::{Change, change, text, worse_by};
-use crate::result_folder::ResultFolder;
-use crate::written;
+use crate::model::result_folder::ResultFolder;
+use crate::parse;
 use clap::Args;
 use miette::{IntoDiagnostic, miette};
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ pub struct CompareResultsCommand {
     anyway: bool,
     /// Exit with 1 if the rate (or the capacity) is lower or the 99th percentile higher by more than this, e.g. 5%, the
     /// whole interval included
-    #[arg(long, value_name = "SHARE", value_parser = written::share)]
+    #[arg(long, value_name = "SHARE", value_parser = parse::share)]
     worse_by: Option<f64>,
     /// Print it as JSON (threadcount/compare-results/1)
     #[arg(long)]

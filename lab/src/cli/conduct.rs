@@ -2,20 +2,21 @@
 
 use super::progress::Progress;
 use super::{FAILED, interrupt};
-use crate::compare::claim::judge;
-use crate::experiment::claim::{Names, parse};
-use crate::experiment::{Experiment, LoadSpec, Variant, open_files};
-use crate::foreign;
-use crate::launch::LaunchError;
-use crate::launch::launcher::Launcher;
-use crate::observe::probe::{Instruments, ProbeChoice};
-use crate::observe::{machine, own_cores};
+use crate::host::{machine, own_cores};
+use crate::model::experiment::claim::Names;
+use crate::model::experiment::{Experiment, LoadSpec, Variant, open_files};
+use crate::model::result::{ClaimResult, ClaimVerdict, ResultDocument};
+use crate::model::result_folder::ResultFolder;
+use crate::parse::claim::parse;
+use crate::probe::{Instruments, ProbeChoice};
 use crate::report::terminal::{TerminalStyle, terminal};
 use crate::report::{self, Format};
-use crate::result::{ClaimResult, ClaimVerdict, ResultDocument};
-use crate::result_folder::ResultFolder;
 use crate::run::Runner;
-use crate::session::session;
+use crate::run::session::session;
+use crate::server::LaunchError;
+use crate::server::launcher::Launcher;
+use crate::stats::claim::judge;
+use crate::workload::external;
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr};
 use std::io::IsTerminal;
@@ -138,7 +139,7 @@ fn prepare(launcher: &Launcher, variant: &mut Variant) -> miette::Result<()> {
 
 /// A load that a tool sends which is not installed is left out, and that is said.
 fn look_for_tool(load: &mut LoadSpec) {
-    if let Some(Err(missing)) = load.tool.map(foreign::program) {
+    if let Some(Err(missing)) = load.tool.map(external::program) {
         anstream::eprintln!("{} is skipped: {missing}", load.name);
         load.skipped = Some(missing.to_string());
     }
@@ -257,7 +258,7 @@ fn tell_condition(name: &str, condition: &ClaimResult) -> bool {
     }
 }
 
-fn tell_failure(record: &crate::record::Record) {
+fn tell_failure(record: &crate::model::record::Record) {
     let Some(failure) = &record.failure else { return };
     anstream::eprintln!(
         "run {} ({} under {}, round {}) failed: {}",

@@ -1,6 +1,6 @@
 //! `threadcount list`: the experiments.
 
-use crate::experiment::find::{About, Places, Size};
+use crate::config::find::{About, Places, Size};
 use clap::Args;
 use std::process::ExitCode;
 

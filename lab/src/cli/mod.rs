@@ -18,7 +18,6 @@ mod request_options;
 mod run;
 mod stdout;
 mod summary;
-pub mod units;
 mod watch;
 
 use clap::{Parser, Subcommand};

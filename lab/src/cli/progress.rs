@@ -1,11 +1,11 @@
 //! How an experiment is going, on stderr: one bar in a terminal, one line for each run in a log.
 
-use super::units;
-use crate::experiment::Experiment;
-use crate::experiment::plan::{estimate_s, plan};
-use crate::record::Record;
-use crate::record::capacity::{CapacityStep, StepVerdict};
-use crate::result::RoundsDone;
+use crate::model::experiment::Experiment;
+use crate::model::experiment::plan::{estimate_s, plan};
+use crate::model::record::Record;
+use crate::model::record::capacity::{CapacityStep, StepVerdict};
+use crate::model::result::RoundsDone;
+use crate::report::units;
 use crate::run::watch::{Event, Watch};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal};

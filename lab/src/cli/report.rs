@@ -1,8 +1,8 @@
 //! `threadcount report`: the same result, seen another way; or several results in one table.
 
+use crate::model::result::ResultDocument;
+use crate::model::result_folder::ResultFolder;
 use crate::report::{self, Format, png, summary_table};
-use crate::result::ResultDocument;
-use crate::result_folder::ResultFolder;
 use clap::Args;
 use miette::{IntoDiagnostic, miette};
 use std::path::{Path, PathBuf};

@@ -3,8 +3,8 @@
 //! Everything that was asked is compared field by field as JSON, so that a key that is added to an experiment one day is
 //! not forgotten here.
 
-use crate::record::Record;
-use crate::result::ResultDocument;
+use crate::model::record::Record;
+use crate::model::result::ResultDocument;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};

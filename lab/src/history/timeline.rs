@@ -2,9 +2,9 @@
 
 use super::change::{Change, change};
 use super::find::{Found, Unreadable};
-use crate::compare::metric::Metric;
-use crate::compare::runs::{complete, figures, mean};
-use crate::result::ResultDocument;
+use crate::model::result::ResultDocument;
+use crate::stats::metric::Metric;
+use crate::stats::runs::{complete, figures, mean};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -1,9 +1,9 @@
 //! A comparison in words: one phrase for each thing a reader asks about, with its interval and its two figures.
 
-use crate::compare::metric::Metric;
-use crate::compare::ratio::{MARGIN, more_runs};
+use crate::model::result::{Comparison, Ratio, Verdict};
 use crate::report::figures;
-use crate::result::{Comparison, Ratio, Verdict};
+use crate::stats::metric::Metric;
+use crate::stats::ratio::{MARGIN, more_runs};
 use serde::Serialize;
 
 /// What one comparison says.
@@ -258,7 +258,7 @@ pub fn verdict_words(verdict: Verdict) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::Interval;
+    use crate::model::result::Interval;
 
     fn ratio(metric: Metric, variant: f64, baseline: f64, verdict: Verdict) -> Ratio {
         let ratio = variant / baseline;

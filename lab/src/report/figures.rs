@@ -1,7 +1,7 @@
 //! Numbers as a person reads them: thousands separators, three to four significant digits, the unit beside them.
 
-use crate::compare::metric::Metric;
-use crate::result::{Interval, Ratio};
+use crate::model::result::{Interval, Ratio};
+use crate::stats::metric::Metric;
 use threadcount_load::report::thousands;
 
 /// A number with three to four significant digits: `7,846`, `100.6`, `50.4`, `1.98`, `0.0812`.

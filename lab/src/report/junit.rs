@@ -4,10 +4,9 @@
 //! here, is skipped, and so is a study's statement that was not reproduced; one whose figures cannot be
 //! trusted is an error, because no verdict may be drawn.
 
-use crate::report::ReportError;
-use crate::report::figures;
+use crate::model::result::{ClaimResult, ClaimVerdict, ResultDocument};
 use crate::report::summary::{OPEN, Summary, is_open, summary};
-use crate::result::{ClaimResult, ClaimVerdict, ResultDocument};
+use crate::report::{ReportError, figures};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 use std::io;

@@ -18,8 +18,9 @@ pub mod summary;
 pub mod summary_table;
 pub mod terminal;
 pub mod trust;
+pub mod units;
 
-use crate::result::ResultDocument;
+use crate::model::result::ResultDocument;
 use std::io;
 use std::path::{Path, PathBuf};
 

@@ -1,13 +1,12 @@
 //! What every report says first, once, as text without a form: title, answers, findings, trust, study, claims.
 
-use crate::compare::metric::Metric;
-use crate::experiment::{LoadKind, LoadSpec, Shape, ShapeStep, Tool};
+use crate::model::experiment::{LoadKind, LoadSpec, Shape, ShapeStep, Tool};
+use crate::model::result::{ClaimResult, ClaimVerdict, Comparison, Finding, ResultDocument, Skipped};
 use crate::report::answer::{Answer, answer, ratio_of};
-use crate::report::capacity;
-use crate::report::figures;
 use crate::report::published::{self, PublishedRow};
 use crate::report::trust::{self, Trust};
-use crate::result::{ClaimResult, ClaimVerdict, Comparison, Finding, ResultDocument, Skipped};
+use crate::report::{capacity, figures};
+use crate::stats::metric::Metric;
 use serde::Serialize;
 use threadcount_load::plan::{Arrivals, ProtocolChoice};
 
@@ -272,7 +271,7 @@ pub(super) fn capital(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::read::parse;
+    use crate::config::parse;
 
     #[test]
     fn a_load_says_who_sends_it_and_over_what_connections() {

@@ -3,16 +3,17 @@
 //! JMH warms up and repeats by itself, so nothing is loaded here.
 
 use super::watch::{Event, Watch};
-use super::{EXIT_LOOK, RunError, Runner, jmh};
-use crate::experiment::benchmark::Benchmark;
-use crate::experiment::{LoadSpec, Variant};
-use crate::launch::benchmark::BenchmarkJar;
-use crate::launch::error::LaunchError;
-use crate::launch::jdk::Jdk;
-use crate::launch::server_process::ServerProcess;
-use crate::observe::cpu_clock::stolen_ns;
-use crate::observe::{Sampler, sampler};
-use crate::record::{Record, ServerFacts};
+use super::{EXIT_LOOK, RunError, Runner};
+use crate::host::cpu_clock::stolen_ns;
+use crate::host::jdk::Jdk;
+use crate::host::{Sampler, sampler};
+use crate::model::experiment::benchmark::Benchmark;
+use crate::model::experiment::{LoadSpec, Variant};
+use crate::model::record::{Record, ServerFacts};
+use crate::server::benchmark::BenchmarkJar;
+use crate::server::error::LaunchError;
+use crate::server::server_process::ServerProcess;
+use crate::workload::jmh;
 use std::process::ExitStatus;
 use std::sync::atomic::Ordering;
 use threadcount_load::clock::{NANOS_PER_S, Nanos, now_ns};

@@ -2,8 +2,8 @@
 
 use super::history::History;
 use super::sites::Sites;
-use crate::observe::probe::line::{Carriers, Line, Pool, Sample};
-use crate::record::jvm::Total;
+use crate::model::record::jvm::Total;
+use crate::probe::line::{Carriers, Line, Pool, Sample};
 use std::collections::BTreeMap;
 use threadcount_load::clock::{NANOS_PER_S, Nanos};
 

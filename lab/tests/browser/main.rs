@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
+use threadcount::model::result::ResultDocument;
 use threadcount::report::html::html;
-use threadcount::result::ResultDocument;
 
 /// A browser needs two cores for itself.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -400,7 +400,7 @@ fn the_first_screen_shows_what_each_variant_did_as_bars_from_zero() {
             &document,
             variant,
             load,
-            threadcount::compare::metric::Metric::Rate,
+            threadcount::stats::metric::Metric::Rate,
         )
         .unwrap()
     };
@@ -408,7 +408,7 @@ fn the_first_screen_shows_what_each_variant_did_as_bars_from_zero() {
     let drawn = widths[0].as_f64().unwrap() / widths[5].as_f64().unwrap();
     assert!((drawn - expected).abs() < 0.01, "one scale for both loads: {drawn} {expected}");
     let figure = page.text("document.querySelector('.board tbody .figure').textContent");
-    let metric = threadcount::compare::metric::Metric::Rate;
+    let metric = threadcount::stats::metric::Metric::Rate;
     assert_eq!(figure, threadcount::report::figures::figure(metric, rate("c400", "platform")));
     let trust = page.text("document.querySelector('.trust').innerText");
     assert!(trust.contains("3 of at most 10 rounds, because each comparison is decided"), "{trust}");

@@ -5,10 +5,10 @@ mod runs;
 
 use runs::{Sizes, record};
 use std::collections::BTreeMap;
-use threadcount::compare::metric::Metric;
-use threadcount::experiment::*;
-use threadcount::record::Record;
-use threadcount::result::*;
+use threadcount::model::experiment::*;
+use threadcount::model::record::Record;
+use threadcount::model::result::*;
+use threadcount::stats::metric::Metric;
 
 /// tomcat-blocking: three variants, two loads, three rounds.
 pub fn demo() -> ResultDocument {

@@ -3,7 +3,7 @@
 mod bars;
 mod table;
 
-use crate::cli::units;
+use crate::report::units;
 use owo_colors::OwoColorize;
 use threadcount_load::health::Warning;
 use threadcount_load::health::cores::FULL;

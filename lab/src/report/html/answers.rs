@@ -1,13 +1,13 @@
 //! The answers of the first screen: each comparison as a sentence with its intervals, beside a picture of the figures.
 
 use super::board::{Board, board};
+use crate::model::result::{ResultDocument, Verdict};
 use crate::report::answer::{Answer, Line, Phrase};
 use crate::report::figures;
 use crate::report::html::colour;
 use crate::report::html::method::ran;
 use crate::report::published::{self, Reproduced};
 use crate::report::summary::{LoadPart, Summary};
-use crate::result::{ResultDocument, Verdict};
 use serde::Serialize;
 
 /// One load.

@@ -1,12 +1,12 @@
 //! The picture of the first screen: what each variant did under a load, figure by figure, as bars from zero.
 
-use crate::compare::metric::Metric;
-use crate::compare::runs::{complete, figures as figures_of, mean};
-use crate::experiment::{LoadKind, LoadSpec};
+use crate::model::experiment::{LoadKind, LoadSpec};
+use crate::model::result::ResultDocument;
 use crate::report::figures;
 use crate::report::html::colour;
 use crate::report::html::method::ran;
-use crate::result::ResultDocument;
+use crate::stats::metric::Metric;
+use crate::stats::runs::{complete, figures as figures_of, mean};
 use serde::Serialize;
 
 /// The bars of one load.
@@ -132,9 +132,9 @@ fn cell(metric: Metric, runs: &[f64], baseline: Option<f64>, longest: f64) -> Op
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::sample::run;
-    use crate::record::Record;
+    use crate::model::record::Record;
     use crate::report::sample;
+    use crate::stats::sample::run;
 
     fn document(loads: &str, records: &[Record]) -> ResultDocument {
         sample::document("{a: {}, b: {}, c: {}}", loads, records)

@@ -1,11 +1,11 @@
 //! How it was measured, so that it can be repeated.
 
-use crate::experiment::{Body, Experiment, LoadSpec, RequestSpec};
-use crate::record::{BackendFacts, Record};
+use crate::model::experiment::{Body, Experiment, LoadSpec, RequestSpec};
+use crate::model::record::{BackendFacts, Record};
+use crate::model::result::ResultDocument;
 use crate::report::figures;
 use crate::report::html::tables::variants::kind;
 use crate::report::summary::{distinct, load_words};
-use crate::result::ResultDocument;
 use serde::Serialize;
 
 /// A fact with its name.

@@ -7,11 +7,10 @@ mod pictures;
 mod run_bars;
 mod tables;
 
-use crate::experiment::Study;
-use crate::report::ReportError;
-use crate::report::figures;
+use crate::model::experiment::Study;
+use crate::model::result::ResultDocument;
 use crate::report::summary::{Summary, summary};
-use crate::result::ResultDocument;
+use crate::report::{ReportError, figures};
 use answers::LoadAnswers;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

@@ -6,12 +6,12 @@ mod events;
 mod lines;
 mod sweep;
 
-use crate::compare::runs::complete;
-use crate::record::jvm::{CarrierSample, JvmReadings, JvmSample, Pool, PoolSample};
-use crate::record::{LoadSample, ProcessSample, Record};
+use crate::model::record::jvm::{CarrierSample, JvmReadings, JvmSample, Pool, PoolSample};
+use crate::model::record::{LoadSample, ProcessSample, Record};
+use crate::model::result::ResultDocument;
 use crate::report::html::method::ran;
 use crate::report::summary::load_words;
-use crate::result::ResultDocument;
+use crate::stats::runs::complete;
 use against::{Against, against};
 use events::Events;
 use lines::{Fold, Lines, Steps, rounded};
@@ -183,7 +183,7 @@ impl Source<'_> {
         })
     }
 
-    fn stacks(&self, figure: fn(&crate::record::jvm::StackSample) -> u64) -> Lines {
+    fn stacks(&self, figure: fn(&crate::model::record::jvm::StackSample) -> u64) -> Lines {
         self.lines(Fold::Max, |run| {
             jvm(run).flat_map(|jvm| &jvm.stacks).map(|it| (it.t_s, Some(figure(it) as f64 / 1e6))).collect()
         })
@@ -282,7 +282,7 @@ fn variant_pictures(runs: &[&Record], nines: &[f64], steps: Steps, cores: u32) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::jvm::Pause;
+    use crate::model::record::jvm::Pause;
 
     fn pool(kind: &str, busy: Option<u32>) -> Pool {
         let sample = PoolSample { t_s: 0.5, busy, ..PoolSample::default() };

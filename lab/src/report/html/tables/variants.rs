@@ -1,11 +1,11 @@
 //! What ran: each variant with its JVM and the thread that really answered.
 
 use super::Table;
-use crate::record::{Record, ServerFacts};
+use crate::model::record::{Record, ServerFacts};
+use crate::model::result::ResultDocument;
 use crate::report::figures;
 use crate::report::html::method::ran;
 use crate::report::summary::distinct;
-use crate::result::ResultDocument;
 
 /// The variants that ran.
 #[must_use]
