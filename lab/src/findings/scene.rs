@@ -215,7 +215,7 @@ impl<'a> Scene<'a> {
 #[cfg(test)]
 pub(super) mod stage {
     use super::Scene;
-    use crate::config::read;
+    use crate::config;
     use crate::findings::Rule;
     use crate::model::experiment::Experiment;
     use crate::model::record::Record;
@@ -262,7 +262,7 @@ pub(super) mod stage {
             "question: q\nserver: {{tomcat: 11.0}}\nrequest: /\nvariants: {{it: {{}}}}\n\
             loads: [{{name: load, duration: 10s, {load}}}]\n"
         );
-        let experiment: Experiment = read::parse("x", "x.yaml", &text, false).expect("an experiment");
+        let experiment: Experiment = config::parse("x", "x.yaml", &text, false).expect("an experiment");
         let records = [record.clone(), record.clone(), record];
         rule.look(&Scene::of(&experiment.variants[0], &experiment.loads[0], &records))
     }

@@ -146,7 +146,7 @@ impl Facts {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// A folder that looks like a JDK: `release` as given, `programs` in bin that are scripts.

@@ -294,7 +294,7 @@ fn letter_follows_the_point(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::parse::claim::parse::*;
+    use super::*;
     use proptest::prelude::*;
 
     fn names() -> Names<'static> {

@@ -3,8 +3,9 @@
 use crate::model::result::{Comparison, ResultDocument, Skipped};
 use crate::report::answer::{Answer, Line, ratio_of, verdict_words};
 use crate::report::figures;
+use crate::report::load_words::load_words;
 use crate::report::published::{self, Reproduced};
-use crate::report::summary::{LoadPart, Summary, Why, load_words, summary};
+use crate::report::summary::{LoadPart, Summary, Why, summary};
 use crate::stats::metric::Metric;
 use std::fmt::Write as _;
 

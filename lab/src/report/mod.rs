@@ -8,6 +8,7 @@ pub mod figures;
 pub mod html;
 pub mod json;
 pub mod junit;
+pub mod load_words;
 pub mod markdown;
 pub mod png;
 pub mod published;

@@ -3,7 +3,7 @@
 use crate::model::record::Record;
 use crate::model::result::{ResultDocument, RoundsDone};
 use crate::report::figures;
-use crate::report::summary::load_words;
+use crate::report::load_words::load_words;
 use crate::stats::spread::spreads;
 use serde::Serialize;
 use std::collections::BTreeMap;

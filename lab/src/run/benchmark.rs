@@ -43,7 +43,7 @@ impl Runner<'_> {
             .map_err(|source| LaunchError::Folder { path: folder.display().to_string(), source })?;
         watch.event(Event::Starting { variant: &variant.name, load: &load.name });
         let (log, scores) = (folder.join("server.log"), folder.join(SCORES));
-        let found = BenchmarkJar::find(self.launcher, variant, method.jar)?;
+        let found = BenchmarkJar::find(&self.launcher.jdks, variant, method.jar)?;
         let iteration_s = load.duration_s.unwrap_or_default();
         let command = found.command(variant, method.name, (method.size, iteration_s), &scores);
         let mut process = ServerProcess::start(&command, &log).map_err(LaunchError::from)?;

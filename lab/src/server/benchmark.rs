@@ -2,7 +2,6 @@
 
 use super::command::ServerCommand;
 use super::error::LaunchError;
-use super::launcher::Launcher;
 use crate::host::app;
 use crate::host::jdk::Jdk;
 use crate::host::jdk_finder::choose;
@@ -23,8 +22,8 @@ impl BenchmarkJar {
     ///
     /// # Errors
     /// What is missing, and how to get it.
-    pub fn find(launcher: &Launcher, variant: &Variant, jar: &str) -> Result<Self, LaunchError> {
-        Ok(Self { jar: app::find_jar(jar)?, jdk: choose(&launcher.jdks, variant.jdk)?.clone() })
+    pub fn find(jdks: &[Jdk], variant: &Variant, jar: &str) -> Result<Self, LaunchError> {
+        Ok(Self { jar: app::find_jar(jar)?, jdk: choose(jdks, variant.jdk)?.clone() })
     }
 
     /// The command that measures one method and writes its result to `scores`. JMH gives the JVM flags to its forks.

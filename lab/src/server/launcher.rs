@@ -62,9 +62,27 @@ impl Launcher {
         if self.probe_of(variant) != ProbeChoice::Off {
             jar::find()?;
         }
-        Start::check(self, variant)?;
+        self.check(variant)?;
         let Some(backend) = &variant.backend else { return Ok(()) };
-        Start::check(self, &behind(variant, backend)).map_err(|error| of_backend(variant, error))
+        self.check(&behind(variant, backend)).map_err(|error| of_backend(variant, error))
+    }
+
+    /// Is everything there? What is put in for the port and the backend does not matter.
+    fn check(&self, variant: &Variant) -> Result<(), LaunchError> {
+        let fill = Fill { port: 1, backend: Some("http://127.0.0.1:1") };
+        Start::check(&self.given(variant, 1, fill, Path::new(""), None))
+    }
+
+    fn given<'a>(
+        &'a self,
+        variant: &'a Variant,
+        clients: u32,
+        fill: Fill<'a>,
+        folder: &'a Path,
+        probe: Option<&'a ProbeSession>,
+    ) -> Given<'a> {
+        let Self { jdks, distributions, instruments, .. } = self;
+        Given { jdks, distributions, instruments: *instruments, variant, clients, fill, folder, probe }
     }
 
     /// The version of the Tomcat that [`prepare`](Self::prepare) would fetch first.
@@ -152,7 +170,7 @@ impl Launcher {
         interrupted: &AtomicBool,
     ) -> Result<Started, LaunchError> {
         let fill = Fill { port: port::free().map_err(LaunchError::NoPort)?, backend };
-        let start = Start::of(&Given { launcher: self, variant, clients, fill, folder, probe })?;
+        let start = Start::of(&self.given(variant, clients, fill, folder, probe))?;
         let url = BaseUrl::parse(&start.url)?;
         if url.address().is_ok_and(port::is_taken) {
             let (host, port) = (url.host, url.port);

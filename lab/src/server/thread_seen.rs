@@ -61,7 +61,7 @@ pub fn check(variant: &Variant, seen: Option<&ThreadSeen>) -> Result<(), Another
         None if variant.answers_on.is_some() => Err(AnotherThread::NotTold { wanted }),
         None => Ok(()),
         Some(thread) => {
-            let seen = if thread.is_virtual { ThreadKind::Virtual } else { ThreadKind::Platform };
+            let seen = thread.kind();
             let name = thread.name.clone();
             if seen == wanted { Ok(()) } else { Err(AnotherThread::Seen { wanted, seen, name }) }
         }

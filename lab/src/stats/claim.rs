@@ -128,7 +128,7 @@ fn published(figure: &Figure, experiment: &Experiment) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::read;
+    use crate::config;
     use crate::model::record::foreign::ForeignLoad;
     use crate::stats::sample::{run, with_load};
 
@@ -140,7 +140,7 @@ mod tests {
             published:\n- {{variant: platform, rate: 3968}}\n- {{variant: virtual, load: c400, rate: 7881}}\n\
             - {{variant: virtual, load: c1000, rate: 19673}}\nclaims: [{claims}]\n"
         );
-        read::parse("x", "x.yaml", &text, false).expect("an experiment")
+        config::parse("x", "x.yaml", &text, false).expect("an experiment")
     }
 
     fn records() -> Vec<Record> {

@@ -84,7 +84,7 @@ fn claims_about(experiment: &Experiment, load: &LoadSpec) -> Vec<Claim> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::read;
+    use crate::config;
     use crate::stats::sample::run;
 
     fn experiment(claims: &str) -> Experiment {
@@ -93,7 +93,7 @@ mod tests {
             loads: [{{clients: 4, duration: 1s, variants: [a, b]}}, {{clients: 8, duration: 1s, variants: [a, c]}}]\n\
             claims: [{claims}]\n"
         );
-        read::parse("x", "x.yaml", &text, false).expect("an experiment")
+        config::parse("x", "x.yaml", &text, false).expect("an experiment")
     }
 
     fn why(claims: &str, a: &[f64], b: &[f64]) -> Option<String> {

@@ -19,11 +19,13 @@
 
 mod bootstrap;
 mod interval;
+mod side;
 
 pub(super) use interval::t_quantile;
 
 use crate::model::result::{Interval, Ratio, Verdict};
-use interval::{Side, interval};
+use interval::interval;
+use side::Side;
 
 /// How sure an interval is.
 pub const CONFIDENCE: f64 = 0.95;

@@ -424,6 +424,6 @@ pub struct Published {
     pub load: Option<String>,
     /// Where in the study, in words.
     pub source: Option<String>,
-    /// The figures by metric name (see compare/metric).
+    /// The figures by metric name ([`Metric`](crate::model::metric::Metric)).
     pub figures: BTreeMap<String, f64>,
 }

@@ -10,7 +10,7 @@ const AT_LEAST: u32 = 3;
 /// ... and with `--quick` before this many.
 const AT_LEAST_QUICK: u32 = 2;
 /// The rounds after which the session looks whether it may end grow by this factor: each look has its price (see
-/// `compare/ratio.rs`), and late ones tell little that the look before did not.
+/// `stats/ratio.rs`), and late ones tell little that the look before did not.
 const NEXT_LOOK: f64 = 1.3;
 
 /// When the rounds of a load end. [`LoadSpec::runs`] is the most there are.

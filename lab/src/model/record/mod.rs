@@ -5,6 +5,7 @@ pub mod capacity;
 pub mod foreign;
 pub mod jvm;
 
+use crate::model::experiment::ThreadKind;
 use serde::{Deserialize, Serialize};
 use threadcount_load::report::LoadReport;
 
@@ -146,6 +147,14 @@ pub struct ThreadSeen {
     pub name: String,
     /// `Thread.isVirtual()`.
     pub is_virtual: bool,
+}
+
+impl ThreadSeen {
+    /// Its kind.
+    #[must_use]
+    pub const fn kind(&self) -> ThreadKind {
+        if self.is_virtual { ThreadKind::Virtual } else { ThreadKind::Platform }
+    }
 }
 
 /// A point of a latency curve.

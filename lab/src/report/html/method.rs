@@ -4,8 +4,8 @@ use crate::model::experiment::{Body, Experiment, LoadSpec, RequestSpec};
 use crate::model::record::{BackendFacts, Record};
 use crate::model::result::ResultDocument;
 use crate::report::figures;
-use crate::report::html::tables::variants::kind;
-use crate::report::summary::{distinct, load_words};
+use crate::report::load_words::load_words;
+use crate::report::summary::distinct;
 use serde::Serialize;
 
 /// A fact with its name.
@@ -114,7 +114,7 @@ fn variant_method(document: &ResultDocument, name: &str) -> VariantMethod {
     let each = |read: &dyn Fn(&Record) -> Option<String>| distinct(runs.iter().filter_map(|run| read(run)));
     let thread = |run: &Record| {
         let thread = run.server.thread_seen.as_ref()?;
-        Some(format!("{} ({})", thread.name, kind(thread.is_virtual)))
+        Some(format!("{} ({})", thread.name, thread.kind().words()))
     };
     let facts = [
         ("server", each(&|run| run.server.product.clone())),

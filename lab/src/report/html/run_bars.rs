@@ -5,7 +5,7 @@ use crate::model::record::Record;
 use crate::model::result::ResultDocument;
 use crate::report::html::colour;
 use crate::report::html::method::ran;
-use crate::report::summary::load_words;
+use crate::report::load_words::load_words;
 use crate::report::{figures, published};
 use crate::stats::metric::Metric;
 use crate::stats::runs;

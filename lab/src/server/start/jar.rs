@@ -8,8 +8,8 @@ use crate::host::jdk_finder::choose;
 
 /// The command of the jar on the variant's Java, else on the newest.
 pub(super) fn start(given: &Given<'_>, jar: &str, args: &str, ready: &str) -> Result<Start, LaunchError> {
-    let Given { launcher, variant, fill, .. } = given;
-    let jdk = choose(&launcher.jdks, variant.jdk)?.clone();
+    let Given { jdks, variant, fill, .. } = given;
+    let jdk = choose(jdks, variant.jdk)?.clone();
     let file = app::find_jar(jar)?;
     let (mut arguments, probe) = jvm_flags(given, &jdk);
     arguments.extend(["-jar".to_owned(), file.display().to_string()]);

@@ -6,14 +6,14 @@ mod tomcat;
 use super::benchmark::BenchmarkJar;
 use super::command::{self, Fill, ServerCommand};
 use super::error::LaunchError;
-use super::launcher::Launcher;
 use super::peer;
 use super::tomcat_base::TomcatBase;
+use super::tomcat_distribution::DistributionStore;
 use crate::host::jdk::Jdk;
 use crate::host::jdk_finder::choose;
 use crate::model::experiment::{Server, Variant};
-use crate::probe::ProbeSession;
 use crate::probe::target::OLDEST_JAVA;
+use crate::probe::{Instruments, ProbeSession};
 use std::path::Path;
 
 /// What lets a JVM tell its native memory; it cannot be switched on later.
@@ -50,7 +50,12 @@ pub(super) enum ProbeWay {
 
 /// What is the same for every kind of server.
 pub(super) struct Given<'a> {
-    pub launcher: &'a Launcher,
+    /// The Java runtimes, best first.
+    pub jdks: &'a [Jdk],
+    /// Where Tomcat comes from.
+    pub distributions: &'a DistributionStore,
+    /// What is put into the JVMs.
+    pub instruments: Instruments,
     pub variant: &'a Variant,
     /// How many clients the load has.
     pub clients: u32,
@@ -62,22 +67,19 @@ pub(super) struct Given<'a> {
 
 impl Start {
     /// Is everything there? Fetches what can be fetched, builds what is built here.
-    pub fn check(launcher: &Launcher, variant: &Variant) -> Result<(), LaunchError> {
-        let fill = Fill { port: 1, backend: Some("http://127.0.0.1:1") };
-        let folder = Path::new("");
-        let given = Given { launcher, variant, clients: 1, fill, folder, probe: None };
-        match &variant.server {
+    pub fn check(given: &Given<'_>) -> Result<(), LaunchError> {
+        match &given.variant.server {
             Server::Tomcat { version, app, threads, .. } => {
-                tomcat::Parts::find(&given, version, app, threads).map(|_| ())
+                tomcat::Parts::find(given, version, app, threads).map(|_| ())
             }
             Server::Peer { peer, .. } => {
                 peer::build(peer)?;
                 Ok(())
             }
             Server::Benchmark { benchmark, .. } => {
-                BenchmarkJar::find(launcher, variant, benchmark).map(|_| ())
+                BenchmarkJar::find(given.jdks, given.variant, benchmark).map(|_| ())
             }
-            Server::Jar { .. } | Server::Command { .. } => Self::of(&given).map(|_| ()),
+            Server::Jar { .. } | Server::Command { .. } => Self::of(given).map(|_| ()),
         }
     }
 
@@ -103,8 +105,8 @@ impl Start {
 }
 
 fn of_command(given: &Given<'_>, command: &str, url: &str, ready: &str) -> Result<Start, LaunchError> {
-    let Given { launcher, variant, fill, .. } = given;
-    let jdk = variant.jdk.map(|feature| choose(&launcher.jdks, Some(feature))).transpose()?.cloned();
+    let Given { jdks, variant, fill, .. } = given;
+    let jdk = variant.jdk.map(|feature| choose(jdks, Some(feature))).transpose()?.cloned();
     let jvm = if jdk.is_some() { with_native_memory(&variant.jvm) } else { variant.jvm.clone() };
     Ok(Start {
         command: command::of_any(command, &variant.env, jdk.as_ref(), &jvm, fill)?,
@@ -125,7 +127,7 @@ fn jvm_flags(given: &Given<'_>, jdk: &Jdk) -> (Vec<String>, ProbeWay) {
     let mut flags = with_native_memory(&given.variant.jvm);
     flags.iter_mut().for_each(|flag| *flag = given.fill.text(flag));
     flags.extend(given.probe.filter(|_| !old).map(ProbeSession::jvm_flag));
-    flags.extend(given.launcher.instruments.jfr_flags(given.folder));
+    flags.extend(given.instruments.jfr_flags(given.folder));
     (flags, if old { ProbeWay::Refused(why()) } else { ProbeWay::Flag })
 }
 

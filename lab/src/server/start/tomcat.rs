@@ -33,8 +33,8 @@ impl Parts {
         app: &str,
         threads: &Threads,
     ) -> Result<Self, LaunchError> {
-        let Given { launcher, variant, .. } = given;
-        let jdk = choose(&launcher.jdks, variant.jdk)?.clone();
+        let Given { jdks, variant, .. } = given;
+        let jdk = choose(jdks, variant.jdk)?.clone();
         let name = || variant.name.clone();
         let needs = match threads {
             Threads::Platform(_) => None,
@@ -47,7 +47,7 @@ impl Parts {
         let war = app::find(app)?;
         let is_ours = matches!(threads, Threads::Executor(_));
         let library = is_ours.then(|| app::find_jar(EXECUTORS)).transpose()?;
-        let distribution = launcher.distributions.get(version)?;
+        let distribution = given.distributions.get(version)?;
         if *threads == Threads::Virtual && !distribution.has_virtual_executor() {
             return Err(LaunchError::NoVirtualExecutor { version: distribution.version, variant: name() });
         }

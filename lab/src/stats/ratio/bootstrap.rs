@@ -5,7 +5,7 @@
 //! bootstrap, which forgets that small draws underestimate the variance, this keeps its promise with few runs, and it
 //! follows noise that is skewed: a run can be much slower than the others, but hardly much faster.
 
-use super::interval::Side;
+use super::side::Side;
 use crate::stats::random::SplitMix64;
 
 /// One less than a thousand, so that the quantiles that are asked for are draws and not between two of them.

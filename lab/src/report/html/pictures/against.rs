@@ -3,8 +3,8 @@
 use super::lines::rounded;
 use crate::model::experiment::{LoadKind, LoadSpec};
 use crate::model::result::ResultDocument;
+use crate::report::load_words::load_words;
 use crate::report::published::mean;
-use crate::report::summary::load_words;
 use crate::stats::metric::Metric;
 use serde::Serialize;
 

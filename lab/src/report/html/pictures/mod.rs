@@ -10,7 +10,7 @@ use crate::model::record::jvm::{CarrierSample, JvmReadings, JvmSample, Pool, Poo
 use crate::model::record::{LoadSample, ProcessSample, Record};
 use crate::model::result::ResultDocument;
 use crate::report::html::method::ran;
-use crate::report::summary::load_words;
+use crate::report::load_words::load_words;
 use crate::stats::runs::complete;
 use against::{Against, against};
 use events::Events;

@@ -6,7 +6,7 @@ pub mod variants;
 
 use crate::model::record::{NativeMemory, Record};
 use crate::model::result::{ClaimResult, ResultDocument};
-use crate::report::summary::load_words;
+use crate::report::load_words::load_words;
 use crate::report::{figures, published, summary};
 use crate::stats::metric::Metric;
 use serde::Serialize;

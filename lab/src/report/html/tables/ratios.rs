@@ -3,7 +3,7 @@
 use crate::model::result::{Comparison, Ratio, ResultDocument, Verdict};
 use crate::report::answer::verdict_words;
 use crate::report::figures;
-use crate::report::summary::load_words;
+use crate::report::load_words::load_words;
 use crate::stats::metric::Metric;
 use serde::Serialize;
 

@@ -6,7 +6,7 @@ use crate::model::record::jvm::{JvmReadings, SiteTotal};
 use crate::model::result::ResultDocument;
 use crate::report::figures;
 use crate::report::html::method::ran;
-use crate::report::summary::load_words;
+use crate::report::load_words::load_words;
 
 /// So many places of each variant under each load; the rest is in result.json.
 const MOST_SITES: usize = 8;
