@@ -1,7 +1,7 @@
 //! What `run` and `compare` share: conducting an experiment from the first launch to the written report.
 
 use super::progress::Progress;
-use super::{FAILED, interrupt};
+use super::{FAILED, NOT_JUDGED, interrupt};
 use crate::compare::claim::judge;
 use crate::experiment::claim::{Names, parse};
 use crate::experiment::{Experiment, LoadSpec, Variant, open_files};
@@ -33,7 +33,7 @@ pub struct Conduct {
     /// The result folder [default: out/EXPERIMENT]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Exit with 1 if this holds, e.g. 'virtual.p99 > 1.1 * platform.p99'; as often as needed
+    /// Exit with 1 if this holds (3: it could not be judged), e.g. 'virtual.p99 > 1.1 * platform.p99'; as often as needed
     #[arg(long, value_name = "CLAIM")]
     fail_if: Vec<String>,
     /// How much the probe watches inside each JVM; `full` costs the server something for each request
@@ -187,73 +187,98 @@ fn open(page: &Path) {
     }
 }
 
-/// 1 where a run failed or is missing, a claim of ours does not hold or a `--fail-if` does; each is said. What the
-/// intervals do not decide is said too, and fails nothing.
+/// What a claim or a `--fail-if` does to the exit code, the gravest last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Outcome {
+    Passed,
+    NotJudged,
+    Failed,
+}
+
+/// 1 where a run failed or is missing, a claim of the user's own does not hold or a `--fail-if` does; 3 where one of them
+/// could not be judged. Each is printed. What the intervals leave open is printed too, and fails nothing.
 pub fn exit_code(conducted: &[Conducted]) -> ExitCode {
-    let mut failed = false;
+    let mut gravest = Outcome::Passed;
     for Conducted { document, conditions, cut_short } in conducted {
         let name = &document.experiment.name;
         for record in document.records.iter().filter(|record| record.failure.is_some()) {
-            failed = true;
+            gravest = Outcome::Failed;
             tell_failure(record);
         }
-        for claim in &document.claims {
-            failed |= tell_claim(name, claim);
-        }
-        for condition in conditions {
-            failed |= tell_condition(name, condition);
-        }
+        let claims = document.claims.iter().map(|claim| tell_claim(document, claim));
+        let conditions = conditions.iter().map(|condition| tell_condition(document, condition));
+        gravest = claims.chain(conditions).fold(gravest, Outcome::max);
         if document.experiment.variants.iter().all(|variant| variant.skipped.is_some()) {
             anstream::eprintln!("{name}: nothing was run, because no variant can run on this machine");
         }
         if *cut_short {
-            failed = true;
+            gravest = Outcome::Failed;
             anstream::eprintln!("{name}: interrupted after {} runs; they are kept", document.records.len());
         }
     }
-    if failed { ExitCode::from(FAILED) } else { ExitCode::SUCCESS }
+    match gravest {
+        Outcome::Passed => ExitCode::SUCCESS,
+        Outcome::NotJudged => ExitCode::from(NOT_JUDGED),
+        Outcome::Failed => ExitCode::from(FAILED),
+    }
 }
 
-/// Says what is to be said of a claim; true: it fails the command.
-fn tell_claim(name: &str, claim: &ClaimResult) -> bool {
-    match (claim.verdict(), &claim.says) {
+/// Why a claim cannot be judged; `None`: it can.
+fn cannot_be_judged<'a>(document: &'a ResultDocument, claim: &'a ClaimResult) -> Option<&'a str> {
+    match claim.verdict() {
+        ClaimVerdict::NotTried => Some(claim.why.as_deref().unwrap_or("its figures were not measured")),
+        _ => claim.why_no_verdict(document),
+    }
+}
+
+/// Prints what has to be said of a claim.
+fn tell_claim(document: &ResultDocument, claim: &ClaimResult) -> Outcome {
+    let (name, written) = (&document.experiment.name, &claim.claim);
+    match (claim.verdict(), &claim.says, cannot_be_judged(document, claim)) {
+        (ClaimVerdict::DoesNotHold, Some(says), Some(why)) => {
+            anstream::eprintln!("{name}: no verdict: {says} ({written}): {why}");
+            Outcome::Passed
+        }
         // That a study's statement does not hold on this machine is a result like any other.
-        (ClaimVerdict::DoesNotHold, Some(says)) => {
-            anstream::eprintln!("{name}: not reproduced: {says} ({})", claim.claim);
-            false
+        (ClaimVerdict::DoesNotHold, Some(says), None) => {
+            anstream::eprintln!("{name}: not reproduced: {says} ({written})");
+            Outcome::Passed
         }
-        (ClaimVerdict::DoesNotHold, None) => {
-            anstream::eprintln!("{name}: the claim does not hold: {}", claim.claim);
-            true
+        (_, None, Some(why)) => {
+            anstream::eprintln!("{name}: the claim could not be judged: {written}: {why}");
+            Outcome::NotJudged
         }
-        (ClaimVerdict::NotDecided, None) => {
-            anstream::eprintln!("{name}: the runs do not decide the claim: {}", claim.claim);
-            false
+        (ClaimVerdict::DoesNotHold, None, None) => {
+            anstream::eprintln!("{name}: the claim does not hold: {written}");
+            Outcome::Failed
         }
-        _ => false,
+        (ClaimVerdict::NotDecided, None, None) => {
+            anstream::eprintln!("{name}: the runs do not decide the claim: {written}");
+            Outcome::Passed
+        }
+        _ => Outcome::Passed,
     }
 }
 
 /// The same of a `--fail-if`.
-fn tell_condition(name: &str, condition: &ClaimResult) -> bool {
-    let claim = &condition.claim;
+fn tell_condition(document: &ResultDocument, condition: &ClaimResult) -> Outcome {
+    let (name, written) = (&document.experiment.name, &condition.claim);
+    if let Some(why) = cannot_be_judged(document, condition) {
+        anstream::eprintln!("{name}: --fail-if could not be judged: {written}: {why}");
+        return Outcome::NotJudged;
+    }
     match condition.verdict() {
         ClaimVerdict::Holds => {
-            anstream::eprintln!("{name}: --fail-if holds: {claim}");
-            true
+            anstream::eprintln!("{name}: --fail-if holds: {written}");
+            Outcome::Failed
         }
         ClaimVerdict::NotDecided => {
             anstream::eprintln!(
-                "{name}: the runs do not decide --fail-if: {claim}; more of them may (--runs)"
+                "{name}: the runs do not decide --fail-if: {written}; more of them may (--runs)"
             );
-            false
+            Outcome::Passed
         }
-        ClaimVerdict::NotTried => {
-            let why = condition.why.as_deref().unwrap_or("it could not be tried");
-            anstream::eprintln!("{name}: --fail-if was not tried: {claim} ({why})");
-            false
-        }
-        ClaimVerdict::DoesNotHold => false,
+        ClaimVerdict::DoesNotHold | ClaimVerdict::NotTried => Outcome::Passed,
     }
 }
 

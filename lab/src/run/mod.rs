@@ -22,7 +22,7 @@ use crate::observe::probe::readings::Window;
 use crate::record::{BeforeAfter, Record, RunFailure, ServerFacts};
 use crate::result_folder::ResultFolder;
 use benchmark::Method;
-use load_plan::{LoadPlanError, load_plan};
+use load_plan::{LoadPlanError, load_plan, round_seed};
 use observed::{Observed, observed};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -149,7 +149,7 @@ impl Runner<'_> {
         let memory_before = server.native_memory();
 
         let plan = load_plan(load, &server.url)?;
-        let plan = LoadPlan { seed: plan.seed + u64::from(record.round.saturating_sub(1)), ..plan };
+        let plan = LoadPlan { seed: round_seed(plan.seed, record.round), ..plan };
         self.warm_up(record, load, &plan, &mut server, watch)?;
 
         let window = match load.tool {
