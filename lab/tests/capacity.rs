@@ -22,7 +22,7 @@ fn a_server_of_eight_workers_sustains_what_eight_workers_can_do_and_no_more() {
             return;
         }
     }
-    eprintln!("this machine is too busy to find a capacity: each of {TRIES} searches said so");
+    panic!("this machine is too busy to find a capacity: each of {TRIES} searches said so");
 }
 
 /// A server that takes every request for ever and answers none: as a JVM whose heap has been filled by those that wait.

@@ -116,10 +116,7 @@ fn a_run_on_another_kind_of_thread_than_the_variant_says_fails_with_the_threads_
 #[test]
 fn the_client_with_virtual_threads_is_usable_alone() {
     let jar = Path::new(env!("CARGO_MANIFEST_DIR")).join("../jvm/client/target/client.jar");
-    if !jar.is_file() {
-        eprintln!("not tried: it needs the client as `./dev build` makes it");
-        return;
-    }
+    assert!(jar.is_file(), "{} is missing; `./dev test` builds it", jar.display());
     let server = TinyServer::start();
     let jdks = Places::of_this_machine().find();
     let output = Command::new(choose(&jdks, Some(25)).unwrap().java())

@@ -296,3 +296,71 @@ fn tell_failure(record: &crate::record::Record) {
         anstream::eprintln!("    {line}");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::read::parse;
+    use crate::session::conclude;
+
+    fn document() -> ResultDocument {
+        let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {a: {}, b: {}}\n\
+            loads: [{clients: 4, duration: 1s}]\n";
+        conclude(&parse("x", "x.yaml", text, false).expect("an experiment"), Vec::new(), Vec::new())
+    }
+
+    fn claim(holds: Option<bool>, doubt: Option<&str>) -> ClaimResult {
+        let doubt = doubt.map(str::to_owned);
+        ClaimResult { holds, trusted: Some(doubt.is_none()), doubt, decided: true, ..ClaimResult::default() }
+    }
+
+    #[test]
+    fn a_claim_of_ones_own_passes_fails_or_cannot_be_judged() {
+        let document = document();
+        for (holds, doubt, outcome) in [
+            (Some(true), None, Outcome::Passed),
+            (Some(false), None, Outcome::Failed),
+            (Some(true), Some("the generator was the bottleneck"), Outcome::NotJudged),
+            (Some(false), Some("the generator was the bottleneck"), Outcome::NotJudged),
+            (None, None, Outcome::NotJudged),
+        ] {
+            let own = claim(holds, doubt);
+            assert_eq!(tell_claim(&document, &own), outcome, "{own:?}");
+            let studys = ClaimResult { says: Some("it is so".to_owned()), ..own };
+            assert_eq!(tell_claim(&document, &studys), Outcome::Passed, "{studys:?}");
+        }
+        let open = ClaimResult { undecided: true, ..claim(Some(false), None) };
+        assert_eq!(tell_claim(&document, &open), Outcome::Passed);
+    }
+
+    #[test]
+    fn a_fail_if_fails_where_it_holds_and_cannot_be_judged_on_figures_that_are_not_trusted() {
+        let document = document();
+        for (holds, doubt, outcome) in [
+            (Some(true), None, Outcome::Failed),
+            (Some(false), None, Outcome::Passed),
+            (Some(true), Some("the server's accept queue overflowed"), Outcome::NotJudged),
+            (Some(false), Some("the server's accept queue overflowed"), Outcome::NotJudged),
+            (None, None, Outcome::NotJudged),
+        ] {
+            assert_eq!(tell_condition(&document, &claim(holds, doubt)), outcome, "{holds:?} {doubt:?}");
+        }
+    }
+
+    #[test]
+    fn what_failed_is_graver_than_what_could_not_be_judged() {
+        let both = |claims: Vec<ClaimResult>| {
+            let conducted = Conducted {
+                document: ResultDocument { claims, ..document() },
+                conditions: Vec::new(),
+                cut_short: false,
+            };
+            format!("{:?}", exit_code(&[conducted]))
+        };
+        let code = |code: u8| format!("{:?}", ExitCode::from(code));
+        let unjudged = claim(None, None);
+        assert_eq!(both(vec![unjudged.clone()]), code(NOT_JUDGED));
+        assert_eq!(both(vec![claim(Some(false), None), unjudged]), code(FAILED));
+        assert_eq!(both(vec![claim(Some(true), None)]), code(0));
+    }
+}
