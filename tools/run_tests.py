@@ -1,9 +1,9 @@
 """Runs test executables side by side: tools/run_tests.py LANES < MESSAGES
 
 MESSAGES is what `cargo test --no-run --message-format=json` prints. Most of our tests wait: for a server that starts, for a
-load that lasts its seconds. So LANES executables run at a time, those that take longest first. Those in ALONE judge what was
-measured, and have the machine to themselves when all others have ended. Each one's output is printed in one piece when it
-ends: all of it where a test failed, otherwise libtest's closing lines. Exit code: 0 all passed, 1 one or more did not.
+load that lasts its seconds. So LANES executables run at a time, those that take longest first. Those in LAST judge what was
+measured on servers that wait; they come when all others have ended, two at a time. Each one's output is printed in one piece
+when it ends: all of it where a test failed, otherwise libtest's closing lines. Exit code: 0 all passed, 1 one or more did not.
 """
 
 import json
@@ -13,10 +13,10 @@ import sys
 import threading
 import time
 
-# Neighbours would take the cores from the server that they measure.
-ALONE = ["findings", "capacity", "run_command"]
+# Neighbours that compute would take the cores from the servers that they measure.
+LAST = ["findings", "run_command", "capacity"]
 # In this order, because what is long and begins last ends last.
-FIRST = ["probe_tomcat", "browser", "launch", "peers", "readme", "step_by_step"]
+FIRST = ["browser", "threadcount (lib)", "readme", "probe_tomcat", "watch", "servers", "launch", "peers", "step_by_step"]
 
 printing = threading.Lock()
 
@@ -80,9 +80,10 @@ def main():
     tests, programs = executables(sys.stdin)
     if not tests:
         sys.exit("run_tests: cargo named no test executable")
-    tests.sort(key=lambda test: FIRST.index(test[0]) if test[0] in FIRST else len(FIRST))
-    failed = side_by_side([test for test in tests if test[0] not in ALONE], programs, int(sys.argv[1]))
-    failed += side_by_side([test for test in tests if test[0] in ALONE], programs, 1)
+    order = FIRST + LAST
+    tests.sort(key=lambda test: order.index(test[0]) if test[0] in order else len(order))
+    failed = side_by_side([test for test in tests if test[0] not in LAST], programs, int(sys.argv[1]))
+    failed += side_by_side([test for test in tests if test[0] in LAST], programs, 2)
     if failed:
         sys.exit(f"failed: {', '.join(failed)}")
 
