@@ -39,11 +39,7 @@ fn spec(text: &str) -> LoadSpec {
 fn two_real_ab_send_what_the_server_counts_and_their_cpu_is_theirs() {
     let load_spec = spec("{clients: 4, requests: 600, keep_alive: false, tool: {ab: 2}}");
     let tool = load_spec.tool.unwrap();
-    if let Err(missing) = program(tool) {
-        // ./dev test installs it; elsewhere its absence has to be said.
-        assert_eq!(missing.to_string(), "ab is missing: apt-get install apache2-utils");
-        return;
-    }
+    program(tool).unwrap_or_else(|missing| panic!("{missing}; `./dev test` does that"));
     let (url, answered) = counting_server();
     let folder = tempfile::tempdir().unwrap();
     let told = load(&load_spec, tool, &url, folder.path(), || false).unwrap();

@@ -1,6 +1,8 @@
-//! Servers that start, fail, hang, die and stop; real Tomcats where a Java 25 is.
+//! Servers that start, fail, hang, die and stop; and real Tomcats.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test ends where something is missing")]
+
+mod java;
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -9,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use threadcount::host::app;
-use threadcount::host::jdk_finder::Places;
+use threadcount::host::jdk::Jdk;
 use threadcount::model::experiment::{
     CommandServer, PoolSize, Server, Subject, Threads, TomcatServer, Variant,
 };
@@ -253,22 +255,15 @@ fn victim() {
 }
 
 /// Our servlets where they are built, else a WAR with one page.
-fn war(folder: &Path) -> String {
-    if let Ok(built) = app::find("servlets") {
-        return built.display().to_string();
-    }
-    let page = folder.join("index.html");
-    std::fs::write(&page, "hello").unwrap();
-    let war = folder.join("page.war");
-    let zip = Command::new("python3").args(["-m", "zipfile", "-c"]).arg(&war).arg(&page).status().unwrap();
-    assert!(zip.success());
-    war.display().to_string()
+fn war() -> String {
+    java::servlets_and_probe();
+    app::find("servlets").unwrap().display().to_string()
 }
 
-fn tomcat(threads: Threads, folder: &Path) -> Variant {
+fn tomcat(threads: Threads) -> Variant {
     let server = Server::Tomcat(TomcatServer {
         version: "11.0".to_owned(),
-        app: war(folder),
+        app: war(),
         threads,
         accept_count: 100,
         max_connections: None,
@@ -278,13 +273,9 @@ fn tomcat(threads: Threads, folder: &Path) -> Variant {
 
 fn runs_on_tomcat(threads: Threads, pool: Option<u32>) {
     let launcher = Launcher::of_this_machine();
-    if !launcher.jdks.iter().any(|it| it.feature == 25) {
-        eprintln!("not tried: there is no Java 25 here");
-        return;
-    }
     let folder = tempfile::tempdir().unwrap();
     let is_virtual = threads == Threads::Virtual;
-    let variant = tomcat(threads, folder.path());
+    let variant = tomcat(threads);
     launcher.prepare(&variant).unwrap();
     let server = launcher.launch(&variant, 4, &folder.path().join("run"), &AtomicBool::new(false));
     let server = server.unwrap_or_else(|error| panic!("{error}\n{}", error.log_tail().join("\n")));
@@ -292,10 +283,8 @@ fn runs_on_tomcat(threads: Threads, pool: Option<u32>) {
     assert_eq!(server.facts.product.as_deref(), Some("Apache Tomcat 11.0.24"));
     assert!(server.facts.java.as_ref().unwrap().starts_with("25."), "{:?}", server.facts.java);
     assert_eq!(server.facts.pool_max_threads, pool);
-    if app::find("servlets").is_ok() {
-        let seen = server.facts.thread_seen.as_ref().expect("our servlets tell the thread");
-        assert_eq!(seen.is_virtual, is_virtual, "{seen:?}");
-    }
+    let seen = server.facts.thread_seen.as_ref().expect("our servlets tell the thread");
+    assert_eq!(seen.is_virtual, is_virtual, "{seen:?}");
     // The JVM ends its compiler's threads when they have nothing to do: between two looks there may be fewer.
     comes_true("every thread the JVM knows is one of the operating system", || {
         let memory = server.native_memory().expect("tracking is on");
@@ -320,11 +309,7 @@ fn a_real_tomcat_runs_on_virtual_threads() {
 
 #[test]
 fn a_real_tomcat_whose_port_is_taken_ends_and_says_so() {
-    let jdks = Places::of_this_machine().find();
-    let Some(jdk) = jdks.iter().find(|it| it.feature == 25) else {
-        eprintln!("not tried: there is no Java 25 here");
-        return;
-    };
+    let jdk = java::runtime(25);
     let folder = tempfile::tempdir().unwrap();
     let distribution = DistributionStore::of_this_machine().get(&TOMCAT, "11.0").unwrap();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -335,14 +320,14 @@ fn a_real_tomcat_whose_port_is_taken_ends_and_says_so() {
         accept_count: 10,
         max_connections: None,
     };
-    let war = war(folder.path());
+    let war = war();
     let base = threadcount::server::tomcat::base::TomcatBase::create(
         &distribution,
         &connector,
         Path::new(&war),
         None,
     );
-    let command = base.as_ref().unwrap().command(&distribution, jdk, &["-Xmx64m".to_owned()]);
+    let command = base.as_ref().unwrap().command(&distribution, &jdk, &["-Xmx64m".to_owned()]);
     let mut process = ServerProcess::start(&command, &folder.path().join("log")).unwrap();
     let give_up = Instant::now() + AMPLE;
     while process.has_exited().is_none() {
@@ -356,16 +341,14 @@ fn a_real_tomcat_whose_port_is_taken_ends_and_says_so() {
 
 #[test]
 fn a_missing_java_and_one_too_old_are_told_before_the_first_run() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut variant = tomcat(Threads::Virtual, folder.path());
+    let mut variant = tomcat(Threads::Virtual);
     variant.jdk = Some(99);
     let says = Launcher::of_this_machine().prepare(&variant).unwrap_err().to_string();
     assert!(says.starts_with("No Java 99 runtime was found on this machine"), "{says}");
 
     variant.jdk = Some(17);
-    let launcher = Launcher::of_this_machine();
-    if launcher.jdks.iter().any(|it| it.feature == 17) {
-        let says = launcher.prepare(&variant).unwrap_err().to_string();
-        assert_eq!(says, "Virtual threads need Java 21 or newer; variant `tomcat` says Java 17");
-    }
+    let old = Jdk { feature: 17, ..java::runtime(25) };
+    let launcher = Launcher { jdks: vec![old], ..Launcher::of_this_machine() };
+    let says = launcher.prepare(&variant).unwrap_err().to_string();
+    assert_eq!(says, "Virtual threads need Java 21 or newer; variant `tomcat` says Java 17");
 }

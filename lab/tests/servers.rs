@@ -2,18 +2,19 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test ends where something is missing")]
 
+mod java;
+
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
-use threadcount::host::app;
 use threadcount::host::process_tree::ProcessTree;
 use threadcount::model::experiment::{
     Backend, DropIn, JarServer, JettyServer, PeerServer, PoolSize, Server, Threads, TomcatServer, Variant,
 };
 use threadcount::probe::readings::Window;
-use threadcount::probe::{Instruments, ProbeChoice, jar};
+use threadcount::probe::{Instruments, ProbeChoice};
 use threadcount::server::http_get::{BaseUrl, get};
 use threadcount::server::{LaunchError, Launcher, RunningServer};
 use threadcount_load::clock::now_ns;
@@ -52,13 +53,8 @@ struct Bench {
 }
 
 impl Bench {
-    /// `None`: there is no JDK 25 here.
-    fn new() -> Option<Self> {
-        let launcher = Launcher::of_this_machine();
-        let Some(jdk) = launcher.jdks.iter().find(|it| it.feature == 25 && it.has_javac).cloned() else {
-            eprintln!("not tried: there is no JDK 25 here");
-            return None;
-        };
+    fn new() -> Self {
+        let (launcher, jdk) = (Launcher::of_this_machine(), java::jdk());
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("Web.java"), WEB).unwrap();
         let tool = |name: &str, args: &[&str]| {
@@ -67,7 +63,7 @@ impl Bench {
         };
         tool("javac", &["--release", "21", "-d", "classes", "Web.java"]);
         tool("jar", &["--create", "--file", "web.jar", "--main-class", "Web", "-C", "classes", "."]);
-        Some(Self { launcher, folder })
+        Self { launcher, folder }
     }
 
     fn web(&self, args: &str) -> Server {
@@ -101,10 +97,9 @@ fn is_alive(pid: u32) -> bool {
 
 #[test]
 fn a_runnable_jar_gets_its_java_its_flags_the_probe_and_a_port() {
-    let Some(mut bench) = Bench::new() else { return };
-    if jar::find().is_ok() {
-        bench.launcher.instruments = Instruments { probe: ProbeChoice::Light, jfr: false };
-    }
+    let mut bench = Bench::new();
+    java::probe();
+    bench.launcher.instruments = Instruments { probe: ProbeChoice::Light, jfr: false };
     let mut variant = bench.variant("{port}");
     variant.jvm.extend(["-XX:+UseSerialGC".to_owned(), "-Dmine={port}".to_owned()]);
     let server = bench.launch(&variant);
@@ -118,12 +113,10 @@ fn a_runnable_jar_gets_its_java_its_flags_the_probe_and_a_port() {
         assert!(flags.iter().any(|it| it == flag), "{flag} in {flags:?}");
     }
     assert!(server.native_memory().is_some_and(|memory| memory.threads > 5));
-    if bench.launcher.instruments.probe == ProbeChoice::Light {
-        assert_eq!(server.probe_refused, None);
-        let now = now_ns();
-        let said = server.readings(Window { started_ns: now, ended_ns: now }).expect("the probe says hello");
-        assert!(said.java.starts_with("25."), "{said:?}");
-    }
+    assert_eq!(server.probe_refused, None);
+    let now = now_ns();
+    let said = server.readings(Window { started_ns: now, ended_ns: now }).expect("the probe says hello");
+    assert!(said.java.starts_with("25."), "{said:?}");
     let dump = bench.folder.path().join("a folder.json");
     assert!(server.dump_threads(&dump));
     let dump: serde_json::Value = serde_json::from_slice(&std::fs::read(dump).unwrap()).unwrap();
@@ -134,7 +127,7 @@ fn a_runnable_jar_gets_its_java_its_flags_the_probe_and_a_port() {
 
 #[test]
 fn a_backend_runs_before_the_server_and_is_not_in_its_tree() {
-    let Some(bench) = Bench::new() else { return };
+    let bench = Bench::new();
     let mut variant = bench.variant("{port} {backend}/");
     let jvm = vec!["-Xmx32m".to_owned()];
     variant.backend = Some(Backend { server: bench.web("{port}"), jdk: Some(25), jvm });
@@ -166,7 +159,7 @@ fn a_backend_runs_before_the_server_and_is_not_in_its_tree() {
 
 #[test]
 fn a_backend_that_does_not_start_is_told_as_the_backend() {
-    let Some(bench) = Bench::new() else { return };
+    let bench = Bench::new();
     let mut variant = bench.variant("{port} {backend}/");
     let server = bench.web("no-port {port}");
     variant.backend = Some(Backend { server, jdk: Some(25), jvm: Vec::new() });
@@ -228,11 +221,8 @@ fn a_peer_that_does_not_build_is_an_error_with_what_the_compiler_said() {
 /// Which thread answers on a Tomcat with one of our executors.
 fn answers_on(tomcat: &str, executor: DropIn, name: &str, is_virtual: bool) {
     let launcher = Launcher::of_this_machine();
-    let has_java = launcher.jdks.iter().any(|it| it.feature == 25);
-    if !has_java || app::find("servlets").is_err() || app::find_jar("executors").is_err() {
-        eprintln!("not tried: it needs Java 25, and servlets and executors as `./dev build` makes them");
-        return;
-    }
+    java::runtime(25);
+    java::servlets_and_probe();
     let server = Server::Tomcat(TomcatServer {
         version: tomcat.to_owned(),
         app: "servlets".to_owned(),
@@ -262,11 +252,8 @@ fn tomcat_11_runs_on_our_cached_pool() {
 /// Which thread serves requests on a distribution of Jetty, and how many there may be.
 fn jetty_serves_on(version: &str, threads: Threads, name: &str, is_virtual: bool, most: u32) {
     let launcher = Launcher::of_this_machine();
-    let has_java = launcher.jdks.iter().any(|it| it.feature == 25);
-    if !has_java || app::find("servlets").is_err() {
-        eprintln!("not tried: it needs Java 25, and servlets as `./dev build` makes them");
-        return;
-    }
+    java::runtime(25);
+    java::servlets_and_probe();
     let server = Server::Jetty(JettyServer {
         version: version.to_owned(),
         app: "servlets".to_owned(),

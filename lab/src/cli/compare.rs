@@ -13,7 +13,8 @@ use std::time::Duration;
 
 /// Compare commands that start a server, JVM or not
 ///
-/// Exit code: 0 done, 1 --fail-if failed or a run did, 2 bad usage or input.
+/// Exit code: 0 done, 1 --fail-if failed or a run did, 2 bad usage or input, 3 a --fail-if could not be judged: its
+/// figures cannot be trusted, or were not measured.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct CompareCommand {

@@ -16,6 +16,7 @@ use std::process::ExitCode;
 ///
 /// Exit code: 0 done, 1 something got worse by more than --worse-by, 2 bad usage or input, or not comparable.
 #[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
 pub struct CompareResultsCommand {
     /// The folder of the result before
     #[arg(value_name = "A")]
@@ -34,6 +35,12 @@ pub struct CompareResultsCommand {
     #[arg(long)]
     json: bool,
 }
+
+const EXAMPLES: &str = "Examples:
+  What changed with another commit:
+    threadcount compare-results out/before out/after
+  A build that fails when the rate or the 99th percentile got worse:
+    threadcount compare-results out/before out/after --worse-by 5%";
 
 impl CompareResultsCommand {
     /// Compares them.

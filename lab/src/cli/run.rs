@@ -14,7 +14,8 @@ use std::time::Duration;
 
 /// Run experiments: start the server in each variant, load it, compare, explain, report
 ///
-/// Exit code: 0 done, 1 a claim or --fail-if failed or a run did, 2 bad usage or input.
+/// Exit code: 0 done, 1 a claim or --fail-if failed or a run did, 2 bad usage or input, 3 a claim of your own or a
+/// --fail-if could not be judged: its figures cannot be trusted, or were not measured.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct RunCommand {

@@ -7,7 +7,7 @@ use crate::model::experiment::{Experiment, LoadSpec, PoolSize, Server, Subject, 
 use crate::model::record::Record;
 use crate::model::result::Finding;
 use crate::stats::metric::Metric;
-use crate::stats::ratio::{Estimate, ratio};
+use crate::stats::ratio::{Estimate, ratio_of_looks};
 use crate::stats::runs::{figures, is_healthy, mean};
 
 /// Rates whose interval lies within this factor of each other do the same for a person who chooses between them.
@@ -21,9 +21,11 @@ pub(super) fn look(experiment: &Experiment, load: &LoadSpec, records: &[Record])
         return None;
     }
     let of = |scene: &Scene<'_>, metric: Metric| figures(&scene.runs, metric);
-    let rates = ratio(&of(&sized, Metric::Rate), &of(&virtual_one, Metric::Rate), 0.0)?;
+    let looks = load.looks().len();
+    let ratio = |metric| ratio_of_looks(&of(&sized, metric), &of(&virtual_one, metric), 0.0, looks);
+    let rates = ratio(Metric::Rate)?;
     let threads = mean(&of(&sized, Metric::OsThreads))?;
-    let cpu = ratio(&of(&sized, Metric::CpuPerRequest), &of(&virtual_one, Metric::CpuPerRequest), 0.0);
+    let cpu = ratio(Metric::CpuPerRequest);
     let clients = whole(sized.clients());
     let sentence = format!(
         "a platform pool of {clients} threads {}, with {} OS threads{}",
@@ -89,9 +91,13 @@ mod tests {
     const VARIANTS: &str = "platform: {}, sized: {threads: {platform: clients}}, virtual: {threads: virtual}";
 
     fn found(variants: &str, sized_rates: [f64; 3]) -> Option<Finding> {
+        found_under("", variants, sized_rates)
+    }
+
+    fn found_under(protocol: &str, variants: &str, sized_rates: [f64; 3]) -> Option<Finding> {
         let text = format!(
             "question: q\nserver: {{tomcat: 11.0}}\nrequest: /\nvariants: {{{variants}}}\nloads: \
-                [{{clients: 400, duration: 1s}}]\n"
+                [{{clients: 400, duration: 1s{protocol}}}]\n"
         );
         let experiment = parse("x", "x.yaml", &text, false).expect("an experiment");
         let mut records: Vec<Record> =
@@ -108,9 +114,17 @@ mod tests {
     #[test]
     fn a_pool_as_large_as_the_clients_that_does_the_same_is_named() {
         let finding = found(VARIANTS, [7_800.0, 7_850.0, 7_820.0]).expect("a finding");
-        let expected = "a platform pool of 400 threads does the same [0.99 .. 1.00], with 423 OS \
+        let expected = "a platform pool of 400 threads does the same [0.98 .. 1.01], with 423 OS \
             threads and 1.30x the CPU per request";
         assert_eq!((finding.sentence.as_str(), finding.variant.as_deref()), (expected, Some("virtual")));
+    }
+
+    #[test]
+    fn a_session_that_may_stop_after_each_look_has_wider_intervals_than_one_of_a_fixed_length() {
+        let rates = [7_800.0, 7_850.0, 7_820.0];
+        let said = |protocol| found_under(protocol, VARIANTS, rates).expect("a finding").sentence;
+        assert!(said(", runs: 3, drop: 0").contains("[0.99 .. 1.00]"), "{}", said(", runs: 3, drop: 0"));
+        assert!(said(", runs: 10").contains("[0.98 .. 1.01]"), "{}", said(", runs: 10"));
     }
 
     #[test]

@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 /// The name and version of the document.
 const SCHEMA: &str = "threadcount/history/1";
 /// The figures that a line of a history has room for.
-const METRICS: [Metric; 5] = [Metric::Rate, Metric::Capacity, Metric::P50, Metric::P99, Metric::RssPeak];
+const METRICS: [Metric; 6] =
+    [Metric::Rate, Metric::Capacity, Metric::Score, Metric::P50, Metric::P99, Metric::RssPeak];
 
 /// All results below a folder.
 #[derive(Clone, Debug, PartialEq, Serialize)]

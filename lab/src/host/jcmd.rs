@@ -21,7 +21,12 @@ pub fn ask(jcmd: &Path, pid: u32, question: &[&str]) -> Option<String> {
         .spawn()
         .ok()?;
     let give_up = Instant::now() + TIME_LIMIT;
-    // The answers (some 4 KB) fit into the pipe, so they can be read after the end.
+    // Read meanwhile: a pipe holds 64 KiB, and jcmd ends only when all of its answer has been taken.
+    let mut out = asking.stdout.take()?;
+    let reader = std::thread::spawn(move || {
+        let mut answer = Vec::new();
+        out.read_to_end(&mut answer).map(|_| answer)
+    });
     while asking.try_wait().ok()?.is_none() {
         if Instant::now() > give_up {
             asking.kill().ok();
@@ -30,7 +35,18 @@ pub fn ask(jcmd: &Path, pid: u32, question: &[&str]) -> Option<String> {
         }
         std::thread::sleep(Duration::from_millis(10));
     }
-    let mut answer = String::new();
-    asking.stdout.take()?.read_to_string(&mut answer).ok()?;
-    Some(answer)
+    let answer = reader.join().ok()?.ok()?;
+    Some(String::from_utf8_lossy(&answer).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_larger_than_a_pipe_is_read_whole() {
+        // In the place of `jcmd PID QUESTION`: `seq 1 100000` prints 588,895 bytes and waits until they are read.
+        let answer = ask(Path::new("seq"), 1, &["100000"]).expect("an answer");
+        assert_eq!(answer.len(), 588_895);
+    }
 }

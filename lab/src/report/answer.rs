@@ -162,7 +162,7 @@ fn at_most(ratio: &Ratio) -> String {
 /// How many more runs would tell.
 fn wanted(ratio: &Ratio) -> String {
     more_runs(ratio).map_or_else(String::new, |runs| {
-        format!("; about {} more runs of each would tell", figures::count(runs.into()))
+        format!("; about {} of each would tell", figures::plural(runs as usize, "more run"))
     })
 }
 
@@ -370,6 +370,16 @@ mod tests {
             "{}",
             said(&comparison)
         );
+    }
+
+    #[test]
+    fn one_more_run_is_a_run_and_two_are_runs() {
+        let wanted_with = |low, high| {
+            let interval = Some(Interval { low, high, confidence: 0.95 });
+            wanted(&Ratio { interval, ..ratio(Metric::Rate, 100.0, 100.0, Verdict::NotEnoughRuns) })
+        };
+        assert_eq!(wanted_with(0.999, 1.11), "; about 1 more run of each would tell");
+        assert_eq!(wanted_with(0.7, 1.4), "; about 23 more runs of each would tell");
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub enum Format {
     /// For a pull request or `GITHUB_STEP_SUMMARY`.
     #[value(name = "md", alias = "markdown")]
     Markdown,
-    /// Two tables, one of runs and one of readings over time.
+    /// Two tables: of runs, and (only with --out) of readings over time.
     Csv,
     /// The readings over time for programs, all on one clock.
     Json,

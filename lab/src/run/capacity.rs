@@ -33,7 +33,9 @@ impl Runner<'_> {
                         search.tell_silence();
                         continue;
                     }
-                    let plan = at_rate(load, &server.url, rate_per_s, spec.connections_at(rate_per_s))?;
+                    let steps_before = record.capacity.as_ref().map_or(0, |found| found.steps.len());
+                    let asked = (rate_per_s, spec.connections_at(rate_per_s));
+                    let plan = at_rate(load, &server.url, asked, record.round, steps_before)?;
                     let measurement = self.measure(plan, server, None, watch)?;
                     self.check(server, "measured")?;
                     let step = step(&spec, rate_per_s, &measurement);

@@ -23,7 +23,7 @@ use crate::server::thread_seen::{self, AnotherThread};
 use crate::workload::external::ForeignError;
 use crate::workload::jmh::jar::BenchmarkJar;
 use crate::workload::jmh::scores::JmhError;
-use crate::workload::load_plan::{LoadPlanError, load_plan};
+use crate::workload::load_plan::{LoadPlanError, load_plan, round_seed};
 use observed::{Observed, observed};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -147,7 +147,7 @@ impl Runner<'_> {
         let memory_before = server.native_memory();
 
         let plan = load_plan(load, &server.url)?;
-        let plan = LoadPlan { seed: plan.seed + u64::from(record.round.saturating_sub(1)), ..plan };
+        let plan = LoadPlan { seed: round_seed(plan.seed, record.round), ..plan };
         self.warm_up(record, load, &plan, &mut server, watch)?;
 
         let window = match load.tool {

@@ -146,7 +146,11 @@ impl Session<'_> {
 }
 
 /// What the records say: compared, judged and explained.
-fn conclude(experiment: &Experiment, records: Vec<Record>, rounds: Vec<RoundsDone>) -> ResultDocument {
+pub(crate) fn conclude(
+    experiment: &Experiment,
+    records: Vec<Record>,
+    rounds: Vec<RoundsDone>,
+) -> ResultDocument {
     let (trusted, why_not) = trust(experiment, &records);
     ResultDocument {
         schema: SCHEMA.to_owned(),

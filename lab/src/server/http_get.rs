@@ -1,8 +1,10 @@
-//! The smallest HTTP client that can ask a server whether it is there. The load does not go through it.
+//! Asks a server whether it is there. The load does not go through it.
 
-use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
-use std::time::{Duration, Instant};
+use std::io;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::time::Duration;
+use ureq::Agent;
+use ureq::tls::TlsConfig;
 
 /// More of an answer is not read.
 const MOST_BYTES: u64 = 256 * 1024;
@@ -64,80 +66,45 @@ impl BaseUrl {
 /// What came back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// The status; `None`: it is not HTTP/1 (HTTP/2 without upgrade, or TLS, where only the connection is tried).
+    /// The status; `None`: an answer that is not HTTP/1, as from a server of HTTP/2 alone.
     pub status: Option<u16>,
-    /// The body.
+    /// The body; empty where it did not end in time.
     pub body: String,
 }
 
-/// Asks once for a path (with query). HTTP/1.0, so that the end of the connection is the end of the answer.
-/// Of an https server only the connection is made.
+/// Asks once for a path (with query). Certificates are not checked: whether a server is there is no question of trust, and
+/// the load has a setting of its own for them.
 ///
 /// # Errors
-/// When nobody listens, or no byte comes within the limit.
+/// When nobody listens, no TLS comes about, or no answer comes within the limit.
 pub fn get(base: &BaseUrl, path: &str, limit: Duration) -> io::Result<Answer> {
-    let give_up = Instant::now() + limit;
-    let mut stream = TcpStream::connect_timeout(&base.address()?, limit)?;
-    if base.is_https {
-        return Ok(Answer { status: None, body: String::new() });
-    }
-    stream.set_read_timeout(Some(limit))?;
-    stream.set_write_timeout(Some(limit))?;
-    let (host, port, before) = (&base.host, base.port, &base.path);
-    let host = if host.contains(':') { format!("[{host}]") } else { host.clone() };
-    let request = format!(
-        "GET {before}{path} HTTP/1.0\r\nHost: {host}:{port}\r\nAccept: application/json, */*\r\n\r\n"
-    );
-    stream.write_all(request.as_bytes())?;
-    let bytes = read_answer(&mut stream, give_up)?;
-    if bytes.is_empty() {
-        return Err(io::Error::new(
-            io::ErrorKind::UnexpectedEof,
-            "the connection was closed without an answer",
-        ));
-    }
-    Ok(understand(&String::from_utf8_lossy(&bytes)))
-}
-
-/// Everything until the end of the connection. A server that keeps it open is heard until the limit.
-fn read_answer(stream: &mut TcpStream, give_up: Instant) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let mut chunk = [0; 8192];
-    while Instant::now() < give_up && (bytes.len() as u64) < MOST_BYTES {
-        match stream.read(&mut chunk) {
-            Ok(0) => break,
-            Ok(count) => bytes.extend_from_slice(&chunk[..count]),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(_) if !bytes.is_empty() => break,
-            Err(error) => return Err(error),
+    let scheme = if base.is_https { "https" } else { "http" };
+    let host = if base.host.contains(':') { format!("[{}]", base.host) } else { base.host.clone() };
+    let url = format!("{scheme}://{host}:{}{}{path}", base.port, base.path);
+    let asked =
+        client(limit).get(url).header("Accept", "application/json, */*").header("Connection", "close").call();
+    match asked {
+        Ok(mut answer) => {
+            let status = Some(answer.status().as_u16());
+            let body = answer.body_mut().with_config().limit(MOST_BYTES).lossy_utf8(true).read_to_string();
+            Ok(Answer { status, body: body.unwrap_or_default() })
         }
-        if is_whole(&bytes) {
-            break;
-        }
+        Err(ureq::Error::Protocol(_)) => Ok(Answer { status: None, body: String::new() }),
+        Err(error) => Err(error.into_io()),
     }
-    Ok(bytes)
 }
 
-/// Has the body the length that the head promised?
-fn is_whole(bytes: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(bytes);
-    let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };
-    let length = head.lines().find_map(|line| {
-        let (name, value) = line.split_once(':')?;
-        name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse::<usize>().ok())?
-    });
-    length.is_some_and(|length| body.len() >= length)
-}
-
-fn understand(text: &str) -> Answer {
-    let status = text.strip_prefix("HTTP/1.").and_then(|rest| rest.split(' ').nth(1)?.get(..3)?.parse().ok());
-    let body = text.split_once("\r\n\r\n").map_or("", |(_, body)| body);
-    Answer { status, body: body.to_owned() }
+/// Asks the server itself: no proxy, no redirects, and each answer is one.
+fn client(limit: Duration) -> Agent {
+    let tls = TlsConfig::builder().disable_verification(true).build();
+    let config = Agent::config_builder().tls_config(tls).timeout_global(Some(limit)).proxy(None);
+    config.max_redirects(0).max_redirects_will_error(false).http_status_as_error(false).build().new_agent()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::{Read, Write};
     use std::net::TcpListener;
 
     fn answered_with(answer: &'static [u8]) -> io::Result<Answer> {
@@ -147,7 +114,7 @@ mod tests {
             let (mut stream, _) = listener.accept().unwrap();
             let mut request = [0; 1024];
             let count = stream.read(&mut request).unwrap();
-            assert!(request[..count].starts_with(b"GET /base/ready?x=1 HTTP/1.0\r\n"));
+            assert!(request[..count].starts_with(b"GET /base/ready?x=1 HTTP/1.1\r\n"));
             stream.write_all(answer).unwrap();
         });
         let answer = get(&BaseUrl::parse(&url).unwrap(), "/ready?x=1", Duration::from_secs(20));
@@ -170,6 +137,15 @@ mod tests {
     #[test]
     fn an_end_without_an_answer_is_an_error() {
         assert_eq!(answered_with(b"").unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+    }
+
+    /// Listening is not yet answering: the kernel accepts connections for a server that has not read its keys.
+    #[test]
+    fn an_https_server_that_accepts_and_says_nothing_is_not_there() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("https://{}", listener.local_addr().unwrap());
+        let asked = get(&BaseUrl::parse(&url).unwrap(), "/", Duration::from_millis(300));
+        assert!(asked.is_err(), "{asked:?}");
     }
 
     #[test]

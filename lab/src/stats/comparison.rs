@@ -4,7 +4,7 @@ use super::metric::Metric;
 use super::ratio::ratio_of_looks;
 use super::runs::{complete, figures, is_healthy, mean};
 use crate::model::experiment::{Experiment, LoadSpec};
-use crate::model::native_figure::{Moment, NativeFigure};
+use crate::model::native_figure::NativeFigure;
 use crate::model::record::Record;
 use crate::model::result::{Comparison, Ratio, Verdict};
 
@@ -70,16 +70,9 @@ impl Metric {
     pub const fn step(self) -> f64 {
         match self {
             Self::OsThreads | Self::Native(NativeFigure::Threads, _) => 1.0,
-            Self::RssPeak
-            | Self::PssPeak
-            | Self::Native(
-                NativeFigure::StackReserved
-                | NativeFigure::StackCommitted
-                | NativeFigure::Reserved
-                | NativeFigure::Committed,
-                _,
-            )
-            | Self::Native(NativeFigure::HeapCommitted, Moment::AfterLoad) => 4_096.0,
+            // `jcmd` rounds what the JVM got from malloc to KiB; everything else consists of pages.
+            Self::Native(NativeFigure::Malloc, _) => 1_024.0,
+            Self::RssPeak | Self::PssPeak | Self::Native(_, _) => 4_096.0,
             _ => 0.0,
         }
     }
@@ -100,6 +93,20 @@ mod tests {
 
     fn rate(comparison: &Comparison) -> &Ratio {
         comparison.ratios.iter().find(|ratio| ratio.metric == "rate_per_s").expect("the rate")
+    }
+
+    #[test]
+    fn every_figure_of_memory_has_a_step_and_so_has_each_count() {
+        for metric in Metric::ALL {
+            let step = metric.step();
+            let expected = match metric.name() {
+                "nmt_malloc_bytes" | "nmt_malloc_at_start_bytes" => 1_024.0,
+                name if name.ends_with("_bytes") => 4_096.0,
+                name if name.contains("threads") => 1.0,
+                _ => 0.0,
+            };
+            assert!((step - expected).abs() < f64::EPSILON, "{}: {step}", metric.name());
+        }
     }
 
     #[test]

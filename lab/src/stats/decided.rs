@@ -22,10 +22,13 @@ pub fn decided(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> 
     let one_load = Experiment { loads: vec![load.clone()], ..experiment.clone() };
     let compared = compare(&one_load, records);
     let headline = headline(load.kind);
-    let ratios = compared.iter().flat_map(|comparison| &comparison.ratios);
-    let mut ratios = ratios.filter(|ratio| headline.iter().any(|metric| metric.name() == ratio.metric));
-    let is_known =
-        ratios.all(|ratio| ratio.interval.is_some_and(|interval| is_known(interval, ratio.verdict)));
+    let is_known = compared.iter().all(|comparison| {
+        // A ratio that is not there (a capacity search that ended at its ceiling found none) is not known.
+        headline.iter().all(|metric| {
+            let ratio = comparison.ratios.iter().find(|ratio| ratio.metric == metric.name());
+            ratio.is_some_and(|it| it.interval.is_some_and(|interval| is_known(interval, it.verdict)))
+        })
+    });
     let claims: Vec<Certainty> = claims_about(experiment, load)
         .iter()
         .map(|claim| certainty(claim, records, load.looks().len()))
@@ -85,6 +88,7 @@ fn claims_about(experiment: &Experiment, load: &LoadSpec) -> Vec<Claim> {
 mod tests {
     use super::*;
     use crate::config;
+    use crate::model::record::capacity::{CapacitySearch, SearchEnd};
     use crate::stats::sample::run;
 
     fn experiment(claims: &str) -> Experiment {
@@ -128,6 +132,31 @@ mod tests {
     fn claims_of_later_loads_and_of_variants_that_do_not_run_are_not_waited_for() {
         let (a, b) = ([100.0, 103.0, 97.0], [200.0, 206.0, 194.0]);
         assert!(why("c@c8.rate / a@c8.rate >= 1.9, c.rate > 1", &a, &b).is_some());
+    }
+
+    #[test]
+    fn searches_that_end_at_their_ceiling_decide_nothing() {
+        let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {a: {}, b: {}}\n\
+            loads: [{capacity: {p99: 200ms, from: 50/s, to: 100/s}, duration: 2s}]\n";
+        let experiment = config::parse("x", "x.yaml", text, false).expect("an experiment");
+        let load = &experiment.loads[0];
+        let searched = |variant: &str, ended| {
+            let mut record = run(variant, &load.name, 100.0, 5.0);
+            record.capacity = Some(CapacitySearch {
+                limit: String::new(),
+                sustained_per_s: Some(100.0),
+                ended,
+                why: String::new(),
+                steps: Vec::new(),
+            });
+            record
+        };
+        let decided_after = |ended| {
+            let rounds = ["a", "b", "b", "a", "a", "b"].map(|variant| searched(variant, ended));
+            decided(&experiment, load, &rounds)
+        };
+        assert_eq!(decided_after(SearchEnd::Ceiling), None);
+        assert_eq!(decided_after(SearchEnd::Found).as_deref(), Some("each comparison is decided"));
     }
 
     #[test]

@@ -48,16 +48,10 @@ pub struct Estimate {
     pub verdict: Verdict,
 }
 
-/// The ratio of two variants' figures, one figure per run, looked at once. `step` is the smallest difference the
-/// figure can show (1 for a number of threads, 0 where only the relative precision counts).
+/// The ratio of two variants' figures, one figure per run, where the session looks so many times whether it may stop. `step`
+/// is the smallest difference the figure can show (1 for a number of threads, 0 where only the relative precision counts).
 ///
 /// `None` where there is no figure on a side or the baseline's mean is zero.
-#[must_use]
-pub fn ratio(variant: &[f64], baseline: &[f64], step: f64) -> Option<Estimate> {
-    ratio_of_looks(variant, baseline, step, 1)
-}
-
-/// The same where the session looks so many times whether it may stop.
 #[must_use]
 pub fn ratio_of_looks(variant: &[f64], baseline: &[f64], step: f64, looks: usize) -> Option<Estimate> {
     let ratio = super::runs::mean(variant)? / super::runs::mean(baseline)?;
@@ -67,6 +61,12 @@ pub fn ratio_of_looks(variant: &[f64], baseline: &[f64], step: f64, looks: usize
     let sides = Side::of(variant, step).zip(Side::of(baseline, step));
     let interval = sides.and_then(|(a, b)| interval(&a, &b, alpha(looks), CONFIDENCE));
     Some(Estimate { ratio, interval, verdict: interval.map_or(Verdict::NotEnoughRuns, verdict) })
+}
+
+/// The same, looked at once.
+#[cfg(test)]
+fn ratio(variant: &[f64], baseline: &[f64], step: f64) -> Option<Estimate> {
+    ratio_of_looks(variant, baseline, step, 1)
 }
 
 /// The chance of an error that each of so many looks may take.

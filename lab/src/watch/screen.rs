@@ -34,8 +34,6 @@ pub struct Screen {
     pub rss: History,
     /// Carriers with a virtual thread mounted.
     pub mounted: History,
-    /// Busy threads of the largest pool.
-    pub busy: History,
     /// Pauses of the collector since the watching began.
     pub pauses: Total,
     /// The last pause: when, how long in ms, its name.

@@ -48,19 +48,30 @@ pub fn load_plan(load: &LoadSpec, url: &str) -> Result<LoadPlan, LoadPlanError> 
     Ok(load.sending.plan(source, pacing, connections, stop, load.keep_alive))
 }
 
-/// A step of a capacity load.
+/// The seed of a round: the variants of one round get the same random load, and each round another.
+#[must_use]
+pub fn round_seed(seed: u64, round: u32) -> u64 {
+    seed.wrapping_add(round.saturating_sub(1).into())
+}
+
+/// Two steps of a search never share a seed, in whatever rounds.
+const STEP_STRIDE: u64 = 1 << 32;
+
+/// The step of a capacity load that comes after so many others, in this round.
 ///
 /// # Errors
 /// As [`load_plan`].
 pub fn at_rate(
     load: &LoadSpec,
     url: &str,
-    rate_per_s: f64,
-    connections: u32,
+    (rate_per_s, connections): (f64, u32),
+    round: u32,
+    steps_before: usize,
 ) -> Result<LoadPlan, LoadPlanError> {
     let plan = load_plan(load, url)?;
     let connections = NonZeroU32::new(connections).unwrap_or(plan.connections);
-    Ok(LoadPlan { pacing: open(load, RateShape::Constant { rate_per_s }), connections, ..plan })
+    let seed = round_seed(plan.seed, round).wrapping_add(STEP_STRIDE.wrapping_mul(steps_before as u64));
+    Ok(LoadPlan { pacing: open(load, RateShape::Constant { rate_per_s }), connections, seed, ..plan })
 }
 
 /// One request of a load, given up after a time.
@@ -84,5 +95,30 @@ fn stop(load: &LoadSpec) -> Option<Stop> {
         (Some(requests), None) => Some(Stop::Requests(requests)),
         (None, Some(duration)) => Some(Stop::Duration(duration)),
         (None, None) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::parse;
+
+    #[test]
+    fn each_round_and_each_step_of_a_search_has_arrivals_of_its_own_that_all_variants_share() {
+        let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {a: {}, b: {}}\n\
+            loads: [{capacity: {p99: 200ms, from: 50/s}, poisson: true, duration: 2s}]\n";
+        let experiment = parse("x", "x.yaml", text, false).expect("an experiment");
+        let seed = |round, steps_before| {
+            let plan = at_rate(&experiment.loads[0], "http://127.0.0.1:1", (50.0, 4), round, steps_before);
+            plan.expect("a plan").seed
+        };
+        let mut seeds: Vec<u64> = (1..=3)
+            .flat_map(|round| (0..4).map(move |step| (round, step)))
+            .map(|(r, s)| seed(r, s))
+            .collect();
+        assert_eq!(seed(2, 3), seed(2, 3), "another variant of the same round");
+        seeds.sort_unstable();
+        seeds.dedup();
+        assert_eq!(seeds.len(), 12);
     }
 }

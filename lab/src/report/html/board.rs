@@ -81,18 +81,16 @@ pub fn board(document: &ResultDocument, load: &LoadSpec) -> Board {
         .filter(|(metric, _)| ran(document).any(|variant| !runs(document, variant, load, *metric).is_empty()))
         .map(|&(metric, name)| (metric, name, longest(document, metric)))
         .collect();
-    let variants: Vec<(usize, &String)> = ran(document).enumerate().collect();
-    let baseline =
-        variants.iter().find(|(_, name)| !complete(&document.records, name, &load.name).is_empty());
-    let baseline = baseline.map(|(_, name)| (*name).clone());
-    let rows = variants.iter().filter_map(|&(place, name)| {
+    let baseline = ran(document).find(|name| !complete(&document.records, name, &load.name).is_empty());
+    let baseline = baseline.cloned();
+    let rows = ran(document).filter_map(|name| {
         let cell = |&(metric, _, longest): &(Metric, &str, f64)| {
             let other = baseline.as_ref().filter(|baseline| *baseline != name);
             let other = other.and_then(|baseline| mean(&runs(document, baseline, load, metric)));
             cell(metric, &runs(document, name, load, metric), other, longest)
         };
         let cells: Vec<Option<Cell>> = columns.iter().map(cell).collect();
-        let row = BoardRow { variant: name.clone(), colour: colour(place), cells };
+        let row = BoardRow { variant: name.clone(), colour: colour(document, name), cells };
         row.cells.iter().any(Option::is_some).then_some(row)
     });
     let rows: Vec<BoardRow> = rows.collect();

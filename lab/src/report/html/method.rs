@@ -229,17 +229,9 @@ fn failed_run(record: &Record) -> Option<FailedRun> {
     })
 }
 
-/// Words as a POSIX shell reads them back.
+/// Words as a POSIX shell reads them back. No word of a process has the NUL that cannot be written.
 fn shell_line(words: &[String]) -> String {
-    let quoted = |word: &String| {
-        let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c);
-        if !word.is_empty() && word.chars().all(plain) {
-            word.clone()
-        } else {
-            format!("'{}'", word.replace('\'', r"'\''"))
-        }
-    };
-    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
+    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "))
 }
 
 #[cfg(test)]
@@ -249,6 +241,7 @@ mod tests {
     #[test]
     fn a_command_can_be_pasted_into_a_shell() {
         let words = ["java", "-Dname=it's here", "", "a;b"].map(str::to_owned);
-        assert_eq!(shell_line(&words), r"java '-Dname=it'\''s here' '' 'a;b'");
+        assert_eq!(shell_line(&words), r#"java "-Dname=it's here" '' 'a;b'"#);
+        assert_eq!(shlex::split(&shell_line(&words)).as_deref(), Some(words.as_slice()));
     }
 }

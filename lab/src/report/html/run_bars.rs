@@ -101,8 +101,7 @@ fn of_load(document: &ResultDocument, load: &LoadSpec) -> Option<RunBars> {
         document.records.iter().filter(mine).collect()
     };
     let variants: Vec<Variant> = ran(document)
-        .enumerate()
-        .map(|(place, name)| Variant { name, colour: colour(place), runs: wanted(name) })
+        .map(|name| Variant { name, colour: colour(document, name), runs: wanted(name) })
         .filter(|variant| !variant.runs.is_empty())
         .collect();
     let published = published::rows(document);

@@ -10,6 +10,7 @@ use crate::model::record::jvm::{CarrierSample, JvmReadings, JvmSample, Pool, Poo
 use crate::model::record::{LoadSample, ProcessSample, Record};
 use crate::model::result::ResultDocument;
 use crate::report::html::method::ran;
+use crate::report::html::place;
 use crate::report::load_words::load_words;
 use crate::stats::runs::complete;
 use against::{Against, against};
@@ -22,6 +23,8 @@ use serde::Serialize;
 pub struct Pictures {
     /// Names of those that ran, in the experiment's order.
     pub variants: Vec<String>,
+    /// The place of each in the experiment, from 0: its colour.
+    pub places: Vec<usize>,
     /// Cores of the machine.
     pub cores: u32,
     /// One for each load that has runs.
@@ -132,6 +135,7 @@ pub fn pictures(document: &ResultDocument) -> Pictures {
         knee_limit_ms: sweep::limit_ms(document),
         against: against(document, &variants),
         cores,
+        places: variants.iter().map(|variant| place(document, variant)).collect(),
         variants,
         loads,
     }
