@@ -3,10 +3,13 @@
 //!
 //! It does what every generator must do (a send and a receive for each request, each answer noticed when it comes) and
 //! nothing else: no parsing, no times, no failures. What is left is the kernel's TCP.
+//!
+//! All connections receive into one buffer, which nobody reads: it stays in the processor's cache, however many they are.
 
 pub mod sleeping;
+pub mod streams;
 
-use crate::server::answer::ANSWER;
+use crate::server::answer::{Answers, Reply};
 use crate::server::ring::{POLL_FIRST, retry};
 use io_uring::{IoUring, opcode, squeue, types};
 use serde::{Deserialize, Serialize};
@@ -17,7 +20,8 @@ use std::time::Duration;
 use threadcount_load::clock::now_ns;
 
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
-const BUFFER_BYTES: usize = 1_024;
+/// The largest piece of an answer that is received at once.
+const LARGEST_BUFFER: usize = 64 * 1_024;
 
 /// What the loop did. Printed as one JSON line.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,16 +40,17 @@ pub struct BareResult {
 
 struct Connection {
     stream: TcpStream,
-    buffer: [u8; BUFFER_BYTES],
     /// Bytes of the present answer that have come.
     received: usize,
 }
 
-/// Sends over `connections` connections for `lasts` and counts the answers.
+/// Sends over `connections` connections for `lasts` and counts the answers, whose bodies are `body` bytes long.
 ///
 /// # Errors
 /// When the server cannot be reached, closes a connection, or the kernel does not allow io_uring.
-pub fn run(address: SocketAddr, connections: u32, lasts: Duration) -> io::Result<BareResult> {
+pub fn run(address: SocketAddr, connections: u32, lasts: Duration, body: usize) -> io::Result<BareResult> {
+    let answer = Answers::with_body(body).bytes(Reply::Keep).len();
+    let mut buffer = vec![0; answer.next_power_of_two().clamp(1_024, LARGEST_BUFFER)];
     let mut ring = IoUring::builder()
         .setup_single_issuer()
         .setup_defer_taskrun()
@@ -54,8 +59,8 @@ pub fn run(address: SocketAddr, connections: u32, lasts: Duration) -> io::Result
         (0..connections).map(|_| connect(address)).collect::<io::Result<_>>()?;
     let files: Vec<RawFd> = connections.iter().map(|c| c.stream.as_raw_fd()).collect();
     ring.submitter().register_files(&files)?;
-    for (at, connection) in connections.iter_mut().enumerate() {
-        ask(&mut ring, at, connection)?;
+    for at in 0..connections.len() {
+        ask(&mut ring, at, &mut buffer)?;
     }
     let start = now_ns();
     let end = start + lasts.as_nanos() as u64;
@@ -70,12 +75,12 @@ pub fn run(address: SocketAddr, connections: u32, lasts: Duration) -> io::Result
             }
             let connection = &mut connections[at as usize];
             connection.received += result as usize;
-            if connection.received >= ANSWER.len() {
+            if connection.received >= answer {
                 answers += 1;
-                connection.received -= ANSWER.len();
-                ask(&mut ring, at as usize, connection)?;
+                connection.received -= answer;
+                ask(&mut ring, at as usize, &mut buffer)?;
             } else {
-                push(&mut ring, &receive(at as usize, connection))?;
+                push(&mut ring, &receive(at as usize, &mut buffer))?;
             }
         }
     }
@@ -92,28 +97,29 @@ pub fn run(address: SocketAddr, connections: u32, lasts: Duration) -> io::Result
 fn connect(address: SocketAddr) -> io::Result<Connection> {
     let stream = TcpStream::connect(address)?;
     stream.set_nodelay(true)?;
-    Ok(Connection { stream, buffer: [0; BUFFER_BYTES], received: 0 })
+    Ok(Connection { stream, received: 0 })
 }
 
-fn ask(ring: &mut IoUring, at: usize, connection: &mut Connection) -> io::Result<()> {
+fn ask(ring: &mut IoUring, at: usize, buffer: &mut [u8]) -> io::Result<()> {
     let send = opcode::Send::new(types::Fixed(at as u32), REQUEST.as_ptr(), REQUEST.len() as u32)
         .flags(libc::MSG_NOSIGNAL)
         .build()
         .flags(squeue::Flags::SKIP_SUCCESS)
         .user_data(at as u64);
     push(ring, &send)?;
-    push(ring, &receive(at, connection))
+    push(ring, &receive(at, buffer))
 }
 
-fn receive(at: usize, connection: &mut Connection) -> squeue::Entry {
-    opcode::Recv::new(types::Fixed(at as u32), connection.buffer.as_mut_ptr(), BUFFER_BYTES as u32)
+fn receive(at: usize, buffer: &mut [u8]) -> squeue::Entry {
+    opcode::Recv::new(types::Fixed(at as u32), buffer.as_mut_ptr(), buffer.len() as u32)
         .ioprio(POLL_FIRST)
         .build()
         .user_data(at as u64)
 }
 
 fn push(ring: &mut IoUring, entry: &squeue::Entry) -> io::Result<()> {
-    // SAFETY: the request is static; the buffers lie in a vector that neither grows nor moves while the ring lives.
+    // SAFETY: the request is static; the buffer is a vector that neither grows nor moves while the ring lives, and what the
+    // kernel writes there is never read.
     unsafe { ring.submission().push(entry) }.map_err(io::Error::other)
 }
 

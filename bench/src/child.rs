@@ -6,6 +6,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::protocol::Protocol;
 use crate::server::Served;
 
 /// How often a running child is looked at.
@@ -168,10 +169,16 @@ impl ServerProcess {
         }
     }
 
-    /// Where it listens.
+    /// Where it listens, in the clear.
     #[must_use]
     pub fn url(&self) -> String {
-        format!("http://127.0.0.1:{}/", self.port)
+        self.url_over(Protocol::Http1)
+    }
+
+    /// Where it listens, for one who speaks `protocol`.
+    #[must_use]
+    pub fn url_over(&self, protocol: Protocol) -> String {
+        format!("{}://127.0.0.1:{}/", protocol.scheme(), self.port)
     }
 
     /// Stops it with SIGTERM and reads what it counted.

@@ -33,6 +33,9 @@ fn source(program: &str) -> Option<Source> {
         "wrk2" => Source::Nowhere(
             "no registry has a package of it; build https://github.com/giltene/wrk2 into PATH",
         ),
+        "gcannon" => Source::Nowhere(
+            "no registry has a package of it; build https://github.com/MDA2AV/gcannon into PATH (liburing 2.4 or later)",
+        ),
         _ => return None,
     })
 }

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! server/   what is asked: a fixed answer, after a known time (fixed: at once; truth: stalls on purpose)
+//! protocol  HTTP/1.1 or HTTP/2, in the clear or over TLS
 //! truth/    what a true generator must say about such a server, as pure functions
 //! bare      the floors: send/receive loops that parse nothing, closed and open
 //! tool/     one file per load generator: how it is called, how its figures are read
@@ -13,6 +14,7 @@ pub mod bare;
 pub mod child;
 pub mod compare;
 pub mod install;
+pub mod protocol;
 pub mod server;
 pub mod soak;
 pub mod span;

@@ -1,6 +1,6 @@
 //! The command `threadcount-bench`.
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::env;
 use std::fs;
@@ -10,7 +10,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 use threadcount_bench::compare::{self, Part, Wanted, result::Comparison, sizes::Cores};
-use threadcount_bench::server::{self, Pace, stop::StopSignal};
+use threadcount_bench::protocol::Protocol;
+use threadcount_bench::server::{self, Pace, Service, answer::Answers, stop::StopSignal};
 use threadcount_bench::tool::Toolbox;
 use threadcount_bench::truth::{Delay, Stall};
 use threadcount_bench::{bare, install, soak, span};
@@ -32,7 +33,7 @@ enum Command {
     Soak(Soak),
 }
 
-/// A server that answers each request with the same 13 bytes. Prints its port first, and its counts on SIGTERM.
+/// A server that answers each request with the same bytes. Prints its port first, and its counts on SIGTERM.
 #[derive(Args)]
 struct Fixed {
     /// The port to listen on (127.0.0.1); 0: any free one
@@ -41,6 +42,21 @@ struct Fixed {
     /// Answer after this time instead of at once
     #[arg(long, value_parser = span::parse)]
     delay: Option<Duration>,
+    /// How long the body of each answer is, in bytes; other lengths than 13 only over HTTP/1.1 in the clear and at once
+    #[arg(long, value_name = "BYTES", default_value_t = 13)]
+    body: usize,
+    /// The rate that the load is asked to keep: also print how late its requests arrived
+    #[arg(long, value_name = "RATE")]
+    asked_rate: Option<u32>,
+    #[command(flatten)]
+    spoken: Spoken,
+}
+
+#[derive(Args)]
+struct Spoken {
+    /// What it speaks; over TLS with a certificate of its own
+    #[arg(long, value_enum, default_value_t = Protocol::Http1)]
+    protocol: Protocol,
 }
 
 /// A server that stalls on purpose, or delays its answers by a known distribution.
@@ -58,11 +74,13 @@ struct Truth {
     /// How long each answer is held back: 5ms, uniform:1ms:9ms, exp:5ms or bimodal:1ms:20ms:10 (percent long)
     #[arg(long)]
     delays: Option<Delay>,
+    #[command(flatten)]
+    spoken: Spoken,
 }
 
 /// The floor: a send/receive loop that parses nothing. Prints its CPU time per request.
 ///
-/// Closed, over io_uring; with a rate, open: it sleeps until each request is due.
+/// Closed, over io_uring; with a rate, open: it sleeps until requests are due.
 #[derive(Args)]
 struct Bare {
     /// The address of a `fixed` server, such as 127.0.0.1:8080
@@ -76,6 +94,15 @@ struct Bare {
     /// Requests per second, evenly spaced; left out: each connection sends as soon as it has its answer
     #[arg(short)]
     rate: Option<u32>,
+    /// Send what falls due within so much time together, when the last of it is due
+    #[arg(long, value_parser = span::parse, default_value = "0s", requires = "rate")]
+    lateness: Duration,
+    /// How long the body of each answer is, in bytes, as the server was told
+    #[arg(long, value_name = "BYTES", default_value_t = 13, conflicts_with = "rate")]
+    body: usize,
+    /// HTTP/2 in the clear, with so many streams on each connection
+    #[arg(long, value_name = "N", conflicts_with_all = ["rate", "body"])]
+    streams: Option<u32>,
 }
 
 /// Run threadcount against the other load generators that are installed, and write the tables.
@@ -87,9 +114,9 @@ struct Compare {
     /// Small sizes: to see that everything works, not to quote
     #[arg(long)]
     quick: bool,
-    /// Only these tables
-    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Part::Cost, Part::Open, Part::Truth, Part::Memory])]
-    parts: Vec<Part>,
+    /// Measure only these rows, and keep the others of benchmarks.json as they are [default: all, and nothing is kept]
+    #[arg(long, alias = "parts", value_enum, value_delimiter = ',')]
+    rows: Vec<Part>,
     /// Only tools whose name contains one of these, e.g. threadcount,bare,wrk
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
@@ -146,9 +173,7 @@ impl From<&Pinned> for Cores {
 fn main() -> ExitCode {
     raise_file_limit();
     let done = match Cli::parse().command {
-        Command::Fixed(fixed) => {
-            serve(fixed.port, Pace::new(fixed.delay.map_or(Delay::None, Delay::Point), None))
-        }
+        Command::Fixed(fixed) => fixed.run(),
         Command::Truth(truth) => truth.run(),
         Command::Bare(bare) => bare.run(),
         Command::Compare(compare) => compare.run(),
@@ -170,19 +195,34 @@ fn main() -> ExitCode {
     }
 }
 
+impl Fixed {
+    fn run(self) -> io::Result<()> {
+        let service = Service {
+            pace: Pace::new(self.delay.map_or(Delay::None, Delay::Point), None),
+            protocol: self.spoken.protocol,
+            answers: Answers::with_body(self.body),
+            asked_rate: self.asked_rate,
+        };
+        serve(self.port, &service)
+    }
+}
+
 impl Truth {
     fn run(self) -> io::Result<()> {
         let stall = self.stall.zip(self.every).map(|(lasts, every)| Stall::new(lasts, every)).transpose();
         let stall = stall.map_err(io::Error::other)?;
-        serve(self.port, Pace::new(self.delays.unwrap_or_default(), stall))
+        let pace = Pace::new(self.delays.unwrap_or_default(), stall);
+        serve(self.port, &Service { pace, protocol: self.spoken.protocol, ..Service::default() })
     }
 }
 
 impl Bare {
     fn run(&self) -> io::Result<()> {
-        print_json(&match self.rate {
-            Some(rate) => bare::sleeping::run(self.address, self.connections, rate, self.duration)?,
-            None => bare::run(self.address, self.connections, self.duration)?,
+        let (address, connections, lasts) = (self.address, self.connections, self.duration);
+        print_json(&match (self.rate, self.streams) {
+            (_, Some(streams)) => bare::streams::run(address, connections, streams, lasts)?,
+            (Some(rate), None) => bare::sleeping::run(address, connections, rate, lasts, self.lateness)?,
+            (None, None) => bare::run(address, connections, lasts, self.body)?,
         })
     }
 }
@@ -217,9 +257,19 @@ impl Compare {
             install::install_missing(&toolbox)?;
         }
         let command = env::args().collect::<Vec<_>>().join(" ");
-        let wanted =
-            Wanted { quick: self.quick, parts: self.parts.clone(), only: self.only.clone(), cores, command };
-        compare::measure(&toolbox, &wanted)
+        let earlier = if self.rows.is_empty() { None } else { self.read_earlier()? };
+        let parts = if self.rows.is_empty() { Part::value_variants().to_vec() } else { self.rows.clone() };
+        let wanted = Wanted { quick: self.quick, parts, only: self.only.clone(), cores, command };
+        compare::measure(&toolbox, &wanted, earlier)
+    }
+
+    /// What was measured before; `None`: there is none yet.
+    fn read_earlier(&self) -> io::Result<Option<Comparison>> {
+        match fs::read_to_string(self.out.join("benchmarks.json")) {
+            Ok(json) => Ok(Some(serde_json::from_str(&json)?)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 }
 
@@ -243,14 +293,14 @@ fn raise_file_limit() {
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
 }
 
-fn serve(port: u16, pace: Pace) -> io::Result<()> {
+fn serve(port: u16, service: &Service) -> io::Result<()> {
     let stop = StopSignal::of_process()?;
     let listener = server::listen(port).map_err(|error| {
         io::Error::other(format!("cannot listen on 127.0.0.1:{port}: {error}; --port 0 takes any free port"))
     })?;
     println!("{}", listener.local_addr()?.port());
     io::stdout().flush()?;
-    print_json(&server::serve(&listener, pace, &stop)?)
+    print_json(&server::serve(&listener, service, &stop)?)
 }
 
 fn print_json(value: &impl serde::Serialize) -> io::Result<()> {

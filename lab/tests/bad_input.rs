@@ -28,6 +28,7 @@ fn refused(folder: &Path, arguments: &[&str]) -> String {
 fn what_cannot_be_meant_is_answered_with_what_to_write() {
     let folder = TempDir::new().unwrap();
     fs::write(folder.path().join("a-file"), "").unwrap();
+    fs::write(folder.path().join("data.csv"), "id,mail\n1,a@b\n").unwrap();
     let url = "http://127.0.0.1:1/";
     let known: &[(&[&str], &str)] = &[
         (&["load", "foo"], "write the scheme too, http://foo"),
@@ -45,6 +46,33 @@ fn what_cannot_be_meant_is_answered_with_what_to_write() {
         (&["load", url, "--expect", "999"], "no status from 100 to 599"),
         (&["load", url, "--targets", "x"], "--targets and a URL: give one of the two"),
         (&["load", "--targets", "missing"], "--targets cannot read `missing`"),
+        (&["load", url, "--resolve", "a:80:b"], "`b` is not an IP address"),
+        (&["load", url, "--connect-to", "a:80"], "write HOST1:PORT1:HOST2:PORT2"),
+        (&["load", url, "--unix-socket", "x", "--resolve", "a:80:1.2.3.4"], "cannot be used with"),
+        (&["load", url, "--sni", "a.test"], "--sni is for https: write https:// in the URL"),
+        (&["load", url, "--cacert", "a.pem"], "--cacert is for https"),
+        (&["load", url, "--key", "k.pem"], "--cert <FILE>"),
+        (
+            &["load", "https://127.0.0.1:1/", "--cacert", "missing.pem"],
+            "--cacert missing.pem: it cannot be read as PEM",
+        ),
+        (&["load", "https://127.0.0.1:1/", "--cacert", "a-file"], "--cacert a-file: it has no certificate"),
+        (&["load", "https://127.0.0.1:1/", "--sni", "a b"], "--sni a b: not a host name"),
+        (&["load", url, "--expect-body", "regex:(a"], "`(a` is not a regular expression: unclosed group"),
+        (&["load", url, "--expect-body", ""], "write a text that the body must contain"),
+        (&["load", url, "--capture", "token"], "write it as NAME=header:FIELD"),
+        (&["load", url, "--capture", "a=regex:b"], "put the value in parentheses"),
+        (&["load", url, "--capture", "a=json:/b", "--capture", "a=json:/c"], "there are two of this name"),
+        (&["load", "http://h/{capture:id}"], "write --capture id=header:FIELD"),
+        (&["load", url, "--cookies", "--disable-keepalive"], "leave out --disable-keepalive"),
+        (&["load", url, "--log", "-"], "name a file, e.g. requests.csv"),
+        (&["load", url, "--log", "x.parquet"], "ends with .csv or .csv.gz"),
+        (&["load", url, "--grace", "5"], "write 5s for seconds"),
+        (&["load", url, "--lateness", "1ms"], "--rate <RATE>"),
+        (&["load", url, "--ramp", "0:0:1s"], "one of its two rates must be above 0"),
+        (&["load", "http://h/{csv:missing.csv:id}"], "`{csv:missing.csv:id}`: it cannot be read"),
+        (&["load", "http://h/{csv:data.csv:name}"], "it has no such column; its first line names id, mail"),
+        (&["load", "http://h/{csv:data.csv}"], "write {rand:1:1000}"),
         (&["load", "http://h/{rand:9:1}"], "is not a placeholder: write {rand:1:1000}"),
         (&["run", "tomcat-blockin"], "did you mean `tomcat-blocking`?"),
         (&["run", "tomcat-blocking", "--runs", "0"], "it must be at least 1"),

@@ -22,6 +22,8 @@ pub enum FailureCause {
     Malformed(&'static str),
     /// The answer was well-formed, but its status is not one the load expects.
     UnexpectedStatus(u16),
+    /// The status is expected and the body is not: it lacks what the load looks for in it.
+    UnexpectedBody,
     /// No source port was left (`EADDRNOTAVAIL`).
     NoPortLeft,
     /// No file descriptor was left (`EMFILE`, `ENFILE`).
@@ -60,6 +62,7 @@ impl fmt::Display for FailureCause {
             Self::TruncatedAnswer => out.write_str("answer truncated"),
             Self::Malformed(how) => write!(out, "malformed answer: {how}"),
             Self::UnexpectedStatus(status) => write!(out, "unexpected status {status}"),
+            Self::UnexpectedBody => out.write_str("unexpected body"),
             Self::NoPortLeft => out.write_str("no source port left"),
             Self::NoFileDescriptorLeft => out.write_str("no file descriptor left"),
             Self::Tls(how) => write!(out, "TLS: {how}"),

@@ -16,6 +16,7 @@
 //! (Tene, "How NOT to Measure Latency", 2013, names the mistake: coordinated omission).
 
 pub mod clock;
+mod collect;
 pub mod driver;
 pub mod engine;
 pub mod export;
@@ -23,11 +24,15 @@ pub mod failure;
 pub mod health;
 pub mod http1;
 pub mod limits;
+pub mod log;
 pub mod outcome;
 pub mod plan;
+mod random;
 pub mod recorder;
 pub mod report;
 pub mod request;
+mod resolve;
+pub mod response;
 pub mod run;
 pub mod schedule;
 pub mod secure;

@@ -1,10 +1,10 @@
-//! Limits looked at before the start: file descriptors and source ports.
+//! Limits checked before the start: file descriptors and source ports.
 //!
 //! A load that runs out of either in the middle measures this machine instead of the server, so it is told before
 //! the first request, with the number needed and where it is set.
 
-use crate::plan::{LoadPlan, Pacing, RateShape, Stop};
-use crate::run::LoadError;
+use crate::plan::{LoadPlan, Pacing, Stop};
+use crate::resolve::Endpoint;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -26,22 +26,92 @@ const DEFAULT_PORT_RANGE: RangeInclusive<u16> = 32_768..=60_999;
 
 /// What a load may use of this machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Resources {
+pub(crate) struct Resources {
     /// The addresses that connections are bound to, one after the other. Empty: the kernel chooses, one suffices.
     pub source_addresses: Vec<IpAddr>,
 }
 
-/// Raises the limit on file descriptors as far as it goes and finds the source addresses that a load needs.
+/// A limit of this machine that is too low for a load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LimitError {
+    /// File descriptors.
+    #[error(
+        "{connections} connections need {needed} file descriptors (one each and {others} for the rest), but the limit \
+         RLIMIT_NOFILE is {limit}: set `connections` to {} or fewer, or raise the limit, {}",
+        self.possible_connections(), self.remedy()
+    )]
+    Descriptors {
+        /// Connections of the plan.
+        connections: u64,
+        /// Descriptors for everything else.
+        others: u64,
+        /// Both together.
+        needed: u64,
+        /// The limit as it is, which [`raise_descriptor_limit`] may raise.
+        limit: u64,
+    },
+    /// Source ports.
+    #[error(
+        "{connections} connections to one address need {connections} source ports, but net.ipv4.ip_local_port_range is \
+         {first} to {last}, which is {}: set `connections` to {} or fewer, or {}",
+        self.possible_connections(), self.possible_connections(), self.remedy()
+    )]
+    Ports {
+        /// Connections of the plan.
+        connections: u64,
+        /// The first port of the range.
+        first: u16,
+        /// The last port of the range.
+        last: u16,
+    },
+}
+
+impl LimitError {
+    /// How many connections the limit allows.
+    #[must_use]
+    pub fn possible_connections(&self) -> u64 {
+        match *self {
+            Self::Descriptors { others, limit, .. } => limit.saturating_sub(others),
+            Self::Ports { first, last, .. } => u64::from(last - first) + 1,
+        }
+    }
+
+    /// What to do about the limit itself: commands, or more machines.
+    #[must_use]
+    pub fn remedy(&self) -> String {
+        match *self {
+            Self::Descriptors { needed, .. } => {
+                let kernel = if needed > KERNEL_MOST_DESCRIPTORS {
+                    format!(", after `sysctl -w fs.nr_open={needed}`")
+                } else {
+                    String::new()
+                };
+                format!("as root `ulimit -n {needed}`, in a systemd unit `LimitNOFILE={needed}`{kernel}")
+            }
+            Self::Ports { connections, .. } if connections <= MOST_PORTS => {
+                "widen it with `sysctl -w net.ipv4.ip_local_port_range=\"1024 65535\"`".to_owned()
+            }
+            Self::Ports { .. } => {
+                format!("use more than one machine (one source address has {MOST_PORTS} ports at most)")
+            }
+        }
+    }
+}
+
+/// Checks the limits and finds the source addresses that a load needs. It changes nothing: a program that wants as many
+/// descriptors as it may have calls [`raise_descriptor_limit`] first.
 ///
 /// # Errors
-/// [`LoadError::Limit`] when the load cannot succeed on this machine as it is set up.
-pub fn prepare(plan: &LoadPlan, address: SocketAddr) -> Result<Resources, LoadError> {
-    check_descriptors(u64::from(plan.connections.get()), other_descriptors(), raise_descriptor_limit())?;
+/// When the load cannot succeed on this machine as it is set up.
+pub(crate) fn prepare(plan: &LoadPlan, endpoints: &[Endpoint]) -> Result<Resources, LimitError> {
+    let limit = getrlimit(Resource::Nofile).current;
+    check_descriptors(u64::from(plan.connections.get()), other_descriptors(), limit)?;
     let range = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range")
         .ok()
         .and_then(|text| parse_port_range(&text))
         .unwrap_or(DEFAULT_PORT_RANGE);
-    Ok(Resources { source_addresses: source_addresses(plan, address, &range)? })
+    Ok(Resources { source_addresses: source_addresses(plan, endpoints, &range)? })
 }
 
 /// Descriptors that are not connections: those open already and some to spare.
@@ -49,8 +119,9 @@ fn other_descriptors() -> u64 {
     fs::read_dir("/proc/self/fd").map_or(0, |entries| entries.count() as u64) + SPARE_DESCRIPTORS
 }
 
-/// The limit after raising it; `None`: unlimited.
-fn raise_descriptor_limit() -> Option<u64> {
+/// Raises the limit on open files (RLIMIT_NOFILE) of the whole process, and of those it starts later, as far as it goes
+/// without privileges. Returns the limit then; `None`: unlimited.
+pub fn raise_descriptor_limit() -> Option<u64> {
     let limit = getrlimit(Resource::Nofile);
     if limit.current == limit.maximum {
         return limit.current;
@@ -61,20 +132,10 @@ fn raise_descriptor_limit() -> Option<u64> {
     }
 }
 
-fn check_descriptors(connections: u64, others: u64, limit: Option<u64>) -> Result<(), LoadError> {
+const fn check_descriptors(connections: u64, others: u64, limit: Option<u64>) -> Result<(), LimitError> {
     let needed = connections + others;
     match limit {
-        Some(limit) if needed > limit => Err(LoadError::Limit(format!(
-            "{connections} connections need {needed} file descriptors (one each and {others} for the rest), but the \
-             hard limit RLIMIT_NOFILE is {limit}: use -c {} or fewer, or raise the limit: as root `ulimit -n \
-             {needed}`, in a systemd unit `LimitNOFILE={needed}`{}",
-            limit.saturating_sub(others),
-            if needed > KERNEL_MOST_DESCRIPTORS {
-                format!(", after `sysctl -w fs.nr_open={needed}`")
-            } else {
-                String::new()
-            },
-        ))),
+        Some(limit) if needed > limit => Err(LimitError::Descriptors { connections, others, needed, limit }),
         _ => Ok(()),
     }
 }
@@ -88,17 +149,22 @@ fn parse_port_range(text: &str) -> Option<RangeInclusive<u16>> {
     }
 }
 
-/// On loopback every address of 127.0.0.0/8 is ours and has a port range of its own; elsewhere there is one.
+/// On loopback every address of 127.0.0.0/8 is ours and has a port range of its own; elsewhere there is one for each address
+/// of the server.
 fn source_addresses(
     plan: &LoadPlan,
-    address: SocketAddr,
+    endpoints: &[Endpoint],
     range: &RangeInclusive<u16>,
-) -> Result<Vec<IpAddr>, LoadError> {
+) -> Result<Vec<IpAddr>, LimitError> {
     let ports = range.len() as u64;
-    let held = u64::from(plan.connections.get());
-    match address.ip() {
-        IpAddr::V4(ip) if ip.is_loopback() => Ok(loopback_sources(ports_needed(plan), ports)),
-        _ if held > ports => Err(LoadError::Limit(too_few_ports(held, range))),
+    let held = u64::from(plan.connections.get()).div_ceil(endpoints.len().max(1) as u64);
+    let is_own =
+        |endpoint: &Endpoint| matches!(endpoint, Endpoint::Tcp(SocketAddr::V4(v4)) if v4.ip().is_loopback());
+    match endpoints.first() {
+        _ if endpoints.iter().all(is_own) => Ok(loopback_sources(ports_needed(plan), ports)),
+        Some(Endpoint::Tcp(_)) if held > ports => {
+            Err(LimitError::Ports { connections: held, first: *range.start(), last: *range.end() })
+        }
         _ => Ok(Vec::new()),
     }
 }
@@ -121,11 +187,7 @@ fn ports_needed(plan: &LoadPlan) -> u64 {
 fn highest_rate_per_s(plan: &LoadPlan) -> f64 {
     match &plan.pacing {
         Pacing::Closed => FAST_CLOSED_LOOP_PER_S,
-        Pacing::Open { shape: RateShape::Constant { rate_per_s }, .. } => *rate_per_s,
-        Pacing::Open { shape: RateShape::Ramp { from_per_s, to_per_s, .. }, .. } => from_per_s.max(*to_per_s),
-        Pacing::Open { shape: RateShape::Steps(steps), .. } => {
-            steps.iter().map(|step| step.rate_per_s).fold(0.0, f64::max)
-        }
+        Pacing::Open { shape, .. } => shape.highest_per_s(),
     }
 }
 
@@ -140,26 +202,10 @@ fn loopback_sources(needed: u64, ports: u64) -> Vec<IpAddr> {
     (0..count).map(|index| IpAddr::V4(Ipv4Addr::from(first + index))).collect()
 }
 
-fn too_few_ports(needed: u64, range: &RangeInclusive<u16>) -> String {
-    let remedy = if needed <= MOST_PORTS {
-        "widen it with `sysctl -w net.ipv4.ip_local_port_range=\"1024 65535\"`".to_owned()
-    } else {
-        format!("use more than one machine (one source address has {MOST_PORTS} ports at most)")
-    };
-    format!(
-        "{needed} connections to one address need {needed} source ports, but net.ipv4.ip_local_port_range is {} to \
-         {}, which is {}: use -c {} or fewer, or {remedy}",
-        range.start(),
-        range.end(),
-        range.len(),
-        range.len(),
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Arrivals, Step};
+    use crate::plan::{Arrivals, RateShape, Step};
     use crate::request::{Origin, RequestSource};
     use std::num::{NonZeroU32, NonZeroU64};
     use std::sync::Arc;
@@ -183,7 +229,7 @@ mod tests {
     }
 
     fn sources(plan: &LoadPlan, address: &str) -> Result<Vec<String>, String> {
-        source_addresses(plan, address.parse().unwrap(), &RANGE)
+        source_addresses(plan, &[Endpoint::Tcp(address.parse().unwrap())], &RANGE)
             .map(|addresses| addresses.iter().map(ToString::to_string).collect())
             .map_err(|error| error.to_string())
     }
@@ -215,7 +261,7 @@ mod tests {
         assert_eq!(
             error,
             "28233 connections to one address need 28233 source ports, but net.ipv4.ip_local_port_range is 32768 \
-             to 60999, which is 28232: use -c 28232 or fewer, or widen it with `sysctl -w \
+             to 60999, which is 28232: set `connections` to 28232 or fewer, or widen it with `sysctl -w \
              net.ipv4.ip_local_port_range=\"1024 65535\"`"
         );
         assert!(sources(&plan(70_000), "[::1]:80").unwrap_err().contains("more than one machine"));
@@ -244,8 +290,8 @@ mod tests {
         assert!(check_descriptors(u64::from(u32::MAX), 64, None).is_ok(), "unlimited");
         assert_eq!(
             check_descriptors(20_000, 80, Some(20_000)).unwrap_err().to_string(),
-            "20000 connections need 20080 file descriptors (one each and 80 for the rest), but the hard limit \
-             RLIMIT_NOFILE is 20000: use -c 19920 or fewer, or raise the limit: as root `ulimit -n 20080`, in a \
+            "20000 connections need 20080 file descriptors (one each and 80 for the rest), but the limit \
+             RLIMIT_NOFILE is 20000: set `connections` to 19920 or fewer, or raise the limit, as root `ulimit -n 20080`, in a \
              systemd unit `LimitNOFILE=20080`"
         );
         let huge = check_descriptors(2_000_000, 80, Some(1_000_000)).unwrap_err().to_string();
@@ -253,9 +299,13 @@ mod tests {
     }
 
     #[test]
-    fn preparing_raises_the_soft_limit_to_the_hard_limit() {
-        prepare(&plan(1), "127.0.0.1:80".parse().unwrap()).unwrap();
-        let limit = getrlimit(Resource::Nofile);
-        assert_eq!(limit.current, limit.maximum);
+    fn a_load_raises_no_limit_and_a_program_that_asks_gets_the_hard_one() {
+        let before = getrlimit(Resource::Nofile);
+        let lower = before.current.map(|current| current.min(512));
+        setrlimit(Resource::Nofile, Rlimit { current: lower, maximum: before.maximum }).unwrap();
+        prepare(&plan(1), &[Endpoint::Tcp("127.0.0.1:80".parse().unwrap())]).unwrap();
+        assert_eq!(getrlimit(Resource::Nofile).current, lower);
+        assert_eq!(raise_descriptor_limit(), before.maximum);
+        assert_eq!(getrlimit(Resource::Nofile).current, before.maximum);
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::clock::Nanos;
 use crate::failure::FailureCause;
+use crate::log::LogCounts;
 use crate::recorder::Recorder;
 use crate::times::Times;
 use hdrhistogram::Histogram;
@@ -16,7 +17,7 @@ pub struct LoadOutcome {
     pub ended_ns: Nanos,
     /// The protocol that was really spoken, e.g. `HTTP/1.1`, `HTTP/2`, `HTTP/2 over TLS 1.3`.
     pub protocol: String,
-    /// The driver that really carried it: `io_uring`, `epoll` or `tokio`.
+    /// The driver that really carried it: `io_uring` or `epoll`.
     pub driver: &'static str,
     /// What became of the requests.
     pub counts: Counts,
@@ -28,6 +29,8 @@ pub struct LoadOutcome {
     pub failed_time: Times,
     /// Due → sent, of all requests that were sent.
     pub send_lag: Times,
+    /// The generator's own part of that: what came after a connection was free for the request.
+    pub own_lag: Times,
     /// Age (since due) at the end, of requests in flight at the end.
     pub unfinished_age: Times,
     /// Age (since due) at the end, of requests that were due and not sent.
@@ -40,8 +43,12 @@ pub struct LoadOutcome {
     pub bytes: Bytes,
     /// Connections that were established.
     pub connections_opened: u64,
-    /// Requests of an open load that found every connection busy when they were due: their send lag is the server's
-    /// doing (or of too few connections), not the generator's.
+    /// Connections that were open when the load ended.
+    pub connections_open: u64,
+    /// Requests at once that one connection really carried: more than 1 only over HTTP/2, and no more than the server allows.
+    pub streams_per_connection: u32,
+    /// Requests of an open load that found every connection busy when they were due: that part of their send lag
+    /// is the server's doing (or of too few connections), not the generator's.
     pub waited_for_connection: u64,
     /// Answers whose time is the kernel's own receive stamp; that of all others is when the generator saw their last byte.
     pub stamped: u64,
@@ -55,6 +62,8 @@ pub struct LoadOutcome {
     pub cores_busy: Vec<f64>,
     /// True when the load was cut short by the user.
     pub interrupted: bool,
+    /// What became of the rows of the log; `None`: there is none.
+    pub log: Option<LogCounts>,
 }
 
 impl LoadOutcome {
@@ -65,6 +74,7 @@ impl LoadOutcome {
         self.service_time.merge(&worker.service_time);
         self.failed_time.merge(&worker.failed_time);
         self.send_lag.merge(&worker.send_lag);
+        self.own_lag.merge(&worker.own_lag);
         self.unfinished_age.merge(&worker.unfinished_age);
         self.not_sent_age.merge(&worker.not_sent_age);
         for (status, &count) in (0..).zip(worker.status.iter()).filter(|&(_, &count)| count > 0) {

@@ -1,14 +1,26 @@
 //! What to send, how fast, over how many connections, and for how long. A plan is data: it does nothing.
 
+mod address;
+mod error;
+mod tls;
+
+pub use address::{AddressOverride, AddressOverrideError};
+pub use error::{LearnedField, PlanError, TlsField};
+pub use tls::{ClientIdentity, TlsFile, TlsFileError, TlsOptions};
+
 use crate::request::RequestSource;
+use crate::response::{BodyCheck, Capture};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::num::{NonZeroU32, NonZeroU64};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Everything the generator must know before it starts.
+/// Everything the generator must know before it starts. Made by [`closed`](Self::closed) or [`open`](Self::open), then
+/// changed field by field.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct LoadPlan {
     /// What to ask, and whom.
     pub requests: Arc<RequestSource>,
@@ -23,7 +35,7 @@ pub struct LoadPlan {
     pub threads: Option<NonZeroU32>,
     /// The cores the generator's threads are pinned to, one after the other; empty: not pinned.
     pub cores: Vec<usize>,
-    /// Which kernel interface carries plain HTTP/1.1.
+    /// Which kernel interface carries the bytes.
     pub driver: DriverChoice,
     /// Which HTTP to speak.
     pub protocol: ProtocolChoice,
@@ -41,6 +53,30 @@ pub struct LoadPlan {
     pub insecure: bool,
     /// Seed of everything random (Poisson arrivals, weights, `{rand:..}`), so that a load can be repeated.
     pub seed: u64,
+    /// Where connections really go, instead of to the host and port of the URL. The first that applies counts, of each
+    /// kind. `Host`, SNI and the certificate's name stay those of the URL.
+    pub resolve: Vec<AddressOverride>,
+    /// Connect to this Unix socket instead of over TCP.
+    pub unix_socket: Option<PathBuf>,
+    /// The name sent in the TLS handshake (SNI) and looked for in the certificate; `None`: the host of the URL.
+    pub sni: Option<String>,
+    /// Authorities, client certificate and session resumption.
+    pub tls: TlsOptions,
+    /// Open loads: requests that fall due within this time of each other may leave with one wake of the generator, at
+    /// the last one's due time. None is ever sent early, and due times and send lag stay exact. Zero: each leaves when
+    /// it is due.
+    pub lateness: Duration,
+    /// How long, after the end of sending, requests in flight may still complete. What is then in flight is
+    /// *unfinished*.
+    pub grace: Duration,
+    /// Write one line per request to this file: CSV, or compressed where the name ends with `.gz`.
+    pub log: Option<PathBuf>,
+    /// What the body of a response must contain to be a success.
+    pub expected_body: Option<BodyCheck>,
+    /// Send the cookies that the server has set, each connection its own.
+    pub keep_cookies: bool,
+    /// Values from responses that later requests on the same connection send as `{capture:NAME}`.
+    pub captures: Vec<Capture>,
 }
 
 impl LoadPlan {
@@ -63,7 +99,50 @@ impl LoadPlan {
             expected_status: ExpectedStatus::default(),
             insecure: false,
             seed: 1,
+            resolve: Vec::new(),
+            unix_socket: None,
+            sni: None,
+            tls: TlsOptions::default(),
+            lateness: Duration::ZERO,
+            grace: Duration::ZERO,
+            log: None,
+            expected_body: None,
+            keep_cookies: false,
+            captures: Vec::new(),
         }
+    }
+
+    /// An open load with every other setting at its default.
+    #[must_use]
+    pub fn open(
+        requests: Arc<RequestSource>,
+        shape: RateShape,
+        arrivals: Arrivals,
+        connections: NonZeroU32,
+        stop: Stop,
+    ) -> Self {
+        Self { pacing: Pacing::Open { shape, arrivals }, ..Self::closed(requests, connections, stop) }
+    }
+
+    /// The plan after a change: `plan.with(|plan| plan.keep_alive = false)`.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
+
+    /// True where the engine must look into responses, not only count their bytes.
+    #[must_use]
+    pub fn reads_responses(&self) -> bool {
+        self.expected_body.is_some() || self.keep_cookies || !self.captures.is_empty()
+    }
+
+    /// Do its fields go together?
+    ///
+    /// # Errors
+    /// The first pair that does not.
+    pub fn check(&self) -> Result<(), PlanError> {
+        error::check(self)
     }
 }
 
@@ -103,6 +182,18 @@ pub enum RateShape {
     Steps(Vec<Step>),
 }
 
+impl RateShape {
+    /// The highest rate that it reaches, in requests per second.
+    #[must_use]
+    pub fn highest_per_s(&self) -> f64 {
+        match self {
+            Self::Constant { rate_per_s } => *rate_per_s,
+            Self::Ramp { from_per_s, to_per_s, .. } => from_per_s.max(*to_per_s),
+            Self::Steps(steps) => steps.iter().map(|step| step.rate_per_s).fold(0.0, f64::max),
+        }
+    }
+}
+
 /// One step of [`RateShape::Steps`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
@@ -134,7 +225,27 @@ pub enum Stop {
     Either(NonZeroU64, Duration),
 }
 
-/// The kernel interface that carries plain HTTP/1.1.
+impl Stop {
+    /// How many requests end the load, where a number does.
+    #[must_use]
+    pub fn requests(self) -> Option<u64> {
+        match self {
+            Self::Requests(requests) | Self::Either(requests, _) => Some(requests.get()),
+            Self::Duration(_) => None,
+        }
+    }
+
+    /// How long requests are sent, where a time ends the load.
+    #[must_use]
+    pub fn duration(self) -> Option<Duration> {
+        match self {
+            Self::Duration(duration) | Self::Either(_, duration) => Some(duration),
+            Self::Requests(_) => None,
+        }
+    }
+}
+
+/// The kernel interface that carries the bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DriverChoice {

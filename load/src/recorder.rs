@@ -4,19 +4,28 @@
 
 use crate::clock::{NANOS_PER_S, Nanos};
 use crate::failure::FailureCause;
+use crate::log::{LogRow, LogSender, RowOutcome};
 use crate::outcome::{Bytes, Counts};
 use crate::times::Times;
 use hdrhistogram::Histogram;
 use std::collections::BTreeMap;
 use std::sync::mpsc::Sender;
 
-/// The two moments a request carries until it ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The moments a request carries until it ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Exchange {
     /// When it was due, by the schedule; in a closed loop, when the connection became free for it.
     pub due_ns: Nanos,
+    /// When it could have been sent: when it was due, or when a connection became free for it after that.
+    pub ready_ns: Nanos,
     /// When it was handed to the kernel for the first time.
     pub sent_ns: Nanos,
+    /// Bytes that came for it: of HTTP/2 those of the body.
+    pub received_bytes: u64,
+    /// Which target of the load it is, from 0.
+    pub target: u32,
+    /// Which connection of the load carries it, from 0; `None`: none.
+    pub connection: Option<u32>,
 }
 
 /// What one thread saw within one second of the run.
@@ -53,12 +62,27 @@ impl Slice {
     }
 }
 
+/// A second that is over for one thread.
+#[derive(Clone, Debug)]
+pub struct Progress {
+    /// Which thread.
+    pub thread: u32,
+    /// What it saw.
+    pub slice: Slice,
+    /// Nothing of a second before this one will come from this thread any more.
+    pub past: u32,
+}
+
 /// One thread's account of its requests.
 #[derive(Debug)]
 pub struct Recorder {
+    /// `MAX` until the load begins.
     started_ns: Nanos,
+    thread: u32,
+    /// One line per request, where that was asked for.
+    log: Option<LogSender>,
     /// Gone after the last slice, so that whoever collects them knows the end.
-    slices: Option<Sender<Slice>>,
+    progress: Option<Sender<Progress>>,
     slice: Slice,
     /// What became of the requests.
     pub counts: Counts,
@@ -68,8 +92,13 @@ pub struct Recorder {
     pub service_time: Times,
     /// Due → failure.
     pub failed_time: Times,
-    /// Due → sent.
+    /// Due → sent; complete after [`finish`](Self::finish).
     pub send_lag: Times,
+    /// Ready → sent: the generator's own part of it; complete after [`finish`](Self::finish).
+    pub own_lag: Times,
+    /// Both of the requests that waited for a connection, which are few or none in most loads.
+    waited_send_lag: Times,
+    waited_own_lag: Times,
     /// Ages of unfinished requests.
     pub unfinished_age: Times,
     /// Ages of requests that were due and not sent.
@@ -82,8 +111,7 @@ pub struct Recorder {
     pub bytes: Bytes,
     /// Connections established.
     pub connections_opened: u64,
-    /// Requests of an open load that found every connection busy when they were due. An engine adds to it when a
-    /// connection becomes free and takes a request that is already due; the rest of the send lag is its own.
+    /// Requests of an open load that found every connection busy when they were due.
     pub waited_for_connection: u64,
     /// Answers whose last byte has the kernel's own receive stamp.
     pub stamped: u64,
@@ -92,18 +120,23 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// An empty account of a load that started at `started_ns`; each full second goes to `slices`.
+    /// An empty account of thread `thread`; each full second goes to `progress`.
     #[must_use]
-    pub fn new(started_ns: Nanos, slices: Sender<Slice>) -> Self {
+    pub fn new(thread: u32, progress: Sender<Progress>) -> Self {
         Self {
-            started_ns,
-            slices: Some(slices),
+            log: None,
+            started_ns: Nanos::MAX,
+            thread,
+            progress: Some(progress),
             slice: Slice::new(0),
             counts: Counts::default(),
             response_time: Times::default(),
             service_time: Times::default(),
             failed_time: Times::default(),
             send_lag: Times::default(),
+            own_lag: Times::default(),
+            waited_send_lag: Times::default(),
+            waited_own_lag: Times::default(),
             unfinished_age: Times::default(),
             not_sent_age: Times::default(),
             status: Box::new([0; 1000]),
@@ -112,8 +145,23 @@ impl Recorder {
             connections_opened: 0,
             waited_for_connection: 0,
             stamped: 0,
-            last_sent_ns: started_ns,
+            last_sent_ns: 0,
         }
+    }
+
+    /// Writes one line per request, too.
+    #[must_use]
+    pub fn with_log(self, log: Option<LogSender>) -> Self {
+        Self { log, ..self }
+    }
+
+    /// The load begins: seconds count from here.
+    pub fn start(&mut self, started_ns: Nanos) {
+        if let Some(log) = &mut self.log {
+            log.start(started_ns);
+        }
+        self.started_ns = started_ns;
+        self.last_sent_ns = started_ns;
     }
 
     /// A request was begun.
@@ -122,7 +170,14 @@ impl Recorder {
         self.counts.sent += 1;
         self.slice.sent += 1;
         self.last_sent_ns = exchange.sent_ns;
-        self.send_lag.record_ns(exchange.sent_ns.saturating_sub(exchange.due_ns));
+        let lag_ns = exchange.sent_ns.saturating_sub(exchange.due_ns);
+        if exchange.ready_ns > exchange.due_ns {
+            self.waited_for_connection += 1;
+            self.waited_send_lag.record_ns(lag_ns);
+            self.waited_own_lag.record_ns(exchange.sent_ns.saturating_sub(exchange.ready_ns));
+        } else {
+            self.send_lag.record_ns(lag_ns);
+        }
     }
 
     /// Its expected answer is complete.
@@ -135,6 +190,7 @@ impl Recorder {
         self.response_time.record_ns(response_ns);
         self.service_time.record_ns(now_ns.saturating_sub(exchange.sent_ns));
         self.count_status(status);
+        self.log(exchange, RowOutcome::Ok, Some(status), Some(now_ns));
     }
 
     /// It failed. `status` where an answer came all the same.
@@ -147,25 +203,43 @@ impl Recorder {
         if let Some(status) = status {
             self.count_status(status);
         }
+        self.log(exchange, RowOutcome::Failed(cause), status, Some(now_ns));
     }
 
     /// The time is up and it was still in flight.
     pub fn unfinished(&mut self, exchange: Exchange, now_ns: Nanos) {
         self.counts.unfinished += 1;
         self.unfinished_age.record_ns(now_ns.saturating_sub(exchange.due_ns));
+        self.log(exchange, RowOutcome::Unfinished, None, None);
     }
 
     /// The time is up and a request due at `due_ns` was never begun.
     pub fn not_sent(&mut self, due_ns: Nanos, now_ns: Nanos) {
         self.counts.not_sent += 1;
         self.not_sent_age.record_ns(now_ns.saturating_sub(due_ns));
+        if let Some(log) = &mut self.log {
+            log.record(LogRow {
+                due_ns,
+                sent_ns: None,
+                ended_ns: None,
+                status: None,
+                outcome: RowOutcome::NotSent,
+                connection: None,
+                target: 0,
+                bytes: 0,
+            });
+        }
     }
 
     /// Hands over the last, partial second. Every worker must end with this: the collector waits for it.
     pub fn finish(&mut self) {
         let next = Slice::new(self.slice.index + 1);
-        self.hand_over(next);
-        self.slices = None;
+        self.hand_over(next, true);
+        self.log = None;
+        self.progress = None;
+        self.own_lag = self.send_lag.clone();
+        self.own_lag.merge(&self.waited_own_lag);
+        self.send_lag.merge(&self.waited_send_lag);
     }
 
     /// Makes the slice of `now_ns` the current one. A slice of a past second is handed over; events that come
@@ -173,15 +247,32 @@ impl Recorder {
     pub fn turn_to(&mut self, now_ns: Nanos) {
         let index = (now_ns.saturating_sub(self.started_ns) / NANOS_PER_S) as u32;
         if index > self.slice.index {
-            self.hand_over(Slice::new(index));
+            self.hand_over(Slice::new(index), false);
         }
     }
 
-    fn hand_over(&mut self, next: Slice) {
-        let done = std::mem::replace(&mut self.slice, next);
-        if let Some(slices) = &self.slices {
+    fn hand_over(&mut self, next: Slice, is_last: bool) {
+        let past = if is_last { u32::MAX } else { next.index };
+        let slice = std::mem::replace(&mut self.slice, next);
+        if let Some(progress) = &self.progress {
             // The receiver is gone only when the run is being torn down; the totals below stay complete.
-            let _ = slices.send(done);
+            let _ = progress.send(Progress { thread: self.thread, slice, past });
+        }
+    }
+
+    #[inline]
+    fn log(&mut self, exchange: Exchange, outcome: RowOutcome, status: Option<u16>, ended_ns: Option<Nanos>) {
+        if let Some(log) = &mut self.log {
+            log.record(LogRow {
+                due_ns: exchange.due_ns,
+                sent_ns: Some(exchange.sent_ns),
+                ended_ns,
+                status,
+                outcome,
+                connection: exchange.connection,
+                target: exchange.target,
+                bytes: exchange.received_bytes,
+            });
         }
     }
 

@@ -1,27 +1,31 @@
 //! Runs a plan: one worker thread per core given to the generator, nothing shared between them but a stop flag.
 
 use crate::clock::{Nanos, now_ns};
+use crate::engine::{self, Gate};
 use crate::health::cores::CoreTimes;
-use crate::outcome::{GeneratorCost, LoadOutcome, Second, SecondTimes};
-use crate::plan::{LoadPlan, ProtocolChoice, Stop};
-use crate::recorder::{Recorder, Slice};
+use crate::log::RequestLog;
+use crate::outcome::{GeneratorCost, LoadOutcome, Second};
+use crate::plan::{LoadPlan, Pacing, ProtocolChoice};
+use crate::recorder::Recorder;
+use crate::resolve::{self, Endpoint};
+use crate::schedule::Share;
+use crate::secure::{self, SessionKind};
 use crate::times::Times;
-use crate::{engine, limits, secure};
+use crate::{collect, limits};
 use rustix::thread::{CpuSet, sched_setaffinity};
-use std::collections::BTreeMap;
-use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::sync::mpsc::{Receiver, channel};
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-/// Time for all workers to be up before the first request is due, and for each connection to be opened in advance.
-const START_DELAY_NS: Nanos = 5_000_000;
-const START_DELAY_PER_CONNECTION_NS: Nanos = 50_000;
-
-/// How long one of several addresses of a host may take to show that its port is open.
-const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
+/// A request that is due waits for a connection of its own thread only: with this many each, waits do not depend on the number
+/// of threads.
+const OPEN_LOAD_CONNECTIONS_PER_THREAD: u32 = 16;
+/// One thread carries this rate on a slow core with room to spare.
+const OPEN_LOAD_RATE_PER_THREAD: f64 = 20_000.0;
+/// How often the start is looked for.
+const LOOK_EVERY: Duration = Duration::from_millis(1);
 
 /// Why a load could not be started at all. What goes wrong with single requests is a
 /// [`FailureCause`](crate::failure::FailureCause) instead.
@@ -36,9 +40,18 @@ pub enum LoadError {
         /// What the resolver said.
         source: std::io::Error,
     },
-    /// A limit of this machine is too low; the text names it, the number needed and how to raise it.
-    #[error("{0}")]
-    Limit(String),
+    /// A limit of this machine is too low.
+    #[error(transparent)]
+    Limit(#[from] limits::LimitError),
+    /// Fields of the plan that do not go together.
+    #[error(transparent)]
+    Plan(#[from] crate::plan::PlanError),
+    /// A file of the TLS options that cannot be used.
+    #[error(transparent)]
+    TlsFile(#[from] crate::plan::TlsFileError),
+    /// The log of requests cannot be written.
+    #[error(transparent)]
+    Log(#[from] crate::log::LogError),
     /// The driver that was asked for cannot be had.
     #[error("the {driver} driver cannot be used here: {source}")]
     Driver {
@@ -66,23 +79,15 @@ pub struct Control<'a> {
 /// What one worker thread is given.
 pub(crate) struct Work<'a> {
     pub plan: &'a LoadPlan,
-    /// Resolved address of the origin.
-    pub address: SocketAddr,
+    /// What connections are made to, one after the other.
+    pub endpoints: &'a [Endpoint],
     /// Bind connections to these, one after the other; empty: the kernel chooses.
     pub source_addresses: &'a [IpAddr],
-    /// The TLS set-up, for an origin that has it.
-    pub tls: Option<Arc<rustls::ClientConfig>>,
-    /// Which worker this is, of how many.
-    pub index: u32,
-    pub threads: u32,
-    /// How many of the plan's connections are this worker's (at least one).
-    pub connections: u32,
-    /// How many of the plan's requests are this worker's, where the plan has a number.
-    pub requests: Option<u64>,
-    /// The load's zero: due times count from here. A moment in the near future, the same for all workers.
-    pub started_ns: Nanos,
-    /// When to stop sending and count the rest as unfinished.
-    pub deadline_ns: Option<Nanos>,
+    /// TLS or HTTP/2, where it is not plain HTTP/1.1.
+    pub session_kind: Option<&'a SessionKind>,
+    /// Which requests and connections are this worker's.
+    pub share: Share,
+    pub gate: &'a Gate,
     pub stop: &'a AtomicBool,
     pub recorder: Recorder,
 }
@@ -92,57 +97,65 @@ pub(crate) struct Done {
     pub recorder: Recorder,
     /// When its last request ended or was given up.
     pub ended_ns: Nanos,
-    /// CPU time of the thread (`CLOCK_THREAD_CPUTIME_ID`).
+    /// CPU time of the thread since the start (`CLOCK_THREAD_CPUTIME_ID`).
     pub cpu_ns: u64,
     pub loop_lag: Times,
-    pub protocol: String,
+    /// What was spoken over TLS or HTTP/2.
+    pub protocol: Option<String>,
+    pub connections_open: u32,
+    pub streams_per_connection: u32,
     pub driver: &'static str,
 }
 
 /// Runs a plan to its end and returns everything that happened.
 ///
+/// The load begins when its connections are open, or when the time of a connect has passed.
+///
 /// # Errors
 /// Only what makes the whole load impossible; see [`LoadError`].
 pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadError> {
-    let address = resolve(plan)?;
-    let resources = limits::prepare(plan, address)?;
-    let tls = secure::client_config(plan)?;
-    let threads = worker_count(plan);
-    let (slices, received) = channel();
-    let connections = u64::from(plan.connections.get());
-    let started_ns = now_ns() + START_DELAY_NS + connections * START_DELAY_PER_CONNECTION_NS;
+    plan.check()?;
+    let endpoints = resolve::endpoints(plan)?;
+    let source_addresses = limits::prepare(plan, &endpoints)?.source_addresses;
+    let log = plan.log.as_deref().map(RequestLog::create).transpose()?;
+    let session_kind = secure::session_kind(plan)?;
+    let connections = connections(plan);
+    let threads = worker_count(plan, connections);
+    let gate = Gate::new(threads);
+    let (progress, received) = channel();
     let Control { stop, on_second } = control;
-    let share_of = |index: u32| Work {
+    let work_of = |index: u32| Work {
         plan,
-        address,
-        source_addresses: &resources.source_addresses,
-        tls: tls.clone(),
-        index,
-        threads,
-        connections: share(connections, index, threads) as u32,
-        requests: request_limit(plan.stop).map(|requests| share(requests, index, threads)),
-        started_ns,
-        deadline_ns: duration_limit(plan.stop).map(|duration| started_ns + duration.as_nanos() as Nanos),
+        endpoints: &endpoints,
+        source_addresses: &source_addresses,
+        session_kind: session_kind.as_ref(),
+        share: Share::new(index, threads, connections),
+        gate: &gate,
         stop,
-        recorder: Recorder::new(started_ns, slices.clone()),
+        recorder: Recorder::new(index, progress.clone()).with_log(log.as_ref().map(RequestLog::sender)),
     };
-    let shares: Vec<Work<'_>> = (0..threads).map(share_of).collect();
+    let works: Vec<Work<'_>> = (0..threads).map(work_of).collect();
     // The workers hold the only senders, so that collecting ends when the last worker does.
-    drop(slices);
-    let speaks_plain_http1 = !plan.requests.origin().tls && !matches!(plan.protocol, ProtocolChoice::Http2);
+    drop(progress);
     let (done, seconds, cores_busy) = thread::scope(|scope| {
-        let workers: Vec<_> = shares
+        let gate = &gate;
+        let workers: Vec<_> = works
             .into_iter()
             .map(|work| {
-                scope.spawn(|| {
-                    pin(&plan.cores, work.index);
-                    if speaks_plain_http1 { engine::work(work) } else { secure::work(work) }
+                scope.spawn(move || {
+                    pin(&plan.cores, work.share.index());
+                    let breaks = BreaksGate(gate);
+                    let done = engine::work(work);
+                    if done.is_ok() {
+                        std::mem::forget(breaks);
+                    }
+                    done
                 })
             })
             .collect();
-        thread::sleep(Duration::from_nanos(started_ns.saturating_sub(now_ns())));
+        wait_for_start(gate, stop);
         let cores_before = CoreTimes::read();
-        let seconds = collect_seconds(&received, threads, on_second);
+        let seconds = collect::seconds(&received, threads, on_second);
         let cores_busy = CoreTimes::read().busy_since(&cores_before);
         let done: Result<Vec<Done>, LoadError> = workers
             .into_iter()
@@ -150,30 +163,64 @@ pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadErr
             .collect();
         (done, seconds, cores_busy)
     });
-    let outcome = merge(done?, seconds, started_ns, stop.load(std::sync::atomic::Ordering::Relaxed));
-    Ok(LoadOutcome { cores_busy, ..outcome })
+    let started_ns = gate.started_ns().unwrap_or_else(now_ns);
+    let mut outcome = merge(done?, started_ns, seconds);
+    if outcome.protocol.is_empty() {
+        outcome.protocol = asked_protocol(plan).to_owned();
+    }
+    outcome.log = log.map(RequestLog::finish).transpose()?;
+    Ok(LoadOutcome { cores_busy, interrupted: stop.load(Ordering::Relaxed), ..outcome })
 }
 
-/// The first address of the host at which the port is open: a name like `localhost` often has one at which nobody listens.
-fn resolve(plan: &LoadPlan) -> Result<SocketAddr, LoadError> {
-    let origin = plan.requests.origin();
-    let failed = |source| LoadError::Resolve { host: origin.host.clone(), source };
-    let addresses: Vec<SocketAddr> =
-        (origin.host.as_str(), origin.port).to_socket_addrs().map_err(failed)?.collect();
-    let is_open = |address: &&SocketAddr| TcpStream::connect_timeout(address, PROBE_TIMEOUT).is_ok();
-    let first = match addresses.as_slice() {
-        [] => return Err(failed(std::io::ErrorKind::NotFound.into())),
-        [only] => only,
-        [first, ..] => addresses.iter().find(is_open).unwrap_or(first),
-    };
-    Ok(*first)
+/// A worker that fails, or panics, takes the others with it: their part alone would be another load.
+struct BreaksGate<'a>(&'a Gate);
+
+impl Drop for BreaksGate<'_> {
+    fn drop(&mut self) {
+        self.0.break_off();
+    }
 }
 
-/// Half of the cores unless asked otherwise, and never more threads than connections.
-fn worker_count(plan: &LoadPlan) -> u32 {
+/// Waits until the load begins, or never will.
+fn wait_for_start(gate: &Gate, stop: &AtomicBool) {
+    while !gate.is_broken() && !stop.load(Ordering::Relaxed) {
+        match gate.started_ns().map(|started_ns| started_ns.saturating_sub(now_ns())) {
+            Some(left_ns) => return thread::sleep(Duration::from_nanos(left_ns)),
+            None => thread::sleep(LOOK_EVERY),
+        }
+    }
+}
+
+/// The plan's connections; a load never needs more than it has requests.
+fn connections(plan: &LoadPlan) -> u32 {
+    let requests = plan.stop.requests().unwrap_or(u64::MAX);
+    u64::from(plan.connections.get()).min(requests) as u32
+}
+
+/// What is spoken where no connection showed it.
+fn asked_protocol(plan: &LoadPlan) -> &'static str {
+    match (plan.protocol, plan.requests.origin().tls) {
+        (ProtocolChoice::Http2, true) => "HTTP/2 over TLS",
+        (ProtocolChoice::Http2, false) => "HTTP/2 (h2c)",
+        (ProtocolChoice::Auto | ProtocolChoice::Http1, true) => "HTTP/1.1 over TLS",
+        (ProtocolChoice::Auto | ProtocolChoice::Http1, false) => "HTTP/1.1",
+    }
+}
+
+/// Half of the cores unless asked otherwise, and never more threads than connections. An open load gets no more than its rate
+/// needs, and none with too few connections.
+fn worker_count(plan: &LoadPlan, connections: u32) -> u32 {
     let cores = thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
+    let useful = match &plan.pacing {
+        Pacing::Closed => connections,
+        Pacing::Open { shape, .. } => {
+            let by_rate = (shape.highest_per_s() / OPEN_LOAD_RATE_PER_THREAD).ceil();
+            let by_connections = connections / OPEN_LOAD_CONNECTIONS_PER_THREAD;
+            by_connections.min(if plan.threads.is_some() { u32::MAX } else { by_rate as u32 })
+        }
+    };
     let wanted = plan.threads.map_or(cores / 2, std::num::NonZeroU32::get);
-    wanted.clamp(1, plan.connections.get())
+    wanted.min(useful).clamp(1, connections.max(1))
 }
 
 /// Keeps the calling thread on its core. A core that does not exist or is not ours is no reason to fail: where the load
@@ -187,89 +234,22 @@ fn pin(cores: &[usize], index: u32) {
     }
 }
 
-/// Worker `index`'s part of `total`, so that the parts of all workers add up to it exactly.
-fn share(total: u64, index: u32, threads: u32) -> u64 {
-    let (index, threads) = (u64::from(index), u64::from(threads));
-    total / threads + u64::from(index < total % threads)
-}
-
-fn request_limit(stop: Stop) -> Option<u64> {
-    match stop {
-        Stop::Requests(requests) | Stop::Either(requests, _) => Some(requests.get()),
-        Stop::Duration(_) => None,
-    }
-}
-
-fn duration_limit(stop: Stop) -> Option<Duration> {
-    match stop {
-        Stop::Duration(duration) | Stop::Either(_, duration) => Some(duration),
-        Stop::Requests(_) => None,
-    }
-}
-
-/// Adds up the workers' slices of each second, and reports a second as soon as every worker is past it.
-fn collect_seconds(
-    slices: &Receiver<Slice>,
-    threads: u32,
-    on_second: &mut dyn FnMut(&Second),
-) -> Vec<Second> {
-    let mut open: BTreeMap<u32, (Slice, u32)> = BTreeMap::new();
-    let mut seconds = Vec::new();
-    for slice in slices {
-        let index = slice.index;
-        let (sum, parts) = open.entry(index).or_insert_with(|| (Slice::new(index), 0));
-        sum.merge(&slice);
-        *parts += 1;
-        // A worker skips the seconds in which nothing happened to it, so an older second may stay incomplete:
-        // it is closed by the first complete one after it.
-        if *parts == threads {
-            let later = open.split_off(&(index + 1));
-            for (_, (sum, _)) in std::mem::replace(&mut open, later) {
-                close_second(&sum, &mut seconds, on_second);
-            }
-        }
-    }
-    for (sum, _) in open.into_values() {
-        close_second(&sum, &mut seconds, on_second);
-    }
-    seconds
-}
-
-fn close_second(slice: &Slice, seconds: &mut Vec<Second>, on_second: &mut dyn FnMut(&Second)) {
-    let ms = |us: u64| us as f64 / 1e3;
-    let times = &slice.response_us;
-    let mut second = Second {
-        index: slice.index,
-        length_s: 1.0,
-        sent: slice.sent,
-        ok: slice.ok,
-        failed: slice.failed,
-        response_ms: (!times.is_empty()).then(|| SecondTimes {
-            p50: ms(times.value_at_quantile(0.5)),
-            p99: ms(times.value_at_quantile(0.99)),
-            max: ms(times.max()),
-        }),
-        response_us: Some(times.clone()),
-    };
-    on_second(&second);
-    second.response_us = None;
-    seconds.push(second);
-}
-
-fn merge(done: Vec<Done>, mut seconds: Vec<Second>, started_ns: Nanos, interrupted: bool) -> LoadOutcome {
+fn merge(done: Vec<Done>, started_ns: Nanos, mut seconds: Vec<Second>) -> LoadOutcome {
     let ended_ns = done.iter().map(|worker| worker.ended_ns).max().unwrap_or(started_ns).max(started_ns);
     let elapsed_s = (ended_ns - started_ns) as f64 / crate::clock::NANOS_PER_S as f64;
     for second in &mut seconds {
         second.length_s = (elapsed_s - f64::from(second.index)).clamp(0.0, 1.0);
     }
-    let mut outcome = LoadOutcome { started_ns, ended_ns, seconds, interrupted, ..LoadOutcome::default() };
+    let mut outcome = LoadOutcome { started_ns, ended_ns, seconds, ..LoadOutcome::default() };
     let mut cost = GeneratorCost { threads: done.len() as u32, ..GeneratorCost::default() };
     for worker in done {
         cost.cpu_ns += worker.cpu_ns;
         cost.busiest_thread_cpu_ns = cost.busiest_thread_cpu_ns.max(worker.cpu_ns);
         cost.loop_lag.merge(&worker.loop_lag);
-        outcome.protocol = worker.protocol;
+        outcome.protocol = worker.protocol.unwrap_or(outcome.protocol);
         outcome.driver = worker.driver;
+        outcome.connections_open += u64::from(worker.connections_open);
+        outcome.streams_per_connection = outcome.streams_per_connection.max(worker.streams_per_connection);
         outcome.add(worker.recorder);
     }
     outcome.cost = cost;

@@ -1,5 +1,5 @@
 //! The floor of an open loop: it sleeps until the next request is due, sends it, picks up whatever answers have come
-//! meanwhile, and sleeps again.
+//! meanwhile, and sleeps again. With a lateness it sleeps that much longer and sends all that has become due.
 //!
 //! A generator that keeps to its schedule must wake for each request that is due by itself. This one does that and
 //! nothing else: it never wakes for an answer (and so could not say when it came), parses nothing and records nothing but
@@ -20,11 +20,18 @@ const LATE_NS: u64 = 1_000_000;
 /// An answer that has not come so long after the last request is one that never will.
 const DRAIN_LIMIT: Duration = Duration::from_secs(5);
 
-/// Sends `rate` requests a second, evenly spaced, over `connections` connections in turn, for `lasts`.
+/// Sends `rate` requests a second, evenly spaced, over `connections` connections in turn, for `lasts`; those that fall due
+/// within `lateness` of each other together, when the last of them is due.
 ///
 /// # Errors
 /// When the server cannot be reached or closes a connection.
-pub fn run(address: SocketAddr, connections: u32, rate: u32, lasts: Duration) -> io::Result<BareResult> {
+pub fn run(
+    address: SocketAddr,
+    connections: u32,
+    rate: u32,
+    lasts: Duration,
+    lateness: Duration,
+) -> io::Result<BareResult> {
     let mut streams: Vec<TcpStream> =
         (0..connections.max(1)).map(|_| connect(address)).collect::<io::Result<_>>()?;
     let requests = u64::from(rate) * lasts.as_millis() as u64 / 1_000;
@@ -32,10 +39,14 @@ pub fn run(address: SocketAddr, connections: u32, rate: u32, lasts: Duration) ->
     let mut late = 0;
     let mut bytes = 0;
     let started_ns = now_ns();
+    let mut now = started_ns;
     for request in 0..requests {
         let due_ns = started_ns + request * NANOS_PER_S / u64::from(rate.max(1));
-        sleep_until(due_ns)?;
-        let lag_ns = now_ns().saturating_sub(due_ns);
+        if now < due_ns {
+            sleep_until(due_ns + lateness.as_nanos() as u64)?;
+            now = now_ns();
+        }
+        let lag_ns = now.saturating_sub(due_ns);
         lags.record_ns(lag_ns);
         late += u64::from(lag_ns > LATE_NS);
         let next = request as usize % streams.len();

@@ -1,11 +1,17 @@
 //! The comparison as a page to read.
 
+mod closed;
+mod foot;
+mod protocols;
+mod threads;
+
 use crate::compare::goals::goals;
+use crate::compare::part::Part;
 use crate::compare::result::{Comparison, MachineLateness, Row, cost_ratio, is_true, row};
 use crate::compare::sizes::TRUTH_RATE;
+use crate::protocol::Protocol;
 use crate::tool::threadcount::Threadcount;
 use crate::tool::{Quantiles, bare};
-use std::fmt::Write;
 use threadcount_load::report;
 
 /// So many busy cores before the first run are already something that disturbs.
@@ -17,16 +23,35 @@ pub fn page(of: &Comparison) -> String {
     let sections = [
         head(of),
         goal_table(of),
-        cost_table(of),
-        open_table(of),
-        truth_table(of),
-        memory_table(of),
-        foot(of),
+        measured(of, Part::Closed, unless_empty(&of.cost, cost_table(of))),
+        closed::tables(of),
+        measured(of, Part::Open, unless_empty(&of.open, open_table(of))),
+        measured(of, Part::Truth, unless_empty(&of.truth, truth_table(of))),
+        measured(of, Part::Memory, unless_empty(&of.memory, memory_table(of))),
+        measured(of, Part::Tls, protocols::tables(&of.tls, of, "HTTP/1.1 over TLS", &[Protocol::Http1Tls])),
+        measured(of, Part::H2, protocols::tables(&of.h2, of, "HTTP/2", &[Protocol::H2c, Protocol::H2Tls])),
+        measured(of, Part::Threads, threads::table_of(of)),
+        foot::text(of),
     ];
-    let mut page = sections.join("\n");
+    let mut page = sections.into_iter().filter(|section| !section.is_empty()).collect::<Vec<_>>().join("\n");
     page.truncate(page.trim_end().len());
     page.push('\n');
     page
+}
+
+/// What was not measured has no section.
+fn unless_empty(rows: &[Row], section: String) -> String {
+    if rows.is_empty() { String::new() } else { section }
+}
+
+/// A part's section, with a line about when and how it was measured where that is not what the head of the page says.
+fn measured(of: &Comparison, part: Part, section: String) -> String {
+    let Some(measured) = of.measured.get(&part.name()) else { return section };
+    if section.is_empty() || (&measured.command, &measured.date) == (&of.command, &of.date) {
+        return section;
+    }
+    let quick = if measured.quick { " **Quick sizes: not to quote.**" } else { "" };
+    format!("{section}\nMeasured separately, {}: `{}`.{quick}\n", measured.date, measured.command)
 }
 
 fn head(of: &Comparison) -> String {
@@ -91,13 +116,17 @@ fn cost_table(of: &Comparison) -> String {
 }
 
 fn cost_cells(rows: &[Row], row: &Row) -> Vec<String> {
+    cost_cells_beside(rows, Threadcount::IO_URING, row)
+}
+
+fn cost_cells_beside(rows: &[Row], ours: &str, row: &Row) -> Vec<String> {
     let range =
         row.cpu_range_us().map_or_else(|| "–".to_owned(), |(low, high)| format!("{low:.2} .. {high:.2}"));
     vec![
         name(row),
         figure(row.cpu_us(), 2),
         range,
-        figure(cost_ratio(rows, Threadcount::IO_URING, &row.tool), 2),
+        figure(cost_ratio(rows, ours, &row.tool), 2),
         thousands(row.rate_per_s()),
     ]
 }
@@ -109,48 +138,64 @@ fn open_table(of: &Comparison) -> String {
         "lowest .. highest",
         "ours / it",
         "answers/s",
-        "send lag p99 ms",
-        "said p99 ms",
+        "real lateness p50 ms",
+        "real lateness p99 ms",
+        "send lag p99 ms (reported)",
+        "response time p99 ms (reported)",
     ];
     let cells = |row: &Row| {
         let mut cells = cost_cells(&of.open, row);
+        cells.push(figure(row.lateness(|times| times.p50), 2));
+        cells.push(figure(row.lateness(|times| times.p99), 2));
         cells.push(figure(row.claimed(|claim| claim.send_lag_p99_ms), 3));
         cells.push(figure(row.claimed(|claim| claim.times.p99), 2));
         cells
     };
     format!(
         "## Open loop at 5,000 requests/s\n\n{}\n\
-         Send lag is how late a generator sent what was due. Only ours says so. The bare sleeping loop wakes once for each \
-         request, when it is due, and never for an answer, and cannot say when an answer came. Ours wakes as often: the \
-         kernel stamps the answers.\n",
+         Real lateness is how late requests arrived at the server, by its clock, against an even schedule of 5,000/s that \
+         begins as late as it can without any request being early. A generator that sends in groups is late by up to the time \
+         that a group covers: h2load looks at each connection's schedule at most every 10 ms and at all of them together. Send \
+         lag is what a generator says about itself; only ours does. The bare sleeping loop wakes once for each request, \
+         when it is due (with 1 ms or 10 ms: for all that fall due within that time), and never for an answer, and cannot say \
+         when an answer came. Ours wakes as often: the kernel stamps the answers.\n",
         table(&columns, of.open.iter().map(cells))
     )
 }
 
-fn truth_table(of: &Comparison) -> String {
-    let cells = |name: String, times: &Quantiles, rate_per_s: Option<f64>| {
-        let mut cells = vec![name];
-        cells.extend(times.named().into_iter().zip(of.analytic.named()).map(
-            |((_, said), (_, truth))| match (said, truth) {
-                (Some(said), Some(truth)) if !is_true(said, truth) => format!("**{said:.1}**"),
-                (Some(said), _) => format!("{said:.1}"),
-                (None, _) => "–".to_owned(),
-            },
-        ));
-        cells.push(thousands(rate_per_s));
-        cells
-    };
-    let said = of.truth.iter().filter(|row| row.tool != bare::SLEEPING).map(|row| {
+fn truth_cells(of: &Comparison, name: String, times: &Quantiles, rate_per_s: Option<f64>) -> Vec<String> {
+    let mut cells = vec![name];
+    cells.extend(times.named().into_iter().zip(of.analytic.named()).map(|((_, said), (_, truth))| {
+        match (said, truth) {
+            (Some(said), Some(truth)) if !is_true(said, truth) => format!("**{said:.1}**"),
+            (Some(said), _) => format!("{said:.1}"),
+            (None, _) => "–".to_owned(),
+        }
+    }));
+    cells.push(thousands(rate_per_s));
+    cells
+}
+
+/// The truth, the server itself, and what each tool but the floor said.
+fn truth_rows(of: &Comparison, rows: &[Row], ours: &str) -> Vec<Vec<String>> {
+    let cells = |name, times: &_, rate_per_s| truth_cells(of, name, times, rate_per_s);
+    let said = rows.iter().filter(|row| row.tool != bare::SLEEPING).map(|row| {
         let times =
             row.runs.first().and_then(|run| run.claim.as_ref()).map(|claim| claim.times).unwrap_or_default();
         let closed = if row.closed { " (closed loop)" } else { "" };
         cells(format!("{}{closed}", name(row)), &times, row.rate_per_s())
     });
     let truth = cells("*the truth*".to_owned(), &of.analytic, Some(f64::from(TRUTH_RATE)));
-    let held = row(&of.truth, Threadcount::IO_URING).and_then(|row| {
+    let held = row(rows, ours).and_then(|row| {
         let who = format!("*the server itself, asked by {}*", row.tool);
         Some(cells(who, &row.runs.first()?.held_ms?, row.rate_per_s()))
     });
+    std::iter::once(truth).chain(held).chain(said).collect()
+}
+
+const TRUTH_COLUMNS: [&str; 8] = ["tool", "p50", "p90", "p95", "p99", "p99.9", "max", "answers/s"];
+
+fn truth_table(of: &Comparison) -> String {
     format!(
         "## What each says about a server that stalls 200 ms in every 2 s, asked 2,000 times a second\n\n{}\n\
          Milliseconds; **bold** is off by more than 2 % and more than 1 ms; – is not printed. A closed loop cannot be asked \
@@ -158,10 +203,7 @@ fn truth_table(of: &Comparison) -> String {
          exactly where the waiting begins: each 0.05 % of the requests that the machine itself holds up moves it by 1 ms. \
          The server itself: from when it read a request to when it had written the answer. Servers and open loads go before \
          everything else on their cores (SCHED_FIFO, where allowed).{}\n",
-        table(
-            &["tool", "p50", "p90", "p95", "p99", "p99.9", "max", "answers/s"],
-            std::iter::once(truth).chain(held).chain(said)
-        ),
+        table(&TRUTH_COLUMNS, truth_rows(of, &of.truth, Threadcount::IO_URING)),
         machine_lateness(of)
     )
 }
@@ -178,53 +220,34 @@ fn machine_lateness(of: &Comparison) -> String {
     )
 }
 
+fn memory_cells(row: &Row) -> Vec<String> {
+    vec![
+        name(row),
+        thousands(Some(f64::from(row.connections))),
+        thousands(row.connections_seen()),
+        figure(row.peak_rss_mib(), 1),
+        thousands(row.failed()),
+        thousands(row.rate_per_s()),
+        figure(row.rate_per_s().map(|rate| rate * 0.3 / f64::from(row.connections)), 2),
+    ]
+}
+
+const MEMORY_COLUMNS: [&str; 7] = [
+    "tool",
+    "connections",
+    "open at once",
+    "peak memory MiB",
+    "failures it reports",
+    "answers/s",
+    "share of possible",
+];
+
 fn memory_table(of: &Comparison) -> String {
-    let cells = |row: &Row| {
-        vec![
-            name(row),
-            thousands(Some(f64::from(row.connections))),
-            thousands(row.connections_seen()),
-            figure(row.peak_rss_mib(), 1),
-            thousands(row.failed()),
-            thousands(row.rate_per_s()),
-            figure(row.rate_per_s().map(|rate| rate * 0.3 / f64::from(row.connections)), 2),
-        ]
-    };
     format!(
         "## Memory: closed loop against a server that takes 300 ms\n\n{}\n\
          Open at once is the most connections the server saw; peak memory is the client's largest resident set; the rate is the server's; possible are connections / 0.3 s.\n",
-        table(
-            &[
-                "tool",
-                "connections",
-                "open at once",
-                "peak memory MiB",
-                "failures it reports",
-                "answers/s",
-                "share of possible"
-            ],
-            of.memory.iter().map(cells)
-        )
+        table(&MEMORY_COLUMNS, of.memory.iter().map(memory_cells))
     )
-}
-
-fn foot(of: &Comparison) -> String {
-    let mut text = "## Versions and commands\n\n".to_owned();
-    for (tool, version) in &of.tools {
-        let command = [&of.cost, &of.open, &of.truth].into_iter().find_map(|table| row(table, tool));
-        let command = command.map_or("", |row| row.command.as_str());
-        let _ = writeln!(text, "- {tool}: {version}\n  `{command}`");
-    }
-    for (tool, why) in &of.missing {
-        let _ = writeln!(text, "- {tool} is not here: {why}");
-    }
-    let troubles = [&of.cost, &of.open, &of.truth, &of.memory];
-    for row in troubles.into_iter().flatten() {
-        if let Some(trouble) = row.trouble() {
-            let _ = writeln!(text, "- {} with {} connections: {trouble}", row.tool, row.connections);
-        }
-    }
-    text
 }
 
 /// The tool's name, marked when something went wrong.
@@ -257,10 +280,11 @@ pub(crate) mod tests {
     use super::*;
     use crate::compare::machine::Machine;
     use crate::compare::result::tests::costing;
-    use crate::compare::result::{Run, SCHEMA};
+    use crate::compare::result::{Circumstances, Run, SCHEMA};
     use crate::tool::Claim;
 
-    fn saying(tool: &str, p95: f64) -> Row {
+    /// What a tool said about the truth server.
+    pub fn saying(tool: &str, p95: f64) -> Row {
         let times = Quantiles {
             p50: Some(0.1),
             p90: Some(0.2),
@@ -331,6 +355,7 @@ pub(crate) mod tests {
             truth: vec![held(saying(ours, 100.4)), saying(epoll, 104.9), late(46)],
             memory: vec![Row { connections: 15_000, runs: vec![run], ..costing(ours, &[]) }],
             took_s: 780.0,
+            ..Comparison::default()
         }
     }
 
@@ -413,5 +438,20 @@ pub(crate) mod tests {
         assert_eq!(thousands(Some(1_234_567.4)), "1,234,567");
         assert_eq!(thousands(Some(999.0)), "999");
         assert_eq!(thousands(None), "–");
+    }
+
+    #[test]
+    fn a_part_that_was_measured_another_day_says_so_and_the_others_do_not() {
+        let mut of = comparison();
+        let measured = |date: &str, command: &str| Circumstances {
+            date: date.to_owned(),
+            command: command.to_owned(),
+            ..Circumstances::default()
+        };
+        of.measured.insert(Part::Open.name(), measured("2026-11-19", "compare --rows open"));
+        of.measured.insert(Part::Closed.name(), measured(&of.date, &of.command));
+        let page = page(&of);
+        assert!(page.contains("Measured separately, 2026-11-19: `compare --rows open`."), "{page}");
+        assert_eq!(page.matches("Measured separately").count(), 1);
     }
 }

@@ -1,47 +1,36 @@
-//! Threadcount against other load generators: four tables, alternated rounds, medians.
+//! Threadcount against other load generators: tables by part, alternated rounds, medians.
 
 pub mod goals;
 pub mod machine;
 pub mod markdown;
+mod measuring;
+pub mod part;
 pub mod result;
 pub mod runner;
 pub mod sizes;
 pub mod stats;
 
-use crate::compare::result::{Comparison, Row, SCHEMA};
-use crate::compare::runner::Runner;
-use crate::compare::sizes::{Cores, EVERY, MEMORY_DELAY, OPEN_RATE, STALL, Sizes, TRUTH_RATE};
+pub use part::Part;
+
+use crate::compare::measuring::Measuring;
+use crate::compare::result::{Circumstances, Comparison, SCHEMA};
+use crate::compare::sizes::{Cores, EVERY, STALL, Sizes};
 use crate::install::why_missing;
-use crate::span;
 use crate::tool::threadcount::Threadcount;
-use crate::tool::{self, Load, Quantiles, Tool, Toolbox};
+use crate::tool::{self, Quantiles, Tool, Toolbox};
 use crate::truth::{Delay, ResponseTime, Stall};
-use clap::ValueEnum;
 use std::io;
 use std::time::{Duration, Instant};
 
 /// How long the machine is watched before the first run: a load average still holds what ended a minute ago.
 const WATCHED: Duration = Duration::from_secs(3);
 
-/// One of the tables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Part {
-    /// CPU per request of a closed loop
-    Cost,
-    /// CPU per request and send lag of an open loop
-    Open,
-    /// What each says about a server that stalls
-    Truth,
-    /// Memory at thousands of connections
-    Memory,
-}
-
 /// What to compare.
 #[derive(Clone, Debug)]
 pub struct Wanted {
     /// Small sizes.
     pub quick: bool,
-    /// Which tables.
+    /// Which parts.
     pub parts: Vec<Part>,
     /// Only tools whose name contains one of these; empty: all.
     pub only: Vec<String>,
@@ -51,38 +40,39 @@ pub struct Wanted {
     pub command: String,
 }
 
-/// Measures everything that is wanted.
+/// Measures everything that is wanted. Parts that are not wanted stay as they were measured `earlier`.
 ///
 /// # Errors
 /// When a server of ours cannot be started. What goes wrong with a tool is part of the result.
-pub fn measure(toolbox: &Toolbox, wanted: &Wanted) -> io::Result<Comparison> {
+pub fn measure(toolbox: &Toolbox, wanted: &Wanted, earlier: Option<Comparison>) -> io::Result<Comparison> {
     let (started, machine) = (Instant::now(), machine::Machine::watched(WATCHED));
     let sizes = if wanted.quick { Sizes::quick() } else { Sizes::full() };
     let (tools, missing) = who_takes_part(toolbox, &wanted.only);
-    let mut measuring =
-        Measuring { runner: Runner::new(toolbox, wanted.cores)?, tools: &tools, sizes: &sizes };
-    let mut table = |part| if wanted.parts.contains(&part) { measuring.table(part) } else { Ok(Vec::new()) };
-    let cost = table(Part::Cost)?;
-    let open = table(Part::Open)?;
-    let truth = table(Part::Truth)?;
-    let memory = table(Part::Memory)?;
-    Ok(Comparison {
-        schema: SCHEMA.to_owned(),
-        date: machine::today(),
-        command: wanted.command.clone(),
-        quick: wanted.quick,
-        machine,
-        server_core: wanted.cores.server,
-        client_core: wanted.cores.client,
-        tools: tools.iter().map(|tool| (tool.name().to_owned(), version(toolbox, tool.as_ref()))).collect(),
-        missing,
-        cost,
-        open,
-        analytic: analytic(),
-        truth,
-        memory,
-        took_s: started.elapsed().as_secs_f64(),
-    })
+    let mut comparison = earlier.map(Comparison::with_its_own_circumstances).unwrap_or_default();
+    comparison.schema = SCHEMA.to_owned();
+    comparison.date = machine::today();
+    comparison.command.clone_from(&wanted.command);
+    comparison.quick = wanted.quick;
+    (comparison.server_core, comparison.client_core) = (wanted.cores.server, wanted.cores.client);
+    comparison.analytic = analytic();
+    let versions = tools.iter().map(|tool| (tool.name().to_owned(), version(toolbox, tool.as_ref())));
+    comparison.took_part(versions.collect(), missing);
+    let mut measuring = Measuring::new(toolbox, wanted.cores, &tools, &sizes)?;
+    for &part in &wanted.parts {
+        let began = Instant::now();
+        measuring.part(part, &mut comparison)?;
+        let measured = Circumstances {
+            date: comparison.date.clone(),
+            command: wanted.command.clone(),
+            quick: wanted.quick,
+            took_s: Some(began.elapsed().as_secs_f64()),
+            busy_before: machine.busy_before,
+        };
+        comparison.measured.insert(part.name(), measured);
+    }
+    comparison.machine = machine;
+    comparison.took_s = started.elapsed().as_secs_f64();
+    Ok(comparison)
 }
 
 type Tools = Vec<Box<dyn Tool>>;
@@ -114,101 +104,6 @@ fn analytic() -> Quantiles {
         p99_9: at(0.999),
         max: Some(truth.longest_ms()),
     }
-}
-
-struct Measuring<'a> {
-    runner: Runner<'a>,
-    tools: &'a Tools,
-    sizes: &'a Sizes,
-}
-
-impl Measuring<'_> {
-    fn table(&mut self, part: Part) -> io::Result<Vec<Row>> {
-        let (rounds, at_once) = (self.sizes.rounds, ["fixed".to_owned()]);
-        match part {
-            Part::Cost => {
-                let load = Load::Closed { connections: 64, lasts: self.sizes.closed };
-                self.rounds(part, rounds, &at_once, |_| Some(load))
-            }
-            Part::Open => {
-                let load = Load::Open { rate: OPEN_RATE, connections: 50, lasts: self.sizes.open };
-                self.rounds(part, rounds, &at_once, |_| Some(load))
-            }
-            Part::Truth => self.truth(),
-            Part::Memory => self.memory(),
-        }
-    }
-
-    /// Asked for the rate where a tool can; else as a closed loop, to show what that says.
-    fn truth(&mut self) -> io::Result<Vec<Row>> {
-        let server =
-            ["truth", "--stall", &span::text(STALL), "--every", &span::text(EVERY)].map(str::to_owned);
-        let lasts = EVERY * self.sizes.periods;
-        let open = Load::Open { rate: TRUTH_RATE, connections: 500, lasts };
-        self.rounds(Part::Truth, 1, &server, |tool| {
-            let job = tool::Job { load: open, url: String::new(), number: 1, folder: "".into() };
-            Some(if tool.call(&job).is_some() { open } else { Load::Closed { connections: 64, lasts } })
-        })
-    }
-
-    /// A tool that occupies ports comes last, after all sizes of the others: for a minute nobody else could use them.
-    fn memory(&mut self) -> io::Result<Vec<Row>> {
-        let server = ["fixed", "--delay", &span::text(MEMORY_DELAY)].map(str::to_owned);
-        let mut rows = Vec::new();
-        for occupies in [false, true] {
-            for &connections in &self.sizes.connections {
-                let load = Load::Closed { connections, lasts: self.sizes.memory };
-                let load = |tool: &dyn Tool| (tool.occupies_ports() == occupies).then_some(load);
-                rows.extend(self.rounds(Part::Memory, 1, &server, load)?);
-            }
-        }
-        rows.sort_by_key(|row| row.connections);
-        Ok(rows)
-    }
-
-    /// Each tool once in each round, every other round backwards. Tools that cannot do the load have no row.
-    fn rounds(
-        &mut self,
-        part: Part,
-        rounds: u32,
-        server: &[String],
-        load: impl Fn(&dyn Tool) -> Option<Load>,
-    ) -> io::Result<Vec<Row>> {
-        let mut rows: Vec<Option<Row>> = self.tools.iter().map(|_| None).collect();
-        for round in 0..rounds {
-            for at in stats::alternated(round, self.tools.len()) {
-                let tool = self.tools[at].as_ref();
-                let Some(load) = load(tool).filter(|_| belongs(tool, part)) else { continue };
-                // What is asked there is what a tool says, not what it costs: nothing else should have a part in it.
-                let is_urgent = part == Part::Truth && matches!(load, Load::Open { .. });
-                let Some((command, run)) = self.runner.run(tool, load, server, is_urgent)? else { continue };
-                eprintln!("{}", progress(part, round + 1, rounds, tool.name(), load.connections(), &run));
-                rows[at].get_or_insert_with(|| Row::new(tool.name(), load, command)).runs.push(run);
-            }
-        }
-        Ok(rows.into_iter().flatten().collect())
-    }
-}
-
-/// The floors are no generators and have a place among the costs; the one that sleeps also says how late the machine lets
-/// anybody be for the truth server. A variant that only speaks differently has none.
-fn belongs(tool: &dyn Tool, part: Part) -> bool {
-    let is_floor = tool.program() == tool::bare::PROGRAM;
-    match part {
-        Part::Cost | Part::Open => !tool.only_for_truth(),
-        Part::Truth => !is_floor || tool.name() == tool::bare::SLEEPING,
-        Part::Memory => !is_floor && !tool.only_for_truth(),
-    }
-}
-
-fn progress(part: Part, round: u32, rounds: u32, tool: &str, connections: u32, run: &result::Run) -> String {
-    let part = format!("{part:?}").to_lowercase();
-    let cpu = run
-        .cpu_us_per_request
-        .map_or_else(|| "no answers".to_owned(), |us| format!("{us:.2} us per request"));
-    let trouble = run.trouble.as_ref().map_or_else(String::new, |trouble| format!(", {trouble}"));
-    let (rate, memory) = (run.rate_per_s, run.peak_rss_mib);
-    format!("{part} {round}/{rounds} {connections} {tool}: {cpu}, {rate:.0}/s, {memory:.1} MiB{trouble}")
 }
 
 /// Is there anything of ours to compare?
@@ -243,9 +138,15 @@ mod tests {
         let (here, missing) = who_takes_part(&toolbox, &["bare".to_owned(), "threadcount".to_owned()]);
         assert_eq!(
             here.iter().map(|tool| tool.name()).collect::<Vec<_>>(),
-            [tool::bare::NAME, tool::bare::SLEEPING]
+            [
+                tool::bare::NAME,
+                tool::bare::STREAMS,
+                tool::bare::SLEEPING,
+                tool::bare::WITHIN_1_MS,
+                tool::bare::WITHIN_10_MS
+            ]
         );
-        assert_eq!(missing.len(), 2);
+        assert_eq!(missing.len(), 5);
         assert!(check_ours(&toolbox).unwrap_err().to_string().contains("cargo build --release"));
     }
 }

@@ -1,16 +1,19 @@
 //! What a comparison found, as it is kept: `docs/benchmarks.json`, of which `docs/benchmarks.md` is a view.
 
 use crate::compare::machine::Machine;
+use crate::compare::part::Part;
 use crate::compare::sizes::{EVERY, TRUTH_RATE};
 use crate::compare::stats::{median, range};
-use crate::tool::{Claim, Load, Quantiles, bare};
+use crate::protocol::Protocol;
+use crate::tool::{Claim, Condition, Load, Quantiles, bare};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The name and version of the document.
 pub const SCHEMA: &str = "threadcount/bench/1";
 
 /// A whole comparison.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
     /// [`SCHEMA`].
     pub schema: String,
@@ -30,8 +33,11 @@ pub struct Comparison {
     pub tools: Vec<(String, String)>,
     /// Who did not, and why.
     pub missing: Vec<(String, String)>,
-    /// Closed loop, 64 connections.
+    /// Closed loop, 64 connections, 13-byte answers, every tool.
     pub cost: Vec<Row>,
+    /// Closed loops with more connections and longer answers.
+    #[serde(default)]
+    pub closed: Vec<Row>,
     /// Open loop at 5,000/s.
     pub open: Vec<Row>,
     /// What a true generator must say about the truth server.
@@ -40,8 +46,46 @@ pub struct Comparison {
     pub truth: Vec<Row>,
     /// 1,000 connections and more against a server that takes 300 ms.
     pub memory: Vec<Row>,
+    /// HTTP/1.1 over TLS.
+    #[serde(default)]
+    pub tls: ProtocolRows,
+    /// HTTP/2, in the clear and over TLS.
+    #[serde(default)]
+    pub h2: ProtocolRows,
+    /// Ours on one thread and on two.
+    #[serde(default)]
+    pub threads: Vec<Row>,
+    /// When and how each part was measured, by its name on the command line.
+    #[serde(default)]
+    pub measured: BTreeMap<String, Circumstances>,
     /// How long all of it took, in seconds.
     pub took_s: f64,
+}
+
+/// What was measured over other protocols than HTTP/1.1 in the clear.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ProtocolRows {
+    /// Closed loops.
+    pub cost: Vec<Row>,
+    /// What each said about the truth server.
+    pub truth: Vec<Row>,
+    /// 1,000 connections against a server that takes 300 ms.
+    pub memory: Vec<Row>,
+}
+
+/// The circumstances under which a part was measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Circumstances {
+    /// The day (UTC).
+    pub date: String,
+    /// The exact command.
+    pub command: String,
+    /// Quick sizes.
+    pub quick: bool,
+    /// How long this part took, in seconds; `None`: only the whole was timed.
+    pub took_s: Option<f64>,
+    /// How many cores were busy before.
+    pub busy_before: Option<f64>,
 }
 
 /// One tool under one load, all its runs.
@@ -53,6 +97,9 @@ pub struct Row {
     pub connections: u32,
     /// It was asked for a closed loop.
     pub closed: bool,
+    /// What it was sent over.
+    #[serde(default)]
+    pub condition: Condition,
     /// The command line of its first run.
     pub command: String,
     /// In the order they were made.
@@ -77,11 +124,55 @@ pub struct Run {
     /// How long the server had the requests, in milliseconds; of servers that answer at known times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_ms: Option<Quantiles>,
+    /// How late its requests arrived at the server against the even schedule, in milliseconds; of open loops.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lateness_ms: Option<Quantiles>,
     /// What went wrong.
     pub trouble: Option<String>,
 }
 
 impl Comparison {
+    /// Each part remembers its own circumstances; what was measured before parts could be chosen has those of the whole.
+    #[must_use]
+    pub fn with_its_own_circumstances(mut self) -> Self {
+        let whole = Circumstances {
+            date: self.date.clone(),
+            command: self.command.clone(),
+            quick: self.quick,
+            took_s: None,
+            busy_before: self.machine.busy_before,
+        };
+        let parts = [
+            (Part::Closed, &self.cost),
+            (Part::Open, &self.open),
+            (Part::Truth, &self.truth),
+            (Part::Memory, &self.memory),
+        ];
+        for (part, rows) in parts {
+            if !rows.is_empty() {
+                self.measured.entry(part.name()).or_insert_with(|| whole.clone());
+            }
+        }
+        self
+    }
+
+    /// Who takes part now, and who does not; of the others, what was known before stays.
+    pub fn took_part(&mut self, tools: Vec<(String, String)>, missing: Vec<(String, String)>) {
+        let is_new = |name: &String| tools.iter().chain(&missing).any(|(new, _)| new == name);
+        self.tools.retain(|(name, _)| !is_new(name));
+        self.missing.retain(|(name, _)| !is_new(name));
+        self.tools.splice(0..0, tools);
+        self.missing.splice(0..0, missing);
+    }
+
+    /// Every row of every table.
+    pub fn rows(&self) -> impl Iterator<Item = &Row> {
+        let protocols = [&self.tls, &self.h2];
+        let own = [&self.cost, &self.open, &self.truth, &self.closed, &self.threads, &self.memory];
+        let protocols = protocols.into_iter().flat_map(|rows| [&rows.cost, &rows.truth, &rows.memory]);
+        own.into_iter().chain(protocols).flatten()
+    }
+
     /// How late the machine lets anybody be for the truth server; `None`: nobody counted.
     #[must_use]
     pub fn machine_lateness(&self) -> Option<MachineLateness> {
@@ -109,9 +200,15 @@ pub struct MachineLateness {
 impl Row {
     /// A row without runs.
     #[must_use]
-    pub fn new(tool: &str, load: Load, command: String) -> Self {
-        let closed = matches!(load, Load::Closed { .. });
-        Self { tool: tool.to_owned(), connections: load.connections(), closed, command, runs: Vec::new() }
+    pub fn new(tool: &str, load: Load, condition: Condition, command: String) -> Self {
+        Self {
+            tool: tool.to_owned(),
+            connections: load.connections(),
+            closed: matches!(load, Load::Closed { .. }),
+            condition,
+            command,
+            runs: Vec::new(),
+        }
     }
 
     fn figures(&self, of: impl Fn(&Run) -> Option<f64>) -> Vec<f64> {
@@ -148,6 +245,12 @@ impl Row {
         range(&self.figures(|run| Some(run.peak_rss_mib))).map(|(_, most)| most)
     }
 
+    /// Median of a figure of the lateness that the server measured.
+    #[must_use]
+    pub fn lateness(&self, of: impl Fn(&Quantiles) -> Option<f64>) -> Option<f64> {
+        median(&self.figures(|run| run.lateness_ms.as_ref().and_then(&of)))
+    }
+
     /// Median of a figure that the tool claims.
     #[must_use]
     pub fn claimed(&self, of: impl Fn(&Claim) -> Option<f64>) -> Option<f64> {
@@ -165,6 +268,21 @@ impl Row {
     pub fn trouble(&self) -> Option<&str> {
         self.runs.iter().find_map(|run| run.trouble.as_deref())
     }
+}
+
+/// The rows of these that were measured over `protocol`.
+#[must_use]
+pub fn over(rows: &[Row], protocol: Protocol) -> Vec<Row> {
+    rows.iter().filter(|row| row.condition.protocol == protocol).cloned().collect()
+}
+
+/// The rows with so many connections, each with so many streams, and so long answers.
+#[must_use]
+pub fn with(rows: &[Row], connections: u32, streams: u32, body: usize) -> Vec<Row> {
+    let fits = |row: &&Row| {
+        (row.connections, row.condition.streams, row.condition.body) == (connections, streams, body)
+    };
+    rows.iter().filter(fits).cloned().collect()
 }
 
 /// A tool's row in a table.
@@ -197,9 +315,20 @@ pub(crate) mod tests {
             tool: tool.to_owned(),
             connections: 64,
             closed: true,
+            condition: Condition::default(),
             command: format!("{tool} http://127.0.0.1:1/"),
             runs: us.iter().map(run).collect(),
         }
+    }
+
+    /// An open loop's row whose requests arrived so late at p99.
+    pub fn late(mut row: Row, p99_ms: f64) -> Row {
+        row.closed = false;
+        for run in &mut row.runs {
+            run.lateness_ms =
+                Some(Quantiles { p50: Some(p99_ms / 2.0), p99: Some(p99_ms), ..Quantiles::default() });
+        }
+        row
     }
 
     #[test]
@@ -213,5 +342,31 @@ pub(crate) mod tests {
     fn true_is_within_two_percent_or_a_millisecond() {
         assert!(is_true(0.9, 0.0) && is_true(101.9, 100.0) && is_true(204.0, 200.0));
         assert!(!is_true(1.1, 0.0) && !is_true(104.9, 100.0) && !is_true(1.7, 100.0));
+    }
+
+    #[test]
+    fn what_was_measured_before_parts_could_be_chosen_keeps_its_day_and_command() {
+        let earlier = Comparison {
+            date: "2026-11-21".to_owned(),
+            command: "compare".to_owned(),
+            cost: vec![costing("a", &[1.0])],
+            ..Comparison::default()
+        };
+        let measured = earlier.with_its_own_circumstances().measured;
+        assert_eq!(measured.keys().collect::<Vec<_>>(), ["closed"]);
+        assert_eq!((measured["closed"].date.as_str(), measured["closed"].took_s), ("2026-11-21", None));
+    }
+
+    #[test]
+    fn a_tool_that_is_here_now_is_missing_no_longer_and_others_stay_as_they_were() {
+        let pair = |name: &str, text: &str| (name.to_owned(), text.to_owned());
+        let mut comparison = Comparison {
+            tools: vec![pair("wrk", "4.0"), pair("hey", "0.1")],
+            missing: vec![pair("wrk2", "no registry"), pair("k6", "not installed")],
+            ..Comparison::default()
+        };
+        comparison.took_part(vec![pair("wrk", "4.1"), pair("wrk2", "4.0")], Vec::new());
+        assert_eq!(comparison.tools, [pair("wrk", "4.1"), pair("wrk2", "4.0"), pair("hey", "0.1")]);
+        assert_eq!(comparison.missing, [pair("k6", "not installed")]);
     }
 }

@@ -4,12 +4,25 @@ use crate::child::{self, ServerProcess, Spent};
 use crate::compare::result::Run;
 use crate::compare::sizes::Cores;
 use crate::server::Served;
-use crate::tool::{Call, Claim, Job, Load, Tool, Toolbox};
+use crate::tool::{Call, Claim, Condition, Job, Load, Tool, Toolbox};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
+
+/// What one run of a tool consists of.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// What the tool is asked to send.
+    pub load: Load,
+    /// What it sends it over.
+    pub condition: Condition,
+    /// How the server is called.
+    pub server: Vec<String>,
+    /// Server and tool go before everything else on their cores.
+    pub is_urgent: bool,
+}
 
 /// Makes runs, each with a folder and a number of its own.
 pub struct Runner<'a> {
@@ -30,27 +43,25 @@ impl<'a> Runner<'a> {
         Ok(Self { toolbox, cores, folder, number: 0 })
     }
 
-    /// Runs a tool against a fresh server of ours, both before everything else on their cores if `is_urgent`; also returns its command line. `None`: it cannot do this load.
+    /// Makes one trial of a tool against a fresh server of ours; also returns its command line. `None`: it cannot do this load.
     ///
     /// # Errors
     /// When the server cannot be started; whatever is wrong with the tool is in the run.
-    pub fn run(
-        &mut self,
-        tool: &dyn Tool,
-        load: Load,
-        server: &[String],
-        is_urgent: bool,
-    ) -> io::Result<Option<(String, Run)>> {
+    pub fn run(&mut self, tool: &dyn Tool, trial: &Trial) -> io::Result<Option<(String, Run)>> {
+        let &Trial { load, condition, ref server, is_urgent } = trial;
         self.number += 1;
         let folder = self.folder.join(self.number.to_string());
-        let dry = Job { load, url: String::new(), number: self.number, folder: folder.clone() };
+        let dry = Job { load, condition, url: String::new(), number: self.number, folder: folder.clone() };
         let (Some(program), Some(_)) = (self.toolbox.find(tool.program()), tool.call(&dry)) else {
             return Ok(None);
         };
+        if !tool.speaks(condition.protocol) {
+            return Ok(None);
+        }
         fs::create_dir_all(&folder)?;
         let mut command = Command::new(&self.toolbox.bench);
         let server = ServerProcess::start(placed(command.args(server), self.cores.server, is_urgent))?;
-        let job = Job { url: server.url(), ..dry };
+        let job = Job { url: server.url_over(condition.protocol), ..dry };
         let Some(call) = tool.call(&job) else { return Ok(None) };
         let line = format!("{} {}", tool.program(), call.args.join(" "));
         let spent = self.call(&program, &call, &job, is_urgent);
@@ -120,6 +131,7 @@ fn assemble(served: Served, spent: Spent, claim: Result<Claim, String>, folder: 
         peak_rss_mib: spent.peak_rss_kib as f64 / 1024.0,
         claim: claim.ok(),
         held_ms: served.held_ms,
+        lateness_ms: served.lateness_ms,
         trouble,
     }
 }

@@ -42,10 +42,16 @@ pub struct Sizes {
     pub open: Duration,
     /// Periods of the stalling server.
     pub periods: u32,
-    /// One run of the memory table.
-    pub memory: Duration,
-    /// Connections of the memory table.
-    pub connections: Vec<u32>,
+    /// Connections of the memory table, and how long one run with them takes.
+    pub memory: Vec<(u32, Duration)>,
+    /// One closed loop over TLS or HTTP/2.
+    pub protocol_closed: Duration,
+    /// Periods of the stalling server over TLS or HTTP/2.
+    pub protocol_periods: u32,
+    /// One run of the memory table over TLS or HTTP/2.
+    pub protocol_memory: Duration,
+    /// Alternated rounds of one thread and two.
+    pub thread_rounds: u32,
 }
 
 /// The stall of the truth server.
@@ -56,34 +62,53 @@ pub const EVERY: Duration = Duration::from_secs(2);
 pub const TRUTH_RATE: u32 = 2_000;
 /// The rate of the open cost table.
 pub const OPEN_RATE: u32 = 5_000;
+/// The connections of the cost tables that every tool has a place in.
+pub const CONNECTIONS: u32 = 64;
+/// The other closed loops: connections and bytes of each answer's body.
+pub const CLOSED: [(u32, usize); 3] = [(64, 65_536), (1_000, 13), (1_000, 65_536)];
+/// The closed loops over HTTP/2: connections and streams on each.
+pub const STREAMS: [(u32, u32); 2] = [(64, 1), (8, 16)];
+/// The connections of the memory tables over TLS and HTTP/2.
+pub const PROTOCOL_CONNECTIONS: u32 = 1_000;
+/// One thread against two: connections, requests, the open loop's rate, and how long the server takes.
+pub const THREADS: (u32, u64, u32, Duration) = (3, 1_200, 240, Duration::from_millis(10));
 /// The delay of the server of the memory table.
 pub const MEMORY_DELAY: Duration = Duration::from_millis(300);
 
 impl Sizes {
-    /// Nine rounds.
+    /// All tables in about a quarter of an hour.
     #[must_use]
     pub fn full() -> Self {
+        let seconds = Duration::from_secs;
         Self {
             // This machine below has moods of some seconds: many short rounds meet all of them.
-            rounds: 9,
-            closed: Duration::from_secs(2),
-            open: Duration::from_secs(2),
-            periods: 10,
-            memory: Duration::from_secs(20),
-            connections: vec![1_000, 10_000, 15_000],
+            rounds: 5,
+            closed: seconds(2),
+            open: seconds(2),
+            periods: 5,
+            // Many connections are opened for a second, of which the completed rate must not consist.
+            memory: vec![(1_000, seconds(4)), (15_000, seconds(10))],
+            protocol_closed: seconds(1),
+            protocol_periods: 3,
+            protocol_memory: seconds(5),
+            thread_rounds: 2,
         }
     }
 
     /// Fewer, shorter rounds. Good enough to see that everything works, not to quote.
     #[must_use]
     pub fn quick() -> Self {
+        let second = Duration::from_secs(1);
         Self {
-            rounds: 3,
-            closed: Duration::from_secs(1),
-            open: Duration::from_secs(1),
-            periods: 2,
-            memory: Duration::from_secs(3),
-            connections: vec![1_000, 15_000],
+            rounds: 2,
+            closed: second,
+            open: second,
+            periods: 1,
+            memory: vec![(1_000, second * 3), (15_000, second * 3)],
+            protocol_closed: second,
+            protocol_periods: 1,
+            protocol_memory: second * 3,
+            thread_rounds: 1,
         }
     }
 }

@@ -3,15 +3,13 @@
 //! A load generator sends the same bytes again and again. The parser judges them once; as long as the next request is
 //! the same, byte for byte, so is the judgement.
 
-/// The body of every answer.
+/// The body of an answer, unless a longer one is asked for.
 pub const BODY: &[u8] = b"Hello, World!";
 
 /// The answer on a connection that stays open (HTTP/1.1).
 pub const ANSWER: &[u8] =
     b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 13\r\n\r\nHello, World!";
 
-const ANSWER_KEPT_1_0: &[u8] = b"HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 13\r\nConnection: keep-alive\r\n\r\nHello, World!";
-const ANSWER_LAST: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 13\r\nConnection: close\r\n\r\nHello, World!";
 const REFUSAL: &[u8] = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 
 /// The longest request read; longer ones are refused.
@@ -31,21 +29,55 @@ pub enum Reply {
 }
 
 impl Reply {
-    /// The bytes to send.
-    #[must_use]
-    pub fn bytes(self) -> &'static [u8] {
-        match self {
-            Self::Keep => ANSWER,
-            Self::Keep1_0 => ANSWER_KEPT_1_0,
-            Self::Last => ANSWER_LAST,
-            Self::Refuse => REFUSAL,
-        }
-    }
-
-    /// Does the connection end after these bytes?
+    /// Does the connection end after it?
     #[must_use]
     pub fn closes(self) -> bool {
         matches!(self, Self::Last | Self::Refuse)
+    }
+}
+
+/// The answers of a server, all with a body of the same length. They live as long as the process: the kernel reads them
+/// whenever it sends.
+#[derive(Clone, Copy, Debug)]
+pub struct Answers {
+    kept: &'static [u8],
+    kept_1_0: &'static [u8],
+    last: &'static [u8],
+}
+
+impl Default for Answers {
+    fn default() -> Self {
+        Self::with_body(BODY.len())
+    }
+}
+
+impl Answers {
+    /// Answers whose body is so many bytes long.
+    #[must_use]
+    pub fn with_body(bytes: usize) -> Self {
+        let body: Vec<u8> = BODY.iter().copied().cycle().take(bytes).collect();
+        let answer = |version: &str, connection: &str| -> &'static [u8] {
+            let head = format!(
+                "HTTP/{version} 200 OK\r\nContent-Type: text/plain\r\nContent-Length: {bytes}\r\n{connection}\r\n"
+            );
+            Vec::leak([head.as_bytes(), &body].concat())
+        };
+        Self {
+            kept: answer("1.1", ""),
+            kept_1_0: answer("1.0", "Connection: keep-alive\r\n"),
+            last: answer("1.1", "Connection: close\r\n"),
+        }
+    }
+
+    /// The bytes to send.
+    #[must_use]
+    pub fn bytes(self, reply: Reply) -> &'static [u8] {
+        match reply {
+            Reply::Keep => self.kept,
+            Reply::Keep1_0 => self.kept_1_0,
+            Reply::Last => self.last,
+            Reply::Refuse => REFUSAL,
+        }
     }
 }
 
@@ -117,12 +149,18 @@ mod tests {
 
     #[test]
     fn every_answer_declares_the_length_of_its_body() {
-        for reply in [Reply::Keep, Reply::Keep1_0, Reply::Last] {
-            let text = String::from_utf8(reply.bytes().to_vec()).unwrap();
-            let (head, body) = text.split_once("\r\n\r\n").unwrap();
-            assert!(head.contains(&format!("Content-Length: {}", body.len())));
-            assert_eq!(body.as_bytes(), BODY);
+        for bytes in [13, 65_536] {
+            for reply in [Reply::Keep, Reply::Keep1_0, Reply::Last] {
+                let text = String::from_utf8(Answers::with_body(bytes).bytes(reply).to_vec()).unwrap();
+                let (head, body) = text.split_once("\r\n\r\n").unwrap();
+                assert!(
+                    head.contains(&format!("Content-Length: {bytes}\r\n"))
+                        || head.ends_with(&bytes.to_string())
+                );
+                assert_eq!(body.len(), bytes);
+            }
         }
+        assert_eq!(Answers::default().bytes(Reply::Keep), ANSWER);
     }
 
     #[test]

@@ -1,17 +1,24 @@
-//! The servers: they answer each request with the same 13 bytes, at a known time, and count what they did.
+//! The servers: they answer each request with the same bytes, at a known time, and count what they did.
 //!
 //! [`ring`] answers at once over io_uring and is as cheap as possible, because every microsecond it burns limits the
-//! generator on the other core. [`paced`] answers when a [`Pace`] says so, over epoll. Both are single-threaded.
+//! generator on the other core. [`paced`] answers when a [`Pace`] says so, over epoll, and also over TLS and HTTP/2. Both are
+//! single-threaded.
 
 pub mod answer;
+pub mod certificate;
+pub mod connection;
+pub mod h2;
+pub mod lateness;
 pub mod pace;
 pub mod paced;
 pub mod ring;
 pub mod stop;
+pub mod transport;
 
 pub use pace::Pace;
 
-use crate::server::answer::Reply;
+use crate::protocol::Protocol;
+use crate::server::answer::{ANSWER, Answers, Reply};
 use crate::server::stop::StopSignal;
 use crate::tool::Quantiles;
 use serde::{Deserialize, Serialize};
@@ -19,6 +26,19 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::os::fd::AsRawFd;
 use threadcount_load::times::Times;
+
+/// What a server does.
+#[derive(Clone, Debug, Default)]
+pub struct Service {
+    /// When it answers.
+    pub pace: Pace,
+    /// What it speaks.
+    pub protocol: Protocol,
+    /// What it answers over HTTP/1.1; over HTTP/2 always the 13 bytes.
+    pub answers: Answers,
+    /// The rate that the load is asked to keep, where its lateness is wanted.
+    pub asked_rate: Option<u32>,
+}
 
 /// What a server did. Printed as one JSON line when it is stopped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -39,6 +59,9 @@ pub struct Served {
     /// answers at known times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_ms: Option<Quantiles>,
+    /// How late requests arrived against the even schedule of the asked rate, in milliseconds. Only where a rate was named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lateness_ms: Option<Quantiles>,
 }
 
 /// The counting while it serves.
@@ -52,17 +75,26 @@ struct Counts {
     first_ns: Option<u64>,
     last_answer_ns: u64,
     held: Times,
+    /// When requests arrived, and the rate at which they were to; only where lateness is wanted.
+    arrivals: Option<(u32, Vec<u64>)>,
 }
 
 impl Counts {
+    fn of(service: &Service) -> Self {
+        Self { arrivals: service.asked_rate.map(|rate| (rate, Vec::new())), ..Self::default() }
+    }
+
     /// Counts a request that came at `now_ns`; returns how many came before it.
     fn received(&mut self, reply: Reply, now_ns: u64) -> u64 {
         self.first_ns.get_or_insert(now_ns);
         let before = self.requests + self.refused;
         if reply == Reply::Refuse {
-            self.refused += 1
+            self.refused += 1;
         } else {
-            self.requests += 1
+            self.requests += 1;
+            if let Some((_, arrivals)) = &mut self.arrivals {
+                arrivals.push(now_ns);
+            }
         }
         before
     }
@@ -94,7 +126,18 @@ impl Counts {
         let rate_per_s = if ns == 0 { 0.0 } else { self.answers as f64 / seconds };
         let &Self { requests, answers, refused, most_open, .. } = self;
         let held_ms = self.held.summary().map(Quantiles::from);
-        Served { requests, answers, connections: most_open, refused, seconds, rate_per_s, held_ms }
+        let lateness_ms =
+            self.arrivals.as_ref().and_then(|(rate, arrivals)| lateness::lateness(arrivals, *rate));
+        Served {
+            requests,
+            answers,
+            connections: most_open,
+            refused,
+            seconds,
+            rate_per_s,
+            held_ms,
+            lateness_ms,
+        }
     }
 }
 
@@ -113,20 +156,27 @@ pub fn listen(port: u16) -> io::Result<TcpListener> {
     Ok(listener)
 }
 
-/// Serves until `stop`: over io_uring when every answer is due at once and the kernel allows it, else over epoll.
+/// Serves until `stop`: over io_uring when every answer is due at once and in the clear and the kernel allows it, else over
+/// epoll.
 ///
 /// # Errors
 /// When the kernel refuses a descriptor or a ring; never because of what a client does.
-pub fn serve(listener: &TcpListener, pace: Pace, stop: &StopSignal) -> io::Result<Served> {
-    if pace.is_immediate() {
-        match ring::Ring::new(listener, stop) {
+pub fn serve(listener: &TcpListener, service: &Service, stop: &StopSignal) -> io::Result<Served> {
+    let is_long = service.answers.bytes(Reply::Keep).len() > ANSWER.len();
+    if service.pace.is_immediate() && service.protocol == Protocol::Http1 {
+        match ring::Ring::new(listener, service, stop) {
             Ok(ring) => return ring.serve(),
+            // Over epoll an answer is written in one go or not at all.
+            Err(error) if is_long => return Err(error),
             Err(error) => {
                 eprintln!("io_uring is not allowed here ({error}): serving over epoll, which costs more")
             }
         }
     }
-    paced::Paced::new(listener, pace, stop)?.serve()
+    if is_long {
+        return Err(io::Error::other("--body: only over HTTP/1.1 in the clear, and answered at once"));
+    }
+    paced::Paced::new(listener, service, stop)?.serve()
 }
 
 #[cfg(test)]

@@ -4,16 +4,21 @@
 //! takes some milliseconds. In this order those are added to the longest waits, of which they are a small share; in
 //! the order of arrival they would be added to the waits that are truly none, and to every request that comes meanwhile.
 
-use crate::server::answer::{LONGEST_REQUEST, Reply, RequestReader};
+use crate::server::answer::{Answers, LONGEST_REQUEST, Reply, RequestReader};
+use crate::server::certificate::tls_config;
+use crate::server::connection::{Connection, Request};
 use crate::server::stop::StopSignal;
-use crate::server::{Counts, Pace, Served};
+use crate::server::transport::Transport;
+use crate::server::{Counts, Pace, Served, Service};
 use rustix::event::epoll;
 use rustix::time::Timespec;
+use rustls::ServerConfig;
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
-use std::io::{self, ErrorKind, Read, Write};
+use std::collections::BinaryHeap;
+use std::io::{self, ErrorKind};
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
 use threadcount_load::clock::{NANOS_PER_S, now_ns};
 
 const LISTENER: u64 = u64::MAX;
@@ -34,21 +39,17 @@ struct Due {
     place: usize,
     /// Which of the connections that used this place.
     generation: u64,
-}
-
-struct Connection {
-    stream: TcpStream,
-    unread: Vec<u8>,
-    /// The answers to come, in the order of the requests, whatever the order in which they become due.
-    replies: VecDeque<Reply>,
-    last_due_ns: u64,
-    generation: u64,
+    /// The HTTP/2 stream; 0 over HTTP/1.1.
+    stream: u32,
 }
 
 /// The epoll server.
 pub struct Paced<'a> {
     listener: &'a TcpListener,
     epoll: OwnedFd,
+    tls: Option<Arc<ServerConfig>>,
+    is_h2: bool,
+    answers: Answers,
     pace: Pace,
     reader: RequestReader,
     connections: Vec<Option<Connection>>,
@@ -61,11 +62,11 @@ pub struct Paced<'a> {
 }
 
 impl<'a> Paced<'a> {
-    /// A server of `listener` that keeps `pace` until `stop`.
+    /// A server of `listener` that does `service` until `stop`.
     ///
     /// # Errors
-    /// When the kernel has no descriptor left.
-    pub fn new(listener: &'a TcpListener, pace: Pace, stop: &StopSignal) -> io::Result<Self> {
+    /// When the kernel has no descriptor left, or no certificate can be made.
+    pub fn new(listener: &'a TcpListener, service: &Service, stop: &StopSignal) -> io::Result<Self> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         for (fd, id) in [(listener.as_raw_fd(), LISTENER), (stop.as_raw_fd(), STOP)] {
             // SAFETY: both descriptors are open for as long as the borrows of this call last.
@@ -78,14 +79,17 @@ impl<'a> Paced<'a> {
         Ok(Self {
             listener,
             epoll,
-            pace,
+            tls: tls_config(service.protocol)?,
+            is_h2: service.protocol.is_h2(),
+            answers: service.answers,
+            pace: service.pace.clone(),
             reader: RequestReader::default(),
             connections: Vec::new(),
             free: Vec::new(),
             accepted: 0,
             due: BinaryHeap::new(),
             ready: Vec::new(),
-            counts: Counts::default(),
+            counts: Counts::of(service),
         })
     }
 
@@ -130,50 +134,47 @@ impl<'a> Paced<'a> {
                 self.connections.push(None);
                 self.connections.len() - 1
             });
-            let ready = stream.set_nonblocking(true).and_then(|()| stream.set_nodelay(true)).and_then(|()| {
-                let data = epoll::EventData::new_u64(place as u64);
-                Ok(epoll::add(&self.epoll, &stream, data, epoll::EventFlags::IN)?)
-            });
-            if ready.is_err() {
-                self.free.push(place);
-                continue;
+            match self.connection(stream, place) {
+                Ok(connection) => {
+                    self.counts.opened();
+                    self.connections[place] = Some(connection);
+                }
+                Err(_) => self.free.push(place),
             }
-            self.counts.opened();
-            self.accepted += 1;
-            let generation = self.accepted;
-            self.connections[place] = Some(Connection {
-                stream,
-                unread: Vec::new(),
-                replies: VecDeque::new(),
-                last_due_ns: 0,
-                generation,
-            });
         }
+    }
+
+    fn connection(&mut self, stream: TcpStream, place: usize) -> io::Result<Connection> {
+        let transport = Transport::new(stream, self.tls.as_ref())?;
+        let data = epoll::EventData::new_u64(place as u64);
+        epoll::add(&self.epoll, &transport, data, epoll::EventFlags::IN)?;
+        self.accepted += 1;
+        Ok(Connection::new(transport, self.is_h2, self.accepted))
     }
 
     fn read(&mut self, place: usize, chunk: &mut [u8]) {
         let Some(connection) = &mut self.connections[place] else { return };
-        let read = match connection.stream.read(chunk) {
+        match connection.transport.read(chunk, &mut connection.unread) {
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => return,
-            Ok(0) | Err(_) => return self.close(place),
-            Ok(read) => read,
-        };
+            Ok(false) | Err(_) => return self.close(place),
+            Ok(true) => {}
+        }
         let came_ns = now_ns();
-        connection.unread.extend_from_slice(&chunk[..read]);
-        let mut used = 0;
-        while let Some((reply, length)) = self.reader.read(&connection.unread[used..]) {
-            used += length;
+        let Ok(requests) = connection.parse(&mut self.reader, &mut self.counts, came_ns) else {
+            self.counts.received(Reply::Refuse, came_ns);
+            return self.close(place);
+        };
+        let generation = connection.generation;
+        for Request { reply, stream } in requests {
             let arrival = self.counts.received(reply, came_ns);
             let own_ns = if reply == Reply::Refuse { came_ns } else { self.pace.due_ns(came_ns) };
-            let at_ns = own_ns.max(connection.last_due_ns);
-            connection.last_due_ns = at_ns;
-            connection.replies.push_back(reply);
-            self.due.push(Reverse(Due { at_ns, arrival, came_ns, place, generation: connection.generation }));
-            if reply.closes() {
-                break;
-            }
+            let at_ns = connection.in_turn(reply, own_ns);
+            self.due.push(Reverse(Due { at_ns, arrival, came_ns, place, generation, stream }));
         }
-        connection.unread.drain(..used);
+        // An acknowledgement must not wait for an answer.
+        if connection.flush().is_err() {
+            self.close(place);
+        }
     }
 
     /// Writes a few of the answers that are due, so that new requests do not wait for the rest.
@@ -185,7 +186,9 @@ impl<'a> Paced<'a> {
             self.due.pop();
             self.ready.push(due);
         }
-        for _ in 0..AT_ONCE {
+        // Who answers at once has nobody waiting behind a stall: the more go out together, the better.
+        let at_once = if self.pace.is_immediate() { usize::MAX } else { AT_ONCE };
+        for _ in 0..at_once {
             let Some(due) = self.ready.pop() else { return };
             self.answer(due, now);
         }
@@ -193,13 +196,21 @@ impl<'a> Paced<'a> {
 
     fn answer(&mut self, due: Due, now_ns: u64) {
         let connection = self.connections[due.place].as_mut().filter(|c| c.generation == due.generation);
-        let Some((connection, reply)) =
-            connection.and_then(|c| c.replies.pop_front().map(|reply| (c, reply)))
-        else {
+        let Some(connection) = connection else { return };
+        let Some(reply) = connection.stage(self.answers, due.stream) else {
+            if connection.flush().is_err() {
+                self.close(due.place);
+            }
             return;
         };
-        // The answer is far smaller than the socket's buffer: a short write means that nobody reads.
-        let written = connection.stream.write(reply.bytes()).is_ok_and(|n| n == reply.bytes().len());
+        // What goes to the same connection next goes with the same write.
+        let goes_on = self.pace.is_immediate()
+            && !reply.closes()
+            && self
+                .ready
+                .last()
+                .is_some_and(|next| (next.place, next.generation) == (due.place, due.generation));
+        let written = goes_on || connection.flush().is_ok();
         if written {
             self.counts.answered(reply, now_ns);
             self.counts.held(due.came_ns, threadcount_load::clock::now_ns());

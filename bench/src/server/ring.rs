@@ -1,9 +1,9 @@
 //! Answers at once over io_uring: one receive on its way for each connection, answer and next receive submitted
 //! together in batches, and a send that went well reports nothing.
 
-use crate::server::answer::{LONGEST_REQUEST, Reply, RequestReader};
+use crate::server::answer::{Answers, LONGEST_REQUEST, Reply, RequestReader};
 use crate::server::stop::StopSignal;
-use crate::server::{Counts, Served};
+use crate::server::{Counts, Served, Service};
 use io_uring::{IoUring, cqueue, opcode, squeue, types};
 use std::io;
 use std::net::{TcpListener, TcpStream};
@@ -29,6 +29,7 @@ pub struct Ring {
     connections: Vec<Option<Connection>>,
     waiting: Vec<squeue::Entry>,
     reader: RequestReader,
+    answers: Answers,
     counts: Counts,
 }
 
@@ -40,11 +41,11 @@ struct Connection {
 }
 
 impl Ring {
-    /// A ring that accepts from `listener` until `stop`.
+    /// A ring that accepts from `listener` until `stop`. Of `service` it keeps what can be kept at once and in the clear.
     ///
     /// # Errors
     /// When the kernel does not allow io_uring, or is too old for it (before 6.1).
-    pub fn new(listener: &TcpListener, stop: &StopSignal) -> io::Result<Self> {
+    pub fn new(listener: &TcpListener, service: &Service, stop: &StopSignal) -> io::Result<Self> {
         let ring = IoUring::builder()
             .setup_single_issuer()
             .setup_defer_taskrun()
@@ -56,7 +57,8 @@ impl Ring {
             connections: Vec::new(),
             waiting: Vec::new(),
             reader: RequestReader::default(),
-            counts: Counts::default(),
+            answers: service.answers,
+            counts: Counts::of(service),
         };
         let poll = opcode::PollAdd::new(types::Fd(stop.as_raw_fd()), libc::POLLIN as u32);
         server.waiting.push(poll.build().user_data(STOP));
@@ -127,7 +129,7 @@ impl Ring {
             used += length;
             self.counts.received(reply, now);
             self.counts.answered(reply, now);
-            self.waiting.push(send(fd, reply));
+            self.waiting.push(send(fd, reply, self.answers.bytes(reply)));
             if reply.closes() {
                 return;
             }
@@ -165,8 +167,7 @@ fn receive(fd: RawFd, connection: &mut Connection) -> squeue::Entry {
 /// `IORING_RECVSEND_POLL_FIRST` of `linux/io_uring.h`.
 pub const POLL_FIRST: u16 = 1;
 
-fn send(fd: RawFd, reply: Reply) -> squeue::Entry {
-    let bytes = reply.bytes();
+fn send(fd: RawFd, reply: Reply, bytes: &'static [u8]) -> squeue::Entry {
     let send = opcode::Send::new(types::Fd(fd), bytes.as_ptr(), bytes.len() as u32)
         .flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL)
         .build();

@@ -1,5 +1,7 @@
 //! Known answers of both servers, asked by a plain std client.
 
+mod protocols;
+
 use super::*;
 use crate::truth::{Delay, Stall};
 use std::io::{Read, Write};
@@ -17,12 +19,16 @@ enum Engine {
 
 /// Runs a server while `client` talks to it; returns what the server counted.
 fn serving(engine: Engine, pace: Pace, client: impl FnOnce(SocketAddr)) -> Served {
+    serve_in_background(engine, &Service { pace, ..Service::default() }, client)
+}
+
+fn serve_in_background(engine: Engine, service: &Service, client: impl FnOnce(SocketAddr)) -> Served {
     let listener = listen(0).unwrap();
     let stop = StopSignal::event().unwrap();
     thread::scope(|scope| {
         let served = scope.spawn(|| match engine {
-            Engine::Ring => ring::Ring::new(&listener, &stop).unwrap().serve().unwrap(),
-            Engine::Paced => paced::Paced::new(&listener, pace, &stop).unwrap().serve().unwrap(),
+            Engine::Ring => ring::Ring::new(&listener, service, &stop).unwrap().serve().unwrap(),
+            Engine::Paced => paced::Paced::new(&listener, service, &stop).unwrap().serve().unwrap(),
         });
         client(listener.local_addr().unwrap());
         stop.stop().unwrap();
@@ -32,7 +38,8 @@ fn serving(engine: Engine, pace: Pace, client: impl FnOnce(SocketAddr)) -> Serve
 
 /// The engines this kernel allows: containers often forbid io_uring.
 fn engines() -> Vec<Engine> {
-    let allowed = ring::Ring::new(&listen(0).unwrap(), &StopSignal::event().unwrap()).is_ok();
+    let allowed =
+        ring::Ring::new(&listen(0).unwrap(), &Service::default(), &StopSignal::event().unwrap()).is_ok();
     if allowed { vec![Engine::Paced, Engine::Ring] } else { vec![Engine::Paced] }
 }
 
@@ -80,6 +87,7 @@ fn each_request_on_a_connection_gets_the_13_bytes_and_is_counted() {
             }
         });
         assert_eq!((served.requests, served.answers, served.refused), (10, 10, 0));
+        assert_eq!(served.lateness_ms, None, "no rate was named");
         assert!(served.seconds > 0.0 && served.rate_per_s > 0.0);
     }
 }
@@ -180,4 +188,23 @@ fn an_answer_for_a_connection_that_is_gone_does_not_go_to_the_next_one() {
         expect_answer(&mut next);
         assert!(sent.elapsed() >= Duration::from_millis(100));
     });
+}
+
+#[test]
+fn a_longer_body_comes_whole_and_lateness_is_told_where_a_rate_was_named() {
+    let service =
+        Service { answers: answer::Answers::with_body(65_536), asked_rate: Some(100), ..Service::default() };
+    if !matches!(engines()[..], [_, Engine::Ring]) {
+        return;
+    }
+    let expected = service.answers.bytes(answer::Reply::Keep).len();
+    let served = serve_in_background(Engine::Ring, &service, |address| {
+        let mut stream = connect(address);
+        for _ in 0..3 {
+            stream.write_all(GET).unwrap();
+            stream.read_exact(&mut vec![0; expected]).unwrap();
+        }
+    });
+    assert_eq!(served.answers, 3);
+    assert!(served.lateness_ms.is_some());
 }

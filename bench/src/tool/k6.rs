@@ -1,5 +1,6 @@
 //! k6 with the smallest script there is. Its times begin when a virtual user is free, not when the request was due.
 
+use crate::protocol::Protocol;
 use crate::span;
 use crate::tool::{Call, Claim, Job, Load, Quantiles, Tool, VersionBy, unreadable};
 use serde::Deserialize;
@@ -27,7 +28,15 @@ impl Tool for K6 {
         VersionBy::Argument("version")
     }
 
+    /// It speaks HTTP/2 where TLS agrees on it, with one stream for each virtual user, which has a connection of its own.
+    fn speaks(&self, protocol: Protocol) -> bool {
+        protocol != Protocol::H2c
+    }
+
     fn call(&self, job: &Job) -> Option<Call> {
+        if job.condition.streams > 1 {
+            return None;
+        }
         let file = |name: &str| job.folder.join(name).display().to_string();
         let (script, summary) = (file("script.js"), file("summary.json"));
         let call = Call::of(&format!("run --quiet --no-usage-report --summary-export={summary} {script}"));
@@ -70,7 +79,7 @@ fn script_of(job: &Job) -> String {
     };
     format!(
         "import http from 'k6/http';\n\
-         export const options = {{\n  discardResponseBodies: true,\n  \
+         export const options = {{\n  discardResponseBodies: true,\n  insecureSkipTLSVerify: true,\n  \
          summaryTrendStats: ['p(50)', 'p(90)', 'p(95)', 'p(99)', 'p(99.9)', 'max'],\n  \
          scenarios: {{ main: {{ {scenario} }} }},\n}};\n\
          export default function () {{ http.get('{}'); }}\n",
@@ -81,7 +90,7 @@ fn script_of(job: &Job) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tool::{CLOSED, OPEN, job};
+    use crate::tool::{CLOSED, OPEN, job, job_over};
 
     #[test]
     fn its_summary_is_read_and_a_pass_of_the_failure_rate_is_a_failure() {
@@ -97,5 +106,14 @@ mod tests {
             script_of(&job(OPEN))
                 .contains("rate: 2000, timeUnit: '1s', duration: '20s', preAllocatedVUs: 500")
         );
+    }
+
+    #[test]
+    fn it_verifies_no_certificate_and_cannot_be_asked_for_streams() {
+        let over = |protocol, streams| K6.call(&job_over(protocol, streams, CLOSED));
+        let script = over(Protocol::H2Tls, 1).unwrap().files.remove(0).1;
+        assert!(script.contains("insecureSkipTLSVerify: true") && script.contains("https://127"), "{script}");
+        assert!(over(Protocol::H2Tls, 16).is_none());
+        assert!(!K6.speaks(Protocol::H2c) && K6.speaks(Protocol::Http1Tls));
     }
 }

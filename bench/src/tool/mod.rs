@@ -2,6 +2,8 @@
 
 pub mod ab;
 pub mod bare;
+pub mod condition;
+pub mod gcannon;
 pub mod h2load;
 pub mod hey;
 pub mod k6;
@@ -12,8 +14,10 @@ pub mod vegeta;
 pub mod wrk;
 pub mod wrk2;
 
+pub use condition::Condition;
 pub use toolbox::Toolbox;
 
+use crate::protocol::Protocol;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -81,6 +85,8 @@ impl Load {
 pub struct Job {
     /// What to send.
     pub load: Load,
+    /// Over what, and what else there is to say.
+    pub condition: Condition,
     /// Where to.
     pub url: String,
     /// Which call of this session it is, from 1; each may use source addresses of its own.
@@ -173,7 +179,12 @@ pub trait Tool {
     /// How it tells its version.
     fn version(&self) -> VersionBy;
 
-    /// How it is asked for this load; `None` when it cannot do that.
+    /// Can it speak this at all?
+    fn speaks(&self, protocol: Protocol) -> bool {
+        protocol == Protocol::Http1
+    }
+
+    /// How it is asked for this load, whose protocol it speaks; `None` when it cannot do that.
     fn call(&self, job: &Job) -> Option<Call>;
 
     /// A variant of another row that differs only in what it says.
@@ -201,6 +212,8 @@ pub enum VersionBy {
     Argument(&'static str),
     /// By the Go module's version in the program file (`go version -m`).
     GoModule(&'static str),
+    /// Not at all: it says so only while it sends.
+    Nothing,
 }
 
 /// Every tool, ours first.
@@ -209,9 +222,16 @@ pub fn all() -> Vec<Box<dyn Tool>> {
     vec![
         Box::new(threadcount::Threadcount::IoUring),
         Box::new(threadcount::Threadcount::Epoll),
+        Box::new(threadcount::Threadcount::Default),
+        Box::new(threadcount::Threadcount::Within1ms),
+        Box::new(threadcount::Threadcount::Within10ms),
         Box::new(bare::Bare::Closed),
+        Box::new(bare::Bare::Streams),
         Box::new(bare::Bare::Sleeping),
+        Box::new(bare::Bare::Within1ms),
+        Box::new(bare::Bare::Within10ms),
         Box::new(wrk::Wrk),
+        Box::new(gcannon::Gcannon),
         Box::new(wrk2::Wrk2),
         Box::new(h2load::H2load),
         Box::new(oha::Oha { corrects: false }),
@@ -242,7 +262,22 @@ fn unreadable(tool: &str, what: &str) -> String {
 
 #[cfg(test)]
 fn job(load: Load) -> Job {
-    Job { load, url: "http://127.0.0.1:8080/".to_owned(), number: 7, folder: PathBuf::from("/tmp/job") }
+    Job {
+        load,
+        condition: Condition::default(),
+        url: "http://127.0.0.1:8080/".to_owned(),
+        number: 7,
+        folder: PathBuf::from("/tmp/job"),
+    }
+}
+
+#[cfg(test)]
+fn job_over(protocol: Protocol, streams: u32, load: Load) -> Job {
+    Job {
+        condition: Condition { protocol, streams, ..Condition::default() },
+        url: format!("{}://127.0.0.1:8080/", protocol.scheme()),
+        ..job(load)
+    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! oha, with and without its `--latency-correction`.
 
+use crate::protocol::Protocol;
 use crate::span;
 use crate::tool::{Call, Claim, Job, Load, Quantiles, Tool, VersionBy, unreadable};
 use serde::Deserialize;
@@ -42,6 +43,10 @@ impl Tool for Oha {
         VersionBy::Argument("--version")
     }
 
+    fn speaks(&self, _: Protocol) -> bool {
+        true
+    }
+
     fn call(&self, job: &Job) -> Option<Call> {
         let rate = match job.load {
             Load::Closed { .. } if self.corrects => return None,
@@ -50,8 +55,14 @@ impl Tool for Oha {
             Load::Open { rate, .. } => format!("-q {rate}"),
         };
         let (connections, lasts) = (job.load.connections(), span::text(job.load.lasts()));
+        let tls = if job.condition.protocol.is_tls() { "--insecure" } else { "" };
+        let spoken = if job.condition.protocol.is_h2() {
+            format!("--http2 -p {}", job.condition.streams)
+        } else {
+            String::new()
+        };
         Some(Call::of(&format!(
-            "--no-tui --output-format json -c {connections} -z {lasts} {rate} {}",
+            "--no-tui --output-format json -c {connections} -z {lasts} {rate} {spoken} {tls} {}",
             job.url
         )))
     }
@@ -84,7 +95,7 @@ impl Tool for Oha {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tool::{CLOSED, OPEN, job};
+    use crate::tool::{CLOSED, OPEN, job, job_over};
 
     #[test]
     fn its_seconds_become_milliseconds_and_its_own_deadline_is_no_failure() {
@@ -100,5 +111,14 @@ mod tests {
         assert!(Oha { corrects: true }.call(&job(CLOSED)).is_none());
         let line = Oha { corrects: true }.call(&job(OPEN)).unwrap().args.join(" ");
         assert!(line.contains("-c 500 -z 20s -q 2000 --latency-correction"), "{line}");
+    }
+
+    #[test]
+    fn streams_are_its_parallel_requests_and_certificates_are_not_verified() {
+        let words =
+            |protocol| Oha { corrects: false }.call(&job_over(protocol, 16, CLOSED)).unwrap().args.join(" ");
+        assert!(words(Protocol::H2c).ends_with("-z 5s --http2 -p 16 http://127.0.0.1:8080/"));
+        assert!(words(Protocol::H2Tls).ends_with("-z 5s --http2 -p 16 --insecure https://127.0.0.1:8080/"));
+        assert!(words(Protocol::Http1Tls).ends_with("-z 5s --insecure https://127.0.0.1:8080/"));
     }
 }

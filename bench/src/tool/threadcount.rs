@@ -1,16 +1,23 @@
-//! Ours, with either driver.
+//! Ours: with either driver, with the one it chooses, and with a lateness it was allowed.
 
+use crate::protocol::Protocol;
 use crate::span;
 use crate::tool::{Call, Claim, Job, Load, Quantiles, Tool, VersionBy, unreadable};
 use threadcount_load::report::LoadReport;
 
-/// `threadcount load` with a driver.
+/// `threadcount load`.
 #[derive(Clone, Copy, Debug)]
 pub enum Threadcount {
     /// Over io_uring.
     IoUring,
     /// Over epoll.
     Epoll,
+    /// As it is without flags: what it chooses over TLS and HTTP/2.
+    Default,
+    /// An open loop that may send a millisecond late, so that it wakes less often.
+    Within1ms,
+    /// One that may send ten milliseconds late.
+    Within10ms,
 }
 
 impl Threadcount {
@@ -20,6 +27,12 @@ impl Threadcount {
     pub const IO_URING: &'static str = "threadcount (io_uring)";
     /// The name of the epoll row.
     pub const EPOLL: &'static str = "threadcount (epoll)";
+    /// The name of the row without a driver.
+    pub const DEFAULT: &'static str = "threadcount";
+    /// The name of the row that may be a millisecond late.
+    pub const WITHIN_1_MS: &'static str = "threadcount --lateness 1ms";
+    /// The name of the row that may be ten milliseconds late.
+    pub const WITHIN_10_MS: &'static str = "threadcount --lateness 10ms";
 }
 
 impl Tool for Threadcount {
@@ -27,6 +40,9 @@ impl Tool for Threadcount {
         match self {
             Self::IoUring => Self::IO_URING,
             Self::Epoll => Self::EPOLL,
+            Self::Default => Self::DEFAULT,
+            Self::Within1ms => Self::WITHIN_1_MS,
+            Self::Within10ms => Self::WITHIN_10_MS,
         }
     }
 
@@ -38,18 +54,41 @@ impl Tool for Threadcount {
         VersionBy::Argument("--version")
     }
 
+    fn speaks(&self, protocol: Protocol) -> bool {
+        // A driver of its own choice is all that TLS and HTTP/2 have.
+        match self {
+            Self::Default => true,
+            _ => protocol == Protocol::Http1,
+        }
+    }
+
     fn call(&self, job: &Job) -> Option<Call> {
-        let driver = match self {
-            Self::IoUring => "io_uring",
-            Self::Epoll => "epoll",
+        let own = match self {
+            Self::IoUring => "--driver io_uring",
+            Self::Epoll => "--driver epoll",
+            Self::Default => "",
+            Self::Within1ms => "--lateness 1ms",
+            Self::Within10ms => "--lateness 10ms",
         };
         let rate = match job.load {
+            Load::Closed { .. } if matches!(self, Self::Within1ms | Self::Within10ms) => return None,
             Load::Closed { .. } => String::new(),
             Load::Open { rate, .. } => format!("-r {rate}/s"),
         };
-        let (connections, lasts) = (job.load.connections(), span::text(job.load.lasts()));
+        let condition = job.condition;
+        let ends = condition.requests.map_or_else(
+            || format!("-d {}", span::text(job.load.lasts())),
+            |requests| format!("-n {requests}"),
+        );
+        let tls = if condition.protocol.is_tls() { "--insecure" } else { "" };
+        let spoken = match condition.protocol {
+            Protocol::Http1 => String::new(),
+            Protocol::Http1Tls => "--http1.1".to_owned(),
+            Protocol::H2c | Protocol::H2Tls => format!("--http2 --streams {}", condition.streams),
+        };
+        let (connections, threads) = (job.load.connections(), condition.threads);
         Some(Call::of(&format!(
-            "load {} -c {connections} -d {lasts} {rate} --threads 1 --driver {driver} --json",
+            "load {} -c {connections} {ends} {rate} {spoken} {tls} --threads {threads} {own} --json",
             job.url
         )))
     }
@@ -72,7 +111,7 @@ impl Tool for Threadcount {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tool::{CLOSED, OPEN, job};
+    use crate::tool::{CLOSED, Condition, OPEN, job, job_over};
 
     #[test]
     fn it_is_called_by_the_contract() {
@@ -91,5 +130,30 @@ mod tests {
         assert_eq!((claim.answers, claim.failed), (Some(200), Some(0)));
         assert_eq!((claim.times.p50, claim.times.max), (Some(0.296959), Some(97.058815)));
         assert_eq!(claim.send_lag_p99_ms, Some(18.333695));
+    }
+
+    #[test]
+    fn protocols_streams_and_lateness_are_flags() {
+        let words = |tool: Threadcount, job: Job| tool.call(&job).map(|call| call.args.join(" "));
+        assert_eq!(
+            words(Threadcount::Default, job_over(Protocol::H2Tls, 16, CLOSED)).unwrap(),
+            "load https://127.0.0.1:8080/ -c 64 -d 5s --http2 --streams 16 --insecure --threads 1 --json"
+        );
+        assert_eq!(
+            words(Threadcount::Default, job_over(Protocol::Http1Tls, 1, CLOSED)).unwrap(),
+            "load https://127.0.0.1:8080/ -c 64 -d 5s --http1.1 --insecure --threads 1 --json"
+        );
+        assert_eq!(
+            words(Threadcount::Within1ms, job(OPEN)).unwrap(),
+            "load http://127.0.0.1:8080/ -c 500 -d 20s -r 2000/s --threads 1 --lateness 1ms --json"
+        );
+        assert_eq!(words(Threadcount::Within1ms, job(CLOSED)), None, "a closed loop is never late");
+    }
+
+    #[test]
+    fn a_number_of_requests_takes_the_place_of_a_time() {
+        let condition = Condition { threads: 2, requests: Some(1_200), ..Condition::default() };
+        let call = Threadcount::Default.call(&Job { condition, ..job(CLOSED) }).unwrap();
+        assert_eq!(call.args.join(" "), "load http://127.0.0.1:8080/ -c 64 -n 1200 --threads 2 --json");
     }
 }

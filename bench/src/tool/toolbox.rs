@@ -60,6 +60,7 @@ impl Toolbox {
         let command = match tool.version() {
             VersionBy::Argument(argument) => Command::new(program).arg(argument).output(),
             VersionBy::GoModule(_) => Command::new("go").args(["version", "-m"]).arg(program).output(),
+            VersionBy::Nothing => return "version not known".to_owned(),
         };
         let Ok(output) = command else { return "version not known".to_owned() };
         let text = [output.stdout, output.stderr].concat();
@@ -67,6 +68,7 @@ impl Toolbox {
         let line = match tool.version() {
             VersionBy::Argument(_) => text.lines().map(str::trim).find(|line| !line.is_empty()).map(short),
             VersionBy::GoModule(module) => go_module(&text, module),
+            VersionBy::Nothing => None,
         };
         line.unwrap_or_else(|| "version not known".to_owned())
     }

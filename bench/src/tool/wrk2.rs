@@ -1,6 +1,10 @@
 //! wrk2: wrk with a constant rate and times from when a request was due. It has no package in any registry.
 
 use crate::tool::{Call, Claim, Job, Load, Tool, VersionBy, wrk};
+use std::time::Duration;
+
+/// How long it waits before it opens the next connection.
+const OPENING: Duration = Duration::from_millis(5);
 
 /// `wrk2 -R`, where somebody has built it.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +24,11 @@ impl Tool for Wrk2 {
     }
 
     fn call(&self, job: &Job) -> Option<Call> {
+        // It opens a connection every 5 ms: within a short load most of them would never be open.
+        let opening = OPENING * job.load.connections();
+        if matches!(job.load, Load::Closed { .. }) && opening * 2 > job.load.lasts() {
+            return None;
+        }
         // Without a rate it does not run; one that nobody reaches makes it a closed loop.
         let rate = match job.load {
             Load::Closed { .. } => 10_000_000,
@@ -56,5 +65,12 @@ mod tests {
     #[test]
     fn the_rate_is_the_total() {
         assert!(Wrk2.call(&job(OPEN)).unwrap().args.contains(&"-R2000".to_owned()));
+    }
+
+    #[test]
+    fn a_closed_loop_that_would_end_before_its_connections_are_open_is_not_asked_of_it() {
+        let closed =
+            |connections| Wrk2.call(&job(Load::Closed { connections, lasts: Duration::from_secs(2) }));
+        assert!(closed(64).is_some() && closed(1_000).is_none());
     }
 }

@@ -3,14 +3,16 @@
 use super::live::Live;
 use super::load_options::{AskedLoad, LoadOptions};
 use super::output::Output;
-use super::{FAILED, interrupt, stdout, summary};
+use super::{FAILED, interrupt, plan_flags, stdout, summary};
 use crate::workload::load_plan::load_plan;
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::process::ExitCode;
 use threadcount_load::outcome::{LoadOutcome, Second};
+use threadcount_load::plan::LoadPlan;
 use threadcount_load::report::LoadReport;
 use threadcount_load::run::{self, Control};
+use threadcount_load::{health, limits};
 
 /// Send requests to a URL and measure its answers
 ///
@@ -47,7 +49,8 @@ impl LoadCommand {
             return Err(miette!("--targets and a URL: give one of the two"));
         }
         let AskedLoad { origin, load } = self.options.load(&self.urls)?;
-        let plan = load_plan(&load, &origin).into_diagnostic()?;
+        let plan =
+            load_plan(&load, &origin).map_err(|error| miette!("{}", plan_flags::load_plan_error(&error)))?;
         let mut files = self.output.open()?;
         let stop = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
         let mut live = Live::new(&plan, self.output.quiet);
@@ -56,15 +59,28 @@ impl LoadCommand {
             files.second(second);
         };
         let control = Control { stop: &stop, on_second: &mut on_second };
-        let outcome = run::run(&plan, control).map_err(|error| miette!("{error}"))?;
+        limits::raise_descriptor_limit();
+        let outcome =
+            run::run(&plan, control).map_err(|error| miette!("{}", plan_flags::load_error(&error)))?;
         live.finish();
-        let report = LoadReport::new(&outcome, &plan);
+        let report = report(&outcome, &plan);
         let json = serde_json::to_string_pretty(&report).into_diagnostic()? + "\n";
         let shown = if self.output.json { json.clone() } else { summary::summary(&report, &outcome) };
         stdout::print(&shown).into_diagnostic().wrap_err("stdout cannot be written")?;
         files.write(&outcome, &json)?;
         Ok(exit_code(&outcome))
     }
+}
+
+/// The report with warnings that name flags.
+fn report(outcome: &LoadOutcome, plan: &LoadPlan) -> LoadReport {
+    let mut report = LoadReport::new(outcome, plan);
+    let health = health::judge(outcome, plan);
+    report.warnings = health.warnings.iter().map(plan_flags::warning).collect();
+    if let Some(own) = health.warnings.first().filter(|_| health.bottleneck) {
+        report.generator.why = Some(plan_flags::warning(own));
+    }
+    report
 }
 
 /// Nothing sent at all is no success either.

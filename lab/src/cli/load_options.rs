@@ -1,6 +1,7 @@
 //! How a load is asked for: the flags that `load` and `compare` share, and the load they make.
 
 use super::request_options::RequestOptions;
+use super::transport_options::{ResponseOptions, TransportOptions};
 use crate::host::own_cores;
 use crate::model::experiment::sending::{CONNECT_TIMEOUT, TIMEOUT};
 use crate::model::experiment::{LoadKind, LoadSpec, Sending, Shape};
@@ -23,6 +24,10 @@ pub struct LoadOptions {
     request: RequestOptions,
     #[command(flatten)]
     connection: ConnectionOptions,
+    #[command(flatten)]
+    transport: TransportOptions,
+    #[command(flatten)]
+    response: ResponseOptions,
 }
 
 /// A load, and the origin it goes to (`http://host:port`).
@@ -37,7 +42,7 @@ pub struct AskedLoad {
 #[command(next_help_heading = "How much")]
 struct PaceOptions {
     /// Connections. Without a rate each sends as soon as it has its answer (closed loop); with a rate this many
-    /// requests at most are on their way at once [default: 64; with a rate 64 or the rate, up to 1000]
+    /// requests at most are on their way at once [default: 64; with a rate those of two seconds, 64 to 4000]
     #[arg(short, long, value_name = "N", value_parser = parse::positive_u32, allow_negative_numbers = true)]
     connections: Option<NonZeroU32>,
     /// Send exactly N requests, e.g. 1_000_000 or 10k
@@ -49,7 +54,7 @@ struct PaceOptions {
     /// Requests per second in total, e.g. 5000, 10k/s or 300/min, whatever the answers do (open loop)
     #[arg(short, long, short_alias = 'R', value_name = "RATE", group = "schedule", value_parser = parse::rate, allow_negative_numbers = true)]
     rate: Option<f64>,
-    /// A rate that climbs, e.g. 100:5000:30s: from 100/s to 5000/s in 30 s
+    /// A rate that climbs, e.g. 0:5000:30s: from 0 to 5000/s in 30 s; one of the two may be 0
     #[arg(long, value_name = "FROM:TO:TIME", group = "schedule", value_parser = parse::ramp)]
     ramp: Option<Shape>,
     /// One rate after the other, e.g. 100:10s,500:10s
@@ -149,7 +154,7 @@ impl LoadOptions {
         if let Some(why) = own_cores::cannot_be_had(&cores) {
             return Err(miette!("--cores: {why}"));
         }
-        Ok(Sending {
+        let sending = Sending {
             arrivals: if self.pace.poisson { Arrivals::Poisson } else { Arrivals::Constant },
             seed: self.pace.seed,
             timeout_s: connection.timeout.unwrap_or(TIMEOUT).as_secs_f64(),
@@ -161,7 +166,9 @@ impl LoadOptions {
             threads: connection.threads,
             cores,
             driver: connection.driver.into(),
-        })
+            ..Sending::default()
+        };
+        Ok(self.response.apply(self.transport.apply(sending)))
     }
 }
 
@@ -176,11 +183,9 @@ impl PaceOptions {
         let connections = self.connections.map(NonZeroU32::get);
         match rates {
             None => LoadKind::Closed { clients: connections.unwrap_or(DEFAULT_CONNECTIONS) },
-            // With the requests of one second at once on their way it can wait for a server that stalls for a second
-            // without being late itself.
             Some((rate_per_s, highest)) => {
-                let room = (highest.min(1_000.0).ceil() as u32).max(DEFAULT_CONNECTIONS);
-                LoadKind::Open { rate_per_s, clients: connections.unwrap_or(room) }
+                let clients = connections.unwrap_or_else(|| LoadKind::connections_for(highest));
+                LoadKind::Open { rate_per_s, clients }
             }
         }
     }
@@ -249,20 +254,20 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_makes_it_an_open_loop_with_room_for_a_second_of_stalling() {
+    fn a_rate_makes_it_an_open_loop_with_connections_for_two_seconds_of_it() {
         let constant = plan("-r 300/s");
         let shape = RateShape::Constant { rate_per_s: 300.0 };
         assert_eq!(constant.pacing, Pacing::Open { shape, arrivals: Arrivals::Constant });
-        assert_eq!(constant.connections.get(), 300);
+        assert_eq!(constant.connections.get(), 600);
         assert_eq!(plan("-r 0.5 --poisson").connections.get(), 64);
-        assert_eq!(plan("-r 1M").connections.get(), 1_000);
+        assert_eq!(plan("-r 1M").connections.get(), 4_000);
         assert_eq!(plan("-R 1M -c 7").connections.get(), 7);
     }
 
     #[test]
     fn a_ramp_or_steps_last_as_long_as_they_were_written() {
         assert_eq!(plan("--ramp 100:500:30s").stop, Stop::Duration(Duration::from_secs(30)));
-        assert_eq!(plan("--ramp 100:500:30s").connections.get(), 500);
+        assert_eq!(plan("--ramp 100:500:30s").connections.get(), 1_000);
         assert_eq!(plan("--steps 100:10s,500:5s").stop, Stop::Duration(Duration::from_secs(15)));
         assert_eq!(plan("--steps 100:10s,500:5s -d 1m").stop, Stop::Duration(Duration::from_secs(60)));
     }
@@ -288,11 +293,46 @@ mod tests {
     }
 
     #[test]
+    fn addresses_tls_and_responses_are_taken_over() {
+        let with_tls = "--connect-to a:80:b:81 --resolve b:81:127.0.0.9 --expect-body regex:^ok --cookies --grace 2s \
+            --capture id=json:/id --log x.csv";
+        let full = plan(with_tls);
+        let rules: Vec<String> = full.resolve.iter().map(ToString::to_string).collect();
+        assert_eq!(rules, ["a:80:b:81", "b:81:127.0.0.9"]);
+        assert_eq!(full.expected_body.map(|check| check.to_string()).as_deref(), Some("regex:^ok"));
+        assert_eq!(full.captures.iter().map(ToString::to_string).collect::<Vec<_>>(), ["id=json:/id"]);
+        assert!(full.keep_cookies && full.log.is_some_and(|log| log.ends_with("x.csv")));
+        assert_eq!((full.grace, full.lateness), (Duration::from_secs(2), Duration::ZERO));
+        assert_eq!(plan("-r 5/s --lateness 1ms").lateness, Duration::from_millis(1));
+        let socket = plan("--unix-socket /run/x.sock").unix_socket;
+        assert_eq!(socket.as_deref(), Some(std::path::Path::new("/run/x.sock")));
+    }
+
+    #[test]
+    fn tls_flags_are_taken_over_and_the_key_may_be_beside_its_certificate() {
+        let url = ["https://127.0.0.1/".to_owned()];
+        let plan = |flags: &str| {
+            let words = std::iter::once("load").chain(flags.split_whitespace());
+            let AskedLoad { origin, load } = Flags::parse_from(words).options.load(&url).unwrap();
+            load_plan(&load, &origin).unwrap()
+        };
+        let full =
+            plan("--sni a.test --cacert a.pem --cacert b.pem --cert c.pem --key k.pem --no-tls-resumption");
+        assert_eq!((full.sni.as_deref(), full.tls.ca_files.len()), (Some("a.test"), 2));
+        assert!(!full.tls.resumption && full.tls.identity.is_some_and(|own| own.key.ends_with("k.pem")));
+        let short = plan("--cert c.pem");
+        assert!(short.tls.resumption && short.tls.identity.is_some_and(|own| own.key == own.certificate));
+    }
+
+    #[test]
     fn what_does_not_go_together_is_refused_with_the_names_of_the_flags() {
         for (flags, named) in [
             ("--poisson", "--rate"),
             ("-r 5 --ramp 1:2:3s", "--ramp"),
             ("--http1.1 --http2", "--http2"),
+            ("--lateness 1ms", "--rate"),
+            ("--key k.pem", "--cert"),
+            ("--unix-socket x --resolve a:80:1.2.3.4", "--resolve"),
             ("--http1.1 --streams 2", "--streams"),
             ("-d 10", "--duration <TIME>': it has no unit: write 10s"),
             ("-c 0", "--connections <N>': it must be at least 1"),

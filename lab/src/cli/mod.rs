@@ -12,12 +12,14 @@ mod live;
 mod load;
 mod load_options;
 mod output;
+mod plan_flags;
 mod progress;
 mod report;
 mod request_options;
 mod run;
 mod stdout;
 mod summary;
+mod transport_options;
 mod watch;
 
 use clap::{Parser, Subcommand};

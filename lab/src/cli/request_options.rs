@@ -8,7 +8,7 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use threadcount_load::request::{Header, RequestError, RequestSource, Target, vegeta};
 
-/// What each request says. `{rand:1:1000}` and `{seq:1}` stand for numbers in path, headers and body.
+/// What each request says. Path, headers and body may have placeholders in them.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "What is asked")]
 pub struct RequestOptions {
@@ -19,7 +19,7 @@ pub struct RequestOptions {
     #[arg(short = 'H', long = "header", value_name = "NAME: VALUE", value_parser = Header::parse)]
     headers: Vec<Header>,
     /// The body, or @FILE that holds it. In path, headers and body {rand:1:1000} stands for a random number, {seq:1}
-    /// for one that counts up
+    /// for one that counts up, {csv:FILE:COLUMN} for the next value of a CSV file, {capture:NAME} for a captured value
     #[arg(short = 'b', long, visible_alias = "body", value_name = "TEXT|@FILE")]
     data: Option<String>,
     /// Requests from a file in vegeta's format, instead of URLs

@@ -127,6 +127,7 @@ fn load(
         written => written.unwrap_or(default_name),
     };
     sending::check(fields, kind)?;
+    request::check_captures(fields, &asked)?;
     let tool = fields.read("tool", |node| tool::read(node, kind, &asked))?;
     let (runs, protocol) = self::rounds(fields, rounds)?;
     let truth = |key: &str| fields.read(key, |node| node.truth(key));
@@ -136,7 +137,7 @@ fn load(
         duration_s,
         more_requests: more.to_vec(),
         shape,
-        sending: sending::read(fields)?,
+        sending: sending::read(fields, shared.folder)?,
         runs,
         protocol,
         only_variants: only_variants.unwrap_or_default(),
@@ -268,11 +269,12 @@ fn only_one(fields: &Fields<'_>) -> Result<(), Fault> {
 }
 
 impl LoadKind {
-    /// Connections of an open load where nothing is written: enough for answers that take two seconds, within
-    /// 100 to 10,000.
+    /// Connections of an open load where none are written, on the command line and in a file: enough for responses
+    /// that take two seconds, from 64 to 4,000. More than that exceeds what servers accept by default (Tomcat: 8,192
+    /// for all of its clients) and the descriptors of many machines.
     #[must_use]
     pub fn connections_for(rate_per_s: f64) -> u32 {
-        (rate_per_s * 2.0).clamp(100.0, 10_000.0).ceil() as u32
+        (rate_per_s * 2.0).clamp(64.0, 4_000.0).ceil() as u32
     }
 
     /// `c400`, `r5000`, `ramp100-5000`, `capacity`, `jmh`.

@@ -1,5 +1,6 @@
 //! `request:` of a load, or of all of them: a path, a map, a list of both, or a file.
 
+use super::sending;
 use crate::model::experiment::{Body, RequestSpec};
 use crate::parse;
 use crate::parse::fault::Fault;
@@ -30,9 +31,28 @@ fn one(node: &Node, folder: &Path) -> Result<RequestSpec, Fault> {
         _ => from_map(node, folder)?,
     };
     // What only a whole request shows: placeholders, and a `Host` that is none.
-    let target = request.target(SOMEWHERE).and_then(|target| RequestSource::new(vec![target]));
-    target.map_err(|error| cannot_be_sent(node, &error))?;
-    Ok(request)
+    let target = request.target(SOMEWHERE).map(|target| target.with_files_in(folder));
+    let checked = target.and_then(|target| RequestSource::new(vec![target.clone()]).map(|_| target));
+    let target = checked.map_err(|error| cannot_be_sent(node, &error))?;
+    Ok(RequestSpec {
+        body: request.body.is_some().then(|| Body::of(target.body())),
+        ..RequestSpec::of(&target)
+    })
+}
+
+/// Each value that a request sends must be captured.
+pub(super) fn check_captures(fields: &Fields<'_>, asked: &[RequestSpec]) -> Result<(), Fault> {
+    let captured = fields.read("capture", sending::captures)?.unwrap_or_default();
+    let targets = asked.iter().filter_map(|request| request.target(SOMEWHERE).ok()).collect();
+    let Ok(source) = RequestSource::new(targets) else { return Ok(()) };
+    let unknown = source.captures_sent().find(|name| captured.iter().all(|capture| capture.name != *name));
+    let Some(name) = unknown else { return Ok(()) };
+    let span = fields.key_span("request").unwrap_or_else(|| fields.span.clone());
+    let message =
+        format!("a request sends `{{capture:{name}}}`, and `capture` does not say where it comes from");
+    Err(Fault::new(span, message, "sent by this load").help(format!(
+        "write `capture: ['{name}=header:X-Name']`, `{name}=regex:id=([0-9]+)` or `{name}=json:/id` beside it"
+    )))
 }
 
 fn from_map(node: &Node, folder: &Path) -> Result<RequestSpec, Fault> {

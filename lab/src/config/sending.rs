@@ -1,14 +1,19 @@
 //! The keys of a load that say how it is carried and what counts as an answer.
 
+mod connection;
+
+pub(super) use connection::captures;
+
 use crate::model::experiment::{LoadKind, Sending};
 use crate::parse;
 use crate::parse::fault::Fault;
 use crate::parse::fields::Fields;
 use crate::parse::yaml::Node;
 use std::num::NonZeroU32;
+use std::path::Path;
 use threadcount_load::plan::{Arrivals, DriverChoice, ProtocolChoice};
 
-pub(super) const KEYS: [&str; 11] = [
+pub(super) const KEYS: [&str; 25] = [
     "poisson",
     "seed",
     "timeout",
@@ -20,11 +25,25 @@ pub(super) const KEYS: [&str; 11] = [
     "threads",
     "cores",
     "driver",
+    "connect_to",
+    "resolve",
+    "unix_socket",
+    "sni",
+    "cacert",
+    "cert",
+    "key",
+    "tls_resumption",
+    "expect_body",
+    "capture",
+    "cookies",
+    "log",
+    "grace",
+    "lateness",
 ];
 
-/// All of them; what is not written is as usual.
-pub(super) fn read(fields: &Fields<'_>) -> Result<Sending, Fault> {
-    let usual = Sending::default();
+/// All of them; what is not written is as usual. Files are looked for in `folder`.
+pub(super) fn read(fields: &Fields<'_>, folder: &Path) -> Result<Sending, Fault> {
+    let usual = connection::read(fields, folder)?;
     let truth = |key: &str| fields.read(key, |node| node.truth(key));
     let seconds = |key: &str| fields.read(key, |node| node.positive_seconds(key));
     let number =
@@ -48,6 +67,7 @@ pub(super) fn read(fields: &Fields<'_>) -> Result<Sending, Fault> {
         threads: number("threads")?,
         cores: cores.unwrap_or_default().0,
         driver: fields.read("driver", driver)?.unwrap_or_default(),
+        ..usual
     })
 }
 
@@ -75,6 +95,7 @@ pub(super) fn check(fields: &Fields<'_>, kind: LoadKind) -> Result<(), Fault> {
         let message = "clients send when they have their answers, not at random".to_owned();
         return refused("poisson", message, "needs a rate", help);
     }
+    connection::check(fields, kind)?;
     if is_there("streams")
         && fields.get("http").is_some_and(|node| matches!(http(node), Ok(ProtocolChoice::Http1)))
     {
@@ -146,6 +167,7 @@ mod tests {
             threads: NonZeroU32::new(2),
             cores: vec![0, 1],
             driver: DriverChoice::Epoll,
+            ..Sending::default()
         };
         assert_eq!(load(all).unwrap().sending, expected);
         assert_eq!(load("clients: 1, duration: 1s, cores: [0, 3]").unwrap().sending.cores, [0, 3]);

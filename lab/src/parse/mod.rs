@@ -7,6 +7,7 @@ pub mod claim;
 mod cores;
 pub mod fault;
 pub(crate) mod fields;
+mod log_file;
 mod number;
 mod rate;
 mod status;
@@ -16,6 +17,7 @@ mod value;
 pub(crate) mod yaml;
 
 pub use cores::{Cores, cores};
+pub use log_file::log_file;
 pub use number::{count, figure, figure_unit, positive, positive_u32, share, split_number};
 pub use rate::{ramp, rate, steps};
 pub use status::expected_status;

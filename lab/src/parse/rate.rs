@@ -12,6 +12,14 @@ const HIGHEST_PER_S: f64 = 1e8;
 /// # Errors
 /// What to write instead.
 pub fn rate(text: &str) -> Result<f64, String> {
+    match rate_or_zero(text)? {
+        0.0 => Err("it must be above 0; for as fast as the server answers, leave the rate out".to_owned()),
+        rate_per_s => Ok(rate_per_s),
+    }
+}
+
+/// A rate, or zero: the end of a ramp.
+fn rate_or_zero(text: &str) -> Result<f64, String> {
     let wrong = || "write requests per second or per minute, e.g. 5000/s, 10k/s or 600/min".to_owned();
     let (amount, per_s) = match text.trim().split_once('/') {
         None => (text, 1.0),
@@ -20,16 +28,10 @@ pub fn rate(text: &str) -> Result<f64, String> {
         Some(_) => return Err(wrong()),
     };
     let rate_per_s = number(amount).ok_or_else(wrong)? / per_s;
-    if rate_per_s > HIGHEST_PER_S {
-        Err("it is more than 100M/s".to_owned())
-    } else if rate_per_s > 0.0 {
-        Ok(rate_per_s)
-    } else {
-        Err("it must be above 0; for as fast as the server answers, leave the rate out".to_owned())
-    }
+    if rate_per_s > HIGHEST_PER_S { Err("it is more than 100M/s".to_owned()) } else { Ok(rate_per_s) }
 }
 
-/// A straight line from one rate to another: `100:5000:30s`.
+/// A straight line from one rate to another: `100:5000:30s`. One of the two may be zero.
 ///
 /// # Errors
 /// What to write instead.
@@ -39,7 +41,11 @@ pub fn ramp(text: &str) -> Result<Shape, String> {
         return Err("write first rate, last rate and time, e.g. 100:5000:30s".to_owned());
     };
     let over_s = duration(over)?.as_secs_f64();
-    Ok(Shape::Ramp { from_per_s: rate(from)?, to_per_s: rate(to)?, over_s })
+    let (from_per_s, to_per_s) = (rate_or_zero(from)?, rate_or_zero(to)?);
+    if from_per_s == 0.0 && to_per_s == 0.0 {
+        return Err("one of its two rates must be above 0, e.g. 0:5000:30s".to_owned());
+    }
+    Ok(Shape::Ramp { from_per_s, to_per_s, over_s })
 }
 
 /// One rate after the other: `100:10s,500:10s`.
@@ -86,6 +92,10 @@ mod tests {
             ramp("100:5k:30s"),
             Ok(Shape::Ramp { from_per_s: 100.0, to_per_s: 5_000.0, over_s: 30.0 })
         );
+        assert_eq!(ramp("0:10:1s"), Ok(Shape::Ramp { from_per_s: 0.0, to_per_s: 10.0, over_s: 1.0 }));
+        assert_eq!(ramp("10/s:0:1s"), Ok(Shape::Ramp { from_per_s: 10.0, to_per_s: 0.0, over_s: 1.0 }));
+        assert!(ramp("0:0:1s").unwrap_err().contains("one of its two rates must be above 0"));
+        assert!(ramp("-1:10:1s").is_err());
         let step = |rate_per_s, lasts_s| ShapeStep { rate_per_s, lasts_s };
         assert_eq!(steps("100:10s, 500:5s"), Ok(Shape::Steps(vec![step(100.0, 10.0), step(500.0, 5.0)])));
         assert!(ramp("100:500").is_err());

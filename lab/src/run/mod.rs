@@ -29,6 +29,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
+use threadcount_load::limits;
 use threadcount_load::outcome::{LoadOutcome, Second};
 use threadcount_load::plan::{LoadPlan, Stop};
 use threadcount_load::run::{Control, LoadError};
@@ -147,7 +148,11 @@ impl Runner<'_> {
         let memory_before = server.native_memory();
 
         let plan = load_plan(load, &server.url)?;
-        let plan = LoadPlan { seed: round_seed(plan.seed, record.round), ..plan };
+        let plan = plan.with(|plan| {
+            plan.seed = round_seed(plan.seed, record.round);
+            // Each run has a log of its own.
+            plan.log = plan.log.take().and_then(|log| Some(folder.join(log.file_name()?)));
+        });
         self.warm_up(record, load, &plan, &mut server, watch)?;
 
         let window = match load.tool {
@@ -242,6 +247,7 @@ impl Runner<'_> {
                 }
             });
             let on_second = &mut |second: &Second| on_second(second, &stop);
+            limits::raise_descriptor_limit();
             let outcome = threadcount_load::run::run(plan, Control { stop: &stop, on_second });
             done.store(true, Ordering::Relaxed);
             outcome

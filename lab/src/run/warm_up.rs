@@ -54,11 +54,14 @@ impl Runner<'_> {
         if at_most_s <= 0.0 {
             return Ok(());
         }
-        let warming = LoadPlan {
-            stop: Stop::Duration(Duration::from_secs_f64(at_most_s)),
-            pacing: rising(plan.pacing.clone(), load.kind, at_most_s),
-            ..plan.clone()
-        };
+        let warming = plan.clone().with(|changed| {
+            changed.stop = Stop::Duration(Duration::from_secs_f64(at_most_s));
+            changed.pacing = rising(plan.pacing.clone(), load.kind, at_most_s);
+            changed.log = None;
+            if changed.pacing == Pacing::Closed {
+                changed.lateness = Duration::ZERO;
+            }
+        });
         let mut test = WarmUpTest::new(at_most_s, matches!(load.kind, LoadKind::Open { .. }));
         let mut tree = ProcessTree::of(server.pid());
         let mut before_ns = (now_ns(), tree.read().cpu_ns);

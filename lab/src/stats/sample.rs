@@ -3,7 +3,7 @@
 use crate::model::record::{Cost, Record, ServerFacts};
 use std::collections::BTreeMap;
 use threadcount_load::report::{
-    BytesReport, GeneratorReport, LoadReport, PlanReport, RateReport, RequestsReport,
+    BytesReport, ConnectionsReport, GeneratorReport, LoadReport, PlanReport, RateReport, RequestsReport,
 };
 use threadcount_load::times::TimesSummary;
 
@@ -107,6 +107,9 @@ fn load_report(rate: f64, ms: f64) -> LoadReport {
             connect_timeout_s: 10.0,
             request_timeout_s: 30.0,
             seed: 1,
+            lateness_s: 0.0,
+            grace_s: 0.0,
+            tls_resumption: None,
         },
         elapsed_s: 10.0,
         requests: RequestsReport {
@@ -126,10 +129,12 @@ fn load_report(rate: f64, ms: f64) -> LoadReport {
         status: BTreeMap::from([(200, requests)]),
         failures: BTreeMap::new(),
         bytes: BytesReport { sent: 0, received: 0 },
+        connections: ConnectionsReport::default(),
         generator: GeneratorReport {
             cpu_us_per_request: 10.0,
             cpu_share: 0.1,
             cpu_cores: 0.1,
+            own_lag_ms: None,
             send_lag_ms: None,
             loop_lag_ms: None,
             last_byte_seen_by: None,
@@ -139,5 +144,6 @@ fn load_report(rate: f64, ms: f64) -> LoadReport {
         cores_busy: vec![0.5, 0.3],
         warnings: Vec::new(),
         interrupted: false,
+        log: None,
     }
 }

@@ -4,7 +4,7 @@ use crate::model::experiment::{LoadKind, LoadSpec, Shape};
 use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
 use std::time::Duration;
-use threadcount_load::plan::{LoadPlan, Pacing, RateShape, Stop};
+use threadcount_load::plan::{LoadPlan, Pacing, PlanError, RateShape, Stop};
 use threadcount_load::request::{RequestError, RequestSource};
 
 /// Why a load cannot be sent.
@@ -13,6 +13,9 @@ pub enum LoadPlanError {
     /// The request is not one.
     #[error(transparent)]
     Request(#[from] RequestError),
+    /// Settings that do not go together.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
     /// Zero clients or requests, or no end.
     #[error("the load `{load}` has {what}")]
     Empty {
@@ -45,7 +48,14 @@ pub fn load_plan(load: &LoadSpec, url: &str) -> Result<LoadPlan, LoadPlanError> 
     let stop = stop(load).ok_or_else(|| empty("neither requests nor a duration"))?;
     let targets = load.all_requests().map(|request| request.target(url));
     let source = Arc::new(RequestSource::new(targets.collect::<Result<_, _>>()?)?);
-    Ok(load.sending.plan(source, pacing, connections, stop, load.keep_alive))
+    let plan = load.sending.plan(source, pacing, connections, stop, load.keep_alive);
+    // A closed loop sends nothing late.
+    let plan = match load.kind {
+        LoadKind::Capacity(_) => plan.with(|plan| plan.lateness = Duration::ZERO),
+        _ => plan,
+    };
+    plan.check()?;
+    Ok(plan)
 }
 
 /// The seed of a round: the variants of one round get the same random load, and each round another.
@@ -71,7 +81,13 @@ pub fn at_rate(
     let plan = load_plan(load, url)?;
     let connections = NonZeroU32::new(connections).unwrap_or(plan.connections);
     let seed = round_seed(plan.seed, round).wrapping_add(STEP_STRIDE.wrapping_mul(steps_before as u64));
-    Ok(LoadPlan { pacing: open(load, RateShape::Constant { rate_per_s }), connections, seed, ..plan })
+    Ok(plan.with(|changed| {
+        changed.pacing = open(load, RateShape::Constant { rate_per_s });
+        changed.connections = connections;
+        changed.seed = seed;
+        changed.lateness = Duration::from_secs_f64(load.sending.lateness_s);
+        changed.log = None;
+    }))
 }
 
 /// One request of a load, given up after a time.
@@ -80,7 +96,14 @@ pub fn at_rate(
 /// As [`load_plan`].
 pub fn one_request(load: &LoadSpec, url: &str, limit: Duration) -> Result<LoadPlan, LoadPlanError> {
     let one = Stop::Either(NonZeroU64::MIN, limit);
-    Ok(LoadPlan { connections: NonZeroU32::MIN, pacing: Pacing::Closed, stop: one, ..load_plan(load, url)? })
+    Ok(load_plan(load, url)?.with(|changed| {
+        changed.connections = NonZeroU32::MIN;
+        changed.pacing = Pacing::Closed;
+        changed.stop = one;
+        changed.log = None;
+        // It is closed, and nothing waits for it.
+        changed.lateness = Duration::ZERO;
+    }))
 }
 
 fn open(load: &LoadSpec, shape: RateShape) -> Pacing {

@@ -171,6 +171,9 @@ fn measured(is: &Character, clients: u32, sent: u64, seconds: f64) -> LoadReport
             connect_timeout_s: 10.0,
             request_timeout_s: 30.0,
             seed: 1,
+            lateness_s: 0.0,
+            grace_s: 0.0,
+            tls_resumption: None,
         },
         elapsed_s: seconds,
         requests: RequestsReport {
@@ -190,10 +193,12 @@ fn measured(is: &Character, clients: u32, sent: u64, seconds: f64) -> LoadReport
         status: BTreeMap::from([(200, sent)]),
         failures: BTreeMap::new(),
         bytes: BytesReport { sent: sent * 60, received: sent * 180 },
+        connections: Default::default(),
         generator: GeneratorReport {
             cpu_us_per_request: 6.1,
             cpu_share: is.rate * 6.1e-6,
             cpu_cores: is.rate * 6.1e-6,
+            own_lag_ms: None,
             send_lag_ms: Some(LagReport { p50: 0.01, p99: 0.08, max: 1.3 }),
             loop_lag_ms: None,
             last_byte_seen_by: None,
@@ -203,6 +208,7 @@ fn measured(is: &Character, clients: u32, sent: u64, seconds: f64) -> LoadReport
         cores_busy: vec![0.5, 0.3],
         warnings: Vec::new(),
         interrupted: false,
+        log: None,
     }
 }
 

@@ -4,10 +4,11 @@
 use super::{Chunk, Completion, Driver, Event, Slot, Wake};
 use crate::clock::{Nanos, now_ns};
 use crate::request::RenderedRequest;
+use crate::resolve::Endpoint;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::rc::Rc;
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
@@ -42,11 +43,11 @@ impl Driver for Burst {
     /// Never reached: what is sent within a burst is sent because it is due.
     const BATCH: usize = 1_000_000;
 
-    fn new(slots: u32, _: SocketAddr, _: bool) -> io::Result<Self> {
+    fn new(slots: u32, _: &[Endpoint], _: bool) -> io::Result<Self> {
         Ok(Self::until(0, slots, Rc::default()))
     }
 
-    fn connect(&mut self, slot: Slot, _: Option<IpAddr>) -> io::Result<()> {
+    fn connect(&mut self, slot: Slot, _: usize, _: Option<IpAddr>) -> io::Result<()> {
         self.came.push_back((slot, Event::Connected));
         Ok(())
     }
@@ -57,6 +58,16 @@ impl Driver for Burst {
         self.steps.borrow_mut().push(Step::Sent);
         self.waiting.push(slot);
         self.bytes_sent += 1;
+    }
+
+    fn write(&mut self, _: Slot, _: &[u8]) {}
+
+    fn out_of_order(&self, _: Slot) -> Option<u32> {
+        Some(0)
+    }
+
+    fn was_reset(&self, _: Slot) -> bool {
+        false
     }
 
     fn has_sent(&self, _: Slot) -> bool {

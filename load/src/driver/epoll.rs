@@ -6,6 +6,7 @@ use super::stamps::{self, CONTROL_BYTES, KernelClock, RealNanos};
 use super::{Chunk, Completion, Driver, Event, Slot, Wake, socket};
 use crate::clock::{NANOS_PER_S, Nanos, now_ns};
 use crate::request::RenderedRequest;
+use crate::resolve::Endpoint;
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll;
 use rustix::io::Errno;
@@ -16,7 +17,7 @@ use rustix::time::{
     timerfd_settime,
 };
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -34,7 +35,7 @@ pub(crate) struct Epoll {
     timer: OwnedFd,
     /// When the timer expires; `MAX` after it did.
     alarm_ns: Nanos,
-    server: SocketAddr,
+    endpoints: Vec<Endpoint>,
     sockets: Vec<Socket>,
     events: Vec<epoll::Event>,
     /// The next of `events` to look at.
@@ -71,7 +72,7 @@ impl Driver for Epoll {
     const NAME: &'static str = "epoll";
     const BATCH: usize = 1;
 
-    fn new(slots: u32, server: SocketAddr, stamps: bool) -> io::Result<Self> {
+    fn new(slots: u32, endpoints: &[Endpoint], stamps: bool) -> io::Result<Self> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let timer =
             timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC)?;
@@ -82,7 +83,7 @@ impl Driver for Epoll {
             epoll,
             timer,
             alarm_ns: Nanos::MAX,
-            server,
+            endpoints: endpoints.to_vec(),
             sockets: (0..slots).map(|_| Socket::default()).collect(),
             events: Vec::with_capacity(EVENTS),
             next_event: 0,
@@ -96,8 +97,9 @@ impl Driver for Epoll {
         })
     }
 
-    fn connect(&mut self, slot: Slot, source: Option<IpAddr>) -> io::Result<()> {
-        let fd = socket::open(self.server, source, SocketFlags::NONBLOCK)?;
+    fn connect(&mut self, slot: Slot, endpoint: usize, source: Option<IpAddr>) -> io::Result<()> {
+        let endpoint = &self.endpoints[endpoint];
+        let fd = socket::open(endpoint, source, SocketFlags::NONBLOCK)?;
         if self.kernel.is_some() {
             stamps::enable(&fd)?;
         }
@@ -106,9 +108,10 @@ impl Driver for Epoll {
         let data = epoll::EventData::new_u64(u64::from(socket.generation) << 32 | u64::from(slot));
         let both = epoll::EventFlags::IN | epoll::EventFlags::OUT;
         epoll::add(&self.epoll, &fd, data, both | epoll::EventFlags::RDHUP | epoll::EventFlags::ET)?;
-        socket.is_connecting = match rustix::net::connect(&fd, &self.server) {
+        socket.is_connecting = match socket::connect(&fd, endpoint) {
             Ok(()) => false,
             Err(Errno::INPROGRESS) => true,
+            // A Unix socket whose backlog is full.
             Err(errno) => return Err(errno.into()),
         };
         if socket.is_connecting {
@@ -132,6 +135,12 @@ impl Driver for Epoll {
         self.note_sending(slot);
     }
 
+    fn write(&mut self, slot: Slot, bytes: &[u8]) {
+        self.sockets[slot as usize].outgoing.write(bytes, true);
+        self.send_rest(slot);
+        self.note_sending(slot);
+    }
+
     fn has_sent(&self, slot: Slot) -> bool {
         self.sockets[slot as usize].outgoing.is_all_sent()
     }
@@ -139,6 +148,7 @@ impl Driver for Epoll {
     fn close(&mut self, slot: Slot) {
         let socket = &mut self.sockets[slot as usize];
         socket.fd = None;
+        socket.outgoing.forget_stream();
         let (connecting, sending) = (&mut socket.is_connecting, &mut socket.is_sending);
         self.under_way -= u32::from(std::mem::take(connecting)) + u32::from(std::mem::take(sending));
         if self.reading == Some(slot) {
@@ -196,6 +206,14 @@ impl Driver for Epoll {
                 return Some(Completion { slot, event, at_ns, stamp_ns });
             }
         }
+    }
+
+    fn out_of_order(&self, slot: Slot) -> Option<u32> {
+        stamps::out_of_order(self.sockets[slot as usize].fd.as_ref()?)
+    }
+
+    fn was_reset(&self, slot: Slot) -> bool {
+        self.sockets[slot as usize].fd.as_ref().is_some_and(stamps::was_reset)
     }
 
     fn bytes(&self, chunk: Chunk) -> &[u8] {
@@ -294,10 +312,12 @@ impl Epoll {
 
     fn send_rest(&mut self, slot: Slot) {
         let socket = &mut self.sockets[slot as usize];
-        while let (Some(fd), false) = (&socket.fd, socket.outgoing.is_all_sent()) {
+        while let (Some(fd), true) =
+            (&socket.fd, !socket.outgoing.is_all_sent() || socket.outgoing.take_queued())
+        {
             match send(fd, socket.outgoing.rest(), SendFlags::NOSIGNAL) {
                 Ok(count) => {
-                    socket.outgoing.advance(count as u32);
+                    socket.outgoing.advance(count);
                     self.bytes_sent += count as u64;
                 }
                 Err(Errno::AGAIN) => return,

@@ -15,8 +15,9 @@ pub(crate) mod uring;
 
 use crate::clock::Nanos;
 use crate::request::RenderedRequest;
+use crate::resolve::Endpoint;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 
 /// Which of a thread's connections, from 0.
 pub(crate) type Slot = u32;
@@ -61,7 +62,7 @@ pub(crate) struct Chunk {
     len: u32,
 }
 
-/// One thread's sockets to one server.
+/// One thread's sockets to the servers of a load.
 ///
 /// After [`close`](Driver::close) nothing of the old connection is ever reported, even if the slot is used again.
 pub(crate) trait Driver: Sized {
@@ -72,11 +73,12 @@ pub(crate) trait Driver: Sized {
     /// takes them all in one call, so the last one's stamp is early by the time the kernel takes for the others.
     const BATCH: usize;
 
-    /// A driver for this many slots. `stamps`: ask the kernel when it received what comes.
-    fn new(slots: u32, server: SocketAddr, stamps: bool) -> io::Result<Self>;
+    /// A driver for this many slots and these endpoints. `stamps`: ask the kernel when it received what comes.
+    fn new(slots: u32, endpoints: &[Endpoint], stamps: bool) -> io::Result<Self>;
 
-    /// Begins to connect a slot that has no connection; ends in [`Event::Connected`] or [`Event::Failed`].
-    fn connect(&mut self, slot: Slot, source: Option<IpAddr>) -> io::Result<()>;
+    /// Begins to connect a slot that has no connection to one of the endpoints; ends in [`Event::Connected`] or
+    /// [`Event::Failed`].
+    fn connect(&mut self, slot: Slot, endpoint: usize, source: Option<IpAddr>) -> io::Result<()>;
 
     /// Keeps a request for [`send`](Driver::send), which may be called again on another connection of the slot.
     ///
@@ -86,6 +88,10 @@ pub(crate) trait Driver: Sized {
 
     /// Sends the kept request over the slot's connection. It may leave only with the next `submit` or `wait`.
     fn send(&mut self, slot: Slot);
+
+    /// Sends bytes over the slot's connection, after those of the writes before it. They may leave only with the next
+    /// `submit` or `wait`.
+    fn write(&mut self, slot: Slot, bytes: &[u8]);
 
     /// Did all bytes of the kept request leave? Where not, an answer to it came too early and its connection cannot
     /// carry another request.
@@ -103,6 +109,14 @@ pub(crate) trait Driver: Sized {
 
     /// The next thing that happened, if any.
     fn next(&mut self) -> Option<Completion>;
+
+    /// How many segments came out of order over the slot's connection so far (`tcpi_rcv_ooopack`, Linux 5.4); `None`: not
+    /// known.
+    fn out_of_order(&self, slot: Slot) -> Option<u32>;
+
+    /// Did the server reset the slot's connection, after whatever else it said? It does so where it closed the connection
+    /// without having read what was sent to it.
+    fn was_reset(&self, slot: Slot) -> bool;
 
     /// The bytes of a completion.
     fn bytes(&self, chunk: Chunk) -> &[u8];

@@ -1,4 +1,4 @@
-//! The bytes of one slot's request while the kernel may still read them.
+//! The bytes that one slot sends, while the kernel may still read them.
 
 use crate::request::RenderedRequest;
 
@@ -7,15 +7,27 @@ use crate::request::RenderedRequest;
 pub(super) struct Outgoing {
     /// The bytes: those of a static request, or those of `copy`.
     start: *const u8,
-    len: u32,
-    sent: u32,
+    len: usize,
+    sent: usize,
     is_static: bool,
     copy: Vec<u8>,
+    /// Bytes that leave after those.
+    queued: Vec<u8>,
+    /// They are a piece of a stream, which is lost with its connection, and not a request, which may go over another one.
+    is_stream: bool,
 }
 
 impl Default for Outgoing {
     fn default() -> Self {
-        Self { start: std::ptr::null(), len: 0, sent: 0, is_static: true, copy: Vec::new() }
+        Self {
+            start: std::ptr::null(),
+            len: 0,
+            sent: 0,
+            is_static: true,
+            copy: Vec::new(),
+            queued: Vec::new(),
+            is_stream: false,
+        }
     }
 }
 
@@ -33,14 +45,49 @@ impl Outgoing {
             self.copy.extend_from_slice(request.bytes);
             self.copy.as_ptr()
         };
-        self.len = request.bytes.len() as u32;
+        self.len = request.bytes.len();
         self.sent = 0;
+        self.is_stream = false;
+    }
+
+    /// Adds bytes behind those that have not left. `is_idle`: the kernel reads none of them now.
+    pub(super) fn write(&mut self, bytes: &[u8], is_idle: bool) {
+        self.queued.extend_from_slice(bytes);
+        if is_idle && self.is_all_sent() {
+            self.take_queued();
+        }
+    }
+
+    /// Goes on with the queued bytes, once all before them have left. False: there are none.
+    pub(super) fn take_queued(&mut self) -> bool {
+        if self.queued.is_empty() {
+            return false;
+        }
+        std::mem::swap(&mut self.copy, &mut self.queued);
+        self.queued.clear();
+        (self.is_static, self.is_stream) = (false, true);
+        (self.start, self.len, self.sent) = (self.copy.as_ptr(), self.copy.len(), 0);
+        true
+    }
+
+    /// The connection is gone, and with it what belonged to its stream.
+    pub(super) fn forget_stream(&mut self) {
+        self.queued.clear();
+        if self.is_stream {
+            (self.start, self.len, self.sent) = (std::ptr::null(), 0, 0);
+        }
     }
 
     /// Leaves the bytes where they are to a kernel that may still read them: gives those away, which must be kept until it
     /// is done, and goes on with a copy.
     pub(super) fn leave_to_kernel(&mut self) -> Self {
-        let mut own = Self { len: self.len, sent: self.sent, is_static: self.is_static, ..Self::default() };
+        let mut own = Self {
+            len: self.len,
+            sent: self.sent,
+            is_static: self.is_static,
+            is_stream: self.is_stream,
+            ..Self::default()
+        };
         own.copy.clone_from(&self.copy);
         own.start = if self.is_static { self.start } else { own.copy.as_ptr() };
         std::mem::replace(self, own)
@@ -57,13 +104,11 @@ impl Outgoing {
             return &[];
         }
         // SAFETY: `start` points at `len` bytes that live as long as `self` (see `keep`), and `sent <= len`.
-        unsafe {
-            std::slice::from_raw_parts(self.start.add(self.sent as usize), (self.len - self.sent) as usize)
-        }
+        unsafe { std::slice::from_raw_parts(self.start.add(self.sent), self.len - self.sent) }
     }
 
     /// `count` more bytes have left.
-    pub(super) fn advance(&mut self, count: u32) {
+    pub(super) fn advance(&mut self, count: usize) {
         self.sent = self.len.min(self.sent + count);
     }
 

@@ -34,6 +34,39 @@ pub(super) fn enable(socket: impl AsFd) -> io::Result<()> {
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// Where `tcpi_rcv_ooopack` lies in `struct tcp_info` (linux/tcp.h, since Linux 5.4), which libc's binding ends before.
+const OUT_OF_ORDER_AT: usize = 224;
+
+/// How many segments came out of order over a connection so far; `None` where the kernel does not count them.
+///
+/// A stamp is that of the last segment by its place in the stream. Where an earlier segment came later, what was received was
+/// not complete at that moment.
+pub(super) fn out_of_order(socket: impl AsFd) -> Option<u32> {
+    let mut info = [0_u8; OUT_OF_ORDER_AT + size_of::<u32>()];
+    let mut len = info.len() as libc::socklen_t;
+    // SAFETY: the kernel writes at most `len` bytes and says how many it wrote.
+    let done = unsafe {
+        libc::getsockopt(
+            socket.as_fd().as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            info.as_mut_ptr().cast(),
+            &raw mut len,
+        )
+    };
+    let count = info.get(OUT_OF_ORDER_AT..len as usize)?.try_into().ok()?;
+    (done == 0).then(|| u32::from_ne_bytes(count))
+}
+
+/// Did the other side reset the connection? Asking takes the error away.
+pub(super) fn was_reset(socket: impl AsFd) -> bool {
+    use rustix::io::Errno;
+    matches!(
+        rustix::net::sockopt::socket_error(socket),
+        Ok(Err(Errno::PIPE | Errno::CONNRESET)) | Err(Errno::PIPE | Errno::CONNRESET)
+    )
+}
+
 /// Does this kernel know the option? Whether stamps really come is seen when answers do.
 pub(super) fn are_known() -> bool {
     socket(AddressFamily::INET, SocketType::STREAM, None).is_ok_and(|probe| enable(&probe).is_ok())

@@ -2,6 +2,7 @@
 
 use super::{Completion, Driver, Event, Wake, epoll::Epoll, uring::Uring};
 use crate::clock::{NANOS_PER_S, Nanos, now_ns};
+use crate::resolve::Endpoint;
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
@@ -15,14 +16,14 @@ const CLOCKS_NS: Nanos = 2_000;
 /// A driver with one connection and the server's side of it; `None` where this machine does not allow the driver.
 fn connected<D: Driver>() -> Option<(D, TcpStream)> {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let mut driver = match D::new(1, listener.local_addr().unwrap(), true) {
+    let mut driver = match D::new(1, &[Endpoint::Tcp(listener.local_addr().unwrap())], true) {
         Ok(driver) => driver,
         Err(error) => {
             eprintln!("{} is not allowed here ({error}): not tested", D::NAME);
             return None;
         }
     };
-    driver.connect(0, None).unwrap();
+    driver.connect(0, 0, None).unwrap();
     // A connection under way ends the wait, however long it may last.
     let completion = next(&mut driver, now_ns() + HOUR_NS);
     assert!(matches!(completion.event, Event::Connected), "{completion:?}");

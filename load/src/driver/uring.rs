@@ -11,11 +11,12 @@ use super::stamps::{self, CONTROL_BYTES, KernelClock};
 use super::{Chunk, Completion, Driver, Event, Slot, Wake};
 use crate::clock::{self, NANOS_PER_S, Nanos};
 use crate::request::RenderedRequest;
+use crate::resolve::Endpoint;
 use io_uring::types::{Fd, TimeoutFlags, Timespec};
 use io_uring::{EnterFlags, IoUring, cqueue, opcode, squeue};
 use rustix::net::{Shutdown, SocketFlags, shutdown};
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 /// Entries of the submission queue; a fuller round is submitted in parts.
@@ -25,6 +26,9 @@ const COMPLETIONS: u32 = 32 * 1024;
 /// A static request up to this size is sent without a completion: it fits into the buffer of a socket that has nothing else
 /// to send, so that it has always left before its answer can come.
 const SILENT_BYTES: usize = 16 * 1024;
+
+/// Most bytes of one send (MAX_RW_COUNT in linux/fs.h is a page below 2 GiB).
+const MOST_PER_SEND: usize = 1 << 30;
 
 /// How many completions end a sleep before its time. With more than ever come, the kernel would go on receiving a burst of
 /// answers past the moment at which the next request is due.
@@ -38,9 +42,9 @@ pub(crate) struct Uring {
     ring: IoUring,
     buffers: Buffers,
     sockets: Vec<Socket>,
-    server: SocketAddr,
-    /// The same as the kernel reads it.
-    raw_server: Box<RawAddress>,
+    endpoints: Vec<Endpoint>,
+    /// The same as the kernel reads them.
+    addresses: Vec<RawAddress>,
     /// Copies of requests that the kernel may still be sending over connections that were closed.
     retired: Vec<(u64, Outgoing)>,
     /// Sockets to be closed when what was queued for them has been submitted: until then their numbers must not name others.
@@ -74,6 +78,8 @@ struct Stamped {
 
 /// What the kernel writes in front of the bytes of a receive with control data (`io_uring_recvmsg_out`).
 const HEAD_BYTES: usize = 16;
+/// Where that says how many bytes of control data there are (`controllen`).
+const CONTROL_LENGTH_AT: usize = 4;
 /// Where the bytes begin in such a buffer.
 const STAMPED_FROM: usize = HEAD_BYTES + CONTROL_BYTES;
 
@@ -113,7 +119,7 @@ impl Driver for Uring {
     const NAME: &'static str = "io_uring";
     const BATCH: usize = 32;
 
-    fn new(slots: u32, server: SocketAddr, stamps: bool) -> io::Result<Self> {
+    fn new(slots: u32, endpoints: &[Endpoint], stamps: bool) -> io::Result<Self> {
         let ring = set_up(slots)?;
         let buffers = Buffers::register(&ring, slots)?;
         // A moment that is long past: a kernel that cannot do it says so.
@@ -125,8 +131,8 @@ impl Driver for Uring {
             ring,
             buffers,
             sockets: (0..slots).map(|_| Socket::default()).collect(),
-            server,
-            raw_server: Box::new(RawAddress::new(server)),
+            endpoints: endpoints.to_vec(),
+            addresses: endpoints.iter().map(RawAddress::new).collect::<io::Result<_>>()?,
             retired: Vec::new(),
             closing: Vec::with_capacity(slots as usize),
             alarm_ns: Nanos::MAX,
@@ -138,13 +144,13 @@ impl Driver for Uring {
         })
     }
 
-    fn connect(&mut self, slot: Slot, source: Option<IpAddr>) -> io::Result<()> {
+    fn connect(&mut self, slot: Slot, endpoint: usize, source: Option<IpAddr>) -> io::Result<()> {
         // Blocking: io_uring would take O_NONBLOCK for the wish to be told instead of to wait.
-        let fd = socket::open(self.server, source, SocketFlags::empty())?;
+        let fd = socket::open(&self.endpoints[endpoint], source, SocketFlags::empty())?;
         if self.stamped.is_some() {
             stamps::enable(&fd)?;
         }
-        let (address, len) = self.raw_server.as_raw();
+        let (address, len) = self.addresses[endpoint].as_raw();
         let connect = opcode::Connect::new(Fd(fd.as_raw_fd()), address, len).build();
         let socket = &mut self.sockets[slot as usize];
         socket.generation = socket.generation.wrapping_add(1);
@@ -168,6 +174,14 @@ impl Driver for Uring {
         self.push_send(slot);
     }
 
+    fn write(&mut self, slot: Slot, bytes: &[u8]) {
+        let socket = &mut self.sockets[slot as usize];
+        socket.outgoing.write(bytes, !socket.is_sending);
+        if !socket.is_sending {
+            self.push_send(slot);
+        }
+    }
+
     fn has_sent(&self, slot: Slot) -> bool {
         !self.sockets[slot as usize].is_sending
     }
@@ -180,6 +194,7 @@ impl Driver for Uring {
             let user_data = socket.user_data(slot, Action::Send);
             self.retired.push((user_data, socket.outgoing.leave_to_kernel()));
         }
+        socket.outgoing.forget_stream();
         // The ring's receive holds the socket open: only this makes it complete. It fails when the server was faster.
         let _ = shutdown(&fd, Shutdown::Both);
         self.closing.push(fd);
@@ -225,6 +240,14 @@ impl Driver for Uring {
         }
     }
 
+    fn out_of_order(&self, slot: Slot) -> Option<u32> {
+        stamps::out_of_order(self.sockets[slot as usize].fd.as_ref()?)
+    }
+
+    fn was_reset(&self, slot: Slot) -> bool {
+        self.sockets[slot as usize].fd.as_ref().is_some_and(stamps::was_reset)
+    }
+
     fn bytes(&self, chunk: Chunk) -> &[u8] {
         self.buffers.bytes(chunk.buffer, self.bytes_from(), chunk.len as usize)
     }
@@ -252,8 +275,12 @@ impl Uring {
 
     fn stamp_of(&self, event: Event) -> Option<Nanos> {
         let (Event::Received(chunk), Some(stamped)) = (event, &self.stamped) else { return None };
-        let stamp = stamps::stamp_in(self.buffers.bytes(chunk.buffer, HEAD_BYTES, CONTROL_BYTES))?;
-        stamped.clock.ours(stamp, self.seen_ns)
+        // A receive without a stamp leaves what was in the buffer before: the kernel says how much it wrote.
+        let head = self.buffers.bytes(chunk.buffer, 0, HEAD_BYTES);
+        let written =
+            u32::from_ne_bytes(head.get(CONTROL_LENGTH_AT..CONTROL_LENGTH_AT + 4)?.try_into().ok()?);
+        let control = self.buffers.bytes(chunk.buffer, HEAD_BYTES, (written as usize).min(CONTROL_BYTES));
+        stamped.clock.ours(stamps::stamp_in(control)?, self.seen_ns)
     }
 
     fn enter(&mut self, at_least: usize) -> io::Result<usize> {
@@ -299,7 +326,8 @@ impl Uring {
         let socket = &mut self.sockets[slot as usize];
         let Some(fd) = &socket.fd else { return };
         let rest = socket.outgoing.rest();
-        let len = rest.len() as u32;
+        // The kernel takes at most this much in one call; the completion sends the rest.
+        let len = rest.len().min(MOST_PER_SEND) as u32;
         let send = opcode::Send::new(Fd(fd.as_raw_fd()), rest.as_ptr(), len);
         let send = send.flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL).build();
         let entry = if socket.outgoing.is_static() && rest.len() <= SILENT_BYTES {
@@ -383,8 +411,8 @@ impl Uring {
         match result {
             0.. => {
                 self.bytes_sent += result as u64;
-                socket.outgoing.advance(result as u32);
-                if !socket.outgoing.is_all_sent() {
+                socket.outgoing.advance(result as usize);
+                if !socket.outgoing.is_all_sent() || socket.outgoing.take_queued() {
                     self.push_send(slot);
                 }
                 None

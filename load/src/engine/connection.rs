@@ -1,45 +1,63 @@
-//! One connection's state between two events.
+//! One connection's state between two events, and the requests on its streams.
 
+use crate::clock::Nanos;
+use crate::driver::Slot;
+use crate::failure::FailureCause;
 use crate::http1::ResponseParser;
 use crate::recorder::Exchange;
+use crate::secure::Session;
+use bytes::Bytes;
 
-/// What a slot is doing.
+/// How soon after a request was sent the server must have closed its connection for the two to have crossed, beside the time
+/// of a connect (which has a round trip in it).
+const CROSSING_NS: Nanos = 10_000_000;
+/// The same where the server's reset shows that it never read the request: then only a stall is excluded.
+const CROSSING_UNREAD_NS: Nanos = 250_000_000;
+
+/// What a slot's connection is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// It has no connection.
+    /// There is none.
     Closed,
-    /// Being established; with a request that waits for it, or in advance of any.
+    /// Being established, TLS and HTTP/2 included; for a request that waits for it, or in advance of any.
     Opening,
     /// It failed to connect and waits before it tries again.
     Resting,
-    /// Established, with no request.
-    Free,
-    /// Established, with a request that leaves with the next flush.
-    Queued,
-    /// Its request was sent and is not answered.
-    Busy,
+    /// Established; its streams say more.
+    Open,
+    /// Established, and closed as soon as its requests have ended: it takes no new ones.
+    Draining,
 }
 
-/// One slot: at most one connection and at most one request.
-#[derive(Debug)]
+/// One slot: at most one connection.
 pub(super) struct Connection {
     pub state: State,
+    /// The HTTP/1.1 response that is being read.
     pub parser: ResponseParser,
-    /// The times of the request it has; meaningless when it has none.
-    pub exchange: Exchange,
-    /// While `Opening`: does a request wait for it?
-    pub has_request: bool,
-    /// The request may be sent again on a fresh connection (RFC 9110 section 9.2.2).
-    pub is_idempotent: bool,
-    pub is_head: bool,
-    /// The request was sent again; a second time is not granted.
-    pub was_resent: bool,
-    /// The connection has carried an answer, so that the server may have closed it as idle.
+    /// TLS and HTTP/2, where they are spoken.
+    pub session: Option<Box<Session>>,
+    /// Requests on its streams.
+    pub busy: u32,
+    /// How many streams may have a request: 1 over HTTP/1.1.
+    pub streams: u32,
+    /// Those of its requests that wait for it to be opened.
+    pub waiting: u32,
+    /// Why it could not be opened in advance.
+    pub refused: Option<FailureCause>,
+    /// The connection has carried a response, so that the server may have closed it as idle.
     pub is_reused: bool,
-    /// Bytes came while there was no request; the slot's next request answers for them.
+    /// Bytes came while there was no request; the slot's next request fails for them.
     pub has_unasked_bytes: bool,
     /// Connects that failed in a row.
     pub refusals: u8,
+    /// When connecting began.
+    pub connecting_ns: Nanos,
+    /// When it was closed.
+    pub closed_ns: Nanos,
+    /// When bytes came last.
+    pub received_ns: Nanos,
+    /// Segments that had come out of order when it was asked last.
+    pub out_of_order: u32,
 }
 
 impl Connection {
@@ -47,26 +65,122 @@ impl Connection {
         Self {
             state: State::Closed,
             parser: ResponseParser::new(),
-            exchange: Exchange { due_ns: 0, sent_ns: 0 },
-            has_request: false,
-            is_idempotent: false,
-            is_head: false,
-            was_resent: false,
+            session: None,
+            busy: 0,
+            streams: 1,
+            waiting: 0,
+            refused: None,
             is_reused: false,
             has_unasked_bytes: false,
             refusals: 0,
+            connecting_ns: 0,
+            closed_ns: 0,
+            received_ns: 0,
+            out_of_order: 0,
         }
     }
 
-    /// Does it have a request that was begun and has not ended?
-    pub(super) fn is_in_flight(&self) -> bool {
-        matches!(self.state, State::Busy | State::Queued)
-            || (self.state == State::Opening && self.has_request)
+    pub(super) fn is_http2(&self) -> bool {
+        self.session.as_ref().is_some_and(|session| session.is_http2())
+    }
+}
+
+/// A stream's number over all connections: its slot times the streams of each connection, plus its number there.
+pub(super) type Place = u32;
+
+/// Which connection, and which of its streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Width(u32);
+
+impl Width {
+    /// So many streams on each connection.
+    pub(super) fn new(streams: u32) -> Self {
+        Self(streams.max(1))
     }
 
-    /// May its request be sent again because the server closed the connection before it saw the request? Only a
-    /// connection that was already used can have been closed as idle (RFC 9112 section 9.3.1).
-    pub(super) fn may_resend(&self) -> bool {
-        self.is_reused && self.is_idempotent && !self.was_resent && !self.parser.has_begun()
+    pub(super) fn streams(self) -> u32 {
+        self.0
+    }
+
+    pub(super) fn place(self, slot: Slot, stream: u32) -> Place {
+        slot * self.0 + stream
+    }
+
+    pub(super) fn slot(self, place: Place) -> Slot {
+        // Nearly all loads have one stream per connection, and a division costs more than a comparison.
+        if self.0 == 1 { place } else { place / self.0 }
+    }
+
+    pub(super) fn stream(self, place: Place) -> u32 {
+        if self.0 == 1 { 0 } else { place % self.0 }
+    }
+}
+
+/// What a stream is doing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum StreamState {
+    /// It has no request; or there is no such stream now.
+    #[default]
+    Idle,
+    /// Its request waits for the connection to be opened.
+    Waiting,
+    /// Its request leaves with the next flush.
+    Queued,
+    /// Its request was sent and has not ended.
+    Busy,
+}
+
+/// A request as TLS or HTTP/2 sends it, made when it is known what is spoken. It stays the same when it is sent again.
+#[derive(Default)]
+pub(super) enum Rendered {
+    #[default]
+    Not,
+    Http1,
+    Http2(http::Request<Bytes>),
+}
+
+/// One stream: at most one request at a time.
+pub(super) struct Stream {
+    pub state: StreamState,
+    /// The times of its request; meaningless where there is none.
+    pub exchange: Exchange,
+    /// Which request of the load it is.
+    pub number: u64,
+    pub rendered: Rendered,
+    /// The bytes of `Rendered::Http1`.
+    pub http1: Vec<u8>,
+    /// The request may be sent again on a fresh connection (RFC 9110 section 9.2.2).
+    pub is_idempotent: bool,
+    pub is_head: bool,
+    /// The request was sent again; a second time is not granted.
+    pub was_resent: bool,
+    /// It is in the list of free streams.
+    pub is_listed: bool,
+    /// When it became free.
+    pub free_ns: Nanos,
+}
+
+impl Stream {
+    pub(super) fn new() -> Self {
+        Self {
+            state: StreamState::Idle,
+            exchange: Exchange::default(),
+            number: 0,
+            rendered: Rendered::Not,
+            http1: Vec::new(),
+            is_idempotent: false,
+            is_head: false,
+            was_resent: false,
+            is_listed: false,
+            free_ns: 0,
+        }
+    }
+
+    /// May its request be sent again because the server closed the connection, as idle, while the request was on its way?
+    /// Only where the close came at once (RFC 9112 section 9.3.1): a server that closes later has had the request.
+    pub(super) fn has_crossed_close(&self, now_ns: Nanos, was_reset: bool, connect_ns: Nanos) -> bool {
+        let limit_ns = if was_reset { CROSSING_UNREAD_NS } else { CROSSING_NS };
+        let since_sent_ns = now_ns.saturating_sub(self.exchange.sent_ns);
+        self.is_idempotent && !self.was_resent && since_sent_ns <= limit_ns + 2 * connect_ns
     }
 }

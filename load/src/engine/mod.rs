@@ -1,28 +1,35 @@
-//! Plain HTTP/1.1 over a [`driver`](crate::driver): the cheap path that every verdict stands on.
+//! The one engine: pacing, sending, resending, timeouts and accounting for HTTP/1.1 in the clear, over TLS, and HTTP/2, over a
+//! [`driver`](crate::driver).
 //!
-//! One [`worker`] per thread runs its share of the connections and shares nothing with the others. What a request's three
-//! times mean here:
+//! One [`worker`] per thread runs its share of the connections. Plain HTTP/1.1 is read where the driver put it; TLS and HTTP/2
+//! go through a [`Session`](crate::secure::Session) without a runtime. What a request's three times mean, over each protocol:
 //!
-//! - **due**: by the schedule in an open load. In a closed loop the moment its connection became free for it; for a
-//!   connection's first request that is when the connection was established in advance, because nobody waited for that.
+//! - **due**: by the schedule in an open load. In a closed loop the moment its stream became free for it; for a connection's
+//!   first request that is when the load began, because nobody waited for the connections that were opened before.
 //! - **sent**: when the first system call on its behalf was made: its bytes, or the connection it needed, were handed to the
 //!   kernel. With io_uring several requests leave with one call and share the stamp taken right before it; the last of
 //!   them is then stamped early by the time the kernel takes for the others (some 50 us at most).
-//! - **last byte**: in an open load when the kernel received the byte that completed the answer, by its own stamp
+//! - **last byte**: in an open load when the kernel received the byte that completed the response, by its own stamp
 //!   ([`driver`](crate::driver) `stamps`); in a closed loop, and where the kernel does not say, when the driver saw that byte.
-//!   Never before it came. With io_uring one reading of the clock, right after the wait, serves all that the wait brought.
+//!   Never before it came. Of several responses that came together (HTTP/2) it is the last one's. With io_uring one reading
+//!   of the clock, right after the wait, serves all that the wait brought.
 
-mod answers;
 mod connection;
 mod deadlines;
+mod free;
+mod gate;
+mod inspection;
+mod opening;
 mod pace;
 mod patience;
 mod requests;
+mod responses;
 mod worker;
 
 use crate::driver::{Driver, epoll::Epoll, uring::Uring};
 use crate::plan::{DriverChoice, Pacing};
 use crate::run::{Done, LoadError, Work};
+pub(crate) use gate::Gate;
 use rustix::thread::set_current_timer_slack;
 use rustix::time::{ClockId, clock_gettime};
 use std::num::NonZeroU64;
@@ -42,9 +49,9 @@ pub(crate) fn work(work: Work<'_>) -> Result<Done, LoadError> {
 }
 
 fn set_up<D: Driver>(work: &Work<'_>) -> Result<D, LoadError> {
-    // A closed loop acts on each answer at once, whatever it costs: there is nothing to gain from a stamp.
+    // A closed loop acts on each response at once, whatever it costs: there is nothing to gain from a stamp.
     let stamps = matches!(work.plan.pacing, Pacing::Open { .. });
-    D::new(worker::slots(work), work.address, stamps)
+    D::new(work.share.connections(), work.endpoints, stamps)
         .map_err(|source| LoadError::Driver { driver: D::NAME, source })
 }
 

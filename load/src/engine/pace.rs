@@ -1,98 +1,128 @@
 //! Whether another request may begin, and when it is due.
 
+use super::gate::Gate;
 use crate::clock::Nanos;
-use crate::plan::{LoadPlan, Pacing};
-use crate::schedule::{NEVER, Schedule};
+use crate::plan::{LoadPlan, Pacing, Stop};
+use crate::schedule::{Due, NEVER, Schedule, Share};
 
-/// One worker's view of the plan's pacing: how many requests may still begin and, in an open load, when the next is due.
-#[derive(Debug)]
-pub(super) struct Pace {
+/// A closed loop takes this many numbers at once for each of its connections while many are left; towards the end one.
+const AT_ONCE: u64 = 4;
+
+/// One worker's view of the plan's pacing: which requests may still begin and, in an open load, when the next is due.
+pub(super) struct Pace<'a> {
+    gate: &'a Gate,
+    /// `NEVER` until the load begins.
     started_ns: Nanos,
     deadline_ns: Nanos,
-    left: u64,
-    open: Option<Due>,
+    /// Requests of the whole load.
+    limit: u64,
+    source: Source,
 }
 
-#[derive(Debug)]
-struct Due {
-    schedule: Schedule,
-    /// The oldest request that has not begun, on the clock. It stays the next until it begins, however late that is.
-    next_ns: Nanos,
+enum Source {
+    /// A closed loop: numbers that are this worker's, from a counter that all share.
+    Shared { next: u64, end: u64, at_once: u64 },
+    /// An open load. The oldest request that has not begun stays the next until it begins, however late that is.
+    Schedule { schedule: Box<Schedule>, next: Due },
 }
 
-impl Pace {
-    pub(super) fn new(
-        plan: &LoadPlan,
-        (index, threads): (u32, u32),
-        requests: Option<u64>,
-        started_ns: Nanos,
-        deadline_ns: Option<Nanos>,
-    ) -> Self {
-        let open = match &plan.pacing {
-            Pacing::Closed => None,
+/// A request that may begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Turn {
+    pub number: u64,
+    pub due_ns: Nanos,
+}
+
+impl<'a> Pace<'a> {
+    pub(super) fn new(plan: &LoadPlan, share: Share, gate: &'a Gate) -> Self {
+        let limit = match plan.stop {
+            Stop::Requests(requests) | Stop::Either(requests, _) => requests.get(),
+            Stop::Duration(_) => u64::MAX,
+        };
+        let source = match &plan.pacing {
+            Pacing::Closed => {
+                Source::Shared { next: 0, end: 0, at_once: AT_ONCE * u64::from(share.connections()) }
+            }
             Pacing::Open { shape, arrivals } => {
-                let mut schedule = Schedule::new(shape, *arrivals, index, threads, plan.seed);
-                let next_ns = started_ns.saturating_add(schedule.next_due_ns());
-                Some(Due { schedule, next_ns })
+                let mut schedule = Schedule::new(shape, *arrivals, share, plan.seed);
+                let next = schedule.next_due();
+                Source::Schedule { schedule: Box::new(schedule), next }
             }
         };
-        let deadline_ns = deadline_ns.unwrap_or(NEVER);
-        Self { started_ns, deadline_ns, left: requests.unwrap_or(u64::MAX), open }
+        Self { gate, started_ns: NEVER, deadline_ns: NEVER, limit, source }
+    }
+
+    /// The load begins.
+    pub(super) fn start(&mut self, started_ns: Nanos, deadline_ns: Nanos) {
+        (self.started_ns, self.deadline_ns) = (started_ns, deadline_ns);
     }
 
     pub(super) fn is_open(&self) -> bool {
-        self.open.is_some()
+        matches!(self.source, Source::Schedule { .. })
     }
 
-    /// Is there a request that has not begun, due or not?
-    pub(super) fn has_left(&self) -> bool {
-        self.left > 0
-    }
-
-    /// May another request begin now, in a closed loop or with a schedule that has one due?
-    pub(super) fn may_begin(&self, now_ns: Nanos) -> bool {
-        let due_ns = self.open.as_ref().map_or(self.started_ns, |due| due.next_ns);
-        self.left > 0 && due_ns <= now_ns && now_ns < self.deadline_ns && due_ns < self.deadline_ns
-    }
-
-    /// Takes the request that [`may_begin`](Self::may_begin) and returns its due time: by the schedule, or
-    /// `free_since_ns`, when its connection became free.
-    pub(super) fn begin(&mut self, free_since_ns: Nanos) -> Nanos {
-        self.left = self.left.saturating_sub(1);
-        match &mut self.open {
-            None => free_since_ns,
-            Some(due) => due.take(self.started_ns),
+    /// Takes the next request, in a closed loop or with a schedule that has one due now. `free_ns`: since when a connection
+    /// has been free for it, which in a closed loop is when it is due.
+    pub(super) fn begin(&mut self, now_ns: Nanos, free_ns: Nanos) -> Option<Turn> {
+        if now_ns >= self.deadline_ns || self.next_due_ns() > now_ns {
+            return None;
+        }
+        let started_ns = self.started_ns;
+        match &mut self.source {
+            Source::Shared { next, .. } => {
+                let number = *next;
+                *next += 1;
+                Some(Turn { number, due_ns: free_ns.max(started_ns) })
+            }
+            Source::Schedule { schedule, next } => {
+                let due = std::mem::replace(next, schedule.next_due());
+                Some(Turn { number: due.number, due_ns: started_ns.saturating_add(due.at_ns) })
+            }
         }
     }
 
-    /// When the next request becomes due; `NEVER` when there is none that only time keeps back.
-    pub(super) fn next_due_ns(&self) -> Nanos {
-        match &self.open {
-            _ if self.left == 0 => NEVER,
-            None => self.started_ns,
-            Some(due) if due.next_ns >= self.deadline_ns => NEVER,
-            Some(due) => due.next_ns,
+    /// When the next request is due; `NEVER` when there is none that only time keeps back.
+    pub(super) fn next_due_ns(&mut self) -> Nanos {
+        if self.started_ns == NEVER {
+            return NEVER;
+        }
+        match &mut self.source {
+            Source::Shared { next, end, at_once } => {
+                if *next == *end {
+                    // Towards the end one by one, so that the threads end together.
+                    let is_plenty = self.gate.numbers_left(self.limit) / 64 > *at_once;
+                    let count = if is_plenty { *at_once } else { 1 };
+                    let (first, taken) = self.gate.take_numbers(count, self.limit);
+                    (*next, *end) = (first, first + taken);
+                }
+                if next < end { self.started_ns } else { NEVER }
+            }
+            Source::Schedule { next, .. } => {
+                let due_ns = self.started_ns.saturating_add(next.at_ns);
+                if next.number < self.limit && due_ns < self.deadline_ns { due_ns } else { NEVER }
+            }
         }
     }
 
     /// No request will ever begin again, and not because of the clock.
-    pub(super) fn is_exhausted(&self) -> bool {
-        self.left == 0 || (self.deadline_ns == NEVER && self.next_due_ns() == NEVER)
+    pub(super) fn is_exhausted(&mut self) -> bool {
+        let has_none = self.started_ns != NEVER && self.next_due_ns() == NEVER;
+        match &self.source {
+            Source::Shared { .. } => has_none,
+            // What lies behind the deadline keeps the load going until then.
+            Source::Schedule { next, .. } => {
+                has_none && (self.deadline_ns == NEVER || next.number >= self.limit)
+            }
+        }
     }
 
     /// Takes the due times up to `end_ns` that never began, oldest first.
     pub(super) fn take_missed(&mut self, end_ns: Nanos) -> Option<Nanos> {
-        let end_ns = end_ns.min(self.deadline_ns.saturating_sub(1));
-        let due = self.open.as_mut().filter(|due| self.left > 0 && due.next_ns <= end_ns)?;
-        self.left -= 1;
-        Some(due.take(self.started_ns))
-    }
-}
-
-impl Due {
-    fn take(&mut self, started_ns: Nanos) -> Nanos {
-        let due_ns = self.next_ns;
-        self.next_ns = started_ns.saturating_add(self.schedule.next_due_ns());
-        due_ns
+        if !self.is_open() || self.next_due_ns() > end_ns {
+            return None;
+        }
+        let Source::Schedule { schedule, next } = &mut self.source else { return None };
+        let due = std::mem::replace(next, schedule.next_due());
+        Some(self.started_ns.saturating_add(due.at_ns))
     }
 }

@@ -1,45 +1,60 @@
-//! May answers wait for the thread? Where the kernel stamps them, it need not wake up for each: it sees them when it wakes
+//! May responses wait for the thread? Where the kernel stamps them, it need not wake up for each: it sees them when it wakes
 //! for the next request that is due, and their times are the same.
 //!
 //! In a virtual machine a wake costs more than everything else about a request, so half of them is half of the cost.
 
-use crate::clock::Nanos;
 use crate::driver::Wake;
 
-/// An answer waits no longer than this.
-const LONGEST_REST_NS: Nanos = 1_000_000;
+/// So many whole responses in a row, without anything else, must come before responses may wait again. Doubled each time
+/// that it was wrong, up to the most.
+const FIRST_PROOF: u32 = 64;
+const LONGEST_PROOF: u32 = 4_096;
 
-/// Granted by the first answer that could have waited, and lost for good by the first that should not have.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Patience {
-    /// No answer has come yet.
-    #[default]
-    Unproven,
-    Granted,
-    Lost,
+/// Granted by the first response that could have waited, lost by the first that should not have, and regained by a row of
+/// those that could.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Patience {
+    is_granted: bool,
+    /// Whole, stamped responses that came in a row.
+    in_a_row: u32,
+    /// How many it takes.
+    proof: u32,
+}
+
+impl Default for Patience {
+    /// Nothing has come yet: the first response decides.
+    fn default() -> Self {
+        Self { is_granted: false, in_a_row: 0, proof: 1 }
+    }
 }
 
 impl Patience {
-    /// A whole answer came in one piece. Without a stamp its time is the moment when it is looked at.
-    pub(super) fn on_whole_answer(&mut self, is_stamped: bool) {
-        *self = match (*self, is_stamped) {
-            (Self::Unproven | Self::Granted, true) => Self::Granted,
-            // The kernel begins to stamp a little after it was asked to.
-            (Self::Unproven, false) => Self::Unproven,
-            (Self::Lost, _) | (Self::Granted, false) => Self::Lost,
-        };
+    /// A whole response came in one piece. Without a stamp its time is the moment when it is looked at.
+    pub(super) fn on_whole_response(&mut self, is_stamped: bool) {
+        // The kernel begins to stamp a little after it was asked to.
+        let is_first = self.proof == 1 && !self.is_granted;
+        if is_stamped {
+            self.in_a_row = self.in_a_row.saturating_add(1);
+            self.is_granted = self.in_a_row >= self.proof;
+        } else if !is_first {
+            self.on_anything_else();
+        }
     }
 
-    /// Something came whose time depends on when it is looked at: a part of an answer (the server may hold the next part
+    /// Something came whose time depends on when it is looked at: a part of a response (the server may hold the next part
     /// back until this one is taken), the end of a connection, a failure.
     pub(super) fn on_anything_else(&mut self) {
-        *self = Self::Lost;
+        if self.proof == 1 {
+            self.proof = FIRST_PROOF;
+        } else if self.is_granted {
+            self.proof = (2 * self.proof).min(LONGEST_PROOF);
+        }
+        (self.is_granted, self.in_a_row) = (false, 0);
     }
 
-    /// How a wait until a moment may end.
-    pub(super) fn wake(self, now_ns: Nanos, until_ns: Nanos) -> Wake {
-        let is_soon = until_ns.saturating_sub(now_ns) <= LONGEST_REST_NS;
-        if self == Self::Granted && is_soon { Wake::OnTime } else { Wake::AtOnce }
+    /// How the next wait may end.
+    pub(super) fn wake(self) -> Wake {
+        if self.is_granted { Wake::OnTime } else { Wake::AtOnce }
     }
 }
 
@@ -47,26 +62,44 @@ impl Patience {
 mod tests {
     use super::*;
 
-    fn after(answers: &[bool]) -> Patience {
+    fn after(stamps: &[bool]) -> Patience {
         let mut patience = Patience::default();
-        answers.iter().for_each(|&is_stamped| patience.on_whole_answer(is_stamped));
+        stamps.iter().for_each(|&is_stamped| patience.on_whole_response(is_stamped));
         patience
     }
 
     #[test]
-    fn answers_may_wait_once_one_was_stamped_and_only_for_a_millisecond() {
-        assert_eq!(after(&[]).wake(0, 1), Wake::AtOnce);
-        assert_eq!(after(&[false, false]).wake(0, 1), Wake::AtOnce);
-        assert_eq!(after(&[false, true]).wake(5, 1_000_005), Wake::OnTime);
-        assert_eq!(after(&[false, true]).wake(5, 1_000_006), Wake::AtOnce);
+    fn responses_may_wait_once_one_was_stamped() {
+        assert_eq!(after(&[]).wake(), Wake::AtOnce);
+        assert_eq!(after(&[false, false]).wake(), Wake::AtOnce);
+        assert_eq!(after(&[false, true]).wake(), Wake::OnTime);
     }
 
     #[test]
-    fn one_answer_without_a_stamp_or_in_parts_ends_it_for_good() {
-        assert_eq!(after(&[true, false, true]).wake(0, 1), Wake::AtOnce);
+    fn one_response_without_a_stamp_or_in_parts_ends_it_until_a_row_of_whole_ones_has_come() {
+        assert_eq!(after(&[true, false, true]).wake(), Wake::AtOnce);
         let mut patience = after(&[true]);
         patience.on_anything_else();
-        patience.on_whole_answer(true);
-        assert_eq!(patience.wake(0, 1), Wake::AtOnce);
+        let mut came = 0;
+        while patience.wake() == Wake::AtOnce {
+            patience.on_whole_response(true);
+            came += 1;
+        }
+        assert_eq!(came, FIRST_PROOF);
+        patience.on_anything_else();
+        (0..FIRST_PROOF).for_each(|_| patience.on_whole_response(true));
+        assert_eq!(patience.wake(), Wake::AtOnce, "the second time it takes twice as many");
+        (0..FIRST_PROOF).for_each(|_| patience.on_whole_response(true));
+        assert_eq!(patience.wake(), Wake::OnTime);
+    }
+
+    #[test]
+    fn a_load_whose_responses_all_come_in_parts_never_gains_it() {
+        let mut patience = Patience::default();
+        for _ in 0..10_000 {
+            patience.on_anything_else();
+            patience.on_whole_response(true);
+            assert_eq!(patience.wake(), Wake::AtOnce);
+        }
     }
 }

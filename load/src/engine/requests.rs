@@ -1,55 +1,72 @@
-//! How a request begins: on a free connection, or on one that is opened for it.
+//! How a request begins: on a free stream, or on a connection that is opened for it.
 
-use super::answers::UNASKED;
-use super::connection::State;
+use super::connection::{Place, Rendered, State, StreamState};
+use super::responses::UNASKED;
 use super::worker::Worker;
 use crate::clock::{Nanos, now_ns};
 use crate::driver::{Driver, Slot};
-use crate::failure::FailureCause;
 use crate::recorder::Exchange;
+use crate::secure::{Again, Broken, NotSent};
 use std::io;
 
-/// How long a closed loop's connection waits after a failed connect, doubled at each further one in a row up to the second,
-/// so that a server that refuses is not asked as fast as a core can. An open load keeps to its schedule instead.
-const FIRST_REST_NS: Nanos = 1_000_000;
-const LONGEST_REST_NS: Nanos = 100_000_000;
-
 impl<D: Driver> Worker<'_, D> {
-    /// Begins the request that is due on a slot that has none.
-    pub(super) fn begin(&mut self, slot: Slot, now_ns: Nanos) {
-        let due_ns = self.pace.begin(now_ns);
-        let request = self.writer.next_http1();
-        let connection = &mut self.connections[slot as usize];
-        connection.is_head = request.is_head;
-        connection.is_idempotent = request.is_idempotent;
-        connection.was_resent = false;
-        connection.exchange = Exchange { due_ns, sent_ns: now_ns };
+    /// Begins the next request on a stream, or a slot, that has been free since `free_ns`. False: no request may begin.
+    pub(super) fn begin(&mut self, place: Place, now_ns: Nanos, free_ns: Nanos) -> bool {
+        let Some(turn) = self.pace.begin(now_ns, free_ns) else { return false };
+        let slot = self.width.slot(place);
+        let connection = Some(self.plan_connection(slot));
+        let stream = &mut self.streams[place as usize];
+        // A request that found no free connection when it was due waited for one; only what came after that is our own lag.
+        stream.exchange = Exchange {
+            due_ns: turn.due_ns,
+            ready_ns: turn.due_ns.max(free_ns),
+            sent_ns: now_ns,
+            connection,
+            ..Exchange::default()
+        };
+        stream.number = turn.number;
+        stream.was_resent = false;
+        stream.rendered = Rendered::Not;
         self.in_flight += 1;
+        let connection = &mut self.connections[slot as usize];
         if std::mem::take(&mut connection.has_unasked_bytes) {
-            self.recorder.sent(connection.exchange);
-            return self.fail(slot, UNASKED, now_ns);
+            self.recorder.sent(stream.exchange);
+            stream.state = StreamState::Busy;
+            connection.busy += 1;
+            self.fail(place, UNASKED, now_ns);
+            return true;
         }
-        // SAFETY: a static request's bytes lie in the plan's source, which outlives the worker and its driver.
-        unsafe { self.driver.keep(slot, request) };
-        if connection.state == State::Free {
-            connection.state = State::Queued;
-            self.to_send.push(slot);
+        if self.session_kind.is_none() {
+            let user = self.inspection.as_ref().map(|inspection| inspection.user(place));
+            let request = self.writer.http1_of(turn.number, user);
+            stream.exchange.target = request.target;
+            stream.is_head = request.is_head;
+            stream.is_idempotent = request.is_idempotent;
+            // SAFETY: a static request's bytes lie in the plan's source, which outlives the worker and its driver.
+            unsafe { self.driver.keep(slot, request) };
+        }
+        connection.busy += 1;
+        if connection.state == State::Open {
+            stream.state = StreamState::Queued;
+            self.to_send.push(place);
         } else {
-            self.begin_with_connect(slot, now_ns);
+            self.begin_with_connect(place, now_ns);
         }
+        true
     }
 
-    /// Opens the connection that the slot's request, which has not been sent, needs first.
-    pub(super) fn begin_with_connect(&mut self, slot: Slot, now_ns: Nanos) {
-        let connection = &mut self.connections[slot as usize];
-        connection.exchange.sent_ns = now_ns;
-        connection.has_request = true;
-        self.recorder.sent(connection.exchange);
+    /// Opens the connection that the request, which has not been sent, needs first.
+    pub(super) fn begin_with_connect(&mut self, place: Place, now_ns: Nanos) {
+        let stream = &mut self.streams[place as usize];
+        stream.exchange.sent_ns = now_ns;
+        stream.state = StreamState::Waiting;
+        self.recorder.sent(stream.exchange);
+        let slot = self.width.slot(place);
+        self.connections[slot as usize].waiting += 1;
         self.connect(slot, now_ns);
     }
 
-    /// Sends the requests that were begun on free connections without waiting for anything else: what is stamped now leaves
-    /// now.
+    /// Sends the requests that were begun on free streams without waiting for anything else: what is stamped now leaves now.
     pub(super) fn send_now(&mut self) -> io::Result<()> {
         if self.to_send.is_empty() {
             return Ok(());
@@ -58,7 +75,7 @@ impl<D: Driver> Worker<'_, D> {
         self.driver.submit()
     }
 
-    /// Stamps and sends the requests that were begun on free connections.
+    /// Stamps and sends the requests that were begun on free streams.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         if self.to_send.is_empty() {
             return Ok(());
@@ -68,14 +85,18 @@ impl<D: Driver> Worker<'_, D> {
             if index > 0 {
                 self.driver.submit()?;
             }
+            if self.session_kind.is_some() {
+                // What takes time is done before the clock is read, for all requests of the batch.
+                batch.iter().for_each(|&place| self.render(place));
+            }
             let now_ns = now_ns();
-            for &slot in batch {
-                let connection = &mut self.connections[slot as usize];
+            for &place in batch {
+                let stream = &mut self.streams[place as usize];
                 // The server may have closed the connection in the meantime.
-                if connection.state == State::Queued {
-                    connection.exchange.sent_ns = now_ns;
-                    self.recorder.sent(connection.exchange);
-                    self.send(slot, now_ns);
+                if stream.state == StreamState::Queued {
+                    stream.exchange.sent_ns = now_ns;
+                    self.recorder.sent(stream.exchange);
+                    self.send(place, now_ns);
                 }
             }
         }
@@ -84,88 +105,98 @@ impl<D: Driver> Worker<'_, D> {
         Ok(())
     }
 
-    /// Sends the slot's request over its established connection.
-    pub(super) fn send(&mut self, slot: Slot, now_ns: Nanos) {
-        let connection = &mut self.connections[slot as usize];
-        connection.state = State::Busy;
-        connection.parser.begin(connection.is_head);
-        self.deadlines.set(slot, now_ns.saturating_add(self.request_timeout_ns));
-        self.driver.send(slot);
-    }
-
-    /// Sends the request again on a fresh connection, with its first due and sent times.
-    pub(super) fn resend(&mut self, slot: Slot, now_ns: Nanos) {
-        self.recorder.counts.resent += 1;
-        self.driver.close(slot);
-        let connection = &mut self.connections[slot as usize];
-        connection.was_resent = true;
-        connection.has_request = true;
-        self.connect(slot, now_ns);
-    }
-
-    /// Begins to connect.
-    pub(super) fn connect(&mut self, slot: Slot, now_ns: Nanos) {
-        let connection = &mut self.connections[slot as usize];
-        connection.state = State::Opening;
-        connection.is_reused = false;
-        self.deadlines.set(slot, now_ns.saturating_add(self.connect_timeout_ns));
-        if let Err(error) = self.driver.connect(slot, self.sources.next()) {
-            let cause = FailureCause::from_errno(error.raw_os_error().unwrap_or_default());
-            self.on_connect_failed(slot, cause, now_ns);
-        }
-    }
-
-    /// A connect failed: its request fails with it. In a closed loop a connect in advance is made for the connection's
-    /// first request, which fails too; in an open load nobody waited for it.
-    pub(super) fn on_connect_failed(&mut self, slot: Slot, cause: FailureCause, now_ns: Nanos) {
-        self.driver.close(slot);
-        let is_open = self.pace.is_open();
-        let connection = &mut self.connections[slot as usize];
-        let had_request = connection.has_request;
-        connection.state = State::Closed;
-        connection.refusals = connection.refusals.saturating_add(1);
-        let rest_ns = FIRST_REST_NS << (connection.refusals - 1).min(10);
-        if had_request {
-            self.recorder.failed(connection.exchange, cause, None, now_ns);
-            self.end(slot, now_ns);
-        } else {
-            self.opening -= 1;
-            if !is_open && self.pace.has_left() {
-                let due_ns = self.pace.begin(now_ns);
-                let exchange = Exchange { due_ns, sent_ns: due_ns };
-                self.recorder.sent(exchange);
-                self.recorder.failed(exchange, cause, None, now_ns);
-                self.last_event_ns = now_ns;
+    /// Makes the request of a stream in the words of its connection's protocol, once.
+    fn render(&mut self, place: Place) {
+        let is_http2 = self.connections[self.width.slot(place) as usize].is_http2();
+        let stream = &mut self.streams[place as usize];
+        let user = self.inspection.as_ref().map(|inspection| inspection.user(place));
+        match (&stream.rendered, is_http2) {
+            (Rendered::Http1, false) | (Rendered::Http2(_), true) => {}
+            (_, false) => {
+                let request = self.writer.http1_of(stream.number, user);
+                stream.exchange.target = request.target;
+                stream.http1.clear();
+                stream.http1.extend_from_slice(request.bytes);
+                (stream.is_head, stream.is_idempotent) = (request.is_head, request.is_idempotent);
+                stream.rendered = Rendered::Http1;
+            }
+            (_, true) => {
+                let (target, request) = self.writer.http_of(stream.number, user);
+                stream.exchange.target = target;
+                stream.is_idempotent = request.method().is_idempotent();
+                stream.rendered = Rendered::Http2(request);
             }
         }
-        if is_open {
-            self.deadlines.clear(slot);
-            self.closed.push_back(slot);
-        } else {
-            self.connections[slot as usize].state = State::Resting;
-            self.deadlines.set(slot, now_ns + rest_ns.min(LONGEST_REST_NS));
+    }
+
+    /// Sends the stream's request over its established connection.
+    pub(super) fn send(&mut self, place: Place, now_ns: Nanos) {
+        let slot = self.width.slot(place);
+        self.streams[place as usize].state = StreamState::Busy;
+        self.deadlines.set(place, now_ns.saturating_add(self.request_timeout_ns));
+        if let Some(inspection) = &mut self.inspection {
+            inspection.begin(place);
+        }
+        if self.session_kind.is_none() {
+            self.connections[slot as usize].parser.begin(self.streams[place as usize].is_head);
+            return self.driver.send(slot);
+        }
+        self.render(place);
+        let (connection, stream) = (&mut self.connections[slot as usize], &mut self.streams[place as usize]);
+        let Some(session) = &mut connection.session else { return };
+        match &stream.rendered {
+            Rendered::Http2(request) => {
+                let number = self.width.stream(place);
+                if let Err(not_sent) = session.send_http2(number, request.clone()) {
+                    let NotSent { cause, again } = not_sent;
+                    return self.go_again(place, Broken { cause, status: None, again }, now_ns);
+                }
+            }
+            Rendered::Http1 | Rendered::Not => {
+                connection.parser.begin(stream.is_head);
+                session.send_http1(&stream.http1);
+            }
+        }
+        self.write_session(slot);
+    }
+
+    /// Hands what a session wants to send to the driver.
+    pub(super) fn write_session(&mut self, slot: Slot) {
+        let Some(session) = &mut self.connections[slot as usize].session else { return };
+        self.outgoing.clear();
+        self.recorder.bytes.sent += session.take_outgoing(&mut self.outgoing);
+        if !self.outgoing.is_empty() {
+            self.driver.write(slot, &self.outgoing);
         }
     }
 
-    /// The slot's connection is established and has no request.
-    pub(super) fn on_free(&mut self, slot: Slot, now_ns: Nanos) {
-        self.connections[slot as usize].state = State::Free;
-        if self.pace.may_begin(now_ns) {
-            self.recorder.waited_for_connection += u64::from(self.pace.is_open());
-            self.begin(slot, now_ns);
-        } else {
-            self.free.push_back(slot);
+    /// A request did not end as it should: it goes over another connection where that is allowed, else it fails.
+    pub(super) fn go_again(&mut self, place: Place, broken: Broken, now_ns: Nanos) {
+        let slot = self.width.slot(place);
+        let stream = &mut self.streams[place as usize];
+        let is_reused = self.connections[slot as usize].is_reused;
+        let may_go = match broken.again {
+            Again::Never => false,
+            Again::IfIdleClose => is_reused && stream.has_crossed_close(now_ns, false, self.connect_ns),
+            Again::Resend | Again::Send => !stream.was_resent,
+        };
+        if !may_go {
+            self.fail_stream(place, broken.cause, broken.status, now_ns);
+            return;
         }
+        self.recorder.counts.resent += u64::from(broken.again != Again::Send);
+        self.wait_for_another_connection(place, now_ns);
     }
 
-    /// The slot has neither a connection nor a request.
-    pub(super) fn on_closed(&mut self, slot: Slot, now_ns: Nanos) {
-        self.connections[slot as usize].state = State::Closed;
-        if self.pace.may_begin(now_ns) {
-            self.recorder.waited_for_connection += u64::from(self.pace.is_open());
-            self.begin(slot, now_ns);
-        } else {
-            self.closed.push_back(slot);
-        }
+    /// The request, with its first due and sent times, goes over a fresh connection of its slot, which is opened as soon as
+    /// the other requests on this one have ended.
+    pub(super) fn wait_for_another_connection(&mut self, place: Place, now_ns: Nanos) {
+        let stream = &mut self.streams[place as usize];
+        stream.was_resent = true;
+        stream.state = StreamState::Waiting;
+        self.deadlines.clear(place);
+        let slot = self.width.slot(place);
+        self.connections[slot as usize].waiting += 1;
+        self.drain(slot, now_ns);
     }
 }

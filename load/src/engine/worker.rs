@@ -1,7 +1,10 @@
 //! One thread's event loop.
 
-use super::connection::{Connection, State};
+use super::connection::{Connection, Place, State, Stream, StreamState, Width};
 use super::deadlines::Deadlines;
+use super::free::Free;
+use super::gate::{Gate, LOOK_EVERY_NS};
+use super::inspection::Inspection;
 use super::pace::Pace;
 use super::patience::Patience;
 use crate::clock::{Nanos, now_ns};
@@ -10,95 +13,135 @@ use crate::plan::LoadPlan;
 use crate::recorder::Recorder;
 use crate::request::RequestWriter;
 use crate::run::{Done, Work};
+use crate::secure::SessionKind;
 use crate::times::Times;
-use std::collections::VecDeque;
 use std::io;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The loop comes back at least this often, to see the stop flag and to hand over a finished second.
 const HEARTBEAT_NS: Nanos = 100_000_000;
-/// In an open load the clock is looked at after so many completions: hundreds of answers that come at once, after a stall of
-/// the server, must not hold up what is due.
+/// In an open load the clock is looked at after so many completions: hundreds of responses that come at once, after a stall
+/// of the server, must not hold up what is due.
 const LOOK_AFTER: u32 = 16;
-/// Connections that are opened in advance at the same time: fewer than any server's backlog of unaccepted ones, since what
-/// overflows it waits a second for the kernel to try again.
-const OPENING_AT_ONCE: u32 = 64;
+/// Connections of all threads that are opened in advance at the same time: fewer than Java's backlog of unaccepted ones
+/// (50), since what overflows it waits a second for the kernel to try again.
+const OPENING_AT_ONCE: u32 = 48;
 
 /// Everything one thread has. Its methods are spread over the files of this room by what they are about.
 pub(super) struct Worker<'a, D> {
     pub(super) driver: D,
     pub(super) writer: RequestWriter<'a>,
     pub(super) plan: &'a LoadPlan,
+    pub(super) session_kind: Option<&'a SessionKind>,
     pub(super) connections: Vec<Connection>,
+    pub(super) width: Width,
+    pub(super) streams: Vec<Stream>,
     pub(super) deadlines: Deadlines,
-    pub(super) pace: Pace,
-    /// Free connections, longest free first; some may have been closed meanwhile.
-    pub(super) free: VecDeque<Slot>,
-    /// Slots without a connection that wait for a request, longest closed first.
-    pub(super) closed: VecDeque<Slot>,
-    /// Requests on free connections that the next flush sends.
-    pub(super) to_send: Vec<Slot>,
+    pub(super) pace: Pace<'a>,
+    pub(super) free: Free,
+    /// Requests on free streams that the next flush sends.
+    pub(super) to_send: Vec<Place>,
     pub(super) in_flight: u32,
     /// Connections still to be opened in advance, and those being opened so.
     pub(super) to_open: u32,
     pub(super) opening: u32,
-    /// Where connections come from, one after the other; empty: the kernel chooses.
-    pub(super) sources: Sources<'a>,
+    opening_at_once: u32,
+    pub(super) peers: Peers<'a>,
+    /// The shortest time of a connect so far: a round trip.
+    pub(super) connect_ns: Nanos,
     pub(super) connect_timeout_ns: Nanos,
     pub(super) request_timeout_ns: Nanos,
     pub(super) recorder: Recorder,
     pub(super) patience: Patience,
     pub(super) last_event_ns: Nanos,
+    pub(super) protocol: Option<String>,
+    /// Only where the load looks into responses.
+    pub(super) inspection: Option<Box<Inspection<'a>>>,
+    /// What sessions want to send, before the driver takes it.
+    pub(super) outgoing: Vec<u8>,
     loop_lag: Times,
-    started_ns: Nanos,
-    deadline_ns: Nanos,
+    gate: &'a Gate,
+    has_arrived: bool,
+    /// Until when the start waits for connections.
+    open_until_ns: Nanos,
+    start: Option<Start>,
     stop: &'a AtomicBool,
 }
 
-/// The source addresses in turn, shared with the other threads by taking every `step`-th.
-pub(super) struct Sources<'a> {
-    addresses: &'a [IpAddr],
+/// The moments of a load that has begun.
+#[derive(Clone, Copy, Debug)]
+struct Start {
+    at_ns: Nanos,
+    /// When requests end to be sent.
+    deadline_ns: Nanos,
+    /// When what is in flight is given up.
+    end_ns: Nanos,
+    /// CPU that this thread had used before.
+    cpu_ns: u64,
+}
+
+/// Endpoints and source addresses in turn, shared with the other threads by taking every `step`-th.
+pub(super) struct Peers<'a> {
+    endpoints: usize,
+    sources: &'a [IpAddr],
     next: u32,
+    first: u32,
     step: u32,
 }
 
-impl Sources<'_> {
-    pub(super) fn next(&mut self) -> Option<IpAddr> {
-        let index = self.next as usize % self.addresses.len().max(1);
+impl Peers<'_> {
+    /// The endpoint and the source address of the next connection.
+    pub(super) fn next(&mut self) -> (usize, Option<IpAddr>) {
+        let turn = self.next as usize;
         self.next = self.next.wrapping_add(self.step);
-        self.addresses.get(index).copied()
+        (turn % self.endpoints.max(1), self.sources.get(turn % self.sources.len().max(1)).copied())
     }
 }
 
 impl<'a, D: Driver> Worker<'a, D> {
     pub(super) fn new(work: Work<'a>, driver: D) -> Self {
-        let plan = work.plan;
-        let slots = slots(&work);
-        let thread = (work.index, work.threads);
+        let Work { plan, share, .. } = work;
+        let slots = share.connections();
+        let width = width(&work);
+        let connect_timeout_ns = plan.connect_timeout.as_nanos() as Nanos;
         Self {
             driver,
-            writer: plan.requests.writer(work.index, work.threads, plan.seed, plan.keep_alive),
+            writer: plan.requests.writer(share.index(), plan.seed, plan.keep_alive),
             plan,
+            session_kind: work.session_kind,
             connections: (0..slots).map(|_| Connection::new()).collect(),
-            deadlines: Deadlines::new(slots as usize),
-            pace: Pace::new(plan, thread, work.requests, work.started_ns, work.deadline_ns),
-            // A slot can be listed twice as free (see `take_free`), hence the room.
-            free: VecDeque::with_capacity(2 * slots as usize),
-            closed: (0..slots).collect(),
-            to_send: Vec::with_capacity(slots as usize),
+            width,
+            streams: (0..slots * width.streams()).map(|_| Stream::new()).collect(),
+            deadlines: Deadlines::new((slots * width.streams()) as usize),
+            pace: Pace::new(plan, share, work.gate),
+            free: Free::new(slots, width),
+            to_send: Vec::with_capacity((slots * width.streams()) as usize),
             in_flight: 0,
             to_open: if plan.keep_alive { slots } else { 0 },
             opening: 0,
-            sources: Sources { addresses: work.source_addresses, next: work.index, step: work.threads },
-            connect_timeout_ns: plan.connect_timeout.as_nanos() as Nanos,
+            opening_at_once: (OPENING_AT_ONCE / share.threads()).max(1),
+            peers: Peers {
+                endpoints: work.endpoints.len(),
+                sources: work.source_addresses,
+                next: share.index(),
+                first: share.index(),
+                step: share.threads(),
+            },
+            connect_ns: Nanos::MAX,
+            connect_timeout_ns,
             request_timeout_ns: plan.request_timeout.as_nanos() as Nanos,
             recorder: work.recorder,
             patience: Patience::default(),
-            last_event_ns: work.started_ns,
+            last_event_ns: 0,
+            protocol: None,
+            inspection: Inspection::new(plan, slots * width.streams()),
+            outgoing: Vec::new(),
             loop_lag: Times::default(),
-            started_ns: work.started_ns,
-            deadline_ns: work.deadline_ns.unwrap_or(Nanos::MAX),
+            gate: work.gate,
+            has_arrived: false,
+            open_until_ns: now_ns().saturating_add(connect_timeout_ns),
+            start: None,
             stop: work.stop,
         }
     }
@@ -108,34 +151,76 @@ impl<'a, D: Driver> Worker<'a, D> {
     /// # Errors
     /// The driver itself broke; what happens to single connections is recorded instead.
     pub(super) fn run(mut self) -> io::Result<Done> {
-        let mut passed = Vec::with_capacity(self.connections.len());
+        let mut passed = Vec::with_capacity(self.streams.len());
         let mut now = now_ns();
         let mut looked_ns = now;
         loop {
             self.open_in_advance(now);
+            self.start_when_all_are_ready(now);
             self.begin_due(now);
             self.deadlines.take_passed(now, &mut passed);
-            for slot in passed.drain(..) {
-                self.on_deadline(slot, now);
+            for place in passed.drain(..) {
+                self.on_deadline(place, now);
             }
             self.flush()?;
             self.recorder.turn_to(now);
-            if now >= self.deadline_ns || self.stop.load(Ordering::Relaxed) {
-                return Ok(self.finish(now));
-            }
-            if self.in_flight == 0 && self.pace.is_exhausted() {
-                let ended_ns = self.last_event_ns;
+            if let Some(ended_ns) = self.has_ended(now) {
                 return Ok(self.finish(ended_ns));
             }
             let before = now_ns();
             let until = self.wake_at(before);
-            self.driver.wait(before, until, self.patience.wake(before, until))?;
+            self.driver.wait(before, until, self.patience.wake())?;
             now = now_ns();
-            // How long something could have waited to be looked at: while the loop was busy, or overslept.
-            self.loop_lag.record_ns((before - looked_ns).max(now.saturating_sub(until)));
+            if self.start.is_some() {
+                // How long something could have waited to be looked at: while the loop was busy, or overslept.
+                self.loop_lag.record_ns((before - looked_ns).max(now.saturating_sub(until)));
+            }
             looked_ns = now;
             now = self.take_completions(now)?;
         }
+    }
+
+    /// Tells the other threads that this one's connections are open, and begins when they all say so.
+    fn start_when_all_are_ready(&mut self, now_ns: Nanos) {
+        if self.start.is_some() {
+            return;
+        }
+        let is_ready = (self.to_open == 0 && self.opening == 0) || now_ns >= self.open_until_ns;
+        if is_ready && !std::mem::replace(&mut self.has_arrived, true) {
+            self.gate.arrive();
+        }
+        let Some(at_ns) = self.gate.started_ns() else { return };
+        let deadline_ns =
+            self.plan.stop.duration().map_or(Nanos::MAX, |lasts| at_ns + lasts.as_nanos() as Nanos);
+        let end_ns = deadline_ns.saturating_add(self.plan.grace.as_nanos() as Nanos);
+        self.start = Some(Start { at_ns, deadline_ns, end_ns, cpu_ns: super::thread_cpu_ns() });
+        self.last_event_ns = at_ns;
+        self.recorder.start(at_ns);
+        self.pace.start(at_ns, deadline_ns);
+        if !self.pace.is_open() {
+            self.fail_what_was_refused(at_ns);
+        }
+    }
+
+    /// Has the load begun?
+    pub(super) fn has_begun(&self) -> bool {
+        self.start.is_some()
+    }
+
+    /// When the load has ended, if it has.
+    fn has_ended(&mut self, now_ns: Nanos) -> Option<Nanos> {
+        let is_stopped = self.stop.load(Ordering::Relaxed) || self.gate.is_broken();
+        let Some(start) = self.start else { return is_stopped.then_some(now_ns) };
+        if is_stopped || now_ns >= start.end_ns {
+            return Some(now_ns);
+        }
+        if self.in_flight > 0 {
+            return None;
+        }
+        if now_ns >= start.deadline_ns {
+            return Some(self.last_event_ns.max(start.deadline_ns));
+        }
+        self.pace.is_exhausted().then_some(self.last_event_ns)
     }
 
     /// Acts on all that has happened; returns the time of the last of it.
@@ -156,30 +241,62 @@ impl<'a, D: Driver> Worker<'a, D> {
     }
 
     /// Until when there is nothing to do unless something happens.
-    fn wake_at(&self, now_ns: Nanos) -> Nanos {
-        let has_room = !self.free.is_empty() || (self.may_open_for_request() && !self.closed.is_empty());
+    fn wake_at(&mut self, now_ns: Nanos) -> Nanos {
+        let Some(start) = self.start else {
+            let look_ns = if self.has_arrived { LOOK_EVERY_NS } else { HEARTBEAT_NS };
+            return self
+                .deadlines
+                .look_at_ns()
+                .min(self.open_until_ns.max(now_ns + LOOK_EVERY_NS))
+                .min(now_ns + look_ns);
+        };
+        let has_room = self.free.has_stream() || (self.may_open_for_request() && self.free.has_closed());
         let due_ns = if has_room { self.pace.next_due_ns() } else { Nanos::MAX };
-        due_ns.min(self.deadlines.look_at_ns()).min(self.deadline_ns).min(now_ns + HEARTBEAT_NS)
+        // Requests that fall due within this time of the first may leave with one wake.
+        let lateness_ns = self.plan.lateness.as_nanos() as Nanos;
+        let end_ns = if now_ns < start.deadline_ns { start.deadline_ns } else { start.end_ns };
+        due_ns
+            .saturating_add(lateness_ns)
+            .min(self.deadlines.look_at_ns())
+            .min(end_ns)
+            .min(now_ns + HEARTBEAT_NS)
     }
 
     /// Opens connections before a request needs them, so that no request's time holds what no user waits for.
     fn open_in_advance(&mut self, now_ns: Nanos) {
-        while self.to_open > 0 && self.opening < OPENING_AT_ONCE {
+        while self.to_open > 0 && self.opening < self.opening_at_once {
             self.to_open -= 1;
-            let Some(slot) = self.closed.pop_front() else { return };
+            let Some(slot) = self.free.take_closed() else { return };
             self.opening += 1;
-            self.connections[slot as usize].has_request = false;
             self.connect(slot, now_ns);
         }
     }
 
-    /// Begins what is due as long as there is a slot for it: a free connection, or else one that must be opened first,
-    /// which then is part of what the request waits for.
+    /// Begins what is due as long as there is a place for it: a free stream, or else a connection that must be opened
+    /// first, which then is part of what the request waits for.
     fn begin_due(&mut self, now_ns: Nanos) {
-        while self.pace.may_begin(now_ns) {
-            let Some(slot) = self.take_free().or_else(|| self.take_closed()) else { return };
-            self.begin(slot, now_ns);
+        while self.pace.next_due_ns() <= now_ns {
+            if let Some(place) = self.free.take_stream(self.width, &self.connections, &mut self.streams) {
+                let free_ns = self.streams[place as usize].free_ns;
+                if !self.begin(place, now_ns, free_ns) {
+                    self.free.add_stream(place, &mut self.streams[place as usize]);
+                    return;
+                }
+            } else if let Some(slot) = self.take_closed() {
+                let free_ns = self.connections[slot as usize].closed_ns;
+                if !self.begin(self.width.place(slot, 0), now_ns, free_ns) {
+                    self.free.add_closed(slot);
+                    return;
+                }
+            } else {
+                return;
+            }
         }
+    }
+
+    /// The number of a slot's connection over all threads.
+    pub(super) fn plan_connection(&self, slot: Slot) -> u32 {
+        self.peers.first + slot * self.peers.step
     }
 
     /// In a closed loop a connection's first request begins when the connection has been opened in advance.
@@ -187,46 +304,52 @@ impl<'a, D: Driver> Worker<'a, D> {
         self.pace.is_open() || self.to_open == 0
     }
 
-    fn take_closed(&mut self) -> Option<Slot> {
-        if self.may_open_for_request() { self.closed.pop_front() } else { None }
-    }
-
-    /// The connection that has been free for longest. One that was closed meanwhile may be listed still, and one that was
-    /// opened again twice: a slot is free if it says so itself.
-    fn take_free(&mut self) -> Option<Slot> {
-        while let Some(slot) = self.free.pop_front() {
-            if self.connections[slot as usize].state == State::Free {
-                return Some(slot);
-            }
-        }
-        None
+    pub(super) fn take_closed(&mut self) -> Option<Slot> {
+        if self.may_open_for_request() { self.free.take_closed() } else { None }
     }
 
     /// Accounts for what has no end: requests in flight, and those that were due and never begun.
     fn finish(mut self, ended_ns: Nanos) -> Done {
-        for connection in self.connections.iter().filter(|connection| connection.is_in_flight()) {
-            self.recorder.unfinished(connection.exchange, ended_ns);
+        let start = self.start;
+        for stream in self.streams.iter().filter(|stream| stream.state != StreamState::Idle) {
+            self.recorder.unfinished(stream.exchange, ended_ns);
         }
         while let Some(due_ns) = self.pace.take_missed(ended_ns) {
             self.recorder.not_sent(due_ns, ended_ns);
         }
-        self.recorder.bytes.sent = self.driver.bytes_sent();
+        if self.session_kind.is_none() {
+            self.recorder.bytes.sent = self.driver.bytes_sent();
+        }
         self.recorder.finish();
+        let connections_open =
+            self.connections.iter().filter(|connection| connection.state == State::Open).count();
         Done {
             recorder: self.recorder,
-            ended_ns: ended_ns.max(self.started_ns),
-            cpu_ns: super::thread_cpu_ns(),
+            ended_ns: ended_ns.max(start.map_or(0, |start| start.at_ns)),
+            cpu_ns: super::thread_cpu_ns() - start.map_or(0, |start| start.cpu_ns),
             loop_lag: self.loop_lag,
-            protocol: "HTTP/1.1".to_owned(),
+            protocol: self.protocol,
+            connections_open: connections_open as u32,
+            streams_per_connection: self
+                .connections
+                .iter()
+                .map(|connection| connection.streams)
+                .max()
+                .unwrap_or(1),
             driver: D::NAME,
         }
     }
 }
 
-/// A closed loop never needs more connections than it has requests.
-pub(super) fn slots(work: &Work<'_>) -> u32 {
-    let requests = work.requests.unwrap_or(u64::MAX);
-    u64::from(work.connections).min(requests) as u32
+/// How many streams a connection may have: more than one only where HTTP/2 may be spoken.
+fn width(work: &Work<'_>) -> Width {
+    let may_multiplex = work.plan.keep_alive
+        && match work.session_kind {
+            None => false,
+            Some(SessionKind::Http2) => true,
+            Some(SessionKind::Tls { choice, .. }) => *choice != crate::plan::ProtocolChoice::Http1,
+        };
+    Width::new(if may_multiplex { work.plan.streams_per_connection.get() } else { 1 })
 }
 
 #[cfg(test)]
@@ -235,6 +358,8 @@ mod tests {
     use crate::driver::burst::{Burst, Step};
     use crate::plan::{Arrivals, Pacing, RateShape, Stop};
     use crate::request::{Origin, RequestSource};
+    use crate::resolve::Endpoint;
+    use crate::schedule::Share;
     use std::cell::RefCell;
     use std::num::{NonZeroU32, NonZeroU64};
     use std::rc::Rc;
@@ -244,9 +369,9 @@ mod tests {
     const CONNECTIONS: u32 = 200;
     const REQUESTS: u64 = 300;
 
-    /// 300 requests are due within 300 us, and 200 answers come at once long after that.
+    /// 300 requests are due within 300 us, and 200 responses come at once long after that.
     #[test]
-    fn a_burst_of_answers_does_not_hold_up_what_is_due() {
+    fn a_burst_of_responses_does_not_hold_up_what_is_due() {
         let origin = Origin { tls: false, host: "127.0.0.1".to_owned(), port: 1 };
         let requests = Arc::new(RequestSource::get(origin, "/"));
         let stop = Stop::Requests(NonZeroU64::new(REQUESTS).expect("some"));
@@ -254,22 +379,19 @@ mod tests {
         let shape = RateShape::Constant { rate_per_s: 1e6 };
         plan.pacing = Pacing::Open { shape, arrivals: Arrivals::Constant };
 
-        let (steps, started_ns) = (Rc::new(RefCell::new(Vec::new())), now_ns());
-        let driver = Burst::until(started_ns + 2_000_000, CONNECTIONS, Rc::clone(&steps));
-        let (slices, _seconds) = channel();
+        let steps = Rc::new(RefCell::new(Vec::new()));
+        let driver = Burst::until(now_ns() + 20_000_000, CONNECTIONS, Rc::clone(&steps));
+        let (progress, _seconds) = channel();
+        let gate = Gate::new(1);
         let work = Work {
             plan: &plan,
-            address: ([127, 0, 0, 1], 1).into(),
+            endpoints: &[Endpoint::Tcp(([127, 0, 0, 1], 1).into())],
             source_addresses: &[],
-            tls: None,
-            index: 0,
-            threads: 1,
-            connections: CONNECTIONS,
-            requests: Some(REQUESTS),
-            started_ns,
-            deadline_ns: None,
+            session_kind: None,
+            share: Share::new(0, 1, CONNECTIONS),
+            gate: &gate,
             stop: &AtomicBool::new(false),
-            recorder: Recorder::new(started_ns, slices),
+            recorder: Recorder::new(0, progress),
         };
         let done = Worker::new(work, driver).run().expect("it runs");
 
@@ -277,6 +399,6 @@ mod tests {
         let steps = steps.borrow();
         let left = steps.iter().rposition(|&step| step == Step::Sent).expect("it sent");
         let longest = steps[..left].split(|&step| step == Step::Sent).map(<[Step]>::len).max();
-        assert_eq!(longest, Some(LOOK_AFTER as usize), "answers taken in a row while a request was due");
+        assert_eq!(longest, Some(LOOK_AFTER as usize), "responses taken in a row while a request was due");
     }
 }

@@ -48,6 +48,7 @@ pub fn judge(outcome: &LoadOutcome, plan: &LoadPlan) -> Health {
     let warnings: Vec<Warning> = own
         .into_iter()
         .chain([missed, not_sent(outcome), failures(outcome), no_port_left(outcome), unfinished(outcome)])
+        .chain([only_redirects(outcome)])
         .chain([matches!(plan.pacing, Pacing::Closed).then_some(Warning::ClosedLoop)])
         .flatten()
         .collect();
@@ -73,21 +74,16 @@ fn generator_late(outcome: &LoadOutcome, plan: &LoadPlan) -> Option<Warning> {
     }
     let p99_ms = own_lag_p99_ms(outcome)?;
     let service_ms = outcome.service_time.at_quantile(0.5).as_secs_f64() * 1e3;
-    let allowed_ms = LATE_MS.max(LATE_SHARE_OF_SERVICE * service_ms);
+    let asked_ms = plan.lateness.as_secs_f64() * 1e3;
+    let allowed_ms = asked_ms + LATE_MS.max(LATE_SHARE_OF_SERVICE * service_ms);
     (p99_ms > allowed_ms).then_some(Warning::GeneratorLate { p99_ms })
 }
 
-/// How late the generator itself was, at the 99th percentile, in milliseconds. A request that found every connection
-/// busy waited for the server; those are taken to be the latest ones, so that the generator is never blamed for them.
-/// `None` where nothing was sent, or where all waited.
+/// How late the generator itself was, at the 99th percentile, in milliseconds: a wait for a connection, where all were busy, is
+/// left out. `None` where nothing was sent.
 #[must_use]
 pub fn own_lag_p99_ms(outcome: &LoadOutcome) -> Option<f64> {
-    if outcome.send_lag.count() == 0 {
-        return None;
-    }
-    let waited = outcome.waited_for_connection as f64 / outcome.send_lag.count() as f64;
-    let own_p99 = outcome.send_lag.at_quantile(0.99 * (1.0 - waited).max(0.0));
-    (waited < 1.0).then_some(own_p99.as_secs_f64() * 1e3)
+    (outcome.own_lag.count() > 0).then(|| outcome.own_lag.at_quantile(0.99).as_secs_f64() * 1e3)
 }
 
 /// Was the asked rate reached, by what was sent and by what came back?
@@ -149,6 +145,14 @@ fn no_port_left(outcome: &LoadOutcome) -> Option<Warning> {
     outcome.failures.get(&FailureCause::NoPortLeft).map(|&count| Warning::NoPortLeft { count })
 }
 
+/// 304 is a response to a condition that the request had, not a redirect.
+fn only_redirects(outcome: &LoadOutcome) -> Option<Warning> {
+    let is_redirect = |status: u16| (300..400).contains(&status) && status != 304;
+    let all = outcome.status.keys().all(|&status| is_redirect(status));
+    let (&status, &count) = outcome.status.iter().max_by_key(|&(_, &count)| count)?;
+    all.then_some(Warning::OnlyRedirects { status, count })
+}
+
 fn unfinished(outcome: &LoadOutcome) -> Option<Warning> {
     let count = outcome.counts.unfinished;
     let oldest_ms = outcome.unfinished_age.histogram().max() as f64 / 1e6;
@@ -200,6 +204,7 @@ mod tests {
             response_time: times(&[(10_000, 5 * MS)]),
             service_time: times(&[(10_000, 5 * MS)]),
             send_lag: times(&[(10_000, 20_000)]),
+            own_lag: times(&[(10_000, 20_000)]),
             cost: GeneratorCost {
                 threads: 2,
                 cpu_ns: 5_000 * MS,
@@ -245,7 +250,7 @@ mod tests {
 
     #[test]
     fn lateness_with_a_connection_free_is_the_generators() {
-        let outcome = LoadOutcome { send_lag: times(&[(9_800, 20_000), (200, 3 * MS)]), ..healthy() };
+        let outcome = LoadOutcome { own_lag: times(&[(9_800, 20_000), (200, 3 * MS)]), ..healthy() };
         let health = judge(&outcome, &open(1_000.0));
         assert!(health.bottleneck);
         assert!(health.why.unwrap().contains("3.0 ms or more after it was due"));
@@ -259,35 +264,27 @@ mod tests {
             ..healthy()
         };
         assert!(!judge(&outcome, &open(1_000.0)).bottleneck);
-        let all_waited = LoadOutcome {
-            send_lag: times(&[(10_000, 300 * MS)]),
-            waited_for_connection: 10_000,
-            ..healthy()
-        };
-        assert!(!judge(&all_waited, &open(1_000.0)).bottleneck);
     }
 
     #[test]
-    fn lateness_behind_the_requests_that_waited_is_still_found() {
-        let outcome = LoadOutcome {
-            send_lag: times(&[(8_500, 20_000), (1_000, 2 * MS), (500, 300 * MS)]),
-            waited_for_connection: 500,
-            ..healthy()
-        };
-        assert!(judge(&outcome, &open(1_000.0)).bottleneck);
+    fn lateness_that_was_asked_for_is_not_the_generators_and_more_is() {
+        let plan = LoadPlan { lateness: Duration::from_millis(4), ..open(1_000.0) };
+        let late = |ns| LoadOutcome { own_lag: times(&[(10_000, ns)]), ..healthy() };
+        assert!(!judge(&late(4 * MS), &plan).bottleneck);
+        assert!(judge(&late(6 * MS), &plan).bottleneck);
     }
 
     #[test]
     fn lateness_far_below_the_service_time_does_not_matter() {
         let late = times(&[(9_800, 20_000), (200, 3 * MS)]);
         let slow_server =
-            LoadOutcome { service_time: times(&[(10_000, 100 * MS)]), send_lag: late, ..healthy() };
+            LoadOutcome { service_time: times(&[(10_000, 100 * MS)]), own_lag: late, ..healthy() };
         assert!(!judge(&slow_server, &open(1_000.0)).bottleneck);
     }
 
     #[test]
     fn a_closed_loop_has_no_lateness_of_its_own() {
-        let outcome = LoadOutcome { send_lag: times(&[(10_000, 300 * MS)]), ..healthy() };
+        let outcome = LoadOutcome { own_lag: times(&[(10_000, 300 * MS)]), ..healthy() };
         assert!(!judge(&outcome, &closed()).bottleneck);
     }
 
@@ -354,6 +351,19 @@ mod tests {
             "100 of 10000 requests failed (1.00 %), most often: connection reset. Failures are in no response time"
         );
         assert_eq!(warnings[1], Warning::NoPortLeft { count: 40 });
+    }
+
+    #[test]
+    fn only_redirects_are_a_warning_and_a_page_among_them_is_not() {
+        let warnings = |status: &[(u16, u64)]| {
+            let outcome = LoadOutcome { status: status.iter().copied().collect(), ..healthy() };
+            judge(&outcome, &open(1_000.0)).warnings
+        };
+        assert_eq!(warnings(&[(301, 10), (302, 90)]), [Warning::OnlyRedirects { status: 302, count: 90 }]);
+        assert_eq!(warnings(&[(200, 1), (302, 90)]), []);
+        assert_eq!(warnings(&[(302, 90), (503, 1)]), []);
+        assert_eq!(warnings(&[(304, 100)]), []);
+        assert_eq!(warnings(&[]), []);
     }
 
     #[test]

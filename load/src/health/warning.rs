@@ -21,6 +21,8 @@ pub enum Warning {
     NoPortLeft { count: u64 },
     /// Requests were in flight when the time was up.
     Unfinished { count: u64, oldest_ms: f64 },
+    /// Every response was a redirect, and none is followed.
+    OnlyRedirects { status: u16, count: u64 },
     /// A closed loop cannot see the waiting of requests that were never sent.
     ClosedLoop,
 }
@@ -31,20 +33,20 @@ impl fmt::Display for Warning {
             Self::GeneratorBusy { share, threads } => write!(
                 out,
                 "the generator was the bottleneck: its busiest thread used {:.0} % of a core, so these figures are \
-                 about the generator, not the server. Give it more threads (--threads, now {threads}) and cores of \
-                 its own (--cores), or send from another machine",
+                 about the generator, not the server. Give it more threads (`threads`, now {threads}) and cores of \
+                 its own (`cores`), or send from another machine",
                 share * 100.0
             ),
             Self::GeneratorLate { p99_ms } => write!(
                 out,
                 "the generator was the bottleneck: with a connection free it still sent one in a hundred requests \
-                 {p99_ms:.1} ms or more after it was due. Give it cores of its own (--cores), or ask for less"
+                 {p99_ms:.1} ms or more after it was due. Give it cores of its own (`cores`), or ask for less"
             ),
             Self::RateMissed { asked_per_s, sent_per_s, completed_per_s } => write!(
                 out,
                 "the asked rate was missed: {asked_per_s:.1}/s asked, {sent_per_s:.1}/s sent, {completed_per_s:.1}/s \
-                 completed. The times are those of an overloaded system; ask for less (--rate), or allow more \
-                 requests at once (--connections) if the server can take them"
+                 completed. The times are those of an overloaded system; ask for less (`rate`), or allow more \
+                 requests at once (`connections`) if the server can take them"
             ),
             Self::NotSent { count, oldest_ms } => write!(
                 out,
@@ -71,9 +73,15 @@ impl fmt::Display for Warning {
                  took. They are in no percentile: the true times are longer than those shown",
                 if count == 1 { "request was" } else { "requests were" }
             ),
+            Self::OnlyRedirects { status, count } => write!(
+                out,
+                "every response was a redirect ({count} with status {status} the most frequent). Redirects are not \
+                 followed: these are the times of the redirect itself. Request the address it names, often https:// or \
+                 a trailing slash"
+            ),
             Self::ClosedLoop => out.write_str(
                 "a closed loop sends nothing while it waits, so it cannot see the waiting of requests that users \
-                 would have sent meanwhile. For the times users see, ask for a rate (--rate)",
+                 would have sent meanwhile. For the times users see, ask for a rate (`rate`)",
             ),
         }
     }

@@ -1,7 +1,8 @@
 //! How a [`LoadOutcome`] becomes a [`LoadReport`]: sums become rates, histograms become figures in milliseconds.
 
 use super::{
-    BytesReport, GeneratorReport, LagReport, LoadReport, PlanReport, RateReport, RequestsReport, SCHEMA,
+    BytesReport, ConnectionsReport, GeneratorReport, LagReport, LoadReport, PlanReport, RateReport,
+    RequestsReport, SCHEMA,
 };
 use crate::health;
 use crate::outcome::{Counts, LoadOutcome};
@@ -31,12 +32,18 @@ impl LoadReport {
             not_sent_age_ms: outcome.not_sent_age.summary(),
             status: outcome.status.clone(),
             failures: failures(outcome),
+            connections: ConnectionsReport {
+                opened: outcome.connections_opened,
+                open_at_end: outcome.connections_open,
+                streams: outcome.streams_per_connection,
+            },
             bytes: BytesReport { sent: outcome.bytes.sent, received: outcome.bytes.received },
             generator: GeneratorReport {
                 cpu_us_per_request: health.cpu_us_per_request,
                 cpu_share: health.cpu_share,
                 cpu_cores: health.cpu_cores,
                 send_lag_ms: lag(&outcome.send_lag),
+                own_lag_ms: lag(&outcome.own_lag),
                 loop_lag_ms: lag(&outcome.cost.loop_lag),
                 last_byte_seen_by: last_byte_seen_by(outcome).map(str::to_owned),
                 bottleneck: health.bottleneck,
@@ -45,6 +52,7 @@ impl LoadReport {
             cores_busy: outcome.cores_busy.clone(),
             warnings: health.warnings.iter().map(ToString::to_string).collect(),
             interrupted: outcome.interrupted,
+            log: outcome.log,
         }
     }
 }
@@ -75,6 +83,9 @@ fn plan_report(plan: &LoadPlan, threads: u32) -> PlanReport {
         connect_timeout_s: plan.connect_timeout.as_secs_f64(),
         request_timeout_s: plan.request_timeout.as_secs_f64(),
         seed: plan.seed,
+        lateness_s: plan.lateness.as_secs_f64(),
+        grace_s: plan.grace.as_secs_f64(),
+        tls_resumption: plan.requests.origin().tls.then_some(plan.tls.resumption),
     }
 }
 
@@ -171,10 +182,11 @@ mod tests {
         let started_ns = 5 * NANOS_PER_S;
         let ended_ns = started_ns + 2 * NANOS_PER_S;
         let (slices, _received) = channel();
-        let mut recorder = Recorder::new(started_ns, slices);
+        let mut recorder = Recorder::new(0, slices);
+        recorder.start(started_ns);
         for index in 0..10 {
             let due_ns = started_ns + index * ms;
-            let exchange = Exchange { due_ns, sent_ns: due_ns + ms };
+            let exchange = Exchange { due_ns, ready_ns: due_ns, sent_ns: due_ns + ms, ..Exchange::default() };
             recorder.sent(exchange);
             match index {
                 0..6 => recorder.ok(exchange, 200, exchange.sent_ns + 10 * ms),
@@ -188,6 +200,7 @@ mod tests {
         }
         recorder.not_sent(ended_ns - 20 * ms, ended_ns);
         recorder.not_sent(ended_ns - 10 * ms, ended_ns);
+        recorder.finish();
         let mut outcome = LoadOutcome { started_ns, ended_ns, driver: "epoll", ..LoadOutcome::default() };
         outcome.protocol = "HTTP/1.1".to_owned();
         outcome.cost.threads = 1;
@@ -282,6 +295,23 @@ mod tests {
             serde_json::json!({"connection refused": 1, "unexpected status 503": 1})
         );
         assert_eq!(json["status"], serde_json::json!({"200": 6, "503": 1}));
+    }
+
+    #[test]
+    fn lateness_grace_resumption_and_the_log_are_in_the_report() {
+        let plan = plan(Pacing::Closed).with(|plan| {
+            plan.lateness = Duration::from_millis(1);
+            plan.grace = Duration::from_secs(2);
+        });
+        let counts: crate::log::LogCounts = serde_json::from_str(r#"{"written": 7, "dropped": 3}"#).unwrap();
+        let report = LoadReport::new(&LoadOutcome { log: Some(counts), ..outcome() }, &plan);
+        let json = serde_json::to_value(&report).unwrap();
+        assert_eq!(
+            (json["plan"]["lateness_s"].as_f64(), json["plan"]["grace_s"].as_f64()),
+            (Some(0.001), Some(2.0))
+        );
+        assert!(json["plan"]["tls_resumption"].is_null(), "there is no TLS");
+        assert_eq!(json["log"], serde_json::json!({"written": 7, "dropped": 3}));
     }
 
     #[test]

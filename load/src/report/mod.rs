@@ -6,6 +6,7 @@ mod build;
 mod thousands;
 
 use crate::clock::NANOS_PER_S;
+use crate::log::LogCounts;
 use crate::outcome::LoadOutcome;
 use crate::times::TimesSummary;
 use serde::{Deserialize, Serialize};
@@ -36,6 +37,8 @@ pub struct LoadReport {
     pub status: BTreeMap<u16, u64>,
     pub failures: BTreeMap<String, u64>,
     pub bytes: BytesReport,
+    #[serde(default)]
+    pub connections: ConnectionsReport,
     pub generator: GeneratorReport,
     /// How busy each core of this machine was, 0 to 1, with whatever ran on it; empty: not known.
     #[serde(default)]
@@ -43,6 +46,9 @@ pub struct LoadReport {
     /// What the reader must know before believing the figures; the first is the most important.
     pub warnings: Vec<String>,
     pub interrupted: bool,
+    /// Rows of the log of requests that were written and dropped; null where there is none.
+    #[serde(default)]
+    pub log: Option<LogCounts>,
 }
 
 /// What was asked for.
@@ -65,6 +71,15 @@ pub struct PlanReport {
     pub connect_timeout_s: f64,
     pub request_timeout_s: f64,
     pub seed: u64,
+    /// How much later than due a request may have been sent, to leave together with others; 0: each was due alone.
+    #[serde(default)]
+    pub lateness_s: f64,
+    /// How long requests in flight could still complete after the end of sending.
+    #[serde(default)]
+    pub grace_s: f64,
+    /// Were TLS sessions resumed? null without TLS.
+    #[serde(default)]
+    pub tls_resumption: Option<bool>,
 }
 
 /// What became of the requests; `sent = ok + failed + unfinished`.
@@ -98,6 +113,17 @@ pub struct BytesReport {
     pub received: u64,
 }
 
+/// What carried the requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ConnectionsReport {
+    /// Connections that were established.
+    pub opened: u64,
+    /// Connections that were open when the load ended.
+    pub open_at_end: u64,
+    /// Requests at once that one connection really carried: more than 1 only over HTTP/2, and no more than the server allows.
+    pub streams: u32,
+}
+
 /// The generator's own health.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "design.md and the JSON Schema define each key")]
@@ -108,6 +134,9 @@ pub struct GeneratorReport {
     /// All generator threads' CPU, in cores.
     pub cpu_cores: f64,
     pub send_lag_ms: Option<LagReport>,
+    /// The generator's own part of the send lag: what came after a connection was free for the request.
+    #[serde(default)]
+    pub own_lag_ms: Option<LagReport>,
     pub loop_lag_ms: Option<LagReport>,
     /// Who said when the answers' last bytes came: `kernel`, `generator`, or `both`; null where no answer came.
     #[serde(default)]

@@ -1,8 +1,11 @@
 //! One target, made ready for both ways to send it.
 
+use super::csv_file::CsvFiles;
 use super::library::LibraryRequest;
+use super::place::{MAX_PATH_VALUES, Place};
 use super::template::{Template, Values};
 use super::{Header, RequestError, Target};
+use crate::response::VirtualUser;
 use std::sync::OnceLock;
 
 const USER_AGENT: &str = concat!("threadcount/", env!("CARGO_PKG_VERSION"));
@@ -14,6 +17,8 @@ pub(super) struct Compiled {
     pub is_idempotent: bool,
     pub body: Template,
     pub library: LibraryRequest,
+    /// It has a `Cookie` header of its own: that is sent instead of the user's cookies.
+    pub has_own_cookies: bool,
     closing: Head,
     keeping: Head,
 }
@@ -26,18 +31,23 @@ struct Head {
 }
 
 impl Compiled {
-    pub fn new(target: &Target) -> Result<Self, RequestError> {
-        let body = Template::parse(target.body.clone())?;
-        let path = Template::parse(target.path.clone())?;
-        let keeping = fields(target, &body, true)?;
+    pub fn new(target: &Target, files: &mut CsvFiles) -> Result<Self, RequestError> {
+        let body = Template::parse(target.body.clone(), Place::Body, files)?;
+        let path = Template::parse(target.path.clone(), Place::Path, files)?;
+        if path.foreign_values() > MAX_PATH_VALUES {
+            let why = format!("it has more than {MAX_PATH_VALUES} {{csv:..}} and {{capture:..}}");
+            return Err(RequestError::Url { url: target.path.clone(), why });
+        }
+        let keeping = fields(target, &body, true, files)?;
         let library = LibraryRequest::new(target, &path, &keeping, &body)?;
-        let closing = fields(target, &body, false)?;
+        let closing = fields(target, &body, false, files)?;
         Ok(Self {
             is_head: target.method == "HEAD",
             is_idempotent: matches!(
                 target.method.as_str(),
                 "GET" | "HEAD" | "PUT" | "DELETE" | "OPTIONS" | "TRACE"
             ),
+            has_own_cookies: keeping.iter().any(|(name, _)| name.eq_ignore_ascii_case("cookie")),
             closing: Head::new(&target.method, &path, closing),
             keeping: Head::new(&target.method, &path, keeping),
             body,
@@ -70,7 +80,19 @@ impl Compiled {
         self.body.render(body, &mut values);
         values.body_length = body.len();
         self.head(keep_alive).render(out, &mut values);
+        if let Some(jar) = values.user.and_then(VirtualUser::cookies).filter(|_| !self.has_own_cookies) {
+            // Before the empty line that ends the head.
+            out.truncate(out.len() - 2);
+            out.extend_from_slice(b"Cookie: ");
+            jar.write_value(out);
+            out.extend_from_slice(b"\r\n\r\n");
+        }
         out.extend_from_slice(body);
+    }
+
+    /// The names of the captured values it sends.
+    pub fn captures(&self) -> impl Iterator<Item = &str> {
+        self.keeping.template.captures().chain(self.body.captures())
     }
 }
 
@@ -94,7 +116,12 @@ impl Head {
 pub(super) type Field = (String, Template);
 
 /// The headers of a request: each default, or what the user wrote in its place, then the user's others.
-fn fields(target: &Target, body: &Template, keep_alive: bool) -> Result<Vec<Field>, RequestError> {
+fn fields(
+    target: &Target,
+    body: &Template,
+    keep_alive: bool,
+    files: &mut CsvFiles,
+) -> Result<Vec<Field>, RequestError> {
     let mut fields = Vec::new();
     let mut others: Vec<&Header> = target.headers.iter().collect();
     for (name, value) in defaults(target, body, keep_alive) {
@@ -103,17 +130,22 @@ fn fields(target: &Target, body: &Template, keep_alive: bool) -> Result<Vec<Fiel
         if given.is_empty() {
             fields.push((name.to_owned(), value));
         }
-        push_given(&mut fields, &given)?;
+        push_given(&mut fields, &given, files)?;
         others = rest;
     }
-    push_given(&mut fields, &others)?;
+    push_given(&mut fields, &others, files)?;
     Ok(fields)
 }
 
-fn push_given(fields: &mut Vec<Field>, given: &[&Header]) -> Result<(), RequestError> {
+fn push_given(fields: &mut Vec<Field>, given: &[&Header], files: &mut CsvFiles) -> Result<(), RequestError> {
     for header in given {
         if let Some(value) = header.value() {
-            fields.push((header.name().to_owned(), Template::parse(value.to_owned())?));
+            let template = Template::parse(value.to_owned(), Place::Header, files)?;
+            if header.name().eq_ignore_ascii_case("host") && template.foreign_values() > 0 {
+                let why = "a host cannot come from {csv:..} or {capture:..}";
+                return Err(RequestError::Header { header: format!("Host: {value}"), why });
+            }
+            fields.push((header.name().to_owned(), template));
         }
     }
     Ok(())

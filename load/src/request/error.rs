@@ -32,12 +32,23 @@ pub enum RequestError {
     },
     /// It looks like a placeholder and is none.
     #[error(
-        "`{placeholder}` is not a placeholder: write {{rand:1:1000}} for a whole number from 1 to 1000, or {{seq:1}} \
-         for a number that counts up from 1"
+        "`{placeholder}` is not a placeholder: write {{rand:1:1000}} for a whole number from 1 to 1000, {{seq:1}} for a \
+         number that counts up from 1, {{csv:FILE:COLUMN}} for a value of a file, or {{capture:NAME}} for one of a \
+         response"
     )]
     Placeholder {
         /// As it was written.
         placeholder: String,
+    },
+    /// A data file that cannot be used.
+    #[error("`{{csv:{}:{column}}}`: {why}", file.display())]
+    Csv {
+        /// Which file.
+        file: PathBuf,
+        /// The column that was asked for.
+        column: String,
+        /// What is wrong, and what to write.
+        why: String,
     },
     /// There is nothing to ask.
     #[error("there is nothing to ask: give a URL or a file with at least one target")]

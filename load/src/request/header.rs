@@ -41,6 +41,10 @@ impl Header {
         }
     }
 
+    pub(super) fn map_value(self, change: impl FnOnce(&str) -> String) -> Self {
+        Self { value: self.value.as_deref().map(change), name: self.name }
+    }
+
     /// Its name, as written.
     #[must_use]
     pub fn name(&self) -> &str {

@@ -3,10 +3,11 @@
 use super::compiled::Field;
 use super::template::{Template, Values};
 use super::{RequestError, Target};
+use crate::response::VirtualUser;
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Method, Request, Uri};
 use rand::SeedableRng;
-use rand::rngs::SmallRng;
+use rand::rngs::Xoshiro256PlusPlus;
 
 /// Headers that belong to one HTTP/1.1 connection and are malformed in HTTP/2 (RFC 9113 section 8.2.2).
 const OF_A_CONNECTION: [&str; 5] =
@@ -21,6 +22,7 @@ pub(super) struct LibraryRequest {
     uri: Option<Template>,
     headers: Vec<(HeaderName, Template)>,
     body: Option<Template>,
+    has_own_cookies: bool,
 }
 
 impl LibraryRequest {
@@ -47,8 +49,9 @@ impl LibraryRequest {
                 None => headers.push((name, value.clone())),
             }
         }
+        let has_own_cookies = fields.iter().any(|(name, _)| name.eq_ignore_ascii_case("cookie"));
         let varying = |template: &Template| template.as_text().is_none().then(|| template.clone());
-        Ok(Self { fixed, uri: varying(&uri), headers, body: varying(body) })
+        Ok(Self { fixed, uri: varying(&uri), headers, body: varying(body), has_own_cookies })
     }
 
     pub fn render(&self, mut values: Values<'_>) -> Request<Bytes> {
@@ -59,6 +62,12 @@ impl LibraryRequest {
         values.body_length = request.body().len();
         if let Some(uri) = &self.uri {
             *request.uri_mut() = uri_of(render(uri, &mut values));
+        }
+        let jar = values.user.and_then(VirtualUser::cookies);
+        if let Some(jar) = jar.filter(|_| !self.has_own_cookies) {
+            let mut cookies = Vec::new();
+            jar.write_value(&mut cookies);
+            request.headers_mut().append(http::header::COOKIE, header_value(cookies.into()));
         }
         for (name, value) in &self.headers {
             request.headers_mut().append(name.clone(), header_value(render(value, &mut values)));
@@ -83,8 +92,12 @@ fn uri(target: &Target, path: &Template, fields: &[Field]) -> Template {
 }
 
 fn sample_uri(uri: &Template) -> Option<Uri> {
-    let mut random = SmallRng::seed_from_u64(0);
-    Uri::from_maybe_shared(render(uri, &mut Values { random: &mut random, number: 0, body_length: 0 })).ok()
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(0);
+    Uri::from_maybe_shared(render(
+        uri,
+        &mut Values { random: &mut random, number: 0, body_length: 0, user: None },
+    ))
+    .ok()
 }
 
 /// A URL is checked when the target is made, so that only a `Host` can still be wrong.
@@ -99,13 +112,16 @@ fn not_a_host(target: &Target) -> RequestError {
 
 #[expect(
     clippy::expect_used,
-    reason = "a sample was parsed when the target was made, and only numbers differ"
+    reason = "a sample was parsed when the target was made; numbers differ, and values written for a path, which are bounded"
 )]
 fn uri_of(text: Bytes) -> Uri {
-    Uri::from_maybe_shared(text).expect("a URI with other numbers")
+    Uri::from_maybe_shared(text).expect("a URI with other values")
 }
 
-#[expect(clippy::expect_used, reason = "`Header` takes no other characters, and numbers are among them")]
+#[expect(
+    clippy::expect_used,
+    reason = "`Header`, `Place::Header` and the cookie jar take no other characters"
+)]
 fn header_value(text: Bytes) -> HeaderValue {
     HeaderValue::from_maybe_shared(text).expect("a header's text")
 }

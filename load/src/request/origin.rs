@@ -67,7 +67,7 @@ impl<'u> UrlParts<'u> {
         if url.len() > MAX_URL_BYTES {
             return Err(format!("it is longer than {MAX_URL_BYTES} bytes"));
         }
-        if let Some(bad) = url.chars().find(|&c| !c.is_ascii_graphic() || "\"<>`".contains(c)) {
+        if let Some(bad) = outside_csv(url).find(|&c| !c.is_ascii_graphic() || "\"<>`".contains(c)) {
             return Err(format!("{bad:?} must be written percent-encoded, {}", percent_encoded(bad)));
         }
         let Some((scheme, rest)) = url.split_once("://") else {
@@ -121,6 +121,17 @@ fn host_and_port(place: &str, default_port: u16) -> Result<(String, u16), String
     Ok((host, port))
 }
 
+/// The characters of a URL but those of `{csv:..}`: files and columns may have any name.
+fn outside_csv(url: &str) -> impl Iterator<Item = char> {
+    let mut is_inside = false;
+    url.char_indices()
+        .filter(move |&(at, character)| {
+            is_inside = if is_inside { character != '}' } else { url[at..].starts_with("{csv:") };
+            !is_inside
+        })
+        .map(|(_, character)| character)
+}
+
 fn percent_encoded(character: char) -> String {
     character.encode_utf8(&mut [0; 4]).bytes().map(|byte| format!("%{byte:02X}")).collect()
 }
@@ -150,6 +161,7 @@ mod tests {
         expect("http://h?q", "http h 80", "/?q");
         expect("http://[::1]:8080/x", "http ::1 8080", "/x");
         expect("http://[0:0::1]/", "http ::1 80", "/");
+        expect("http://h/{csv:/my data/u.csv:full name}/x", "http h 80", "/{csv:/my data/u.csv:full name}/x");
         expect("http://h/a:b@c/{rand:1:2}?u=http://x", "http h 80", "/a:b@c/{rand:1:2}?u=http://x");
     }
 
@@ -186,6 +198,7 @@ mod tests {
         assert_eq!(why("http://[::1/"), "the ] after the IPv6 address is missing");
         assert_eq!(why("http://[x]/"), "[x] is not an IPv6 address");
         assert_eq!(why("http://a{rand:1:2}/"), "`a{rand` is not a host name");
+        assert_eq!(why("http://h/{csv:a:b} c"), "' ' must be written percent-encoded, %20");
         assert_eq!(why("http://h/a b"), "' ' must be written percent-encoded, %20");
         assert_eq!(why("http://h/a\r\nX: y"), "'\\r' must be written percent-encoded, %0D");
         assert_eq!(why("http://h/\u{e4}"), "'\u{e4}' must be written percent-encoded, %C3%A4");

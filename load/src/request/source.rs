@@ -1,6 +1,7 @@
 //! All that may be asked in one load.
 
 use super::compiled::Compiled;
+use super::csv_file::CsvFiles;
 use super::writer::RequestWriter;
 use super::{Origin, RequestError, Target};
 use std::num::NonZeroU32;
@@ -24,12 +25,12 @@ pub(super) enum Order {
 }
 
 impl RequestSource {
-    /// Requests for these targets: in turn where all weights are equal (each thread begins at another one), at random by
+    /// Requests for these targets: in turn by their number where all weights are equal, at random by
     /// their weights otherwise.
     ///
     /// # Errors
-    /// [`RequestError::NoTarget`], [`RequestError::Origins`], [`RequestError::Placeholder`], and
-    /// [`RequestError::Header`] for a `Host` that is none.
+    /// [`RequestError::NoTarget`], [`RequestError::Origins`], [`RequestError::Placeholder`],
+    /// [`RequestError::Csv`], and [`RequestError::Header`] for a `Host` that is none.
     pub fn new(targets: Vec<Target>) -> Result<Self, RequestError> {
         let origin = targets.first().ok_or(RequestError::NoTarget)?.origin.clone();
         if let Some(other) = targets.iter().find(|target| target.origin != origin) {
@@ -37,7 +38,9 @@ impl RequestSource {
         }
         let first_url = targets.first().map(|target| format!("{origin}{}", target.path)).unwrap_or_default();
         let order = Order::of(targets.iter().map(|target| target.weight));
-        let targets = targets.iter().map(Compiled::new).collect::<Result<_, _>>()?;
+        let mut files = CsvFiles::default();
+        let targets =
+            targets.iter().map(|target| Compiled::new(target, &mut files)).collect::<Result<_, _>>()?;
         Ok(Self { origin, first_url, targets, order })
     }
 
@@ -67,10 +70,15 @@ impl RequestSource {
         &self.first_url
     }
 
-    /// The view of thread `index` of `threads`. `keep_alive: false` adds `Connection: close`.
+    /// The names of the captured values that requests send; one may come more than once.
+    pub fn captures_sent(&self) -> impl Iterator<Item = &str> {
+        self.targets.iter().flat_map(Compiled::captures)
+    }
+
+    /// One thread's view. `keep_alive: false` adds `Connection: close`.
     #[must_use]
-    pub fn writer(&self, index: u32, threads: u32, seed: u64, keep_alive: bool) -> RequestWriter<'_> {
-        RequestWriter::new(self, index, threads, seed, keep_alive)
+    pub fn writer(&self, thread: u32, seed: u64, keep_alive: bool) -> RequestWriter<'_> {
+        RequestWriter::new(self, thread, seed, keep_alive)
     }
 }
 

@@ -1,11 +1,13 @@
 //! One thing to ask.
 
 use super::origin::UrlParts;
+use super::template::with_files_in;
 use super::{Header, Origin, RequestError};
 use crate::http1::is_token_byte;
 use base64::Engine as _;
 use bytes::Bytes;
 use std::num::NonZeroU32;
+use std::path::Path;
 
 /// One thing to ask: a method, a URL, headers, a body, and how often it is asked among others.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,6 +63,16 @@ impl Target {
     #[must_use]
     pub fn with_weight(mut self, weight: NonZeroU32) -> Self {
         self.weight = weight;
+        self
+    }
+
+    /// Looks for the files of its `{csv:FILE:COLUMN}` in a folder, unless their paths are absolute.
+    #[must_use]
+    pub fn with_files_in(mut self, folder: &Path) -> Self {
+        let text = |text: &str| String::from_utf8_lossy(&with_files_in(folder, text.as_bytes())).into_owned();
+        self.path = text(&self.path);
+        self.headers = self.headers.into_iter().map(|header| header.map_value(text)).collect();
+        self.body = with_files_in(folder, &self.body);
         self
     }
 

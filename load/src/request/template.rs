@@ -1,10 +1,17 @@
 //! Text with placeholders.
 
 use super::RequestError;
+use super::csv_file::CsvFiles;
+use super::place::Place;
+use crate::response::VirtualUser;
 use bytes::Bytes;
 use rand::RngExt;
-use rand::rngs::SmallRng;
+use rand::rngs::Xoshiro256PlusPlus;
 use std::io::Write;
+use std::sync::Arc;
+
+/// Every name that a placeholder begins with.
+const NAMES: [&[u8]; 4] = [b"rand", b"seq", b"csv", b"capture"];
 
 /// Text with placeholders, ready to be rendered often.
 #[derive(Clone, Debug, Default)]
@@ -22,32 +29,40 @@ enum Piece {
     Seq {
         start: u64,
     },
+    /// The values of a column: the request's number says which.
+    Csv {
+        values: Arc<[Bytes]>,
+    },
+    /// What the user's responses had.
+    Capture {
+        name: Arc<str>,
+        place: Place,
+    },
     /// How long the body of the same request is.
     BodyLength,
 }
 
 /// What the placeholders of one request stand for.
 pub(super) struct Values<'v> {
-    pub random: &'v mut SmallRng,
+    pub random: &'v mut Xoshiro256PlusPlus,
     /// Which request of the load it is, from 0.
     pub number: u64,
     pub body_length: usize,
+    /// Who sends it, where requests depend on that.
+    pub user: Option<&'v VirtualUser>,
 }
 
 impl Template {
-    /// Text in which `{rand:LOW:HIGH}` and `{seq:START}` are placeholders.
-    pub fn parse(text: impl Into<Bytes>) -> Result<Self, RequestError> {
+    /// Text of a request in which `{rand:LOW:HIGH}`, `{seq:START}`, `{csv:FILE:COLUMN}` and `{capture:NAME}` are
+    /// placeholders.
+    pub fn parse(text: impl Into<Bytes>, place: Place, files: &mut CsvFiles) -> Result<Self, RequestError> {
         let mut rest: Bytes = text.into();
         let mut template = Self::default();
         while let Some(start) = find_placeholder(&rest) {
             template.push(Piece::Text(rest.split_to(start)));
             let end = rest.iter().position(|&byte| byte == b'}');
             let written = rest.split_to(end.map_or(rest.len(), |end| end + 1));
-            let piece = parse_placeholder(&written).ok_or_else(|| {
-                let shown = &written[..written.len().min(40)];
-                RequestError::Placeholder { placeholder: String::from_utf8_lossy(shown).into_owned() }
-            })?;
-            template.push(piece);
+            template.push(parse_placeholder(&written, place, files)?);
         }
         template.push(Piece::Text(rest));
         Ok(template)
@@ -85,6 +100,19 @@ impl Template {
         self.pieces.is_empty()
     }
 
+    /// The names of captured values in it.
+    pub fn captures(&self) -> impl Iterator<Item = &str> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Capture { name, .. } => Some(&**name),
+            _ => None,
+        })
+    }
+
+    /// How many of its pieces come from files and responses.
+    pub fn foreign_values(&self) -> usize {
+        self.pieces.iter().filter(|piece| matches!(piece, Piece::Csv { .. } | Piece::Capture { .. })).count()
+    }
+
     /// The text, where nothing in it varies.
     pub fn as_text(&self) -> Option<Bytes> {
         match self.pieces.as_slice() {
@@ -104,6 +132,14 @@ impl Template {
                 }
                 Piece::Rand { low, high } => write!(out, "{}", values.random.random_range(low..=high)),
                 Piece::Seq { start } => write!(out, "{}", start.wrapping_add(values.number)),
+                Piece::Csv { values: ref rows } => {
+                    out.extend_from_slice(&rows[(values.number % rows.len() as u64) as usize]);
+                    Ok(())
+                }
+                Piece::Capture { ref name, place } => {
+                    place.write(values.user.map_or(&[], |user| user.value(name)), out);
+                    Ok(())
+                }
                 Piece::BodyLength => write!(out, "{}", values.body_length),
             };
             debug_assert!(written.is_ok(), "writing to memory does not fail");
@@ -115,21 +151,65 @@ impl Template {
 fn find_placeholder(text: &[u8]) -> Option<usize> {
     memchr::memchr_iter(b'{', text).find(|&at| {
         let inside = &text[at + 1..];
-        [&b"rand"[..], b"seq"]
+        NAMES
             .iter()
             .any(|name| inside.strip_prefix(*name).is_some_and(|after| matches!(after, [b':' | b'}', ..])))
     })
 }
 
-fn parse_placeholder(written: &[u8]) -> Option<Piece> {
-    let inside = std::str::from_utf8(written).ok()?.strip_prefix('{')?.strip_suffix('}')?;
+fn parse_placeholder(written: &[u8], place: Place, files: &mut CsvFiles) -> Result<Piece, RequestError> {
+    let text = std::str::from_utf8(written).ok();
+    let inside = text.and_then(|text| text.strip_prefix('{')?.strip_suffix('}'));
+    if let Some((file, column)) = inside.and_then(csv_placeholder) {
+        return Ok(Piece::Csv { values: files.column(file, column, place)? });
+    }
+    inside.and_then(|inside| number_or_capture(inside, place)).ok_or_else(|| {
+        let shown = &written[..written.len().min(40)];
+        RequestError::Placeholder { placeholder: String::from_utf8_lossy(shown).into_owned() }
+    })
+}
+
+/// File and column. The file's name may have colons, the column's none.
+fn csv_placeholder(inside: &str) -> Option<(&str, &str)> {
+    let (file, column) = inside.strip_prefix("csv:")?.rsplit_once(':')?;
+    (!file.is_empty() && !column.is_empty()).then_some((file, column))
+}
+
+fn number_or_capture(inside: &str, place: Place) -> Option<Piece> {
     if let Some(numbers) = inside.strip_prefix("rand:") {
         let (low, high) = numbers.split_once(':')?;
         let (low, high) = (low.parse().ok()?, high.parse().ok()?);
         return (low <= high).then_some(Piece::Rand { low, high });
     }
+    if let Some(name) = inside.strip_prefix("capture:") {
+        return (!name.is_empty()).then(|| Piece::Capture { name: name.into(), place });
+    }
     let start = inside.strip_prefix("seq:")?.parse().ok()?;
     Some(Piece::Seq { start })
+}
+
+/// The text with the files of its `{csv:FILE:COLUMN}` looked for in a folder.
+pub(super) fn with_files_in(folder: &std::path::Path, text: &[u8]) -> Bytes {
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = find_placeholder(rest) {
+        out.extend_from_slice(&rest[..start]);
+        let end =
+            rest[start..].iter().position(|&byte| byte == b'}').map_or(rest.len(), |end| start + end + 1);
+        let written = &rest[start..end];
+        let inside =
+            std::str::from_utf8(written).ok().and_then(|text| text.strip_prefix('{')?.strip_suffix('}'));
+        match inside.and_then(csv_placeholder) {
+            Some((file, column)) => {
+                let file = folder.join(file);
+                out.extend_from_slice(format!("{{csv:{}:{column}}}", file.display()).as_bytes());
+            }
+            None => out.extend_from_slice(written),
+        }
+        rest = &rest[end..];
+    }
+    out.extend_from_slice(rest);
+    out.into()
 }
 
 #[cfg(test)]
@@ -137,11 +217,19 @@ mod tests {
     use super::*;
     use rand::SeedableRng;
 
+    fn parse(text: &str, place: Place) -> Result<Template, RequestError> {
+        Template::parse(text.to_owned(), place, &mut CsvFiles::default())
+    }
+
     fn rendered(text: &str, number: u64) -> String {
+        rendered_for(text, number, Place::Body, None)
+    }
+
+    fn rendered_for(text: &str, number: u64, place: Place, user: Option<&VirtualUser>) -> String {
         let mut out = Vec::new();
-        let mut random = SmallRng::seed_from_u64(1);
-        let mut values = Values { random: &mut random, number, body_length: 7 };
-        Template::parse(text.to_owned()).unwrap().render(&mut out, &mut values);
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+        let mut values = Values { random: &mut random, number, body_length: 7, user };
+        parse(text, place).unwrap().render(&mut out, &mut values);
         String::from_utf8(out).unwrap()
     }
 
@@ -158,6 +246,8 @@ mod tests {
             r#"{"rand": {"seq": 1}}"#,
             "{sequence:1}",
             "{random}",
+            "{csvs:a:b}",
+            r#"{"csv": 1, "capture": {}}"#,
             "{",
             "{ran",
             "{RAND:1:2}",
@@ -182,9 +272,15 @@ mod tests {
             "{seq: 1}",
             "{rand:1:99999999999999999999}",
             "{seq:1",
+            "{csv}",
+            "{csv:file.csv}",
+            "{csv::column}",
+            "{csv:file.csv:}",
+            "{capture}",
+            "{capture:}",
         ];
         for text in malformed {
-            let error = Template::parse(format!("{{}}/{text}")).unwrap_err().to_string();
+            let error = parse(&format!("{{}}/{text}"), Place::Path).unwrap_err().to_string();
             assert!(
                 error.starts_with(&format!("`{text}` is not a placeholder: write {{rand:1:1000}}")),
                 "{error}"
@@ -194,12 +290,13 @@ mod tests {
 
     #[test]
     fn random_numbers_reach_both_ends_and_no_further() {
-        let template = Template::parse("{rand:1:3}").unwrap();
-        let mut random = SmallRng::seed_from_u64(1);
+        let template = parse("{rand:1:3}", Place::Body).unwrap();
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
         let mut counts = [0; 5];
         for _ in 0..300 {
             let mut out = Vec::new();
-            template.render(&mut out, &mut Values { random: &mut random, number: 0, body_length: 0 });
+            let values = &mut Values { random: &mut random, number: 0, body_length: 0, user: None };
+            template.render(&mut out, values);
             counts[String::from_utf8(out).unwrap().parse::<usize>().unwrap()] += 1;
         }
         assert!(counts[0] == 0 && counts[4] == 0, "{counts:?}");
@@ -209,8 +306,28 @@ mod tests {
     #[test]
     fn neighbouring_text_becomes_one_piece() {
         let mut template = Template::text("a");
-        template.append(Template::parse("b{seq:1}").unwrap());
+        template.append(parse("b{seq:1}", Place::Body).unwrap());
         assert_eq!(template.pieces.len(), 2);
         assert!(template.as_text().is_none());
+    }
+
+    #[test]
+    fn a_captured_value_is_written_as_its_place_needs_and_empty_before_it_is_known() {
+        let mut user = VirtualUser::new(vec!["t=regex:<(.*)>".parse().unwrap()].into(), false);
+        assert_eq!(rendered_for("[{capture:t}]", 0, Place::Body, Some(&user)), "[]");
+        assert_eq!(rendered_for("[{capture:t}]", 0, Place::Body, None), "[]");
+        user.learn(&crate::response::ResponseParts::new(200, b"", b"<a b\t>"), 0);
+        assert_eq!(rendered_for("[{capture:t}]", 0, Place::Body, Some(&user)), "[a b\t]");
+        assert_eq!(rendered_for("[{capture:t}]", 0, Place::Path, Some(&user)), "[a%20b%09]");
+        let template = parse("{capture:t}{capture:u}{seq:1}", Place::Path).unwrap();
+        assert_eq!(template.captures().collect::<Vec<_>>(), ["t", "u"]);
+        assert_eq!(template.foreign_values(), 2);
+    }
+
+    #[test]
+    fn files_are_looked_for_in_a_folder_unless_their_path_is_absolute() {
+        let moved = |text: &str| with_files_in(std::path::Path::new("/data"), text.as_bytes());
+        assert_eq!(moved("a{csv:u.csv:id}b{seq:1}{"), "a{csv:/data/u.csv:id}b{seq:1}{");
+        assert_eq!(moved("{csv:/u.csv:id}{csv:broken"), "{csv:/u.csv:id}{csv:broken");
     }
 }

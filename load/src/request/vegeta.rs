@@ -33,7 +33,7 @@ pub fn read(file: &Path) -> Result<Vec<Target>, RequestError> {
         .map_err(|source| RequestError::File { file: file.to_owned(), source: Box::new(source) })
 }
 
-/// Reads targets in either format. Body files are looked for in `base_dir` unless their path is absolute.
+/// Reads targets in either format. Body and data files are looked for in `base_dir` unless their path is absolute.
 ///
 /// # Errors
 /// [`RequestError::Line`] with what is wrong, [`RequestError::NoTarget`] where there is none.
@@ -64,7 +64,10 @@ pub fn parse(text: &str, base_dir: &Path) -> Result<Vec<Target>, RequestError> {
         }
     }
     targets.extend(open);
-    if targets.is_empty() { Err(RequestError::NoTarget) } else { Ok(targets) }
+    if targets.is_empty() {
+        return Err(RequestError::NoTarget);
+    }
+    Ok(targets.into_iter().map(|target| target.with_files_in(base_dir)).collect())
 }
 
 /// Vegeta's own rule: capital letters, then white space.

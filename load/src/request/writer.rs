@@ -3,9 +3,11 @@
 use super::compiled::Compiled;
 use super::source::{Order, RequestSource};
 use super::template::Values;
+use crate::random::{self, Purpose};
+use crate::response::VirtualUser;
 use bytes::Bytes;
-use rand::rngs::SmallRng;
-use rand::{RngExt, SeedableRng};
+use rand::RngExt;
+use rand::rngs::Xoshiro256PlusPlus;
 
 /// One request, ready for the wire.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +21,8 @@ pub struct RenderedRequest<'a> {
     pub is_idempotent: bool,
     /// True where `bytes` lies in the source, unchanged as long as it lives (no copy is needed to send it).
     pub is_static: bool,
+    /// Which target of the source it is, from 0.
+    pub target: u32,
 }
 
 /// One thread's view of the source: it holds the buffers and the random numbers.
@@ -28,89 +32,88 @@ pub struct RequestWriter<'s> {
     keep_alive: bool,
     /// The answer to every call, where there is one target and nothing in it varies.
     only: Option<RenderedRequest<'s>>,
-    /// Which target is next, where they come in turn.
-    turn: usize,
-    /// The next request's number in the load. The threads' numbers are `index`, `index + threads`, ..: no two are
-    /// the same, and nothing is shared.
-    number: u64,
-    threads: u32,
-    random: SmallRng,
+    order: Xoshiro256PlusPlus,
+    values: Xoshiro256PlusPlus,
     buffer: Vec<u8>,
     body: Vec<u8>,
 }
 
 impl<'s> RequestWriter<'s> {
-    pub(super) fn new(
-        source: &'s RequestSource,
-        index: u32,
-        threads: u32,
-        seed: u64,
-        keep_alive: bool,
-    ) -> Self {
+    pub(super) fn new(source: &'s RequestSource, thread: u32, seed: u64, keep_alive: bool) -> Self {
         let only = match source.targets.as_slice() {
-            [target] => target.as_static(keep_alive).map(|bytes| rendered(target, bytes, true)),
+            [target] => target.as_static(keep_alive).map(|bytes| rendered((0, target), bytes, true)),
             _ => None,
         };
-        // The golden ratio's bits set the threads' seeds apart; two loads with neighbouring seeds share none.
-        let seed = seed.wrapping_add(u64::from(index).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         Self {
             source,
             keep_alive,
             only,
-            turn: index as usize % source.targets.len(),
-            number: u64::from(index),
-            threads,
-            random: SmallRng::seed_from_u64(seed),
+            order: random::stream(seed, Purpose::Order, thread),
+            values: random::stream(seed, Purpose::Values, thread),
             buffer: Vec::new(),
             body: Vec::new(),
         }
     }
 
-    /// The next request for an HTTP/1.1 connection. No allocation in the steady state.
+    /// Request `number` of the load for an HTTP/1.1 connection. No allocation in the steady state.
     #[inline]
-    pub fn next_http1(&mut self) -> RenderedRequest<'_> {
+    pub fn http1(&mut self, number: u64) -> RenderedRequest<'_> {
         match self.only {
             Some(request) => request,
-            None => self.next_of_many(),
+            None => self.one_of_many(number, None),
         }
     }
 
-    fn next_of_many(&mut self) -> RenderedRequest<'_> {
-        let (target, number) = self.next();
-        if let Some(bytes) = target.as_static(self.keep_alive) {
-            return rendered(target, bytes, true);
+    /// Request `number` of the load, sent by a virtual user with its captured values and cookies.
+    pub fn http1_of(&mut self, number: u64, user: Option<&VirtualUser>) -> RenderedRequest<'_> {
+        match self.only {
+            Some(request) if user.is_none_or(|user| user.cookies().is_none()) => request,
+            _ => self.one_of_many(number, user),
         }
-        let values = Values { random: &mut self.random, number, body_length: 0 };
+    }
+
+    fn one_of_many(&mut self, number: u64, user: Option<&VirtualUser>) -> RenderedRequest<'_> {
+        let (at, target) = self.target(number);
+        let sends_cookies = !target.has_own_cookies && user.is_some_and(|user| user.cookies().is_some());
+        if let Some(bytes) = target.as_static(self.keep_alive).filter(|_| !sends_cookies) {
+            return rendered((at, target), bytes, true);
+        }
+        let values = Values { random: &mut self.values, number, body_length: 0, user };
         target.render(self.keep_alive, &mut self.buffer, &mut self.body, values);
-        rendered(target, &self.buffer, false)
+        rendered((at, target), &self.buffer, false)
     }
 
-    /// The next request for a library that writes it itself: the URI is absolute and its authority stands for `Host`;
+    /// Request `number` of the load for a library that writes it itself: the URI is absolute and its authority stands for `Host`;
     /// headers that belong to one HTTP/1.1 connection are left out.
-    pub fn next_http(&mut self) -> http::Request<Bytes> {
-        let (target, number) = self.next();
-        target.library.render(Values { random: &mut self.random, number, body_length: 0 })
+    pub fn http(&mut self, number: u64) -> http::Request<Bytes> {
+        self.http_of(number, None).1
     }
 
-    fn next(&mut self) -> (&'s Compiled, u64) {
+    /// The same, sent by a virtual user, and which target it is.
+    pub fn http_of(&mut self, number: u64, user: Option<&VirtualUser>) -> (u32, http::Request<Bytes>) {
+        let (at, target) = self.target(number);
+        (at, target.library.render(Values { random: &mut self.values, number, body_length: 0, user }))
+    }
+
+    fn target(&mut self, number: u64) -> (u32, &'s Compiled) {
         let source = self.source;
         let at = match &source.order {
-            Order::InTurn => {
-                let at = self.turn;
-                self.turn = if at + 1 == source.targets.len() { 0 } else { at + 1 };
-                at
-            }
+            Order::InTurn => (number % source.targets.len() as u64) as usize,
             Order::ByWeight(sums) => {
-                let drawn = self.random.random_range(0..sums.last().copied().unwrap_or(1));
+                let drawn = self.order.random_range(0..sums.last().copied().unwrap_or(1));
                 sums.partition_point(|&sum| sum <= drawn)
             }
         };
-        let number = self.number;
-        self.number = number.wrapping_add(u64::from(self.threads));
-        (&source.targets[at], number)
+        (at as u32, &source.targets[at])
     }
 }
 
-fn rendered<'a>(target: &Compiled, bytes: &'a [u8], is_static: bool) -> RenderedRequest<'a> {
-    RenderedRequest { bytes, is_head: target.is_head, is_idempotent: target.is_idempotent, is_static }
+fn rendered<'a>((at, target): (u32, &Compiled), bytes: &'a [u8], is_static: bool) -> RenderedRequest<'a> {
+    RenderedRequest {
+        bytes,
+        is_head: target.is_head,
+        is_idempotent: target.is_idempotent,
+        is_static,
+        target: at,
+    }
 }

@@ -4,12 +4,15 @@
 //! request's number, computed from the number alone. Nothing is added up, so nothing drifts.
 
 mod curve;
+mod share;
 
 use crate::clock::{NANOS_PER_S, Nanos};
 use crate::plan::{Arrivals, RateShape};
+use crate::random::{self, Purpose};
 use curve::Curve;
+use rand::RngExt;
 use rand::rngs::Xoshiro256PlusPlus;
-use rand::{RngExt, SeedableRng};
+pub use share::{Numbers, Share};
 
 /// The due time of a request that the schedule never asks for: the rate has become zero for good.
 pub const NEVER: Nanos = Nanos::MAX;
@@ -18,52 +21,60 @@ pub const NEVER: Nanos = Nanos::MAX;
 #[derive(Clone, Debug)]
 pub struct Schedule {
     curve: Curve,
+    numbers: Numbers,
     spread: Spread,
+}
+
+/// A request of the schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Due {
+    /// Which request of the load it is, from 0.
+    pub number: u64,
+    /// When it is due, in nanoseconds since the start of the load; [`NEVER`] when nothing is due any more.
+    pub at_ns: Nanos,
 }
 
 /// Where on the curve the next request stands.
 #[derive(Clone, Debug)]
 enum Spread {
-    /// Every `step`-th whole number: all threads together take each number once.
-    Even { next: u64, step: u64 },
-    /// The arrivals of a Poisson process of rate one, which the curve turns into one of any rate
+    /// At its number.
+    Even,
+    /// At the arrivals of a Poisson process of rate one, which the curve turns into one of any rate
     /// (Çinlar, "Introduction to Stochastic Processes", 1975, chapter 4.7: time change by the inverse of the mean).
-    Poisson { at: f64, threads: f64, random: Xoshiro256PlusPlus },
+    Poisson { at: f64, fraction: f64, random: Box<Xoshiro256PlusPlus> },
 }
 
 impl Schedule {
-    /// The due times of thread `index` of `threads`: of evenly spaced times every `threads`-th, so that all threads
-    /// together are evenly spaced; of a Poisson process an independent one at its share of the rate.
+    /// The due times of a thread's share: of evenly spaced times those of its connections, so that all threads together
+    /// are evenly spaced; of a Poisson process an independent one at its share of the rate.
     #[must_use]
-    pub fn new(shape: &RateShape, arrivals: Arrivals, index: u32, threads: u32, seed: u64) -> Self {
+    pub fn new(shape: &RateShape, arrivals: Arrivals, share: Share, seed: u64) -> Self {
         let spread = match arrivals {
-            Arrivals::Constant => Spread::Even { next: u64::from(index), step: u64::from(threads) },
-            Arrivals::Poisson => {
-                // Neighbouring seeds of neighbouring runs must not share a thread's times: index in the upper half.
-                let random = Xoshiro256PlusPlus::seed_from_u64(seed ^ (u64::from(index) << 32));
-                Spread::Poisson { at: 0.0, threads: f64::from(threads), random }
-            }
+            Arrivals::Constant => Spread::Even,
+            Arrivals::Poisson => Spread::Poisson {
+                at: 0.0,
+                fraction: share.fraction(),
+                random: Box::new(random::stream(seed, Purpose::Arrivals, share.index())),
+            },
         };
-        Self { curve: Curve::new(shape), spread }
+        Self { curve: Curve::new(shape), numbers: share.numbers(), spread }
     }
 
-    /// The next due time, in nanoseconds since the start of the load; [`NEVER`] when nothing is due any more.
-    pub fn next_due_ns(&mut self) -> Nanos {
-        let number = match &mut self.spread {
-            Spread::Even { next, step } => {
-                let number = *next;
-                *next += *step;
-                number as f64
-            }
-            Spread::Poisson { at, threads, random } => {
+    /// The next request.
+    pub fn next_due(&mut self) -> Due {
+        let number = self.numbers.next().unwrap_or(u64::MAX);
+        let place = match &mut self.spread {
+            Spread::Even => number as f64,
+            Spread::Poisson { at, fraction, random } => {
                 // 1 - u is in (0, 1], so that its logarithm is finite.
                 let u: f64 = random.random();
                 *at -= (1.0 - u).ln();
-                *at * *threads
+                *at / *fraction
             }
         };
         // `as` saturates: what lies beyond the last nanosecond is never due.
-        self.curve.time_of(number).map_or(NEVER, |at_s| (at_s * NANOS_PER_S as f64) as Nanos)
+        let at_ns = self.curve.time_of(place).map_or(NEVER, |at_s| (at_s * NANOS_PER_S as f64) as Nanos);
+        Due { number, at_ns }
     }
 }
 
@@ -75,8 +86,8 @@ mod tests {
     use std::time::Duration;
 
     fn due(shape: &RateShape, arrivals: Arrivals, index: u32, threads: u32, count: usize) -> Vec<Nanos> {
-        let mut schedule = Schedule::new(shape, arrivals, index, threads, 7);
-        (0..count).map(|_| schedule.next_due_ns()).collect()
+        let mut schedule = Schedule::new(shape, arrivals, Share::new(index, threads, threads), 7);
+        (0..count).map(|_| schedule.next_due().at_ns).collect()
     }
 
     fn constant(rate_per_s: f64) -> RateShape {
@@ -102,8 +113,8 @@ mod tests {
 
     #[test]
     fn a_rate_that_does_not_divide_a_second_does_not_drift_in_an_hour() {
-        let mut schedule = Schedule::new(&constant(3.0), Arrivals::Constant, 0, 1, 7);
-        let last = (0..=3 * 3600).map(|_| schedule.next_due_ns()).last();
+        let mut schedule = Schedule::new(&constant(3.0), Arrivals::Constant, Share::whole(), 7);
+        let last = (0..=3 * 3600).map(|_| schedule.next_due().at_ns).last();
         assert_eq!(last, Some(3_600_000_000_000));
     }
 

@@ -9,18 +9,12 @@ use std::io;
 pub(super) const HTTP2_NOT_OFFERED: FailureCause =
     FailureCause::Http2("the server does not offer it (ALPN); use --http1.1");
 
-/// While connecting or in the TLS handshake.
-pub(super) fn of_connecting(error: &io::Error) -> FailureCause {
-    match error.kind() {
-        io::ErrorKind::UnexpectedEof => {
-            FailureCause::Tls("the server closed the connection during the handshake")
-        }
-        _ => of_io(error).unwrap_or(FailureCause::Tls("the handshake failed")),
-    }
-}
+/// The connection ended before the TLS handshake did.
+pub(super) const ENDED_IN_HANDSHAKE: FailureCause =
+    FailureCause::Tls("the server closed the connection during the handshake");
 
 /// On an established connection. `has_begun`: some of the answer had come.
-pub(super) fn of_transfer(error: &io::Error, has_begun: bool) -> FailureCause {
+fn of_transfer(error: &io::Error, has_begun: bool) -> FailureCause {
     of_io(error).unwrap_or(if has_begun {
         FailureCause::TruncatedAnswer
     } else {
@@ -38,7 +32,7 @@ fn of_io(error: &io::Error) -> Option<FailureCause> {
     (error.kind() == io::ErrorKind::ConnectionReset).then_some(FailureCause::ConnectionReset)
 }
 
-fn of_tls(error: &rustls::Error) -> FailureCause {
+pub(super) fn of_tls(error: &rustls::Error) -> FailureCause {
     use rustls::Error;
     FailureCause::Tls(match error {
         Error::InvalidCertificate(why) => of_certificate(why),
@@ -165,21 +159,17 @@ mod tests {
 
     #[test]
     fn system_errors_keep_their_names_and_a_cut_is_told_by_what_had_come() {
-        let refused = io::Error::from_raw_os_error(libc::ECONNREFUSED);
-        assert_eq!(of_connecting(&refused), FailureCause::ConnectionRefused);
+        let reset = io::Error::from_raw_os_error(libc::ECONNRESET);
+        assert_eq!(of_transfer(&reset, true), FailureCause::ConnectionReset);
         let cut = io::Error::from(io::ErrorKind::UnexpectedEof);
         assert_eq!(of_transfer(&cut, false), FailureCause::ClosedBeforeAnswer);
         assert_eq!(of_transfer(&cut, true), FailureCause::TruncatedAnswer);
-        assert!(
-            matches!(of_connecting(&cut), FailureCause::Tls(how) if how.contains("during the handshake"))
-        );
     }
 
     #[test]
     fn an_expired_certificate_is_called_expired() {
         let expired = rustls::Error::InvalidCertificate(CertificateError::Expired);
-        let error = io::Error::new(io::ErrorKind::InvalidData, expired);
-        let words = of_connecting(&error).to_string();
+        let words = of_tls(&expired).to_string();
         assert_eq!(words, "TLS: the certificate has expired; --insecure accepts it");
     }
 }

@@ -1,18 +1,21 @@
-//! What this client asks of a TLS server.
+//! What this client asks of a TLS server, whom it trusts and who it is.
 
-use crate::plan::{LoadPlan, ProtocolChoice};
+use crate::plan::{ClientIdentity, LoadPlan, ProtocolChoice, TlsFile, TlsFileError, TlsOptions};
 use crate::run::LoadError;
+use rustls::client::Resumption;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use std::path::Path;
 use std::sync::Arc;
 
-/// The TLS set-up of a load, made once before it starts (reading the certificates takes longer than many answers);
+/// The TLS set-up of a load, made once before it starts (reading the certificates takes longer than many responses);
 /// `None` for an origin without TLS.
 ///
 /// # Errors
-/// [`LoadError::Tls`] when the library refuses the set-up.
+/// [`LoadError::TlsFile`] for a file that cannot be used, [`LoadError::Tls`] when the library refuses the set-up.
 pub(crate) fn client_config(plan: &LoadPlan) -> Result<Option<Arc<ClientConfig>>, LoadError> {
     if !plan.requests.origin().tls {
         return Ok(None);
@@ -21,14 +24,36 @@ pub(crate) fn client_config(plan: &LoadPlan) -> Result<Option<Arc<ClientConfig>>
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
         .map_err(|error| LoadError::Tls(error.to_string()))?;
-    let mut config = if plan.insecure {
+    let builder = if plan.insecure {
         let verifier = Arc::new(AcceptAnyCertificate(provider));
-        builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth()
+        builder.dangerous().with_custom_certificate_verifier(verifier)
     } else {
-        builder.with_root_certificates(roots()).with_no_client_auth()
+        builder.with_root_certificates(roots(&plan.tls)?)
+    };
+    let mut config = match &plan.tls.identity {
+        None => builder.with_no_client_auth(),
+        Some(identity) => {
+            let (certificates, key) = read_identity(identity)?;
+            builder.with_client_auth_cert(certificates, key).map_err(|error| {
+                file_error(TlsFile::Key, &identity.key, format!("it does not fit the certificate: {error}"))
+            })?
+        }
     };
     config.alpn_protocols = offered(plan.protocol).iter().map(|name| name.to_vec()).collect();
+    if !plan.tls.resumption {
+        config.resumption = Resumption::disabled();
+    }
     Ok(Some(Arc::new(config)))
+}
+
+/// The name to send (SNI) and to look for in the certificate.
+///
+/// # Errors
+/// [`LoadError::Tls`] for something that is neither a host name nor an address.
+pub(crate) fn server_name(plan: &LoadPlan) -> Result<ServerName<'static>, LoadError> {
+    let name = plan.sni.as_ref().unwrap_or(&plan.requests.origin().host);
+    ServerName::try_from(name.clone())
+        .map_err(|_| LoadError::Tls(format!("`{name}` is not a name a certificate can have")))
 }
 
 /// The ALPN names to offer (RFC 7301), in the order of preference.
@@ -40,17 +65,61 @@ fn offered(protocol: ProtocolChoice) -> &'static [&'static [u8]] {
     }
 }
 
-/// The system's authorities, so that a company's own are trusted; Mozilla's where the system has none.
-fn roots() -> RootCertStore {
+/// Those of the files. Without files the system's authorities, so that a company's own are trusted; Mozilla's where the
+/// system has none.
+fn roots(options: &TlsOptions) -> Result<RootCertStore, TlsFileError> {
     let mut roots = RootCertStore::empty();
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    if roots.is_empty() {
-        roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+    for file in &options.ca_files {
+        for certificate in read_certificates(TlsFile::Authority, file)? {
+            roots.add(certificate).map_err(|error| {
+                file_error(
+                    TlsFile::Authority,
+                    file,
+                    format!("it has a certificate that cannot be used: {error}"),
+                )
+            })?;
+        }
     }
-    roots
+    if options.ca_files.is_empty() {
+        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        if roots.is_empty() {
+            roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+        }
+    }
+    Ok(roots)
 }
 
-/// `--insecure`: whoever answers is the server. Signatures are still checked, so that the handshake costs the same.
+fn read_identity(
+    identity: &ClientIdentity,
+) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), TlsFileError> {
+    let certificates = read_certificates(TlsFile::Certificate, &identity.certificate)?;
+    let key = PrivateKeyDer::from_pem_file(&identity.key).map_err(|error| {
+        let help = "write a PEM file with `-----BEGIN PRIVATE KEY-----`, not encrypted";
+        file_error(
+            TlsFile::Key,
+            &identity.key,
+            format!("no private key can be read from it: {error}; {help}"),
+        )
+    })?;
+    Ok((certificates, key))
+}
+
+fn read_certificates(which: TlsFile, file: &Path) -> Result<Vec<CertificateDer<'static>>, TlsFileError> {
+    let read = || CertificateDer::pem_file_iter(file)?.collect::<Result<Vec<_>, _>>();
+    let certificates =
+        read().map_err(|error| file_error(which, file, format!("it cannot be read as PEM: {error}")))?;
+    if certificates.is_empty() {
+        let why = "it has no certificate: write a PEM file with `-----BEGIN CERTIFICATE-----`".to_owned();
+        return Err(file_error(which, file, why));
+    }
+    Ok(certificates)
+}
+
+fn file_error(which: TlsFile, file: &Path, why: String) -> TlsFileError {
+    TlsFileError { which, file: file.to_owned(), why }
+}
+
+/// For `insecure`: whoever answers is the server. Signatures are still checked, so that the handshake costs the same.
 #[derive(Debug)]
 struct AcceptAnyCertificate(Arc<CryptoProvider>);
 
@@ -88,3 +157,6 @@ impl ServerCertVerifier for AcceptAnyCertificate {
         self.0.signature_verification_algorithms.supported_schemes()
     }
 }
+
+#[cfg(test)]
+mod tests;

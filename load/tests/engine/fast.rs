@@ -96,7 +96,7 @@ fn large_requests_leave_whole_while_answers_may_wait() {
         while conversation.request().is_some() && conversation.body(LARGE) && conversation.say(HI) {}
     });
     with_each_fast_load(&server, 6, |fast| {
-        let plan = LoadPlan { requests: large_posts(&server, 2, 6).requests, ..fast };
+        let plan = fast.with(|changed| changed.requests = large_posts(&server, 2, 6).requests);
         assert_eq!(outcome_of(&plan).counts.ok, 6);
     });
 }

@@ -3,6 +3,7 @@
 mod bars;
 mod table;
 
+use crate::cli::plan_flags;
 use crate::report::units;
 use owo_colors::OwoColorize;
 use threadcount_load::health::Warning;
@@ -28,7 +29,7 @@ pub fn summary(report: &LoadReport, outcome: &LoadOutcome) -> String {
 
 /// What must be known before believing the figures. What a closed loop cannot see is true of each: it is a note.
 fn warnings(report: &LoadReport) -> Vec<String> {
-    let closed_loop = Warning::ClosedLoop.to_string();
+    let closed_loop = plan_flags::warning(&Warning::ClosedLoop);
     let cut_short = report.interrupted.then(|| {
         format!("interrupted: the figures cover the {} until then", units::time(report.elapsed_s * 1e3))
     });
@@ -160,7 +161,7 @@ fn generator(report: &LoadReport) -> Vec<String> {
         lines.push(labelled("machine", &wrapped(&text, LABEL_WIDTH)));
     }
     if report.plan.mode == "closed" {
-        let note = wrapped(&Warning::ClosedLoop.to_string(), LABEL_WIDTH);
+        let note = wrapped(&plan_flags::warning(&Warning::ClosedLoop), LABEL_WIDTH);
         lines.push(labelled("note", &note).dimmed().to_string());
     }
     lines

@@ -14,7 +14,7 @@ fn plan(pacing: Pacing) -> LoadPlan {
     let origin = Origin { tls: false, host: "127.0.0.1".to_owned(), port: 8080 };
     let requests = Arc::new(RequestSource::get(origin, "/"));
     let stop = Stop::Duration(Duration::from_secs(10));
-    LoadPlan { pacing, ..LoadPlan::closed(requests, NonZeroU32::new(64).unwrap(), stop) }
+    LoadPlan::closed(requests, NonZeroU32::new(64).unwrap(), stop).with(|changed| changed.pacing = pacing)
 }
 
 fn open(rate_per_s: f64) -> Pacing {
@@ -26,10 +26,11 @@ fn open(rate_per_s: f64) -> Pacing {
 fn outcome() -> LoadOutcome {
     let (started_ns, ended_ns) = (MS, 10_001 * MS);
     let (slices, _received) = channel();
-    let mut recorder = Recorder::new(started_ns, slices);
+    let mut recorder = Recorder::new(0, slices);
+    recorder.start(started_ns);
     for index in 0..1_000 {
         let due_ns = started_ns + index * 10 * MS;
-        let exchange = Exchange { due_ns, sent_ns: due_ns + MS };
+        let exchange = Exchange { due_ns, ready_ns: due_ns, sent_ns: due_ns + MS, ..Exchange::default() };
         recorder.sent(exchange);
         match index {
             0..996 => recorder.ok(exchange, 200, due_ns + (20 + index % 10) * MS),
@@ -43,6 +44,7 @@ fn outcome() -> LoadOutcome {
     }
     recorder.bytes.sent = 40_000;
     recorder.bytes.received = 125_000;
+    recorder.finish();
     let mut outcome = LoadOutcome { started_ns, ended_ns, driver: "epoll", ..LoadOutcome::default() };
     outcome.protocol = "HTTP/1.1".to_owned();
     outcome.cost.threads = 1;

@@ -102,8 +102,8 @@ impl RequestSpec {
         let get = Self::get(&self.path).target("http://localhost");
         let source = get.and_then(|target| RequestSource::new(vec![target]));
         let sample = source.ok().and_then(|source| {
-            let mut writer = source.writer(0, 1, 1, true);
-            let text = String::from_utf8_lossy(writer.next_http1().bytes).into_owned();
+            let mut writer = source.writer(0, 1, true);
+            let text = String::from_utf8_lossy(writer.http1(0).bytes).into_owned();
             text.split(' ').nth(1).map(str::to_owned)
         });
         sample.unwrap_or_else(|| self.path.clone())

@@ -2,12 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use threadcount_load::plan::{
-    Arrivals, DriverChoice, ExpectedStatus, LoadPlan, Pacing, ProtocolChoice, Stop,
+    AddressOverride, Arrivals, ClientIdentity, DriverChoice, ExpectedStatus, LoadPlan, Pacing,
+    ProtocolChoice, Stop,
 };
 use threadcount_load::request::RequestSource;
+use threadcount_load::response::{BodyCheck, Capture};
 
 /// How long a request may take, if nothing is said.
 pub const TIMEOUT: Duration = Duration::from_secs(30);
@@ -41,6 +44,38 @@ pub struct Sending {
     pub cores: Vec<usize>,
     /// What carries plain HTTP/1.1.
     pub driver: DriverChoice,
+    /// Where connections go instead of to the host and port of the URL.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub resolve: Vec<AddressOverride>,
+    /// Connections go to this Unix socket.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unix_socket: Option<PathBuf>,
+    /// The name in the TLS handshake; `None`: the host of the URL.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sni: Option<String>,
+    /// Files of authorities to trust; empty: the system's.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ca_files: Vec<PathBuf>,
+    /// The client certificate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub identity: Option<ClientIdentity>,
+    /// TLS sessions are resumed.
+    pub tls_resumption: bool,
+    /// How much later than due a request may be sent, to leave together with others, in seconds.
+    pub lateness_s: f64,
+    /// How long requests in flight may still complete after the end of sending, in seconds.
+    pub grace_s: f64,
+    /// The file with one line per request. Of an experiment it is in the folder of each run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log: Option<PathBuf>,
+    /// What the body of a response must contain.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expect_body: Option<BodyCheck>,
+    /// Each connection sends the cookies that the server has set.
+    pub cookies: bool,
+    /// Values from responses that later requests send.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub captures: Vec<Capture>,
 }
 
 impl Default for Sending {
@@ -57,6 +92,18 @@ impl Default for Sending {
             threads: None,
             cores: Vec::new(),
             driver: DriverChoice::Auto,
+            resolve: Vec::new(),
+            unix_socket: None,
+            sni: None,
+            ca_files: Vec::new(),
+            identity: None,
+            tls_resumption: true,
+            lateness_s: 0.0,
+            grace_s: 0.0,
+            log: None,
+            expect_body: None,
+            cookies: false,
+            captures: Vec::new(),
         }
     }
 }
@@ -72,24 +119,33 @@ impl Sending {
         stop: Stop,
         keep_alive: bool,
     ) -> LoadPlan {
-        LoadPlan {
-            requests,
-            pacing,
-            connections,
-            stop,
+        LoadPlan::closed(requests, connections, stop).with(|plan| {
+            plan.pacing = pacing;
             // Threads that share a core are only asked for on purpose.
-            threads: self.threads.or_else(|| NonZeroU32::new(self.cores.len() as u32)),
-            cores: self.cores.clone(),
-            driver: self.driver,
-            protocol: self.http,
-            streams_per_connection: self.streams,
-            keep_alive,
-            connect_timeout: Duration::from_secs_f64(self.connect_timeout_s),
-            request_timeout: Duration::from_secs_f64(self.timeout_s),
-            expected_status: self.expect.clone(),
-            insecure: self.insecure,
-            seed: self.seed,
-        }
+            plan.threads = self.threads.or_else(|| NonZeroU32::new(self.cores.len() as u32));
+            plan.cores.clone_from(&self.cores);
+            plan.driver = self.driver;
+            plan.protocol = self.http;
+            plan.streams_per_connection = self.streams;
+            plan.keep_alive = keep_alive;
+            plan.connect_timeout = Duration::from_secs_f64(self.connect_timeout_s);
+            plan.request_timeout = Duration::from_secs_f64(self.timeout_s);
+            plan.expected_status = self.expect.clone();
+            plan.insecure = self.insecure;
+            plan.seed = self.seed;
+            plan.resolve.clone_from(&self.resolve);
+            plan.unix_socket.clone_from(&self.unix_socket);
+            plan.sni.clone_from(&self.sni);
+            plan.tls.ca_files.clone_from(&self.ca_files);
+            plan.tls.identity.clone_from(&self.identity);
+            plan.tls.resumption = self.tls_resumption;
+            plan.lateness = Duration::from_secs_f64(self.lateness_s);
+            plan.grace = Duration::from_secs_f64(self.grace_s);
+            plan.log.clone_from(&self.log);
+            plan.expected_body.clone_from(&self.expect_body);
+            plan.keep_cookies = self.cookies;
+            plan.captures.clone_from(&self.captures);
+        })
     }
 
     /// What was asked for beyond the usual, in words, for those who want to repeat it.
@@ -133,8 +189,44 @@ impl Sending {
             (!self.cores.is_empty(), "generator pinned to cores", cores()),
             (self.driver != usual.driver, "carried by, as asked", driver.to_owned()),
         ];
-        facts.into_iter().filter(|(is_unusual, ..)| *is_unusual).map(|(_, what, text)| (what, text)).collect()
+        let facts = facts.into_iter().chain(self.unusual_connections()).chain(self.unusual_responses());
+        facts.filter(|(is_unusual, ..)| *is_unusual).map(|(_, what, text)| (what, text)).collect()
     }
+}
+
+/// Whether it is unusual, what it is, and its value.
+type Fact = (bool, &'static str, String);
+
+impl Sending {
+    fn unusual_connections(&self) -> [Fact; 5] {
+        let file =
+            |file: &Option<PathBuf>| file.as_ref().map(|file| file.display().to_string()).unwrap_or_default();
+        let files: Vec<String> = self.ca_files.iter().map(|file| file.display().to_string()).collect();
+        [
+            (!self.resolve.is_empty(), "connects to", joined(&self.resolve)),
+            (self.unix_socket.is_some(), "Unix socket", file(&self.unix_socket)),
+            (self.sni.is_some(), "SNI", self.sni.clone().unwrap_or_default()),
+            (!self.ca_files.is_empty(), "trusted authorities", files.join(", ")),
+            (!self.tls_resumption, "TLS sessions", "not resumed: each handshake is a full one".to_owned()),
+        ]
+    }
+
+    fn unusual_responses(&self) -> [Fact; 6] {
+        let certificate = self.identity.as_ref().map(|identity| identity.certificate.display().to_string());
+        let body = self.expect_body.as_ref().map(ToString::to_string);
+        [
+            (certificate.is_some(), "client certificate", certificate.unwrap_or_default()),
+            (self.lateness_s > 0.0, "requests sent together", format!("up to {} s late", self.lateness_s)),
+            (self.grace_s > 0.0, "grace time", format!("{} s", self.grace_s)),
+            (body.is_some(), "expected body", body.unwrap_or_default()),
+            (self.cookies, "cookies", "sent back on each connection".to_owned()),
+            (!self.captures.is_empty(), "captured values", joined(&self.captures)),
+        ]
+    }
+}
+
+fn joined(values: &[impl ToString]) -> String {
+    values.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
@@ -159,6 +251,18 @@ mod tests {
             http: ProtocolChoice::Http2,
             expect: ExpectedStatus::ranges(vec![(404, 404)]),
             cores: vec![0, 1],
+            resolve: vec![AddressOverride::connect_to("a:80:b:81").unwrap()],
+            unix_socket: Some("/run/x.sock".into()),
+            sni: Some("other.host".to_owned()),
+            ca_files: vec!["ca.pem".into()],
+            identity: Some(ClientIdentity { certificate: "c.pem".into(), key: "k.pem".into() }),
+            tls_resumption: false,
+            lateness_s: 0.001,
+            grace_s: 2.0,
+            log: Some("requests.csv".into()),
+            expect_body: Some(BodyCheck::contains("ok")),
+            cookies: true,
+            captures: vec!["id=json:/id".parse().unwrap()],
             ..Sending::default()
         };
         let json = serde_json::to_string(&sending).unwrap();
@@ -173,6 +277,17 @@ mod tests {
                 "expected status: 404",
                 "protocol asked for: HTTP/2 only (without TLS with prior knowledge)",
                 "generator pinned to cores: 0,1",
+                "connects to: a:80:b:81",
+                "Unix socket: /run/x.sock",
+                "SNI: other.host",
+                "trusted authorities: ca.pem",
+                "TLS sessions: not resumed: each handshake is a full one",
+                "client certificate: c.pem",
+                "requests sent together: up to 0.001 s late",
+                "grace time: 2 s",
+                "expected body: ok",
+                "cookies: sent back on each connection",
+                "captured values: id=json:/id",
             ]
         );
     }

@@ -5,7 +5,8 @@ use crate::model::experiment::LoadSpec;
 use crate::model::record::foreign::{ForeignLoad, ForeignProcess};
 use std::collections::BTreeMap;
 use threadcount_load::report::{
-    BytesReport, GeneratorReport, LoadReport, PlanReport, RateReport, RequestsReport, SCHEMA,
+    BytesReport, ConnectionsReport, GeneratorReport, LoadReport, PlanReport, RateReport, RequestsReport,
+    SCHEMA,
 };
 
 /// `ab`'s own time limit of an answer.
@@ -47,10 +48,12 @@ pub(super) fn of(load: &LoadSpec, processes: u32, url: &str, told: &ForeignLoad)
         status: BTreeMap::new(),
         failures: failures.into_iter().filter(|(_, count)| *count > 0).collect(),
         bytes: BytesReport { sent: 0, received: count(|it| it.received_bytes) },
+        connections: ConnectionsReport::default(),
         generator: GeneratorReport {
             cpu_us_per_request: 1e6 * sum(|it| it.cpu_s) / requests.max(1) as f64,
             cpu_share: largest(|it| it.cpu_share),
             cpu_cores: sum(|it| it.cpu_share),
+            own_lag_ms: None,
             send_lag_ms: None,
             loop_lag_ms: None,
             last_byte_seen_by: None,
@@ -60,6 +63,7 @@ pub(super) fn of(load: &LoadSpec, processes: u32, url: &str, told: &ForeignLoad)
         cores_busy: Vec::new(),
         warnings: why.into_iter().collect(),
         interrupted: false,
+        log: None,
     }
 }
 
@@ -83,5 +87,8 @@ fn plan(load: &LoadSpec, processes: u32) -> PlanReport {
         connect_timeout_s: TIMEOUT_S,
         request_timeout_s: TIMEOUT_S,
         seed: 0,
+        lateness_s: 0.0,
+        grace_s: 0.0,
+        tls_resumption: None,
     }
 }

@@ -1,0 +1,170 @@
+//! What the generator reports about the fields of its plan, in the words of the command line: each field by its flag.
+
+use crate::workload::load_plan::LoadPlanError;
+use std::path::Path;
+use threadcount_load::health::Warning;
+use threadcount_load::limits::LimitError;
+use threadcount_load::log::LogError;
+use threadcount_load::plan::{LearnedField, PlanError, TlsField, TlsFile};
+use threadcount_load::run::LoadError;
+
+/// Why a load cannot be started.
+pub(super) fn load_error(error: &LoadError) -> String {
+    match error {
+        LoadError::Plan(error) => plan_error(error),
+        LoadError::Limit(error) => limit_error(error),
+        LoadError::TlsFile(error) => {
+            let flag = match error.which {
+                TlsFile::Certificate => "--cert",
+                TlsFile::Key => "--key",
+                _ => "--cacert",
+            };
+            format!("{flag} {}: {}", error.file.display(), error.why)
+        }
+        LoadError::Log(error) => log_error(error),
+        other => other.to_string(),
+    }
+}
+
+/// Why flags make no plan.
+pub(super) fn load_plan_error(error: &LoadPlanError) -> String {
+    match error {
+        LoadPlanError::Plan(error) => plan_error(error),
+        other => other.to_string(),
+    }
+}
+
+fn plan_error(error: &PlanError) -> String {
+    match error {
+        PlanError::UnknownCapture { name } => {
+            format!(
+                "{{capture:{name}}} is sent and not captured: write --capture {name}=header:FIELD, {name}=regex:PATTERN or {name}=json:/POINTER"
+            )
+        }
+        PlanError::DuplicateCapture { name } => format!("--capture {name}=..: there are two of this name"),
+        PlanError::UnixSocketAndResolve => {
+            "--unix-socket has no host and port: leave out --resolve and --connect-to".to_owned()
+        }
+        PlanError::NeedsTls { field } => {
+            let flag = match field {
+                TlsField::Sni => "--sni",
+                TlsField::CaFiles => "--cacert",
+                TlsField::Identity => "--cert",
+                _ => "--no-tls-resumption",
+            };
+            format!("{flag} is for https: write https:// in the URL, or leave it out")
+        }
+        PlanError::Sni { name } => format!("--sni {name}: not a host name, write one like example.com"),
+        PlanError::LatenessOfClosedLoop => {
+            "--lateness needs --rate, --ramp or --steps: a closed loop sends as soon as it has its response"
+                .to_owned()
+        }
+        PlanError::NeedsKeepAlive { field } => {
+            let flag = match field {
+                LearnedField::Captures => "--capture",
+                _ => "--cookies",
+            };
+            format!("{flag} needs connections that are kept alive: leave out --disable-keepalive")
+        }
+        other => other.to_string(),
+    }
+}
+
+fn limit_error(error: &LimitError) -> String {
+    let possible = error.possible_connections();
+    match error {
+        LimitError::Descriptors { connections, needed, limit, .. } => format!(
+            "-c {connections} needs {needed} file descriptors, but the hard limit RLIMIT_NOFILE is {limit}: use -c \
+             {possible} or fewer, or raise the limit, {}",
+            error.remedy()
+        ),
+        LimitError::Ports { connections, first, last } => format!(
+            "-c {connections} needs as many source ports, but net.ipv4.ip_local_port_range is {first} to {last}: use -c \
+             {possible} or fewer, or {}",
+            error.remedy()
+        ),
+        other => other.to_string(),
+    }
+}
+
+fn log_error(error: &LogError) -> String {
+    let cannot = |file: &Path, why: &dyn std::fmt::Display| format!("--log {}: {why}", file.display());
+    match error {
+        LogError::Standard => {
+            "--log -: standard output has the result: name a file, e.g. requests.csv".to_owned()
+        }
+        LogError::NotRegular { file } => cannot(file, &"it exists and is not a regular file: name another"),
+        LogError::Create { file, source } => cannot(file, &format!("it cannot be created: {source}")),
+        LogError::Write { file, source } => cannot(file, &format!("it could not be written: {source}")),
+        other => other.to_string(),
+    }
+}
+
+/// A warning about the result.
+pub(super) fn warning(warning: &Warning) -> String {
+    match *warning {
+        Warning::GeneratorBusy { share, threads } => format!(
+            "the generator was the bottleneck: its busiest thread used {:.0} % of a core, so these figures are about the \
+             generator, not the server. Give it more threads (--threads, now {threads}) and cores of its own (--cores), \
+             or send from another machine",
+            share * 100.0
+        ),
+        Warning::GeneratorLate { p99_ms } => format!(
+            "the generator was the bottleneck: with a connection free it still sent one in a hundred requests \
+             {p99_ms:.1} ms or more after it was due. Give it cores of its own (--cores), or ask for less"
+        ),
+        Warning::RateMissed { asked_per_s, sent_per_s, completed_per_s } => format!(
+            "the asked rate was missed: {asked_per_s:.1}/s asked, {sent_per_s:.1}/s sent, {completed_per_s:.1}/s \
+             completed. The times are those of an overloaded system; ask for less (--rate), or allow more requests at \
+             once (--connections) if the server can take them"
+        ),
+        Warning::ClosedLoop => {
+            "a closed loop sends nothing while it waits, so it cannot see the waiting of requests that \
+             users would have sent meanwhile. For the times users see, ask for a rate (--rate)"
+                .to_owned()
+        }
+        ref other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    #[test]
+    fn no_message_names_a_field_where_there_is_a_flag() {
+        let limits = [
+            LoadError::Limit(LimitError::Ports { connections: 30_000, first: 32_768, last: 60_999 }),
+            LoadError::Plan(PlanError::NeedsTls { field: TlsField::CaFiles }),
+            LoadError::Plan(PlanError::NeedsKeepAlive { field: LearnedField::KeepCookies }),
+            LoadError::Plan(PlanError::UnknownCapture { name: "id".to_owned() }),
+            LoadError::Log(LogError::NotRegular { file: PathBuf::from("/dev/null") }),
+        ];
+        let flags = [
+            "use -c 28232 or fewer",
+            "--cacert is for https",
+            "--cookies needs",
+            "--capture id=",
+            "--log /dev/null:",
+        ];
+        for (error, flag) in limits.iter().zip(flags) {
+            let text = load_error(error);
+            assert!(text.contains(flag) && !text.contains('`') || text.contains("`sysctl"), "{text}");
+        }
+    }
+
+    #[test]
+    fn warnings_name_flags() {
+        let texts = [
+            warning(&Warning::GeneratorBusy { share: 0.95, threads: 2 }),
+            warning(&Warning::GeneratorLate { p99_ms: 3.0 }),
+            warning(&Warning::RateMissed { asked_per_s: 5.0, sent_per_s: 4.0, completed_per_s: 4.0 }),
+            warning(&Warning::ClosedLoop),
+        ];
+        for (text, flag) in texts.iter().zip(["(--threads, now 2)", "(--cores)", "(--rate)", "(--rate)"]) {
+            assert!(text.contains(flag) && !text.contains('`'), "{text}");
+        }
+        assert!(warning(&Warning::NoPortLeft { count: 3 }).contains("source ports ran out 3 times"));
+    }
+}

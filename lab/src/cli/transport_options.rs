@@ -1,0 +1,105 @@
+//! Where connections go, whom they trust, and what a load looks for in responses: the flags that are seldom needed.
+
+use crate::model::experiment::Sending;
+use crate::parse;
+use clap::Args;
+use std::path::PathBuf;
+use std::time::Duration;
+use threadcount_load::plan::{AddressOverride, ClientIdentity};
+use threadcount_load::response::{BodyCheck, Capture};
+
+/// Addresses and TLS.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Address and TLS")]
+pub struct TransportOptions {
+    /// Connect to another host and port than those of the URL, e.g. example.com:443:localhost:8443; empty parts match
+    /// any, or stay the same. `Host`, SNI and the name in the certificate stay those of the URL. May be repeated
+    #[arg(long, value_name = "HOST1:PORT1:HOST2:PORT2", value_parser = AddressOverride::connect_to)]
+    connect_to: Vec<AddressOverride>,
+    /// Use these addresses for a host and port instead of looking the name up, e.g. example.com:443:127.0.0.1. May be
+    /// repeated
+    #[arg(long, value_name = "HOST:PORT:ADDRESS,..", value_parser = AddressOverride::resolve)]
+    resolve: Vec<AddressOverride>,
+    /// Connect to a Unix socket instead of over TCP
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["connect_to", "resolve"])]
+    unix_socket: Option<PathBuf>,
+    /// The host name in the TLS handshake, which must be in the certificate [default: the host of the URL]
+    #[arg(long, value_name = "NAME")]
+    sni: Option<String>,
+    /// Trust the authorities in a PEM file instead of the system's. May be repeated
+    #[arg(long, value_name = "FILE")]
+    cacert: Vec<PathBuf>,
+    /// Client certificate, as a PEM file
+    #[arg(long, value_name = "FILE")]
+    cert: Option<PathBuf>,
+    /// Private key of the client certificate, as a PEM file [default: the file of --cert]
+    #[arg(long, value_name = "FILE", requires = "cert")]
+    key: Option<PathBuf>,
+    /// Make a full TLS handshake for each connection instead of resuming sessions
+    #[arg(long)]
+    no_tls_resumption: bool,
+}
+
+/// What a load looks for in responses, and what becomes of requests at the edges of its time.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Responses")]
+pub struct ResponseOptions {
+    /// A text, or regex:PATTERN, that the body of each response must contain; otherwise the request has failed
+    #[arg(long, value_name = "TEXT|regex:PATTERN")]
+    expect_body: Option<BodyCheck>,
+    /// A value from responses that later requests on the same connection send as {capture:NAME}: NAME=header:FIELD,
+    /// NAME=regex:PATTERN with one group, or NAME=json:/POINTER. May be repeated
+    #[arg(long, value_name = "NAME=WHERE")]
+    capture: Vec<Capture>,
+    /// Send the cookies that the server sets, each connection its own
+    #[arg(long)]
+    cookies: bool,
+    /// Write one line per request to a CSV file (compressed where it ends with .csv.gz): times in seconds since the
+    /// start, status, outcome, connection, target, bytes
+    #[arg(long, value_name = "FILE", value_parser = parse::log_file)]
+    log: Option<PathBuf>,
+    /// How long requests in flight may still complete after the end of sending, e.g. 5s [default: 0s]
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    grace: Option<Duration>,
+    /// Let requests that fall due within this time leave together, at the last one's due time: less CPU, and up to this
+    /// much send lag, which is measured as ever, e.g. 1ms (needs --rate, --ramp or --steps) [default: 0s]
+    #[arg(long, value_name = "TIME", value_parser = time, requires = "schedule")]
+    lateness: Option<Duration>,
+}
+
+/// A time, perhaps zero.
+fn time(text: &str) -> Result<Duration, String> {
+    parse::seconds(text).map(Duration::from_secs_f64)
+}
+
+impl TransportOptions {
+    pub(super) fn apply(&self, sending: Sending) -> Sending {
+        let identity = self.cert.clone().map(|certificate| {
+            let key = self.key.clone().unwrap_or_else(|| certificate.clone());
+            ClientIdentity { certificate, key }
+        });
+        Sending {
+            resolve: [&self.connect_to[..], &self.resolve].concat(),
+            unix_socket: self.unix_socket.clone(),
+            sni: self.sni.clone(),
+            ca_files: self.cacert.clone(),
+            identity,
+            tls_resumption: !self.no_tls_resumption,
+            ..sending
+        }
+    }
+}
+
+impl ResponseOptions {
+    pub(super) fn apply(&self, sending: Sending) -> Sending {
+        Sending {
+            expect_body: self.expect_body.clone(),
+            captures: self.capture.clone(),
+            cookies: self.cookies,
+            log: self.log.clone(),
+            grace_s: self.grace.unwrap_or_default().as_secs_f64(),
+            lateness_s: self.lateness.unwrap_or_default().as_secs_f64(),
+            ..sending
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! The seconds of a load, put together from those of its threads while it runs.
+
+use crate::outcome::{Second, SecondTimes};
+use crate::recorder::{Progress, Slice};
+use std::collections::BTreeMap;
+use std::sync::mpsc::Receiver;
+
+/// Adds up the threads' slices of each second, and reports a second as soon as every thread is past it.
+pub(crate) fn seconds(
+    progress: &Receiver<Progress>,
+    threads: u32,
+    on_second: &mut dyn FnMut(&Second),
+) -> Vec<Second> {
+    let mut open: BTreeMap<u32, Slice> = BTreeMap::new();
+    let mut past = vec![0; threads as usize];
+    let mut seconds = Vec::new();
+    for Progress { thread, slice, past: thread_past } in progress {
+        open.entry(slice.index).or_insert_with(|| Slice::new(slice.index)).merge(&slice);
+        if let Some(past) = past.get_mut(thread as usize) {
+            *past = thread_past;
+        }
+        let all_past = past.iter().copied().min().unwrap_or(u32::MAX);
+        let later = open.split_off(&all_past);
+        for slice in std::mem::replace(&mut open, later).into_values() {
+            close(&slice, &mut seconds, on_second);
+        }
+    }
+    for slice in open.into_values() {
+        close(&slice, &mut seconds, on_second);
+    }
+    seconds
+}
+
+fn close(slice: &Slice, seconds: &mut Vec<Second>, on_second: &mut dyn FnMut(&Second)) {
+    let ms = |us: u64| us as f64 / 1e3;
+    let times = &slice.response_us;
+    let mut second = Second {
+        index: slice.index,
+        length_s: 1.0,
+        sent: slice.sent,
+        ok: slice.ok,
+        failed: slice.failed,
+        response_ms: (!times.is_empty()).then(|| SecondTimes {
+            p50: ms(times.value_at_quantile(0.5)),
+            p99: ms(times.value_at_quantile(0.99)),
+            max: ms(times.max()),
+        }),
+        response_us: Some(times.clone()),
+    };
+    on_second(&second);
+    second.response_us = None;
+    seconds.push(second);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recorder::{Exchange, Recorder};
+    use std::sync::mpsc::channel;
+
+    const S: u64 = 1_000_000_000;
+
+    fn complete(recorder: &mut Recorder, at_ns: u64) {
+        let exchange = Exchange { due_ns: at_ns, ready_ns: at_ns, sent_ns: at_ns, ..Exchange::default() };
+        recorder.sent(exchange);
+        recorder.ok(exchange, 200, at_ns + 1_000);
+    }
+
+    #[test]
+    fn seconds_are_reported_while_they_pass_although_one_thread_has_finished() {
+        let (sender, received) = channel();
+        let mut short = Recorder::new(0, sender.clone());
+        let mut long = Recorder::new(1, sender);
+        short.start(0);
+        long.start(0);
+        complete(&mut short, 0);
+        short.finish();
+        let (report, reported) = channel();
+        let collector = std::thread::spawn(move || {
+            seconds(&received, 2, &mut |second| report.send((second.index, second.ok)).unwrap())
+        });
+        complete(&mut long, 0);
+        complete(&mut long, S);
+        let first = reported.recv_timeout(std::time::Duration::from_secs(60));
+        assert_eq!(first, Ok((0, 2)), "one thread is past it, the other has finished");
+        complete(&mut long, 3 * S);
+        long.finish();
+        assert_eq!(collector.join().unwrap().len(), 3);
+        assert_eq!(reported.iter().collect::<Vec<_>>(), [(1, 1), (3, 1)]);
+    }
+}

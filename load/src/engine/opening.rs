@@ -1,0 +1,150 @@
+//! How connections are opened, and what happens where they cannot be.
+
+use super::connection::{State, StreamState};
+use super::worker::Worker;
+use crate::clock::Nanos;
+use crate::driver::{Driver, Slot};
+use crate::failure::FailureCause;
+use crate::recorder::Exchange;
+use crate::secure::{Session, Spoken};
+
+/// How long a closed loop's connection waits after a failed connect, doubled at each further one in a row up to the second,
+/// so that a server that refuses is not asked as fast as a core can. An open load keeps to its schedule instead.
+const FIRST_REST_NS: Nanos = 1_000_000;
+const LONGEST_REST_NS: Nanos = 100_000_000;
+
+impl<D: Driver> Worker<'_, D> {
+    /// Begins to connect.
+    pub(super) fn connect(&mut self, slot: Slot, now_ns: Nanos) {
+        let connection = &mut self.connections[slot as usize];
+        connection.state = State::Opening;
+        connection.is_reused = false;
+        connection.session = None;
+        connection.connecting_ns = now_ns;
+        connection.out_of_order = 0;
+        self.deadlines.set(self.width.place(slot, 0), now_ns.saturating_add(self.connect_timeout_ns));
+        let (server, source) = self.peers.next();
+        if let Err(error) = self.driver.connect(slot, server, source) {
+            let cause = FailureCause::from_errno(error.raw_os_error().unwrap_or_default());
+            self.on_connect_failed(slot, cause, now_ns);
+        }
+    }
+
+    /// TCP is established.
+    pub(super) fn on_connected(&mut self, slot: Slot, now_ns: Nanos) {
+        let connection = &mut self.connections[slot as usize];
+        self.connect_ns = self.connect_ns.min(now_ns.saturating_sub(connection.connecting_ns));
+        let Some(kind) = self.session_kind else { return self.on_opened(slot, 1, now_ns) };
+        match Session::new(kind, self.width.streams(), self.inspection.is_some()) {
+            Ok(session) => {
+                connection.session = Some(Box::new(session));
+                self.write_session(slot);
+            }
+            Err(cause) => self.on_connect_failed(slot, cause, now_ns),
+        }
+    }
+
+    /// Bytes came over a connection whose session is being set up.
+    pub(super) fn on_session_progress(&mut self, slot: Slot, now_ns: Nanos) {
+        self.write_session(slot);
+        let Some(session) = &self.connections[slot as usize].session else { return };
+        let Some(spoken) = session.spoken() else { return };
+        if self.protocol.is_none() {
+            self.protocol = Some(session.protocol());
+        }
+        let streams = match spoken {
+            Spoken::Http1 => 1,
+            Spoken::Http2 { streams } => streams,
+        };
+        self.on_opened(slot, streams, now_ns);
+    }
+
+    /// The connection can carry requests: those that wait for it leave, and the other streams are free.
+    fn on_opened(&mut self, slot: Slot, streams: u32, now_ns: Nanos) {
+        self.recorder.connections_opened += 1;
+        let connection = &mut self.connections[slot as usize];
+        connection.refusals = 0;
+        connection.refused = None;
+        connection.streams = streams;
+        connection.state = State::Open;
+        self.deadlines.clear(self.width.place(slot, 0));
+        if connection.waiting == 0 {
+            self.opening -= 1;
+        }
+        connection.waiting = 0;
+        for number in 0..self.width.streams() {
+            let place = self.width.place(slot, number);
+            match self.streams[place as usize].state {
+                StreamState::Waiting => self.send(place, now_ns),
+                StreamState::Idle if number < streams => self.on_free(place, now_ns),
+                _ => {}
+            }
+        }
+    }
+
+    /// A connect failed: the requests that wait for it fail with it. In a closed loop a connect in advance is made for the
+    /// connection's first request, which fails too; in an open load nobody waited for it.
+    pub(super) fn on_connect_failed(&mut self, slot: Slot, cause: FailureCause, now_ns: Nanos) {
+        self.driver.close(slot);
+        let connection = &mut self.connections[slot as usize];
+        connection.state = State::Closed;
+        connection.session = None;
+        connection.closed_ns = now_ns;
+        connection.refusals = connection.refusals.saturating_add(1);
+        let was_in_advance = std::mem::take(&mut connection.waiting) == 0;
+        if was_in_advance {
+            connection.refused = Some(cause);
+            self.opening -= 1;
+        }
+        self.deadlines.clear(self.width.place(slot, 0));
+        for number in 0..self.width.streams() {
+            let place = self.width.place(slot, number);
+            if self.streams[place as usize].state == StreamState::Waiting {
+                self.recorder.failed(self.streams[place as usize].exchange, cause, None, now_ns);
+                self.end(place, now_ns);
+            }
+        }
+        if was_in_advance && self.has_begun() && !self.pace.is_open() {
+            self.fail_first_request(slot, now_ns);
+        }
+        if self.pace.is_open() || !self.has_begun() {
+            self.free.add_closed(slot);
+        } else {
+            self.rest(slot, now_ns);
+        }
+    }
+
+    /// The load begins, and these connections could not be opened in advance for their first requests.
+    pub(super) fn fail_what_was_refused(&mut self, now_ns: Nanos) {
+        let mut refused = Vec::new();
+        while let Some(slot) = self.free.take_closed() {
+            refused.push(slot);
+        }
+        for slot in refused {
+            if self.connections[slot as usize].refused.is_some() {
+                self.fail_first_request(slot, now_ns);
+                self.rest(slot, now_ns);
+            } else {
+                self.free.add_closed(slot);
+            }
+        }
+    }
+
+    fn fail_first_request(&mut self, slot: Slot, now_ns: Nanos) {
+        let Some(cause) = self.connections[slot as usize].refused.take() else { return };
+        if let Some(turn) = self.pace.begin(now_ns, now_ns) {
+            let exchange =
+                Exchange { due_ns: turn.due_ns, ready_ns: now_ns, sent_ns: now_ns, ..Exchange::default() };
+            self.recorder.sent(exchange);
+            self.recorder.failed(exchange, cause, None, now_ns);
+            self.last_event_ns = self.last_event_ns.max(now_ns);
+        }
+    }
+
+    fn rest(&mut self, slot: Slot, now_ns: Nanos) {
+        let connection = &mut self.connections[slot as usize];
+        connection.state = State::Resting;
+        let rest_ns = FIRST_REST_NS << connection.refusals.saturating_sub(1).min(10);
+        self.deadlines.set(self.width.place(slot, 0), now_ns + rest_ns.min(LONGEST_REST_NS));
+    }
+}

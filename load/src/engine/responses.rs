@@ -1,0 +1,485 @@
+//! What happens to a connection, and how its requests end.
+
+use super::connection::{Connection, Place, State, StreamState};
+use super::worker::Worker;
+use crate::clock::Nanos;
+use crate::driver::{Chunk, Completion, Driver, Event, Slot};
+use crate::failure::FailureCause;
+use crate::http1::{Answer, Malformed, Parsed};
+use crate::secure::StreamEnd;
+use std::io;
+
+/// When a response was complete: when its last byte came, and when we saw it.
+#[derive(Clone, Copy)]
+pub(super) struct Seen {
+    came_ns: Nanos,
+    at_ns: Nanos,
+    is_stamped: bool,
+}
+
+/// What some bytes of an HTTP/1.1 connection led to.
+enum Fed {
+    More,
+    Complete { answer: Answer, is_whole: bool, is_last: bool },
+    Malformed(Malformed),
+}
+
+/// Bytes behind a complete response, or on a connection without a request.
+pub(super) const UNASKED: FailureCause = FailureCause::Malformed("bytes nobody asked for");
+/// A stamp that is older than this at the look is taken only where nothing came out of order: a younger one cannot be wrong by
+/// more.
+const BELIEVED_NS: Nanos = 20_000;
+
+impl<D: Driver> Worker<'_, D> {
+    pub(super) fn on_completion(&mut self, completion: Completion) -> io::Result<()> {
+        let Completion { slot, event, at_ns, stamp_ns } = completion;
+        match event {
+            Event::Received(chunk) => self.on_received(slot, chunk, at_ns, stamp_ns),
+            Event::Connected => self.on_connected(slot, at_ns),
+            Event::Ended => self.on_ended(slot, at_ns),
+            Event::Failed(errno) => self.on_failed(slot, errno, at_ns),
+        }
+        if self.to_send.len() < D::BATCH {
+            return Ok(());
+        }
+        self.send_now()
+    }
+
+    fn on_received(&mut self, slot: Slot, chunk: Chunk, now_ns: Nanos, stamp_ns: Option<Nanos>) {
+        self.connections[slot as usize].received_ns = now_ns;
+        if self.session_kind.is_some() {
+            return self.on_session_bytes(slot, chunk, now_ns, stamp_ns);
+        }
+        let place = self.width.place(slot, 0);
+        if self.streams[place as usize].state != StreamState::Busy {
+            return self.on_unasked_bytes(slot, now_ns);
+        }
+        let bytes = self.driver.bytes(chunk);
+        self.recorder.bytes.received += bytes.len() as u64;
+        self.streams[place as usize].exchange.received_bytes += bytes.len() as u64;
+        if let Some(inspection) = &mut self.inspection {
+            inspection.take(place, bytes);
+        }
+        let fed = feed(&mut self.connections[slot as usize], bytes);
+        self.on_fed(place, fed, now_ns, stamp_ns);
+    }
+
+    fn on_session_bytes(&mut self, slot: Slot, chunk: Chunk, now_ns: Nanos, stamp_ns: Option<Nanos>) {
+        let bytes = self.driver.bytes(chunk);
+        let connection = &mut self.connections[slot as usize];
+        let is_opening = connection.state == State::Opening;
+        let Some(session) = &mut connection.session else { return };
+        match session.receive(bytes) {
+            Ok(inside_bytes) => self.recorder.bytes.received += inside_bytes,
+            Err(cause) if is_opening => return self.on_connect_failed(slot, cause, now_ns),
+            Err(cause) => return self.fail_all(slot, cause, now_ns),
+        }
+        if is_opening {
+            return self.on_session_progress(slot, now_ns);
+        }
+        if connection.is_http2() {
+            self.on_http2_bytes(slot, now_ns, stamp_ns);
+        } else {
+            self.on_tls_bytes(slot, now_ns, stamp_ns);
+        }
+    }
+
+    /// HTTP/1.1 inside TLS.
+    fn on_tls_bytes(&mut self, slot: Slot, now_ns: Nanos, stamp_ns: Option<Nanos>) {
+        let place = self.width.place(slot, 0);
+        let connection = &mut self.connections[slot as usize];
+        let Some(session) = &mut connection.session else { return };
+        let has_ended = session.has_ended();
+        let plain = session.take_plain();
+        // Session tickets and key updates have nothing inside.
+        if !plain.is_empty() {
+            if self.streams[place as usize].state == StreamState::Busy {
+                self.streams[place as usize].exchange.received_bytes += plain.len() as u64;
+                if let Some(inspection) = &mut self.inspection {
+                    inspection.take(place, &plain);
+                }
+                let fed = feed(connection, &plain);
+                self.on_fed(place, fed, now_ns, stamp_ns);
+            } else {
+                self.on_unasked_bytes(slot, now_ns);
+            }
+        }
+        let connection = &mut self.connections[slot as usize];
+        if let Some(session) = &mut connection.session {
+            session.keep_plain(plain);
+        }
+        if has_ended && connection.state == State::Open {
+            self.on_stream_end(slot, now_ns, true);
+        } else if connection.state == State::Open {
+            self.write_session(slot);
+        }
+    }
+
+    fn on_http2_bytes(&mut self, slot: Slot, now_ns: Nanos, stamp_ns: Option<Nanos>) {
+        let connection = &mut self.connections[slot as usize];
+        let takes_requests = connection.session.as_mut().is_some_and(|session| session.takes_requests());
+        if !takes_requests {
+            connection.state = State::Draining;
+        }
+        let seen = self.seen(slot, now_ns, stamp_ns);
+        if self.end_streams(slot, seen) {
+            self.patience.on_whole_response(seen.is_stamped);
+        } else {
+            self.patience.on_anything_else();
+        }
+        if self.connections[slot as usize].state == State::Draining {
+            self.drain(slot, now_ns);
+        }
+        self.write_session(slot);
+    }
+
+    /// Ends the requests of HTTP/2 streams that have ended. False: none had.
+    fn end_streams(&mut self, slot: Slot, seen: Seen) -> bool {
+        let mut has_ended = false;
+        loop {
+            let connection = &mut self.connections[slot as usize];
+            let Some((number, end)) = connection.session.as_mut().and_then(|session| session.next_end())
+            else {
+                return has_ended;
+            };
+            has_ended = true;
+            let place = self.width.place(slot, number);
+            match end {
+                StreamEnd::Complete { status, body_bytes } => {
+                    connection.is_reused = true;
+                    let kept = connection.session.as_ref().and_then(|session| session.kept(number));
+                    let is_expected = match (&mut self.inspection, kept) {
+                        (Some(inspection), Some(kept)) => inspection.judge_kept(place, status, kept),
+                        _ => true,
+                    };
+                    self.streams[place as usize].exchange.received_bytes = body_bytes;
+                    self.account(place, status, is_expected, seen);
+                    self.end(place, seen.came_ns);
+                    self.release(place, seen.at_ns, self.plan.keep_alive);
+                }
+                StreamEnd::Broken(broken) => self.go_again(place, broken, seen.at_ns),
+            }
+        }
+    }
+
+    fn on_fed(&mut self, place: Place, fed: Fed, now_ns: Nanos, stamp_ns: Option<Nanos>) {
+        let slot = self.width.slot(place);
+        match fed {
+            Fed::More => self.patience.on_anything_else(),
+            Fed::Complete { answer, is_whole, is_last } => {
+                let seen = self.seen(slot, now_ns, stamp_ns);
+                // No response comes before its request: whatever that stamp says, it is not this.
+                if is_whole && is_last {
+                    self.patience.on_whole_response(seen.is_stamped);
+                }
+                self.complete(place, answer, is_last, seen);
+            }
+            Fed::Malformed(how) => {
+                self.patience.on_anything_else();
+                self.fail(place, FailureCause::Malformed(how.0), now_ns);
+            }
+        }
+    }
+
+    /// When the bytes that were just looked at came: by the kernel's stamp, unless a segment before the stamped one came later.
+    fn seen(&mut self, slot: Slot, now_ns: Nanos, stamp_ns: Option<Nanos>) -> Seen {
+        let unstamped = Seen { came_ns: now_ns, at_ns: now_ns, is_stamped: false };
+        let Some(stamp_ns) = stamp_ns else { return unstamped };
+        if now_ns.saturating_sub(stamp_ns) > BELIEVED_NS {
+            let connection = &mut self.connections[slot as usize];
+            let before = connection.out_of_order;
+            let count = self.driver.out_of_order(slot);
+            connection.out_of_order = count.unwrap_or(before);
+            if count.is_some_and(|count| count != before) {
+                return unstamped;
+            }
+        }
+        Seen { came_ns: stamp_ns, at_ns: now_ns, is_stamped: true }
+    }
+
+    /// Bytes on a connection that awaits none. The response before them was complete and was counted, so the slot's next
+    /// request answers for them: it fails without being sent, since something must tell.
+    fn on_unasked_bytes(&mut self, slot: Slot, now_ns: Nanos) {
+        let place = self.width.place(slot, 0);
+        if self.streams[place as usize].state == StreamState::Queued {
+            self.recorder.sent(self.streams[place as usize].exchange);
+            return self.fail(place, UNASKED, now_ns);
+        }
+        self.connections[slot as usize].has_unasked_bytes = true;
+        self.close(slot, now_ns);
+    }
+
+    /// The HTTP/1.1 response is complete. `is_last`: no byte followed it.
+    fn complete(&mut self, place: Place, answer: Answer, is_last: bool, seen: Seen) {
+        let slot = self.width.slot(place);
+        if is_last {
+            let is_expected = self.inspection.as_mut().is_none_or(|inspection| inspection.judge(place));
+            self.account(place, answer.status, is_expected, seen);
+        } else {
+            let exchange = self.streams[place as usize].exchange;
+            self.recorder.failed(exchange, UNASKED, Some(answer.status), seen.came_ns);
+        }
+        self.connections[slot as usize].is_reused = true;
+        self.end(place, seen.came_ns);
+        let is_kept = is_last && answer.keep_alive && self.plan.keep_alive && self.driver.has_sent(slot);
+        self.release(place, seen.at_ns, is_kept);
+    }
+
+    /// Records a complete response. `is_expected`: its body is.
+    fn account(&mut self, place: Place, status: u16, is_expected: bool, seen: Seen) {
+        let exchange = self.streams[place as usize].exchange;
+        // No response comes before its request: a stamp that says so is not this response's.
+        let came_ns = if seen.came_ns >= exchange.sent_ns { seen.came_ns } else { seen.at_ns };
+        self.recorder.stamped += u64::from(seen.is_stamped && came_ns == seen.came_ns);
+        let cause = match (self.plan.expected_status.accepts(status), is_expected) {
+            (true, true) => return self.recorder.ok(exchange, status, came_ns),
+            (true, false) => FailureCause::UnexpectedBody,
+            (false, _) => FailureCause::UnexpectedStatus(status),
+        };
+        self.recorder.failed(exchange, cause, Some(status), came_ns);
+    }
+
+    /// The request failed, and with it its HTTP/1.1 connection, if it had one.
+    pub(super) fn fail(&mut self, place: Place, cause: FailureCause, now_ns: Nanos) {
+        self.recorder.failed(self.streams[place as usize].exchange, cause, None, now_ns);
+        self.end(place, now_ns);
+        self.release(place, now_ns, false);
+    }
+
+    /// The request failed alone.
+    pub(super) fn fail_stream(
+        &mut self,
+        place: Place,
+        cause: FailureCause,
+        status: Option<u16>,
+        now_ns: Nanos,
+    ) {
+        self.recorder.failed(self.streams[place as usize].exchange, cause, status, now_ns);
+        self.end(place, now_ns);
+        let is_kept = self.plan.keep_alive && self.connections[self.width.slot(place) as usize].is_http2();
+        self.release(place, now_ns, is_kept);
+    }
+
+    /// The connection is of no further use: all its requests fail with it.
+    fn fail_all(&mut self, slot: Slot, cause: FailureCause, now_ns: Nanos) {
+        for number in 0..self.width.streams() {
+            let place = self.width.place(slot, number);
+            match self.streams[place as usize].state {
+                StreamState::Busy => {
+                    self.recorder.failed(self.streams[place as usize].exchange, cause, None, now_ns);
+                    self.end(place, now_ns);
+                }
+                StreamState::Queued => self.requeue(place),
+                StreamState::Waiting | StreamState::Idle => {}
+            }
+        }
+        self.close(slot, now_ns);
+    }
+
+    /// The request has ended, one way or the other.
+    pub(super) fn end(&mut self, place: Place, now_ns: Nanos) {
+        let slot = self.width.slot(place);
+        self.in_flight -= 1;
+        self.last_event_ns = self.last_event_ns.max(now_ns);
+        self.streams[place as usize].state = StreamState::Idle;
+        self.connections[slot as usize].busy -= 1;
+        self.deadlines.clear(place);
+    }
+
+    /// The stream has no request any more. `is_kept`: its connection may carry others.
+    fn release(&mut self, place: Place, now_ns: Nanos, is_kept: bool) {
+        let slot = self.width.slot(place);
+        match self.connections[slot as usize].state {
+            State::Open if is_kept => self.on_free(place, now_ns),
+            State::Open | State::Draining => self.drain(slot, now_ns),
+            State::Closed | State::Opening | State::Resting => self.close(slot, now_ns),
+        }
+    }
+
+    /// No new requests go over the connection; it is closed once it has none.
+    pub(super) fn drain(&mut self, slot: Slot, now_ns: Nanos) {
+        let connection = &mut self.connections[slot as usize];
+        connection.state = State::Draining;
+        if connection.busy == connection.waiting {
+            self.close(slot, now_ns);
+        }
+    }
+
+    /// Closes the connection. Requests that wait for another one get it.
+    pub(super) fn close(&mut self, slot: Slot, now_ns: Nanos) {
+        self.driver.close(slot);
+        let connection = &mut self.connections[slot as usize];
+        connection.state = State::Closed;
+        connection.session = None;
+        connection.closed_ns = now_ns;
+        if connection.waiting > 0 {
+            return self.connect(slot, now_ns);
+        }
+        let place = self.width.place(slot, 0);
+        if self.pace.is_open() || !self.begin(place, now_ns, now_ns) {
+            self.free.add_closed(slot);
+        }
+    }
+
+    /// A stream of an open connection has no request. In a closed loop it gets the next one at once.
+    pub(super) fn on_free(&mut self, place: Place, now_ns: Nanos) {
+        let stream = &mut self.streams[place as usize];
+        stream.free_ns = now_ns;
+        if self.pace.is_open() || !self.begin(place, now_ns, now_ns) {
+            self.free.add_stream(place, &mut self.streams[place as usize]);
+        }
+    }
+
+    /// A request that has not left goes over another connection.
+    fn requeue(&mut self, place: Place) {
+        let slot = self.width.slot(place);
+        self.streams[place as usize].state = StreamState::Waiting;
+        self.connections[slot as usize].waiting += 1;
+        self.recorder.sent(self.streams[place as usize].exchange);
+    }
+
+    /// The server closed its side.
+    fn on_ended(&mut self, slot: Slot, now_ns: Nanos) {
+        let connection = &mut self.connections[slot as usize];
+        match connection.state {
+            State::Opening => {
+                let cause = connection
+                    .session
+                    .as_mut()
+                    .map_or(FailureCause::ClosedBeforeAnswer, |session| session.refused());
+                self.on_connect_failed(slot, cause, now_ns);
+            }
+            State::Open | State::Draining if connection.is_http2() => self.on_http2_end(slot, None, now_ns),
+            State::Open | State::Draining => self.on_stream_end(slot, now_ns, false),
+            State::Closed | State::Resting => {}
+        }
+    }
+
+    /// An HTTP/1.1 connection ended. `by_word`: TLS said so.
+    fn on_stream_end(&mut self, slot: Slot, now_ns: Nanos, by_word: bool) {
+        let place = self.width.place(slot, 0);
+        if self.streams[place as usize].state != StreamState::Busy {
+            return self.on_lost(slot, now_ns);
+        }
+        self.patience.on_anything_else();
+        let connection = &mut self.connections[slot as usize];
+        let may_be_missing =
+            !by_word && connection.session.as_ref().is_some_and(|session| session.ends_by_word());
+        if !connection.parser.has_begun() && connection.is_reused {
+            let was_reset = self.driver.was_reset(slot);
+            if self.streams[place as usize].has_crossed_close(now_ns, was_reset, self.connect_ns) {
+                return self.resend(place, now_ns);
+            }
+        }
+        match self.connections[slot as usize].parser.end_of_stream() {
+            Ok(_) if may_be_missing => self.fail(place, FailureCause::TruncatedAnswer, now_ns),
+            Ok(answer) => {
+                let seen = Seen { at_ns: now_ns, came_ns: now_ns, is_stamped: false };
+                self.complete(place, Answer { keep_alive: false, ..answer }, true, seen);
+            }
+            Err(cause) => self.fail(place, cause, now_ns),
+        }
+    }
+
+    /// An HTTP/2 connection ended or failed, and with it its streams.
+    fn on_http2_end(&mut self, slot: Slot, errno: Option<i32>, now_ns: Nanos) {
+        if let Some(session) = &mut self.connections[slot as usize].session {
+            session.end(errno);
+        }
+        self.patience.on_anything_else();
+        self.connections[slot as usize].state = State::Draining;
+        self.end_streams(slot, Seen { at_ns: now_ns, came_ns: now_ns, is_stamped: false });
+        // What is left has not been sent yet.
+        if self.connections[slot as usize].state == State::Draining {
+            self.fail_all(slot, FailureCause::ClosedBeforeAnswer, now_ns);
+        }
+    }
+
+    fn on_failed(&mut self, slot: Slot, errno: i32, now_ns: Nanos) {
+        self.patience.on_anything_else();
+        let place = self.width.place(slot, 0);
+        let connection = &self.connections[slot as usize];
+        let cause = FailureCause::from_errno(errno);
+        match connection.state {
+            State::Opening => self.on_connect_failed(slot, cause, now_ns),
+            State::Open | State::Draining if connection.is_http2() => {
+                self.on_http2_end(slot, Some(errno), now_ns);
+            }
+            State::Open | State::Draining if self.streams[place as usize].state == StreamState::Busy => {
+                let stream = &self.streams[place as usize];
+                let is_lost = cause == FailureCause::ConnectionReset
+                    && connection.is_reused
+                    && !connection.parser.has_begun();
+                if is_lost && stream.has_crossed_close(now_ns, true, self.connect_ns) {
+                    self.resend(place, now_ns);
+                } else {
+                    self.fail(place, cause, now_ns);
+                }
+            }
+            State::Open | State::Draining => self.on_lost(slot, now_ns),
+            State::Closed | State::Resting => {}
+        }
+    }
+
+    /// Sends the request again on a fresh connection, with its first due and sent times.
+    fn resend(&mut self, place: Place, now_ns: Nanos) {
+        self.recorder.counts.resent += 1;
+        self.wait_for_another_connection(place, now_ns);
+    }
+
+    /// The server closed a connection on which no request was under way. One that was about to leave gets a fresh one.
+    fn on_lost(&mut self, slot: Slot, now_ns: Nanos) {
+        let place = self.width.place(slot, 0);
+        if self.streams[place as usize].state == StreamState::Queued {
+            self.streams[place as usize].exchange.sent_ns = now_ns;
+            self.requeue(place);
+        }
+        self.close(slot, now_ns);
+    }
+
+    /// What the stream, or its connection, waited for did not come in time.
+    pub(super) fn on_deadline(&mut self, place: Place, now_ns: Nanos) {
+        let slot = self.width.slot(place);
+        match self.connections[slot as usize].state {
+            State::Opening => self.on_connect_failed(slot, FailureCause::ConnectTimeout, now_ns),
+            State::Open | State::Draining => self.on_request_timeout(place, now_ns),
+            State::Resting => {
+                self.connections[slot as usize].state = State::Closed;
+                self.close(slot, now_ns);
+            }
+            State::Closed => {}
+        }
+    }
+
+    fn on_request_timeout(&mut self, place: Place, now_ns: Nanos) {
+        let slot = self.width.slot(place);
+        let (connection, stream) = (&mut self.connections[slot as usize], &self.streams[place as usize]);
+        if stream.state != StreamState::Busy {
+            return;
+        }
+        if !connection.is_http2() {
+            return self.fail(place, FailureCause::RequestTimeout, now_ns);
+        }
+        // A connection over which nothing came since then is dead, or as good as that.
+        let is_silent = connection.received_ns <= stream.exchange.sent_ns;
+        if let Some(session) = &mut connection.session {
+            session.cancel(self.width.stream(place));
+        }
+        if is_silent {
+            connection.state = State::Draining;
+        }
+        self.write_session(slot);
+        self.fail_stream(place, FailureCause::RequestTimeout, None, now_ns);
+    }
+}
+
+fn feed(connection: &mut Connection, bytes: &[u8]) -> Fed {
+    let is_first = !connection.parser.has_begun();
+    match connection.parser.feed(bytes) {
+        Ok(Parsed::More) => Fed::More,
+        Ok(Parsed::Complete { answer, consumed }) => {
+            Fed::Complete { answer, is_whole: is_first, is_last: consumed == bytes.len() }
+        }
+        Err(how) => Fed::Malformed(how),
+    }
+}

@@ -1,0 +1,89 @@
+//! The file of a log.
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// Why a log cannot be written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LogError {
+    /// `-`.
+    #[error("`log` cannot be standard output, which the result uses: name a file, e.g. requests.csv")]
+    Standard,
+    /// Something that is not a file, so that writing it could wait forever or destroy something.
+    #[error("`log` {}: it exists and is not a regular file: name another", file.display())]
+    NotRegular {
+        /// Which.
+        file: PathBuf,
+    },
+    /// It cannot be created.
+    #[error("`log` {}: it cannot be created: {source}", file.display())]
+    Create {
+        /// Which.
+        file: PathBuf,
+        /// What the system reported.
+        source: io::Error,
+    },
+    /// It could not be written to its end.
+    #[error("`log` {}: it could not be written: {source}", file.display())]
+    Write {
+        /// Which.
+        file: PathBuf,
+        /// What the system reported.
+        source: io::Error,
+    },
+}
+
+/// An open file of a log.
+pub(super) enum LogFile {
+    Plain(BufWriter<File>),
+    Compressed(Box<GzEncoder<BufWriter<File>>>),
+}
+
+/// Creates the file, or empties a regular one.
+pub(super) fn create(file: &Path) -> Result<LogFile, LogError> {
+    if file == Path::new("-") {
+        return Err(LogError::Standard);
+    }
+    // Opening a pipe would wait for its reader, so this comes first.
+    if fs::metadata(file).is_ok_and(|existing| !existing.is_file()) {
+        return Err(LogError::NotRegular { file: file.to_owned() });
+    }
+    let created = File::create(file).map_err(|source| LogError::Create { file: file.to_owned(), source })?;
+    let out = BufWriter::with_capacity(256 * 1024, created);
+    let is_compressed = file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz"));
+    Ok(if is_compressed {
+        LogFile::Compressed(Box::new(GzEncoder::new(out, Compression::fast())))
+    } else {
+        LogFile::Plain(out)
+    })
+}
+
+impl LogFile {
+    /// Writes what is held back.
+    pub fn finish(self) -> io::Result<()> {
+        match self {
+            Self::Plain(mut out) => out.flush(),
+            Self::Compressed(out) => out.finish()?.flush(),
+        }
+    }
+}
+
+impl Write for LogFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(out) => out.write(bytes),
+            Self::Compressed(out) => out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Plain(out) => out.flush(),
+            Self::Compressed(out) => out.flush(),
+        }
+    }
+}

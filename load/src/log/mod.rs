@@ -1,0 +1,85 @@
+//! One line per request, for those who want to analyse a load themselves: off by default, and never in the way.
+//!
+//! ```text
+//! engine thread: LogSender ──full batches──> bounded channel ──> writer thread ──> FILE.csv or FILE.csv.gz
+//!                    ^───────────────── empty batches ──────────────┘
+//! ```
+//!
+//! Each sender owns a fixed number of batches. Where the writer falls behind and none is empty, rows are dropped and
+//! counted: the load is never held up, memory is bounded, and the count is part of the result.
+
+mod file;
+mod row;
+mod sender;
+mod writer;
+
+pub use file::LogError;
+pub use row::{LogRow, RowOutcome};
+pub use sender::LogSender;
+
+use sender::Batch;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
+
+/// Batches on their way to the writer, at most. Senders never have more in all, up to 64 threads.
+const QUEUED_BATCHES: usize = 64 * sender::BATCHES;
+
+/// The log of one load, and the thread that writes it.
+#[derive(Debug)]
+pub struct RequestLog {
+    file: PathBuf,
+    batches: SyncSender<Batch>,
+    dropped: Arc<AtomicU64>,
+    writer: JoinHandle<Result<u64, std::io::Error>>,
+}
+
+/// What became of the rows of a log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct LogCounts {
+    /// Rows in the file.
+    pub written: u64,
+    /// Rows left out, because the writer fell behind.
+    pub dropped: u64,
+}
+
+impl RequestLog {
+    /// Creates the file, or overwrites a regular one, and starts the writer. A name that ends with `.gz` is compressed.
+    ///
+    /// # Errors
+    /// [`LogError::Standard`] for `-`, [`LogError::NotRegular`] for a folder, pipe or device, [`LogError::Create`].
+    pub fn create(file: &Path) -> Result<Self, LogError> {
+        let out = file::create(file)?;
+        let (batches, received) = sync_channel(QUEUED_BATCHES);
+        let failed = |source| LogError::Create { file: file.to_owned(), source };
+        let writer = thread::Builder::new().name("request-log".to_owned());
+        let writer = writer.spawn(move || writer::write(&received, out)).map_err(failed)?;
+        Ok(Self { file: file.to_owned(), batches, dropped: Arc::default(), writer })
+    }
+
+    /// One thread's way in.
+    #[must_use]
+    pub fn sender(&self) -> LogSender {
+        LogSender::new(self.batches.clone(), Arc::clone(&self.dropped))
+    }
+
+    /// Waits until all rows are in the file. Every sender must have been dropped: it is what ends the writer.
+    ///
+    /// # Errors
+    /// [`LogError::Write`] where the file could not be written to its end.
+    pub fn finish(self) -> Result<LogCounts, LogError> {
+        let Self { file, batches, dropped, writer } = self;
+        drop(batches);
+        let panicked = |_| Err(std::io::Error::other("the writer panicked"));
+        let written = writer.join().unwrap_or_else(panicked);
+        let written = written.map_err(|source| LogError::Write { file, source })?;
+        Ok(LogCounts { written, dropped: dropped.load(Ordering::Relaxed) })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,96 @@
+//! One request in a log.
+
+use crate::clock::Nanos;
+use crate::failure::FailureCause;
+use std::fmt::Write as _;
+
+/// The names of the columns.
+pub(super) const HEADER: &str = "due_s,sent_s,ended_s,status,outcome,failure,connection,target,bytes\n";
+
+/// One request in a log. Times are moments of the [`clock`](crate::clock).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogRow {
+    /// When it was due.
+    pub due_ns: Nanos,
+    /// When it was sent; `None`: never.
+    pub sent_ns: Option<Nanos>,
+    /// When its last byte came, or when it failed; `None`: it has not ended.
+    pub ended_ns: Option<Nanos>,
+    /// The status of its response, where one came.
+    pub status: Option<u16>,
+    /// What became of it.
+    pub outcome: RowOutcome,
+    /// Which connection of the load carried it, from 0; `None`: none.
+    pub connection: Option<u32>,
+    /// Which target of the load it is, from 0.
+    pub target: u32,
+    /// Bytes received for it.
+    pub bytes: u64,
+}
+
+/// What became of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowOutcome {
+    /// An expected response.
+    Ok,
+    /// A failure.
+    Failed(FailureCause),
+    /// In flight at the end.
+    Unfinished,
+    /// Due and never sent.
+    NotSent,
+}
+
+impl RowOutcome {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Failed(_) => "failed",
+            Self::Unfinished => "unfinished",
+            Self::NotSent => "not sent",
+        }
+    }
+}
+
+impl LogRow {
+    /// Appends the line. Writing to a `String` cannot fail.
+    pub(super) fn write(&self, started_ns: Nanos, line: &mut String) {
+        write_seconds(Some(self.due_ns), started_ns, line);
+        write_seconds(self.sent_ns, started_ns, line);
+        write_seconds(self.ended_ns, started_ns, line);
+        write_number(self.status, line);
+        line.push_str(self.outcome.word());
+        line.push(',');
+        if let RowOutcome::Failed(cause) = self.outcome {
+            write_quoted(&cause.to_string(), line);
+        }
+        line.push(',');
+        write_number(self.connection, line);
+        let _ = writeln!(line, "{},{}", self.target, self.bytes);
+    }
+}
+
+/// Seconds since the start, to the microsecond.
+fn write_seconds(at_ns: Option<Nanos>, started_ns: Nanos, line: &mut String) {
+    if let Some(at_ns) = at_ns {
+        let us = at_ns.saturating_sub(started_ns) / 1_000;
+        let _ = write!(line, "{}.{:06}", us / 1_000_000, us % 1_000_000);
+    }
+    line.push(',');
+}
+
+fn write_number(number: Option<impl std::fmt::Display>, line: &mut String) {
+    if let Some(number) = number {
+        let _ = write!(line, "{number}");
+    }
+    line.push(',');
+}
+
+/// RFC 4180: in quotes where a comma, a quote or a line end is in it.
+fn write_quoted(text: &str, line: &mut String) {
+    if text.contains([',', '"', '\n', '\r']) {
+        let _ = write!(line, "\"{}\"", text.replace('"', "\"\""));
+    } else {
+        line.push_str(text);
+    }
+}

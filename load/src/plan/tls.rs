@@ -1,0 +1,69 @@
+//! Whom a TLS client trusts, who it is, and whether it resumes sessions.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::path::PathBuf;
+
+/// Whom a TLS client trusts, who it is, and whether it resumes sessions. Nothing of it is used without TLS.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TlsOptions {
+    /// PEM files of the authorities to trust, instead of the system's; empty: the system's.
+    pub ca_files: Vec<PathBuf>,
+    /// The certificate that the client shows where the server asks for one.
+    pub identity: Option<ClientIdentity>,
+    /// Resume sessions, so that a new connection to the same server costs a shorter handshake. `false`: each handshake
+    /// is a full one.
+    pub resumption: bool,
+}
+
+impl Default for TlsOptions {
+    fn default() -> Self {
+        Self { ca_files: Vec::new(), identity: None, resumption: true }
+    }
+}
+
+/// A client certificate and its key, as PEM files. They may be the same file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClientIdentity {
+    /// The certificate, and those between it and the authority.
+    pub certificate: PathBuf,
+    /// Its private key, not encrypted.
+    pub key: PathBuf,
+}
+
+/// Which of the files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TlsFile {
+    /// One of `ca_files`.
+    Authority,
+    /// The certificate of `identity`.
+    Certificate,
+    /// The key of `identity`.
+    Key,
+}
+
+/// The field of the plan.
+impl fmt::Display for TlsFile {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Authority => "`tls.ca_files`",
+            Self::Certificate => "`tls.identity.certificate`",
+            Self::Key => "`tls.identity.key`",
+        })
+    }
+}
+
+/// A file that cannot be used, and why.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{which} {}: {why}", file.display())]
+#[non_exhaustive]
+pub struct TlsFileError {
+    /// Which it was to be.
+    pub which: TlsFile,
+    /// Its path.
+    pub file: PathBuf,
+    /// What is wrong, and what to write.
+    pub why: String,
+}

@@ -1,0 +1,159 @@
+//! The cookies of one virtual user.
+
+use super::{ResponseParts, cookie_date};
+
+/// The most cookies of one user, as browsers keep of one site (RFC 6265 section 6.1).
+const MAX_COOKIES: usize = 50;
+/// The longest cookie, name and value, in bytes.
+const MAX_COOKIE_BYTES: usize = 4_096;
+
+/// The cookies of one virtual user: names and values, replaced and deleted as the server says.
+///
+/// A load goes to one origin, so `Domain` and `Secure` change nothing. `Path` is ignored: every request sends every
+/// cookie. A cookie that expires later than now is kept to the end of the load.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CookieJar {
+    cookies: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+impl CookieJar {
+    /// Follows the `Set-Cookie` headers of a response. `now_s`: seconds since 1970, which decides what has expired.
+    pub fn update(&mut self, response: &ResponseParts<'_>, now_s: i64) {
+        for line in response.values("Set-Cookie") {
+            self.set(line, now_s);
+        }
+    }
+
+    /// True where there is nothing to send.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.cookies.is_empty()
+    }
+
+    /// Appends the value of the `Cookie` header, `a=b; c=d`.
+    pub fn write_value(&self, out: &mut Vec<u8>) {
+        for (place, (name, value)) in self.cookies.iter().enumerate() {
+            if place > 0 {
+                out.extend_from_slice(b"; ");
+            }
+            out.extend_from_slice(name);
+            out.push(b'=');
+            out.extend_from_slice(value);
+        }
+    }
+
+    /// One `Set-Cookie` line, as section 5.2 of RFC 6265 reads it.
+    fn set(&mut self, line: &[u8], now_s: i64) {
+        let mut parts = line.split(|&byte| byte == b';');
+        let pair = parts.next().unwrap_or_default();
+        let Some(equals) = memchr::memchr(b'=', pair) else { return };
+        let (name, value) = (pair[..equals].trim_ascii(), pair[equals + 1..].trim_ascii());
+        let has_control = pair.iter().any(|byte| byte.is_ascii_control() && *byte != b'\t');
+        if name.is_empty() || has_control || pair.len() > MAX_COOKIE_BYTES {
+            return;
+        }
+        let held = self.cookies.iter().position(|(held, _)| held == name);
+        match (held, has_expired(parts, now_s)) {
+            (Some(at), true) => drop(self.cookies.remove(at)),
+            (None, true) => {}
+            (Some(at), false) => {
+                let held = &mut self.cookies[at].1;
+                held.clear();
+                held.extend_from_slice(value);
+            }
+            (None, false) if self.cookies.len() < MAX_COOKIES => {
+                self.cookies.push((name.to_vec(), value.to_vec()));
+            }
+            (None, false) => {}
+        }
+    }
+}
+
+/// `Max-Age` goes before `Expires`.
+fn has_expired<'a>(attributes: impl Iterator<Item = &'a [u8]>, now_s: i64) -> bool {
+    let (mut by_age, mut by_date) = (None, None);
+    for attribute in attributes {
+        let Some(equals) = memchr::memchr(b'=', attribute) else { continue };
+        let (name, value) = (attribute[..equals].trim_ascii(), attribute[equals + 1..].trim_ascii());
+        if name.eq_ignore_ascii_case(b"max-age") {
+            let age_s = std::str::from_utf8(value).ok().and_then(|text| text.parse::<i64>().ok());
+            by_age = age_s.map(|age_s| age_s <= 0).or(by_age);
+        } else if name.eq_ignore_ascii_case(b"expires") {
+            by_date = cookie_date::unix_seconds(value).map(|date_s| date_s <= now_s).or(by_date);
+        }
+    }
+    by_age.or(by_date).unwrap_or(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW_S: i64 = 1_800_000_000;
+
+    fn sent_after(lines: &[&str]) -> String {
+        let mut jar = CookieJar::default();
+        for line in lines {
+            let fields = format!("Content-Type: text/html\r\nSet-Cookie: {line}\r\n");
+            jar.update(&ResponseParts::new(200, fields.as_bytes(), b""), NOW_S);
+        }
+        let mut out = Vec::new();
+        jar.write_value(&mut out);
+        assert_eq!(jar.is_empty(), out.is_empty());
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn cookies_are_sent_back_in_the_order_in_which_they_came() {
+        assert_eq!(
+            sent_after(&["JSESSIONID=A1; Path=/; HttpOnly", "b = c=d ; Secure"]),
+            "JSESSIONID=A1; b=c=d"
+        );
+        assert_eq!(sent_after(&[]), "");
+        assert_eq!(sent_after(&["a="]), "a=");
+    }
+
+    #[test]
+    fn the_last_value_of_a_name_replaces_the_one_before() {
+        assert_eq!(sent_after(&["a=1", "b=2", "a=3"]), "a=3; b=2");
+    }
+
+    #[test]
+    fn a_cookie_that_has_expired_is_deleted() {
+        for deletion in [
+            "a=; Max-Age=0",
+            "a=x; max-age=-1; Expires=Fri, 01 Jan 2100 00:00:00 GMT",
+            "a=; Expires=Thu, 01 Jan 1970 00:00:00 GMT",
+            "a=deleted; expires=Thu, 01-Jan-1970 00:00:10 GMT; path=/",
+        ] {
+            assert_eq!(sent_after(&["a=1", "b=2", deletion]), "b=2", "{deletion}");
+            assert_eq!(sent_after(&[deletion]), "", "{deletion}");
+        }
+    }
+
+    #[test]
+    fn a_cookie_that_expires_later_is_kept() {
+        for kept in [
+            "a=1; Max-Age=60",
+            "a=1; Max-Age=60; Expires=Thu, 01 Jan 1970 00:00:00 GMT",
+            "a=1; Expires=Fri, 01 Jan 2100 00:00:00 GMT",
+            "a=1; Expires=soon",
+            "a=1; Max-Age=soon",
+        ] {
+            assert_eq!(sent_after(&[kept]), "a=1", "{kept}");
+        }
+    }
+
+    #[test]
+    fn what_would_break_a_request_or_has_no_name_is_not_kept() {
+        assert_eq!(sent_after(&["nothing", "=value", "a=b\u{1}c"]), "");
+        assert_eq!(sent_after(&[&format!("a={}", "x".repeat(5_000))]), "");
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        let many: Vec<String> = (0..60).map(|number| format!("c{number}=1")).collect();
+        let lines: Vec<&str> = many.iter().map(String::as_str).collect();
+        assert_eq!(sent_after(&lines).split("; ").count(), MAX_COOKIES);
+    }
+}

@@ -1,0 +1,71 @@
+//! A complete response, taken apart.
+
+use http::HeaderMap;
+use std::borrow::Cow;
+
+/// A complete response, taken apart: what every check and capture works on, whatever the protocol was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ResponseParts<'r> {
+    /// The final status.
+    pub status: u16,
+    /// Header lines `Name: value`, each with its line end; without the status line.
+    pub fields: Cow<'r, [u8]>,
+    /// The body, without chunks.
+    pub body: &'r [u8],
+}
+
+impl<'r> ResponseParts<'r> {
+    /// A response whose header lines are at hand (HTTP/1.1).
+    #[must_use]
+    pub const fn new(status: u16, fields: &'r [u8], body: &'r [u8]) -> Self {
+        Self { status, fields: Cow::Borrowed(fields), body }
+    }
+
+    /// A response whose header is a map (HTTP/2).
+    #[must_use]
+    pub fn from_map(status: u16, map: &HeaderMap, body: &'r [u8]) -> Self {
+        let mut fields = Vec::new();
+        for (name, value) in map {
+            for part in [name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"] {
+                fields.extend_from_slice(part);
+            }
+        }
+        Self { status, fields: Cow::Owned(fields), body }
+    }
+
+    /// The values of a header, in the order of its lines. Names are compared without regard to case.
+    pub fn values<'s>(&'s self, name: &'s str) -> impl Iterator<Item = &'s [u8]> {
+        self.fields.split(|&byte| byte == b'\n').filter_map(move |line| {
+            let colon = memchr::memchr(b':', line)?;
+            let (written, value) = (&line[..colon], &line[colon + 1..]);
+            written.eq_ignore_ascii_case(name.as_bytes()).then(|| value.trim_ascii())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_found_by_name_in_the_order_of_the_lines() {
+        let parts = ResponseParts::new(200, b"A: 1\r\nset-COOKIE:a=b\r\nSet-Cookie:  c=d \r\nAB: 2\r\n", b"");
+        let values = |name| parts.values(name).map(<[u8]>::to_vec).collect::<Vec<_>>();
+        assert_eq!(values("Set-Cookie"), [b"a=b", b"c=d"]);
+        assert_eq!(values("a"), [b"1"]);
+        assert!(values("B").is_empty());
+    }
+
+    #[test]
+    fn a_map_of_http2_has_the_same_values() {
+        let mut map = HeaderMap::new();
+        map.append("x-id", "7".parse().unwrap());
+        map.append("set-cookie", "a=b".parse().unwrap());
+        map.append("set-cookie", "c=d".parse().unwrap());
+        let parts = ResponseParts::from_map(201, &map, b"body");
+        assert_eq!((parts.status, parts.body), (201, &b"body"[..]));
+        assert_eq!(parts.values("X-Id").collect::<Vec<_>>(), [b"7"]);
+        assert_eq!(parts.values("Set-Cookie").count(), 2);
+    }
+}

@@ -1,0 +1,108 @@
+//! Which requests of a load are one thread's.
+
+/// One thread's part of a load: the requests of its connections.
+///
+/// Connection `k` is thread `k mod threads`'s, and request `n` is connection `n mod connections`'s. So each thread has work
+/// in proportion to its connections, and no two threads ever share anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    index: u32,
+    threads: u32,
+    connections: u32,
+}
+
+impl Share {
+    /// The part of thread `index` of `threads`, of a load over that many connections; at least one connection is each
+    /// thread's.
+    #[must_use]
+    pub fn new(index: u32, threads: u32, connections: u32) -> Self {
+        Self { index, threads, connections: connections.max(threads) }
+    }
+
+    /// All of a load.
+    #[must_use]
+    pub fn whole() -> Self {
+        Self::new(0, 1, 1)
+    }
+
+    /// Which thread it is.
+    #[must_use]
+    pub fn index(self) -> u32 {
+        self.index
+    }
+
+    /// How many threads there are.
+    #[must_use]
+    pub fn threads(self) -> u32 {
+        self.threads
+    }
+
+    /// How many connections are this thread's.
+    #[must_use]
+    pub fn connections(self) -> u32 {
+        (self.connections - self.index).div_ceil(self.threads)
+    }
+
+    /// This thread's part of all requests, 0..=1.
+    #[must_use]
+    pub fn fraction(self) -> f64 {
+        f64::from(self.connections()) / f64::from(self.connections)
+    }
+
+    /// The numbers of this thread's requests, in rising order.
+    #[must_use]
+    pub fn numbers(self) -> Numbers {
+        Numbers { share: self, block: 0, connection: self.index }
+    }
+}
+
+/// The numbers of one thread's requests. It never ends.
+#[derive(Clone, Debug)]
+pub struct Numbers {
+    share: Share,
+    /// The number of connection 0's next request.
+    block: u64,
+    /// Whose request is next.
+    connection: u32,
+}
+
+impl Iterator for Numbers {
+    type Item = u64;
+
+    fn next(&mut self) -> Option<u64> {
+        let number = self.block + u64::from(self.connection);
+        self.connection += self.share.threads;
+        if self.connection >= self.share.connections {
+            self.connection = self.share.index;
+            self.block += u64::from(self.share.connections);
+        }
+        Some(number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_with_two_of_three_connections_has_two_of_three_requests() {
+        let numbers = |index| Share::new(index, 2, 3).numbers().take(5).collect::<Vec<_>>();
+        assert_eq!(numbers(0), [0, 2, 3, 5, 6]);
+        assert_eq!(numbers(1), [1, 4, 7, 10, 13]);
+        assert_eq!((Share::new(0, 2, 3).connections(), Share::new(1, 2, 3).connections()), (2, 1));
+        assert_eq!(Share::new(0, 2, 3).fraction(), 2.0 / 3.0);
+    }
+
+    #[test]
+    fn the_threads_together_have_each_number_once() {
+        for (threads, connections) in [(1, 1), (1, 7), (2, 3), (3, 7), (4, 4), (5, 64)] {
+            let mut all: Vec<u64> = (0..threads)
+                .flat_map(|index| {
+                    Share::new(index, threads, connections).numbers().take_while(|&number| number < 1_000)
+                })
+                .collect();
+            all.sort_unstable();
+            assert_eq!(all, (0..1_000).collect::<Vec<_>>(), "{threads} threads, {connections} connections");
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! What one connection speaks above its socket, where that is more than plain HTTP/1.1.
+
+use super::cause;
+use super::http2::{Http2Session, KeptResponse, NotSent, StreamEnd};
+use super::tls::{client_config, server_name};
+use super::tls_session::{TlsProgress, TlsSession};
+use crate::failure::FailureCause;
+use crate::plan::{LoadPlan, ProtocolChoice};
+use crate::run::LoadError;
+use bytes::Bytes;
+use rustls::ClientConfig;
+use rustls::pki_types::ServerName;
+use std::sync::Arc;
+
+/// How sessions of a load are made.
+#[derive(Clone, Debug)]
+pub(crate) enum SessionKind {
+    /// HTTP/1.1 or HTTP/2 over TLS.
+    Tls { config: Arc<ClientConfig>, name: ServerName<'static>, choice: ProtocolChoice },
+    /// HTTP/2 in the clear with prior knowledge (RFC 9113 section 3.3).
+    Http2,
+}
+
+/// How the sessions of a load are made, once before it starts (reading the certificates takes longer than many responses);
+/// `None`: it is plain HTTP/1.1.
+///
+/// # Errors
+/// [`LoadError::Tls`] where the set-up is refused.
+pub(crate) fn session_kind(plan: &LoadPlan) -> Result<Option<SessionKind>, LoadError> {
+    let Some(config) = client_config(plan)? else {
+        return Ok((plan.protocol == ProtocolChoice::Http2).then_some(SessionKind::Http2));
+    };
+    Ok(Some(SessionKind::Tls { config, name: server_name(plan)?, choice: plan.protocol }))
+}
+
+/// The protocol of an established session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Spoken {
+    Http1,
+    /// With so many streams at once.
+    Http2 {
+        streams: u32,
+    },
+}
+
+/// One connection's TLS and HTTP/2 state.
+pub(crate) struct Session {
+    tls: Option<TlsSession>,
+    http2: Option<Http2Session>,
+    choice: ProtocolChoice,
+    /// Streams at once that the load asks for.
+    width: u32,
+    keeps_responses: bool,
+    spoken: Option<Spoken>,
+    /// Bytes inside TLS that came with the last receive.
+    plain: Vec<u8>,
+    /// Bytes of the HTTP stream, sent since they were last asked for.
+    sent_bytes: u64,
+    scratch: Vec<u8>,
+    has_ended: bool,
+}
+
+impl Session {
+    /// A session over a connection that has just been established.
+    ///
+    /// # Errors
+    /// What keeps it from beginning.
+    pub fn new(kind: &SessionKind, width: u32, keeps_responses: bool) -> Result<Self, FailureCause> {
+        let (tls, http2, choice) = match kind {
+            SessionKind::Tls { config, name, choice } => {
+                (Some(TlsSession::new(config, name.clone())?), None, *choice)
+            }
+            SessionKind::Http2 => {
+                (None, Some(Http2Session::new(width, keeps_responses)), ProtocolChoice::Http2)
+            }
+        };
+        Ok(Self {
+            tls,
+            http2,
+            choice,
+            width,
+            keeps_responses,
+            spoken: None,
+            plain: Vec::new(),
+            sent_bytes: 0,
+            scratch: Vec::new(),
+            has_ended: false,
+        })
+    }
+
+    /// What is spoken, once it is known that requests can be sent.
+    pub fn spoken(&self) -> Option<Spoken> {
+        self.spoken
+    }
+
+    pub fn is_http2(&self) -> bool {
+        self.http2.is_some()
+    }
+
+    /// The protocol in the words of the report.
+    pub fn protocol(&self) -> String {
+        let http = if self.http2.is_some() { "2" } else { "1.1" };
+        match &self.tls {
+            Some(tls) => format!("HTTP/{http} over TLS{}", tls.version()),
+            None => format!("HTTP/{http} (h2c)"),
+        }
+    }
+
+    /// Takes bytes that came. Returns how many bytes of the HTTP stream were in them.
+    ///
+    /// # Errors
+    /// The connection is of no further use.
+    pub fn receive(&mut self, bytes: &[u8]) -> Result<u64, FailureCause> {
+        self.plain.clear();
+        if let Some(tls) = &mut self.tls {
+            let progress = tls.receive(bytes, &mut self.plain)?;
+            self.has_ended |= progress == TlsProgress::Ended;
+        }
+        if self.spoken.is_none() {
+            self.agree()?;
+        }
+        let inside = if self.tls.is_some() { &self.plain[..] } else { bytes };
+        let inside_bytes = inside.len() as u64;
+        if let Some(http2) = &mut self.http2 {
+            http2.receive(inside);
+            if self.has_ended {
+                http2.end(None);
+            }
+            if self.spoken.is_none() {
+                self.spoken = http2.open()?.map(|streams| Spoken::Http2 { streams });
+            }
+        }
+        Ok(inside_bytes)
+    }
+
+    /// After the TLS handshake: which HTTP it is (ALPN, RFC 7301).
+    fn agree(&mut self) -> Result<(), FailureCause> {
+        let Some(tls) = self.tls.as_ref().filter(|tls| !tls.is_handshaking()) else { return Ok(()) };
+        match tls.speaks_http2() {
+            true if self.http2.is_none() => {
+                self.http2 = Some(Http2Session::new(self.width, self.keeps_responses));
+            }
+            true => {}
+            false if self.choice == ProtocolChoice::Http2 => return Err(cause::HTTP2_NOT_OFFERED),
+            false => self.spoken = Some(Spoken::Http1),
+        }
+        Ok(())
+    }
+
+    /// The connection ended while it was being established: why it cannot be used.
+    pub fn refused(&mut self) -> FailureCause {
+        match &mut self.http2 {
+            None => cause::ENDED_IN_HANDSHAKE,
+            Some(http2) => {
+                http2.end(None);
+                http2.open().err().unwrap_or(FailureCause::ClosedBeforeAnswer)
+            }
+        }
+    }
+
+    /// The connection ended or failed: HTTP/2 streams end with it.
+    pub fn end(&mut self, errno: Option<i32>) {
+        if let Some(http2) = &mut self.http2 {
+            http2.end(errno);
+        }
+    }
+
+    /// Bytes of the HTTP/1.1 stream that came with the last receive; to be given back with `keep_plain`.
+    pub fn take_plain(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.plain)
+    }
+
+    /// Keeps the memory of `take_plain`.
+    pub fn keep_plain(&mut self, plain: Vec<u8>) {
+        self.plain = plain;
+    }
+
+    /// Did the server say, inside TLS, that nothing more comes?
+    pub fn has_ended(&self) -> bool {
+        self.has_ended
+    }
+
+    /// TLS ends with a word of its own; without it nobody knows whether something is missing.
+    pub fn ends_by_word(&self) -> bool {
+        self.tls.is_some()
+    }
+
+    pub fn send_http1(&mut self, bytes: &[u8]) {
+        if let Some(tls) = &mut self.tls {
+            self.sent_bytes += bytes.len() as u64;
+            tls.send(bytes);
+        }
+    }
+
+    /// Begins a request on a stream that has none.
+    ///
+    /// # Errors
+    /// It was not sent.
+    pub fn send_http2(&mut self, stream: u32, request: http::Request<Bytes>) -> Result<(), NotSent> {
+        match &mut self.http2 {
+            Some(http2) => http2.send(stream, request),
+            None => Err(NotSent::elsewhere()),
+        }
+    }
+
+    /// The next stream whose request has ended.
+    pub fn next_end(&mut self) -> Option<(u32, StreamEnd)> {
+        self.http2.as_mut()?.next_end()
+    }
+
+    /// The HTTP/2 response of a stream that has just ended, where responses are kept.
+    pub fn kept(&self, stream: u32) -> Option<&KeptResponse> {
+        self.http2.as_ref()?.kept(stream)
+    }
+
+    /// Gives up what a stream waits for.
+    pub fn cancel(&mut self, stream: u32) {
+        if let Some(http2) = &mut self.http2 {
+            http2.cancel(stream);
+        }
+    }
+
+    /// Does the connection take new requests?
+    pub fn takes_requests(&mut self) -> bool {
+        !self.has_ended && self.http2.as_mut().is_none_or(Http2Session::takes_requests)
+    }
+
+    /// Appends the bytes that are to be sent now. Returns how many bytes of the HTTP stream left since the last call.
+    pub fn take_outgoing(&mut self, outgoing: &mut Vec<u8>) -> u64 {
+        if let Some(http2) = &mut self.http2 {
+            self.scratch.clear();
+            http2.take_outgoing(&mut self.scratch);
+            self.sent_bytes += self.scratch.len() as u64;
+            match &mut self.tls {
+                Some(tls) => tls.send(&self.scratch),
+                None => outgoing.extend_from_slice(&self.scratch),
+            }
+        }
+        if let Some(tls) = &mut self.tls {
+            tls.take_outgoing(outgoing);
+        }
+        std::mem::take(&mut self.sent_bytes)
+    }
+}
