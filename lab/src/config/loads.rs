@@ -1,6 +1,6 @@
 //! `loads:` and the requests they send.
 
-use super::{benchmark, capacity, name, request, sending, tool, variant_list};
+use super::{name, request, sending, variant_list};
 use crate::model::experiment::capacity::SHORTEST_STEP_S;
 use crate::model::experiment::protocol::AT_MOST;
 use crate::model::experiment::{LoadKind, LoadSpec, Protocol, RequestSpec, Shape};
@@ -8,6 +8,8 @@ use crate::parse;
 use crate::parse::fault::Fault;
 use crate::parse::fields::Fields;
 use crate::parse::yaml::{Kind, Node};
+use crate::workload::jmh::load_keys;
+use crate::workload::{capacity, external};
 use std::ops::Range;
 use std::path::Path;
 
@@ -128,7 +130,7 @@ fn load(
     };
     sending::check(fields, kind)?;
     request::check_captures(fields, &asked)?;
-    let tool = fields.read("tool", |node| tool::read(node, kind, &asked))?;
+    let tool = fields.read("tool", |node| external::keys::read(node, kind, &asked))?;
     let (runs, protocol) = self::rounds(fields, rounds)?;
     let truth = |key: &str| fields.read(key, |node| node.truth(key));
     let only_variants = fields.read("variants", |node| variant_list(node, shared.variants))?;
@@ -208,7 +210,7 @@ fn kind(
     clients: Option<&Node>,
     rate: Option<&Node>,
 ) -> Result<(LoadKind, Option<Shape>), Fault> {
-    if let Some(benchmark) = benchmark::kind(fields)? {
+    if let Some(benchmark) = load_keys::kind(fields)? {
         return Ok((benchmark, None));
     }
     only_one(fields)?;
@@ -222,7 +224,7 @@ fn kind(
         rate_per_s,
         clients: connections.unwrap_or_else(|| LoadKind::connections_for(highest)),
     };
-    if let Some(capacity) = fields.read("capacity", |node| capacity::read(node, connections))? {
+    if let Some(capacity) = fields.read("capacity", |node| capacity::keys::read(node, connections))? {
         return Ok((LoadKind::Capacity(capacity), None));
     }
     if let Some(shape) = ramp.or(steps) {

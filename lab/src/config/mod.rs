@@ -1,7 +1,5 @@
 //! A YAML file → [`Experiment`]: one file per part of it.
 
-mod benchmark;
-mod capacity;
 mod claims;
 pub mod find;
 pub mod for_compare;
@@ -10,11 +8,11 @@ pub mod needs;
 mod published;
 mod quick;
 mod request;
+mod same_kind;
 pub mod select;
 mod sending;
 mod server;
 mod subjects;
-mod tool;
 mod variants;
 
 use crate::model::experiment::{Experiment, Study};
@@ -146,7 +144,7 @@ fn experiment(name: &str, text: &str, folder: &Path, quick: bool) -> Result<Expe
         quick: false,
     };
     let loads_at = fields.key_span("loads").unwrap_or_else(|| fields.span.clone());
-    benchmark::check(&experiment, &loads_at)?;
+    same_kind::check(&experiment, &loads_at)?;
     experiment.published =
         fields.read("published", |node| published::read(node, &experiment))?.unwrap_or_default();
     experiment.claims =

@@ -1,10 +1,9 @@
 //! What an experiment needs from the machine, in words.
 
+use super::subjects::{Kind, kinds};
 use crate::model::experiment::{Experiment, Subject, Tool};
 use crate::server::kinds::kind;
-
-/// The kinds of things, in the order in which they are told.
-const KINDS: [&str; 6] = ["Tomcat", "Jetty", "jars", "benchmarks", "peers", "commands"];
+use crate::workload::jmh;
 
 /// Java versions, servers and commands of the variants and what is behind them, and the tools that send the loads; each
 /// once, in their order.
@@ -16,12 +15,15 @@ pub fn needs(experiment: &Experiment) -> Vec<String> {
     jdks.sort_unstable();
     let own = experiment.variants.iter().filter_map(|variant| match &variant.subject {
         Subject::Server(server) => kind(server).needs(),
-        Subject::Benchmark { benchmark } => Some(("benchmarks", benchmark.jar.as_str())),
+        Subject::Benchmark { benchmark } => Some((jmh::keys().kind, benchmark.jar.as_str())),
     });
     let things: Vec<_> = own.chain(backends().filter_map(|backend| kind(&backend.server).needs())).collect();
-    let of = |kind: &'static str| things.iter().filter(move |it| it.0 == kind).map(|it| it.1.to_owned());
+    let of = |kind: &Kind| {
+        let name = kind.name();
+        things.iter().filter(move |it| it.0 == name).map(|it| it.1.to_owned())
+    };
     let javas = listed("Java", jdks.iter().map(u16::to_string));
-    let others = KINDS.iter().filter_map(|&kind| listed(kind, of(kind)));
+    let others = kinds().into_iter().filter_map(|kind| listed(kind.plural(), of(&kind)));
     let tools = experiment.loads.iter().filter_map(|load| load.tool);
     let tools = listed("tools", tools.map(|Tool::Ab { .. }| "ab".to_owned()));
     javas.into_iter().chain(others).chain(tools).collect()

@@ -32,6 +32,14 @@ impl Kind {
         }
     }
 
+    /// What lists call several of them.
+    pub(super) const fn plural(&self) -> &'static str {
+        match self {
+            Self::Server(keys) => keys.plural,
+            Self::Benchmark(keys) => keys.plural,
+        }
+    }
+
     /// The other keys that it understands.
     pub(super) const fn own(&self) -> &'static [(&'static str, Check)] {
         match self {

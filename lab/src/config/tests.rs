@@ -2,8 +2,8 @@ use super::*;
 use crate::model::experiment::benchmark::Benchmark;
 use crate::model::experiment::capacity::Capacity;
 use crate::model::experiment::{
-    Backend, BenchmarkMethod, CommandServer, DropIn, JarServer, LoadKind, PeerServer, PoolSize, ProbeLevel,
-    Protocol, Server, Subject, Threads, TomcatServer,
+    Backend, BenchmarkMethod, CommandServer, DropIn, JarServer, JettyServer, LoadKind, PeerServer, PoolSize,
+    ProbeLevel, Protocol, Server, Subject, Threads, TomcatServer,
 };
 use crate::model::metric::Metric;
 use crate::parse::fault::shown;
@@ -67,6 +67,25 @@ fn a_file_becomes_an_experiment_with_its_defaults() {
         max_connections: None,
     });
     assert_eq!(variant.subject, expected.into());
+}
+
+#[test]
+fn a_jetty_takes_over_what_it_has_in_common_with_a_tomcat_and_has_a_limit_of_its_own() {
+    let jetty = "server: {jetty: 12.1, max_concurrent_tasks: unlimited}, threads: virtual";
+    let text = SMALL
+        .replace("app: servlets", "app: shop, max_connections: 9, accept_count: 7")
+        .replace("{threads: virtual,", &format!("{{{jetty},"));
+    let expected = Server::Jetty(JettyServer {
+        version: "12.1".into(),
+        app: "shop".into(),
+        threads: Threads::Virtual,
+        accept_count: 7,
+        max_concurrent_tasks: Some(0),
+    });
+    assert_eq!(good(&text).variants[1].server(), Some(&expected));
+    let (marked, said) = mistake_in(&text.replace("threads: virtual", "threads: cached"));
+    assert_eq!(marked, "cached");
+    assert!(said.ends_with("write platform, virtual or {platform: 400}"), "{said}");
 }
 
 #[test]

@@ -165,11 +165,7 @@ impl<'a> Scene<'a> {
     /// How many requests may be on their way at once.
     #[must_use]
     pub fn clients(&self) -> f64 {
-        match self.load.kind {
-            LoadKind::Closed { clients } | LoadKind::Open { clients, .. } => f64::from(clients),
-            LoadKind::Capacity(capacity) => f64::from(capacity.connections_at(capacity.to_per_s)),
-            LoadKind::Benchmark(_) => 0.0,
-        }
+        f64::from(self.load.clients())
     }
 
     /// Does each client wait for its answer before it sends again?

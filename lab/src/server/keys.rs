@@ -14,6 +14,8 @@ pub(crate) type Check = fn(&Node, &str) -> Result<(), Fault>;
 pub(crate) struct Keys<S = Server> {
     /// The key that names the kind: `tomcat`.
     pub(crate) kind: &'static str,
+    /// What lists of needs call several of them: `Tomcat`, `jars`.
+    pub(crate) plural: &'static str,
     /// How its value is checked.
     pub(crate) check: Check,
     /// The other keys it understands.
@@ -69,7 +71,7 @@ impl WrittenServer<'_> {
 
     /// `threads:` has no effect on this kind of server.
     pub(crate) fn refuse_threads(&self, kind: &str) -> Result<(), Fault> {
-        self.refuse("threads", kind, "a Tomcat or a Jetty")
+        self.refuse("threads", kind, "a servlet container")
             .map_err(|fault| fault.help("choose the thread model in `args`, in the command or in `env`"))
     }
 

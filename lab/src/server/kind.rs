@@ -20,7 +20,7 @@ pub(crate) trait ServerKind {
     where
         Self: Sized;
 
-    /// What has to be on the machine, in a list of its kind: `("Tomcat", "11.0")`.
+    /// What has to be on the machine: the key of its kind, and a version, a jar or a program.
     fn needs(&self) -> Option<(&'static str, &str)>;
 
     /// What [`prepare`](Self::prepare) would download, in words.

@@ -2,10 +2,9 @@
 
 use super::claim::certainty::{Certainty, certainty};
 use super::comparison::compare;
-use super::metric::Metric;
 use super::ratio::MARGIN;
 use crate::model::experiment::claim::{Claim, Names};
-use crate::model::experiment::{Experiment, LoadKind, LoadSpec};
+use crate::model::experiment::{Experiment, LoadSpec};
 use crate::model::record::Record;
 use crate::model::result::{Interval, Verdict};
 use crate::parse::claim::parse;
@@ -21,7 +20,7 @@ const NARROW: f64 = 0.02;
 pub fn decided(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Option<String> {
     let one_load = Experiment { loads: vec![load.clone()], ..experiment.clone() };
     let compared = compare(&one_load, records);
-    let headline = headline(load.kind);
+    let headline = load.kind.headline();
     let is_known = compared.iter().all(|comparison| {
         // A ratio that is not there (a capacity search that ended at its ceiling found none) is not known.
         headline.iter().all(|metric| {
@@ -41,16 +40,6 @@ pub fn decided(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> 
         (false, false) => "each comparison and each claim is decided",
     };
     (is_known && !open).then(|| why.to_owned())
-}
-
-/// What the answer is about: the rate, and where the schedule holds it, the response time too.
-const fn headline(kind: LoadKind) -> &'static [Metric] {
-    match kind {
-        LoadKind::Closed { .. } => &[Metric::Rate],
-        LoadKind::Open { .. } => &[Metric::Rate, Metric::P50],
-        LoadKind::Benchmark(_) => &[Metric::Score],
-        LoadKind::Capacity(_) => &[Metric::Capacity],
-    }
 }
 
 /// Narrow enough, or clearly on one side of the margin.

@@ -2,7 +2,7 @@
 
 use super::metric::Metric;
 use super::runs::{complete, figures, mean};
-use crate::model::experiment::{Experiment, LoadKind};
+use crate::model::experiment::Experiment;
 use crate::model::record::Record;
 
 /// Run-to-run spread of one variant's rate under one load; of a benchmark's score.
@@ -26,7 +26,7 @@ pub fn spreads(experiment: &Experiment, records: &[Record]) -> Vec<Spread> {
     let mut found = Vec::new();
     for load in &experiment.loads {
         for variant in experiment.variants.iter().filter(|variant| load.includes(&variant.name)) {
-            let metric = headline(load.kind);
+            let metric = load.kind.figure();
             let rates = figures(&complete(records, &variant.name, &load.name), metric);
             let Some(mean) = mean(&rates) else { continue };
             let highest = rates.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -42,12 +42,4 @@ pub fn spreads(experiment: &Experiment, records: &[Record]) -> Vec<Spread> {
         }
     }
     found
-}
-
-/// The figure that a run is first of all about.
-const fn headline(kind: LoadKind) -> Metric {
-    match kind {
-        LoadKind::Benchmark(_) => Metric::Score,
-        _ => Metric::Rate,
-    }
 }

@@ -9,6 +9,12 @@ fn mistakes_in_jars_peers_and_backends_point_at_their_token() {
         ("{jar: a}", "virtual", "where does the server of `virtual` listen? | write, for example, `args:"),
         ("{jar: a, args: \"{port} {backend}\"}", "virtual", "`virtual` asks a backend at `{backend}`"),
         ("{tomcat: 11.0, max_connections: many}", "many", "`max_connections` must be a whole number"),
+        ("{jetty: newest}", "newest", "`jetty` must be a line or a version"),
+        (
+            "{jetty: 12.1, max_concurrent_tasks: 0}",
+            "0",
+            "`max_concurrent_tasks` must be a whole number from 1",
+        ),
         ("{pear: go}", "pear", "a server has no key `pear` | did you mean `peer`?"),
     ];
     let text = |server: &str| SMALL.replacen("threads: virtual", &format!("server: {server}"), 1);
@@ -224,7 +230,7 @@ fn mistakes_point_at_the_offending_token() {
             "server: {tomcat: \"11.0\", app: servlets}",
             "server: {command: x}",
             "threads",
-            "`threads` configures a Tomcat or a Jetty, and this server is a command",
+            "`threads` configures a servlet container, and this server is a command",
         ),
         (
             "{threads: virtual,",

@@ -3,6 +3,7 @@
 pub mod benchmark;
 pub mod capacity;
 pub mod claim;
+mod load_kind;
 pub mod open_files;
 pub mod plan;
 pub mod protocol;
@@ -12,6 +13,7 @@ mod server;
 pub mod shape;
 mod subject;
 
+pub use load_kind::LoadKind;
 pub use protocol::Protocol;
 pub use request::{Body, RequestSpec};
 pub use sending::Sending;
@@ -21,8 +23,6 @@ pub use server::{
 pub use shape::{Shape, ShapeStep};
 pub use subject::{BenchmarkMethod, Subject};
 
-use benchmark::Benchmark;
-use capacity::Capacity;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -306,28 +306,6 @@ pub enum Tool {
         /// So many at once, each with its share of the clients: one has one thread, and so at most one core.
         processes: u32,
     },
-}
-
-/// Closed, open, or searched.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum LoadKind {
-    /// N clients, each sends as soon as it has its answer.
-    Closed {
-        /// Connections.
-        clients: u32,
-    },
-    /// A rate, whatever the answers do.
-    Open {
-        /// Requests per second, in total.
-        rate_per_s: f64,
-        /// Connections at most.
-        clients: u32,
-    },
-    /// The highest rate that is sustained under a limit, searched in steps of `duration_s`.
-    Capacity(Capacity),
-    /// No load: JMH repeats a benchmark, each iteration as long as `duration_s`.
-    Benchmark(Benchmark),
 }
 
 /// Figures somebody published for one variant under one load. A `None` was not published.

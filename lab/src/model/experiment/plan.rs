@@ -140,11 +140,7 @@ impl LoadSpec {
     /// How many connections it has at most.
     #[must_use]
     pub fn clients(&self) -> u32 {
-        match self.kind {
-            LoadKind::Closed { clients } | LoadKind::Open { clients, .. } => clients,
-            LoadKind::Capacity(capacity) => capacity.connections_at(capacity.to_per_s),
-            LoadKind::Benchmark(_) => 0,
-        }
+        self.kind.clients()
     }
 
     /// Does this variant run under the load?

@@ -31,3 +31,28 @@ impl From<Server> for Subject {
         Self::Server(server)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_and_benchmarks_stand_in_a_result_as_they_always_did() {
+        for text in [
+            r#"{"tomcat":{"version":"11.0","app":"servlets","threads":{"platform":"default"},"accept_count":4096,"max_connections":null}}"#,
+            r#"{"jetty":{"version":"12.1","app":"servlets","threads":"virtual","accept_count":4096,"max_concurrent_tasks":0}}"#,
+            r#"{"jar":{"jar":"chain","args":"--port={port}","ready":"/"}}"#,
+            r#"{"peer":{"peer":"go","args":"","ready":"/"}}"#,
+            r#"{"command":{"command":"run {port}","url":"http://127.0.0.1:{port}","ready":"/"}}"#,
+            r#"{"benchmark":{"benchmark":"sorting","method":"Sort.small"}}"#,
+        ] {
+            let subject: Subject = serde_json::from_str(text).unwrap();
+            assert_eq!(
+                matches!(subject, Subject::Benchmark { .. }),
+                text.starts_with("{\"benchmark"),
+                "{text}"
+            );
+            assert_eq!(serde_json::to_string(&subject).unwrap(), text);
+        }
+    }
+}

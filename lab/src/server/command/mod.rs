@@ -11,11 +11,17 @@ use crate::parse::fault::Fault;
 
 impl ServerKind for CommandServer {
     fn keys() -> Keys {
-        Keys { kind: "command", check: text, own: &[("url", text), ("ready", path)], read }
+        Keys {
+            kind: "command",
+            plural: "commands",
+            check: text,
+            own: &[("url", text), ("ready", path)],
+            read,
+        }
     }
 
     fn needs(&self) -> Option<(&'static str, &str)> {
-        Some(("commands", self.command.split_whitespace().next()?))
+        Some((Self::keys().kind, self.command.split_whitespace().next()?))
     }
 
     fn launch_spec(&self, context: &LaunchContext<'_>) -> Result<LaunchSpec, LaunchError> {

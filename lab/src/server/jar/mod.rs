@@ -12,11 +12,11 @@ use crate::parse::fault::Fault;
 
 impl ServerKind for JarServer {
     fn keys() -> Keys {
-        Keys { kind: "jar", check: text, own: &[("args", text), ("ready", path)], read }
+        Keys { kind: "jar", plural: "jars", check: text, own: &[("args", text), ("ready", path)], read }
     }
 
     fn needs(&self) -> Option<(&'static str, &str)> {
-        Some(("jars", &self.jar))
+        Some((Self::keys().kind, &self.jar))
     }
 
     /// The command of the jar on the variant's Java, else on the newest.

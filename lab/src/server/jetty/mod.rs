@@ -35,6 +35,7 @@ impl ServerKind for JettyServer {
     fn keys() -> Keys {
         Keys {
             kind: "jetty",
+            plural: "Jetty",
             check: |node, key| version(node, key, "12.1", "12.1.12"),
             own: &[("app", text), ("accept_count", positive), (TASKS, |node, _| tasks(node).map(drop))],
             read,
@@ -42,7 +43,7 @@ impl ServerKind for JettyServer {
     }
 
     fn needs(&self) -> Option<(&'static str, &str)> {
-        Some(("Jetty", &self.version))
+        Some((Self::keys().kind, &self.version))
     }
 
     fn missing_download(&self, store: &DistributionStore) -> Option<String> {
@@ -58,7 +59,7 @@ impl ServerKind for JettyServer {
         let Parts { jdk, war, distribution } = Parts::find(self, context)?;
         let ini = StartIni { server: self, port: context.placeholders.port, clients: context.clients };
         let base = BaseFolder::create("Jetty")?;
-        for name in ["webapps", "temp"] {
+        for name in ["webapps", "environments", "temp"] {
             base.add(name, |path| std::fs::create_dir(path))?;
         }
         base.add("start.ini", |path| std::fs::write(path, ini.text()))?;

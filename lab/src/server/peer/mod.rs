@@ -12,11 +12,11 @@ use crate::parse::fault::Fault;
 
 impl ServerKind for PeerServer {
     fn keys() -> Keys {
-        Keys { kind: "peer", check: text, own: &[("args", text), ("ready", path)], read }
+        Keys { kind: "peer", plural: "peers", check: text, own: &[("args", text), ("ready", path)], read }
     }
 
     fn needs(&self) -> Option<(&'static str, &str)> {
-        Some(("peers", &self.peer))
+        Some((Self::keys().kind, &self.peer))
     }
 
     fn prepare(&self, _: &LaunchContext<'_>) -> Result<(), LaunchError> {

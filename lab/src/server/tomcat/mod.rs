@@ -35,6 +35,7 @@ impl ServerKind for TomcatServer {
     fn keys() -> Keys {
         Keys {
             kind: "tomcat",
+            plural: "Tomcat",
             check: |node, key| version(node, key, "11.0", "11.0.24"),
             own: &[("app", text), ("accept_count", positive), ("max_connections", positive)],
             read,
@@ -42,7 +43,7 @@ impl ServerKind for TomcatServer {
     }
 
     fn needs(&self) -> Option<(&'static str, &str)> {
-        Some(("Tomcat", &self.version))
+        Some((Self::keys().kind, &self.version))
     }
 
     fn missing_download(&self, store: &DistributionStore) -> Option<String> {

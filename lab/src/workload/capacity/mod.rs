@@ -1,5 +1,6 @@
 //! The search for a capacity: which rate next, and what a step shows. No clock, no server: `run` drives it.
 
+pub(crate) mod keys;
 mod search;
 mod step;
 

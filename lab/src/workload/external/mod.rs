@@ -4,6 +4,7 @@
 //! under our own generator tells which.
 
 pub mod ab;
+pub(crate) mod keys;
 pub mod processes;
 pub mod quantiles;
 

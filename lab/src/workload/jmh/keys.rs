@@ -6,7 +6,7 @@ use crate::server::keys::{Keys, WrittenServer, text};
 
 /// The keys of a benchmark.
 pub(crate) fn keys() -> Keys<BenchmarkMethod> {
-    Keys { kind: "benchmark", check: text, own: &[("method", text)], read }
+    Keys { kind: "benchmark", plural: "benchmarks", check: text, own: &[("method", text)], read }
 }
 
 fn read(written: &WrittenServer<'_>) -> Result<BenchmarkMethod, Fault> {

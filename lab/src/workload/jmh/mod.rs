@@ -2,6 +2,7 @@
 
 pub mod jar;
 mod keys;
+pub(crate) mod load_keys;
 pub mod scores;
 
 pub(crate) use keys::keys;

@@ -6,7 +6,7 @@ use crate::parse::fields::Fields;
 use crate::parse::yaml::Node;
 
 /// `{ab: 5}`: five processes of ApacheBench at once.
-pub(super) fn read(node: &Node, kind: LoadKind, requests: &[RequestSpec]) -> Result<Tool, Fault> {
+pub(crate) fn read(node: &Node, kind: LoadKind, requests: &[RequestSpec]) -> Result<Tool, Fault> {
     let fields = Fields::open(node, "a load generator", &["ab"])?;
     let processes = fields.require("ab", "tool: {ab: 1}")?;
     let count = processes.positive_u32("ab")?;
@@ -42,8 +42,8 @@ pub(super) fn read(node: &Node, kind: LoadKind, requests: &[RequestSpec]) -> Res
 
 #[cfg(test)]
 mod tests {
-    use super::super::parse;
     use super::*;
+    use crate::config::parse;
 
     fn tool(load: &str) -> Result<Option<Tool>, String> {
         let text = format!("question: q\nserver: {{tomcat: 11.0}}\nvariants: {{a: {{}}}}\nloads: [{load}]\n");

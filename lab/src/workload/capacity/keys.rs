@@ -10,7 +10,7 @@ use crate::parse::yaml::{Key, Kind, Node};
 const KEYS: [&str; 4] = ["from", "to", "failures", "resolution"];
 
 /// `{p99: 200ms, from: 500/s, to: 20k/s, failures: 0.1%, resolution: 5%}`.
-pub(super) fn read(node: &Node, connections: Option<u32>) -> Result<Capacity, Fault> {
+pub(crate) fn read(node: &Node, connections: Option<u32>) -> Result<Capacity, Fault> {
     let Kind::Map(entries) = &node.kind else {
         let message = format!("`capacity` is a map with a limit, and this is {}", node.noun());
         return Err(Fault::new(node.span.clone(), message, "expected `{p99: 200ms}`")
