@@ -28,12 +28,60 @@ pub enum FailureCause {
     NoPortLeft,
     /// No file descriptor was left (`EMFILE`, `ENFILE`).
     NoFileDescriptorLeft,
+    /// The server's certificate was refused.
+    Certificate(CertificateProblem),
+    /// The plan asks for HTTP/2, and the server does not offer it inside TLS (ALPN).
+    Http2NotOffered,
+    /// The plan asks for HTTP/2 without TLS, and the server does not speak it.
+    Http2NotSpoken,
     /// The TLS handshake or a TLS record failed; the text says how.
     Tls(&'static str),
     /// The HTTP/2 layer reported an error; the text is the RFC 9113 section 7 error name or our own words.
     Http2(&'static str),
     /// Any other system error, by errno.
     System(i32),
+}
+
+/// Why a server's certificate was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum CertificateProblem {
+    /// Nobody who is trusted has signed it.
+    UnknownIssuer,
+    /// Its time is over.
+    Expired,
+    /// Its time has not begun.
+    NotValidYet,
+    /// It is for another host.
+    OtherName,
+    /// It was revoked.
+    Revoked,
+    /// Its signature is wrong.
+    BadSignature,
+    /// Anything else.
+    Other,
+}
+
+impl CertificateProblem {
+    /// In words, without a remedy.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::UnknownIssuer => "the certificate's issuer is unknown (self-signed?)",
+            Self::Expired => "the certificate has expired",
+            Self::NotValidYet => "the certificate is not valid yet",
+            Self::OtherName => "the certificate is for another name",
+            Self::Revoked => "the certificate is revoked",
+            Self::BadSignature => "the certificate's signature is wrong",
+            Self::Other => "the certificate is not acceptable",
+        }
+    }
+
+    /// Would the plan's `insecure` accept it?
+    #[must_use]
+    pub const fn is_accepted_by_insecure(self) -> bool {
+        !matches!(self, Self::Revoked | Self::BadSignature)
+    }
 }
 
 impl FailureCause {
@@ -65,6 +113,16 @@ impl fmt::Display for FailureCause {
             Self::UnexpectedBody => out.write_str("unexpected body"),
             Self::NoPortLeft => out.write_str("no source port left"),
             Self::NoFileDescriptorLeft => out.write_str("no file descriptor left"),
+            Self::Certificate(problem) if problem.is_accepted_by_insecure() => {
+                write!(out, "TLS: {}; `insecure` accepts it", problem.words())
+            }
+            Self::Certificate(problem) => write!(out, "TLS: {}", problem.words()),
+            Self::Http2NotOffered => {
+                out.write_str("HTTP/2: the server does not offer it (ALPN); set `protocol` to HTTP/1.1")
+            }
+            Self::Http2NotSpoken => {
+                out.write_str("HTTP/2: the server does not speak it; set `protocol` to HTTP/1.1")
+            }
             Self::Tls(how) => write!(out, "TLS: {how}"),
             Self::Http2(how) => write!(out, "HTTP/2: {how}"),
             Self::System(errno) => write!(out, "{}", std::io::Error::from_raw_os_error(*errno)),

@@ -15,10 +15,18 @@
 //! send lag is due → sent. All three are recorded for every request; none is corrected afterwards
 //! (Tene, "How NOT to Measure Latency", 2013, names the mistake: coordinated omission).
 
+#[cfg(not(target_os = "linux"))]
+compile_error!("threadcount-load works on Linux only: it sends through io_uring and epoll");
+
+/// The example of `README.md`, compiled with the documentation's tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 pub mod clock;
 mod collect;
-pub mod driver;
-pub mod engine;
+mod driver;
+mod engine;
 pub mod export;
 pub mod failure;
 pub mod health;
@@ -34,6 +42,6 @@ pub mod request;
 mod resolve;
 pub mod response;
 pub mod run;
-pub mod schedule;
-pub mod secure;
+mod schedule;
+mod secure;
 pub mod times;

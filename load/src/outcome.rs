@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 
 /// All that one load measured. Sums over threads; memory is constant in the number of requests.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct LoadOutcome {
     /// When the first request was due, on the shared clock.
     pub started_ns: Nanos,
@@ -105,6 +106,7 @@ impl Counts {
 
 /// What became of the requests: `sent = ok + failed + unfinished`, always.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Counts {
     /// Requests that were begun (a request whose connection could not be made was begun, and failed).
     pub sent: u64,
@@ -124,6 +126,7 @@ pub struct Counts {
 /// Bytes on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names are the definition")]
+#[non_exhaustive]
 pub struct Bytes {
     pub sent: u64,
     pub received: u64,
@@ -160,6 +163,7 @@ pub struct SecondTimes {
 
 /// What the generator spent, summed over its threads.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct GeneratorCost {
     /// How many threads generated load.
     pub threads: u32,

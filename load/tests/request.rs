@@ -8,6 +8,7 @@ use std::fs;
 use std::num::NonZeroU32;
 use std::path::Path;
 use threadcount_load::request::{Header, RequestError, RequestSource, RequestWriter, Target, vegeta};
+use threadcount_load::response::{ResponseParts, VirtualUser};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -320,4 +321,84 @@ fn tempfile_folder(name: &str) -> std::path::PathBuf {
     let folder = std::env::temp_dir().join(format!("threadcount-request-{name}-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
     folder
+}
+
+/// A file that only this test has.
+fn data_file(name: &str, content: &str) -> std::path::PathBuf {
+    let path = std::env::temp_dir().join(format!("threadcount-request-{}-{name}", std::process::id()));
+    fs::write(&path, content).unwrap();
+    path
+}
+
+#[test]
+fn each_request_takes_the_next_row_of_a_file_in_all_of_its_parts() {
+    let file = data_file("users.csv", "id,name\n1,Ann\n2,Bob B\n");
+    let shown = file.display();
+    let url = format!("http://h/{{csv:{shown}:id}}?{{csv:{shown}:name}}");
+    let target =
+        target("POST", &url, &[&format!("X: {{csv:{shown}:name}}")], &format!("{{csv:{shown}:id}}!"));
+    let source = source(target);
+    fs::remove_file(&file).unwrap();
+    let parts = |text: String| {
+        let lines: Vec<&str> = text.lines().collect();
+        let header = lines.iter().find(|line| line.starts_with("X: ")).unwrap();
+        format!("{} | {header} | {}", lines[0], lines.last().unwrap())
+    };
+    let rows = [
+        "POST /1?Ann HTTP/1.1 | X: Ann | 1!",
+        "POST /2?Bob%20B HTTP/1.1 | X: Bob B | 2!",
+        "POST /1?Ann HTTP/1.1 | X: Ann | 1!",
+    ];
+    let mut writer = source.writer(0, 1, true);
+    assert_eq!([0, 1, 2].map(|number| parts(text(&mut writer, number))), rows);
+    let mut other_thread = source.writer(1, 1, true);
+    assert_eq!(parts(text(&mut other_thread, 1)), rows[1], "rows are those of the load, not of a thread");
+    let request = writer.http(1);
+    assert_eq!(request.uri(), "http://h/2?Bob%20B");
+    assert_eq!((request.headers()["x"].to_str().unwrap(), &request.body()[..]), ("Bob B", &b"2!"[..]));
+}
+
+#[test]
+fn a_virtual_user_sends_its_values_and_cookies() {
+    let mut user = VirtualUser::new(vec!["id=json:/id".parse().unwrap()].into(), true);
+    let source = source(target("GET", "http://h/{capture:id}", &["X: <{capture:id}>"], ""));
+    let mut writer = source.writer(0, 1, true);
+    let sent = |writer: &mut RequestWriter<'_>, user: &VirtualUser| {
+        String::from_utf8(writer.http1_of(0, Some(user)).bytes.to_vec()).unwrap()
+    };
+    let before = sent(&mut writer, &user);
+    assert!(before.starts_with("GET / HTTP/1.1\r\n") && before.contains("X: <>\r\n"), "{before}");
+    let fields = b"Set-Cookie: a=b\r\nSet-Cookie: c=d\r\n";
+    user.learn(&ResponseParts::new(200, fields, br#"{"id": "7/8 9\r\n"}"#), 0);
+    let after = sent(&mut writer, &user);
+    assert!(after.starts_with("GET /7/8%209%0D%0A HTTP/1.1\r\n"), "{after}");
+    assert!(after.contains("X: <7/8 9>\r\n") && after.ends_with("\r\nCookie: a=b; c=d\r\n\r\n"), "{after}");
+    let request = writer.http_of(0, Some(&user)).1;
+    assert_eq!(request.uri(), "http://h/7/8%209%0D%0A");
+    assert_eq!(request.headers()["cookie"], "a=b; c=d");
+    assert_eq!(request.headers()["x"], "<7/8 9>");
+}
+
+#[test]
+fn a_request_that_does_not_vary_has_cookies_only_for_users_that_have_some() {
+    let mut user = VirtualUser::new(Vec::new().into(), true);
+    let plain = source(Target::get("http://h/").unwrap());
+    let mut writer = plain.writer(0, 1, true);
+    assert!(writer.http1_of(0, Some(&user)).is_static);
+    user.learn(&ResponseParts::new(200, b"Set-Cookie: a=b\r\n", b""), 0);
+    assert!(writer.http1_of(0, Some(&user)).bytes.ends_with(b"\r\nCookie: a=b\r\n\r\n"));
+    let with_own = source(target("GET", "http://h/", &["Cookie: own=1"], ""));
+    let mut writer = with_own.writer(0, 1, true);
+    let sent = String::from_utf8(writer.http1_of(0, Some(&user)).bytes.to_vec()).unwrap();
+    assert_eq!(sent.matches("Cookie: ").count(), 1, "{sent}");
+    assert!(sent.contains("Cookie: own=1\r\n"), "{sent}");
+}
+
+#[test]
+fn a_host_from_a_file_or_a_response_and_a_path_of_too_many_are_refused() {
+    let refused = |target: Target| RequestSource::new(vec![target]).unwrap_err().to_string();
+    let host = target("GET", "http://h/", &["Host: {capture:h}"], "");
+    assert!(refused(host).contains("a host cannot come from"));
+    let path = format!("http://h/{}", "{capture:a}".repeat(5));
+    assert!(refused(Target::get(&path).unwrap()).contains("more than 4 {csv:..} and {capture:..}"));
 }

@@ -4,7 +4,7 @@ use crate::report::units;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
 use threadcount_load::outcome::{Second, SecondTimes};
-use threadcount_load::plan::{LoadPlan, Stop};
+use threadcount_load::plan::LoadPlan;
 
 /// A line in a log covers this many seconds.
 const SECONDS_PER_LINE: u32 = 5;
@@ -49,9 +49,9 @@ impl Live {
         if !io::stderr().is_terminal() {
             return Self::Lines(Window::default());
         }
-        let (length, unit) = match plan.stop {
-            Stop::Duration(time) | Stop::Either(_, time) => (time.as_secs_f64().ceil() as u64, Unit::Seconds),
-            Stop::Requests(requests) => (requests.get(), Unit::Requests),
+        let (length, unit) = match plan.stop.duration() {
+            Some(time) => (time.as_secs_f64().ceil() as u64, Unit::Seconds),
+            None => (plan.stop.requests().unwrap_or(0), Unit::Requests),
         };
         // Drawn once a second, from on_second: a ticker of its own would take time from the generator.
         let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::stderr());

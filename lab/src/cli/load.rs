@@ -8,11 +8,9 @@ use crate::workload::load_plan::load_plan;
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::process::ExitCode;
+use threadcount_load::limits;
 use threadcount_load::outcome::{LoadOutcome, Second};
-use threadcount_load::plan::LoadPlan;
-use threadcount_load::report::LoadReport;
 use threadcount_load::run::{self, Control};
-use threadcount_load::{health, limits};
 
 /// Send requests to a URL and measure its answers
 ///
@@ -63,24 +61,13 @@ impl LoadCommand {
         let outcome =
             run::run(&plan, control).map_err(|error| miette!("{}", plan_flags::load_error(&error)))?;
         live.finish();
-        let report = report(&outcome, &plan);
+        let report = plan_flags::report(&outcome, &plan);
         let json = serde_json::to_string_pretty(&report).into_diagnostic()? + "\n";
         let shown = if self.output.json { json.clone() } else { summary::summary(&report, &outcome) };
         stdout::print(&shown).into_diagnostic().wrap_err("stdout cannot be written")?;
         files.write(&outcome, &json)?;
         Ok(exit_code(&outcome))
     }
-}
-
-/// The report with warnings that name flags.
-fn report(outcome: &LoadOutcome, plan: &LoadPlan) -> LoadReport {
-    let mut report = LoadReport::new(outcome, plan);
-    let health = health::judge(outcome, plan);
-    report.warnings = health.warnings.iter().map(plan_flags::warning).collect();
-    if let Some(own) = health.warnings.first().filter(|_| health.bottleneck) {
-        report.generator.why = Some(plan_flags::warning(own));
-    }
-    report
 }
 
 /// Nothing sent at all is no success either.

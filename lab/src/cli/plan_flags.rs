@@ -2,10 +2,13 @@
 
 use crate::workload::load_plan::LoadPlanError;
 use std::path::Path;
-use threadcount_load::health::Warning;
+use threadcount_load::failure::FailureCause;
+use threadcount_load::health::{self, Warning};
 use threadcount_load::limits::LimitError;
 use threadcount_load::log::LogError;
-use threadcount_load::plan::{LearnedField, PlanError, TlsField, TlsFile};
+use threadcount_load::outcome::LoadOutcome;
+use threadcount_load::plan::{LearnedField, LoadPlan, PlanError, TlsField, TlsFile};
+use threadcount_load::report::LoadReport;
 use threadcount_load::run::LoadError;
 
 /// Why a load cannot be started.
@@ -100,6 +103,36 @@ fn log_error(error: &LogError) -> String {
     }
 }
 
+/// The report with warnings and causes that name flags.
+pub(super) fn report(outcome: &LoadOutcome, plan: &LoadPlan) -> LoadReport {
+    let mut report = LoadReport::new(outcome, plan);
+    let health = health::judge(outcome, plan);
+    report.failures.clear();
+    for (cause, count) in &outcome.failures {
+        // Two causes may have the same words (a system error is described by the C library).
+        *report.failures.entry(failure_cause(cause)).or_default() += count;
+    }
+    report.warnings = health.warnings.iter().map(warning).collect();
+    if let Some(own) = health.warnings.first().filter(|_| health.bottleneck) {
+        report.generator.why = Some(warning(own));
+    }
+    report
+}
+
+/// Why requests failed.
+fn failure_cause(cause: &FailureCause) -> String {
+    match cause {
+        FailureCause::Certificate(problem) if problem.is_accepted_by_insecure() => {
+            format!("TLS: {}; --insecure accepts it", problem.words())
+        }
+        FailureCause::Http2NotOffered => {
+            "HTTP/2: the server does not offer it (ALPN); use --http1.1".to_owned()
+        }
+        FailureCause::Http2NotSpoken => "HTTP/2: the server does not speak it; use --http1.1".to_owned(),
+        other => other.to_string(),
+    }
+}
+
 /// A warning about the result.
 pub(super) fn warning(warning: &Warning) -> String {
     match *warning {
@@ -118,6 +151,11 @@ pub(super) fn warning(warning: &Warning) -> String {
              completed. The times are those of an overloaded system; ask for less (--rate), or allow more requests at \
              once (--connections) if the server can take them"
         ),
+        Warning::Failures { failed, sent, cause: Some(ref cause) } => format!(
+            "{failed} of {sent} requests failed ({:.2} %), most often: {}. Failures are in no response time",
+            100.0 * failed as f64 / sent.max(1) as f64,
+            failure_cause(cause)
+        ),
         Warning::ClosedLoop => {
             "a closed loop sends nothing while it waits, so it cannot see the waiting of requests that \
              users would have sent meanwhile. For the times users see, ask for a rate (--rate)"
@@ -131,6 +169,7 @@ pub(super) fn warning(warning: &Warning) -> String {
 mod tests {
     use super::*;
     use std::path::PathBuf;
+    use threadcount_load::failure::CertificateProblem;
 
     #[test]
     fn no_message_names_a_field_where_there_is_a_flag() {
@@ -165,6 +204,13 @@ mod tests {
         for (text, flag) in texts.iter().zip(["(--threads, now 2)", "(--cores)", "(--rate)", "(--rate)"]) {
             assert!(text.contains(flag) && !text.contains('`'), "{text}");
         }
+        let cause = Some(FailureCause::Certificate(CertificateProblem::Expired));
+        assert_eq!(
+            warning(&Warning::Failures { failed: 1, sent: 4, cause }),
+            "1 of 4 requests failed (25.00 %), most often: TLS: the certificate has expired; --insecure accepts it. \
+             Failures are in no response time"
+        );
+        assert!(failure_cause(&FailureCause::Http2NotSpoken).ends_with("use --http1.1"));
         assert!(warning(&Warning::NoPortLeft { count: 3 }).contains("source ports ran out 3 times"));
     }
 }

@@ -61,8 +61,8 @@ pub struct ResponseOptions {
     /// How long requests in flight may still complete after the end of sending, e.g. 5s [default: 0s]
     #[arg(long, value_name = "TIME", value_parser = time)]
     grace: Option<Duration>,
-    /// Let requests that fall due within this time leave together, at the last one's due time: less CPU, and up to this
-    /// much send lag, which is measured as ever, e.g. 1ms (needs --rate, --ramp or --steps) [default: 0s]
+    /// Let a request that is due wait up to this long for others that leave with it: less CPU, and up to this much send
+    /// lag, which is measured as ever, e.g. 1ms (needs --rate, --ramp or --steps) [default: 0s]
     #[arg(long, value_name = "TIME", value_parser = time, requires = "schedule")]
     lateness: Option<Duration>,
 }

@@ -174,6 +174,31 @@ mod tests {
     }
 
     #[test]
+    fn addresses_files_and_responses_are_read() {
+        let read = load(
+            "rate: 5/s, duration: 1s, connect_to: 'a:80:b:81', resolve: ['b:81:127.0.0.9', '*:80:[::1]'], sni: a.test, \
+             cacert: ca.pem, cert: /x/c.pem, tls_resumption: false, expect_body: 'regex:a,b', capture: ['id=json:/id'], \
+             cookies: true, log: requests.csv.gz, grace: 0s, lateness: 1ms",
+        );
+        let sending = read.unwrap().sending;
+        let rules: Vec<String> = sending.resolve.iter().map(ToString::to_string).collect();
+        assert_eq!(rules, ["a:80:b:81", "b:81:127.0.0.9", "*:80:::1"]);
+        assert_eq!((sending.sni.as_deref(), sending.tls_resumption), (Some("a.test"), false));
+        assert!(sending.ca_files[0].ends_with("ca.pem"));
+        let identity = sending.identity.unwrap();
+        assert_eq!(
+            (identity.certificate.to_str(), identity.key.to_str()),
+            (Some("/x/c.pem"), Some("/x/c.pem"))
+        );
+        assert_eq!(sending.expect_body.map(|check| check.to_string()).as_deref(), Some("regex:a,b"));
+        assert_eq!(sending.captures.len(), 1);
+        assert!(sending.cookies && sending.log.is_some_and(|log| log.ends_with("requests.csv.gz")));
+        assert_eq!((sending.grace_s, sending.lateness_s), (0.0, 0.001));
+        let socket = load("clients: 1, duration: 1s, unix_socket: /run/x.sock").unwrap().sending.unix_socket;
+        assert_eq!(socket.as_deref(), Some(std::path::Path::new("/run/x.sock")));
+    }
+
+    #[test]
     fn a_ramp_and_steps_last_as_long_as_they_were_written_and_are_called_after_their_rates() {
         let ramp = load("ramp: 100:500:30s").unwrap();
         assert_eq!(ramp.shape, Some(Shape::Ramp { from_per_s: 100.0, to_per_s: 500.0, over_s: 30.0 }));
@@ -242,6 +267,46 @@ mod tests {
             (
                 "steps: [100:10s, 500]",
                 "500: `steps` must be rates with their times, and `500` is not | in `500`: write rate and time",
+            ),
+            (
+                "clients: 4, duration: 1s, lateness: 1ms",
+                "lateness: clients send as soon as they have their responses, so nothing is due together | leave it out",
+            ),
+            (
+                "clients: 4, duration: 1s, key: k.pem",
+                "key: a key needs its certificate | write `cert: client.pem`",
+            ),
+            (
+                "clients: 4, duration: 1s, unix_socket: /x, resolve: 'a:80:1.2.3.4'",
+                "resolve: a Unix socket has no host and port | leave out one",
+            ),
+            (
+                "clients: 4, duration: 1s, keep_alive: false, cookies: true",
+                "cookies: cookies and values belong to a connection, and without keep-alive each has one request",
+            ),
+            (
+                "clients: 4, duration: 1s, capture: 'id=json:id'",
+                "'id=json: `capture` must be a value of a response, and `id=json:id` is not | a JSON pointer begins",
+            ),
+            (
+                "clients: 4, duration: 1s, capture: ['a=json:/b', 'a=json:/c']",
+                "['a=json: `capture` has `a` twice | give each",
+            ),
+            (
+                "clients: 4, duration: 1s, expect_body: 'regex:(a'",
+                "'regex: `expect_body` must be a text or regex:PATTERN, and `regex:(a` is not | `(a` is not a regular",
+            ),
+            (
+                "clients: 4, duration: 1s, log: x/y.csv",
+                "x/y.csv: `log` must be the name of a file, and `x/y.csv` is not | write a name without a folder",
+            ),
+            (
+                "clients: 4, duration: 1s, request: '/{capture:id}'",
+                "request: a request sends `{capture:id}`, and `capture` does not say where it comes from | write `capture:",
+            ),
+            (
+                "ramp: 0:0:3s",
+                "0: `ramp` must be a ramp, and `0:0:3s` is not | one of its two rates must be above 0",
             ),
             ("steps: []", "[: `steps` is an empty list | leave the key out"),
             ("ramp: 1:2:3s, steps: [1:2s]", "steps: a load has a ramp or a steps, not both"),

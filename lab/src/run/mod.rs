@@ -31,7 +31,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use threadcount_load::limits;
 use threadcount_load::outcome::{LoadOutcome, Second};
-use threadcount_load::plan::{LoadPlan, Stop};
+use threadcount_load::plan::LoadPlan;
 use threadcount_load::run::{Control, LoadError};
 use watch::{Event, Watch};
 
@@ -302,8 +302,5 @@ fn is_what_it_claims(variant: &Variant, server: &ServerFacts) -> Result<(), RunE
 
 /// Half of a load that has a length in time, soon where only its requests are counted.
 fn halfway(plan: &LoadPlan) -> Duration {
-    match plan.stop {
-        Stop::Duration(whole) | Stop::Either(_, whole) => whole / 2,
-        Stop::Requests(_) => DUMP_AFTER,
-    }
+    plan.stop.duration().map_or(DUMP_AFTER, |whole| whole / 2)
 }

@@ -62,6 +62,8 @@ impl Driver for Burst {
 
     fn write(&mut self, _: Slot, _: &[u8]) {}
 
+    fn skip(&mut self, _: Slot, _: u64) {}
+
     fn out_of_order(&self, _: Slot) -> Option<u32> {
         Some(0)
     }

@@ -3,7 +3,7 @@
 
 use super::outgoing::Outgoing;
 use super::stamps::{self, CONTROL_BYTES, KernelClock, RealNanos};
-use super::{Chunk, Completion, Driver, Event, Slot, Wake, socket};
+use super::{Chunk, Completion, Driver, Event, MOST_PER_CALL, Slot, Wake, socket};
 use crate::clock::{NANOS_PER_S, Nanos, now_ns};
 use crate::request::RenderedRequest;
 use crate::resolve::Endpoint;
@@ -64,6 +64,8 @@ struct Socket {
     /// A part of the request did not fit and leaves later.
     is_sending: bool,
     outgoing: Outgoing,
+    /// Bytes that come next and need no copy.
+    skipping: u64,
     /// A `send` failed as it does when the server has gone; what the server said before that is still to be read.
     send_error: Option<Errno>,
 }
@@ -120,6 +122,7 @@ impl Driver for Epoll {
             self.at_once.push((slot, Event::Connected));
         }
         socket.fd = Some(fd);
+        socket.skipping = 0;
         socket.send_error = None;
         Ok(())
     }
@@ -139,6 +142,10 @@ impl Driver for Epoll {
         self.sockets[slot as usize].outgoing.write(bytes, true);
         self.send_rest(slot);
         self.note_sending(slot);
+    }
+
+    fn skip(&mut self, slot: Slot, bytes: u64) {
+        self.sockets[slot as usize].skipping = bytes;
     }
 
     fn has_sent(&self, slot: Slot) -> bool {
@@ -200,7 +207,7 @@ impl Driver for Epoll {
             if let Some((slot, event)) = happened {
                 // Read after the system call that saw it: it is late by nothing but the call's way back.
                 let at_ns = now_ns();
-                let stamp = self.stamp.take().filter(|_| matches!(event, Event::Received(_)));
+                let stamp = self.stamp.take().filter(|_| matches!(event, Event::Received(_) | Event::Skipped(_)));
                 let stamp_ns =
                     stamp.zip(self.kernel.as_ref()).and_then(|(stamp, clock)| clock.ours(stamp, at_ns));
                 return Some(Completion { slot, event, at_ns, stamp_ns });
@@ -257,7 +264,7 @@ impl Epoll {
         }
         let event = self.receive(slot);
         // Behind the last bytes lies the end, of which no other event will tell.
-        if flags.intersects(closing) && matches!(event, Some(Event::Received(_))) {
+        if flags.intersects(closing) && matches!(event, Some(Event::Received(_) | Event::Skipped(_))) {
             self.reading = Some(slot);
         }
         event.map(|event| (slot, event))
@@ -274,14 +281,25 @@ impl Epoll {
 
     fn receive(&mut self, slot: Slot) -> Option<Event> {
         self.reading = None;
-        let socket = &self.sockets[slot as usize];
+        let socket = &mut self.sockets[slot as usize];
         let fd = socket.fd.as_ref()?;
-        let received = if self.kernel.is_some() {
+        let skipping = socket.skipping.min(MOST_PER_CALL as u64) as usize;
+        let received = if skipping > 0 {
+            receive_nothing(fd, skipping, self.kernel.is_some().then_some(&mut self.stamp))
+        } else if self.kernel.is_some() {
             receive_stamped(fd, &mut self.buffer, &mut self.stamp)
         } else {
             recv(fd, &mut *self.buffer, RecvFlags::empty()).map(|(len, _)| len)
         };
         match received {
+            Ok(len) if len > 0 && skipping > 0 => {
+                socket.skipping -= len as u64;
+                // As many as asked for, or a server known to be gone: there may be more, of which no other event will tell.
+                if len == skipping || socket.send_error.is_some() {
+                    self.reading = Some(slot);
+                }
+                Some(Event::Skipped(len as u64))
+            }
             Ok(0) => Some(match socket.send_error {
                 Some(errno) => Event::Failed(errno.raw_os_error()),
                 None => Event::Ended,
@@ -335,6 +353,31 @@ impl Epoll {
 
 fn timespec(ns: Nanos) -> Timespec {
     Timespec { tv_sec: (ns / NANOS_PER_S) as i64, tv_nsec: (ns % NANOS_PER_S) as i64 }
+}
+
+/// Has the kernel throw bytes away that came (`MSG_TRUNC`, tcp(7)), and tells when it received them where `stamp` asks for it.
+fn receive_nothing(
+    fd: &OwnedFd,
+    bytes: usize,
+    stamp: Option<&mut Option<RealNanos>>,
+) -> rustix::io::Result<usize> {
+    let mut control = [0; CONTROL_BYTES];
+    // The kernel writes nothing there.
+    let mut piece = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: bytes };
+    // SAFETY: zeros are a valid message; it points at memory of this call, which outlives the system call.
+    let (received, control_bytes) = unsafe {
+        let mut message: libc::msghdr = std::mem::zeroed();
+        message.msg_iov = &raw mut piece;
+        message.msg_iovlen = 1;
+        message.msg_control = control.as_mut_ptr().cast();
+        message.msg_controllen = CONTROL_BYTES as _;
+        (libc::recvmsg(fd.as_raw_fd(), &raw mut message, libc::MSG_TRUNC), message.msg_controllen as usize)
+    };
+    if let Some(stamp) = stamp {
+        *stamp = stamps::stamp_in(&control[..control_bytes.min(CONTROL_BYTES)]);
+    }
+    usize::try_from(received)
+        .map_err(|_| Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO))
 }
 
 /// Receives, and tells when the kernel did.

@@ -22,6 +22,11 @@ use std::net::IpAddr;
 /// Which of a thread's connections, from 0.
 pub(crate) type Slot = u32;
 
+/// Fewer bytes than this are not worth a way of their own.
+pub(crate) const LEAST_SKIPPED: u64 = 16 * 1024;
+/// Most bytes of one system call (MAX_RW_COUNT in linux/fs.h is a page below 2 GiB).
+pub(crate) const MOST_PER_CALL: usize = 1 << 30;
+
 /// Something that happened to one connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Completion {
@@ -49,6 +54,8 @@ pub(crate) enum Event {
     Connected,
     /// Bytes came.
     Received(Chunk),
+    /// So many bytes came of those that were to be skipped.
+    Skipped(u64),
     /// The server closed its side.
     Ended,
     /// Connecting, sending or receiving failed with this errno.
@@ -92,6 +99,11 @@ pub(crate) trait Driver: Sized {
     /// Sends bytes over the slot's connection, after those of the writes before it. They may leave only with the next
     /// `submit` or `wait`.
     fn write(&mut self, slot: Slot, bytes: &[u8]);
+
+    /// The next bytes that come over the slot's connection need not be looked at: the driver may leave them to the kernel,
+    /// which throws them away without a copy (`MSG_TRUNC`, tcp(7)), and say how many they were. To be called right after bytes
+    /// of the slot were received, if at all.
+    fn skip(&mut self, slot: Slot, bytes: u64);
 
     /// Did all bytes of the kept request leave? Where not, an answer to it came too early and its connection cannot
     /// carry another request.

@@ -8,7 +8,7 @@ use super::buffers::{Buffers, GROUP};
 use super::outgoing::Outgoing;
 use super::socket::{self, RawAddress};
 use super::stamps::{self, CONTROL_BYTES, KernelClock};
-use super::{Chunk, Completion, Driver, Event, Slot, Wake};
+use super::{Chunk, Completion, Driver, Event, LEAST_SKIPPED, MOST_PER_CALL, Slot, Wake};
 use crate::clock::{self, NANOS_PER_S, Nanos};
 use crate::request::RenderedRequest;
 use crate::resolve::Endpoint;
@@ -27,15 +27,16 @@ const COMPLETIONS: u32 = 32 * 1024;
 /// to send, so that it has always left before its answer can come.
 const SILENT_BYTES: usize = 16 * 1024;
 
-/// Most bytes of one send (MAX_RW_COUNT in linux/fs.h is a page below 2 GiB).
-const MOST_PER_SEND: usize = 1 << 30;
-
 /// How many completions end a sleep before its time. With more than ever come, the kernel would go on receiving a burst of
 /// answers past the moment at which the next request is due.
 const ENDS_SLEEP: u32 = 32;
 
 /// What the alarm's completion carries instead of a connection and an action.
 const ALARM: u64 = u64::MAX;
+/// The same of a cancellation, whose target's completion says all.
+const CANCELLATION: u64 = u64::MAX - 1;
+/// Wait first, try then (`IORING_RECVSEND_POLL_FIRST`): a response does not come before its request has left.
+const POLL_FIRST: u16 = 1;
 
 pub(crate) struct Uring {
     /// Before everything that the kernel may access, so that it goes first.
@@ -56,6 +57,8 @@ pub(crate) struct Uring {
     alarm: Box<Timespec>,
     /// The buffer of the last completion, to be given back.
     in_use: Option<u16>,
+    /// Whose receive was for once, and has to be begun again unless its next bytes are skipped.
+    to_receive: Option<Slot>,
     /// Why the ring could not take an entry.
     broken: Option<io::Error>,
     /// When the last wait returned.
@@ -98,11 +101,26 @@ struct Socket {
     /// Counts the slot's connections, so that a completion of an earlier one is known.
     generation: u32,
     outgoing: Outgoing,
+    receiving: Receiving,
     is_connecting: bool,
     /// The completion of a send is awaited; only where there is one.
     is_sending: bool,
     /// A send failed as it does when the server has gone; what the server said before that is still to be received.
     send_error: i32,
+}
+
+/// How a socket receives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Receiving {
+    /// One receive for as long as the connection lasts.
+    #[default]
+    Multishot,
+    /// That is being cancelled.
+    Cancelling,
+    /// One receive after the other: its responses are large, and most of them is left to the kernel.
+    Once,
+    /// So many bytes are thrown away.
+    Skipping(u64),
 }
 
 /// What a completion completes.
@@ -138,6 +156,7 @@ impl Driver for Uring {
             alarm_ns: Nanos::MAX,
             alarm: Box::default(),
             in_use: None,
+            to_receive: None,
             broken: None,
             seen_ns: clock::now_ns(),
             bytes_sent: 0,
@@ -157,6 +176,7 @@ impl Driver for Uring {
         socket.send_error = 0;
         socket.fd = Some(fd);
         socket.is_connecting = true;
+        socket.receiving = Receiving::Multishot;
         self.under_way += 1;
         let user_data = socket.user_data(slot, Action::Connect);
         self.push(&connect.user_data(user_data));
@@ -182,6 +202,26 @@ impl Driver for Uring {
         }
     }
 
+    fn skip(&mut self, slot: Slot, bytes: u64) {
+        if self.stamped.is_some() || bytes < LEAST_SKIPPED {
+            return;
+        }
+        match self.sockets[slot as usize].receiving {
+            Receiving::Once if self.to_receive == Some(slot) => {
+                self.to_receive = None;
+                self.push_skip(slot, bytes);
+            }
+            Receiving::Multishot => {
+                let socket = &mut self.sockets[slot as usize];
+                socket.receiving = Receiving::Cancelling;
+                let receive = socket.user_data(slot, Action::Receive);
+                let cancel = opcode::AsyncCancel::new(receive).build();
+                self.push(&cancel.flags(squeue::Flags::SKIP_SUCCESS).user_data(CANCELLATION));
+            }
+            Receiving::Once | Receiving::Cancelling | Receiving::Skipping(_) => {}
+        }
+    }
+
     fn has_sent(&self, slot: Slot) -> bool {
         !self.sockets[slot as usize].is_sending
     }
@@ -195,6 +235,7 @@ impl Driver for Uring {
             self.retired.push((user_data, socket.outgoing.leave_to_kernel()));
         }
         socket.outgoing.forget_stream();
+        self.to_receive = self.to_receive.filter(|&other| other != slot);
         // The ring's receive holds the socket open: only this makes it complete. It fails when the server was faster.
         let _ = shutdown(&fd, Shutdown::Both);
         self.closing.push(fd);
@@ -259,6 +300,9 @@ impl Driver for Uring {
 
 impl Uring {
     fn give_back(&mut self) {
+        if let Some(slot) = self.to_receive.take() {
+            self.push_receive(slot);
+        }
         if let Some(buffer) = self.in_use.take() {
             self.buffers.give_back(buffer);
         }
@@ -327,7 +371,7 @@ impl Uring {
         let Some(fd) = &socket.fd else { return };
         let rest = socket.outgoing.rest();
         // The kernel takes at most this much in one call; the completion sends the rest.
-        let len = rest.len().min(MOST_PER_SEND) as u32;
+        let len = rest.len().min(MOST_PER_CALL) as u32;
         let send = opcode::Send::new(Fd(fd.as_raw_fd()), rest.as_ptr(), len);
         let send = send.flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL).build();
         let entry = if socket.outgoing.is_static() && rest.len() <= SILENT_BYTES {
@@ -346,6 +390,10 @@ impl Uring {
         let Some(fd) = &socket.fd else { return };
         let fd = Fd(fd.as_raw_fd());
         let receive = match &self.stamped {
+            None if socket.receiving != Receiving::Multishot => {
+                let receive = opcode::Recv::new(fd, std::ptr::null_mut(), 0).buf_group(GROUP);
+                receive.ioprio(POLL_FIRST).build().flags(squeue::Flags::BUFFER_SELECT)
+            }
             None => opcode::RecvMulti::new(fd, GROUP).build(),
             Some(stamped) => opcode::RecvMsgMulti::new(fd, &raw const *stamped.message, GROUP).build(),
         };
@@ -353,11 +401,27 @@ impl Uring {
         self.push(&receive);
     }
 
+    /// Has the kernel throw the next bytes away, and say so when all of them have come.
+    fn push_skip(&mut self, slot: Slot, bytes: u64) {
+        let socket = &mut self.sockets[slot as usize];
+        let Some(fd) = &socket.fd else { return };
+        socket.receiving = Receiving::Skipping(bytes);
+        let len = bytes.min(MOST_PER_CALL as u64) as u32;
+        let receive = opcode::Recv::new(Fd(fd.as_raw_fd()), std::ptr::null_mut(), len);
+        let receive = receive.flags(libc::MSG_TRUNC | libc::MSG_WAITALL).build();
+        let receive = receive.user_data(socket.user_data(slot, Action::Receive));
+        self.push(&receive);
+    }
+
     /// What a completion tells the engine, if anything.
     fn take(&mut self, entry: &cqueue::Entry) -> Option<(Slot, Event)> {
-        if entry.user_data() == ALARM {
-            self.alarm_ns = Nanos::MAX;
-            return None;
+        match entry.user_data() {
+            ALARM => {
+                self.alarm_ns = Nanos::MAX;
+                return None;
+            }
+            CANCELLATION => return None,
+            _ => {}
         }
         let (slot, action) = (entry.user_data() as Slot, Action::of(entry.user_data()));
         let result = entry.result();
@@ -383,23 +447,52 @@ impl Uring {
     }
 
     fn received(&mut self, slot: Slot, result: i32, flags: u32) -> Option<Event> {
-        let send_error = self.sockets[slot as usize].send_error;
+        let Socket { send_error, receiving, .. } = self.sockets[slot as usize];
+        if let (Receiving::Skipping(bytes), 1..) = (receiving, result) {
+            return Some(self.skipped(slot, bytes, result as u64));
+        }
         let result = if result > 0 { result - self.bytes_from() as i32 } else { result };
         match result {
             1.. => {
                 if !cqueue::more(flags) {
-                    self.push_receive(slot);
+                    self.receive_again(slot);
                 }
                 Some(Event::Received(Chunk { buffer: self.in_use?, len: result as u32 }))
             }
             0 if send_error != 0 => Some(Event::Failed(send_error)),
             0 => Some(Event::Ended),
-            _ if [libc::ENOBUFS, libc::EINTR, libc::EAGAIN].contains(&-result) => {
-                self.push_receive(slot);
+            _ if [libc::ENOBUFS, libc::EINTR, libc::EAGAIN].contains(&-result)
+                || (-result == libc::ECANCELED && receiving == Receiving::Cancelling) =>
+            {
+                match receiving {
+                    Receiving::Skipping(bytes) => self.push_skip(slot, bytes),
+                    _ => self.receive_again(slot),
+                }
                 None
             }
             _ => Some(Event::Failed(-result)),
         }
+    }
+
+    /// The receive has ended; the next one is for once where the last one was not to last.
+    fn receive_again(&mut self, slot: Slot) {
+        let receiving = &mut self.sockets[slot as usize].receiving;
+        if *receiving == Receiving::Multishot {
+            return self.push_receive(slot);
+        }
+        *receiving = Receiving::Once;
+        // Only one slot's bytes are looked at at a time.
+        self.to_receive = Some(slot);
+    }
+
+    fn skipped(&mut self, slot: Slot, asked: u64, bytes: u64) -> Event {
+        if bytes < asked {
+            self.push_skip(slot, asked - bytes);
+        } else {
+            self.sockets[slot as usize].receiving = Receiving::Once;
+            self.to_receive = Some(slot);
+        }
+        Event::Skipped(bytes)
     }
 
     fn sent(&mut self, slot: Slot, result: i32, action: Action) -> Option<Event> {

@@ -3,7 +3,7 @@
 use super::connection::{Connection, Place, State, StreamState};
 use super::worker::Worker;
 use crate::clock::Nanos;
-use crate::driver::{Chunk, Completion, Driver, Event, Slot};
+use crate::driver::{Chunk, Completion, Driver, Event, LEAST_SKIPPED, Slot};
 use crate::failure::FailureCause;
 use crate::http1::{Answer, Malformed, Parsed};
 use crate::secure::StreamEnd;
@@ -35,6 +35,7 @@ impl<D: Driver> Worker<'_, D> {
         let Completion { slot, event, at_ns, stamp_ns } = completion;
         match event {
             Event::Received(chunk) => self.on_received(slot, chunk, at_ns, stamp_ns),
+            Event::Skipped(bytes) => self.on_skipped(slot, bytes, at_ns, stamp_ns),
             Event::Connected => self.on_connected(slot, at_ns),
             Event::Ended => self.on_ended(slot, at_ns),
             Event::Failed(errno) => self.on_failed(slot, errno, at_ns),
@@ -60,7 +61,27 @@ impl<D: Driver> Worker<'_, D> {
         if let Some(inspection) = &mut self.inspection {
             inspection.take(place, bytes);
         }
-        let fed = feed(&mut self.connections[slot as usize], bytes);
+        let connection = &mut self.connections[slot as usize];
+        let fed = feed(connection, bytes);
+        if matches!(fed, Fed::More) && self.inspection.is_none() {
+            let skippable = connection.parser.skippable();
+            if skippable >= LEAST_SKIPPED {
+                self.driver.skip(slot, skippable);
+            }
+        }
+        self.on_fed(place, fed, now_ns, stamp_ns);
+    }
+
+    /// Bytes of a body that nobody looks at.
+    fn on_skipped(&mut self, slot: Slot, bytes: u64, now_ns: Nanos, stamp_ns: Option<Nanos>) {
+        let place = self.width.place(slot, 0);
+        self.connections[slot as usize].received_ns = now_ns;
+        self.recorder.bytes.received += bytes;
+        self.streams[place as usize].exchange.received_bytes += bytes;
+        let fed = match self.connections[slot as usize].parser.skip(bytes) {
+            Parsed::More => Fed::More,
+            Parsed::Complete { answer, .. } => Fed::Complete { answer, is_whole: false, is_last: true },
+        };
         self.on_fed(place, fed, now_ns, stamp_ns);
     }
 

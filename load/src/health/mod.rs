@@ -20,6 +20,7 @@ const RATE_REACHED: f64 = 0.99;
 
 /// The generator's own health, and the warnings in the order of their importance.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Health {
     /// True when the figures show the generator rather than the server.
     pub bottleneck: bool,

@@ -6,6 +6,7 @@ use std::fmt;
 /// What the reader must know. `Display` says what it means and what to do next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the fields are the figures of the text")]
+#[non_exhaustive]
 pub enum Warning {
     /// A generator thread had no CPU left.
     GeneratorBusy { share: f64, threads: u32 },

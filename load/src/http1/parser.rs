@@ -112,6 +112,25 @@ impl ResponseParser {
         parsed
     }
 
+    /// How many of the next bytes are a body's, whose length is known: they may be passed over with [`skip`](Self::skip).
+    #[must_use]
+    pub fn skippable(&self) -> u64 {
+        if self.phase == Phase::Body { self.remaining } else { 0 }
+    }
+
+    /// Passes over bytes of the body; at most [`skippable`](Self::skippable).
+    pub fn skip(&mut self, bytes: u64) -> Parsed {
+        let bytes = bytes.min(self.skippable());
+        self.body_bytes += bytes;
+        self.remaining -= bytes;
+        if self.phase == Phase::Body && self.remaining == 0 {
+            self.phase = Phase::Idle;
+            let answer = self.answer(self.head.keeps_connection());
+            return Parsed::Complete { answer, consumed: bytes as usize };
+        }
+        Parsed::More
+    }
+
     /// The server closed the connection. A body that ends with the connection is complete now.
     ///
     /// # Errors

@@ -30,6 +30,7 @@ pub struct LogRow {
 
 /// What became of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RowOutcome {
     /// An expected response.
     Ok,

@@ -69,9 +69,9 @@ impl Target {
     /// Looks for the files of its `{csv:FILE:COLUMN}` in a folder, unless their paths are absolute.
     #[must_use]
     pub fn with_files_in(mut self, folder: &Path) -> Self {
-        let text = |text: &str| String::from_utf8_lossy(&with_files_in(folder, text.as_bytes())).into_owned();
-        self.path = text(&self.path);
-        self.headers = self.headers.into_iter().map(|header| header.map_value(text)).collect();
+        self.path = moved(folder, &self.path);
+        self.headers =
+            self.headers.into_iter().map(|header| header.map_value(|value| moved(folder, value))).collect();
         self.body = with_files_in(folder, &self.body);
         self
     }
@@ -111,6 +111,11 @@ impl Target {
     pub const fn weight(&self) -> NonZeroU32 {
         self.weight
     }
+}
+
+/// Text stays text: only names of files are put in.
+fn moved(folder: &Path, text: &str) -> String {
+    String::from_utf8_lossy(&with_files_in(folder, text.as_bytes())).into_owned()
 }
 
 fn authorization(user: &str) -> Result<Header, RequestError> {

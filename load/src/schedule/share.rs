@@ -20,6 +20,7 @@ impl Share {
     }
 
     /// All of a load.
+    #[cfg(test)]
     #[must_use]
     pub fn whole() -> Self {
         Self::new(0, 1, 1)

@@ -1,13 +1,12 @@
 //! What rustls, h2 and the kernel report, as the cause that a user reads.
 
-use crate::failure::FailureCause;
+use crate::failure::{CertificateProblem, FailureCause};
 use h2::Reason;
 use rustls::{AlertDescription, CertificateError};
 use std::io;
 
 /// The server speaks TLS, but not HTTP/2 inside it.
-pub(super) const HTTP2_NOT_OFFERED: FailureCause =
-    FailureCause::Http2("the server does not offer it (ALPN); use --http1.1");
+pub(super) const HTTP2_NOT_OFFERED: FailureCause = FailureCause::Http2NotOffered;
 
 /// The connection ended before the TLS handshake did.
 pub(super) const ENDED_IN_HANDSHAKE: FailureCause =
@@ -35,7 +34,7 @@ fn of_io(error: &io::Error) -> Option<FailureCause> {
 pub(super) fn of_tls(error: &rustls::Error) -> FailureCause {
     use rustls::Error;
     FailureCause::Tls(match error {
-        Error::InvalidCertificate(why) => of_certificate(why),
+        Error::InvalidCertificate(why) => return FailureCause::Certificate(of_certificate(why)),
         Error::AlertReceived(AlertDescription::NoApplicationProtocol) | Error::NoApplicationProtocol => {
             return HTTP2_NOT_OFFERED;
         }
@@ -52,23 +51,19 @@ pub(super) fn of_tls(error: &rustls::Error) -> FailureCause {
     })
 }
 
-fn of_certificate(why: &CertificateError) -> &'static str {
+const fn of_certificate(why: &CertificateError) -> CertificateProblem {
     match why {
-        CertificateError::UnknownIssuer => {
-            "the certificate's issuer is unknown (self-signed?); --insecure accepts it"
-        }
-        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
-            "the certificate has expired; --insecure accepts it"
-        }
+        CertificateError::UnknownIssuer => CertificateProblem::UnknownIssuer,
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => CertificateProblem::Expired,
         CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
-            "the certificate is not valid yet; --insecure accepts it"
+            CertificateProblem::NotValidYet
         }
         CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
-            "the certificate is for another name; --insecure accepts it"
+            CertificateProblem::OtherName
         }
-        CertificateError::Revoked => "the certificate is revoked",
-        CertificateError::BadSignature => "the certificate's signature is wrong",
-        _ => "the certificate is not acceptable; --insecure accepts it",
+        CertificateError::Revoked => CertificateProblem::Revoked,
+        CertificateError::BadSignature => CertificateProblem::BadSignature,
+        _ => CertificateProblem::Other,
     }
 }
 
@@ -97,7 +92,7 @@ pub(super) fn of_http2_preface(error: &h2::Error) -> FailureCause {
     }
     match error.get_io().and_then(of_io) {
         Some(cause) => cause,
-        None => FailureCause::Http2("the server does not speak it; use --http1.1"),
+        None => FailureCause::Http2NotSpoken,
     }
 }
 
@@ -170,6 +165,6 @@ mod tests {
     fn an_expired_certificate_is_called_expired() {
         let expired = rustls::Error::InvalidCertificate(CertificateError::Expired);
         let words = of_tls(&expired).to_string();
-        assert_eq!(words, "TLS: the certificate has expired; --insecure accepts it");
+        assert_eq!(words, "TLS: the certificate has expired; `insecure` accepts it");
     }
 }

@@ -102,7 +102,11 @@ fn a_server_without_http2_gets_http1_unless_http2_was_asked_for() {
         assert_ended(&outcome, 10, &[]);
         assert_eq!((outcome.protocol.as_str(), server.connections()), ("HTTP/1.1 over TLS 1.3", 2));
         let outcome = load(&auto.with(|changed| changed.protocol = ProtocolChoice::Http2));
-        assert_ended(&outcome, 0, &[("HTTP/2: the server does not offer it (ALPN); use --http1.1", 10)]);
+        assert_ended(
+            &outcome,
+            0,
+            &[("HTTP/2: the server does not offer it (ALPN); set `protocol` to HTTP/1.1", 10)],
+        );
     }
 }
 
@@ -128,7 +132,7 @@ fn bodies_larger_than_any_buffer_are_sent_whole() {
 fn a_self_signed_certificate_is_refused_by_name_unless_it_was_allowed() {
     let server = Server::tls(BOTH, Http2::Answer(200), Http1::KEEP_ALIVE);
     let outcome = load(&plan(server.address, true, 6).with(|changed| changed.insecure = false));
-    let cause = "TLS: the certificate's issuer is unknown (self-signed?); --insecure accepts it";
+    let cause = "TLS: the certificate's issuer is unknown (self-signed?); `insecure` accepts it";
     assert_ended(&outcome, 0, &[(cause, 6)]);
     assert_eq!((outcome.connections_opened, server.requests()), (0, 0));
 }
@@ -139,7 +143,7 @@ fn a_server_that_speaks_something_else_is_named() {
     assert_ended(
         &load(&plan(server.address, false, 4)),
         0,
-        &[("HTTP/2: the server does not speak it; use --http1.1", 4)],
+        &[("HTTP/2: the server does not speak it; set `protocol` to HTTP/1.1", 4)],
     );
     assert_ended(
         &load(&plan(server.address, true, 4)),

@@ -42,10 +42,11 @@ fn outcome() -> LoadOutcome {
             _ => recorder.unfinished(exchange, ended_ns),
         }
     }
+    recorder.finish();
     recorder.bytes.sent = 40_000;
     recorder.bytes.received = 125_000;
-    recorder.finish();
-    let mut outcome = LoadOutcome { started_ns, ended_ns, driver: "epoll", ..LoadOutcome::default() };
+    let mut outcome = LoadOutcome::default();
+    (outcome.started_ns, outcome.ended_ns, outcome.driver) = (started_ns, ended_ns, "epoll");
     outcome.protocol = "HTTP/1.1".to_owned();
     outcome.cost.threads = 1;
     outcome.cost.cpu_ns = 5 * MS;
@@ -59,7 +60,7 @@ fn plain(report: &LoadReport, outcome: &LoadOutcome) -> String {
 }
 
 fn summarized(pacing: Pacing, outcome: &LoadOutcome) -> String {
-    plain(&LoadReport::new(outcome, &plan(pacing)), outcome)
+    plain(&plan_flags::report(outcome, &plan(pacing)), outcome)
 }
 
 /// The lines that start with a label, without it.
@@ -122,8 +123,9 @@ fn a_closed_load_says_what_it_cannot_see() {
 
 #[test]
 fn what_must_be_known_before_believing_the_figures_comes_first() {
-    let outcome = LoadOutcome { interrupted: true, ..outcome() };
-    let mut report = LoadReport::new(&outcome, &plan(open(100.0)));
+    let mut outcome = outcome();
+    outcome.interrupted = true;
+    let mut report = plan_flags::report(&outcome, &plan(open(100.0)));
     report.warnings = vec!["the generator was the bottleneck".to_owned()];
     let text = plain(&report, &outcome);
     let mut lines = text.lines();
@@ -135,6 +137,7 @@ fn what_must_be_known_before_believing_the_figures_comes_first() {
 fn requests_that_were_due_and_never_sent_are_told() {
     let (slices, _received) = channel();
     let mut recorder = Recorder::new(0, slices);
+    recorder.start(0);
     recorder.not_sent(10_001 * MS - 3_100 * MS, 10_001 * MS);
     let mut outcome = outcome();
     outcome.add(recorder);
@@ -144,7 +147,8 @@ fn requests_that_were_due_and_never_sent_are_told() {
 
 #[test]
 fn a_load_without_an_answer_has_no_times_and_no_picture() {
-    let outcome = LoadOutcome { ended_ns: MS, driver: "epoll", ..LoadOutcome::default() };
+    let mut outcome = LoadOutcome::default();
+    (outcome.ended_ns, outcome.driver) = (MS, "epoll");
     let text = summarized(Pacing::Closed, &outcome);
     assert!(text.contains("no request was answered as expected, so there are no times"), "{text}");
     assert!(text.contains("no connection over epoll"), "{text}");

@@ -155,14 +155,14 @@ impl Sending {
         let seconds = |seconds: f64| format!("{seconds} s");
         let cores = || self.cores.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
         let http = match self.http {
-            ProtocolChoice::Auto => "HTTP/1.1, or over TLS what the server chooses",
             ProtocolChoice::Http1 => "HTTP/1.1 only",
             ProtocolChoice::Http2 => "HTTP/2 only (without TLS with prior knowledge)",
+            _ => "HTTP/1.1, or over TLS what the server chooses",
         };
         let driver = match self.driver {
-            DriverChoice::Auto => "io_uring or epoll",
             DriverChoice::IoUring => "io_uring",
             DriverChoice::Epoll => "epoll",
+            _ => "io_uring or epoll",
         };
         let facts = [
             (

@@ -268,7 +268,8 @@ mod tests {
 
     #[test]
     fn requests_without_an_answer_count_with_their_age_once_they_are_late() {
-        let mut outcome = LoadOutcome { started_ns: 0, ended_ns: 4_000_000_000, ..LoadOutcome::default() };
+        let mut outcome = LoadOutcome::default();
+        outcome.ended_ns = 4_000_000_000;
         (0..980).for_each(|_| outcome.response_time.record_ns(50_000_000));
         (0..15).for_each(|_| outcome.unfinished_age.record_ns(20_000_000));
         (0..3).for_each(|_| outcome.unfinished_age.record_ns(900_000_000));
