@@ -144,12 +144,7 @@ pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadErr
             .map(|work| {
                 scope.spawn(move || {
                     pin(&plan.cores, work.share.index());
-                    let breaks = BreaksGate(gate);
-                    let done = engine::work(work);
-                    if done.is_ok() {
-                        std::mem::forget(breaks);
-                    }
-                    done
+                    or_break_off(gate, || engine::work(work))
                 })
             })
             .collect();
@@ -172,7 +167,16 @@ pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadErr
     Ok(LoadOutcome { cores_busy, interrupted: stop.load(Ordering::Relaxed), ..outcome })
 }
 
-/// A worker that fails, or panics, takes the others with it: their part alone would be another load.
+/// Does a worker's part. Where it fails, or panics, it takes the others with it: their part alone would be another load.
+pub(crate) fn or_break_off<T, E>(gate: &Gate, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+    let breaks = BreaksGate(gate);
+    let done = work();
+    if done.is_ok() {
+        std::mem::forget(breaks);
+    }
+    done
+}
+
 struct BreaksGate<'a>(&'a Gate);
 
 impl Drop for BreaksGate<'_> {

@@ -207,7 +207,8 @@ impl Driver for Epoll {
             if let Some((slot, event)) = happened {
                 // Read after the system call that saw it: it is late by nothing but the call's way back.
                 let at_ns = now_ns();
-                let stamp = self.stamp.take().filter(|_| matches!(event, Event::Received(_) | Event::Skipped(_)));
+                let stamp =
+                    self.stamp.take().filter(|_| matches!(event, Event::Received(_) | Event::Skipped(_)));
                 let stamp_ns =
                     stamp.zip(self.kernel.as_ref()).and_then(|(stamp, clock)| clock.ours(stamp, at_ns));
                 return Some(Completion { slot, event, at_ns, stamp_ns });

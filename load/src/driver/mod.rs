@@ -8,6 +8,8 @@ mod buffers;
 #[cfg(test)]
 pub(crate) mod burst;
 pub(crate) mod epoll;
+#[cfg(test)]
+pub(crate) mod instant;
 mod outgoing;
 pub(crate) mod socket;
 mod stamps;

@@ -121,3 +121,44 @@ impl Outgoing {
         self.sent == self.len
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ptr;
+
+    const GIB: usize = 1 << 30;
+
+    /// Zeros that take no memory as long as nobody reads them. They stay until the process ends.
+    fn sparse(len: usize) -> &'static [u8] {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        // SAFETY: a new mapping, read-only, which is never unmapped.
+        unsafe {
+            let start = libc::mmap(ptr::null_mut(), len, libc::PROT_READ, flags, -1, 0);
+            assert_ne!(start, libc::MAP_FAILED, "{}", std::io::Error::last_os_error());
+            std::slice::from_raw_parts(start.cast(), len)
+        }
+    }
+
+    #[test]
+    fn a_request_of_more_than_4_gib_leaves_whole() {
+        let bytes = sparse(5 * GIB);
+        let mut outgoing = Outgoing::default();
+        let request =
+            RenderedRequest { bytes, is_head: false, is_idempotent: false, is_static: true, target: 0 };
+        // SAFETY: the bytes stay for ever.
+        unsafe { outgoing.keep(request) };
+        assert_eq!(outgoing.rest().len(), 5 * GIB);
+        for left in (1..=4).rev() {
+            outgoing.advance(GIB);
+            assert_eq!((outgoing.rest().len(), outgoing.is_all_sent()), (left * GIB, false));
+        }
+        // What lies with the kernel goes on where it was.
+        let kept = outgoing.leave_to_kernel();
+        assert_eq!((kept.rest().len(), outgoing.rest().len()), (GIB, GIB));
+        outgoing.advance(GIB);
+        assert!(outgoing.is_all_sent() && outgoing.rest().is_empty());
+        outgoing.rewind();
+        assert_eq!(outgoing.rest().len(), 5 * GIB);
+    }
+}

@@ -6,6 +6,7 @@ use crate::resolve::Endpoint;
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
+use std::os::unix::net::UnixListener;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -81,6 +82,48 @@ fn epoll_tells_when_bytes_came_however_late_they_are_looked_at() {
 #[test]
 fn io_uring_tells_when_bytes_came_however_late_they_are_looked_at() {
     a_late_look::<Uring>();
+}
+
+/// The kernel stamps what comes over TCP, and nothing that comes over a Unix socket.
+fn a_receive_without_a_stamp<D: Driver>() {
+    let path = std::env::temp_dir().join(format!("threadcount-{}-{}", std::process::id(), D::NAME));
+    let unix = UnixListener::bind(&path).unwrap();
+    let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+    let endpoints = [Endpoint::Tcp(tcp.local_addr().unwrap()), Endpoint::Unix(path.clone())];
+    let driver = D::new(2, &endpoints, true);
+    let Ok(mut driver) = driver else { return eprintln!("{} is not allowed here: not tested", D::NAME) };
+    for slot in [0, 1] {
+        driver.connect(slot, slot as usize, None).unwrap();
+        let completion = next(&mut driver, now_ns() + HOUR_NS);
+        assert!(matches!(completion.event, Event::Connected), "{completion:?}");
+    }
+    let (mut stamped, mut unstamped) = (tcp.accept().unwrap().0, unix.accept().unwrap().0);
+    std::fs::remove_file(&path).unwrap();
+    // More than there are buffers, so that each has held a stamp.
+    let mut stamps = 0;
+    for _ in 0..200 {
+        send(&mut stamped);
+        stamps += u32::from(next(&mut driver, now_ns() + 1_000_000).stamp_ns.is_some());
+    }
+    if stamps < 100 {
+        return eprintln!("this kernel does not stamp what it receives: not tested");
+    }
+    for _ in 0..20 {
+        unstamped.write_all(b"x").unwrap();
+        let completion = next(&mut driver, now_ns() + 1_000_000);
+        assert!(completion.slot == 1 && matches!(completion.event, Event::Received(_)), "{completion:?}");
+        assert_eq!(completion.stamp_ns, None, "the stamp of a receive before it");
+    }
+}
+
+#[test]
+fn epoll_does_not_take_the_stamp_of_one_receive_for_another_without_one() {
+    a_receive_without_a_stamp::<Epoll>();
+}
+
+#[test]
+fn io_uring_does_not_take_the_stamp_of_one_receive_for_another_without_one() {
+    a_receive_without_a_stamp::<Uring>();
 }
 
 fn bytes_of_each_look<D: Driver>() {

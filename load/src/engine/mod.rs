@@ -24,6 +24,8 @@ mod pace;
 mod patience;
 mod requests;
 mod responses;
+#[cfg(test)]
+mod tests;
 mod worker;
 
 use crate::driver::{Driver, epoll::Epoll, uring::Uring};

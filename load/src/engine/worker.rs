@@ -8,7 +8,7 @@ use super::inspection::Inspection;
 use super::pace::Pace;
 use super::patience::Patience;
 use crate::clock::{Nanos, now_ns};
-use crate::driver::{Driver, Slot};
+use crate::driver::{Driver, Slot, Wake};
 use crate::plan::LoadPlan;
 use crate::recorder::Recorder;
 use crate::request::RequestWriter;
@@ -168,8 +168,8 @@ impl<'a, D: Driver> Worker<'a, D> {
                 return Ok(self.finish(ended_ns));
             }
             let before = now_ns();
-            let until = self.wake_at(before);
-            self.driver.wait(before, until, self.patience.wake())?;
+            let (until, wake) = self.next_wake(before);
+            self.driver.wait(before, until, wake)?;
             now = now_ns();
             if self.start.is_some() {
                 // How long something could have waited to be looked at: while the loop was busy, or overslept.
@@ -240,26 +240,27 @@ impl<'a, D: Driver> Worker<'a, D> {
         Ok(now)
     }
 
-    /// Until when there is nothing to do unless something happens.
-    fn wake_at(&mut self, now_ns: Nanos) -> Nanos {
+    /// Until when there is nothing to do unless something happens, and whether responses may wait until then.
+    fn next_wake(&mut self, now_ns: Nanos) -> (Nanos, Wake) {
         let Some(start) = self.start else {
             let look_ns = if self.has_arrived { LOOK_EVERY_NS } else { HEARTBEAT_NS };
-            return self
-                .deadlines
-                .look_at_ns()
-                .min(self.open_until_ns.max(now_ns + LOOK_EVERY_NS))
-                .min(now_ns + look_ns);
+            let open_until_ns = self.open_until_ns.max(now_ns + LOOK_EVERY_NS);
+            return (
+                self.deadlines.look_at_ns().min(open_until_ns).min(now_ns + look_ns),
+                self.patience.wake(),
+            );
         };
-        let has_room = self.free.has_stream() || (self.may_open_for_request() && self.free.has_closed());
-        let due_ns = if has_room { self.pace.next_due_ns() } else { Nanos::MAX };
         // Requests that fall due within this time of the first may leave with one wake.
         let lateness_ns = self.plan.lateness.as_nanos() as Nanos;
+        let due_ns = self.pace.next_due_ns().saturating_add(lateness_ns);
+        let has_room = self.free.has_stream() || (self.may_open_for_request() && self.free.has_closed());
+        // A request that is due and waits for a connection leaves with the response that frees one.
+        let waits_for_response = !has_room && due_ns <= now_ns;
+        let (due_ns, wake) =
+            if waits_for_response { (Nanos::MAX, Wake::AtOnce) } else { (due_ns, self.patience.wake()) };
         let end_ns = if now_ns < start.deadline_ns { start.deadline_ns } else { start.end_ns };
-        due_ns
-            .saturating_add(lateness_ns)
-            .min(self.deadlines.look_at_ns())
-            .min(end_ns)
-            .min(now_ns + HEARTBEAT_NS)
+        let until_ns = due_ns.min(self.deadlines.look_at_ns()).min(end_ns).min(now_ns + HEARTBEAT_NS);
+        (until_ns, wake)
     }
 
     /// Opens connections before a request needs them, so that no request's time holds what no user waits for.

@@ -1,0 +1,183 @@
+//! A driver without a kernel, for tests: it answers each request at once, and can be late, slow to connect, say its answers in
+//! two pieces, or break.
+
+use super::{Chunk, Completion, Driver, Event, Slot, Wake};
+use crate::clock::{Nanos, now_ns};
+use crate::engine::thread_cpu_ns;
+use crate::request::RenderedRequest;
+use crate::resolve::Endpoint;
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::io;
+use std::net::IpAddr;
+use std::rc::Rc;
+use std::thread::sleep;
+use std::time::Duration;
+
+const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+/// Where an answer in two pieces is cut.
+const CUT: usize = 20;
+
+/// What a test wants of the driver.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Habits {
+    /// The thread comes back so late from the wait after this many requests, as after SIGSTOP.
+    pub late_after: Option<(u64, Duration)>,
+    /// CPU time that each connect costs.
+    pub connect_costs: Duration,
+    /// This response, counted from 1, comes in two pieces.
+    pub splits: Option<u64>,
+    /// The wait after so many requests fails.
+    pub breaks_after: Option<u64>,
+}
+
+/// What the engine did.
+#[derive(Debug, Default)]
+pub(crate) struct Account {
+    /// Requests over each slot.
+    pub carried: Vec<u64>,
+    /// Most connects under way at once.
+    pub most_connecting: u32,
+    /// All waits.
+    pub waits: Vec<Wait>,
+}
+
+/// One wait.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wait {
+    /// Requests that were sent before.
+    pub sent: u64,
+    /// Each connection had one under way.
+    pub all_busy: bool,
+    /// What was to end it.
+    pub wake: Wake,
+    /// How long it may have lasted.
+    pub at_most: Duration,
+}
+
+pub(crate) struct Instant {
+    habits: Habits,
+    account: Rc<RefCell<Account>>,
+    sent: u64,
+    answered: u64,
+    connecting: Vec<Slot>,
+    waiting: Vec<Slot>,
+    came: VecDeque<(Slot, Event)>,
+    /// The piece that was handed over last.
+    piece: Chunk,
+}
+
+impl Instant {
+    pub(crate) fn with(habits: Habits, slots: u32, account: Rc<RefCell<Account>>) -> Self {
+        account.borrow_mut().carried = vec![0; slots as usize];
+        let piece = Chunk { buffer: 0, len: 0 };
+        let (connecting, waiting) = (Vec::new(), Vec::new());
+        Self { habits, account, sent: 0, answered: 0, connecting, waiting, came: VecDeque::new(), piece }
+    }
+
+    fn answer(&mut self, slot: Slot) {
+        let piece = |buffer, len: usize| Event::Received(Chunk { buffer, len: len as u32 });
+        self.answered += 1;
+        if self.habits.splits == Some(self.answered) {
+            self.came.push_back((slot, piece(1, CUT)));
+            self.came.push_back((slot, piece(2, ANSWER.len() - CUT)));
+        } else {
+            self.came.push_back((slot, piece(0, ANSWER.len())));
+        }
+    }
+}
+
+impl Driver for Instant {
+    const NAME: &'static str = "instant";
+    const BATCH: usize = 1_000_000;
+
+    fn new(slots: u32, _: &[Endpoint], _: bool) -> io::Result<Self> {
+        Ok(Self::with(Habits::default(), slots, Rc::default()))
+    }
+
+    fn connect(&mut self, slot: Slot, _: usize, _: Option<IpAddr>) -> io::Result<()> {
+        let until_ns = thread_cpu_ns() + self.habits.connect_costs.as_nanos() as Nanos;
+        while thread_cpu_ns() < until_ns {}
+        self.connecting.push(slot);
+        let mut account = self.account.borrow_mut();
+        account.most_connecting = account.most_connecting.max(self.connecting.len() as u32);
+        Ok(())
+    }
+
+    unsafe fn keep(&mut self, _: Slot, _: RenderedRequest<'_>) {}
+
+    fn send(&mut self, slot: Slot) {
+        self.account.borrow_mut().carried[slot as usize] += 1;
+        self.sent += 1;
+        self.waiting.push(slot);
+    }
+
+    fn write(&mut self, _: Slot, _: &[u8]) {}
+
+    fn skip(&mut self, _: Slot, _: u64) {}
+
+    fn has_sent(&self, _: Slot) -> bool {
+        true
+    }
+
+    fn close(&mut self, _: Slot) {}
+
+    fn submit(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn wait(&mut self, now_ns: Nanos, until_ns: Nanos, wake: Wake) -> io::Result<()> {
+        let at_most = Duration::from_nanos(until_ns.saturating_sub(now_ns));
+        let all_busy = self.waiting.len() == self.account.borrow().carried.len();
+        self.account.borrow_mut().waits.push(Wait { sent: self.sent, all_busy, wake, at_most });
+        if self.habits.breaks_after.is_some_and(|count| self.sent >= count) {
+            return Err(io::Error::other("broken on purpose"));
+        }
+        if let Some((count, late)) = self.habits.late_after
+            && self.sent >= count
+        {
+            // What is under way is answered meanwhile, and seen when the thread comes back.
+            self.habits.late_after = None;
+            sleep(late);
+        }
+        let connected = self.connecting.drain(..).map(|slot| (slot, Event::Connected));
+        self.came.extend(connected);
+        for slot in std::mem::take(&mut self.waiting) {
+            self.answer(slot);
+        }
+        if self.came.is_empty() {
+            sleep(at_most.min(Duration::from_millis(1)));
+        }
+        Ok(())
+    }
+
+    fn next(&mut self) -> Option<Completion> {
+        let (slot, event) = self.came.pop_front()?;
+        let at_ns = now_ns();
+        let mut stamp_ns = None;
+        if let Event::Received(piece) = event {
+            (self.piece, stamp_ns) = (piece, Some(at_ns));
+        }
+        Some(Completion { slot, event, at_ns, stamp_ns })
+    }
+
+    fn out_of_order(&self, _: Slot) -> Option<u32> {
+        Some(0)
+    }
+
+    fn was_reset(&self, _: Slot) -> bool {
+        false
+    }
+
+    fn bytes(&self, _: Chunk) -> &[u8] {
+        match self.piece.buffer {
+            0 => ANSWER,
+            1 => &ANSWER[..CUT],
+            _ => &ANSWER[CUT..],
+        }
+    }
+
+    fn bytes_sent(&self) -> u64 {
+        0
+    }
+}

@@ -1,0 +1,171 @@
+//! The engine over a driver without a kernel: who is late, which connection carries what, and what counts.
+
+use super::Gate;
+use super::worker::Worker;
+use crate::clock::now_ns;
+use crate::driver::Wake;
+use crate::driver::instant::{Account, Habits, Instant};
+use crate::plan::{Arrivals, LoadPlan, RateShape, Stop};
+use crate::recorder::Recorder;
+use crate::request::{Origin, RequestSource};
+use crate::resolve::Endpoint;
+use crate::run::{Done, Work};
+use crate::schedule::Share;
+use std::cell::RefCell;
+use std::io;
+use std::num::{NonZeroU32, NonZeroU64};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Duration;
+
+fn open_plan(rate_per_s: f64, connections: u32, stop: Stop) -> LoadPlan {
+    let origin = Origin { tls: false, host: "127.0.0.1".to_owned(), port: 1 };
+    let requests = Arc::new(RequestSource::get(origin, "/"));
+    let shape = RateShape::Constant { rate_per_s };
+    LoadPlan::open(requests, shape, Arrivals::Constant, NonZeroU32::new(connections).unwrap(), stop)
+}
+
+fn requests(count: u64) -> Stop {
+    Stop::Requests(NonZeroU64::new(count).unwrap())
+}
+
+/// Runs a worker of a load with a driver of these habits.
+fn run_share(plan: &LoadPlan, share: Share, gate: &Gate, habits: Habits) -> (io::Result<Done>, Account) {
+    let account = Rc::new(RefCell::new(Account::default()));
+    let driver = Instant::with(habits, share.connections(), Rc::clone(&account));
+    let (progress, _seconds) = channel();
+    let work = Work {
+        plan,
+        endpoints: &[Endpoint::Tcp(([127, 0, 0, 1], 1).into())],
+        source_addresses: &[],
+        session_kind: None,
+        share,
+        gate,
+        stop: &AtomicBool::new(false),
+        recorder: Recorder::new(share.index(), progress),
+    };
+    let done = Worker::new(work, driver).run();
+    (done, account.take())
+}
+
+fn run_alone(plan: &LoadPlan, habits: Habits) -> (Done, Account) {
+    let (done, account) = run_share(plan, Share::new(0, 1, plan.connections.get()), &Gate::new(1), habits);
+    (done.unwrap(), account)
+}
+
+#[test]
+fn a_thread_that_comes_back_late_says_so_and_does_not_blame_the_connections() {
+    let late = Duration::from_millis(300);
+    let habits = Habits { late_after: Some((100, late)), ..Habits::default() };
+    let (done, _) = run_alone(&open_plan(1_000.0, 1_000, requests(600)), habits);
+    let recorder = done.recorder;
+    assert_eq!(
+        (recorder.counts.ok, recorder.waited_for_connection),
+        (600, 0),
+        "1,000 connections, 600 requests"
+    );
+    // What was due at t while it was away left 300 ms - t late.
+    let own_lag = |quantile| recorder.own_lag.at_quantile(quantile);
+    assert!(own_lag(1.0) >= Duration::from_millis(295), "{:?}", recorder.own_lag.summary());
+    assert!(own_lag(0.7) >= Duration::from_millis(100), "{:?}", recorder.own_lag.summary());
+    assert_eq!(recorder.own_lag.count(), 600);
+}
+
+#[test]
+fn a_request_that_finds_every_connection_busy_waited_for_one() {
+    let late = Duration::from_millis(200);
+    let habits = Habits { late_after: Some((100, late)), ..Habits::default() };
+    let (done, _) = run_alone(&open_plan(1_000.0, 2, requests(400)), habits);
+    assert_eq!(done.recorder.counts.ok, 400);
+    // Two could leave when the thread came back, and some 200 were due.
+    assert!(done.recorder.waited_for_connection >= 100, "{}", done.recorder.waited_for_connection);
+}
+
+#[test]
+fn responses_do_not_wait_while_a_request_waits_for_a_connection() {
+    let (done, account) = run_alone(&open_plan(100_000.0, 3, requests(3_000)), Habits::default());
+    assert_eq!(done.recorder.counts.ok, 3_000);
+    assert!(done.recorder.waited_for_connection > 0, "three connections cannot carry that much");
+    let busy = account.waits.iter().filter(|wait| wait.all_busy && wait.sent < 3_000);
+    let blind = busy.clone().filter(|wait| wait.wake == Wake::OnTime && wait.at_most.as_micros() > 10);
+    assert_eq!((blind.count(), busy.count() > 0), (0, true), "a request each 10 us waits for a response");
+}
+
+#[test]
+fn all_connections_carry_the_same() {
+    let (done, account) = run_alone(&open_plan(40_000.0, 1_000, requests(4_000)), Habits::default());
+    assert_eq!(done.recorder.counts.ok, 4_000);
+    let most = account.carried.iter().max();
+    assert!(most <= Some(&8), "one of 1,000 connections carried {most:?} of 4,000 requests");
+    assert_eq!(account.carried.iter().sum::<u64>(), 4_000);
+}
+
+#[test]
+fn the_cpu_of_opening_the_connections_is_not_the_loads() {
+    let habits = Habits { connect_costs: Duration::from_millis(20), ..Habits::default() };
+    let plan = open_plan(1_000.0, 20, requests(20));
+    let (done, _) = run_alone(&plan, habits);
+    assert_eq!(done.recorder.counts.ok, 20);
+    let cpu = Duration::from_nanos(done.cpu_ns);
+    assert!(cpu < Duration::from_millis(200), "20 requests after 400 ms of connecting cost {cpu:?}");
+}
+
+#[test]
+fn no_more_connections_are_opened_at_once_than_a_small_backlog_takes() {
+    for threads in [1, 2, 3, 7, 48] {
+        let plan = open_plan(100_000.0, 960, requests(10));
+        let gate = Gate::new(1);
+        let (done, account) = run_share(&plan, Share::new(0, threads, 960), &gate, Habits::default());
+        assert_eq!(done.unwrap().recorder.connections_opened, u64::from(960_u32.div_ceil(threads)));
+        let over_all = account.most_connecting * threads;
+        assert!((1..=48).contains(&over_all), "{over_all} over {threads} threads");
+    }
+}
+
+#[test]
+fn a_response_in_two_pieces_ends_patience_for_a_while_and_not_for_good() {
+    let habits = Habits { splits: Some(100), ..Habits::default() };
+    let (done, account) = run_alone(&open_plan(2_000.0, 700, requests(600)), habits);
+    assert_eq!(done.recorder.counts.ok, 600);
+    let mut wakes: Vec<Wake> = account.waits.iter().map(|wait| wait.wake).collect();
+    wakes.dedup();
+    let granted_lost_regained = [Wake::AtOnce, Wake::OnTime, Wake::AtOnce, Wake::OnTime];
+    assert_eq!(wakes, granted_lost_regained);
+}
+
+#[test]
+fn a_worker_that_breaks_stops_the_others() {
+    let plan = open_plan(100.0, 2, Stop::Duration(Duration::from_secs(600)));
+    let gate = Gate::new(2);
+    let begun_ns = now_ns();
+    thread::scope(|scope| {
+        let (plan, gate) = (&plan, &gate);
+        scope.spawn(move || {
+            let habits = Habits { breaks_after: Some(5), ..Habits::default() };
+            let work = || run_share(plan, Share::new(0, 2, 2), gate, habits).0.map_err(|_| ());
+            assert!(crate::run::or_break_off(gate, work).is_err());
+        });
+        let (done, _) = run_share(plan, Share::new(1, 2, 2), gate, Habits::default());
+        assert!(done.unwrap().recorder.counts.ok < 10_000);
+    });
+    assert!(now_ns() - begun_ns < 120_000_000_000, "it did not go on for its 600 s");
+}
+
+#[test]
+fn a_worker_that_breaks_before_the_start_stops_those_that_wait_for_it() {
+    let plan = open_plan(100.0, 2, Stop::Duration(Duration::from_secs(600)));
+    let gate = Gate::new(2);
+    thread::scope(|scope| {
+        let (plan, gate) = (&plan, &gate);
+        scope.spawn(move || {
+            let failing = || -> Result<(), ()> { panic!("on purpose") };
+            let _ = std::panic::catch_unwind(|| crate::run::or_break_off(gate, failing));
+        });
+        let (done, _) = run_share(plan, Share::new(1, 2, 2), gate, Habits::default());
+        assert_eq!(done.unwrap().recorder.counts.sent, 0, "its part alone would be another load");
+    });
+    assert!(gate.is_broken());
+}

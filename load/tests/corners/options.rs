@@ -1,0 +1,206 @@
+//! What a load may ask for beside its requests, end to end.
+
+use super::transport::{Way, over_each_way};
+use super::{ms, open, outcome_of, requests};
+use crate::server::{Reply, Server};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use threadcount_load::failure::FailureCause;
+use threadcount_load::plan::{LoadPlan, Pacing, Stop};
+use threadcount_load::response::BodyCheck;
+
+/// A file of its own for each way of a test.
+fn file(test: &str, way: Way) -> PathBuf {
+    let name = format!("threadcount-{}-{test}-{:?}-{:?}", std::process::id(), way.transport, way.driver);
+    std::env::temp_dir().join(name)
+}
+
+/// The rows of the log of a load, which is written now.
+fn rows(test: &str, way: Way, plan: LoadPlan) -> Vec<Row> {
+    let file = file(test, way);
+    let outcome = outcome_of(&plan.with(|plan| plan.log = Some(file.clone())));
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("due_s,sent_s,ended_s,status,outcome,failure,connection,target,bytes"));
+    let rows: Vec<Row> = lines.map(Row::parse).collect();
+    let log = outcome.log.unwrap();
+    assert_eq!((log.written, log.dropped), (rows.len() as u64, 0));
+    assert_eq!(rows.len() as u64, outcome.counts.sent + outcome.counts.not_sent, "one row per request");
+    rows
+}
+
+struct Row {
+    due_s: f64,
+    sent_s: Option<f64>,
+    ended_s: Option<f64>,
+    status: String,
+    outcome: String,
+    failure: String,
+    connection: Option<u32>,
+    bytes: u64,
+}
+
+impl Row {
+    fn parse(line: &str) -> Self {
+        let columns: Vec<&str> = line.split(',').collect();
+        let [due, sent, ended, status, outcome, failure, connection, target, bytes] = columns[..] else {
+            panic!("nine columns: {line}")
+        };
+        assert_eq!(target, "0");
+        Self {
+            due_s: due.parse().unwrap(),
+            sent_s: sent.parse().ok(),
+            ended_s: ended.parse().ok(),
+            status: status.to_owned(),
+            outcome: outcome.to_owned(),
+            failure: failure.to_owned(),
+            connection: connection.parse().ok(),
+            bytes: bytes.parse().unwrap(),
+        }
+    }
+}
+
+#[test]
+fn the_log_has_a_row_for_each_request_whatever_became_of_it() {
+    over_each_way(|way| {
+        let server = Server::start(way.transport, |request| match (request.connection, request.nth) {
+            (_, 5) => Reply::close().after_ms(400),
+            _ => Reply::answer("hi").after_ms(1),
+        });
+        let rows_of = rows("log", way, way.plan(&server, 2, Pacing::Closed, requests(20)));
+        let (ok, failed): (Vec<&Row>, Vec<&Row>) = rows_of.iter().partition(|row| row.outcome == "ok");
+        assert_eq!(ok.len() + failed.len(), 20);
+        assert!(!failed.is_empty() && ok.len() >= 14, "{way:?}: {} ok", ok.len());
+        assert!(ok.iter().all(|row| row.status == "200" && row.failure.is_empty() && row.bytes >= 2));
+        for row in &failed {
+            assert_eq!((row.outcome.as_str(), row.status.as_str()), ("failed", ""));
+            assert_eq!(row.failure, FailureCause::ClosedBeforeAnswer.to_string());
+        }
+        for row in &rows_of {
+            let (sent_s, ended_s) = (row.sent_s.unwrap(), row.ended_s.unwrap());
+            assert!(row.due_s <= sent_s && sent_s <= ended_s, "{} {sent_s} {ended_s}", row.due_s);
+            assert!(row.connection.unwrap() < 2);
+        }
+    });
+}
+
+#[test]
+fn the_log_has_what_did_not_end_and_what_never_began() {
+    over_each_way(|way| {
+        let server = Server::start(way.transport, |_| Reply::silence());
+        let stop = Stop::Duration(Duration::from_millis(500));
+        let rows = rows("unfinished", way, way.plan(&server, 2, open(20.0), stop));
+        let count = |outcome: &str| rows.iter().filter(|row| row.outcome == outcome).count();
+        assert_eq!((count("unfinished"), count("not sent"), rows.len()), (2, 8, 10), "{way:?}");
+        assert!(rows.iter().all(|row| row.ended_s.is_none()));
+        assert!(rows.iter().filter(|row| row.outcome == "not sent").all(|row| row.sent_s.is_none()));
+    });
+}
+
+/// How many groups a load's requests left in: a longer gap between two of them ends one.
+fn groups(rows: &[Row], gap_s: f64) -> usize {
+    let mut sent: Vec<f64> = rows.iter().map(|row| row.sent_s.unwrap()).collect();
+    sent.sort_by(f64::total_cmp);
+    1 + sent.windows(2).filter(|pair| pair[1] - pair[0] > gap_s).count()
+}
+
+#[test]
+fn requests_may_leave_in_groups_and_none_of_them_early() {
+    over_each_way(|way| {
+        let server = Server::start(way.transport, |_| Reply::answer("hi"));
+        // A request each 10 ms, and windows of 50 ms.
+        let plan = way.plan(&server, 40, open(100.0), requests(60));
+        let plan = plan.with(|plan| plan.lateness = Duration::from_millis(50));
+        let rows = rows("lateness", way, plan.clone());
+        assert!(rows.iter().all(|row| row.outcome == "ok"));
+        assert!(rows.iter().all(|row| row.sent_s.unwrap() >= row.due_s), "{way:?}: a request left early");
+        // Exactly every 10 ms, whatever they left with.
+        let mut due: Vec<f64> = rows.iter().map(|row| row.due_s).collect();
+        due.sort_by(f64::total_cmp);
+        for (number, due_s) in due.iter().enumerate() {
+            assert!((due_s - number as f64 / 100.0).abs() < 2e-6, "{number}: {due_s}");
+        }
+        let groups = groups(&rows, 0.005);
+        assert!(groups <= 30, "{way:?}: 60 requests left in {groups} groups");
+        // Being late is not hidden: the first of a group waits for the window to end.
+        let outcome = outcome_of(&plan);
+        assert!(ms(outcome.own_lag.at_quantile(1.0)) >= 49.0, "{:?}", outcome.own_lag.summary());
+        assert!(ms(outcome.send_lag.at_quantile(1.0)) >= 49.0);
+        assert_eq!(outcome.waited_for_connection, 0);
+    });
+}
+
+#[test]
+fn a_body_without_the_expected_text_is_a_failure_of_its_own_kind() {
+    over_each_way(|way| {
+        let server = Server::start(way.transport, |request| {
+            let body = if request.nth % 3 == 0 { "all is lost" } else { "all is well" };
+            Reply::answer(body)
+        });
+        let checks = [BodyCheck::contains("well"), BodyCheck::matches("^all .. w").unwrap()];
+        for check in checks {
+            let plan = way.plan(&server, 1, Pacing::Closed, requests(30));
+            let outcome = outcome_of(&plan.with(|plan| plan.expected_body = Some(check)));
+            assert_eq!((outcome.counts.ok, outcome.counts.failed), (20, 10), "{way:?}");
+            assert_eq!(outcome.failures.get(&FailureCause::UnexpectedBody), Some(&10));
+            assert_eq!(outcome.status.get(&200), Some(&30));
+            assert_eq!(outcome.connections_opened, 1, "the connection is as good as before");
+        }
+    });
+}
+
+#[test]
+fn values_and_cookies_of_a_response_are_sent_with_the_next_request_of_the_same_connection() {
+    over_each_way(|way| {
+        let (wrong, right) = (Arc::<AtomicU64>::default(), Arc::<AtomicU64>::default());
+        let counts = (Arc::clone(&wrong), Arc::clone(&right));
+        let server = Server::start(way.transport, move |request| {
+            let token = |nth: u32| format!("c{}n{nth}", request.connection);
+            let is_right = match request.nth {
+                1 => request.path == "/next?id=&token=" && request.cookie.is_empty(),
+                nth => {
+                    let last = token(nth - 1);
+                    request.path == format!("/next?id={last}&token={last}")
+                        && request.cookie == format!("session={last}")
+                }
+            };
+            if is_right { &counts.1 } else { &counts.0 }.fetch_add(1, Ordering::SeqCst);
+            let token = token(request.nth);
+            Reply::answer(&format!("{{\"id\": \"{token}\"}}"))
+                .with_field("X-Token", token.clone())
+                .with_field("Set-Cookie", format!("session={token}; Path=/; HttpOnly"))
+        });
+        let path = "/next?id={capture:id}&token={capture:token}";
+        let plan = way.plan_of(&server, path, 3, Pacing::Closed, requests(60)).with(|plan| {
+            plan.captures = vec!["token=header:X-Token".parse().unwrap(), "id=json:/id".parse().unwrap()];
+            plan.keep_cookies = true;
+        });
+        let outcome = outcome_of(&plan);
+        assert_eq!(outcome.counts.ok, 60, "{:?}", outcome.failures);
+        assert_eq!((right.load(Ordering::SeqCst), wrong.load(Ordering::SeqCst)), (60, 0), "{way:?}");
+        assert_eq!(server.connections(), 3);
+    });
+}
+
+#[test]
+fn a_unix_socket_carries_what_tcp_does() {
+    over_each_way(|way| {
+        let server =
+            Server::start_unix(way.transport, file("socket", way), |_| Reply::answer("hi").after_ms(1));
+        for pacing in [Pacing::Closed, open(400.0)] {
+            let outcome = outcome_of(&way.plan(&server, 4, pacing, requests(80)));
+            assert_eq!(
+                (outcome.counts.ok, outcome.connections_opened),
+                (80, 4),
+                "{way:?}: {:?}",
+                outcome.failures
+            );
+            assert!(ms(outcome.service_time.at_quantile(0.0)) >= 0.9);
+            assert_eq!(outcome.stamped, 0, "the kernel stamps nothing that comes over a Unix socket");
+        }
+        assert_eq!(server.requests(), 160);
+    });
+}

@@ -1,0 +1,41 @@
+//! A response is complete when its last missing byte has come, and not when the last one by its number did.
+
+use super::network::{self, HOST, PORT};
+use super::transport::drivers;
+use super::{ms, open, outcome_of, requests};
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+use threadcount_load::plan::{DriverChoice, LoadPlan, Pacing};
+use threadcount_load::request::{Origin, RequestSource};
+
+const LATE_MS: u64 = 300;
+
+/// Median response times of an open and of a closed load over a network in which each response's middle segment comes late.
+fn check(driver: DriverChoice, pacing: Pacing) {
+    let _network = network::enter(Duration::from_millis(LATE_MS));
+    let origin = Origin { tls: false, host: HOST.to_string(), port: PORT };
+    let source = Arc::new(RequestSource::get(origin, "/"));
+    let plan = LoadPlan::closed(source, NonZeroU32::new(10).unwrap(), requests(30)).with(|plan| {
+        (plan.driver, plan.pacing, plan.threads) = (driver, pacing, NonZeroU32::new(1));
+        plan.connect_timeout = Duration::from_secs(30);
+    });
+    let outcome = outcome_of(&plan);
+    assert_eq!(outcome.counts.ok, 30, "{:?}", outcome.failures);
+    let (least, median) =
+        (ms(outcome.service_time.at_quantile(0.0)), ms(outcome.response_time.at_quantile(0.5)));
+    assert!(least >= LATE_MS as f64 - 1.0, "{driver:?}: one is said to have taken {least} ms");
+    assert!((299.0..2_000.0).contains(&median), "{driver:?}: {median} ms");
+}
+
+#[test]
+fn a_segment_that_came_late_is_in_the_response_time() {
+    thread::scope(|scope| {
+        for &driver in drivers() {
+            // Each in a thread of its own, because a thread cannot leave its network.
+            scope.spawn(move || check(driver, open(20.0)));
+            scope.spawn(move || check(driver, Pacing::Closed));
+        }
+    });
+}

@@ -1,0 +1,103 @@
+//! When a load begins and ends, and how its work is divided.
+
+use super::transport::over_each_way;
+use super::{ms, open, outcome_of, requests};
+use crate::server::{Reply, Server};
+use std::num::{NonZeroU32, NonZeroU64};
+use std::time::Duration;
+use threadcount_load::plan::{Pacing, Stop};
+
+#[test]
+fn a_closed_loop_divides_its_requests_over_connections_and_not_over_threads() {
+    over_each_way(|way| {
+        for threads in [1, 2] {
+            let server = Server::start(way.transport, |_| Reply::answer("hi").after_ms(10));
+            let plan = way
+                .plan(&server, 3, Pacing::Closed, requests(300))
+                .with(|plan| plan.threads = NonZeroU32::new(threads));
+            let outcome = outcome_of(&plan);
+            assert_eq!((outcome.counts.ok, outcome.cost.threads), (300, threads));
+            let carried = server.carried();
+            let (least, most) = (carried.iter().min().unwrap(), carried.iter().max().unwrap());
+            assert_eq!(carried.len(), 3);
+            assert!(least + 25 >= *most, "{threads} threads: {carried:?}");
+        }
+    });
+}
+
+#[test]
+fn an_open_load_divides_its_requests_over_connections_and_not_over_threads() {
+    over_each_way(|way| {
+        for threads in [1, 2] {
+            let server = Server::start(way.transport, |_| Reply::answer("hi").after_ms(10));
+            let plan = way
+                .plan(&server, 3, open(240.0), requests(240))
+                .with(|plan| plan.threads = NonZeroU32::new(threads));
+            assert_eq!(outcome_of(&plan).counts.ok, 240);
+            let carried = server.carried();
+            let (least, most) = (carried.iter().min().unwrap(), carried.iter().max().unwrap());
+            assert_eq!(carried.len(), 3);
+            assert!(least + 25 >= *most, "{threads} threads: {carried:?}");
+        }
+    });
+}
+
+/// The kernel tries a connect again after this time.
+const CONNECT_MS: f64 = 1_000.0;
+
+#[test]
+fn no_response_time_of_an_open_load_holds_the_opening_of_its_connections() {
+    over_each_way(|way| {
+        let server = Server::start_slow_to_open(way.transport, 3, Duration::from_millis(200));
+        let begun = std::time::Instant::now();
+        let outcome = outcome_of(&way.plan(&server, 3, open(100.0), requests(20)));
+        assert_eq!((outcome.counts.ok, outcome.connections_opened), (20, 3), "{:?}", outcome.failures);
+        assert!(ms(begun.elapsed()) >= CONNECT_MS, "its connections took their time");
+        let longest = ms(outcome.response_time.at_quantile(1.0));
+        assert!(longest < 0.8 * CONNECT_MS, "{way:?}: {longest} ms");
+        assert!(outcome.elapsed_s() * 1e3 < begun.elapsed().as_secs_f64() * 1e3 - 0.9 * CONNECT_MS);
+    });
+}
+
+#[test]
+fn an_open_load_lasts_as_long_as_it_was_asked_to() {
+    over_each_way(|way| {
+        let server = Server::start(way.transport, |_| Reply::answer("hi"));
+        let lasts = Duration::from_millis(1_900);
+        // Due at 0, 400, .. 1,600 ms; the next would be due at 2,000.
+        let outcome = outcome_of(&way.plan(&server, 2, open(2.5), Stop::Duration(lasts)));
+        assert_eq!((outcome.counts.sent, outcome.counts.ok, outcome.counts.not_sent), (5, 5, 0));
+        assert!(outcome.elapsed_s() >= 1.9, "{way:?}: it ended after {} s", outcome.elapsed_s());
+        assert!(outcome.elapsed_s() < 10.0, "{way:?}: it ended after {} s", outcome.elapsed_s());
+    });
+}
+
+#[test]
+fn a_response_within_the_grace_time_counts() {
+    over_each_way(|way| {
+        let server = Server::start(way.transport, |_| Reply::answer("hi").after_ms(700));
+        let stop = Stop::Either(NonZeroU64::new(5).unwrap(), Duration::from_millis(800));
+        // Due at 0, 100, .. 400 ms; the last three cannot be answered within 800.
+        let with_grace =
+            way.plan(&server, 8, open(10.0), stop).with(|plan| plan.grace = Duration::from_secs(20));
+        let outcome = outcome_of(&with_grace);
+        assert_eq!((outcome.counts.sent, outcome.counts.ok, outcome.counts.unfinished), (5, 5, 0));
+        assert!((1.1..15.0).contains(&outcome.elapsed_s()), "{way:?}: {} s", outcome.elapsed_s());
+        let without = outcome_of(&with_grace.with(|plan| plan.grace = Duration::ZERO));
+        assert!(without.counts.unfinished >= 3, "{way:?}: {:?}", without.counts);
+    });
+}
+
+#[test]
+fn what_is_in_flight_when_the_grace_time_is_over_is_unfinished() {
+    over_each_way(|way| {
+        let server = Server::start(way.transport, |_| Reply::silence());
+        let silent = way
+            .plan(&server, 2, open(100.0), Stop::Duration(Duration::from_millis(400)))
+            .with(|plan| plan.grace = Duration::from_millis(300));
+        let outcome = outcome_of(&silent);
+        let counts = outcome.counts;
+        assert_eq!((counts.sent, counts.unfinished, counts.not_sent), (2, 2, 38), "{way:?}");
+        assert!((0.7..15.0).contains(&outcome.elapsed_s()), "{way:?}: {} s", outcome.elapsed_s());
+    });
+}

@@ -1,0 +1,353 @@
+//! One server behind every transport: a test says what becomes of each request, and the server does it.
+
+use crate::transport::Transport;
+use bytes::Bytes;
+use rustls::ServerConfig;
+use rustls::pki_types::PrivateKeyDer;
+use std::io;
+use std::net::TcpStream;
+use std::os::fd::{AsRawFd, RawFd};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::{TcpListener, UnixListener};
+use tokio::time::sleep;
+use tokio_rustls::TlsAcceptor;
+
+/// A request as the server sees it.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Which connection carries it, from 0, in the order in which they were accepted.
+    pub connection: u32,
+    /// Which request of its connection it is, from 1.
+    pub nth: u32,
+    /// Path and query.
+    pub path: String,
+    /// The value of `Cookie`.
+    pub cookie: String,
+}
+
+/// What becomes of a request.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    after: Duration,
+    act: Act,
+}
+
+#[derive(Clone, Debug)]
+enum Act {
+    Answer {
+        fields: Vec<(&'static str, String)>,
+        body: String,
+    },
+    /// Answers, waits for the next request and closes without having read it; only over HTTP/1.1.
+    AnswerAndAbandon,
+    Close,
+    Silence,
+}
+
+impl Reply {
+    pub fn answer(body: &str) -> Self {
+        Self { after: Duration::ZERO, act: Act::Answer { fields: Vec::new(), body: body.to_owned() } }
+    }
+
+    pub fn with_field(mut self, name: &'static str, value: String) -> Self {
+        if let Act::Answer { fields, .. } = &mut self.act {
+            fields.push((name, value));
+        }
+        self
+    }
+
+    pub fn answer_and_abandon() -> Self {
+        Self { after: Duration::ZERO, act: Act::AnswerAndAbandon }
+    }
+
+    pub fn close() -> Self {
+        Self { after: Duration::ZERO, act: Act::Close }
+    }
+
+    pub fn silence() -> Self {
+        Self { after: Duration::ZERO, act: Act::Silence }
+    }
+
+    pub fn after_ms(self, ms: u64) -> Self {
+        Self { after: Duration::from_millis(ms), ..self }
+    }
+}
+
+/// A running server. It ends with the test.
+pub struct Server {
+    pub port: u16,
+    pub unix_socket: Option<PathBuf>,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    transport: Transport,
+    reply: Box<dyn Fn(&Request) -> Reply + Send + Sync>,
+    acceptor: TlsAcceptor,
+    /// Before it says anything on a new connection.
+    greets_after: Duration,
+    accepted: AtomicU32,
+    requests: AtomicU64,
+    /// Requests of each connection.
+    carried: Mutex<Vec<u64>>,
+}
+
+impl Server {
+    pub fn start(transport: Transport, reply: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Self {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        Self::listen(listener, Shared::new(transport, Duration::ZERO, reply))
+    }
+
+    /// The same on a Unix socket.
+    pub fn start_unix(
+        transport: Transport,
+        socket: PathBuf,
+        reply: impl Fn(&Request) -> Reply + Send + Sync + 'static,
+    ) -> Self {
+        let shared = Shared::new(transport, Duration::ZERO, reply);
+        let listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let serving = Arc::clone(&shared);
+        serve(async move {
+            let listener = UnixListener::from_std(listener).unwrap();
+            while let Ok((stream, _)) = listener.accept().await {
+                tokio::task::spawn_local(Arc::clone(&serving).connection(stream));
+            }
+        });
+        Self { port: 80, unix_socket: Some(socket), shared }
+    }
+
+    /// One whose queue of connections is full until so many are under way, so that the kernel makes each of them wait for a
+    /// second; and that lets each handshake wait for a while.
+    pub fn start_slow_to_open(transport: Transport, connections: usize, greets_after: Duration) -> Self {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        set_backlog(&listener, 0);
+        let filler = TcpStream::connect(address).unwrap();
+        let greets_after = if transport == Transport::Plain { Duration::ZERO } else { greets_after };
+        let shared = Shared::new(transport, greets_after, |_| Reply::answer("hi"));
+        let served = Arc::clone(&shared);
+        thread::spawn(move || {
+            crate::comes_true("its connections are under way", || {
+                connecting_to(address.port()) >= connections
+            });
+            drop((listener.accept(), filler));
+            set_backlog(&listener, 128);
+            Self::listen(listener, served);
+        });
+        Self { port: address.port(), unix_socket: None, shared }
+    }
+
+    fn listen(listener: std::net::TcpListener, shared: Arc<Shared>) -> Self {
+        listener.set_nonblocking(true).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let serving = Arc::clone(&shared);
+        serve(async move {
+            let listener = TcpListener::from_std(listener).unwrap();
+            while let Ok((stream, _)) = listener.accept().await {
+                let _ = stream.set_nodelay(true);
+                tokio::task::spawn_local(Arc::clone(&serving).connection(stream));
+            }
+        });
+        Self { port, unix_socket: None, shared }
+    }
+
+    pub fn requests(&self) -> u64 {
+        self.shared.requests.load(Ordering::SeqCst)
+    }
+
+    pub fn connections(&self) -> u32 {
+        self.shared.accepted.load(Ordering::SeqCst)
+    }
+
+    /// How many requests each connection has carried.
+    pub fn carried(&self) -> Vec<u64> {
+        self.shared.carried.lock().unwrap().clone()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Some(socket) = &self.unix_socket {
+            let _ = std::fs::remove_file(socket);
+        }
+    }
+}
+
+fn serve(accepting: impl Future<Output = ()> + Send + 'static) {
+    thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        tokio::task::LocalSet::new().block_on(&runtime, accepting);
+    });
+}
+
+/// How many connections the kernel is still trying to make to a port (state 02 in proc_net_tcp(5)).
+fn connecting_to(port: u16) -> usize {
+    let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
+    let remote = format!(":{port:04X}");
+    let is_one = |line: &str| {
+        let mut columns = line.split_whitespace().skip(2);
+        columns.next().is_some_and(|at| at.ends_with(&remote)) && columns.next() == Some("02")
+    };
+    table.lines().filter(|line| is_one(line)).count()
+}
+
+fn set_backlog(listener: &std::net::TcpListener, backlog: i32) {
+    // SAFETY: a system call on an open socket.
+    assert_eq!(unsafe { libc::listen(listener.as_raw_fd(), backlog) }, 0, "{}", io::Error::last_os_error());
+}
+
+fn acceptor(transport: Transport) -> TlsAcceptor {
+    let key = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+    let private = PrivateKeyDer::try_from(key.signing_key.serialize_der()).unwrap();
+    let mut config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![key.cert.der().clone()], private)
+        .unwrap();
+    let name: &[u8] = if transport.is_http2() { b"h2" } else { b"http/1.1" };
+    config.alpn_protocols = vec![name.to_vec()];
+    TlsAcceptor::from(Arc::new(config))
+}
+
+impl Shared {
+    fn new(
+        transport: Transport,
+        greets_after: Duration,
+        reply: impl Fn(&Request) -> Reply + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            transport,
+            reply: Box::new(reply),
+            acceptor: acceptor(transport),
+            greets_after,
+            accepted: AtomicU32::new(0),
+            requests: AtomicU64::new(0),
+            carried: Mutex::default(),
+        })
+    }
+
+    async fn connection(self: Arc<Self>, stream: impl AsyncRead + AsyncWrite + AsRawFd + Unpin + 'static) {
+        let connection = self.accepted.fetch_add(1, Ordering::SeqCst);
+        self.carried.lock().unwrap().push(0);
+        sleep(self.greets_after).await;
+        let fd = stream.as_raw_fd();
+        if self.transport.has_tls() {
+            if let Ok(stream) = self.acceptor.accept(stream).await {
+                self.speak(stream, fd, connection).await;
+            }
+        } else {
+            self.speak(stream, fd, connection).await;
+        }
+    }
+
+    async fn speak(&self, stream: impl AsyncRead + AsyncWrite + Unpin, fd: RawFd, connection: u32) {
+        if self.transport.is_http2() {
+            self.http2(stream, connection).await;
+        } else {
+            self.http1(stream, fd, connection).await;
+        }
+    }
+
+    fn reply_to(&self, connection: u32, nth: u32, path: &str, cookie: &str) -> Reply {
+        self.requests.fetch_add(1, Ordering::SeqCst);
+        self.carried.lock().unwrap()[connection as usize] += 1;
+        let request = Request { connection, nth, path: path.to_owned(), cookie: cookie.to_owned() };
+        (self.reply)(&request)
+    }
+
+    async fn http1(&self, mut stream: impl AsyncRead + AsyncWrite + Unpin, fd: RawFd, connection: u32) {
+        let (mut bytes, mut nth) = (Vec::new(), 0);
+        while let Some(head) = next_head(&mut stream, &mut bytes).await {
+            nth += 1;
+            let path = head.split(' ').nth(1).unwrap_or_default();
+            let cookie = head.lines().find_map(|line| line.strip_prefix("Cookie: ")).unwrap_or_default();
+            let Reply { after, act } = self.reply_to(connection, nth, path, cookie);
+            sleep(after).await;
+            match act {
+                Act::Answer { fields, body } => {
+                    if !say(&mut stream, &fields, &body).await {
+                        return;
+                    }
+                }
+                Act::AnswerAndAbandon => {
+                    say(&mut stream, &[], "hi").await;
+                    while unread_bytes(fd) == 0 {
+                        sleep(Duration::from_millis(1)).await;
+                    }
+                    return;
+                }
+                Act::Close => return,
+                Act::Silence => {
+                    while next_head(&mut stream, &mut bytes).await.is_some() {}
+                    return;
+                }
+            }
+        }
+    }
+
+    async fn http2(&self, stream: impl AsyncRead + AsyncWrite + Unpin, connection: u32) {
+        let Ok(mut session) = h2::server::handshake(stream).await else { return };
+        let mut nth = 0;
+        // Streams that are never answered must be kept, or they are reset.
+        let mut silent = Vec::new();
+        while let Some(Ok((request, mut respond))) = session.accept().await {
+            nth += 1;
+            let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
+            let cookie = request.headers().get("cookie").map_or("", |cookie| cookie.to_str().unwrap());
+            let Reply { after, act } = self.reply_to(connection, nth, path, cookie);
+            match act {
+                Act::Answer { fields, body } => {
+                    tokio::task::spawn_local(async move {
+                        sleep(after).await;
+                        let mut head = http::Response::builder();
+                        for (name, value) in fields {
+                            head = head.header(name, value);
+                        }
+                        if let Ok(mut sending) = respond.send_response(head.body(()).unwrap(), false) {
+                            let _ = sending.send_data(Bytes::from(body), true);
+                        }
+                    });
+                }
+                Act::AnswerAndAbandon => panic!("only over HTTP/1.1"),
+                Act::Close => return sleep(after).await,
+                Act::Silence => silent.push(respond),
+            }
+        }
+    }
+}
+
+async fn say(stream: &mut (impl AsyncWrite + Unpin), fields: &[(&'static str, String)], body: &str) -> bool {
+    let mut head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n", body.len());
+    for (name, value) in fields {
+        head.push_str(&format!("{name}: {value}\r\n"));
+    }
+    let whole = format!("{head}\r\n{body}");
+    stream.write_all(whole.as_bytes()).await.is_ok() && stream.flush().await.is_ok()
+}
+
+async fn next_head(stream: &mut (impl AsyncRead + Unpin), bytes: &mut Vec<u8>) -> Option<String> {
+    loop {
+        if let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
+            let head = bytes.drain(..end + 4).collect();
+            return Some(String::from_utf8(head).unwrap());
+        }
+        if !stream.read_buf(bytes).await.is_ok_and(|read| read > 0) {
+            return None;
+        }
+    }
+}
+
+/// What has come and was not read (FIONREAD, tcp(7)).
+fn unread_bytes(fd: RawFd) -> i32 {
+    let mut count: libc::c_int = 0;
+    // SAFETY: the request writes one int.
+    unsafe { libc::ioctl(fd, libc::FIONREAD, &raw mut count) };
+    count
+}

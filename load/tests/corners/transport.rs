@@ -1,0 +1,126 @@
+//! The table of all transports: every test of this binary that is about connections runs over each of them, with each driver.
+
+use super::{outcome_of, requests};
+use crate::server::{Reply, Server};
+use std::num::NonZeroU32;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
+use std::thread;
+use threadcount_load::plan::{DriverChoice, LoadPlan, Pacing, ProtocolChoice, Stop};
+use threadcount_load::request::{Origin, RequestSource, Target};
+use threadcount_load::run::{Control, LoadError, run};
+
+/// What carries the requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// HTTP/1.1 in the clear.
+    Plain,
+    /// HTTP/1.1 over TLS.
+    Tls,
+    /// HTTP/2 in the clear.
+    H2c,
+    /// HTTP/2 over TLS.
+    H2,
+}
+
+pub const TRANSPORTS: [Transport; 4] = [Transport::Plain, Transport::Tls, Transport::H2c, Transport::H2];
+
+impl Transport {
+    pub fn has_tls(self) -> bool {
+        matches!(self, Self::Tls | Self::H2)
+    }
+
+    pub fn is_http2(self) -> bool {
+        matches!(self, Self::H2c | Self::H2)
+    }
+}
+
+/// A transport and the driver below it.
+#[derive(Clone, Copy, Debug)]
+pub struct Way {
+    pub transport: Transport,
+    pub driver: DriverChoice,
+}
+
+impl Way {
+    /// A load of one path of a server on one thread.
+    pub fn plan(self, server: &Server, connections: u32, pacing: Pacing, stop: Stop) -> LoadPlan {
+        self.plan_of(server, "/", connections, pacing, stop)
+    }
+
+    /// The same with placeholders in the path.
+    pub fn plan_of(
+        self,
+        server: &Server,
+        path: &str,
+        connections: u32,
+        pacing: Pacing,
+        stop: Stop,
+    ) -> LoadPlan {
+        let (tls, port) = (self.transport.has_tls(), server.port);
+        let origin = Origin { tls, host: "127.0.0.1".to_owned(), port };
+        let target = Target::get(&format!("{origin}{path}")).unwrap();
+        let requests = Arc::new(RequestSource::new(vec![target]).unwrap());
+        LoadPlan::closed(requests, NonZeroU32::new(connections).unwrap(), stop).with(|plan| {
+            plan.pacing = pacing;
+            plan.driver = self.driver;
+            plan.insecure = true;
+            plan.threads = NonZeroU32::new(1);
+            plan.unix_socket.clone_from(&server.unix_socket);
+            plan.protocol =
+                if self.transport.is_http2() { ProtocolChoice::Http2 } else { ProtocolChoice::Http1 };
+        })
+    }
+}
+
+/// Does it over every transport with every driver that this machine allows, all at the same time.
+pub fn over_each_way(test: impl Fn(Way) + Sync) {
+    over(&TRANSPORTS, test);
+}
+
+/// The same over some transports.
+pub fn over(transports: &[Transport], test: impl Fn(Way) + Sync) {
+    let ways = transports
+        .iter()
+        .flat_map(|&transport| drivers().iter().map(move |&driver| Way { transport, driver }));
+    let test = &test;
+    thread::scope(|scope| {
+        let running: Vec<_> = ways.map(|way| (way, scope.spawn(move || test(way)))).collect();
+        let failed: Vec<Way> =
+            running.into_iter().filter_map(|(way, thread)| thread.join().is_err().then_some(way)).collect();
+        assert!(failed.is_empty(), "it does not hold over {failed:?}");
+    });
+}
+
+/// The drivers that this machine allows.
+pub fn drivers() -> &'static [DriverChoice] {
+    static DRIVERS: OnceLock<Vec<DriverChoice>> = OnceLock::new();
+    DRIVERS.get_or_init(|| {
+        let server = Server::start(Transport::Plain, |_| Reply::answer("hi"));
+        let probe = Way { transport: Transport::Plain, driver: DriverChoice::IoUring };
+        let plan = probe.plan(&server, 1, Pacing::Closed, requests(1));
+        match run(&plan, Control { stop: &AtomicBool::new(false), on_second: &mut |_| {} }) {
+            Err(LoadError::Driver { .. }) => {
+                eprintln!("io_uring is not allowed here: not tested");
+                vec![DriverChoice::Epoll]
+            }
+            _ => vec![DriverChoice::Epoll, DriverChoice::IoUring],
+        }
+    })
+}
+
+#[test]
+fn each_transport_speaks_what_its_name_says() {
+    over_each_way(|way| {
+        let server = Server::start(way.transport, |_| Reply::answer("hi"));
+        let outcome = outcome_of(&way.plan(&server, 2, Pacing::Closed, requests(20)));
+        let spoken = match way.transport {
+            Transport::Plain => "HTTP/1.1",
+            Transport::Tls => "HTTP/1.1 over TLS 1.3",
+            Transport::H2c => "HTTP/2 (h2c)",
+            Transport::H2 => "HTTP/2 over TLS 1.3",
+        };
+        assert_eq!((outcome.protocol.as_str(), outcome.counts.ok), (spoken, 20), "{:?}", outcome.failures);
+        assert_eq!(server.requests(), 20);
+    });
+}
