@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on shall panic")]
 
 use assert_cmd::Command;
+use assert_cmd::cargo::cargo_bin;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
@@ -104,6 +105,42 @@ fn what_cannot_be_meant_is_answered_with_what_to_write() {
         let said = refused(folder.path(), arguments);
         assert!(said.contains(expected), "{arguments:?}: {said}");
     }
+}
+
+/// Beside a copy of the program that has no checkout above it.
+#[test]
+fn a_list_of_no_experiments_says_where_they_would_be() {
+    let folder = TempDir::new().unwrap();
+    let program = folder.path().join("threadcount");
+    let copied = std::process::Command::new("cp").arg(cargo_bin("threadcount")).arg(&program).status();
+    assert!(copied.unwrap().success());
+    let mut list = std::process::Command::new(&program);
+    list.arg("list").current_dir(&folder).env_remove("THREADCOUNT_HOME");
+    let output = list.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("there are no experiments here") && said.contains("THREADCOUNT_HOME"), "{said}");
+}
+
+/// With an empty cache, and a Maven that leaves a trace of being called.
+#[test]
+fn check_downloads_nothing_and_says_when_a_tomcat_will_be() {
+    let folder = TempDir::new().unwrap();
+    let maven = folder.path().join("mvn");
+    let trace = folder.path().join("was-called");
+    let script = format!("#!/bin/sh\n[ \"$1\" = --version ] || touch '{}'\n", trace.display());
+    fs::write(&maven, script).unwrap();
+    assert!(std::process::Command::new("chmod").arg("+x").arg(&maven).status().unwrap().success());
+    let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap());
+    let mut check = Command::cargo_bin("threadcount").unwrap();
+    let output = check.arg("check").env("XDG_CACHE_HOME", folder.path()).env("PATH", path).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(
+        said.matches("the first run that needs it fetches it from Maven Central").count(),
+        3,
+        "{said}"
+    );
+    assert!(!trace.exists(), "Maven was called: {said}");
 }
 
 #[test]

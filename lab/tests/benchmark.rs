@@ -16,7 +16,7 @@ fn run(folder: &Path, variants: &str) -> Output {
     let text = format!(
         "question: q\nserver: {{benchmark: computation-bench}}\njdk: 25\njvm: [-Xmx64m]\nvariants: {{{variants}}}\n\
          loads: [{{forks: 1, warmups: 1, iterations: 2, duration: 100ms, runs: 2, drop: 0}}]\n\
-         claims: [platform.score > caller.score]\n"
+         claims: [{{claim: platform.score > caller.score, says: a thread costs something}}]\n"
     );
     fs::write(folder.join("small.yaml"), text).unwrap();
     let mut command = Command::new(cargo_bin("threadcount"));

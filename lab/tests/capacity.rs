@@ -22,7 +22,7 @@ fn a_server_of_eight_workers_sustains_what_eight_workers_can_do_and_no_more() {
             return;
         }
     }
-    eprintln!("this machine is too busy to find a capacity: each of {TRIES} searches said so");
+    panic!("this machine is too busy to find a capacity: each of {TRIES} searches said so");
 }
 
 /// A server that takes every request for ever and answers none: as a JVM whose heap has been filled by those that wait.
@@ -93,7 +93,9 @@ fn capacity_of(record: &Value) -> Option<f64> {
         let tried = steps.iter().filter(|step| step["asked_per_s"].as_f64().unwrap() > above);
         tried.filter(|step| step["verdict"] == wanted).count()
     };
-    assert_eq!(verdicts("sustained", 1.05 * CAPACITY_PER_S), 0, "{search:#}");
+    // In two seconds at a quarter too much 80 requests queue up: half a second, and the limit is 400 ms. A step a little above
+    // the capacity may seem to be sustained, so that the search tries again; what it reports is held against it above.
+    assert_eq!(verdicts("sustained", 1.25 * CAPACITY_PER_S), 0, "{search:#}");
     // On a machine that is busy with other programs the generator may come too late, or no two steps may agree: then that
     // is what the search says.
     if search["ended"] != "found" {

@@ -1,19 +1,36 @@
 //! Findings of real servers: each must fire where its cause is, and be silent in a server that looks alike.
 //!
-//! One server at a time: they share the machine's cores, and what is measured is what they do with them.
+//! Servers that wait share the machine; one that takes its cores has them to itself, because what is measured is what it does
+//! with them.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test ends where something is missing")]
+
+mod java;
 
 use assert_cmd::cargo::cargo_bin;
 use serde_json::Value;
 use std::fs;
 use std::process::{Command, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use threadcount::launch::app;
-use threadcount::launch::jdk_finder::Places;
-use threadcount::observe::probe::jar;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+static CORES: RwLock<()> = RwLock::new(());
+
+/// Held while a test measures.
+#[expect(dead_code, reason = "it is there to be dropped")]
+enum Turn {
+    Shared(RwLockReadGuard<'static, ()>),
+    Alone(RwLockWriteGuard<'static, ()>),
+}
+
+/// Beside other servers that wait.
+fn shared() -> Turn {
+    Turn::Shared(CORES.read().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// With all cores.
+fn alone() -> Turn {
+    Turn::Alone(CORES.write().unwrap_or_else(PoisonError::into_inner))
+}
 
 /// Two carriers on any machine.
 const TWO_CARRIERS: &str =
@@ -25,27 +42,20 @@ const LONG: &str = "sleep=250ms";
 /// From this share of the machine's cores on, they are the limit (docs/findings.md).
 const FULL_MACHINE: f64 = 0.85;
 
-/// One run of each variant, measured.
+/// One run of each variant, measured; exactly one, because on a busy machine disturbed runs would be repeated.
 struct Told {
     result: Value,
-    _turn: MutexGuard<'static, ()>,
+    _turn: Turn,
 }
 
 impl Told {
-    /// `None`: this machine has not what it needs.
-    fn of(rest: &str, javas: &[u16], more: &[&str]) -> Option<Self> {
-        let turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = Places::of_this_machine().find();
-        let has_javas = javas.iter().all(|java| found.iter().any(|jdk| jdk.feature == *java));
-        if !has_javas || app::find("servlets").is_err() || jar::find().is_err() {
-            eprintln!(
-                "not tried: it needs Java {javas:?}, and servlets and probe as `./dev build` makes them"
-            );
-            return None;
-        }
+    fn of(turn: Turn, rest: &str, javas: &[u16], more: &[&str]) -> Self {
+        javas.iter().for_each(|&feature| drop(java::runtime(feature)));
+        java::servlets_and_probe();
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("it.yaml");
-        fs::write(&file, format!("question: What does it say?\nwarmup: 1s\nruns: 1\n{rest}")).unwrap();
+        fs::write(&file, format!("question: What does it say?\nwarmup: 1s\nruns: 1\ndrop: 0\n{rest}"))
+            .unwrap();
         let out = folder.path().join("out");
         let mut command = Command::new(cargo_bin("threadcount"));
         command.arg("run").arg(&file).arg("--out").arg(&out).args(more).stdin(Stdio::null());
@@ -56,19 +66,19 @@ impl Told {
         for record in result["records"].as_array().unwrap() {
             assert_eq!(record["failure"], Value::Null, "{}", String::from_utf8_lossy(&output.stderr));
         }
-        Some(Self { result, _turn: turn })
+        Self { result, _turn: turn }
     }
 
     /// On Tomcat 11 with two carriers; ten clients for so many seconds.
     ///
     /// What blocks does so for [`LONG`]: the milliseconds that a thread waits for its turn on a busy machine then make
     /// little of it.
-    fn tomcat(variants: &str, request: &str, seconds: u32, javas: &[u16], more: &[&str]) -> Option<Self> {
+    fn tomcat(turn: Turn, variants: &str, request: &str, seconds: u32, javas: &[u16], more: &[&str]) -> Self {
         let rest = format!(
             "server: {{tomcat: \"11.0\", app: servlets}}\njvm: [-Xmx128m, {TWO_CARRIERS}]\nrequest: {request}\n\
              variants: {{{variants}}}\nloads: [{{clients: 10, duration: {seconds}s}}]\n"
         );
-        Self::of(&rest, javas, more)
+        Self::of(turn, &rest, javas, more)
     }
 
     fn finding(&self, rule: &str, variant: &str) -> Option<&Value> {
@@ -134,10 +144,7 @@ fn names_a_line_of(class: &str, sentence: &str) -> bool {
 
 #[test]
 fn a_servlet_that_sleeps_in_synchronized_pins_java_21_is_named_to_the_line_and_is_silent_on_25() {
-    let Some(told) = Told::tomcat(VIRTUAL_ON_BOTH, &format!("/synchronized?{LONG}"), 6, &[21, 25], &[])
-    else {
-        return;
-    };
+    let told = Told::tomcat(shared(), VIRTUAL_ON_BOTH, &format!("/synchronized?{LONG}"), 6, &[21, 25], &[]);
     let sentence = told.sentence("pinned-carriers", "virtual-21");
     assert!(names_a_line_of("dev.threadcount.servlets.Synchronized.", sentence), "{sentence}");
     assert!(sentence.contains("/s is all they can do"), "carriers / sleep is the rate: {sentence}");
@@ -152,7 +159,7 @@ fn a_servlet_that_sleeps_in_synchronized_pins_java_21_is_named_to_the_line_and_i
 #[test]
 fn a_class_initializer_that_blocks_still_pins_java_25_and_is_named() {
     let variants = "virtual-25: {threads: virtual, jdk: 25}";
-    let Some(told) = Told::tomcat(variants, &format!("/initializer?{LONG}"), 4, &[25], &[]) else { return };
+    let told = Told::tomcat(shared(), variants, &format!("/initializer?{LONG}"), 4, &[25], &[]);
     let sentence = told.sentence("pinned-carriers", "virtual-25");
     assert!(names_a_line_of("dev.threadcount.servlets.BlocksWhenInitialized$Hidden", sentence), "{sentence}");
     let advice = told.finding("pinned-carriers", "virtual-25").unwrap()["advice"].as_str().unwrap();
@@ -162,7 +169,7 @@ fn a_class_initializer_that_blocks_still_pins_java_25_and_is_named() {
 #[test]
 fn a_native_frame_that_blocks_still_pins_java_25_and_is_named() {
     let variants = "virtual-25: {threads: virtual, jdk: 25}";
-    let Some(told) = Told::tomcat(variants, &format!("/native-frame?{LONG}"), 4, &[25], &[]) else { return };
+    let told = Told::tomcat(shared(), variants, &format!("/native-frame?{LONG}"), 4, &[25], &[]);
     let sentence = told.sentence("pinned-carriers", "virtual-25");
     assert!(names_a_line_of("dev.threadcount.servlets.NativeFrame.blockAndCompare", sentence), "{sentence}");
     let advice = told.finding("pinned-carriers", "virtual-25").unwrap()["advice"].as_str().unwrap();
@@ -172,9 +179,7 @@ fn a_native_frame_that_blocks_still_pins_java_25_and_is_named() {
 #[test]
 fn a_contended_monitor_that_java_21_is_silent_about_shows_in_the_carriers_and_is_gone_on_25() {
     let variants = format!("{VIRTUAL_ON_BOTH}, platform-25: {{threads: platform, jdk: 25}}");
-    let Some(told) = Told::tomcat(&variants, &format!("/contended?{LONG}"), 6, &[21, 25], &[]) else {
-        return;
-    };
+    let told = Told::tomcat(shared(), &variants, &format!("/contended?{LONG}"), 6, &[21, 25], &[]);
     let sentence = told.sentence("pinned-carriers", "virtual-21");
     assert!(sentence.contains("no event tells of it"), "{sentence}");
     assert!(names_a_line_of("dev.threadcount.servlets.Contended.", sentence), "{sentence}");
@@ -188,9 +193,7 @@ fn a_contended_monitor_that_java_21_is_silent_about_shows_in_the_carriers_and_is
 
 #[test]
 fn object_wait_that_java_21_is_silent_about_shows_in_the_carriers_and_is_gone_on_25() {
-    let Some(told) = Told::tomcat(VIRTUAL_ON_BOTH, &format!("/object-wait?{LONG}"), 6, &[21, 25], &[]) else {
-        return;
-    };
+    let told = Told::tomcat(shared(), VIRTUAL_ON_BOTH, &format!("/object-wait?{LONG}"), 6, &[21, 25], &[]);
     let sentence = told.sentence("pinned-carriers", "virtual-21");
     assert!(sentence.contains("no event tells of it"), "{sentence}");
     assert_eq!(told.finding("pinned-carriers", "virtual-25"), None, "{told}");
@@ -203,7 +206,7 @@ const STARVED_CORES: f64 = 0.5;
 fn a_yield_storm_is_named_with_its_line() {
     let virtual_25 = "virtual-25: {threads: virtual, jdk: 25}";
     for _ in 0..3 {
-        let Some(told) = Told::tomcat(virtual_25, "/yielding?sleep=50ms", 8, &[25], &[]) else { return };
+        let told = Told::tomcat(alone(), virtual_25, "/yielding?sleep=50ms", 8, &[25], &[]);
         if told.finding("busy-without-progress", "virtual-25").is_none() && told.cores() < STARVED_CORES {
             continue;
         }
@@ -211,14 +214,12 @@ fn a_yield_storm_is_named_with_its_line() {
         assert!(names_a_line_of("dev.threadcount.servlets.Yielding.", sentence), "{sentence}");
         return;
     }
-    eprintln!("not seen: three times other programs left the server less than {STARVED_CORES} cores");
+    panic!("not seen: three times other programs left the server less than {STARVED_CORES} cores");
 }
 
 #[test]
 fn a_servlet_that_computes_keeps_the_carriers_as_busy_and_is_no_yield_storm() {
-    let Some(told) = Told::tomcat(VIRTUAL_ON_BOTH, "/computing?sleep=50ms", 4, &[21, 25], &[]) else {
-        return;
-    };
+    let told = Told::tomcat(alone(), VIRTUAL_ON_BOTH, "/computing?sleep=50ms", 4, &[21, 25], &[]);
     for variant in ["virtual-21", "virtual-25"] {
         assert_eq!(told.finding("busy-without-progress", variant), None, "{told}");
         assert_eq!(told.finding("pinned-carriers", variant), None, "{told}");
@@ -230,13 +231,13 @@ fn a_servlet_that_computes_keeps_the_carriers_as_busy_and_is_no_yield_storm() {
 fn threads_that_wait_for_a_pool_of_their_own_are_named_and_threads_that_only_sleep_are_not() {
     let starved = "platform: {threads: platform, jdk: 25}";
     let full = ["--probe", "full"];
-    let Some(told) = Told::tomcat(starved, &format!("/starved?{LONG}"), 6, &[25], &full) else { return };
+    let told = Told::tomcat(shared(), starved, &format!("/starved?{LONG}"), 6, &[25], &full);
     let sentence = told.sentence("waiting", "platform");
     assert!(names_a_line_of("dev.threadcount.servlets.Starved.withPermit", sentence), "{sentence}");
     // Ten requests in flight, four of them with a permit; a wait that began before the window counts with all of itself.
     assert!((4.0..=7.5).contains(&told.evidence("waiting", "platform", "waiting there")), "{told}");
     drop(told);
-    let Some(told) = Told::tomcat(starved, &format!("/thread-info?{LONG}"), 6, &[25], &full) else { return };
+    let told = Told::tomcat(shared(), starved, &format!("/thread-info?{LONG}"), 6, &[25], &full);
     assert_eq!(told.finding("waiting", "platform"), None, "{told}");
 }
 
@@ -247,7 +248,7 @@ fn a_pool_that_is_full_is_the_limit_and_virtual_threads_leave_it_to_the_clients(
         request: /thread-info?sleep=200ms\n\
         variants: {pool: {threads: {platform: 8}}, virtual: {threads: virtual}}\n\
         loads: [{clients: 20, requests: 300}]\n";
-    let Some(told) = Told::of(rest, &[25], &[]) else { return };
+    let told = Told::of(alone(), rest, &[25], &[]);
     told.assert_limit("pool-ceiling", "pool");
     assert_eq!(told.finding("client-ceiling", "pool"), None, "{told}");
     told.assert_limit("client-ceiling", "virtual");
@@ -262,7 +263,7 @@ fn a_server_that_accepts_too_slowly_is_named() {
         "variants:\n  slow: {{command: \"python3 {server} {{port}} 20\"}}\n\
          request: /\nloads: [{{clients: 20, duration: 3s, keep_alive: false}}]\n"
     );
-    let Some(told) = Told::of(&rest, &[], &["--no-probe"]) else { return };
+    let told = Told::of(shared(), &rest, &[], &["--no-probe"]);
     let sentence = told.sentence("accept-queue", "slow");
     assert!(sentence.starts_with("the accept queue overflowed "), "{sentence}");
     assert!(told.evidence("accept-queue", "slow", "overflows") > 0.0, "{told}");
@@ -273,7 +274,7 @@ fn a_server_that_accepts_too_slowly_is_named() {
 fn a_heap_that_keeps_what_it_is_given_grows_and_one_that_lets_it_go_does_not() {
     let variants = "leak: {threads: platform, jdk: 25, jvm: [-Xmx900m, -XX:+UseSerialGC]}";
     let leak = "/allocating?kb=100&keep=100000&sleep=50ms&collect=30";
-    let Some(told) = Told::tomcat(variants, leak, 10, &[25], &[]) else { return };
+    let told = Told::tomcat(alone(), variants, leak, 10, &[25], &[]);
     let sentence = told.sentence("memory-growth", "leak");
     assert!(
         sentence.starts_with("what the collector leaves in the heap grew all through the window"),
@@ -281,7 +282,7 @@ fn a_heap_that_keeps_what_it_is_given_grows_and_one_that_lets_it_go_does_not() {
     );
     drop(told);
     let cache = "/allocating?kb=100&keep=4&sleep=50ms&collect=30";
-    let Some(told) = Told::tomcat(variants, cache, 10, &[25], &[]) else { return };
+    let told = Told::tomcat(alone(), variants, cache, 10, &[25], &[]);
     assert_eq!(told.finding("memory-growth", "leak"), None, "{told}");
 }
 
@@ -292,14 +293,14 @@ fn a_heap_that_is_nearly_full_spends_its_time_in_pauses_and_a_larger_one_does_no
         format!("heap: {{threads: platform, jdk: 25, jvm: [-Xms{size}, -Xmx{size}, -XX:+UseSerialGC]}}")
     };
     let request = "/allocating?kb=1000&keep=100";
-    let Some(told) = Told::tomcat(&heap("160m"), request, 6, &[25], &[]) else { return };
+    let told = Told::tomcat(alone(), &heap("160m"), request, 6, &[25], &[]);
     let paused = told.evidence("gc", "heap", "time in pauses");
     assert!(paused >= 10.0, "{told}");
     drop(told);
     // The same servlet and as large a cache. It sleeps, so that no machine asks for more than 200 x 50 KiB a second: the
     // young generation is 300 MB, and has room for all of them.
     let request = "/allocating?kb=50&keep=100&sleep=50ms";
-    let Some(told) = Told::tomcat(&heap("900m"), request, 6, &[25], &[]) else { return };
+    let told = Told::tomcat(alone(), &heap("900m"), request, 6, &[25], &[]);
     assert_eq!(told.finding("gc", "heap"), None, "{told}");
 }
 
@@ -311,7 +312,7 @@ fn a_server_with_few_files_left_is_named_and_one_with_many_is_not() {
          many: {{command: \"sh -c 'ulimit -n 1000; exec python3 {delay} {{port}} 20'\"}}\n\
          request: /\nloads: [{{clients: 54, duration: 4s}}]\n"
     );
-    let Some(told) = Told::of(&rest, &[], &["--no-probe"]) else { return };
+    let told = Told::of(shared(), &rest, &[], &["--no-probe"]);
     let sentence = told.sentence("limits", "few");
     assert!(sentence.contains("of the 64 files"), "{sentence}");
     assert_eq!(told.finding("limits", "many"), None, "{told}");

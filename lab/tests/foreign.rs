@@ -5,9 +5,9 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use threadcount::experiment::LoadSpec;
-use threadcount::experiment::read;
-use threadcount::foreign::{load, program};
+use threadcount::config::read;
+use threadcount::model::experiment::LoadSpec;
+use threadcount::workload::external::{load, program};
 
 /// Redirects each connection's one request, and counts them.
 fn counting_server() -> (String, Arc<AtomicU64>) {
@@ -39,11 +39,7 @@ fn spec(text: &str) -> LoadSpec {
 fn two_real_ab_send_what_the_server_counts_and_their_cpu_is_theirs() {
     let load_spec = spec("{clients: 4, requests: 600, keep_alive: false, tool: {ab: 2}}");
     let tool = load_spec.tool.unwrap();
-    if let Err(missing) = program(tool) {
-        // ./dev test installs it; elsewhere its absence has to be said.
-        assert_eq!(missing.to_string(), "ab is missing: apt-get install apache2-utils");
-        return;
-    }
+    program(tool).unwrap_or_else(|missing| panic!("{missing}; `./dev test` does that"));
     let (url, answered) = counting_server();
     let folder = tempfile::tempdir().unwrap();
     let told = load(&load_spec, tool, &url, folder.path(), || false).unwrap();

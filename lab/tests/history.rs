@@ -173,6 +173,62 @@ fn a_history_lists_results_by_date_with_what_changed_and_names_what_it_cannot_re
     assert_eq!(document["unreadable"].as_array().unwrap().len(), 1);
 }
 
+/// The second result, and before it one in which something was otherwise.
+fn history_after(change: impl FnOnce(&mut Value)) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let other = changed(|document| {
+        document["created_at"] = json!("2020-01-01T00:00:00Z");
+        change(document);
+    });
+    for (name, from) in [("old", other.path().to_owned()), ("new", after())] {
+        fs::create_dir(folder.path().join(name)).unwrap();
+        fs::copy(from.join("result.json"), folder.path().join(name).join("result.json")).unwrap();
+    }
+    String::from_utf8_lossy(&threadcount("history", &[folder.path()], &[]).stdout).into_owned()
+}
+
+#[test]
+fn a_load_with_a_warm_up_of_its_own_differs_in_words() {
+    let said = history_after(|document| {
+        document["experiment"]["warmup_s"] = json!(5.0);
+        document["experiment"]["loads"][0]["warmup_s"] = json!(7.0);
+    });
+    let changes: Vec<&str> = said.lines().filter(|line| line.contains("warm")).map(str::trim).collect();
+    let own = serde_json::from_str::<Value>(&fs::read_to_string(after().join("result.json")).unwrap());
+    let own = own.unwrap()["experiment"]["warmup_s"].as_f64().unwrap();
+    assert_eq!(changes, [format!("changed: load c8 warm-up: 7 s -> {own} s")], "{said}");
+}
+
+#[test]
+fn a_warm_up_that_is_the_same_is_no_difference_wherever_it_is_written() {
+    let said = history_after(|document| {
+        document["experiment"]["loads"][0]["warmup_s"] = document["experiment"]["warmup_s"].clone();
+        document["experiment"]["warmup_s"] = json!(99.0);
+    });
+    assert!(!said.contains("warm"), "{said}");
+}
+
+#[test]
+fn a_history_of_benchmarks_has_their_scores() {
+    let said = history_after(|document| {
+        let scored = json!({"method": "A.b", "jmh": "1.37", "score_us": 12.5, "error_us": null, "unit": "us/op", "forks": 1,
+            "iterations": 2, "iterations_us": []});
+        for record in document["records"].as_array_mut().unwrap() {
+            record["measured"] = Value::Null;
+            record["benchmark"] = scored.clone();
+        }
+    });
+    assert!(said.contains("plain under c8: score 12.5 µs"), "{said}");
+}
+
+#[test]
+fn csv_on_stdout_is_one_table_and_says_where_the_other_is() {
+    let output = threadcount("report", &[&before()], &["--format", "csv"]);
+    assert!(output.stdout.starts_with(b"position,load,variant,"));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("--out DIR writes the readings over time too"), "{said}");
+}
+
 #[test]
 fn a_history_does_not_compare_across_machines() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,6 +1,8 @@
-//! Servers that start, fail, hang, die and stop; real Tomcats where a Java 25 is.
+//! Servers that start, fail, hang, die and stop; and real Tomcats.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test ends where something is missing")]
+
+mod java;
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -8,12 +10,16 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
-use threadcount::experiment::{PoolSize, Server, Threads, Variant};
-use threadcount::launch::command::ServerCommand;
-use threadcount::launch::jdk_finder::Places;
-use threadcount::launch::server_process::ServerProcess;
-use threadcount::launch::tomcat_distribution::DistributionStore;
-use threadcount::launch::{LaunchError, Launcher, RunningServer, app};
+use threadcount::host::app;
+use threadcount::host::jdk::Jdk;
+use threadcount::model::experiment::{
+    CommandServer, PoolSize, Server, Subject, Threads, TomcatServer, Variant,
+};
+use threadcount::server::command_line::ServerCommand;
+use threadcount::server::distribution::DistributionStore;
+use threadcount::server::server_process::ServerProcess;
+use threadcount::server::tomcat::distribution::TOMCAT;
+use threadcount::server::{LaunchError, Launcher, RunningServer};
 
 /// Answers `200` to everything, after `BUSY` answers of `503`.
 const PYTHON_SERVER: &str = "python3 -u -c '
@@ -52,11 +58,11 @@ impl Bench {
 const AMPLE: Duration = Duration::from_secs(120);
 
 fn command(command: &str) -> Variant {
-    let server = Server::Command {
+    let server = Server::Command(CommandServer {
         command: command.to_owned(),
         url: "http://127.0.0.1:{port}".to_owned(),
         ready: "/ready".to_owned(),
-    };
+    });
     Variant::new("mine", server)
 }
 
@@ -126,7 +132,7 @@ fn a_port_in_use_is_told_before_the_server_is_started() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
     let mut variant = command("sleep 600");
-    if let Server::Command { url, .. } = &mut variant.server {
+    if let Subject::Server(Server::Command(CommandServer { url, .. })) = &mut variant.subject {
         *url = format!("http://127.0.0.1:{port}");
     }
     let says = Bench::new().fails_within(AMPLE, &variant).to_string();
@@ -249,38 +255,27 @@ fn victim() {
 }
 
 /// Our servlets where they are built, else a WAR with one page.
-fn war(folder: &Path) -> String {
-    if let Ok(built) = app::find("servlets") {
-        return built.display().to_string();
-    }
-    let page = folder.join("index.html");
-    std::fs::write(&page, "hello").unwrap();
-    let war = folder.join("page.war");
-    let zip = Command::new("python3").args(["-m", "zipfile", "-c"]).arg(&war).arg(&page).status().unwrap();
-    assert!(zip.success());
-    war.display().to_string()
+fn war() -> String {
+    java::servlets_and_probe();
+    app::find("servlets").unwrap().display().to_string()
 }
 
-fn tomcat(threads: Threads, folder: &Path) -> Variant {
-    let server = Server::Tomcat {
+fn tomcat(threads: Threads) -> Variant {
+    let server = Server::Tomcat(TomcatServer {
         version: "11.0".to_owned(),
-        app: war(folder),
+        app: war(),
         threads,
         accept_count: 100,
         max_connections: None,
-    };
+    });
     Variant { jdk: Some(25), jvm: vec!["-Xmx128m".to_owned()], ..Variant::new("tomcat", server) }
 }
 
 fn runs_on_tomcat(threads: Threads, pool: Option<u32>) {
     let launcher = Launcher::of_this_machine();
-    if !launcher.jdks.iter().any(|it| it.feature == 25) {
-        eprintln!("not tried: there is no Java 25 here");
-        return;
-    }
     let folder = tempfile::tempdir().unwrap();
     let is_virtual = threads == Threads::Virtual;
-    let variant = tomcat(threads, folder.path());
+    let variant = tomcat(threads);
     launcher.prepare(&variant).unwrap();
     let server = launcher.launch(&variant, 4, &folder.path().join("run"), &AtomicBool::new(false));
     let server = server.unwrap_or_else(|error| panic!("{error}\n{}", error.log_tail().join("\n")));
@@ -288,14 +283,12 @@ fn runs_on_tomcat(threads: Threads, pool: Option<u32>) {
     assert_eq!(server.facts.product.as_deref(), Some("Apache Tomcat 11.0.24"));
     assert!(server.facts.java.as_ref().unwrap().starts_with("25."), "{:?}", server.facts.java);
     assert_eq!(server.facts.pool_max_threads, pool);
-    if app::find("servlets").is_ok() {
-        let seen = server.facts.thread_seen.as_ref().expect("our servlets tell the thread");
-        assert_eq!(seen.is_virtual, is_virtual, "{seen:?}");
-    }
+    let seen = server.facts.thread_seen.as_ref().expect("our servlets tell the thread");
+    assert_eq!(seen.is_virtual, is_virtual, "{seen:?}");
     // The JVM ends its compiler's threads when they have nothing to do: between two looks there may be fewer.
     comes_true("every thread the JVM knows is one of the operating system", || {
         let memory = server.native_memory().expect("tracking is on");
-        let threads = threadcount::observe::process_tree::ProcessTree::of(pid).read().os_threads;
+        let threads = threadcount::host::process_tree::ProcessTree::of(pid).read().os_threads;
         memory.threads >= 10 && threads >= memory.threads
     });
     assert!(folder.path().join("run/server.xml").is_file());
@@ -316,29 +309,25 @@ fn a_real_tomcat_runs_on_virtual_threads() {
 
 #[test]
 fn a_real_tomcat_whose_port_is_taken_ends_and_says_so() {
-    let jdks = Places::of_this_machine().find();
-    let Some(jdk) = jdks.iter().find(|it| it.feature == 25) else {
-        eprintln!("not tried: there is no Java 25 here");
-        return;
-    };
+    let jdk = java::runtime(25);
     let folder = tempfile::tempdir().unwrap();
-    let distribution = DistributionStore::of_this_machine().get("11.0").unwrap();
+    let distribution = DistributionStore::of_this_machine().get(&TOMCAT, "11.0").unwrap();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let connector = threadcount::launch::server_xml::Connector {
+    let connector = threadcount::server::tomcat::server_xml::Connector {
         port: taken.local_addr().unwrap().port(),
         threads: Threads::Virtual,
         clients: 1,
         accept_count: 10,
         max_connections: None,
     };
-    let war = war(folder.path());
-    let base = threadcount::launch::tomcat_base::TomcatBase::create(
+    let war = war();
+    let base = threadcount::server::tomcat::base::TomcatBase::create(
         &distribution,
         &connector,
         Path::new(&war),
         None,
     );
-    let command = base.as_ref().unwrap().command(&distribution, jdk, &["-Xmx64m".to_owned()]);
+    let command = base.as_ref().unwrap().command(&distribution, &jdk, &["-Xmx64m".to_owned()]);
     let mut process = ServerProcess::start(&command, &folder.path().join("log")).unwrap();
     let give_up = Instant::now() + AMPLE;
     while process.has_exited().is_none() {
@@ -347,21 +336,19 @@ fn a_real_tomcat_whose_port_is_taken_ends_and_says_so() {
     }
     let log = std::fs::read_to_string(folder.path().join("log")).unwrap();
     assert!(log.contains("Address already in use"), "{log}");
-    assert!(threadcount::launch::port::log_says_taken(&process.log_tail()), "{:?}", process.log_tail());
+    assert!(threadcount::host::port::log_says_taken(&process.log_tail()), "{:?}", process.log_tail());
 }
 
 #[test]
 fn a_missing_java_and_one_too_old_are_told_before_the_first_run() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut variant = tomcat(Threads::Virtual, folder.path());
+    let mut variant = tomcat(Threads::Virtual);
     variant.jdk = Some(99);
     let says = Launcher::of_this_machine().prepare(&variant).unwrap_err().to_string();
     assert!(says.starts_with("No Java 99 runtime was found on this machine"), "{says}");
 
     variant.jdk = Some(17);
-    let launcher = Launcher::of_this_machine();
-    if launcher.jdks.iter().any(|it| it.feature == 17) {
-        let says = launcher.prepare(&variant).unwrap_err().to_string();
-        assert_eq!(says, "Virtual threads need Java 21 or newer; variant `tomcat` says Java 17");
-    }
+    let old = Jdk { feature: 17, ..java::runtime(25) };
+    let launcher = Launcher { jdks: vec![old], ..Launcher::of_this_machine() };
+    let says = launcher.prepare(&variant).unwrap_err().to_string();
+    assert_eq!(says, "Virtual threads need Java 21 or newer; variant `tomcat` says Java 17");
 }

@@ -6,8 +6,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
-use threadcount::observe::{Sampler, Samples};
-use threadcount::record::Cost;
+use threadcount::host::{Sampler, Samples};
+use threadcount::model::record::Cost;
 use threadcount_load::clock::now_ns;
 
 /// A python program that talks over its pipes: it says a line when it is there, and goes on at a line from us.

@@ -9,12 +9,12 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
-use threadcount::launch::app::find_built;
-use threadcount::launch::command::ServerCommand;
-use threadcount::launch::http_get::BaseUrl;
-use threadcount::launch::jdk_finder::{Places, choose};
-use threadcount::launch::port;
-use threadcount::launch::server_process::ServerProcess;
+use threadcount::host::app::find_built;
+use threadcount::host::jdk_finder::{Places, choose};
+use threadcount::host::port;
+use threadcount::server::command_line::ServerCommand;
+use threadcount::server::http_get::BaseUrl;
+use threadcount::server::server_process::ServerProcess;
 
 const IMAGES: u32 = 21;
 /// So many answers that are all of the same image come once in 21^29 times.

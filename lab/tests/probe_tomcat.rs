@@ -2,17 +2,20 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test ends where something is missing")]
 
+mod java;
+
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
-use threadcount::experiment::{PoolSize, Server, Threads, Variant};
-use threadcount::launch::{Launcher, RunningServer, app};
-use threadcount::observe::probe::readings::Window;
-use threadcount::observe::probe::{Instruments, ProbeChoice, jar};
-use threadcount::record::jvm::JvmReadings;
+use threadcount::host::jdk::Jdk;
+use threadcount::model::experiment::{CommandServer, PoolSize, Server, Threads, TomcatServer, Variant};
+use threadcount::model::record::jvm::JvmReadings;
+use threadcount::probe::readings::Window;
+use threadcount::probe::{Instruments, ProbeChoice};
+use threadcount::server::{Launcher, RunningServer};
 use threadcount_load::clock::now_ns;
 
 struct Bench {
@@ -21,27 +24,22 @@ struct Bench {
 }
 
 impl Bench {
-    /// A Tomcat 11 with the probe. `None`: this machine has not what it needs.
-    fn start(feature: u16, threads: Threads) -> Option<Self> {
+    /// A Tomcat 11 with the probe.
+    fn start(feature: u16, threads: Threads) -> Self {
+        java::runtime(feature);
+        java::servlets_and_probe();
         let launcher = Launcher {
             instruments: Instruments { probe: ProbeChoice::Light, jfr: false },
             ..Launcher::of_this_machine()
         };
-        let has_java = launcher.jdks.iter().any(|it| it.feature == feature);
-        if !has_java || app::find("servlets").is_err() || jar::find().is_err() {
-            eprintln!(
-                "not tried: it needs Java {feature}, and servlets and probe as `./dev build` makes them"
-            );
-            return None;
-        }
         let folder = tempfile::tempdir().unwrap();
-        let server = Server::Tomcat {
+        let server = Server::Tomcat(TomcatServer {
             version: "11.0".to_owned(),
             app: "servlets".to_owned(),
             threads,
             accept_count: 100,
             max_connections: None,
-        };
+        });
         let variant = Variant {
             jdk: Some(feature),
             jvm: vec!["-Xmx128m".to_owned()],
@@ -49,7 +47,7 @@ impl Bench {
         };
         let server = launcher.launch(&variant, 8, &folder.path().join("run"), &AtomicBool::new(false));
         let server = server.unwrap_or_else(|error| panic!("{error}\n{}", error.log_tail().join("\n")));
-        Some(Self { server, _folder: folder })
+        Self { server, _folder: folder }
     }
 
     /// Clients that ask for `path` over and over, until `enough` says so of what the probe has said.
@@ -87,32 +85,33 @@ fn ask(url: &str, path: &str) {
 }
 
 /// A command whose JVM is the child of a shell, and gets the probe while it runs. Needs a compiler (JEP 330).
-fn command(java: u16, jfr: bool) -> Option<(RunningServer, TempDir)> {
+fn command(jdk: Jdk, folder: TempDir, jfr: bool) -> (RunningServer, TempDir) {
+    java::probe();
+    let feature = jdk.feature;
     let launcher = Launcher {
         instruments: Instruments { probe: ProbeChoice::Light, jfr },
+        jdks: vec![jdk],
         ..Launcher::of_this_machine()
     };
-    if !launcher.jdks.iter().any(|it| it.feature == java && it.has_javac) || jar::find().is_err() {
-        eprintln!("not tried: it needs a JDK {java}, and the probe as `./dev build` makes it");
-        return None;
-    }
-    let folder = tempfile::tempdir().unwrap();
     let source = "import com.sun.net.httpserver.*; class Web { public static void main(String[] port) throws Exception {
         HttpServer.create(new java.net.InetSocketAddress(\"127.0.0.1\", Integer.parseInt(port[0])), 9).start(); } }";
     let file = folder.path().join("Web.java");
     std::fs::write(&file, source).unwrap();
     let command = format!("sh -c 'java -Xmx64m {} {{port}}; true'", file.display());
-    let server =
-        Server::Command { command, url: "http://127.0.0.1:{port}".to_owned(), ready: "/".to_owned() };
-    let variant = Variant { jdk: Some(java), ..Variant::new("mine", server) };
+    let server = Server::Command(CommandServer {
+        command,
+        url: "http://127.0.0.1:{port}".to_owned(),
+        ready: "/".to_owned(),
+    });
+    let variant = Variant { jdk: Some(feature), ..Variant::new("mine", server) };
     let server = launcher.launch(&variant, 1, &folder.path().join("run"), &AtomicBool::new(false));
     let server = server.unwrap_or_else(|error| panic!("{error}\n{}", error.log_tail().join("\n")));
-    Some((server, folder))
+    (server, folder)
 }
 
 #[test]
 fn the_jvm_below_a_command_gets_the_probe_while_it_runs() {
-    let Some((server, _folder)) = command(25, false) else { return };
+    let (server, _folder) = command(java::jdk(), tempfile::tempdir().unwrap(), false);
     assert_eq!(server.probe_refused, None);
     let started_ns = now_ns();
     let give_up = Instant::now() + Duration::from_secs(100);
@@ -129,7 +128,7 @@ fn the_jvm_below_a_command_gets_the_probe_while_it_runs() {
 
 #[test]
 fn the_flight_recording_of_a_commands_jvm_is_kept_when_it_is_stopped() {
-    let Some((server, folder)) = command(25, true) else { return };
+    let (server, folder) = command(java::jdk(), tempfile::tempdir().unwrap(), true);
     assert_eq!(server.probe_refused, None);
     server.stop();
     let recording = std::fs::read(folder.path().join("run/run.jfr")).expect("it is beside the log");
@@ -138,7 +137,8 @@ fn the_flight_recording_of_a_commands_jvm_is_kept_when_it_is_stopped() {
 
 #[test]
 fn a_jvm_too_old_for_the_probe_is_measured_without_it() {
-    let Some((server, _folder)) = command(17, false) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (server, _folder) = command(java::jdk_that_says_17(folder.path()), folder, false);
     let why = server.probe_refused.as_deref().unwrap_or_default();
     assert!(why.contains("Java 17") && why.contains("needs Java 21 or newer"), "{why}");
     assert_eq!(server.readings(Window { started_ns: 0, ended_ns: 1 }), None);
@@ -150,7 +150,7 @@ fn pins(said: &JvmReadings) -> u64 {
 
 #[test]
 fn a_pool_of_seven_busy_threads_reads_seven_of_seven() {
-    let Some(bench) = Bench::start(25, Threads::Platform(PoolSize::Fixed(7))) else { return };
+    let bench = Bench::start(25, Threads::Platform(PoolSize::Fixed(7)));
     let is_full = |said: &JvmReadings| {
         let samples = said.pools.iter().flat_map(|pool| &pool.samples);
         samples.filter(|sample| sample.busy == Some(7)).count() >= 2
@@ -164,7 +164,7 @@ fn a_pool_of_seven_busy_threads_reads_seven_of_seven() {
 
 #[test]
 fn on_java_21_a_servlet_that_sleeps_in_synchronized_is_named_to_class_and_line() {
-    let Some(bench) = Bench::start(21, Threads::Virtual) else { return };
+    let bench = Bench::start(21, Threads::Virtual);
     let all_mounted = |said: &JvmReadings| {
         said.carriers.iter().any(|it| it.parallelism > 0 && it.mounted >= it.parallelism && it.queued > 0)
     };
@@ -186,7 +186,7 @@ fn on_java_21_a_servlet_that_sleeps_in_synchronized_is_named_to_class_and_line()
 
 #[test]
 fn on_java_25_the_same_servlet_pins_nothing() {
-    let Some(bench) = Bench::start(25, Threads::Virtual) else { return };
+    let bench = Bench::start(25, Threads::Virtual);
     let started = Instant::now();
     let said = bench.loaded("/synchronized?sleep=250ms", 8, |said| said.carriers.len() >= 8);
     // The JVM itself pins at times, for example while it loads a class; on Java 21 the eight clients' pins are as long as
@@ -198,7 +198,7 @@ fn on_java_25_the_same_servlet_pins_nothing() {
 
 #[test]
 fn on_java_25_a_class_initializer_still_pins() {
-    let Some(bench) = Bench::start(25, Threads::Virtual) else { return };
+    let bench = Bench::start(25, Threads::Virtual);
     let said = bench.loaded("/initializer?sleep=250ms", 8, |said| pins(said) >= 10);
     let holder = said.pins.first().and_then(|site| site.holder.as_deref()).unwrap_or_default();
     assert!(holder.contains("BlocksWhenInitialized") && holder.contains("<clinit>"), "{:?}", said.pins);
@@ -207,7 +207,7 @@ fn on_java_25_a_class_initializer_still_pins() {
 
 #[test]
 fn on_java_25_a_native_frame_still_pins() {
-    let Some(bench) = Bench::start(25, Threads::Virtual) else { return };
+    let bench = Bench::start(25, Threads::Virtual);
     let native = |said: &JvmReadings| {
         let is_native = |reason: Option<&str>| reason.is_some_and(|it| it.starts_with("Native"));
         said.pins.iter().find(|site| is_native(site.reason.as_deref())).cloned()

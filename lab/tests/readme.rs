@@ -8,8 +8,8 @@ mod tiny_server;
 use assert_cmd::cargo::cargo_bin;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use threadcount::experiment::read::parse;
-use threadcount::launch::jdk_finder::{Places, choose};
+use threadcount::config::parse;
+use threadcount::host::jdk_finder::{Places, choose};
 use tiny_server::TinyServer;
 
 const README: &str = include_str!("../../README.md");
@@ -89,8 +89,11 @@ fn every_command_of_the_readme_runs() {
             .env("THREADCOUNT_HOME", concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
             .output()
             .unwrap();
-        // A claim about a variant that was left out cannot be tried; everything else has to go well.
-        assert!(output.status.success(), "{small}\n{}", String::from_utf8_lossy(&output.stderr));
+        let said = String::from_utf8_lossy(&output.stderr);
+        // Other programs may take the cores that a claim of the experiment speaks of.
+        let is_doubted =
+            output.status.code() == Some(3) && said.contains("something else on this machine used");
+        assert!(output.status.success() || is_doubted, "{small}\n{said}");
         assert!(!output.stdout.is_empty(), "{small}");
     }
 }

@@ -5,10 +5,11 @@
 mod common;
 
 use quick_xml::events::Event;
-use threadcount::compare::metric::Metric;
-use threadcount::record::RunFailure;
+use threadcount::model::record::RunFailure;
+use threadcount::model::result::ResultDocument;
 use threadcount::report::terminal::{TerminalStyle, paragraph, terminal};
 use threadcount::report::{Format, render, write};
+use threadcount::stats::metric::Metric;
 
 #[test]
 fn the_terminal_summary_reads_well_at_132_columns() {
@@ -219,6 +220,38 @@ fn a_claim_of_ones_own_that_does_not_hold_is_a_failure_and_one_that_is_not_decid
     document.claims[1].undecided = true;
     let text = render(&document, Format::Junit).unwrap();
     assert!(text.contains(r#"<skipped message="measured 27: not decided by so few runs"/>"#), "{text}");
+}
+
+#[test]
+fn a_claim_that_holds_in_a_single_run_is_skipped() {
+    let mut document = common::demo();
+    let passed = |document: &ResultDocument| {
+        let text = render(document, Format::Junit).unwrap();
+        !text.contains(r#"<skipped message="measured 1.98: holds, not decided by the intervals"/>"#)
+    };
+    assert!(passed(&document), "the intervals say so too");
+    document.claims[0].decided = false;
+    assert!(!passed(&document));
+}
+
+#[test]
+fn a_variant_keeps_its_colour_whichever_variants_ran() {
+    let rows = |document: &ResultDocument| -> Vec<String> {
+        let page = render(document, Format::Html).unwrap();
+        let rows = page.lines().filter(|line| line.contains("<th scope=\"row\">virtual</th>"));
+        rows.filter_map(|row| row.split_once("<tr class=\"")?.1.split_once('"'))
+            .map(|(k, _)| k.to_owned())
+            .collect()
+    };
+    let all = common::demo();
+    let mut some = all.clone();
+    some.records.retain(|record| record.variant != "platform-sized");
+    assert_eq!(rows(&all), ["k3", "k3"]);
+    assert_eq!(rows(&some), rows(&all));
+    let places = |document: &ResultDocument, places: &str| {
+        render(document, Format::Html).unwrap().contains(&format!("\"places\":{places}"))
+    };
+    assert!(places(&all, "[0,1,2]") && places(&some, "[0,2]"), "the pictures too");
 }
 
 #[test]

@@ -2,17 +2,21 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test ends where something is missing")]
 
+mod java;
+
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
-use threadcount::experiment::{Backend, DropIn, Server, Threads, Variant};
-use threadcount::launch::http_get::{BaseUrl, get};
-use threadcount::launch::{LaunchError, Launcher, RunningServer, app};
-use threadcount::observe::probe::readings::Window;
-use threadcount::observe::probe::{Instruments, ProbeChoice, jar};
-use threadcount::observe::process_tree::ProcessTree;
+use threadcount::host::process_tree::ProcessTree;
+use threadcount::model::experiment::{
+    Backend, DropIn, JarServer, JettyServer, PeerServer, PoolSize, Server, Threads, TomcatServer, Variant,
+};
+use threadcount::probe::readings::Window;
+use threadcount::probe::{Instruments, ProbeChoice};
+use threadcount::server::http_get::{BaseUrl, get};
+use threadcount::server::{LaunchError, Launcher, RunningServer};
 use threadcount_load::clock::now_ns;
 
 const AMPLE: Duration = Duration::from_secs(120);
@@ -49,13 +53,8 @@ struct Bench {
 }
 
 impl Bench {
-    /// `None`: there is no JDK 25 here.
-    fn new() -> Option<Self> {
-        let launcher = Launcher::of_this_machine();
-        let Some(jdk) = launcher.jdks.iter().find(|it| it.feature == 25 && it.has_javac).cloned() else {
-            eprintln!("not tried: there is no JDK 25 here");
-            return None;
-        };
+    fn new() -> Self {
+        let (launcher, jdk) = (Launcher::of_this_machine(), java::jdk());
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("Web.java"), WEB).unwrap();
         let tool = |name: &str, args: &[&str]| {
@@ -64,12 +63,12 @@ impl Bench {
         };
         tool("javac", &["--release", "21", "-d", "classes", "Web.java"]);
         tool("jar", &["--create", "--file", "web.jar", "--main-class", "Web", "-C", "classes", "."]);
-        Some(Self { launcher, folder })
+        Self { launcher, folder }
     }
 
     fn web(&self, args: &str) -> Server {
         let jar = self.folder.path().join("web.jar").display().to_string();
-        Server::Jar { jar, args: args.to_owned(), ready: "/".to_owned() }
+        Server::Jar(JarServer { jar, args: args.to_owned(), ready: "/".to_owned() })
     }
 
     fn variant(&self, args: &str) -> Variant {
@@ -98,10 +97,9 @@ fn is_alive(pid: u32) -> bool {
 
 #[test]
 fn a_runnable_jar_gets_its_java_its_flags_the_probe_and_a_port() {
-    let Some(mut bench) = Bench::new() else { return };
-    if jar::find().is_ok() {
-        bench.launcher.instruments = Instruments { probe: ProbeChoice::Light, jfr: false };
-    }
+    let mut bench = Bench::new();
+    java::probe();
+    bench.launcher.instruments = Instruments { probe: ProbeChoice::Light, jfr: false };
     let mut variant = bench.variant("{port}");
     variant.jvm.extend(["-XX:+UseSerialGC".to_owned(), "-Dmine={port}".to_owned()]);
     let server = bench.launch(&variant);
@@ -115,12 +113,10 @@ fn a_runnable_jar_gets_its_java_its_flags_the_probe_and_a_port() {
         assert!(flags.iter().any(|it| it == flag), "{flag} in {flags:?}");
     }
     assert!(server.native_memory().is_some_and(|memory| memory.threads > 5));
-    if bench.launcher.instruments.probe == ProbeChoice::Light {
-        assert_eq!(server.probe_refused, None);
-        let now = now_ns();
-        let said = server.readings(Window { started_ns: now, ended_ns: now }).expect("the probe says hello");
-        assert!(said.java.starts_with("25."), "{said:?}");
-    }
+    assert_eq!(server.probe_refused, None);
+    let now = now_ns();
+    let said = server.readings(Window { started_ns: now, ended_ns: now }).expect("the probe says hello");
+    assert!(said.java.starts_with("25."), "{said:?}");
     let dump = bench.folder.path().join("a folder.json");
     assert!(server.dump_threads(&dump));
     let dump: serde_json::Value = serde_json::from_slice(&std::fs::read(dump).unwrap()).unwrap();
@@ -131,7 +127,7 @@ fn a_runnable_jar_gets_its_java_its_flags_the_probe_and_a_port() {
 
 #[test]
 fn a_backend_runs_before_the_server_and_is_not_in_its_tree() {
-    let Some(bench) = Bench::new() else { return };
+    let bench = Bench::new();
     let mut variant = bench.variant("{port} {backend}/");
     let jvm = vec!["-Xmx32m".to_owned()];
     variant.backend = Some(Backend { server: bench.web("{port}"), jdk: Some(25), jvm });
@@ -163,7 +159,7 @@ fn a_backend_runs_before_the_server_and_is_not_in_its_tree() {
 
 #[test]
 fn a_backend_that_does_not_start_is_told_as_the_backend() {
-    let Some(bench) = Bench::new() else { return };
+    let bench = Bench::new();
     let mut variant = bench.variant("{port} {backend}/");
     let server = bench.web("no-port {port}");
     variant.backend = Some(Backend { server, jdk: Some(25), jvm: Vec::new() });
@@ -183,7 +179,7 @@ fn peer(build: &str, run: &str) -> (TempDir, Variant) {
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
     let peer = folder.path().display().to_string();
-    let server = Server::Peer { peer, args: "--mine".to_owned(), ready: "/".to_owned() };
+    let server = Server::Peer(PeerServer { peer, args: "--mine".to_owned(), ready: "/".to_owned() });
     (folder, Variant::new("peer", server))
 }
 
@@ -216,7 +212,8 @@ fn a_peer_that_does_not_build_is_an_error_with_what_the_compiler_said() {
     assert_eq!(error.cannot_here(), None);
     assert!(error.to_string().contains("was not built"), "{error}");
     assert_eq!(error.log_tail(), ["syntax error in line 7"]);
-    let missing = Server::Peer { peer: "no-such-peer".into(), args: String::new(), ready: "/".into() };
+    let missing =
+        Server::Peer(PeerServer { peer: "no-such-peer".into(), args: String::new(), ready: "/".into() });
     let error = Launcher::of_this_machine().prepare(&Variant::new("x", missing)).unwrap_err();
     assert!(error.to_string().starts_with("The peer `no-such-peer` was not found; looked for"), "{error}");
 }
@@ -224,18 +221,15 @@ fn a_peer_that_does_not_build_is_an_error_with_what_the_compiler_said() {
 /// Which thread answers on a Tomcat with one of our executors.
 fn answers_on(tomcat: &str, executor: DropIn, name: &str, is_virtual: bool) {
     let launcher = Launcher::of_this_machine();
-    let has_java = launcher.jdks.iter().any(|it| it.feature == 25);
-    if !has_java || app::find("servlets").is_err() || app::find_jar("executors").is_err() {
-        eprintln!("not tried: it needs Java 25, and servlets and executors as `./dev build` makes them");
-        return;
-    }
-    let server = Server::Tomcat {
+    java::runtime(25);
+    java::servlets_and_probe();
+    let server = Server::Tomcat(TomcatServer {
         version: tomcat.to_owned(),
         app: "servlets".to_owned(),
         threads: Threads::Executor(executor),
         accept_count: 100,
         max_connections: Some(500),
-    };
+    });
     let folder = tempfile::tempdir().unwrap();
     let variant = Variant { jdk: Some(25), jvm: vec!["-Xmx64m".to_owned()], ..Variant::new("x", server) };
     let server = launcher.launch(&variant, 4, &folder.path().join("run"), &AtomicBool::new(false));
@@ -253,4 +247,47 @@ fn tomcat_10_0_runs_on_our_virtual_threads_which_it_has_none_of_its_own_of() {
 #[test]
 fn tomcat_11_runs_on_our_cached_pool() {
     answers_on("11.0", DropIn::Cached, "cached-", false);
+}
+
+/// Which thread serves requests on a distribution of Jetty, and how many there may be.
+fn jetty_serves_on(version: &str, threads: Threads, name: &str, is_virtual: bool, most: u32) {
+    let launcher = Launcher::of_this_machine();
+    java::runtime(25);
+    java::servlets_and_probe();
+    let server = Server::Jetty(JettyServer {
+        version: version.to_owned(),
+        app: "servlets".to_owned(),
+        threads,
+        accept_count: 100,
+        max_concurrent_tasks: None,
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let variant = Variant { jdk: Some(25), jvm: vec!["-Xmx64m".to_owned()], ..Variant::new("x", server) };
+    launcher.prepare(&variant).unwrap();
+    let server = launcher.launch(&variant, 37, &folder.path().join("run"), &AtomicBool::new(false));
+    let server = server.unwrap_or_else(|error| panic!("{error}\n{}", error.log_tail().join("\n")));
+    let facts = &server.facts;
+    assert!(facts.product.as_ref().unwrap().starts_with(&format!("Eclipse Jetty {version}.")), "{facts:?}");
+    let seen = facts.thread_seen.clone().expect("our servlets tell the thread");
+    assert!(seen.name.starts_with(name) && seen.is_virtual == is_virtual, "{seen:?}");
+    assert_eq!(facts.pool_max_threads, Some(most));
+    assert!(facts.jvm_flags.iter().any(|it| it == "-Xmx64m"), "{:?}", facts.jvm_flags);
+    assert!(folder.path().join("run/start.ini").is_file());
+    let pid = server.pid();
+    assert!(!server.stop().was_killed && !is_alive(pid));
+}
+
+#[test]
+fn jetty_12_1_runs_on_its_default_pool() {
+    jetty_serves_on("12.1", Threads::Platform(PoolSize::Default), "qtp", false, 200);
+}
+
+#[test]
+fn jetty_12_1_runs_on_its_virtual_threads() {
+    jetty_serves_on("12.1", Threads::Virtual, "", true, 200);
+}
+
+#[test]
+fn jetty_12_0_runs_on_a_pool_as_large_as_the_load() {
+    jetty_serves_on("12.0", Threads::Platform(PoolSize::Clients), "qtp", false, 37);
 }

@@ -7,7 +7,7 @@ mod tiny_server;
 use assert_cmd::cargo::cargo_bin;
 use std::path::Path;
 use std::process::Command;
-use threadcount::launch::jdk_finder::{Places, choose};
+use threadcount::host::jdk_finder::{Places, choose};
 use tiny_server::TinyServer;
 
 const DOC: &str = include_str!("../../docs/experiments.md");
@@ -79,7 +79,11 @@ fn a_newcomer_who_follows_the_steps_has_an_experiment_with_three_servers() {
         let program =
             if words[0] == "threadcount" { cargo_bin("threadcount") } else { words[0].clone().into() };
         let output = Command::new(program).args(&words[1..]).current_dir(folder.path()).output().unwrap();
-        assert!(output.status.success(), "{line}\n{}", String::from_utf8_lossy(&output.stderr));
+        let errors = String::from_utf8_lossy(&output.stderr);
+        // Other programs may take the cores that the claim of the experiment speaks of.
+        let is_doubted =
+            output.status.code() == Some(3) && errors.contains("something else on this machine used");
+        assert!(output.status.success() || is_doubted, "{line}\n{errors}");
         said.push(String::from_utf8(output.stdout).unwrap());
     }
     assert!(said[1].contains("needs: Java 25; jars mine; peers mine"), "{}", said[1]);
@@ -116,10 +120,7 @@ fn a_run_on_another_kind_of_thread_than_the_variant_says_fails_with_the_threads_
 #[test]
 fn the_client_with_virtual_threads_is_usable_alone() {
     let jar = Path::new(env!("CARGO_MANIFEST_DIR")).join("../jvm/client/target/client.jar");
-    if !jar.is_file() {
-        eprintln!("not tried: it needs the client as `./dev build` makes it");
-        return;
-    }
+    assert!(jar.is_file(), "{} is missing; `./dev test` builds it", jar.display());
     let server = TinyServer::start();
     let jdks = Places::of_this_machine().find();
     let output = Command::new(choose(&jdks, Some(25)).unwrap().java())

@@ -2,16 +2,18 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test ends where something is missing")]
 
+mod java;
+
 use assert_cmd::cargo::CommandCargoExt;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
-use threadcount::launch::jdk::Jdk;
-use threadcount::launch::jdk_finder::Places;
-use threadcount::observe::probe::attach::{AttachError, Attached};
-use threadcount::observe::probe::target::TargetError;
-use threadcount::observe::probe::{ProbeChoice, jar};
+use threadcount::host::jdk::Jdk;
+use threadcount::host::jdk_finder::Places;
+use threadcount::probe::attach::{AttachError, Attached};
+use threadcount::probe::target::TargetError;
+use threadcount::probe::{ProbeChoice, jar};
 
 /// A JVM that does nothing. Java starts a single source file itself (JEP 330), where there is a compiler.
 struct Idle {
@@ -50,15 +52,10 @@ impl Drop for Idle {
     }
 }
 
-/// A JDK 25, and the others. `None`: this machine has not what the test needs.
-fn jdks() -> Option<(Jdk, Vec<Jdk>)> {
-    let all = Places::of_this_machine().find();
-    let found = all.iter().find(|it| it.feature == 25 && it.has_javac && it.has_jcmd).cloned();
-    if found.is_none() || jar::find().is_err() {
-        eprintln!("not tried: it needs a JDK 25, and the probe as `./dev build` makes it");
-        return None;
-    }
-    found.map(|jdk| (jdk, all))
+/// A JDK 25, and the others.
+fn jdks() -> (Jdk, Vec<Jdk>) {
+    java::probe();
+    (java::jdk(), Places::of_this_machine().find())
 }
 
 fn watch(pid: u32, more: &[&str]) -> Output {
@@ -81,7 +78,7 @@ fn comes_true(what: &str, condition: impl Fn() -> bool) {
 
 #[test]
 fn a_reader_that_leaves_takes_the_probe_with_it() {
-    let Some((jdk, all)) = jdks() else { return };
+    let (jdk, all) = jdks();
     let idle = Idle::start(&jdk, &[]);
     let jar = jar::find().unwrap();
     let mut attached = Attached::to(idle.pid(), &jar, &all, ProbeChoice::Light, None).unwrap();
@@ -102,7 +99,7 @@ fn a_reader_that_leaves_takes_the_probe_with_it() {
 
 #[test]
 fn lines_come_as_json_and_the_recording_is_kept() {
-    let Some((jdk, _)) = jdks() else { return };
+    let (jdk, _) = jdks();
     let idle = Idle::start(&jdk, &["-XX:+EnableDynamicAgentLoading"]);
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a, recording.jfr");
@@ -123,9 +120,7 @@ fn what_cannot_be_watched_is_told_in_words() {
     let output = watch(4_000_000, &["--json"]);
     let says = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{says}");
-    if jar::find().is_ok() {
-        assert!(says.contains("There is no process 4000000"), "{says}");
-    }
+    assert!(says.contains("There is no process 4000000"), "{says}");
 
     let output = watch(std::process::id(), &[]);
     let says = String::from_utf8_lossy(&output.stderr);
@@ -135,14 +130,14 @@ fn what_cannot_be_watched_is_told_in_words() {
 
 #[test]
 fn a_jvm_that_lets_nobody_in_and_one_too_old_are_told_apart() {
-    let Some((jdk, all)) = jdks() else { return };
+    let (jdk, all) = jdks();
     let jar = jar::find().unwrap();
     let locked = Idle::start(&jdk, &["-XX:+DisableAttachMechanism"]);
     let error = Attached::to(locked.pid(), &jar, &all, ProbeChoice::Light, None).err().unwrap();
     assert!(matches!(error, AttachError::Target(TargetError::AttachDisabled { .. })), "{error}");
 
-    let Some(old) = all.iter().find(|it| it.feature < 21 && it.feature >= 11 && it.has_javac) else { return };
-    let old = Idle::start(old, &[]);
+    let folder = tempfile::tempdir().unwrap();
+    let old = Idle::start(&java::jdk_that_says_17(folder.path()), &[]);
     let error = Attached::to(old.pid(), &jar, &all, ProbeChoice::Light, None).err().unwrap().to_string();
-    assert!(error.contains("the probe needs Java 21 or newer"), "{error}");
+    assert!(error.contains("runs Java 17.0.1+1; the probe needs Java 21 or newer"), "{error}");
 }

@@ -19,8 +19,8 @@ function make(tag, properties, children) {
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 // Single quotes, because a saved SVG has the font within an attribute.
 const font = () => colour("--sans").replaceAll('"', "'");
-const variantColour = (index) => colour("--v" + ((index % COLOURS) + 1));
-const dash = (index) => DASHES[Math.floor(index / COLOURS) % DASHES.length];
+const variantColour = (index) => colour("--v" + ((data.places[index] % COLOURS) + 1));
+const dash = (index) => DASHES[Math.floor(data.places[index] / COLOURS) % DASHES.length];
 
 // Control characters would make a saved SVG ill-formed.
 const clean = (text) => text.replace(/[\u0000-\u001f\u007f\ufffe\uffff]/g, "\ufffd");

@@ -1,10 +1,10 @@
 //! `threadcount check`: what this machine can and cannot do.
 
 use super::FAILED;
-use crate::launch::app;
-use crate::launch::jdk_finder::{Places, choose};
-use crate::launch::tomcat_distribution::DistributionStore;
-use crate::observe::machine;
+use crate::host::jdk_finder::{Places, choose};
+use crate::host::{app, machine};
+use crate::server::distribution::DistributionStore;
+use crate::server::tomcat::distribution::TOMCAT;
 use clap::Args;
 use std::fmt::Display;
 use std::process::{Command, ExitCode, Stdio};
@@ -19,7 +19,14 @@ const WANTED_TOMCAT: [&str; 3] = ["11.0", "10.1", "10.0"];
 ///
 /// Exit code: 0 everything is there, 1 something is missing.
 #[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
 pub struct CheckCommand {}
+
+const EXAMPLES: &str = "Examples:
+  Before the first run on a new machine:
+    threadcount check
+  Only if nothing is missing:
+    threadcount check && threadcount run all --quick";
 
 impl CheckCommand {
     /// Prints what was found and what is missing.
@@ -56,7 +63,14 @@ impl CheckCommand {
         anstream::println!("Tomcat:");
         let store = DistributionStore::of_this_machine();
         for line in WANTED_TOMCAT {
-            match store.get(line) {
+            // Looking downloads nothing.
+            if let Some(version) = store.missing(&TOMCAT, line) {
+                anstream::println!(
+                    "  later    Apache Tomcat {version}: the first run that needs it fetches it from Maven Central"
+                );
+                continue;
+            }
+            match store.get(&TOMCAT, line) {
                 Ok(distribution) => anstream::println!("  found    {}", distribution.product()),
                 Err(error) => missing(&format!("Tomcat {line}"), &error),
             }

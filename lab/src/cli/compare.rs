@@ -2,9 +2,9 @@
 
 use super::conduct::{Conduct, exit_code};
 use super::load_options::LoadOptions;
-use crate::experiment::Experiment;
-use crate::experiment::for_compare::{CompareAsked, CompareError};
-use crate::written;
+use crate::config::for_compare::{CompareAsked, CompareError};
+use crate::model::experiment::Experiment;
+use crate::parse;
 use clap::Args;
 use miette::miette;
 use std::num::NonZeroU32;
@@ -13,7 +13,8 @@ use std::time::Duration;
 
 /// Compare commands that start a server, JVM or not
 ///
-/// Exit code: 0 done, 1 --fail-if failed or a run did, 2 bad usage or input.
+/// Exit code: 0 done, 1 --fail-if failed or a run did, 2 bad usage or input, 3 a --fail-if could not be judged: its
+/// figures cannot be trusted, or were not measured.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct CompareCommand {
@@ -28,13 +29,13 @@ pub struct CompareCommand {
     #[arg(long, value_name = "PATH")]
     ready: Option<String>,
     /// Exactly so many rounds, runs of each variant [default: until the answer is decided, at most 10]
-    #[arg(long, value_name = "N", value_parser = written::positive_u32, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = parse::positive_u32, allow_negative_numbers = true)]
     runs: Option<NonZeroU32>,
     /// Begin no round that would end after this time, e.g. 10m; the first one always runs
-    #[arg(long, value_name = "TIME", value_parser = written::duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse::duration)]
     budget: Option<Duration>,
     /// How long the same load runs before measuring, at most: it ends when the rate has levelled off; 0s: not at all
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = written::seconds)]
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse::seconds)]
     warmup: f64,
     #[command(flatten)]
     load: LoadOptions,

@@ -2,8 +2,8 @@
 
 use super::FAILED;
 use crate::history::{Change, change, text, worse_by};
-use crate::result_folder::ResultFolder;
-use crate::written;
+use crate::model::result_folder::ResultFolder;
+use crate::parse;
 use clap::Args;
 use miette::{IntoDiagnostic, miette};
 use std::path::PathBuf;
@@ -16,6 +16,7 @@ use std::process::ExitCode;
 ///
 /// Exit code: 0 done, 1 something got worse by more than --worse-by, 2 bad usage or input, or not comparable.
 #[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
 pub struct CompareResultsCommand {
     /// The folder of the result before
     #[arg(value_name = "A")]
@@ -28,12 +29,18 @@ pub struct CompareResultsCommand {
     anyway: bool,
     /// Exit with 1 if the rate (or the capacity) is lower or the 99th percentile higher by more than this, e.g. 5%, the
     /// whole interval included
-    #[arg(long, value_name = "SHARE", value_parser = written::share)]
+    #[arg(long, value_name = "SHARE", value_parser = parse::share)]
     worse_by: Option<f64>,
     /// Print it as JSON (threadcount/compare-results/1)
     #[arg(long)]
     json: bool,
 }
+
+const EXAMPLES: &str = "Examples:
+  What changed with another commit:
+    threadcount compare-results out/before out/after
+  A build that fails when the rate or the 99th percentile got worse:
+    threadcount compare-results out/before out/after --worse-by 5%";
 
 impl CompareResultsCommand {
     /// Compares them.

@@ -7,14 +7,19 @@ use miette::IntoDiagnostic;
 use std::process::ExitCode;
 
 /// Print what a shell needs to complete commands and flags
-///
-/// bash: threadcount completions bash > ~/.local/share/bash-completion/completions/threadcount
 #[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
 pub struct CompletionsCommand {
     /// Which shell
     #[arg(value_name = "SHELL")]
     shell: Shell,
 }
+
+const EXAMPLES: &str = "Examples:
+  bash:
+    threadcount completions bash > ~/.local/share/bash-completion/completions/threadcount
+  fish:
+    threadcount completions fish > ~/.config/fish/completions/threadcount.fish";
 
 impl CompletionsCommand {
     /// Prints it.

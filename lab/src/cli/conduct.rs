@@ -1,21 +1,22 @@
 //! What `run` and `compare` share: conducting an experiment from the first launch to the written report.
 
 use super::progress::Progress;
-use super::{FAILED, interrupt};
-use crate::compare::claim::judge;
-use crate::experiment::claim::{Names, parse};
-use crate::experiment::{Experiment, LoadSpec, Variant, open_files};
-use crate::foreign;
-use crate::launch::LaunchError;
-use crate::launch::launcher::Launcher;
-use crate::observe::probe::{Instruments, ProbeChoice};
-use crate::observe::{machine, own_cores};
+use super::{FAILED, NOT_JUDGED, interrupt};
+use crate::host::{machine, own_cores};
+use crate::model::experiment::claim::Names;
+use crate::model::experiment::{Experiment, LoadSpec, Variant, open_files};
+use crate::model::result::{ClaimResult, ClaimVerdict, ResultDocument};
+use crate::model::result_folder::ResultFolder;
+use crate::parse::claim::parse;
+use crate::probe::{Instruments, ProbeChoice};
 use crate::report::terminal::{TerminalStyle, terminal};
 use crate::report::{self, Format};
-use crate::result::{ClaimResult, ClaimVerdict, ResultDocument};
-use crate::result_folder::ResultFolder;
-use crate::run::Runner;
-use crate::session::session;
+use crate::run::session::session;
+use crate::run::{self, Runner};
+use crate::server::LaunchError;
+use crate::server::launcher::Launcher;
+use crate::stats::claim::judge;
+use crate::workload::external;
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr};
 use std::io::IsTerminal;
@@ -33,7 +34,7 @@ pub struct Conduct {
     /// The result folder [default: out/EXPERIMENT]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Exit with 1 if this holds, e.g. 'virtual.p99 > 1.1 * platform.p99'; as often as needed
+    /// Exit with 1 if this holds (3: it could not be judged), e.g. 'virtual.p99 > 1.1 * platform.p99'; as often as needed
     #[arg(long, value_name = "CLAIM")]
     fail_if: Vec<String>,
     /// How much the probe watches inside each JVM; `full` costs the server something for each request
@@ -122,10 +123,10 @@ impl Conduct {
 
 /// Finds everything a variant needs. What is not installed and no mistake leaves it out, and is said.
 fn prepare(launcher: &Launcher, variant: &mut Variant) -> miette::Result<()> {
-    if let Some(version) = launcher.missing_tomcat(variant) {
-        anstream::eprintln!("fetching Tomcat {version} from Maven Central into the cache");
+    if let Some(archive) = launcher.missing_download(variant) {
+        anstream::eprintln!("fetching {archive} from Maven Central into the cache");
     }
-    let Err(error) = launcher.prepare(variant) else { return Ok(()) };
+    let Err(error) = run::prepare(launcher, variant) else { return Ok(()) };
     match error.cannot_here() {
         Some(why) => {
             anstream::eprintln!("{} is skipped: {why}", variant.name);
@@ -138,7 +139,7 @@ fn prepare(launcher: &Launcher, variant: &mut Variant) -> miette::Result<()> {
 
 /// A load that a tool sends which is not installed is left out, and that is said.
 fn look_for_tool(load: &mut LoadSpec) {
-    if let Some(Err(missing)) = load.tool.map(foreign::program) {
+    if let Some(Err(missing)) = load.tool.map(external::program) {
         anstream::eprintln!("{} is skipped: {missing}", load.name);
         load.skipped = Some(missing.to_string());
     }
@@ -187,77 +188,116 @@ fn open(page: &Path) {
     }
 }
 
-/// 1 where a run failed or is missing, a claim of ours does not hold or a `--fail-if` does; each is said. What the
-/// intervals do not decide is said too, and fails nothing.
+/// What a claim or a `--fail-if` does to the exit code, the gravest last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Outcome {
+    Passed,
+    NotJudged,
+    Failed,
+}
+
+/// 1 where a run failed or is missing, a claim of the user's own does not hold or a `--fail-if` does; 3 where one of them
+/// could not be judged. Each is printed. What the intervals leave open is printed too, and fails nothing.
 pub fn exit_code(conducted: &[Conducted]) -> ExitCode {
-    let mut failed = false;
+    let mut gravest = Outcome::Passed;
     for Conducted { document, conditions, cut_short } in conducted {
         let name = &document.experiment.name;
         for record in document.records.iter().filter(|record| record.failure.is_some()) {
-            failed = true;
+            gravest = Outcome::Failed;
             tell_failure(record);
         }
-        for claim in &document.claims {
-            failed |= tell_claim(name, claim);
-        }
-        for condition in conditions {
-            failed |= tell_condition(name, condition);
-        }
+        let claims = document.claims.iter().map(|claim| tell_claim(document, claim));
+        let conditions = conditions.iter().map(|condition| tell_condition(document, condition));
+        gravest = claims.chain(conditions).fold(gravest, Outcome::max);
         if document.experiment.variants.iter().all(|variant| variant.skipped.is_some()) {
             anstream::eprintln!("{name}: nothing was run, because no variant can run on this machine");
         }
         if *cut_short {
-            failed = true;
+            gravest = Outcome::Failed;
             anstream::eprintln!("{name}: interrupted after {} runs; they are kept", document.records.len());
         }
     }
-    if failed { ExitCode::from(FAILED) } else { ExitCode::SUCCESS }
+    match gravest {
+        Outcome::Passed => ExitCode::SUCCESS,
+        Outcome::NotJudged => ExitCode::from(NOT_JUDGED),
+        Outcome::Failed => ExitCode::from(FAILED),
+    }
 }
 
-/// Says what is to be said of a claim; true: it fails the command.
-fn tell_claim(name: &str, claim: &ClaimResult) -> bool {
-    match (claim.verdict(), &claim.says) {
+/// Why a claim cannot be judged; `None`: it can.
+fn cannot_be_judged<'a>(document: &'a ResultDocument, claim: &'a ClaimResult) -> Option<&'a str> {
+    match claim.verdict() {
+        ClaimVerdict::NotTried => Some(claim.why.as_deref().unwrap_or("its figures were not measured")),
+        _ => claim.why_no_verdict(document),
+    }
+}
+
+/// Is it about variants and loads of this session? `--variant` and `--quick` leave some out, and then nobody asked.
+fn is_asked(document: &ResultDocument, claim: &ClaimResult) -> bool {
+    let experiment = &document.experiment;
+    parse(&claim.claim, &Names::of(experiment)).is_ok_and(|parsed| {
+        parsed.figures().iter().all(|figure| {
+            let load = experiment.loads.iter().find(|load| load.name == figure.load);
+            load.is_some_and(|load| load.includes(&figure.variant))
+        })
+    })
+}
+
+/// Prints what has to be said of a claim.
+fn tell_claim(document: &ResultDocument, claim: &ClaimResult) -> Outcome {
+    let (name, written) = (&document.experiment.name, &claim.claim);
+    if claim.holds.is_none() && !is_asked(document, claim) {
+        return Outcome::Passed;
+    }
+    match (claim.verdict(), &claim.says, cannot_be_judged(document, claim)) {
+        (ClaimVerdict::DoesNotHold, Some(says), Some(why)) => {
+            anstream::eprintln!("{name}: no verdict: {says} ({written}): {why}");
+            Outcome::Passed
+        }
         // That a study's statement does not hold on this machine is a result like any other.
-        (ClaimVerdict::DoesNotHold, Some(says)) => {
-            anstream::eprintln!("{name}: not reproduced: {says} ({})", claim.claim);
-            false
+        (ClaimVerdict::DoesNotHold, Some(says), None) => {
+            anstream::eprintln!("{name}: not reproduced: {says} ({written})");
+            Outcome::Passed
         }
-        (ClaimVerdict::DoesNotHold, None) => {
-            anstream::eprintln!("{name}: the claim does not hold: {}", claim.claim);
-            true
+        (_, None, Some(why)) => {
+            anstream::eprintln!("{name}: the claim could not be judged: {written}: {why}");
+            Outcome::NotJudged
         }
-        (ClaimVerdict::NotDecided, None) => {
-            anstream::eprintln!("{name}: the runs do not decide the claim: {}", claim.claim);
-            false
+        (ClaimVerdict::DoesNotHold, None, None) => {
+            anstream::eprintln!("{name}: the claim does not hold: {written}");
+            Outcome::Failed
         }
-        _ => false,
+        (ClaimVerdict::NotDecided, None, None) => {
+            anstream::eprintln!("{name}: the runs do not decide the claim: {written}");
+            Outcome::Passed
+        }
+        _ => Outcome::Passed,
     }
 }
 
 /// The same of a `--fail-if`.
-fn tell_condition(name: &str, condition: &ClaimResult) -> bool {
-    let claim = &condition.claim;
+fn tell_condition(document: &ResultDocument, condition: &ClaimResult) -> Outcome {
+    let (name, written) = (&document.experiment.name, &condition.claim);
+    if let Some(why) = cannot_be_judged(document, condition) {
+        anstream::eprintln!("{name}: --fail-if could not be judged: {written}: {why}");
+        return Outcome::NotJudged;
+    }
     match condition.verdict() {
         ClaimVerdict::Holds => {
-            anstream::eprintln!("{name}: --fail-if holds: {claim}");
-            true
+            anstream::eprintln!("{name}: --fail-if holds: {written}");
+            Outcome::Failed
         }
         ClaimVerdict::NotDecided => {
             anstream::eprintln!(
-                "{name}: the runs do not decide --fail-if: {claim}; more of them may (--runs)"
+                "{name}: the runs do not decide --fail-if: {written}; more of them may (--runs)"
             );
-            false
+            Outcome::Passed
         }
-        ClaimVerdict::NotTried => {
-            let why = condition.why.as_deref().unwrap_or("it could not be tried");
-            anstream::eprintln!("{name}: --fail-if was not tried: {claim} ({why})");
-            false
-        }
-        ClaimVerdict::DoesNotHold => false,
+        ClaimVerdict::DoesNotHold | ClaimVerdict::NotTried => Outcome::Passed,
     }
 }
 
-fn tell_failure(record: &crate::record::Record) {
+fn tell_failure(record: &crate::model::record::Record) {
     let Some(failure) = &record.failure else { return };
     anstream::eprintln!(
         "run {} ({} under {}, round {}) failed: {}",
@@ -269,5 +309,90 @@ fn tell_failure(record: &crate::record::Record) {
     );
     for line in &failure.log_tail {
         anstream::eprintln!("    {line}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::parse;
+    use crate::run::session::conclude;
+
+    fn document() -> ResultDocument {
+        let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {a: {}, b: {}}\n\
+            loads: [{clients: 4, duration: 1s}]\n";
+        conclude(&parse("x", "x.yaml", text, false).expect("an experiment"), Vec::new(), Vec::new())
+    }
+
+    fn claim(holds: Option<bool>, doubt: Option<&str>) -> ClaimResult {
+        let doubt = doubt.map(str::to_owned);
+        let claim = "b.rate / a.rate >= 2".to_owned();
+        ClaimResult {
+            claim,
+            holds,
+            trusted: Some(doubt.is_none()),
+            doubt,
+            decided: true,
+            ..ClaimResult::default()
+        }
+    }
+
+    #[test]
+    fn a_claim_about_a_variant_that_was_not_asked_for_is_no_failure_and_a_fail_if_about_it_is() {
+        let mut document = document();
+        assert_eq!(tell_claim(&document, &claim(None, None)), Outcome::NotJudged);
+        assert!(document.experiment.loads[0].keep_only(&["a".to_owned()]));
+        assert_eq!(tell_claim(&document, &claim(None, None)), Outcome::Passed);
+        assert_eq!(tell_condition(&document, &claim(None, None)), Outcome::NotJudged);
+    }
+
+    #[test]
+    fn a_claim_of_ones_own_passes_fails_or_cannot_be_judged() {
+        let document = document();
+        for (holds, doubt, outcome) in [
+            (Some(true), None, Outcome::Passed),
+            (Some(false), None, Outcome::Failed),
+            (Some(true), Some("the generator was the bottleneck"), Outcome::NotJudged),
+            (Some(false), Some("the generator was the bottleneck"), Outcome::NotJudged),
+            (None, None, Outcome::NotJudged),
+        ] {
+            let own = claim(holds, doubt);
+            assert_eq!(tell_claim(&document, &own), outcome, "{own:?}");
+            let studys = ClaimResult { says: Some("it is so".to_owned()), ..own };
+            assert_eq!(tell_claim(&document, &studys), Outcome::Passed, "{studys:?}");
+        }
+        let open = ClaimResult { undecided: true, ..claim(Some(false), None) };
+        assert_eq!(tell_claim(&document, &open), Outcome::Passed);
+    }
+
+    #[test]
+    fn a_fail_if_fails_where_it_holds_and_cannot_be_judged_on_figures_that_are_not_trusted() {
+        let document = document();
+        for (holds, doubt, outcome) in [
+            (Some(true), None, Outcome::Failed),
+            (Some(false), None, Outcome::Passed),
+            (Some(true), Some("the server's accept queue overflowed"), Outcome::NotJudged),
+            (Some(false), Some("the server's accept queue overflowed"), Outcome::NotJudged),
+            (None, None, Outcome::NotJudged),
+        ] {
+            assert_eq!(tell_condition(&document, &claim(holds, doubt)), outcome, "{holds:?} {doubt:?}");
+        }
+    }
+
+    #[test]
+    fn what_failed_is_graver_than_what_could_not_be_judged() {
+        let both = |claims: Vec<ClaimResult>| {
+            let conducted = Conducted {
+                document: ResultDocument { claims, ..document() },
+                conditions: Vec::new(),
+                cut_short: false,
+            };
+            format!("{:?}", exit_code(&[conducted]))
+        };
+        let code = |code: u8| format!("{:?}", ExitCode::from(code));
+        let unjudged = claim(None, None);
+        assert_eq!(both(vec![unjudged.clone()]), code(NOT_JUDGED));
+        assert_eq!(both(vec![claim(Some(false), None), unjudged]), code(FAILED));
+        assert_eq!(both(vec![claim(Some(true), None)]), code(0));
     }
 }

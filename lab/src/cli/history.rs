@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 /// Show all results below a folder, by experiment and date, and what changed from one to the next
 #[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
 pub struct HistoryCommand {
     /// The folder
     #[arg(value_name = "DIR", default_value = "out")]
@@ -16,6 +17,12 @@ pub struct HistoryCommand {
     #[arg(long)]
     json: bool,
 }
+
+const EXAMPLES: &str = "Examples:
+  All results below out/:
+    threadcount history
+  The results that a build server keeps, for a program:
+    threadcount history /var/results --json | jq '.experiments[].experiment'";
 
 impl HistoryCommand {
     /// Prints it.

@@ -1,7 +1,8 @@
 //! `threadcount list`: the experiments.
 
-use crate::experiment::find::{About, Places, Size};
+use crate::config::find::{About, Places, Size};
 use clap::Args;
+use miette::miette;
 use std::process::ExitCode;
 
 /// Where the lines below a name begin.
@@ -9,15 +10,29 @@ const INDENT: &str = "    ";
 
 /// Show the experiments: what each asks, which study it repeats, what it needs, how long it takes
 #[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
 pub struct ListCommand {}
+
+const EXAMPLES: &str = "Examples:
+  All experiments, page by page:
+    threadcount list | less
+  Then run one of them in its small size:
+    threadcount run tomcat-blocking --quick";
 
 impl ListCommand {
     /// Prints them.
     ///
     /// # Errors
-    /// None: a file that cannot be read is listed with the reason.
+    /// There are none. A file that cannot be read is listed with the reason.
     pub fn run(&self) -> miette::Result<ExitCode> {
-        for listed in Places::usual(None).list() {
+        let all = Places::usual(None).list();
+        if all.is_empty() {
+            return Err(miette!(
+                help = "call it where a folder `experiments` is, or set THREADCOUNT_HOME to the folder that holds it",
+                "there are no experiments here"
+            ));
+        }
+        for listed in all {
             match listed.about {
                 Ok(about) => anstream::println!("{}\n{}\n", listed.name, words(&about)),
                 Err(error) => anstream::println!("{}\n{INDENT}cannot be read: {error}\n", listed.name),

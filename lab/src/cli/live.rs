@@ -1,6 +1,6 @@
 //! How a load is going, on stderr: a bar in a terminal, a plain line every few seconds in a log.
 
-use super::units;
+use crate::report::units;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
 use threadcount_load::outcome::{Second, SecondTimes};

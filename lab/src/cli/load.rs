@@ -4,7 +4,7 @@ use super::live::Live;
 use super::load_options::{AskedLoad, LoadOptions};
 use super::output::Output;
 use super::{FAILED, interrupt, plan_flags, stdout, summary};
-use crate::run::load_plan::load_plan;
+use crate::workload::load_plan::load_plan;
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::process::ExitCode;

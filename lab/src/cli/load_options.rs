@@ -2,10 +2,10 @@
 
 use super::request_options::RequestOptions;
 use super::transport_options::{ResponseOptions, TransportOptions};
-use crate::experiment::sending::{CONNECT_TIMEOUT, TIMEOUT};
-use crate::experiment::{LoadKind, LoadSpec, Sending, Shape};
-use crate::observe::own_cores;
-use crate::written::{self, Cores};
+use crate::host::own_cores;
+use crate::model::experiment::sending::{CONNECT_TIMEOUT, TIMEOUT};
+use crate::model::experiment::{LoadKind, LoadSpec, Sending, Shape};
+use crate::parse::{self, Cores};
 use clap::{Args, ValueEnum};
 use miette::miette;
 use std::num::{NonZeroU32, NonZeroU64};
@@ -43,28 +43,28 @@ pub struct AskedLoad {
 struct PaceOptions {
     /// Connections. Without a rate each sends as soon as it has its answer (closed loop); with a rate this many
     /// requests at most are on their way at once [default: 64; with a rate those of two seconds, 64 to 4000]
-    #[arg(short, long, value_name = "N", value_parser = written::positive_u32, allow_negative_numbers = true)]
+    #[arg(short, long, value_name = "N", value_parser = parse::positive_u32, allow_negative_numbers = true)]
     connections: Option<NonZeroU32>,
     /// Send exactly N requests, e.g. 1_000_000 or 10k
-    #[arg(short = 'n', long, value_name = "N", value_parser = written::positive, allow_negative_numbers = true)]
+    #[arg(short = 'n', long, value_name = "N", value_parser = parse::positive, allow_negative_numbers = true)]
     requests: Option<NonZeroU64>,
     /// Stop after this time, e.g. 30s or 5m; with -n whichever comes first [default: 10s, unless -n is there]
-    #[arg(short, long, short_alias = 'z', value_name = "TIME", value_parser = written::duration)]
+    #[arg(short, long, short_alias = 'z', value_name = "TIME", value_parser = parse::duration)]
     duration: Option<Duration>,
     /// Requests per second in total, e.g. 5000, 10k/s or 300/min, whatever the answers do (open loop)
-    #[arg(short, long, short_alias = 'R', value_name = "RATE", group = "schedule", value_parser = written::rate, allow_negative_numbers = true)]
+    #[arg(short, long, short_alias = 'R', value_name = "RATE", group = "schedule", value_parser = parse::rate, allow_negative_numbers = true)]
     rate: Option<f64>,
     /// A rate that climbs, e.g. 0:5000:30s: from 0 to 5000/s in 30 s; one of the two may be 0
-    #[arg(long, value_name = "FROM:TO:TIME", group = "schedule", value_parser = written::ramp)]
+    #[arg(long, value_name = "FROM:TO:TIME", group = "schedule", value_parser = parse::ramp)]
     ramp: Option<Shape>,
     /// One rate after the other, e.g. 100:10s,500:10s
-    #[arg(long, value_name = "RATE:TIME,..", group = "schedule", value_parser = written::steps)]
+    #[arg(long, value_name = "RATE:TIME,..", group = "schedule", value_parser = parse::steps)]
     steps: Option<Shape>,
     /// Send at random moments, as independent users do, not evenly (needs --rate, --ramp or --steps)
     #[arg(long, requires = "schedule")]
     poisson: bool,
     /// Seed of everything random, so that a load can be repeated
-    #[arg(long, value_name = "N", default_value = "1", value_parser = written::count)]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = parse::count)]
     seed: u64,
 }
 
@@ -73,13 +73,13 @@ struct PaceOptions {
 #[command(next_help_heading = "How it is carried")]
 struct ConnectionOptions {
     /// How long a request may take, from being sent to its last byte [default: 30s]
-    #[arg(short, long, value_name = "TIME", value_parser = written::timeout)]
+    #[arg(short, long, value_name = "TIME", value_parser = parse::timeout)]
     timeout: Option<Duration>,
     /// How long a connection may take to be made, TLS included [default: 10s]
-    #[arg(long, value_name = "TIME", value_parser = written::duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse::duration)]
     connect_timeout: Option<Duration>,
     /// Status codes that count as an answer; any other is a failure, e.g. 200,300-399 or 2xx [default: 200-399]
-    #[arg(long, value_name = "STATUS,..", value_parser = written::expected_status)]
+    #[arg(long, value_name = "STATUS,..", value_parser = parse::expected_status)]
     expect: Option<ExpectedStatus>,
     /// A new connection for each request
     #[arg(long, visible_alias = "no-keepalive")]
@@ -94,13 +94,13 @@ struct ConnectionOptions {
     #[arg(long = "http2")]
     http2: bool,
     /// Requests at once on one HTTP/2 connection
-    #[arg(long, value_name = "N", default_value = "1", conflicts_with = "http1", value_parser = written::positive_u32)]
+    #[arg(long, value_name = "N", default_value = "1", conflicts_with = "http1", value_parser = parse::positive_u32)]
     streams: NonZeroU32,
     /// Generator threads [default: half of the cores]
-    #[arg(long, value_name = "N", value_parser = written::positive_u32)]
+    #[arg(long, value_name = "N", value_parser = parse::positive_u32)]
     threads: Option<NonZeroU32>,
     /// Cores the generator's threads are pinned to, e.g. 0,1 or 0-3
-    #[arg(long, value_name = "CORE,..", value_parser = written::cores)]
+    #[arg(long, value_name = "CORE,..", value_parser = parse::cores)]
     cores: Option<Cores>,
     /// The kernel interface for plain HTTP/1.1
     #[arg(long, value_enum, default_value_t = Driver::Auto)]
@@ -212,7 +212,7 @@ impl From<Driver> for DriverChoice {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::load_plan::load_plan;
+    use crate::workload::load_plan::load_plan;
     use clap::Parser;
     use threadcount_load::plan::{LoadPlan, Pacing, RateShape, Stop};
 

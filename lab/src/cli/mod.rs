@@ -20,7 +20,6 @@ mod run;
 mod stdout;
 mod summary;
 mod transport_options;
-pub mod units;
 mod watch;
 
 use clap::{Parser, Subcommand};
@@ -31,6 +30,8 @@ use std::process::ExitCode;
 pub const FAILED: u8 = 1;
 /// Exit code: bad usage (clap's own code too) or input.
 pub const BAD_INPUT: u8 = 2;
+/// Exit code: a `--fail-if` or a claim of the user's own could not be judged.
+pub const NOT_JUDGED: u8 = 3;
 
 const FIRST: &str = "Begin with:
   threadcount check                          what this machine can do
@@ -85,6 +86,21 @@ impl Cli {
             Command::List(command) => command.run(),
             Command::Check(command) => command.run(),
             Command::Completions(command) => command.run(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_help_of_each_command_has_examples() {
+        for command in Cli::command().get_subcommands().filter(|command| command.get_name() != "help") {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let call = format!("  threadcount {}", command.get_name());
+            assert!(help.starts_with("Example") && help.contains(&call), "{}: {help}", command.get_name());
         }
     }
 }

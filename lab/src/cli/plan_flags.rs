@@ -1,6 +1,6 @@
 //! What the generator reports about the fields of its plan, in the words of the command line: each field by its flag.
 
-use crate::run::load_plan::LoadPlanError;
+use crate::workload::load_plan::LoadPlanError;
 use std::path::Path;
 use threadcount_load::failure::FailureCause;
 use threadcount_load::health::{self, Warning};

@@ -1,11 +1,11 @@
 //! How an experiment is going, on stderr: one bar in a terminal, one line for each run in a log.
 
-use super::units;
-use crate::experiment::Experiment;
-use crate::experiment::plan::{estimate_s, plan};
-use crate::record::Record;
-use crate::record::capacity::{CapacityStep, StepVerdict};
-use crate::result::RoundsDone;
+use crate::model::experiment::Experiment;
+use crate::model::experiment::plan::{estimate_s, plan};
+use crate::model::record::Record;
+use crate::model::record::capacity::{CapacityStep, StepVerdict};
+use crate::model::result::RoundsDone;
+use crate::report::units;
 use crate::run::watch::{Event, Watch};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal};
@@ -16,6 +16,9 @@ pub struct Progress {
     bar: ProgressBar,
     is_terminal: bool,
     doing: String,
+    /// The longest warm-up of each load.
+    warmups_s: Vec<(String, f64)>,
+    /// Of the load that is running.
     warmup_s: f64,
 }
 
@@ -33,7 +36,9 @@ impl Progress {
         if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len}  {wide_msg}") {
             bar.set_style(style);
         }
-        Self { bar, is_terminal, doing: String::new(), warmup_s: experiment.warmup_s }
+        let warmups_s = experiment.loads.iter().map(|load| (load.name.clone(), experiment.warmup_s(load)));
+        let warmups_s = warmups_s.collect();
+        Self { bar, is_terminal, doing: String::new(), warmups_s, warmup_s: experiment.warmup_s }
     }
 
     /// Takes the bar away, so that the result stands alone.
@@ -84,6 +89,8 @@ impl Watch for Progress {
         match event {
             Event::Starting { variant, load } => {
                 self.doing = format!("{variant} · {load}");
+                let own = self.warmups_s.iter().find(|(name, _)| name == load);
+                self.warmup_s = own.map_or(self.warmup_s, |&(_, warmup_s)| warmup_s);
                 self.say("starting");
             }
             Event::Ready { after_ms } => self.say(&format!("answers after {}", units::time(after_ms))),
@@ -155,4 +162,24 @@ fn found(record: &Record) -> String {
 
 fn in_minutes(seconds: f64) -> String {
     if seconds < 100.0 { format!("{seconds:.0} s") } else { format!("{:.0} min", (seconds / 60.0).ceil()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::parse;
+
+    #[test]
+    fn the_warm_up_that_is_shown_is_that_of_the_load() {
+        let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nwarmup: 15s\nvariants: {a: {}, b: {}}\n\
+            loads: [{clients: 4, duration: 2s, warmup: 7s}, {clients: 8, duration: 2s}]\n";
+        let mut progress = Progress::new(&parse("x", "x.yaml", text, false).expect("an experiment"));
+        let mut shown = |load| {
+            progress.event(Event::Starting { variant: "a", load });
+            progress.event(Event::Warming(&Second::default()));
+            progress.bar.message()
+        };
+        assert!(shown("c4").contains("warming up 1 of at most 7 s"), "{}", shown("c4"));
+        assert!(shown("c8").contains("warming up 1 of at most 15 s"), "{}", shown("c8"));
+    }
 }

@@ -1,8 +1,8 @@
 //! `threadcount report`: the same result, seen another way; or several results in one table.
 
+use crate::model::result::ResultDocument;
+use crate::model::result_folder::ResultFolder;
 use crate::report::{self, Format, png, summary_table};
-use crate::result::ResultDocument;
-use crate::result_folder::ResultFolder;
 use clap::Args;
 use miette::{IntoDiagnostic, miette};
 use std::path::{Path, PathBuf};
@@ -32,6 +32,8 @@ pub struct ReportCommand {
 const EXAMPLES: &str = "Examples:
   The page again, into the result's own folder:
     threadcount report out/tomcat-blocking
+  Both tables, runs.csv and series.csv, into a folder:
+    threadcount report out/tomcat-blocking --format csv --out tables
   For a pull request:
     threadcount report out/tomcat-blocking --format md >> \"$GITHUB_STEP_SUMMARY\"";
 
@@ -83,7 +85,13 @@ impl ReportCommand {
             }
             None => {
                 let text = report::render(document, self.format).into_diagnostic()?;
-                super::stdout::print(&text).into_diagnostic()
+                super::stdout::print(&text).into_diagnostic()?;
+                if self.format == Format::Csv {
+                    anstream::eprintln!(
+                        "this is the table of runs; --out DIR writes the readings over time too"
+                    );
+                }
+                Ok(())
             }
         }
     }

@@ -1,6 +1,6 @@
 //! What is asked: the flags that make requests.
 
-use crate::experiment::RequestSpec;
+use crate::model::experiment::RequestSpec;
 use clap::Args;
 use miette::{LabeledSpan, NamedSource, miette};
 use std::fs;

@@ -1,11 +1,11 @@
 //! `threadcount run`: experiments from files.
 
 use super::conduct::{Conduct, Conducted, exit_code};
-use crate::experiment::find::Places;
-use crate::experiment::read;
-use crate::experiment::select::{Selection, select};
+use crate::config::find::Places;
+use crate::config::read;
+use crate::config::select::{Selection, select};
+use crate::parse;
 use crate::report::summary_table;
-use crate::written;
 use clap::Args;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -14,7 +14,8 @@ use std::time::Duration;
 
 /// Run experiments: start the server in each variant, load it, compare, explain, report
 ///
-/// Exit code: 0 done, 1 a claim or --fail-if failed or a run did, 2 bad usage or input.
+/// Exit code: 0 done, 1 a claim or --fail-if failed or a run did, 2 bad usage or input, 3 a claim of your own or a
+/// --fail-if could not be judged: its figures cannot be trusted, or were not measured.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct RunCommand {
@@ -31,13 +32,13 @@ pub struct RunCommand {
     #[arg(long = "jdk", value_name = "VERSION,..", value_delimiter = ',', value_parser = feature_version)]
     jdks: Vec<u16>,
     /// Exactly so many runs of each variant under each load, decided or not
-    #[arg(long, value_name = "N", value_parser = written::positive_u32, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = parse::positive_u32, allow_negative_numbers = true)]
     runs: Option<NonZeroU32>,
     /// Begin no round that would end after this time, e.g. 10m; the first round of each load always runs
-    #[arg(long, value_name = "TIME", value_parser = written::duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse::duration)]
     budget: Option<Duration>,
     /// Warm each load up for so long at most, instead of as long as the experiment says; 0s: not at all
-    #[arg(long, value_name = "TIME", value_parser = written::seconds)]
+    #[arg(long, value_name = "TIME", value_parser = parse::seconds)]
     warmup: Option<f64>,
     #[command(flatten)]
     conduct: Conduct,

@@ -1,7 +1,7 @@
 //! Where connections go, whom they trust, and what a load looks for in responses: the flags that are seldom needed.
 
-use crate::experiment::Sending;
-use crate::written;
+use crate::model::experiment::Sending;
+use crate::parse;
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -56,7 +56,7 @@ pub struct ResponseOptions {
     cookies: bool,
     /// Write one line per request to a CSV file (compressed where it ends with .csv.gz): times in seconds since the
     /// start, status, outcome, connection, target, bytes
-    #[arg(long, value_name = "FILE", value_parser = written::log_file)]
+    #[arg(long, value_name = "FILE", value_parser = parse::log_file)]
     log: Option<PathBuf>,
     /// How long requests in flight may still complete after the end of sending, e.g. 5s [default: 0s]
     #[arg(long, value_name = "TIME", value_parser = time)]
@@ -69,7 +69,7 @@ pub struct ResponseOptions {
 
 /// A time, perhaps zero.
 fn time(text: &str) -> Result<Duration, String> {
-    written::seconds(text).map(Duration::from_secs_f64)
+    parse::seconds(text).map(Duration::from_secs_f64)
 }
 
 impl TransportOptions {

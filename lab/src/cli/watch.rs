@@ -1,6 +1,7 @@
 //! `threadcount watch`: a running JVM, live.
 
-use super::{interrupt, units};
+use super::interrupt;
+use crate::report::units;
 use clap::{Args, ValueEnum};
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::io::{self, IsTerminal, Write};
@@ -12,11 +13,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::launch::jdk_finder::Places;
-use crate::observe::probe::attach::Detacher;
-use crate::observe::probe::{Attached, ProbeChoice, jar};
+use crate::host::jdk_finder::Places;
+use crate::parse;
+use crate::probe::attach::Detacher;
+use crate::probe::{Attached, ProbeChoice, jar};
 use crate::watch::{Screen, terminal};
-use crate::written;
 
 /// The probe looks twice a second whether somebody reads; writing a big recording takes longer.
 const DETACH_LIMIT: Duration = Duration::from_secs(10);
@@ -38,7 +39,7 @@ pub struct WatchCommand {
     #[arg(value_name = "PID", value_parser = process_id, allow_negative_numbers = true)]
     pid: u32,
     /// End after this time instead of at q or Ctrl-C
-    #[arg(short, long, value_name = "TIME", value_parser = written::duration)]
+    #[arg(short, long, value_name = "TIME", value_parser = parse::duration)]
     duration: Option<Duration>,
     /// Print the probe's lines as they come, one JSON object each
     #[arg(long)]

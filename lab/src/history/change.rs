@@ -1,11 +1,11 @@
 //! What changed from one result to another: the figures of each variant under each load that both have.
 
 use super::differences::Differences;
-use crate::compare::comparison::one;
-use crate::compare::metric::Metric;
-use crate::compare::runs::complete;
-use crate::experiment::LoadKind;
-use crate::result::{Ratio, ResultDocument};
+use crate::model::experiment::LoadKind;
+use crate::model::result::{Ratio, ResultDocument};
+use crate::stats::comparison::one;
+use crate::stats::metric::Metric;
+use crate::stats::runs::complete;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 

@@ -3,14 +3,17 @@
 //! Everything that was asked is compared field by field as JSON, so that a key that is added to an experiment one day is
 //! not forgotten here.
 
-use crate::record::Record;
-use crate::result::ResultDocument;
+use crate::model::experiment::{Experiment, LoadSpec};
+use crate::model::record::Record;
+use crate::model::result::ResultDocument;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Keys that decide nothing about the figures: names, notes, how often, and limits that were not reached.
-const IGNORED: [&str; 7] = ["name", "note", "runs", "only_variants", "max_open_files", "rounds", "protocol"];
+/// Keys that decide nothing about the figures: names, notes, how often, and limits that were not reached; and a load's own
+/// warm-up, which is compared together with the experiment's.
+const IGNORED: [&str; 8] =
+    ["name", "note", "runs", "only_variants", "max_open_files", "rounds", "protocol", "warmup_s"];
 /// Memory that differs by less than this is the same: the kernel takes a little more or less of it.
 const SAME_MEMORY: f64 = 0.01;
 
@@ -82,13 +85,17 @@ fn loads(a: &ResultDocument, b: &ResultDocument) -> Vec<Difference> {
         .loads
         .iter()
         .filter_map(|load| Some((load, new.loads.iter().find(|other| other.name == load.name)?)));
-    let mut differ: Vec<Difference> =
-        both.flat_map(|(load, other)| of(&format!("load {}", load.name), load, other)).collect();
-    differ.extend(of(
-        "warm-up",
-        &text(&format!("{} s", old.warmup_s)),
-        &text(&format!("{} s", new.warmup_s)),
-    ));
+    let both: Vec<(&LoadSpec, &LoadSpec)> = both.collect();
+    let of_load = |&(load, other): &(&LoadSpec, &LoadSpec)| of(&format!("load {}", load.name), load, other);
+    let mut differ: Vec<Difference> = both.iter().flat_map(of_load).collect();
+    let warm_up = |of: &Experiment, load: &LoadSpec| format!("{} s", of.warmup_s(load));
+    for (load, other) in both {
+        let (a, b) = (warm_up(old, load), warm_up(new, other));
+        if a != b {
+            let of = format!("load {}", load.name);
+            differ.push(Difference { of, what: "warm-up".to_owned(), a: Some(a), b: Some(b) });
+        }
+    }
     differ
 }
 

@@ -1,7 +1,7 @@
 //! The results below a folder.
 
-use crate::result::ResultDocument;
-use crate::result_folder::ResultFolder;
+use crate::model::result::ResultDocument;
+use crate::model::result_folder::ResultFolder;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 

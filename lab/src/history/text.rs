@@ -3,14 +3,14 @@
 use super::change::{Change, Changed, Side};
 use super::differences::Difference;
 use super::timeline::{Entry, Figures, Timeline};
-use crate::compare::metric::Metric;
+use crate::model::result::{Ratio, Verdict};
 use crate::report::answer::verdict_words;
 use crate::report::figures;
-use crate::result::{Ratio, Verdict};
+use crate::stats::metric::Metric;
 use std::fmt::Write as _;
 
 /// The figures that a history compares with the result before.
-const HEADLINES: [Metric; 3] = [Metric::Rate, Metric::Capacity, Metric::P99];
+const HEADLINES: [Metric; 4] = [Metric::Rate, Metric::Capacity, Metric::Score, Metric::P99];
 
 /// Two results compared, what differs first.
 #[must_use]
@@ -144,6 +144,7 @@ fn figures_line(one: &Figures, before: Option<&Changed>) -> String {
         let what = match metric {
             Metric::P99 => "p99 ",
             Metric::Capacity => "capacity ",
+            Metric::Score => "score ",
             _ => "",
         };
         let since = before.and_then(|before| before.ratio(metric)).map_or_else(String::new, since_words);

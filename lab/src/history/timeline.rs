@@ -2,9 +2,9 @@
 
 use super::change::{Change, change};
 use super::find::{Found, Unreadable};
-use crate::compare::metric::Metric;
-use crate::compare::runs::{complete, figures, mean};
-use crate::result::ResultDocument;
+use crate::model::result::ResultDocument;
+use crate::stats::metric::Metric;
+use crate::stats::runs::{complete, figures, mean};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 /// The name and version of the document.
 const SCHEMA: &str = "threadcount/history/1";
 /// The figures that a line of a history has room for.
-const METRICS: [Metric; 5] = [Metric::Rate, Metric::Capacity, Metric::P50, Metric::P99, Metric::RssPeak];
+const METRICS: [Metric; 6] =
+    [Metric::Rate, Metric::Capacity, Metric::Score, Metric::P50, Metric::P99, Metric::RssPeak];
 
 /// All results below a folder.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -1,9 +1,9 @@
 //! A comparison in words: one phrase for each thing a reader asks about, with its interval and its two figures.
 
-use crate::compare::metric::Metric;
-use crate::compare::ratio::{MARGIN, more_runs};
+use crate::model::result::{Comparison, Ratio, Verdict};
 use crate::report::figures;
-use crate::result::{Comparison, Ratio, Verdict};
+use crate::stats::metric::Metric;
+use crate::stats::ratio::{MARGIN, more_runs};
 use serde::Serialize;
 
 /// What one comparison says.
@@ -162,7 +162,7 @@ fn at_most(ratio: &Ratio) -> String {
 /// How many more runs would tell.
 fn wanted(ratio: &Ratio) -> String {
     more_runs(ratio).map_or_else(String::new, |runs| {
-        format!("; about {} more runs of each would tell", figures::count(runs.into()))
+        format!("; about {} of each would tell", figures::plural(runs as usize, "more run"))
     })
 }
 
@@ -258,7 +258,7 @@ pub fn verdict_words(verdict: Verdict) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::Interval;
+    use crate::model::result::Interval;
 
     fn ratio(metric: Metric, variant: f64, baseline: f64, verdict: Verdict) -> Ratio {
         let ratio = variant / baseline;
@@ -370,6 +370,16 @@ mod tests {
             "{}",
             said(&comparison)
         );
+    }
+
+    #[test]
+    fn one_more_run_is_a_run_and_two_are_runs() {
+        let wanted_with = |low, high| {
+            let interval = Some(Interval { low, high, confidence: 0.95 });
+            wanted(&Ratio { interval, ..ratio(Metric::Rate, 100.0, 100.0, Verdict::NotEnoughRuns) })
+        };
+        assert_eq!(wanted_with(0.999, 1.11), "; about 1 more run of each would tell");
+        assert_eq!(wanted_with(0.7, 1.4), "; about 23 more runs of each would tell");
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! A capacity in words: what each variant sustains, and what stood in the way of more.
 
-use crate::compare::metric::Metric;
-use crate::compare::runs::{complete, figures, mean};
-use crate::experiment::{LoadKind, LoadSpec};
-use crate::record::Record;
-use crate::record::capacity::{CapacitySearch, SearchEnd};
+use crate::model::experiment::{LoadKind, LoadSpec};
+use crate::model::record::Record;
+use crate::model::record::capacity::{CapacitySearch, SearchEnd};
+use crate::model::result::ResultDocument;
 use crate::report::figures as words;
-use crate::result::ResultDocument;
+use crate::stats::metric::Metric;
+use crate::stats::runs::{complete, figures, mean};
 
 /// One sentence for each variant that was searched, in the experiment's order; none for other loads.
 #[must_use]
@@ -69,8 +69,8 @@ fn not_found(name: &str, searched: &[&Record]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::sample::run;
     use crate::report::sample::document;
+    use crate::stats::sample::run;
 
     fn searched(variant: &str, sustained_per_s: Option<f64>, ended: SearchEnd, why: &str) -> Record {
         let limit = "p99 within 200 ms".to_owned();

@@ -1,7 +1,7 @@
 //! Numbers as a person reads them: thousands separators, three to four significant digits, the unit beside them.
 
-use crate::compare::metric::Metric;
-use crate::result::{Interval, Ratio};
+use crate::model::result::{Interval, Ratio};
+use crate::stats::metric::Metric;
 use threadcount_load::report::thousands;
 
 /// A number with three to four significant digits: `7,846`, `100.6`, `50.4`, `1.98`, `0.0812`.
@@ -162,13 +162,11 @@ pub fn percent(share: f64) -> String {
     }
 }
 
-/// A moment in RFC 3339 without the fraction of its second.
+/// A moment in RFC 3339 without the fraction of its second, in UTC; what is none, as it is.
 #[must_use]
 pub fn moment(rfc_3339: &str) -> String {
-    match rfc_3339.split_once('.') {
-        Some((second, rest)) => format!("{second}{}", rest.trim_start_matches(|c: char| c.is_ascii_digit())),
-        None => rfc_3339.to_owned(),
-    }
+    let moment: Result<jiff::Timestamp, _> = rfc_3339.parse();
+    moment.map_or_else(|_| rfc_3339.to_owned(), |moment| moment.strftime("%FT%TZ").to_string())
 }
 
 /// `1 run`, `3 runs`.
@@ -249,8 +247,9 @@ mod tests {
     #[test]
     fn a_moment_has_no_fraction() {
         assert_eq!(moment("2026-11-20T23:53:35.689991565Z"), "2026-11-20T23:53:35Z");
-        assert_eq!(moment("2026-11-20T23:53:35.6+01:00"), "2026-11-20T23:53:35+01:00");
+        assert_eq!(moment("2026-11-20T23:53:35.6+01:00"), "2026-11-20T22:53:35Z");
         assert_eq!(moment("2026-11-20T23:53:35Z"), "2026-11-20T23:53:35Z");
+        assert_eq!(moment("some day"), "some day");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! `series.json`: the readings of `series.csv` for programs, with what each figure means.
 
+use crate::model::result::ResultDocument;
 use crate::report::ReportError;
 use crate::report::series::{COLUMNS, Column, Reading, readings};
-use crate::result::ResultDocument;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 

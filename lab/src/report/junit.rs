@@ -1,13 +1,12 @@
 //! Claims as test cases, in the JUnit XML that build servers read.
 //!
 //! A claim that does not hold is a failure; one that the runs do not decide, that could not be tried, or never can be
-//! here, is skipped, and so is a study's statement that was not reproduced; one whose figures cannot be
+//! here, is skipped, and so is one that holds in a single run, which has no interval, and a study's statement that was not reproduced; one whose figures cannot be
 //! trusted is an error, because no verdict may be drawn.
 
-use crate::report::ReportError;
-use crate::report::figures;
+use crate::model::result::{ClaimResult, ClaimVerdict, ResultDocument};
 use crate::report::summary::{OPEN, Summary, is_open, summary};
-use crate::result::{ClaimResult, ClaimVerdict, ResultDocument};
+use crate::report::{ReportError, figures};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 use std::io;
@@ -72,6 +71,8 @@ impl Verdict {
             return Self::Error(format!("no verdict: {why}"));
         }
         match claim.verdict() {
+            // Without an interval it may hold by chance: a build must not be green for it.
+            ClaimVerdict::Holds if is_open(claim) => Self::Skipped(measured(claim, "holds")),
             ClaimVerdict::Holds => Self::Holds,
             // What a study says is checked, not demanded.
             ClaimVerdict::DoesNotHold if claim.says.is_some() => {

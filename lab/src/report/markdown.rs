@@ -1,11 +1,12 @@
 //! The result as GitHub-flavoured Markdown: for a pull request or `GITHUB_STEP_SUMMARY`.
 
-use crate::compare::metric::Metric;
+use crate::model::result::{Comparison, ResultDocument, Skipped};
 use crate::report::answer::{Answer, Line, ratio_of, verdict_words};
 use crate::report::figures;
+use crate::report::load_words::load_words;
 use crate::report::published::{self, Reproduced};
-use crate::report::summary::{LoadPart, Summary, Why, load_words, summary};
-use crate::result::{Comparison, ResultDocument, Skipped};
+use crate::report::summary::{LoadPart, Summary, Why, summary};
+use crate::stats::metric::Metric;
 use std::fmt::Write as _;
 
 /// The whole result.

@@ -8,6 +8,7 @@ pub mod figures;
 pub mod html;
 pub mod json;
 pub mod junit;
+pub mod load_words;
 pub mod markdown;
 pub mod png;
 pub mod published;
@@ -18,8 +19,9 @@ pub mod summary;
 pub mod summary_table;
 pub mod terminal;
 pub mod trust;
+pub mod units;
 
-use crate::result::ResultDocument;
+use crate::model::result::ResultDocument;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -31,7 +33,7 @@ pub enum Format {
     /// For a pull request or `GITHUB_STEP_SUMMARY`.
     #[value(name = "md", alias = "markdown")]
     Markdown,
-    /// Two tables, one of runs and one of readings over time.
+    /// Two tables: of runs, and (only with --out) of readings over time.
     Csv,
     /// The readings over time for programs, all on one clock.
     Json,

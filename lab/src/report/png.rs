@@ -1,9 +1,9 @@
 //! Each picture of the report and its first screen as PNG, for slides: drawn by the page itself in a headless browser.
 
+use crate::model::result::ResultDocument;
 use crate::report::ReportError;
 use crate::report::browser::{Browser, BrowserError, find};
 use crate::report::html::html;
-use crate::result::ResultDocument;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::json;

@@ -1,9 +1,9 @@
 //! Published figures beside the measured ones.
 
-use crate::compare::metric::Metric;
-use crate::compare::runs;
-use crate::experiment::Experiment;
-use crate::result::ResultDocument;
+use crate::model::experiment::Experiment;
+use crate::model::result::ResultDocument;
+use crate::stats::metric::Metric;
+use crate::stats::runs;
 
 /// One published figure and what was measured here.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,8 +1,8 @@
 //! A result for tests: one question, a Tomcat, and the records that a test gives.
 
-use crate::experiment::read::parse;
-use crate::record::Record;
-use crate::result::{Machine, ResultDocument, SCHEMA};
+use crate::config::parse;
+use crate::model::record::Record;
+use crate::model::result::{Machine, ResultDocument, SCHEMA};
 
 /// `variants` and `loads` as a file has them: `{a: {}, b: {}}`, `[{clients: 4, duration: 1s}]`.
 pub(crate) fn document(variants: &str, loads: &str, records: &[Record]) -> ResultDocument {

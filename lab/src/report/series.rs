@@ -2,8 +2,8 @@
 //!
 //! The clock is the load's, in seconds since the measured window began. `series.csv` and `series.json` are made of it.
 
-use crate::record::jvm::{JvmReadings, Pool};
-use crate::record::{LoadSample, ProcessSample, Record};
+use crate::model::record::jvm::{JvmReadings, Pool};
+use crate::model::record::{LoadSample, ProcessSample, Record};
 use std::cmp::Ordering;
 
 /// A figure that a reading may have.
@@ -184,7 +184,7 @@ fn of_pool(readings: &mut Vec<Reading>, pool: &Pool) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::jvm::{CarrierSample, JvmSample, Pause, PoolSample};
+    use crate::model::record::jvm::{CarrierSample, JvmSample, Pause, PoolSample};
 
     fn run() -> Record {
         let jvm = JvmReadings {

@@ -1,10 +1,10 @@
 //! Several results in one table: study, claim, published, measured, verdict.
 
+use crate::model::result::{ClaimResult, ResultDocument};
 use crate::report::published::{self, Reproduced};
 use crate::report::summary::{UNAVAILABLE, claim_words, distinct};
 use crate::report::terminal::clean;
 use crate::report::{figures, markdown};
-use crate::result::{ClaimResult, ResultDocument};
 use std::fmt::Write as _;
 
 const HEAD: [&str; 5] = ["study", "claim", "published", "measured", "verdict"];

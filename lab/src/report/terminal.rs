@@ -2,9 +2,9 @@
 
 mod page;
 
+use crate::model::result::{ResultDocument, Skipped, Verdict};
 use crate::report::answer::Line;
 use crate::report::summary::{LoadPart, Summary, Why, capital, summary};
-use crate::result::{ResultDocument, Skipped, Verdict};
 pub(super) use page::clean;
 use page::{Page, Piece, Tone, width_of};
 

@@ -1,10 +1,10 @@
 //! May the figures be believed: the generator's health, how far rounds differ, failures and warnings.
 
-use crate::compare::spread::spreads;
-use crate::record::Record;
+use crate::model::record::Record;
+use crate::model::result::{ResultDocument, RoundsDone};
 use crate::report::figures;
-use crate::report::summary::load_words;
-use crate::result::{ResultDocument, RoundsDone};
+use crate::report::load_words::load_words;
+use crate::stats::spread::spreads;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -151,7 +151,7 @@ fn warnings(records: &[Record]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::RunFailure;
+    use crate::model::record::RunFailure;
     use crate::report::sample::document;
 
     fn failed(variant: &str, why: &str) -> Record {

@@ -1,16 +1,15 @@
 //! A capacity load: steps at one rate each, within one server process, until the search knows enough.
 
-use super::load_plan::at_rate;
 use super::watch::{Event, Watch};
 use super::{Measurement, RunError, Runner, settle};
-use crate::capacity::{Next, Search, StepFigures, judge};
-use crate::experiment::LoadSpec;
-use crate::experiment::capacity::Capacity;
-use crate::launch::launcher::RunningServer;
-use crate::launch::log_file;
-use crate::observe::machine;
-use crate::record::Record;
-use crate::record::capacity::{CapacitySearch, CapacityStep, SearchEnd, StepVerdict};
+use crate::host::{log_file, machine};
+use crate::model::experiment::LoadSpec;
+use crate::model::experiment::capacity::Capacity;
+use crate::model::record::Record;
+use crate::model::record::capacity::{CapacitySearch, CapacityStep, SearchEnd, StepVerdict};
+use crate::server::launcher::RunningServer;
+use crate::workload::capacity::{Next, Search, StepFigures, judge};
+use crate::workload::load_plan::at_rate;
 use threadcount_load::report::LoadReport;
 
 impl Runner<'_> {
@@ -34,7 +33,9 @@ impl Runner<'_> {
                         search.tell_silence();
                         continue;
                     }
-                    let plan = at_rate(load, &server.url, rate_per_s, spec.connections_at(rate_per_s))?;
+                    let steps_before = record.capacity.as_ref().map_or(0, |found| found.steps.len());
+                    let asked = (rate_per_s, spec.connections_at(rate_per_s));
+                    let plan = at_rate(load, &server.url, asked, record.round, steps_before)?;
                     let measurement = self.measure(plan, server, None, watch)?;
                     self.check(server, "measured")?;
                     let step = step(&spec, rate_per_s, &measurement);

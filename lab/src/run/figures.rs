@@ -1,11 +1,11 @@
 //! From what happened to the figures of a record.
 
-use crate::foreign::Told;
-use crate::observe::Samples;
-use crate::observe::network::difference;
-use crate::observe::probe::readings::Window;
-use crate::observe::samples::cpu_us_per_request;
-use crate::record::{CurvePoint, LoadSample, MorePercentiles, NetworkCounters, Record};
+use crate::host::Samples;
+use crate::host::network::difference;
+use crate::host::samples::cpu_us_per_request;
+use crate::model::record::{CurvePoint, LoadSample, MorePercentiles, NetworkCounters, Record};
+use crate::probe::readings::Window;
+use crate::workload::external::Told;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
@@ -110,7 +110,7 @@ pub fn grown(before: Option<NetworkCounters>, after: Option<NetworkCounters>) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Cost;
+    use crate::model::record::Cost;
     use hdrhistogram::Histogram;
     use hdrhistogram::serialization::Deserializer;
     use threadcount_load::outcome::SecondTimes;

@@ -2,11 +2,11 @@
 
 use super::observed::observed;
 use super::{RunError, Runner, figures};
-use crate::experiment::{LoadSpec, Tool};
-use crate::foreign;
-use crate::launch::launcher::RunningServer;
-use crate::observe::probe::readings::Window;
-use crate::record::Record;
+use crate::model::experiment::{LoadSpec, Tool};
+use crate::model::record::Record;
+use crate::probe::readings::Window;
+use crate::server::launcher::RunningServer;
+use crate::workload::external;
 use std::path::Path;
 
 impl Runner<'_> {
@@ -22,7 +22,7 @@ impl Runner<'_> {
     ) -> Result<Window, RunError> {
         let url = server.url.clone();
         let (told, seen) =
-            observed(server, |server| foreign::load(load, tool, &url, folder, || self.is_over(server)))?;
+            observed(server, |server| external::load(load, tool, &url, folder, || self.is_over(server)))?;
         record.network = seen.network;
         // That the server or the user ended it says more than that the tool was stopped.
         self.check(server, "measured")?;

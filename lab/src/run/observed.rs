@@ -1,11 +1,11 @@
 //! What is looked at while a load goes on, whoever sends it.
 
 use super::{RunError, figures};
-use crate::launch::launcher::RunningServer;
-use crate::observe::cpu_clock::stolen_ns;
-use crate::observe::probe::readings::Window;
-use crate::observe::{Sampler, Samples, network, sampler};
-use crate::record::{NetworkCounters, Record};
+use crate::host::cpu_clock::stolen_ns;
+use crate::host::{Sampler, Samples, network, sampler};
+use crate::model::record::{NetworkCounters, Record};
+use crate::probe::readings::Window;
+use crate::server::launcher::RunningServer;
 
 /// What was seen beside a load.
 pub(super) struct Observed {

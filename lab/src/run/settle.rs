@@ -1,9 +1,9 @@
 //! Nothing may be left over from the load before: of the warm-up, or of the step before.
 
-use super::load_plan::one_request;
 use super::{RunError, Runner};
-use crate::experiment::LoadSpec;
-use crate::launch::launcher::RunningServer;
+use crate::model::experiment::LoadSpec;
+use crate::server::launcher::RunningServer;
+use crate::workload::load_plan::one_request;
 use std::time::{Duration, Instant};
 use threadcount_load::outcome::LoadOutcome;
 

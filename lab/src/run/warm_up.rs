@@ -9,11 +9,11 @@
 //! 2017), found programs that become slower again, and some that never settle. So a run that was never level says so.
 
 use super::{RunError, Runner, figures};
-use crate::experiment::{LoadKind, LoadSpec};
-use crate::launch::launcher::RunningServer;
-use crate::observe::process_tree::ProcessTree;
-use crate::record::{Record, WarmUp};
+use crate::host::process_tree::ProcessTree;
+use crate::model::experiment::{LoadKind, LoadSpec};
+use crate::model::record::{Record, WarmUp};
 use crate::run::watch::{Event, Watch};
+use crate::server::launcher::RunningServer;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use threadcount_load::clock::now_ns;

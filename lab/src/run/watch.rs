@@ -1,8 +1,8 @@
 //! What a caller may follow while runs go on.
 
-use crate::record::Record;
-use crate::record::capacity::CapacityStep;
-use crate::result::RoundsDone;
+use crate::model::record::Record;
+use crate::model::record::capacity::CapacityStep;
+use crate::model::result::RoundsDone;
 use threadcount_load::outcome::Second;
 
 /// Something that happened.

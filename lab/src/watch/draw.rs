@@ -3,8 +3,8 @@
 use super::history::History;
 use super::screen::Screen;
 use super::sites::Sites;
-use crate::cli::units::{bytes, count, time};
-use crate::observe::probe::line::Pool;
+use crate::probe::line::Pool;
+use crate::report::units::{bytes, count, time};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout};
 use ratatui::style::{Color, Style, Stylize};
@@ -168,7 +168,7 @@ fn sites(label: &str, what: &str, sites: &Sites) -> Vec<Line<'static>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::observe::probe::line::parse;
+    use crate::probe::line::parse;
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
 

@@ -2,8 +2,8 @@
 
 use super::history::History;
 use super::sites::Sites;
-use crate::observe::probe::line::{Carriers, Line, Pool, Sample};
-use crate::record::jvm::Total;
+use crate::model::record::jvm::Total;
+use crate::probe::line::{Carriers, Line, Pool, Sample};
 use std::collections::BTreeMap;
 use threadcount_load::clock::{NANOS_PER_S, Nanos};
 
@@ -34,8 +34,6 @@ pub struct Screen {
     pub rss: History,
     /// Carriers with a virtual thread mounted.
     pub mounted: History,
-    /// Busy threads of the largest pool.
-    pub busy: History,
     /// Pauses of the collector since the watching began.
     pub pauses: Total,
     /// The last pause: when, how long in ms, its name.

@@ -1,7 +1,7 @@
 //! Events added up by the place in the code where they happen.
 
-use crate::observe::probe::line::Tally;
-use crate::record::jvm::Total;
+use crate::model::record::jvm::Total;
+use crate::probe::line::Tally;
 use std::collections::HashMap;
 
 /// So many places are told apart; a program that makes classes as it runs has no end of them.

@@ -3,7 +3,7 @@
 
 use super::draw::draw;
 use super::screen::Screen;
-use crate::observe::probe::line::Line;
+use crate::probe::line::Line;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyModifiers};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -9,13 +9,9 @@ const READY: &str = "document.documentElement.dataset.ready === 'true'";
 /// One page in one headless browser.
 pub struct Page(Browser);
 
-/// The browser, or the word to skip by.
-pub fn chromium() -> Option<std::path::PathBuf> {
-    if std::env::var_os("THREADCOUNT_SKIP_BROWSER").is_some_and(|value| value == "1") {
-        println!("skipped: THREADCOUNT_SKIP_BROWSER=1");
-        return None;
-    }
-    Some(find().expect("install Chromium, or set THREADCOUNT_SKIP_BROWSER=1"))
+/// The browser.
+pub fn chromium() -> std::path::PathBuf {
+    find().unwrap_or_else(|error| panic!("{error}; `./dev test` installs Chromium"))
 }
 
 impl Page {

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
+use threadcount::model::result::ResultDocument;
 use threadcount::report::html::html;
-use threadcount::result::ResultDocument;
 
 /// A browser needs two cores for itself.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -38,15 +38,15 @@ impl DerefMut for Opened {
     }
 }
 
-fn open(document: &ResultDocument) -> Option<Opened> {
-    let program = chromium()?;
+fn open(document: &ResultDocument) -> Opened {
+    let program = chromium();
     let turn = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let dir = tempfile::tempdir().unwrap();
     let file: PathBuf = dir.path().join("report.html");
     std::fs::write(&file, html(document).unwrap()).unwrap();
     let mut page = Page::start(&program);
     page.open(&file);
-    Some(Opened { page, _file: dir, _turn: turn })
+    Opened { page, _file: dir, _turn: turn }
 }
 
 /// Nothing on the console, no dialog, and no address but the file's own.
@@ -87,7 +87,7 @@ const STROKES: &str =
 
 #[test]
 fn the_page_draws_its_figures_and_asks_nobody() {
-    let Some(mut page) = open(&common::demo()) else { return };
+    let mut page = open(&common::demo());
     assert_eq!(
         page.evaluate("[...document.querySelectorAll('.chart')].map(it => it.id.slice(6))"),
         json!(FIGURES)
@@ -105,7 +105,7 @@ fn the_page_draws_its_figures_and_asks_nobody() {
 
 #[test]
 fn a_request_that_the_page_would_send_is_refused() {
-    let Some(mut page) = open(&common::demo()) else { return };
+    let mut page = open(&common::demo());
     page.evaluate("new Promise(done => { const it = new Image(); it.onerror = it.onload = done; it.src = 'http://127.0.0.1:9/x.png'; })");
     let complaints = format!("{:?}", page.complaints());
     assert!(complaints.contains("Content Security Policy"), "{complaints}");
@@ -113,7 +113,7 @@ fn a_request_that_the_page_would_send_is_refused() {
 
 #[test]
 fn the_theme_can_be_changed_and_stays_after_a_reload() {
-    let Some(mut page) = open(&common::demo()) else { return };
+    let mut page = open(&common::demo());
     let paper = "getComputedStyle(document.documentElement).backgroundColor";
     let (light, light_strokes) = (page.text(paper), page.text(STROKES));
     page.evaluate("document.getElementById('theme').click()");
@@ -130,7 +130,7 @@ fn the_theme_can_be_changed_and_stays_after_a_reload() {
 
 #[test]
 fn the_page_follows_the_systems_theme_and_prints_light() {
-    let Some(mut page) = open(&common::demo()) else { return };
+    let mut page = open(&common::demo());
     let dark = json!({"features": [{"name": "prefers-color-scheme", "value": "dark"}]});
     page.call("Emulation.setEmulatedMedia", dark);
     page.until("document.documentElement.dataset.theme === 'dark'");
@@ -146,7 +146,7 @@ fn the_page_follows_the_systems_theme_and_prints_light() {
 
 #[test]
 fn variants_can_be_switched_off_in_all_figures() {
-    let Some(mut page) = open(&common::demo()) else { return };
+    let mut page = open(&common::demo());
     let colour = page.text("getComputedStyle(document.documentElement).getPropertyValue('--v3').trim()");
     assert!(page.text(STROKES).contains(&colour));
     page.evaluate("document.querySelectorAll('#controls input')[2].click()");
@@ -164,7 +164,7 @@ fn variants_can_be_switched_off_in_all_figures() {
 
 #[test]
 fn hover_shows_the_figures_of_that_second() {
-    let Some(mut page) = open(&common::demo()) else { return };
+    let mut page = open(&common::demo());
     page.hover("#chart-rate", 0.5, 0.5);
     page.until("document.querySelector('#chart-rate .tip') !== null");
     let shown = page.text("document.querySelector('#chart-rate .tip').innerText");
@@ -184,7 +184,7 @@ fn hover_shows_the_figures_of_that_second() {
 
 #[test]
 fn another_figure_can_be_chosen_in_a_picture_and_hover_shows_it() {
-    let Some(mut page) = open(&common::demo()) else { return };
+    let mut page = open(&common::demo());
     let choose = "(() => { const it = document.querySelector('#chart-memory').closest('.pictures').querySelector('#chart-heap + .tools select');
         it.value = '1'; it.dispatchEvent(new Event('change')); })()";
     page.evaluate(choose);
@@ -197,7 +197,7 @@ fn another_figure_can_be_chosen_in_a_picture_and_hover_shows_it() {
 
 #[test]
 fn pauses_pins_and_warnings_stand_under_the_throughput_and_answer_to_the_mouse() {
-    let Some(mut page) = open(&common::demo()) else { return };
+    let mut page = open(&common::demo());
     let texts = page.text("document.querySelector('#chart-rate').textContent");
     assert!(texts.contains("GC pause") && texts.contains("pinned"), "{texts}");
     let shown = "document.querySelector('#chart-rate .tip')?.innerText ?? ''";
@@ -210,7 +210,7 @@ fn pauses_pins_and_warnings_stand_under_the_throughput_and_answer_to_the_mouse()
 
 #[test]
 fn the_pools_limit_is_a_dashed_line() {
-    let Some(mut page) = open(&common::demo()) else { return };
+    let mut page = open(&common::demo());
     let dashed = "[...document.querySelectorAll('#chart-pool path')].filter(it => it.getAttribute('stroke-dasharray')).length";
     assert!(page.evaluate(dashed).as_u64().unwrap() >= 2, "one for each size of pool");
     is_quiet(&page);
@@ -218,9 +218,7 @@ fn the_pools_limit_is_a_dashed_line() {
 
 #[test]
 fn every_picture_and_the_first_screen_become_png_files() {
-    if chromium().is_none() {
-        return;
-    }
+    chromium();
     let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let dir = tempfile::tempdir().unwrap();
     let files = threadcount::report::png::write(&common::demo(), &dir.path().join("new")).unwrap();
@@ -250,7 +248,7 @@ fn every_picture_and_the_first_screen_become_png_files() {
 
 #[test]
 fn the_other_load_can_be_chosen_and_seen_as_a_table() {
-    let Some(mut page) = open(&common::demo()) else { return };
+    let mut page = open(&common::demo());
     page.evaluate("document.querySelector('#pictures details').open = true");
     page.until("document.querySelector('#pictures details table') !== null");
     let table = "document.querySelector('#pictures details').innerText";
@@ -265,7 +263,7 @@ fn the_other_load_can_be_chosen_and_seen_as_a_table() {
 
 #[test]
 fn pictures_are_saved_as_png_and_svg() {
-    let Some(mut page) = open(&common::hostile()) else { return };
+    let mut page = open(&common::hostile());
     let click = |label: &str| {
         format!(
             "(() => {{ let saved = ''; const click = HTMLAnchorElement.prototype.click;
@@ -293,7 +291,7 @@ fn pictures_are_saved_as_png_and_svg() {
 #[test]
 fn hostile_text_stays_text() {
     let document = common::hostile();
-    let Some(mut page) = open(&document) else { return };
+    let mut page = open(&document);
     assert_eq!(page.text("document.querySelector('h1').textContent"), document.experiment.question);
     let name = &document.experiment.variants[0].name;
     assert_eq!(
@@ -311,7 +309,7 @@ fn hostile_text_stays_text() {
 #[test]
 fn nothing_is_wider_than_a_phone() {
     for document in [common::demo(), common::hostile()] {
-        let Some(mut page) = open(&document) else { return };
+        let mut page = open(&document);
         page.resize(375, 812);
         page.reload();
         assert_eq!(page.evaluate("document.scrollingElement.scrollWidth"), 375, "the page scrolls sideways");
@@ -323,7 +321,7 @@ fn nothing_is_wider_than_a_phone() {
 
 #[test]
 fn axe_finds_no_serious_issue_in_light_or_dark() {
-    let Some(mut page) = open(&common::demo()) else { return };
+    let mut page = open(&common::demo());
     page.evaluate("document.querySelectorAll('#pictures details').forEach(it => { it.open = true; })");
     page.evaluate(concat!(include_str!("vendor/axe.min.js"), "; 0"));
     for theme in ["light", "dark"] {
@@ -342,7 +340,7 @@ fn axe_finds_no_serious_issue_in_light_or_dark() {
 #[test]
 fn the_largest_page_draws_what_is_near_the_reader_and_everything_for_a_print() {
     let document = common::big();
-    let Some(mut page) = open(&document) else { return };
+    let mut page = open(&document);
     // One load only: nothing to draw over the loads.
     let all = FIGURES.len() - 2;
     let drawn = "document.querySelectorAll('.chart svg').length";
@@ -363,7 +361,7 @@ fn the_largest_page_draws_what_is_near_the_reader_and_everything_for_a_print() {
 
 #[test]
 fn no_line_of_the_largest_page_has_more_places_than_a_picture_can_show() {
-    let Some(mut page) = open(&common::big()) else { return };
+    let mut page = open(&common::big());
     let longest = page.evaluate(
         "Math.max(...JSON.parse(document.getElementById('data').textContent).loads.flatMap(load => load.variants)
             .flatMap(variant => Object.values(variant)).filter(lines => lines && lines.median)
@@ -374,7 +372,7 @@ fn no_line_of_the_largest_page_has_more_places_than_a_picture_can_show() {
 
 #[test]
 fn a_figure_that_was_changed_unseen_is_right_when_the_reader_comes_to_it() {
-    let Some(mut page) = open(&common::demo()) else { return };
+    let mut page = open(&common::demo());
     let colour = page.text("getComputedStyle(document.documentElement).getPropertyValue('--v3').trim()");
     page.reload_as_a_reader();
     page.evaluate("document.querySelectorAll('#controls input')[2].click()");
@@ -389,7 +387,7 @@ fn a_figure_that_was_changed_unseen_is_right_when_the_reader_comes_to_it() {
 #[test]
 fn the_first_screen_shows_what_each_variant_did_as_bars_from_zero() {
     let document = common::demo();
-    let Some(mut page) = open(&document) else { return };
+    let mut page = open(&document);
     assert_eq!(page.evaluate("document.querySelectorAll('#first .board tbody tr').length"), 6);
     let widths = page.evaluate(
         "[...document.querySelectorAll('.board')].flatMap(board => [...board.querySelectorAll('tbody tr')]
@@ -400,7 +398,7 @@ fn the_first_screen_shows_what_each_variant_did_as_bars_from_zero() {
             &document,
             variant,
             load,
-            threadcount::compare::metric::Metric::Rate,
+            threadcount::stats::metric::Metric::Rate,
         )
         .unwrap()
     };
@@ -408,7 +406,7 @@ fn the_first_screen_shows_what_each_variant_did_as_bars_from_zero() {
     let drawn = widths[0].as_f64().unwrap() / widths[5].as_f64().unwrap();
     assert!((drawn - expected).abs() < 0.01, "one scale for both loads: {drawn} {expected}");
     let figure = page.text("document.querySelector('.board tbody .figure').textContent");
-    let metric = threadcount::compare::metric::Metric::Rate;
+    let metric = threadcount::stats::metric::Metric::Rate;
     assert_eq!(figure, threadcount::report::figures::figure(metric, rate("c400", "platform")));
     let trust = page.text("document.querySelector('.trust').innerText");
     assert!(trust.contains("3 of at most 10 rounds, because each comparison is decided"), "{trust}");

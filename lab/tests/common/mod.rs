@@ -5,10 +5,10 @@ mod runs;
 
 use runs::{Sizes, record};
 use std::collections::BTreeMap;
-use threadcount::compare::metric::Metric;
-use threadcount::experiment::*;
-use threadcount::record::Record;
-use threadcount::result::*;
+use threadcount::model::experiment::*;
+use threadcount::model::record::Record;
+use threadcount::model::result::*;
+use threadcount::stats::metric::Metric;
 
 /// tomcat-blocking: three variants, two loads, three rounds.
 pub fn demo() -> ResultDocument {
@@ -56,13 +56,14 @@ fn variant(name: &str, note: &str, threads: Threads) -> Variant {
     Variant {
         name: name.to_owned(),
         note: (!note.is_empty()).then(|| note.to_owned()),
-        server: Server::Tomcat {
+        subject: Server::Tomcat(TomcatServer {
             version: "11.0".into(),
             app: "servlets".into(),
             threads,
             accept_count: 2_000,
             max_connections: None,
-        },
+        })
+        .into(),
         jdk: Some(25),
         jvm: vec!["-Xms512m".into(), "-Xmx512m".into()],
         env: BTreeMap::from([("TZ".to_owned(), "UTC".to_owned())]),

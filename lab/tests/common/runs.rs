@@ -4,8 +4,8 @@ mod jvm;
 
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
-use threadcount::experiment::{LoadKind, LoadSpec, Variant};
-use threadcount::record::*;
+use threadcount::model::experiment::{LoadKind, LoadSpec, Variant};
+use threadcount::model::record::*;
 use threadcount_load::report::*;
 use threadcount_load::times::TimesSummary;
 

@@ -1,6 +1,6 @@
 //! A compact picture of a distribution: one bar for each step of time up to p99, and one for the rest.
 
-use crate::cli::units;
+use crate::report::units;
 use threadcount_load::times::Times;
 
 /// The most bars between the shortest time and p99.

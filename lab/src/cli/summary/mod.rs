@@ -3,7 +3,8 @@
 mod bars;
 mod table;
 
-use crate::cli::{plan_flags, units};
+use crate::cli::plan_flags;
+use crate::report::units;
 use owo_colors::OwoColorize;
 use threadcount_load::health::Warning;
 use threadcount_load::health::cores::FULL;

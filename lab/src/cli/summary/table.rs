@@ -1,6 +1,6 @@
 //! Response time and service time side by side.
 
-use crate::cli::units;
+use crate::report::units;
 use threadcount_load::times::TimesSummary;
 
 type Column = fn(&TimesSummary) -> f64;

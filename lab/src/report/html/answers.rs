@@ -1,13 +1,12 @@
 //! The answers of the first screen: each comparison as a sentence with its intervals, beside a picture of the figures.
 
 use super::board::{Board, board};
+use crate::model::result::{ResultDocument, Verdict};
 use crate::report::answer::{Answer, Line, Phrase};
 use crate::report::figures;
 use crate::report::html::colour;
-use crate::report::html::method::ran;
 use crate::report::published::{self, Reproduced};
 use crate::report::summary::{LoadPart, Summary};
-use crate::result::{ResultDocument, Verdict};
 use serde::Serialize;
 
 /// One load.
@@ -66,8 +65,7 @@ fn answer_rows(document: &ResultDocument, answer: &Answer) -> AnswerRows {
         interval: line.interval.clone(),
         open: line.verdict == Verdict::NotEnoughRuns,
     };
-    let place = ran(document).position(|name| *name == answer.variant).unwrap_or(0);
-    AnswerRows { colour: colour(place), rows: answer.lines.iter().map(row).collect() }
+    AnswerRows { colour: colour(document, &answer.variant), rows: answer.lines.iter().map(row).collect() }
 }
 
 /// How the published figures and the claims fared, in a line each.

@@ -1,12 +1,12 @@
 //! The picture of the first screen: what each variant did under a load, figure by figure, as bars from zero.
 
-use crate::compare::metric::Metric;
-use crate::compare::runs::{complete, figures as figures_of, mean};
-use crate::experiment::{LoadKind, LoadSpec};
+use crate::model::experiment::{LoadKind, LoadSpec};
+use crate::model::result::ResultDocument;
 use crate::report::figures;
 use crate::report::html::colour;
 use crate::report::html::method::ran;
-use crate::result::ResultDocument;
+use crate::stats::metric::Metric;
+use crate::stats::runs::{complete, figures as figures_of, mean};
 use serde::Serialize;
 
 /// The bars of one load.
@@ -81,18 +81,16 @@ pub fn board(document: &ResultDocument, load: &LoadSpec) -> Board {
         .filter(|(metric, _)| ran(document).any(|variant| !runs(document, variant, load, *metric).is_empty()))
         .map(|&(metric, name)| (metric, name, longest(document, metric)))
         .collect();
-    let variants: Vec<(usize, &String)> = ran(document).enumerate().collect();
-    let baseline =
-        variants.iter().find(|(_, name)| !complete(&document.records, name, &load.name).is_empty());
-    let baseline = baseline.map(|(_, name)| (*name).clone());
-    let rows = variants.iter().filter_map(|&(place, name)| {
+    let baseline = ran(document).find(|name| !complete(&document.records, name, &load.name).is_empty());
+    let baseline = baseline.cloned();
+    let rows = ran(document).filter_map(|name| {
         let cell = |&(metric, _, longest): &(Metric, &str, f64)| {
             let other = baseline.as_ref().filter(|baseline| *baseline != name);
             let other = other.and_then(|baseline| mean(&runs(document, baseline, load, metric)));
             cell(metric, &runs(document, name, load, metric), other, longest)
         };
         let cells: Vec<Option<Cell>> = columns.iter().map(cell).collect();
-        let row = BoardRow { variant: name.clone(), colour: colour(place), cells };
+        let row = BoardRow { variant: name.clone(), colour: colour(document, name), cells };
         row.cells.iter().any(Option::is_some).then_some(row)
     });
     let rows: Vec<BoardRow> = rows.collect();
@@ -132,9 +130,9 @@ fn cell(metric: Metric, runs: &[f64], baseline: Option<f64>, longest: f64) -> Op
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::sample::run;
-    use crate::record::Record;
+    use crate::model::record::Record;
     use crate::report::sample;
+    use crate::stats::sample::run;
 
     fn document(loads: &str, records: &[Record]) -> ResultDocument {
         sample::document("{a: {}, b: {}, c: {}}", loads, records)

@@ -1,11 +1,11 @@
 //! How it was measured, so that it can be repeated.
 
-use crate::experiment::{Body, Experiment, LoadSpec, RequestSpec};
-use crate::record::{BackendFacts, Record};
+use crate::model::experiment::{Body, Experiment, LoadSpec, RequestSpec};
+use crate::model::record::{BackendFacts, Record};
+use crate::model::result::ResultDocument;
 use crate::report::figures;
-use crate::report::html::tables::variants::kind;
-use crate::report::summary::{distinct, load_words};
-use crate::result::ResultDocument;
+use crate::report::load_words::load_words;
+use crate::report::summary::distinct;
 use serde::Serialize;
 
 /// A fact with its name.
@@ -114,7 +114,7 @@ fn variant_method(document: &ResultDocument, name: &str) -> VariantMethod {
     let each = |read: &dyn Fn(&Record) -> Option<String>| distinct(runs.iter().filter_map(|run| read(run)));
     let thread = |run: &Record| {
         let thread = run.server.thread_seen.as_ref()?;
-        Some(format!("{} ({})", thread.name, kind(thread.is_virtual)))
+        Some(format!("{} ({})", thread.name, thread.kind().words()))
     };
     let facts = [
         ("server", each(&|run| run.server.product.clone())),
@@ -229,17 +229,9 @@ fn failed_run(record: &Record) -> Option<FailedRun> {
     })
 }
 
-/// Words as a POSIX shell reads them back.
+/// Words as a POSIX shell reads them back. No word of a process has the NUL that cannot be written.
 fn shell_line(words: &[String]) -> String {
-    let quoted = |word: &String| {
-        let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c);
-        if !word.is_empty() && word.chars().all(plain) {
-            word.clone()
-        } else {
-            format!("'{}'", word.replace('\'', r"'\''"))
-        }
-    };
-    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
+    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "))
 }
 
 #[cfg(test)]
@@ -249,6 +241,7 @@ mod tests {
     #[test]
     fn a_command_can_be_pasted_into_a_shell() {
         let words = ["java", "-Dname=it's here", "", "a;b"].map(str::to_owned);
-        assert_eq!(shell_line(&words), r"java '-Dname=it'\''s here' '' 'a;b'");
+        assert_eq!(shell_line(&words), r#"java "-Dname=it's here" '' 'a;b'"#);
+        assert_eq!(shlex::split(&shell_line(&words)).as_deref(), Some(words.as_slice()));
     }
 }

@@ -7,11 +7,10 @@ mod pictures;
 mod run_bars;
 mod tables;
 
-use crate::experiment::Study;
-use crate::report::ReportError;
-use crate::report::figures;
+use crate::model::experiment::Study;
+use crate::model::result::ResultDocument;
 use crate::report::summary::{Summary, summary};
-use crate::result::ResultDocument;
+use crate::report::{ReportError, figures};
 use answers::LoadAnswers;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -45,9 +44,15 @@ const SCRIPT: &str = concat!(
 /// The page has so many colours for variants.
 const COLOURS: usize = 6;
 
-/// The colour of the variant in this place, from 1: the same in sentences, bars and pictures.
-const fn colour(place: usize) -> usize {
-    place % COLOURS + 1
+/// The colour of a variant, from 1: the same in sentences, bars and pictures.
+fn colour(document: &ResultDocument, variant: &str) -> usize {
+    place(document, variant) % COLOURS + 1
+}
+
+/// The place of a variant in its experiment, whichever variants ran: a report of some of them has the same colours as
+/// one of all.
+fn place(document: &ResultDocument, variant: &str) -> usize {
+    document.experiment.variants.iter().position(|it| it.name == variant).unwrap_or(0)
 }
 
 /// The page.

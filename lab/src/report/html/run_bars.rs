@@ -1,14 +1,14 @@
 //! What each run measured, as bars beside each other: does one round differ from the others?
 
-use crate::compare::metric::Metric;
-use crate::compare::runs;
-use crate::experiment::LoadSpec;
-use crate::record::Record;
+use crate::model::experiment::LoadSpec;
+use crate::model::record::Record;
+use crate::model::result::ResultDocument;
 use crate::report::html::colour;
 use crate::report::html::method::ran;
-use crate::report::summary::load_words;
+use crate::report::load_words::load_words;
 use crate::report::{figures, published};
-use crate::result::ResultDocument;
+use crate::stats::metric::Metric;
+use crate::stats::runs;
 use serde::Serialize;
 
 /// The figures that get a picture.
@@ -101,8 +101,7 @@ fn of_load(document: &ResultDocument, load: &LoadSpec) -> Option<RunBars> {
         document.records.iter().filter(mine).collect()
     };
     let variants: Vec<Variant> = ran(document)
-        .enumerate()
-        .map(|(place, name)| Variant { name, colour: colour(place), runs: wanted(name) })
+        .map(|name| Variant { name, colour: colour(document, name), runs: wanted(name) })
         .filter(|variant| !variant.runs.is_empty())
         .collect();
     let published = published::rows(document);
@@ -178,7 +177,7 @@ fn mean(metric: Metric, variant: &Variant) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::sample::{run, with_cost};
+    use crate::stats::sample::{run, with_cost};
 
     fn variant<'a>(name: &'a str, colour: usize, runs: &'a [Record]) -> Variant<'a> {
         Variant { name, colour, runs: runs.iter().collect() }

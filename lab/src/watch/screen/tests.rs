@@ -1,5 +1,5 @@
 use super::*;
-use crate::observe::probe::line::parse;
+use crate::probe::line::parse;
 
 fn screen(lines: &str) -> Screen {
     let (lines, skipped) = parse(lines);

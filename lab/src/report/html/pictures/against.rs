@@ -1,11 +1,11 @@
 //! Figures against the number of clients (or the rate): the loads of an experiment that differ in nothing else.
 
 use super::lines::rounded;
-use crate::compare::metric::Metric;
-use crate::experiment::{LoadKind, LoadSpec};
+use crate::model::experiment::{LoadKind, LoadSpec};
+use crate::model::result::ResultDocument;
+use crate::report::load_words::load_words;
 use crate::report::published::mean;
-use crate::report::summary::load_words;
-use crate::result::ResultDocument;
+use crate::stats::metric::Metric;
 use serde::Serialize;
 
 /// The picture: no points where nothing was swept.
@@ -90,9 +90,9 @@ fn point(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::sample::run;
-    use crate::record::Record;
+    use crate::model::record::Record;
     use crate::report::sample::document;
+    use crate::stats::sample::run;
 
     /// Variant, place and rate.
     type Drawn = (usize, f64, Option<f64>);

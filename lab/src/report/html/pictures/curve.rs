@@ -1,7 +1,7 @@
 //! Response time by percentile.
 
 use super::lines::{Lines, median, rounded};
-use crate::record::{CurvePoint, Record};
+use crate::model::record::{CurvePoint, Record};
 use std::cmp::Ordering;
 
 /// Steps of the latency curve for each further nine (90 %, 99 %, ...).

@@ -1,7 +1,7 @@
 //! What happened at one moment of a run: pauses of the collector, pinned carriers, seconds to be warned of.
 
 use super::lines::rounded;
-use crate::record::{LoadSample, ProcessSample, Record};
+use crate::model::record::{LoadSample, ProcessSample, Record};
 use crate::report::figures;
 use serde::Serialize;
 
@@ -75,7 +75,7 @@ fn mark(run: &Record, t_s: f64, weight: f64, text: String) -> Mark {
 
 fn pauses(run: &Record) -> Vec<Mark> {
     let pauses = run.jvm.iter().flat_map(|jvm| &jvm.pauses);
-    let one = |pause: &crate::record::jvm::Pause| {
+    let one = |pause: &crate::model::record::jvm::Pause| {
         let text = format!("{} {}", pause.name, figures::milliseconds(pause.duration_ms));
         mark(run, pause.t_s, pause.duration_ms, text.trim().to_owned())
     };
@@ -84,7 +84,7 @@ fn pauses(run: &Record) -> Vec<Mark> {
 
 fn pins(run: &Record) -> Vec<Mark> {
     let seconds = run.jvm.iter().flat_map(|jvm| &jvm.pins_series).filter(|it| it.pinned_ms > 0.0);
-    let one = |it: &crate::record::jvm::PinSample| {
+    let one = |it: &crate::model::record::jvm::PinSample| {
         let text = format!(
             "carriers kept for {} in this second, {}",
             figures::milliseconds(it.pinned_ms),
@@ -123,7 +123,7 @@ fn full_seconds(run: &Record, cores: u32) -> Vec<Mark> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::jvm::{JvmReadings, Pause, PinSample};
+    use crate::model::record::jvm::{JvmReadings, Pause, PinSample};
 
     fn texts(marks: &Marks) -> Vec<(f64, &str)> {
         marks.shown.iter().map(|mark| (mark.t_s, mark.text.as_str())).collect()

@@ -6,12 +6,13 @@ mod events;
 mod lines;
 mod sweep;
 
-use crate::compare::runs::complete;
-use crate::record::jvm::{CarrierSample, JvmReadings, JvmSample, Pool, PoolSample};
-use crate::record::{LoadSample, ProcessSample, Record};
+use crate::model::record::jvm::{CarrierSample, JvmReadings, JvmSample, Pool, PoolSample};
+use crate::model::record::{LoadSample, ProcessSample, Record};
+use crate::model::result::ResultDocument;
 use crate::report::html::method::ran;
-use crate::report::summary::load_words;
-use crate::result::ResultDocument;
+use crate::report::html::place;
+use crate::report::load_words::load_words;
+use crate::stats::runs::complete;
 use against::{Against, against};
 use events::Events;
 use lines::{Fold, Lines, Steps, rounded};
@@ -22,6 +23,8 @@ use serde::Serialize;
 pub struct Pictures {
     /// Names of those that ran, in the experiment's order.
     pub variants: Vec<String>,
+    /// The place of each in the experiment, from 0: its colour.
+    pub places: Vec<usize>,
     /// Cores of the machine.
     pub cores: u32,
     /// One for each load that has runs.
@@ -132,6 +135,7 @@ pub fn pictures(document: &ResultDocument) -> Pictures {
         knee_limit_ms: sweep::limit_ms(document),
         against: against(document, &variants),
         cores,
+        places: variants.iter().map(|variant| place(document, variant)).collect(),
         variants,
         loads,
     }
@@ -183,7 +187,7 @@ impl Source<'_> {
         })
     }
 
-    fn stacks(&self, figure: fn(&crate::record::jvm::StackSample) -> u64) -> Lines {
+    fn stacks(&self, figure: fn(&crate::model::record::jvm::StackSample) -> u64) -> Lines {
         self.lines(Fold::Max, |run| {
             jvm(run).flat_map(|jvm| &jvm.stacks).map(|it| (it.t_s, Some(figure(it) as f64 / 1e6))).collect()
         })
@@ -282,7 +286,7 @@ fn variant_pictures(runs: &[&Record], nines: &[f64], steps: Steps, cores: u32) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::jvm::Pause;
+    use crate::model::record::jvm::Pause;
 
     fn pool(kind: &str, busy: Option<u32>) -> Pool {
         let sample = PoolSample { t_s: 0.5, busy, ..PoolSample::default() };

@@ -4,12 +4,11 @@ pub mod ratios;
 pub mod sites;
 pub mod variants;
 
-use crate::compare::metric::Metric;
-use crate::record::{NativeMemory, Record};
-use crate::report::published;
-use crate::report::summary::load_words;
-use crate::report::{figures, summary};
-use crate::result::{ClaimResult, ResultDocument};
+use crate::model::record::{NativeMemory, Record};
+use crate::model::result::{ClaimResult, ResultDocument};
+use crate::report::load_words::load_words;
+use crate::report::{figures, published, summary};
+use crate::stats::metric::Metric;
 use serde::Serialize;
 
 /// A table as text: what it shows, its columns, its rows (the first cell is the row's head).
@@ -192,7 +191,7 @@ fn counts(record: &Record) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::RunFailure;
+    use crate::model::record::RunFailure;
 
     #[test]
     fn a_run_that_does_not_count_says_why() {

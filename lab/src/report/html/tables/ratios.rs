@@ -1,10 +1,10 @@
 //! Ratios, each with a little picture of its interval.
 
-use crate::compare::metric::Metric;
+use crate::model::result::{Comparison, Ratio, ResultDocument, Verdict};
 use crate::report::answer::verdict_words;
 use crate::report::figures;
-use crate::report::summary::load_words;
-use crate::result::{Comparison, Ratio, ResultDocument, Verdict};
+use crate::report::load_words::load_words;
+use crate::stats::metric::Metric;
 use serde::Serialize;
 
 /// All ratios of one comparison.
@@ -102,7 +102,7 @@ pub fn bar(ratio: &Ratio, reach: f64) -> Option<Bar> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::Interval;
+    use crate::model::result::Interval;
 
     fn ratio(low: f64, ratio: f64, high: f64) -> Ratio {
         Ratio {

@@ -1,12 +1,12 @@
 //! Places in the code where virtual threads were pinned and where threads waited.
 
 use super::Table;
-use crate::record::Record;
-use crate::record::jvm::{JvmReadings, SiteTotal};
+use crate::model::record::Record;
+use crate::model::record::jvm::{JvmReadings, SiteTotal};
+use crate::model::result::ResultDocument;
 use crate::report::figures;
 use crate::report::html::method::ran;
-use crate::report::summary::load_words;
-use crate::result::ResultDocument;
+use crate::report::load_words::load_words;
 
 /// So many places of each variant under each load; the rest is in result.json.
 const MOST_SITES: usize = 8;
@@ -80,7 +80,7 @@ fn added_up<'a>(sites: impl Iterator<Item = &'a SiteTotal>) -> Vec<SiteTotal> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::jvm::Total;
+    use crate::model::record::jvm::Total;
 
     #[test]
     fn the_same_place_in_two_runs_is_one_row_and_the_longest_stands_first() {

@@ -1,11 +1,11 @@
 //! What ran: each variant with its JVM and the thread that really answered.
 
 use super::Table;
-use crate::record::{Record, ServerFacts};
+use crate::model::record::{Record, ServerFacts};
+use crate::model::result::ResultDocument;
 use crate::report::figures;
 use crate::report::html::method::ran;
 use crate::report::summary::distinct;
-use crate::result::ResultDocument;
 
 /// The variants that ran.
 #[must_use]
@@ -22,7 +22,7 @@ pub fn variants(document: &ResultDocument) -> Table {
             name.clone(),
             each(|server| server.product.clone()),
             each(|server| server.java.clone()),
-            each(|server| server.thread_seen.as_ref().map(|thread| kind(thread.is_virtual).to_owned())),
+            each(|server| server.thread_seen.as_ref().map(|thread| thread.kind().words().to_owned())),
             each(|server| server.thread_seen.as_ref().map(|thread| without_digits(&thread.name))),
             each(|server| server.pool_max_threads.map(|most| figures::count(most.into()))),
         ]
@@ -31,12 +31,6 @@ pub fn variants(document: &ResultDocument) -> Table {
         ["variant", "server", "Java", "thread that answered", "its name", "request threads at most"];
     let caption = "What ran, and the thread that really answered, as the server itself says it.";
     Table::new(caption, &columns, 5, rows.collect())
-}
-
-/// The kind of a thread in words.
-#[must_use]
-pub const fn kind(is_virtual: bool) -> &'static str {
-    if is_virtual { "virtual" } else { "platform" }
 }
 
 /// Ports and counters in a thread's name differ from run to run.

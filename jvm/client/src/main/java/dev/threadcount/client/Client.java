@@ -56,10 +56,9 @@ public record Client(URI url, Duration delay) {
         long started = System.nanoTime();
         try (var client = HttpClient.newHttpClient(); var threads = Executors.newVirtualThreadPerTaskExecutor()) {
             for (int i = 0; i < count; i++) {
-                threads.submit(() -> {
-                    queue.put(ask(client));
-                    Thread.sleep(delay);
-                    return null;
+                threads.execute(() -> {
+                    queue.add(ask(client));
+                    sleepAfterAnswer();
                 });
             }
             for (int i = 0; i < count; i++) {
@@ -75,13 +74,25 @@ public record Client(URI url, Duration delay) {
         return new Outcome(answers, failures, Duration.ofNanos(System.nanoTime() - started));
     }
 
-    private Answer ask(HttpClient client) throws InterruptedException {
+    /** Never throws: a thread that ends without an answer would let the caller wait for ever. */
+    private Answer ask(HttpClient client) {
         try {
             var response = client.send(HttpRequest.newBuilder(url).build(), HttpResponse.BodyHandlers.ofString());
             boolean good = response.statusCode() == 200;
             return new Answer(response.body().strip(), good ? null : "status " + response.statusCode());
-        } catch (IOException failed) {
+        } catch (InterruptedException stopped) {
+            Thread.currentThread().interrupt();
+            return new Answer(null, "interrupted");
+        } catch (IOException | RuntimeException | Error failed) {
             return new Answer(null, failed.getMessage() == null ? failed.getClass().getSimpleName() : failed.getMessage());
+        }
+    }
+
+    private void sleepAfterAnswer() {
+        try {
+            Thread.sleep(delay);
+        } catch (InterruptedException stopped) {
+            Thread.currentThread().interrupt();
         }
     }
 }

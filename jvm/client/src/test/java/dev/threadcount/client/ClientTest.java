@@ -2,6 +2,7 @@ package dev.threadcount.client;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.net.httpserver.HttpServer;
@@ -77,6 +78,17 @@ class ClientTest {
         assertEquals(0, outcome.answers());
         stop();
         assertEquals(2, new Client(url("/gone"), Duration.ZERO).send(2, body -> {}).failed());
+    }
+
+    @Test
+    void uncheckedExceptionsAreFailuresLikeAnyOther() {
+        // The JDK's client throws IllegalArgumentException for both: a scheme it does not know, a port there cannot be.
+        for (String refused : new String[] {"ftp://127.0.0.1/", "http://127.0.0.1:99999/"}) {
+            var client = new Client(URI.create(refused), Duration.ZERO);
+            var outcome = assertTimeoutPreemptively(Duration.ofSeconds(60), () -> client.send(3, body -> {}), refused);
+            assertEquals(3, outcome.failed(), refused);
+            assertEquals(0, outcome.answers(), refused);
+        }
     }
 
     @Test

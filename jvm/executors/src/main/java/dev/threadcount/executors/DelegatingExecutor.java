@@ -119,14 +119,19 @@ public abstract class DelegatingExecutor extends LifecycleMBeanBase implements E
         return running;
     }
 
+    /** Tomcat ends its executors through the lifecycle; {@link ExecutorService#close} needs this one. */
     @Override
     public final void shutdown() {
-        // Tomcat ends its executors through the lifecycle.
+        ExecutorService running = delegate;
+        if (running != null) {
+            running.shutdown();
+        }
     }
 
     @Override
     public final List<Runnable> shutdownNow() {
-        return List.of();
+        ExecutorService running = delegate;
+        return running == null ? List.of() : running.shutdownNow();
     }
 
     @Override
@@ -141,7 +146,8 @@ public abstract class DelegatingExecutor extends LifecycleMBeanBase implements E
 
     @Override
     public final boolean awaitTermination(long timeout, TimeUnit unit) throws InterruptedException {
-        return started().awaitTermination(timeout, unit);
+        ExecutorService running = delegate;
+        return running == null || running.awaitTermination(timeout, unit);
     }
 
     @Override

@@ -1,0 +1,292 @@
+//! `loads:` and the requests they send.
+
+use super::{name, request, sending, variant_list};
+use crate::model::experiment::capacity::SHORTEST_STEP_S;
+use crate::model::experiment::protocol::AT_MOST;
+use crate::model::experiment::{LoadKind, LoadSpec, Protocol, RequestSpec, Shape};
+use crate::parse;
+use crate::parse::fault::Fault;
+use crate::parse::fields::Fields;
+use crate::parse::yaml::{Kind, Node};
+use crate::workload::jmh::load_keys;
+use crate::workload::{capacity, external};
+use std::ops::Range;
+use std::path::Path;
+
+/// How long a step of a capacity load lasts, if nothing is written.
+const STEP_S: f64 = 5.0;
+
+/// The keys of a load but those of [`sending`].
+const KEYS: [&str; 20] = [
+    "clients",
+    "rate",
+    "ramp",
+    "steps",
+    "capacity",
+    "connections",
+    "requests",
+    "duration",
+    "name",
+    "runs",
+    "drop",
+    "variants",
+    "request",
+    "warmup",
+    "thread_dump",
+    "keep_alive",
+    "tool",
+    "iterations",
+    "warmups",
+    "forks",
+];
+
+/// What loads share.
+pub(super) struct Shared<'a> {
+    /// The requests at the top of the file.
+    pub requests: Option<&'a [RequestSpec]>,
+    /// The names of the variants.
+    pub variants: &'a [String],
+    /// Where files that are named in the file are looked for.
+    pub folder: &'a Path,
+}
+
+/// The loads.
+pub(super) fn read(fields: &Fields<'_>, shared: &Shared<'_>) -> Result<Vec<LoadSpec>, Fault> {
+    let rounds = rounds(fields, (AT_MOST, Protocol::adaptive(false)))?;
+    let node = fields.require("loads", "loads: [{clients: 400, duration: 30s}]")?;
+    let mut loads: Vec<LoadSpec> = Vec::new();
+    let example = "write `loads: [{clients: 400, duration: 30s}]`";
+    for item in node.items("loads").map_err(|fault| fault.help(example))? {
+        for (load, span) in swept(item, rounds, shared)? {
+            if loads.iter().any(|before| before.name == load.name) {
+                let message = format!("two loads are called `{}`", load.name);
+                return Err(Fault::new(span, message, "the second one")
+                    .help(format!("give it a name of its own: `name: {}-again`", load.name)));
+            }
+            loads.push(load);
+        }
+    }
+    if loads.is_empty() {
+        return Err(Fault::new(node.span.clone(), "there are no loads", "empty").help(example));
+    }
+    Ok(loads)
+}
+
+/// The loads of one entry, each with its place: one, or one for each item of a list of clients or rates.
+fn swept(
+    node: &Node,
+    rounds: (u32, Protocol),
+    shared: &Shared<'_>,
+) -> Result<Vec<(LoadSpec, Range<usize>)>, Fault> {
+    let fields = Fields::open(node, "a load", &[&KEYS[..], &sending::KEYS].concat())?;
+    let lists = ["clients", "rate"].map(|key| (key, fields.get(key)));
+    let list = lists.iter().find_map(|&(key, value)| match &value?.kind {
+        Kind::List(items) => Some((key, value?, items)),
+        _ => None,
+    });
+    let Some((swept_key, list_node, items)) = list else {
+        let kind = kind(&fields, fields.get("clients"), fields.get("rate"))?;
+        return Ok(vec![(load(&fields, kind, false, rounds, shared)?, node.span.clone())]);
+    };
+    if items.is_empty() {
+        return Err(Fault::new(
+            list_node.span.clone(),
+            format!("`{swept_key}` is an empty list"),
+            "no value",
+        )
+        .help(format!(
+            "write one value, or a list like `{}`",
+            if swept_key == "rate" { "[1000/s, 2000/s]" } else { "[100, 400, 1000]" }
+        )));
+    }
+    let other = |key: &str, item| if key == swept_key { Some(item) } else { fields.get(key) };
+    let each = items.iter().map(|item| {
+        let kind = kind(&fields, other("clients", item), other("rate", item))?;
+        Ok((load(&fields, kind, true, rounds, shared)?, item.span.clone()))
+    });
+    each.collect()
+}
+
+fn load(
+    fields: &Fields<'_>,
+    (kind, shape): (LoadKind, Option<Shape>),
+    is_swept: bool,
+    rounds: (u32, Protocol),
+    shared: &Shared<'_>,
+) -> Result<LoadSpec, Fault> {
+    let (requests, duration_s) = size(fields, kind, shape.as_ref())?;
+    let own = fields.read("request", |node| request::read(node, shared.folder))?;
+    let nothing = || matches!(kind, LoadKind::Benchmark(_)).then(|| vec![RequestSpec::nothing()]);
+    let asked = own.or_else(|| shared.requests.map(<[_]>::to_vec)).or_else(nothing).unwrap_or_default();
+    let Some((first, more)) = asked.split_first() else {
+        return Err(Fault::new(fields.span.clone(), "what does this load ask for?", "no `request`")
+            .help("write `request: /path` here, or once at the top of the file for all loads"));
+    };
+    let default_name = kind.default_name(shape.as_ref());
+    let written = fields.read("name", |node| name(node.text("name")?, &node.span, "load"))?;
+    let name = match written {
+        Some(name) if is_swept => format!("{name}-{default_name}"),
+        written => written.unwrap_or(default_name),
+    };
+    sending::check(fields, kind)?;
+    request::check_captures(fields, &asked)?;
+    let tool = fields.read("tool", |node| external::keys::read(node, kind, &asked))?;
+    let (runs, protocol) = self::rounds(fields, rounds)?;
+    let truth = |key: &str| fields.read(key, |node| node.truth(key));
+    let only_variants = fields.read("variants", |node| variant_list(node, shared.variants))?;
+    Ok(LoadSpec {
+        requests,
+        duration_s,
+        more_requests: more.to_vec(),
+        shape,
+        sending: sending::read(fields, shared.folder)?,
+        runs,
+        protocol,
+        only_variants: only_variants.unwrap_or_default(),
+        warmup_s: fields.read("warmup", |node| node.seconds("warmup"))?,
+        thread_dump: truth("thread_dump")?.unwrap_or_default(),
+        keep_alive: truth("keep_alive")?.unwrap_or(true),
+        tool,
+        ..LoadSpec::new(&name, kind, first.clone())
+    })
+}
+
+/// How much is measured: requests, seconds, or both. Of a capacity load the seconds of each step.
+fn size(
+    fields: &Fields<'_>,
+    kind: LoadKind,
+    shape: Option<&Shape>,
+) -> Result<(Option<u64>, Option<f64>), Fault> {
+    let requests = fields.read("requests", |node| node.positive("requests"))?;
+    let duration_s = fields.read("duration", |node| node.positive_seconds("duration"))?;
+    let at = |key: &str| fields.get(key).map_or_else(|| fields.span.clone(), |node| node.span.clone());
+    match (kind, requests, duration_s) {
+        (LoadKind::Capacity(_), Some(_), _) => Err(Fault::new(
+            at("requests"),
+            "the steps of a capacity load have a duration",
+            "not for this load",
+        )
+        .help("write `duration: 5s` for the length of each step, or leave it out")),
+        (LoadKind::Capacity(_), None, Some(step_s)) if step_s < SHORTEST_STEP_S => Err(Fault::new(
+            at("duration"),
+            "a step is too short to show whether the backlog grows",
+            "this step",
+        )
+        .help(format!("write at least `duration: {SHORTEST_STEP_S}s`"))),
+        (LoadKind::Capacity(_), None, step_s) => Ok((None, Some(step_s.unwrap_or(STEP_S)))),
+        (_, None, None) if shape.is_some() => Ok((None, shape.map(Shape::lasts_s))),
+        (_, None, None) => Err(Fault::new(
+            fields.span.clone(),
+            "how long is this load?",
+            "no `requests`, no `duration`",
+        )
+        .help("write `requests: 1_000_000`, `duration: 30s`, or both: then whichever comes first ends it")),
+        (_, requests, duration_s) => Ok((requests, duration_s)),
+    }
+}
+
+/// `runs` alone is the most there may be; with `drop` it is the protocol of a study, exactly so many.
+fn rounds(fields: &Fields<'_>, above: (u32, Protocol)) -> Result<(u32, Protocol), Fault> {
+    let runs = fields.read("runs", |node| node.positive_u32("runs"))?.unwrap_or(above.0);
+    let protocol = match fields.read("drop", |node| node.whole_u32("drop"))? {
+        Some(drop) => Protocol::Fixed { drop },
+        None => above.1,
+    };
+    match protocol {
+        Protocol::Fixed { drop } if drop >= runs => {
+            let span = fields.key_span("drop").or_else(|| fields.key_span("runs"));
+            let span = span.unwrap_or_else(|| fields.span.clone());
+            Err(Fault::new(span, format!("of {runs} runs {drop} are dropped"), "none is left").help(
+                "`drop` leaves out the first rounds of `runs`: write, for example, `runs: 7` and `drop: 2`",
+            ))
+        }
+        _ => Ok((runs, protocol)),
+    }
+}
+
+/// What a load is, and how its rate develops where it does.
+fn kind(
+    fields: &Fields<'_>,
+    clients: Option<&Node>,
+    rate: Option<&Node>,
+) -> Result<(LoadKind, Option<Shape>), Fault> {
+    if let Some(benchmark) = load_keys::kind(fields)? {
+        return Ok((benchmark, None));
+    }
+    only_one(fields)?;
+    let clients = clients.map(|node| node.positive_u32("clients")).transpose()?;
+    let connections = fields.read("connections", |node| node.positive_u32("connections"))?;
+    let rate = rate.map(|node| node.rate("rate")).transpose()?;
+    let ramp = fields.read("ramp", |node| node.parsed("ramp", "a ramp", parse::ramp))?;
+    let steps =
+        fields.read("steps", |node| node.parsed_list("steps", "rates with their times", parse::steps))?;
+    let open = |rate_per_s, highest| LoadKind::Open {
+        rate_per_s,
+        clients: connections.unwrap_or_else(|| LoadKind::connections_for(highest)),
+    };
+    if let Some(capacity) = fields.read("capacity", |node| capacity::keys::read(node, connections))? {
+        return Ok((LoadKind::Capacity(capacity), None));
+    }
+    if let Some(shape) = ramp.or(steps) {
+        return Ok((open(shape.mean_per_s(), shape.highest_per_s()), Some(shape)));
+    }
+    if let Some(rate_per_s) = rate {
+        return Ok((open(rate_per_s, rate_per_s), None));
+    }
+    let Some(clients) = clients else {
+        let label = "no `clients`, no `rate`, no `capacity`";
+        return Err(Fault::new(fields.span.clone(), "how much does this load send?", label).help(
+            "write `clients: 400` (each sends as soon as it has its answer), `rate: 5000/s`, or \
+             `capacity: {p99: 200ms}` (the highest rate that holds it)",
+        ));
+    };
+    match fields.key_span("connections") {
+        Some(span) if connections.is_some() => {
+            Err(Fault::new(span, "each client has one connection", "says it a second time")
+                .help("leave `connections` out; it limits a load with a `rate`"))
+        }
+        _ => Ok((LoadKind::Closed { clients }, None)),
+    }
+}
+
+/// A load is closed, open in one way, or a search.
+fn only_one(fields: &Fields<'_>) -> Result<(), Fault> {
+    let written = |key: &&str| fields.get(key).is_some();
+    let found: Vec<&str> =
+        ["capacity", "clients", "rate", "ramp", "steps"].into_iter().filter(written).collect();
+    let &[first, second, ..] = found.as_slice() else { return Ok(()) };
+    let span = fields.key_span(second).unwrap_or_else(|| fields.span.clone());
+    if first == "capacity" {
+        let message = format!("a capacity load finds its rate, it has no `{second}`");
+        return Err(Fault::new(span, message, "not beside `capacity`")
+            .help("bound the search with `capacity: {p99: 200ms, from: 500/s, to: 20k/s}`"));
+    }
+    let article = if first == "clients" { "" } else { "a " };
+    let message = format!("a load has {article}{first} or a {second}, not both");
+    let clients = fields.get("clients").and_then(|node| node.text("clients").ok()).unwrap_or("400");
+    Err(Fault::new(span, message, "the second one").help(format!(
+        "clients wait for their answers, a rate does not; to limit the connections of a rate write `connections: \
+         {clients}`; for both write two loads"
+    )))
+}
+
+impl LoadKind {
+    /// Connections of an open load where none are written, on the command line and in a file: enough for responses
+    /// that take two seconds, from 64 to 4,000. More than that exceeds what servers accept by default (Tomcat: 8,192
+    /// for all of its clients) and the descriptors of many machines.
+    #[must_use]
+    pub fn connections_for(rate_per_s: f64) -> u32 {
+        (rate_per_s * 2.0).clamp(64.0, 4_000.0).ceil() as u32
+    }
+
+    /// `c400`, `r5000`, `ramp100-5000`, `capacity`, `jmh`.
+    #[must_use]
+    pub fn default_name(&self, shape: Option<&Shape>) -> String {
+        match self {
+            Self::Closed { clients } => format!("c{clients}"),
+            Self::Open { rate_per_s, .. } => shape.map_or_else(|| format!("r{rate_per_s}"), Shape::name),
+            Self::Capacity(_) => "capacity".to_owned(),
+            Self::Benchmark(_) => "jmh".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! Each variant gets a load of its own kind.
+
+use crate::model::experiment::{Experiment, LoadKind, Variant};
+use crate::parse::fault::Fault;
+use std::ops::Range;
+
+/// A benchmark under a load for servers, or a server under a load for benchmarks, is a mistake. `span` is where the
+/// loads stand.
+pub(super) fn check(experiment: &Experiment, span: &Range<usize>) -> Result<(), Fault> {
+    for load in &experiment.loads {
+        let of_benchmark = matches!(load.kind, LoadKind::Benchmark(_));
+        let mut under = experiment.variants.iter().filter(|variant| load.includes(&variant.name));
+        let is_benchmark = |variant: &Variant| variant.server().is_none();
+        let Some(other) = under.find(|variant| is_benchmark(variant) != of_benchmark) else { continue };
+        let (is, takes, write) = if of_benchmark {
+            ("a server", "for benchmarks", "write `loads: [{clients: 400, duration: 30s}]`")
+        } else {
+            ("a benchmark", "for servers", "write `loads: [{iterations: 3, duration: 10s}]`")
+        };
+        let message = format!("`{}` is {is}, and the load `{}` is {takes}", other.name, load.name);
+        return Err(Fault::new(span.clone(), message, "these loads").help(write));
+    }
+    Ok(())
+}

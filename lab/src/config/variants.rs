@@ -1,0 +1,166 @@
+//! `variants:` with what they inherit from the top of the file: server, backend, jdk, jvm, env.
+
+use super::name;
+use super::server::{self, ServerParts};
+use crate::model::experiment::{Backend, ProbeLevel, RequestSpec, Subject, ThreadKind, Variant};
+use crate::parse::fault::Fault;
+use crate::parse::fields::Fields;
+use crate::parse::yaml::{Kind, Node};
+use crate::server::keys::Owner;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+const KEYS: [&str; 11] =
+    ["threads", "server", "args", "command", "backend", "jdk", "jvm", "env", "answers_on", "probe", "note"];
+
+/// What stands for the backend's base URL.
+const BACKEND: &str = "{backend}";
+
+/// What all variants share, or one of them says.
+#[derive(Clone, Debug, Default)]
+struct Base<'a> {
+    server: ServerParts,
+    backend: Option<Backend>,
+    jdk: Option<u16>,
+    jvm: Vec<String>,
+    env: BTreeMap<String, String>,
+    request: Option<&'a RequestSpec>,
+}
+
+/// The variants and their names.
+pub(super) fn read(
+    fields: &Fields<'_>,
+    request: Option<&RequestSpec>,
+) -> Result<(Vec<Variant>, Vec<String>), Fault> {
+    let jdk = fields.read("jdk", self::jdk)?;
+    let base = Base {
+        server: fields.read("server", server::server)?.unwrap_or_default(),
+        backend: fields.read("backend", |node| backend(node, jdk))?,
+        jdk,
+        jvm: fields.read("jvm", jvm)?.unwrap_or_default(),
+        env: fields.read("env", env)?.unwrap_or_default(),
+        request,
+    };
+    let example = "variants: {platform: {threads: platform}, virtual: {threads: virtual}}";
+    let node = fields.require("variants", example)?;
+    let Kind::Map(entries) = &node.kind else {
+        let message = format!("`variants` is a map from name to settings, and this is {}", node.noun());
+        return Err(
+            Fault::new(node.span.clone(), message, "expected `name: {...}`").help(format!("write {example}"))
+        );
+    };
+    if entries.is_empty() {
+        return Err(
+            Fault::new(node.span.clone(), "there are no variants", "empty").help(format!("write {example}"))
+        );
+    }
+    let mut variants = Vec::new();
+    for (key, node) in entries {
+        let name = name(&key.name, &key.span, "variant")?;
+        variants.push(variant(name, &key.span, node, &base)?);
+    }
+    let names = variants.iter().map(|variant| variant.name.clone()).collect();
+    Ok((variants, names))
+}
+
+fn variant(name: String, span: &Range<usize>, node: &Node, base: &Base<'_>) -> Result<Variant, Fault> {
+    let fields = Fields::open(node, "a variant", &KEYS)?;
+    let text = |key: &str| fields.read(key, |node| node.text(key).map(str::to_owned));
+    let mut parts = base.server.clone().with(fields.read("server", server::server)?.unwrap_or_default());
+    if let Some(command) = text("command")? {
+        parts = parts.with(ServerParts::of_command(command));
+    }
+    if let Some(args) = fields.get("args") {
+        parts = parts.with(ServerParts::of_args(args)?);
+    }
+    let mut env_all = base.env.clone();
+    env_all.extend(fields.read("env", env)?.unwrap_or_default());
+    let mut jvm_all = base.jvm.clone();
+    jvm_all.extend(fields.read("jvm", jvm)?.unwrap_or_default());
+    let env_texts = env_all.values().map(String::as_str).collect();
+    let owner = Owner { name: &name, span, fields: &fields, env: env_texts, request: base.request };
+    let subject = parts.complete(&owner)?;
+    let text_of_server = match &subject {
+        Subject::Server(server) => server.text(),
+        Subject::Benchmark { .. } => "",
+    };
+    let backend = fields.read("backend", |node| backend(node, base.jdk))?.or_else(|| base.backend.clone());
+    if backend.is_none()
+        && (text_of_server.contains(BACKEND) || owner.env.iter().any(|it| it.contains(BACKEND)))
+    {
+        let message = format!("`{name}` asks a backend at `{BACKEND}`, and there is none");
+        return Err(Fault::new(span.clone(), message, "no `backend`")
+            .help("write `backend: {jar: NAME, args: \"--port={port}\"}` here or at the top of the file"));
+    }
+    Ok(Variant {
+        note: text("note")?,
+        jdk: fields.read("jdk", jdk)?.or(base.jdk),
+        jvm: jvm_all,
+        env: env_all,
+        backend,
+        answers_on: fields.read("answers_on", thread_kind)?,
+        probe: fields.read("probe", probe)?,
+        ..Variant::new(&name, subject)
+    })
+}
+
+/// The server behind the server. It is asked on no path that the loads know.
+fn backend(node: &Node, jdk: Option<u16>) -> Result<Backend, Fault> {
+    let keys: Vec<&str> = server::keys().into_iter().chain(["jdk", "jvm"]).collect();
+    let fields = Fields::open(node, "the backend", &keys)?;
+    let owner =
+        Owner { name: "backend", span: &fields.span, fields: &fields, env: Vec::new(), request: None };
+    Ok(Backend {
+        server: server::parts(&fields)?.complete_server(&owner)?,
+        jdk: fields.read("jdk", self::jdk)?.or(jdk),
+        jvm: fields.read("jvm", jvm)?.unwrap_or_default(),
+    })
+}
+
+fn jdk(node: &Node) -> Result<u16, Fault> {
+    let text = node.text("jdk")?;
+    text.parse().ok().filter(|&version| version > 0).ok_or_else(|| {
+        node.bad("jdk", "a Java feature version")
+            .help("write one number, like 21 or 25; --jdk 21,25 runs both")
+    })
+}
+
+fn thread_kind(node: &Node) -> Result<ThreadKind, Fault> {
+    match node.text("answers_on")? {
+        "platform" => Ok(ThreadKind::Platform),
+        "virtual" => Ok(ThreadKind::Virtual),
+        _ => Err(node.bad("answers_on", "a kind of thread").help(
+            "write platform or virtual: what GET /thread-info?format=json of this server has to say of its thread",
+        )),
+    }
+}
+
+fn probe(node: &Node) -> Result<ProbeLevel, Fault> {
+    match node.text("probe")? {
+        "off" => Ok(ProbeLevel::Off),
+        "light" => Ok(ProbeLevel::Light),
+        "full" => Ok(ProbeLevel::Full),
+        _ => Err(node
+            .bad("probe", "a level of the probe")
+            .help("write off, light or full; left out, the command line decides (--probe)")),
+    }
+}
+
+fn jvm(node: &Node) -> Result<Vec<String>, Fault> {
+    match &node.kind {
+        Kind::Scalar(flags) => Ok(flags.split_whitespace().map(str::to_owned).collect()),
+        _ => node.texts("jvm"),
+    }
+}
+
+fn env(node: &Node) -> Result<BTreeMap<String, String>, Fault> {
+    let Kind::Map(entries) = &node.kind else {
+        let message = format!("`env` is a map from name to text, and this is {}", node.noun());
+        return Err(Fault::new(node.span.clone(), message, "expected `NAME: value`"));
+    };
+    let texts = entries.iter().map(|(key, node)| match &node.kind {
+        Kind::Null => Ok((key.name.clone(), String::new())),
+        _ => node.text(&key.name).map(|text| (key.name.clone(), text.to_owned())),
+    });
+    texts.collect()
+}

@@ -1,0 +1,76 @@
+//! Every client waits for the server, and the server for nothing: more clients would get more.
+
+use super::figure::{ms, whole};
+use super::scene::FULL_MACHINE;
+use super::{Rule, Scene, evidence};
+use crate::model::result::Finding;
+
+/// A median this much above the fastest response leaves no room for a queue.
+const NEARLY_THE_FASTEST: f64 = 1.15;
+/// How near clients / response time has to come to the rate: then the clients did nothing but wait.
+const SAME_RATE: f64 = 0.05;
+
+pub(super) struct ClientCeiling;
+
+impl Rule for ClientCeiling {
+    fn name(&self) -> &'static str {
+        "client-ceiling"
+    }
+
+    fn look(&self, scene: &Scene<'_>) -> Option<Finding> {
+        let clients = scene.clients();
+        if !scene.is_closed() {
+            return None;
+        }
+        let (facts, confidence) = scene.mostly(|facts| {
+            let waiting_only = clients * 1_000.0 / facts.mean_ms;
+            facts.p50_ms <= NEARLY_THE_FASTEST * facts.fastest_ms
+                && facts.machine_share() < FULL_MACHINE
+                && (facts.rate_per_s / waiting_only - 1.0).abs() <= SAME_RATE
+        })?;
+        let sentence = format!(
+            "every client is waiting for the server: {} / {} = {}/s; send more and it will probably do more",
+            whole(clients),
+            ms(facts.mean_ms),
+            whole(clients * 1_000.0 / facts.mean_ms)
+        );
+        let mut seen = vec![
+            evidence("clients", clients, "clients"),
+            evidence("mean response time", facts.mean_ms, "ms"),
+            evidence("median response time", facts.p50_ms, "ms"),
+            evidence("fastest response", facts.fastest_ms, "ms"),
+            evidence("rate seen", facts.rate_per_s, "requests/s"),
+        ];
+        seen.extend(facts.cpu_evidence());
+        let advice = "its limit was not reached: use more clients, or a rate, to find it";
+        let finding = scene.finding(self.name(), sentence, seen, confidence);
+        Some(finding.advising(advice))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scene::stage::{look, run};
+    use super::*;
+
+    #[test]
+    fn clients_that_only_wait_are_the_limit() {
+        let finding = look(&ClientCeiling, "clients: 400", run(7846.0, 50.1, 50.9, 1.2)).expect("a finding");
+        let expected = "every client is waiting for the server: 400 / 50.9 ms = 7,859/s; send more \
+            and it will probably do more";
+        assert_eq!(finding.sentence, expected);
+    }
+
+    #[test]
+    fn look_alikes_are_left_alone() {
+        let silent = [
+            ("a queue in the server", "clients: 400", run(3961.0, 50.2, 100.6, 0.9)),
+            ("a full CPU", "clients: 400", run(7846.0, 50.1, 50.9, 1.9)),
+            ("an open load", "rate: 7846/s", run(7846.0, 50.1, 50.9, 1.2)),
+            ("clients that do something else", "clients: 400", run(5000.0, 50.1, 50.9, 1.2)),
+        ];
+        for (what, load, record) in silent {
+            assert_eq!(look(&ClientCeiling, load, record), None, "{what}");
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Is it the kind of thread that helps, or only how many there are? Virtual threads against a platform pool as large as
+//! the load has clients, alike in everything else.
+
+use super::figure::whole;
+use super::{Scene, confidence, evidence};
+use crate::model::experiment::{Experiment, LoadSpec, PoolSize, Server, Subject, Threads, Variant};
+use crate::model::record::Record;
+use crate::model::result::Finding;
+use crate::stats::metric::Metric;
+use crate::stats::ratio::{Estimate, ratio_of_looks};
+use crate::stats::runs::{figures, is_healthy, mean};
+
+/// Rates whose interval lies within this factor of each other do the same for a person who chooses between them.
+const THE_SAME: f64 = 1.05;
+
+/// What the comparison shows for one load; `None`: there is no such pair, or the runs do not tell.
+pub(super) fn look(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Option<Finding> {
+    let (sized, virtual_one) = pair(experiment, load)?;
+    let (sized, virtual_one) = (Scene::of(sized, load, records), Scene::of(virtual_one, load, records));
+    if sized.runs.iter().chain(&virtual_one.runs).any(|run| !is_healthy(run)) {
+        return None;
+    }
+    let of = |scene: &Scene<'_>, metric: Metric| figures(&scene.runs, metric);
+    let looks = load.looks().len();
+    let ratio = |metric| ratio_of_looks(&of(&sized, metric), &of(&virtual_one, metric), 0.0, looks);
+    let rates = ratio(Metric::Rate)?;
+    let threads = mean(&of(&sized, Metric::OsThreads))?;
+    let cpu = ratio(Metric::CpuPerRequest);
+    let clients = whole(sized.clients());
+    let sentence = format!(
+        "a platform pool of {clients} threads {}, with {} OS threads{}",
+        said(&rates)?,
+        whole(threads),
+        cpu.map_or(String::new(), |cpu| format!(" and {:.2}x the CPU per request", cpu.ratio))
+    );
+    let mut seen = vec![
+        evidence("rate of the pool by that of virtual threads", rates.ratio, ""),
+        evidence("OS threads of the pool", threads, "threads"),
+    ];
+    seen.extend(
+        mean(&of(&virtual_one, Metric::OsThreads))
+            .map(|threads| evidence("OS threads otherwise", threads, "threads")),
+    );
+    seen.extend(
+        cpu.map(|cpu| evidence("CPU per request of the pool by that of virtual threads", cpu.ratio, "")),
+    );
+    let runs = sized.runs.len().min(virtual_one.runs.len());
+    Some(virtual_one.finding("kind-or-size", sentence, seen, confidence(runs, runs)))
+}
+
+/// The first virtual variant and a platform pool of as many threads as clients that differs in nothing else.
+fn pair<'a>(experiment: &'a Experiment, load: &LoadSpec) -> Option<(&'a Variant, &'a Variant)> {
+    let run = || experiment.variants.iter().filter(|variant| load.includes(&variant.name));
+    let is = |variant: &&Variant, wanted: &Threads| {
+        variant.server().and_then(Server::threads).is_some_and(|threads| threads == wanted)
+    };
+    let virtual_one = run().find(|variant| is(variant, &Threads::Virtual))?;
+    let sized = run().find(|variant| {
+        is(variant, &Threads::Platform(PoolSize::Clients))
+            && with_virtual_threads(variant) == with_virtual_threads(virtual_one)
+    })?;
+    Some((sized, virtual_one))
+}
+
+/// The variant without its name and note, on virtual threads: what has to be alike.
+fn with_virtual_threads(variant: &Variant) -> Variant {
+    let mut alike = Variant { name: String::new(), note: None, ..variant.clone() };
+    if let Subject::Server(server) = alike.subject {
+        alike.subject = server.on_threads(Threads::Virtual).into();
+    }
+    alike
+}
+
+fn said(rates: &Estimate) -> Option<String> {
+    let interval = rates.interval?;
+    let (low, high) = (interval.low, interval.high);
+    let shown = format!("[{low:.2} .. {high:.2}]");
+    match () {
+        () if low >= 1.0 / THE_SAME && high <= THE_SAME => Some(format!("does the same {shown}")),
+        () if high < 1.0 || low > 1.0 => Some(format!("does {:.2}x as much {shown}", rates.ratio)),
+        () => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::parse;
+    use crate::stats::sample::{run, with_cost};
+
+    const VARIANTS: &str = "platform: {}, sized: {threads: {platform: clients}}, virtual: {threads: virtual}";
+
+    fn found(variants: &str, sized_rates: [f64; 3]) -> Option<Finding> {
+        found_under("", variants, sized_rates)
+    }
+
+    fn found_under(protocol: &str, variants: &str, sized_rates: [f64; 3]) -> Option<Finding> {
+        let text = format!(
+            "question: q\nserver: {{tomcat: 11.0}}\nrequest: /\nvariants: {{{variants}}}\nloads: \
+                [{{clients: 400, duration: 1s{protocol}}}]\n"
+        );
+        let experiment = parse("x", "x.yaml", &text, false).expect("an experiment");
+        let mut records: Vec<Record> =
+            [7_840.0, 7_850.0, 7_846.0].map(|rate| run("virtual", "c400", rate, 51.0)).to_vec();
+        records.extend(sized_rates.map(|rate| {
+            with_cost(run("sized", "c400", rate, 51.0), |cost| {
+                cost.os_threads_peak = 423;
+                cost.cpu_us_per_request = Some(130.0);
+            })
+        }));
+        look(&experiment, &experiment.loads[0], &records)
+    }
+
+    #[test]
+    fn a_pool_as_large_as_the_clients_that_does_the_same_is_named() {
+        let finding = found(VARIANTS, [7_800.0, 7_850.0, 7_820.0]).expect("a finding");
+        let expected = "a platform pool of 400 threads does the same [0.98 .. 1.01], with 423 OS \
+            threads and 1.30x the CPU per request";
+        assert_eq!((finding.sentence.as_str(), finding.variant.as_deref()), (expected, Some("virtual")));
+    }
+
+    #[test]
+    fn a_session_that_may_stop_after_each_look_has_wider_intervals_than_one_of_a_fixed_length() {
+        let rates = [7_800.0, 7_850.0, 7_820.0];
+        let said = |protocol| found_under(protocol, VARIANTS, rates).expect("a finding").sentence;
+        assert!(said(", runs: 3, drop: 0").contains("[0.99 .. 1.00]"), "{}", said(", runs: 3, drop: 0"));
+        assert!(said(", runs: 10").contains("[0.98 .. 1.01]"), "{}", said(", runs: 10"));
+    }
+
+    #[test]
+    fn a_pool_that_does_less_is_named_with_how_much() {
+        let finding = found(VARIANTS, [6_000.0, 6_050.0, 6_020.0]).expect("a finding");
+        assert!(finding.sentence.contains("does 0.77x as much [0.7"), "{}", finding.sentence);
+    }
+
+    #[test]
+    fn look_alikes_are_left_alone() {
+        assert_eq!(found(VARIANTS, [6_000.0, 9_000.0, 7_800.0]), None, "runs that do not tell");
+        let default_pool = "sized: {}, virtual: {threads: virtual}";
+        assert_eq!(found(default_pool, [7_800.0, 7_850.0, 7_820.0]), None, "a pool of another size");
+        let other_jdk =
+            "sized: {threads: {platform: clients}, jdk: 21}, virtual: {threads: virtual, jdk: 25}";
+        assert_eq!(found(other_jdk, [7_800.0, 7_850.0, 7_820.0]), None, "another JDK too");
+    }
+}

@@ -1,0 +1,193 @@
+//! Memory that grew all through the window, as with a leak.
+//!
+//! The test: the window is cut into five parts, and the lowest value of each part must be above that of the part before;
+//! in all by a tenth and by 16 MB or more. A sawtooth of allocations and collections does not pass it, and five figures
+//! without a trend are in rising order once in 120 times. Of the heap only collections of the whole of it count: a young one
+//! leaves what has died in the old part, and that grows in every server until it is collected.
+
+use super::figure::mb;
+use super::scene::mean_of;
+use super::{Rule, Scene, evidence};
+use crate::model::record::Record;
+use crate::model::record::jvm::JvmReadings;
+use crate::model::result::Finding;
+
+const PARTS: usize = 5;
+const GROWN_BY: f64 = 0.1;
+const GROWN_BY_BYTES: f64 = 16e6;
+/// Seconds: in a shorter window everything is still being filled.
+const SHORTEST_WINDOW_S: f64 = 5.0;
+
+pub(super) struct MemoryGrowth;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum What {
+    HeapAfterCollections,
+    ResidentSet,
+}
+
+/// One run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Seen {
+    what: What,
+    from_bytes: f64,
+    to_bytes: f64,
+    seconds: f64,
+}
+
+impl Seen {
+    fn of(record: &Record) -> Option<Self> {
+        let seconds = record.measured.as_ref()?.elapsed_s;
+        if seconds < SHORTEST_WINDOW_S {
+            return None;
+        }
+        let jvm = record.jvm.as_ref();
+        let heap = jvm.map(|jvm| {
+            let whole = jvm.heap_after_gc.iter().filter(|it| it.whole);
+            whole.map(|it| (it.t_s, it.used_bytes as f64)).collect()
+        });
+        let heap = heap.and_then(|it: Vec<_>| grown(What::HeapAfterCollections, &it, seconds));
+        heap.or_else(|| {
+            let resident: Vec<_> =
+                record.process_series.iter().map(|it| (it.t_s, it.rss_bytes as f64)).collect();
+            grown(What::ResidentSet, &resident, seconds)
+                .filter(|seen| jvm.is_none_or(|jvm| seen.exceeds_heap(jvm)))
+        })
+    }
+
+    /// A heap that is used for the first time becomes resident, which is no leak: so much can be that.
+    fn exceeds_heap(self, jvm: &JvmReadings) -> bool {
+        let committed = jvm.samples.iter().map(|it| it.heap_committed_bytes).max().unwrap_or_default();
+        let used = jvm.samples.iter().map(|it| it.heap_used_bytes).min().unwrap_or_default();
+        self.to_bytes - self.from_bytes > committed.saturating_sub(used) as f64
+    }
+}
+
+/// `None`: it did not grow, by the test above.
+fn grown(what: What, series: &[(f64, f64)], seconds: f64) -> Option<Seen> {
+    let lows: Vec<f64> = (0..PARTS).map(|part| lowest(series, part, seconds)).collect::<Option<_>>()?;
+    let (from_bytes, to_bytes) = (lows[0], lows[PARTS - 1]);
+    let by = to_bytes - from_bytes;
+    let rises = lows.windows(2).all(|pair| pair[0] < pair[1]);
+    (rises && by >= GROWN_BY * from_bytes && by >= GROWN_BY_BYTES).then_some(Seen {
+        what,
+        from_bytes,
+        to_bytes,
+        seconds,
+    })
+}
+
+/// The lowest value in a part of the window; `None`: it has none.
+fn lowest(series: &[(f64, f64)], part: usize, seconds: f64) -> Option<f64> {
+    let of_part = |t_s: f64| ((t_s / seconds * PARTS as f64) as usize).min(PARTS - 1) == part && t_s >= 0.0;
+    series.iter().filter(|(t_s, _)| of_part(*t_s)).map(|(_, bytes)| *bytes).reduce(f64::min)
+}
+
+impl Rule for MemoryGrowth {
+    fn name(&self) -> &'static str {
+        "memory-growth"
+    }
+
+    fn look(&self, scene: &Scene<'_>) -> Option<Finding> {
+        let (runs, confidence) = scene.in_most(Seen::of)?;
+        let what = runs.first()?.what;
+        let mean = |of: fn(&Seen) -> f64| mean_of(runs.iter().filter(|it| it.what == what).map(of));
+        let (from, to) = (mean(|it| it.from_bytes)?, mean(|it| it.to_bytes)?);
+        let seconds = mean(|it| it.seconds)?;
+        let (name, advice) = match what {
+            What::HeapAfterCollections => (
+                "what the collector leaves in the heap",
+                "measure longer: a cache levels off; if it does not, compare two class histograms (jcmd PID \
+                 GC.class_histogram) to see what is kept",
+            ),
+            What::ResidentSet => (
+                "the resident memory",
+                "measure longer to see whether it levels off; in a JVM look at jcmd PID VM.native_memory, because the heap \
+                 does not explain it",
+            ),
+        };
+        let sentence = format!(
+            "{name} grew all through the window: from {} to {} within {seconds:.0} s, {:.1} MB/s",
+            mb(from),
+            mb(to),
+            (to - from) / 1e6 / seconds
+        );
+        let seen = vec![
+            evidence(&format!("{name}, lowest in the first fifth"), from / 1e6, "MB"),
+            evidence(&format!("{name}, lowest in the last fifth"), to / 1e6, "MB"),
+            evidence("window", seconds, "s"),
+        ];
+        let finding = scene.finding(self.name(), sentence, seen, confidence);
+        Some(finding.advising(advice))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scene::stage::{look, run};
+    use super::*;
+    use crate::model::record::ProcessSample;
+    use crate::model::record::jvm::{HeapAfterGc, JvmSample};
+
+    fn heap(bytes_at: fn(u32) -> u64) -> Record {
+        let after =
+            |step: u32| HeapAfterGc { t_s: f64::from(step) * 0.5, used_bytes: bytes_at(step), whole: true };
+        let jvm = JvmReadings { heap_after_gc: (0..20).map(after).collect(), ..JvmReadings::default() };
+        Record { jvm: Some(jvm), ..run(100.0, 5.0, 50.0, 0.2) }
+    }
+
+    fn resident(grows_by: u64, jvm: Option<JvmReadings>) -> Record {
+        let at = |step: u64| ProcessSample {
+            t_s: step as f64 * 0.25,
+            rss_bytes: 200_000_000 + step * grows_by / 40,
+            ..ProcessSample::default()
+        };
+        Record { process_series: (0..40).map(at).collect(), jvm, ..run(100.0, 5.0, 50.0, 0.2) }
+    }
+
+    fn with_heap(used: u64, committed: u64) -> Option<JvmReadings> {
+        let sample =
+            JvmSample { heap_used_bytes: used, heap_committed_bytes: committed, ..JvmSample::default() };
+        Some(JvmReadings { samples: vec![sample; 5], ..JvmReadings::default() })
+    }
+
+    #[test]
+    fn a_heap_that_keeps_more_after_each_collection_is_named_with_its_pace() {
+        let finding =
+            look(&MemoryGrowth, "clients: 9", heap(|step| 50_000_000 + u64::from(step) * 5_000_000));
+        let expected = "what the collector leaves in the heap grew all through the window: from 50 MB to 130 MB within 10 s, 8.0 MB/s";
+        assert_eq!(finding.expect("a finding").sentence, expected);
+    }
+
+    #[test]
+    fn resident_memory_counts_without_a_heap_and_beyond_it() {
+        let named = |record| {
+            look(&MemoryGrowth, "clients: 9", record).is_some_and(|it| it.sentence.contains("resident"))
+        };
+        assert!(named(resident(100_000_000, None)), "no JVM");
+        assert!(named(resident(100_000_000, with_heap(40_000_000, 64_000_000))), "a small heap");
+    }
+
+    #[test]
+    fn look_alikes_are_left_alone() {
+        let mut short = heap(|step| 50_000_000 + u64::from(step) * 5_000_000);
+        if let Some(load) = &mut short.measured {
+            load.elapsed_s = 4.0;
+        }
+        let mut young = heap(|step| 50_000_000 + u64::from(step) * 5_000_000);
+        if let Some(jvm) = &mut young.jvm {
+            jvm.heap_after_gc.iter_mut().for_each(|it| it.whole = false);
+        }
+        let silent = [
+            ("young collections only", young),
+            ("a sawtooth", heap(|step| 50_000_000 + u64::from(step % 7) * 9_000_000)),
+            ("a heap that levels off", heap(|step| 50_000_000 + u64::from(step.min(8)) * 9_000_000)),
+            ("a few MB", heap(|step| 50_000_000 + u64::from(step) * 400_000)),
+            ("a short window", short),
+            ("a heap that becomes resident", resident(100_000_000, with_heap(40_000_000, 512_000_000))),
+        ];
+        for (what, record) in silent {
+            assert_eq!(look(&MemoryGrowth, "clients: 9", record), None, "{what}");
+        }
+    }
+}

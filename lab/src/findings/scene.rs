@@ -1,0 +1,265 @@
+//! What a rule looks at: one variant under one load.
+
+use super::{confidence, evidence};
+use crate::model::experiment::{LoadKind, LoadSpec, Variant};
+use crate::model::record::jvm::Pool;
+use crate::model::record::{Cost, Record};
+use crate::model::result::{Evidence, Finding};
+use crate::stats::runs::complete;
+
+/// A machine with more than this in use is full: from here on the scheduler has work waiting most of the time.
+pub(super) const FULL_MACHINE: f64 = 0.85;
+
+/// One variant under one load, with its complete runs.
+#[derive(Debug)]
+pub struct Scene<'a> {
+    /// The variant.
+    pub variant: &'a Variant,
+    /// The load.
+    pub load: &'a LoadSpec,
+    /// The complete runs.
+    pub runs: Vec<&'a Record>,
+}
+
+/// The figures of one run that rules speak of, or their means over runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Facts {
+    /// Answers per second.
+    pub rate_per_s: f64,
+    /// The fastest response: what the service takes when nothing is in its way.
+    pub fastest_ms: f64,
+    /// The median response time.
+    pub p50_ms: f64,
+    /// The mean response time.
+    pub mean_ms: f64,
+    /// The most request threads the pool may have.
+    pub pool: Option<f64>,
+    /// The share of the pool's own readings in which all its threads were busy; `None`: it does not tell.
+    pub pool_full: Option<f64>,
+    /// Most OS threads of the server.
+    pub os_threads: f64,
+    /// Cores of the machine.
+    pub cores: f64,
+    /// Cores in use on the machine, by everything.
+    pub machine_cpu_cores: f64,
+    /// Cores the server used.
+    pub server_cpu_cores: f64,
+    /// Of those, in the kernel.
+    pub kernel_cpu_cores: f64,
+    /// Of those, for garbage collection; `None`: no JVM.
+    pub gc_cpu_cores: Option<f64>,
+    /// Of those, for compilation; `None`: no JVM.
+    pub jit_cpu_cores: Option<f64>,
+    /// Cores the load generator used.
+    pub generator_cpu_cores: f64,
+}
+
+impl Facts {
+    /// Of one run; `None`: it was not measured.
+    #[must_use]
+    pub fn of(record: &Record) -> Option<Self> {
+        let load = record.measured.as_ref()?;
+        let times = load.response_time_ms?;
+        let cost: Cost = record.cost?;
+        let pool = record.jvm.as_ref().and_then(|jvm| jvm.pools.iter().find(|pool| is_request_pool(pool)));
+        let configured = record.server.pool_max_threads.map(f64::from);
+        Some(Self {
+            rate_per_s: load.rate_per_s.completed,
+            fastest_ms: times.min,
+            p50_ms: times.p50,
+            mean_ms: times.mean,
+            pool: configured.or_else(|| pool.and_then(|pool| pool.max).map(f64::from)),
+            pool_full: pool.and_then(full_share),
+            os_threads: f64::from(cost.os_threads_peak),
+            cores: f64::from(cost.machine_cores),
+            machine_cpu_cores: cost.machine_cpu_cores,
+            server_cpu_cores: cost.cpu_cores,
+            kernel_cpu_cores: cost.kernel_cpu_cores,
+            gc_cpu_cores: cost.gc_cpu_cores,
+            jit_cpu_cores: cost.jit_cpu_cores,
+            generator_cpu_cores: load.generator.cpu_cores,
+        })
+    }
+
+    /// How much of the machine's CPU is in use, 0 to 1; 1 where the machine is not known, so that no rule takes an
+    /// unknown machine for an idle one.
+    #[must_use]
+    pub fn machine_share(&self) -> f64 {
+        if self.cores > 0.0 { self.machine_cpu_cores / self.cores } else { 1.0 }
+    }
+
+    /// What `at_once` requests at a time can do at most, per second, if each takes as long as the fastest.
+    #[must_use]
+    pub fn ceiling_per_s(&self, at_once: f64) -> f64 {
+        if self.fastest_ms > 0.0 { at_once * 1_000.0 / self.fastest_ms } else { f64::INFINITY }
+    }
+
+    fn mean(all: &[Self]) -> Self {
+        let mean = |of: fn(&Self) -> f64| all.iter().map(of).sum::<f64>() / all.len() as f64;
+        Self {
+            rate_per_s: mean(|facts| facts.rate_per_s),
+            fastest_ms: mean(|facts| facts.fastest_ms),
+            p50_ms: mean(|facts| facts.p50_ms),
+            mean_ms: mean(|facts| facts.mean_ms),
+            pool: all.first().and_then(|facts| facts.pool),
+            pool_full: mean_of(all.iter().filter_map(|facts| facts.pool_full)),
+            os_threads: mean(|facts| facts.os_threads),
+            cores: mean(|facts| facts.cores),
+            machine_cpu_cores: mean(|facts| facts.machine_cpu_cores),
+            server_cpu_cores: mean(|facts| facts.server_cpu_cores),
+            kernel_cpu_cores: mean(|facts| facts.kernel_cpu_cores),
+            gc_cpu_cores: mean_of(all.iter().filter_map(|facts| facts.gc_cpu_cores)),
+            jit_cpu_cores: mean_of(all.iter().filter_map(|facts| facts.jit_cpu_cores)),
+            generator_cpu_cores: mean(|facts| facts.generator_cpu_cores),
+        }
+    }
+
+    /// The CPU figures as evidence.
+    pub(super) fn cpu_evidence(&self) -> Vec<Evidence> {
+        let rest = (self.machine_cpu_cores - self.server_cpu_cores - self.generator_cpu_cores).max(0.0);
+        let parts = [
+            ("of it the server", Some(self.server_cpu_cores)),
+            ("of the server the kernel", Some(self.kernel_cpu_cores)),
+            ("of the server garbage collection", self.gc_cpu_cores),
+            ("of the server compilation", self.jit_cpu_cores),
+            ("of it the load generator", Some(self.generator_cpu_cores)),
+            ("of it the rest", Some(rest)),
+        ];
+        let mut seen = vec![evidence("CPU in use on the machine", self.machine_cpu_cores, "cores")];
+        seen.extend(parts.iter().filter_map(|(what, cores)| Some(evidence(what, (*cores)?, "cores"))));
+        seen.push(evidence("cores of the machine", self.cores, "cores"));
+        seen
+    }
+}
+
+/// Fewer readings than this show nothing.
+pub(super) const FEWEST_READINGS: usize = 4;
+/// A thread that is handed over from one request to the next is not busy for a moment.
+const NEARLY_ALL: f64 = 0.95;
+
+/// A pool whose threads answer requests, not one of connections.
+pub(super) fn is_request_pool(pool: &Pool) -> bool {
+    pool.kind != "hikari"
+}
+
+/// The share of a pool's readings in which all of it was in use; `None`: it does not tell, or seldom.
+pub(super) fn full_share(pool: &Pool) -> Option<f64> {
+    let max = f64::from(pool.max.filter(|&max| max > 0)?);
+    let busy: Vec<f64> = pool.samples.iter().filter_map(|it| it.busy).map(f64::from).collect();
+    let full = busy.iter().filter(|&&busy| busy >= NEARLY_ALL * max).count();
+    (busy.len() >= FEWEST_READINGS).then(|| full as f64 / busy.len() as f64)
+}
+
+/// The mean; `None` of nothing.
+pub(super) fn mean_of(values: impl Iterator<Item = f64>) -> Option<f64> {
+    crate::stats::runs::mean(&values.collect::<Vec<f64>>())
+}
+
+impl<'a> Scene<'a> {
+    /// The scene of a variant under a load.
+    #[must_use]
+    pub fn of(variant: &'a Variant, load: &'a LoadSpec, records: &'a [Record]) -> Self {
+        Self { variant, load, runs: complete(records, &variant.name, &load.name) }
+    }
+
+    /// How many requests may be on their way at once.
+    #[must_use]
+    pub fn clients(&self) -> f64 {
+        f64::from(self.load.clients())
+    }
+
+    /// Does each client wait for its answer before it sends again?
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        matches!(self.load.kind, LoadKind::Closed { .. })
+    }
+
+    /// Looks at each run that has all facts. If the condition holds in more than half of the complete runs: the means
+    /// of the runs in which it holds, and the confidence that follows.
+    #[must_use]
+    pub fn mostly(&self, holds: impl Fn(&Facts) -> bool) -> Option<(Facts, f64)> {
+        let held: Vec<Facts> = self.runs.iter().filter_map(|run| Facts::of(run)).filter(holds).collect();
+        (2 * held.len() > self.runs.len())
+            .then(|| (Facts::mean(&held), confidence(held.len(), self.runs.len())))
+    }
+
+    /// What a look finds in each run, if it finds something in more than half of the complete ones, and the confidence
+    /// that follows.
+    #[must_use]
+    pub fn in_most<T>(&self, look: impl Fn(&Record) -> Option<T>) -> Option<(Vec<T>, f64)> {
+        let found: Vec<T> = self.runs.iter().filter_map(|run| look(run)).collect();
+        let confidence = confidence(found.len(), self.runs.len());
+        (2 * found.len() > self.runs.len()).then_some((found, confidence))
+    }
+
+    /// A finding about this variant under this load.
+    #[must_use]
+    pub fn finding(&self, rule: &str, sentence: String, evidence: Vec<Evidence>, confidence: f64) -> Finding {
+        Finding {
+            rule: rule.to_owned(),
+            variant: Some(self.variant.name.clone()),
+            load: Some(self.load.name.clone()),
+            sentence,
+            evidence,
+            advice: None,
+            confidence,
+        }
+    }
+}
+
+/// Variants, loads and runs for the tests of the rules.
+#[cfg(test)]
+pub(super) mod stage {
+    use super::Scene;
+    use crate::config;
+    use crate::findings::Rule;
+    use crate::model::experiment::Experiment;
+    use crate::model::record::Record;
+    use crate::model::record::jvm::{CarrierSample, SiteTotal, Total};
+    use crate::model::result::Finding;
+
+    /// The machine has two cores; the figures are those of the sleeping servlet of 50 ms.
+    pub(in super::super) fn run(rate: f64, fastest_ms: f64, p50_ms: f64, machine_cpu_cores: f64) -> Record {
+        let mut record = crate::stats::sample::run("it", "load", rate, p50_ms);
+        if let Some(times) = record.measured.as_mut().and_then(|load| load.response_time_ms.as_mut()) {
+            times.min = fastest_ms;
+        }
+        if let Some(cost) = &mut record.cost {
+            cost.machine_cpu_cores = machine_cpu_cores;
+        }
+        record
+    }
+
+    /// One reading of two carriers.
+    pub(in super::super) fn carriers(mounted: u32, running: u32, queued: u64) -> CarrierSample {
+        CarrierSample { t_s: 1.0, parallelism: 2, threads: 2, mounted, queued, running }
+    }
+
+    /// A place in the code with what happened there.
+    pub(in super::super) fn site(
+        holder: Option<&str>,
+        application: Option<&str>,
+        reason: Option<&str>,
+        count: u64,
+        total_ms: f64,
+    ) -> SiteTotal {
+        let owned = |text: Option<&str>| text.map(str::to_owned);
+        SiteTotal {
+            holder: owned(holder),
+            application: owned(application),
+            top: None,
+            reason: owned(reason),
+            total: Total { count, total_ms, longest_ms: total_ms },
+        }
+    }
+
+    pub(in super::super) fn look(rule: &dyn Rule, load: &str, record: Record) -> Option<Finding> {
+        let text = format!(
+            "question: q\nserver: {{tomcat: 11.0}}\nrequest: /\nvariants: {{it: {{}}}}\n\
+            loads: [{{name: load, duration: 10s, {load}}}]\n"
+        );
+        let experiment: Experiment = config::parse("x", "x.yaml", &text, false).expect("an experiment");
+        let records = [record.clone(), record.clone(), record];
+        rule.look(&Scene::of(&experiment.variants[0], &experiment.loads[0], &records))
+    }
+}

@@ -1,0 +1,28 @@
+//! This machine: its JDKs, the archives that are built or fetched, ports, and what a run cost: readings of /proc on the
+//! load's own clock, native memory, the kernel's TCP counters.
+
+pub mod app;
+pub mod cache;
+pub mod context_switches;
+pub mod cpu_account;
+pub mod cpu_clock;
+pub mod guard;
+pub mod home;
+pub mod jcmd;
+pub mod jdk;
+pub mod jdk_finder;
+pub mod jvm_flags;
+pub mod jvm_threads;
+pub mod log_file;
+pub mod machine;
+pub mod native_memory;
+pub mod network;
+pub mod open_files;
+pub mod own_cores;
+pub mod port;
+pub mod process_tree;
+pub mod sampler;
+pub mod samples;
+
+pub use sampler::Sampler;
+pub use samples::{RawSample, Samples};

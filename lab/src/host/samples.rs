@@ -1,0 +1,332 @@
+//! Readings over time, and the cut to the measured window.
+
+use super::context_switches::Switches;
+use super::jvm_threads::JvmCpu;
+use super::open_files::OpenFiles;
+use crate::model::record::{Cost, ProcessSample};
+use threadcount_load::clock::{NANOS_PER_S, Nanos};
+
+/// A sample taken this little outside the window still bounds it, in nanoseconds: the one taken right when the load
+/// started or ended.
+const SLACK_NS: Nanos = 20_000_000;
+
+/// One reading of a server's process tree and of the machine. The counters only grow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RawSample {
+    /// When, on the load's clock.
+    pub at_ns: Nanos,
+    /// Counter: CPU of the tree.
+    pub cpu_ns: u64,
+    /// Counter: the part of it in the kernel.
+    pub kernel_ns: u64,
+    /// Counter: CPU of the whole machine.
+    pub machine_busy_ns: u64,
+    /// Counters: CPU of the JVM's own threads; 0 where there is no JVM.
+    pub jvm: JvmCpu,
+    /// Resident set.
+    pub rss_bytes: u64,
+    /// OS threads.
+    pub os_threads: u32,
+    /// What costs more to read, in every fourth sample or more seldom.
+    pub costly: Option<CostlyReading>,
+}
+
+/// The part of a reading that costs the server time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CostlyReading {
+    /// Proportional set; `None`: not readable.
+    pub pss_bytes: Option<u64>,
+    /// Counters: context switches.
+    pub switches: Switches,
+    /// Of the process nearest to its limit.
+    pub open_files: Option<OpenFiles>,
+}
+
+/// All readings of one run, in order of time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Samples {
+    readings: Vec<RawSample>,
+    machine_cores: u32,
+}
+
+impl Samples {
+    /// Readings in order of time, on a machine with so many cores.
+    #[must_use]
+    pub const fn new(readings: Vec<RawSample>, machine_cores: u32) -> Self {
+        Self { readings, machine_cores }
+    }
+
+    /// All readings, uncut.
+    #[must_use]
+    pub fn readings(&self) -> &[RawSample] {
+        &self.readings
+    }
+
+    /// Cuts to the measured window: what it cost, and the series in it.
+    ///
+    /// Counters are differences between the first and the last sample inside the window, divided by the time between
+    /// those two, so that nothing from before or after the load is in them. A window too short to hold two samples is
+    /// bounded by the two around it. No cost, where not even those exist. `cpu_us_per_request` is left open, see
+    /// [`cpu_us_per_request`].
+    #[must_use]
+    pub fn cut(&self, started_ns: Nanos, ended_ns: Nanos) -> (Option<Cost>, Vec<ProcessSample>) {
+        let window = self.window(started_ns, ended_ns);
+        let [first, .., last] = window else { return (None, Vec::new()) };
+        if last.at_ns <= first.at_ns {
+            return (None, Vec::new());
+        }
+        (Some(self.cost(window, first, last)), series(window, started_ns))
+    }
+
+    fn window(&self, started_ns: Nanos, ended_ns: Nanos) -> &[RawSample] {
+        let inside_from = self.readings.partition_point(|it| it.at_ns + SLACK_NS < started_ns);
+        let inside_to = self.readings.partition_point(|it| it.at_ns <= ended_ns + SLACK_NS);
+        if inside_to >= inside_from + 2 {
+            return &self.readings[inside_from..inside_to];
+        }
+        let around_to = self.readings.len().min(inside_to + 1);
+        &self.readings[inside_from.saturating_sub(1).min(around_to)..around_to]
+    }
+
+    fn cost(&self, window: &[RawSample], first: &RawSample, last: &RawSample) -> Cost {
+        let window_s = seconds(last.at_ns - first.at_ns);
+        let cpu_s = seconds(last.cpu_ns.saturating_sub(first.cpu_ns));
+        let machine_s = seconds(last.machine_busy_ns.saturating_sub(first.machine_busy_ns));
+        let (voluntary, involuntary) = switches_per_s(window);
+        let rss = window.iter().map(|it| it.rss_bytes);
+        let files = window.iter().filter_map(|it| it.costly?.open_files).reduce(OpenFiles::nearer);
+        let jvm = jvm_cores(first, last);
+        Cost {
+            window_s,
+            cpu_s,
+            cpu_cores: cpu_s / window_s,
+            cpu_cores_peak: busiest_second(window),
+            cpu_us_per_request: None,
+            kernel_cpu_cores: seconds(last.kernel_ns.saturating_sub(first.kernel_ns)) / window_s,
+            gc_cpu_cores: jvm.map(|(gc, _)| gc),
+            jit_cpu_cores: jvm.map(|(_, jit)| jit),
+            open_files_peak: files.map(|files| files.open),
+            open_files_limit: files.map(|files| files.limit),
+            machine_cpu_cores: machine_s / window_s,
+            backend_cpu_cores: 0.0,
+            stolen_cores: 0.0,
+            machine_cores: self.machine_cores,
+            rss_peak_bytes: rss.clone().max().unwrap_or(0),
+            rss_mean_bytes: rss.sum::<u64>() / window.len().max(1) as u64,
+            pss_peak_bytes: window.iter().filter_map(|it| it.costly?.pss_bytes).max(),
+            os_threads_peak: window.iter().map(|it| it.os_threads).max().unwrap_or(0),
+            voluntary_switches_per_s: voluntary,
+            involuntary_switches_per_s: involuntary,
+        }
+    }
+}
+
+/// CPU for each completed request, in microseconds: the cores used over the sampled window, spread over the requests of
+/// the whole load. `None`: nothing completed.
+#[must_use]
+pub fn cpu_us_per_request(cost: &Cost, elapsed_s: f64, completed: u64) -> Option<f64> {
+    (completed > 0).then(|| cost.cpu_cores * elapsed_s * 1e6 / completed as f64)
+}
+
+/// Cores of the collector and of the compiler. `None`: no JVM (one that runs has always compiled).
+fn jvm_cores(first: &RawSample, last: &RawSample) -> Option<(f64, f64)> {
+    let span_ns = (last.at_ns - first.at_ns) as f64;
+    let cores = |from: u64, to: u64| to.saturating_sub(from) as f64 / span_ns;
+    let (from, to) = (first.jvm, last.jvm);
+    (to != JvmCpu::default()).then(|| (cores(from.gc_ns, to.gc_ns), cores(from.jit_ns, to.jit_ns)))
+}
+
+/// The most cores over any stretch of a second: of each sample back to the last one that is at least a second older.
+/// `None`: the window is shorter.
+fn busiest_second(window: &[RawSample]) -> Option<f64> {
+    let mut oldest = 0;
+    let mut peak: Option<f64> = None;
+    for sample in window {
+        while window.get(oldest + 1).is_some_and(|next| next.at_ns + NANOS_PER_S <= sample.at_ns) {
+            oldest += 1;
+        }
+        let first = &window[oldest];
+        if first.at_ns + NANOS_PER_S <= sample.at_ns {
+            let cores =
+                seconds(sample.cpu_ns.saturating_sub(first.cpu_ns)) / seconds(sample.at_ns - first.at_ns);
+            peak = Some(peak.map_or(cores, |before| before.max(cores)));
+        }
+    }
+    peak
+}
+
+/// Between the first and the last sample of the window that have them. 0, where there are no two.
+fn switches_per_s(window: &[RawSample]) -> (f64, f64) {
+    let with = || window.iter().filter_map(|it| Some((it.at_ns, it.costly?.switches)));
+    let (Some((from_ns, from)), Some((to_ns, to))) = (with().next(), with().next_back()) else {
+        return (0.0, 0.0);
+    };
+    if to_ns <= from_ns {
+        return (0.0, 0.0);
+    }
+    let per_s = |from: u64, to: u64| to.saturating_sub(from) as f64 / seconds(to_ns - from_ns);
+    (per_s(from.voluntary, to.voluntary), per_s(from.involuntary, to.involuntary))
+}
+
+/// Rates are since the sample before; those of the first in the window are until the next one.
+fn series(window: &[RawSample], started_ns: Nanos) -> Vec<ProcessSample> {
+    let one = |(index, sample): (usize, &RawSample)| {
+        let earlier = &window[index.saturating_sub(1)];
+        let later = &window[index.max(1)];
+        let span_s = seconds(later.at_ns.saturating_sub(earlier.at_ns));
+        let cores = |from: u64, to: u64| {
+            if span_s > 0.0 { seconds(to.saturating_sub(from)) / span_s } else { 0.0 }
+        };
+        ProcessSample {
+            t_s: (sample.at_ns as f64 - started_ns as f64) / NANOS_PER_S as f64,
+            cpu_cores: cores(earlier.cpu_ns, later.cpu_ns),
+            machine_cpu_cores: cores(earlier.machine_busy_ns, later.machine_busy_ns),
+            rss_bytes: sample.rss_bytes,
+            pss_bytes: sample.costly.and_then(|it| it.pss_bytes),
+            os_threads: sample.os_threads,
+        }
+    };
+    window.iter().enumerate().map(one).collect()
+}
+
+fn seconds(ns: u64) -> f64 {
+    ns as f64 / NANOS_PER_S as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    /// A sample every 250 ms from t = 10 s on: idle for a second, then one core of the server and 1.5 of the machine for
+    /// two seconds, then idle; a thread more in each sample.
+    fn made_by_hand() -> Samples {
+        let reading = |step: u64| {
+            let busy_ms = (step * 250).clamp(1_000, 3_000) - 1_000;
+            let voluntary = busy_ms * 4;
+            let switches = Switches { voluntary, involuntary: busy_ms / 2 };
+            let jvm = JvmCpu { gc_ns: 30 * MS + busy_ms * MS / 10, jit_ns: 70 * MS + busy_ms * MS / 5 };
+            let open_files = Some(OpenFiles { open: 40 + step, limit: 100 });
+            RawSample {
+                at_ns: 10_000 * MS + step * 250 * MS,
+                cpu_ns: 7_000 * MS + busy_ms * MS,
+                kernel_ns: 900 * MS + busy_ms * MS / 4,
+                machine_busy_ns: 99_000 * MS + busy_ms * MS * 3 / 2,
+                jvm,
+                rss_bytes: 1_000 + step,
+                os_threads: 20 + step as u32,
+                costly: step.is_multiple_of(4).then_some(CostlyReading {
+                    pss_bytes: Some(500 + step),
+                    switches,
+                    open_files,
+                }),
+            }
+        };
+        Samples::new((0..=16).map(reading).collect(), 2)
+    }
+
+    #[test]
+    fn what_the_server_did_outside_the_window_is_not_in_the_cost() {
+        let (cost, _) = made_by_hand().cut(11_000 * MS, 13_000 * MS);
+        let cost = cost.unwrap();
+        assert!((cost.window_s - 2.0).abs() < 1e-9, "{cost:?}");
+        assert!((cost.cpu_s - 2.0).abs() < 1e-9 && (cost.cpu_cores - 1.0).abs() < 1e-9, "{cost:?}");
+        assert!((cost.machine_cpu_cores - 1.5).abs() < 1e-9, "{cost:?}");
+        assert_eq!(cost.machine_cores, 2);
+    }
+
+    #[test]
+    fn counters_are_divided_by_the_time_between_the_samples_really_taken() {
+        // The samples inside are those at 11.25 and 12.75 s.
+        let (cost, series) = made_by_hand().cut(11_050 * MS, 12_900 * MS);
+        let cost = cost.unwrap();
+        assert!((cost.window_s - 1.5).abs() < 1e-9, "{cost:?}");
+        assert!((cost.cpu_cores - 1.0).abs() < 1e-9, "{cost:?}");
+        assert_eq!(series.len(), 7);
+        assert!((series[0].t_s - 0.2).abs() < 1e-9, "{:?}", series[0]);
+        assert!(series.iter().all(|it| (it.cpu_cores - 1.0).abs() < 1e-9), "{series:?}");
+    }
+
+    #[test]
+    fn a_sample_taken_right_at_the_start_and_at_the_stop_bounds_the_window() {
+        let samples = made_by_hand();
+        let (cost, _) = samples.cut(11_000 * MS + 5 * MS, 13_000 * MS - 5 * MS);
+        assert!((cost.unwrap().window_s - 2.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn peaks_and_means_are_those_of_the_window() {
+        let (cost, _) = made_by_hand().cut(11_000 * MS, 13_000 * MS);
+        let cost = cost.unwrap();
+        assert_eq!((cost.rss_peak_bytes, cost.rss_mean_bytes), (1_012, 1_008));
+        assert_eq!(cost.pss_peak_bytes, Some(512));
+        assert_eq!(cost.os_threads_peak, 32);
+    }
+
+    #[test]
+    fn the_kernel_the_collector_and_the_compiler_have_their_part_of_the_cores() {
+        let cost = made_by_hand().cut(10_900 * MS, 13_100 * MS).0.unwrap();
+        assert!((cost.kernel_cpu_cores / cost.cpu_cores - 0.25).abs() < 1e-9, "{cost:?}");
+        assert!((cost.gc_cpu_cores.unwrap() - 0.1).abs() < 1e-9, "{cost:?}");
+        assert!((cost.jit_cpu_cores.unwrap() - 0.2).abs() < 1e-9, "{cost:?}");
+        assert_eq!((cost.open_files_peak, cost.open_files_limit), (Some(52), Some(100)));
+    }
+
+    #[test]
+    fn a_server_without_a_jvm_has_neither_collector_nor_compiler() {
+        let at = |ms: u64| RawSample {
+            at_ns: ms * MS,
+            costly: Some(CostlyReading::default()),
+            ..RawSample::default()
+        };
+        let cost = Samples::new(vec![at(0), at(1_000)], 2).cut(0, 1_000 * MS).0.unwrap();
+        assert_eq!((cost.gc_cpu_cores, cost.jit_cpu_cores, cost.open_files_peak), (None, None, None));
+    }
+
+    #[test]
+    fn the_busiest_second_is_not_the_mean_and_not_the_busiest_sample() {
+        // Half a second of two cores after ten idle seconds, then idle again: one core over the busiest second.
+        let reading = |step: u64| RawSample {
+            at_ns: step * 100 * MS,
+            cpu_ns: (step.clamp(100, 105) - 100) * 200 * MS,
+            ..RawSample::default()
+        };
+        let samples = Samples::new((0..=200).map(reading).collect(), 2);
+        let cost = samples.cut(0, 20_000 * MS).0.unwrap();
+        assert!((cost.cpu_cores_peak.unwrap() - 1.0).abs() < 1e-9, "{cost:?}");
+        assert!((cost.cpu_cores - 0.05).abs() < 1e-9, "{cost:?}");
+        assert_eq!(samples.cut(10_000 * MS, 10_500 * MS).0.unwrap().cpu_cores_peak, None);
+    }
+
+    #[test]
+    fn context_switches_are_per_second_of_the_samples_that_have_them() {
+        let (cost, _) = made_by_hand().cut(10_900 * MS, 13_100 * MS);
+        let cost = cost.unwrap();
+        assert!((cost.voluntary_switches_per_s - 4_000.0).abs() < 1e-6, "{cost:?}");
+        assert!((cost.involuntary_switches_per_s - 500.0).abs() < 1e-6, "{cost:?}");
+    }
+
+    #[test]
+    fn a_window_shorter_than_the_interval_is_bounded_by_the_samples_around_it() {
+        let (cost, series) = made_by_hand().cut(11_300 * MS, 11_400 * MS);
+        assert!((cost.unwrap().window_s - 0.25).abs() < 1e-9);
+        assert_eq!(series.len(), 2);
+    }
+
+    #[test]
+    fn without_two_samples_there_is_no_cost() {
+        assert_eq!(Samples::default().cut(0, 1), (None, Vec::new()));
+        let one = Samples::new(vec![RawSample::default()], 2);
+        assert_eq!(one.cut(0, 1), (None, Vec::new()));
+        assert_eq!(made_by_hand().cut(90_000 * MS, 91_000 * MS).0, None);
+        assert_eq!(made_by_hand().cut(1_000 * MS, 2_000 * MS).0, None);
+    }
+
+    #[test]
+    fn cpu_per_request_spreads_the_cores_over_the_requests() {
+        let cost = Cost { cpu_cores: 0.5, ..Cost::default() };
+        assert_eq!(cpu_us_per_request(&cost, 10.0, 100_000), Some(50.0));
+        assert_eq!(cpu_us_per_request(&cost, 10.0, 0), None);
+    }
+}

@@ -1,0 +1,92 @@
+//! A capacity load: which rate is the highest that a variant sustains under a limit?
+
+use crate::model::metric::Metric;
+use serde::{Deserialize, Serialize};
+
+/// The shortest step: its second half must show whether the backlog grows.
+pub const SHORTEST_STEP_S: f64 = 2.0;
+
+/// How much higher the next rate is while all are sustained.
+pub const GROWTH: f64 = 2.0;
+
+/// Connections of a step at least, and at most where nothing else is written (Tomcat itself holds 8,192).
+const CONNECTIONS: (f64, f64) = (100.0, 8_000.0);
+
+/// What is searched, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Capacity {
+    /// The response time that is limited.
+    pub metric: Metric,
+    /// The limit, in milliseconds.
+    pub limit_ms: f64,
+    /// The first rate that is tried.
+    pub from_per_s: f64,
+    /// No higher rate is tried.
+    pub to_per_s: f64,
+    /// The search ends when the lowest rate that was not sustained is at most this fraction above the highest that was.
+    pub resolution: f64,
+    /// Which share of the requests may fail.
+    pub failures: f64,
+    /// Connections of each step at most; `None`: see [`Self::connections_at`].
+    pub connections: Option<u32>,
+}
+
+impl Capacity {
+    /// A limit with everything else at its default.
+    #[must_use]
+    pub const fn under(metric: Metric, limit_ms: f64) -> Self {
+        Self {
+            metric,
+            limit_ms,
+            from_per_s: 500.0,
+            to_per_s: 200_000.0,
+            resolution: 0.05,
+            failures: 0.0,
+            connections: None,
+        }
+    }
+
+    /// Connections of a step: as many requests as are on their way when each takes as long as the limit (Little's
+    /// law), within 100 to 8,000. With all of them busy the limit is broken anyway, and a request that waits for one
+    /// waits since it was due.
+    #[must_use]
+    pub fn connections_at(&self, rate_per_s: f64) -> u32 {
+        let (least, most) = CONNECTIONS;
+        let by_little = (rate_per_s * self.limit_ms / 1e3).clamp(least, most).ceil() as u32;
+        self.connections.unwrap_or(by_little)
+    }
+
+    /// How many steps a search is likely to take, for estimates: growth to a rate `doublings` above the first,
+    /// bisection, and the steps that are repeated.
+    #[must_use]
+    pub fn likely_steps(&self, doublings: u32) -> u32 {
+        let halvings = (GROWTH.ln() / (1.0 + self.resolution).ln()).log2().ceil().max(0.0) as u32;
+        doublings + 1 + halvings + halvings / 2 + 2
+    }
+
+    /// The limit in words: `p99 within 200 ms`.
+    #[must_use]
+    pub fn limit_in_words(&self) -> String {
+        let name = self.metric.name().trim_end_matches("_ms").replace('_', ".");
+        format!("{name} within {} ms", self.limit_ms)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_has_the_connections_that_the_limit_keeps_busy() {
+        let capacity = Capacity::under(Metric::P99, 200.0);
+        assert_eq!(capacity.connections_at(4_000.0), 800);
+        assert_eq!((capacity.connections_at(10.0), capacity.connections_at(1e6)), (100, 8_000));
+        assert_eq!(Capacity { connections: Some(7), ..capacity }.connections_at(4_000.0), 7);
+    }
+
+    #[test]
+    fn the_limit_is_said_in_words() {
+        assert_eq!(Capacity::under(Metric::P99_9, 200.0).limit_in_words(), "p99.9 within 200 ms");
+        assert_eq!(Capacity::under(Metric::Mean, 1.5).limit_in_words(), "mean within 1.5 ms");
+    }
+}

@@ -1,0 +1,139 @@
+//! Claims: small statements over the figures of an experiment, `virtual.rate / platform.rate >= 1.9`.
+//!
+//! ```text
+//! claim      = comparison { "and" comparison }
+//! comparison = sum ( ">=" | "<=" | ">" | "<" | "==" ) sum
+//!            | sum "within" number "%" "of" sum
+//! sum        = product { ( "+" | "-" ) product }
+//! product    = value { ( "*" | "/" ) value }
+//! value      = number [ unit ] | figure | "(" sum ")" | "-" value
+//! figure     = variant [ "@" load ] "." metric
+//! ```
+//!
+//! Names may contain `-` and `.`: at each place where a value may stand the longest known variant name that is
+//! followed by `@` or `.` is taken, so `virtual.rate / platform-10.1.rate` has one meaning.
+
+use super::Experiment;
+use crate::model::metric::Metric;
+use std::ops::Range;
+
+/// A statement that holds or does not.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Claim {
+    /// All of them must hold.
+    pub comparisons: Vec<Comparison>,
+}
+
+/// Two sides and how they are compared.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct Comparison {
+    pub left: Expr,
+    pub test: Test,
+    pub right: Expr,
+}
+
+/// How two sides are compared.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Test {
+    /// `>=`
+    AtLeast,
+    /// `<=`
+    AtMost,
+    /// `>`
+    More,
+    /// `<`
+    Less,
+    /// `==`, to the last digit.
+    Equal,
+    /// `within 5% of`: the sides differ by at most this fraction of the right one.
+    Within(f64),
+}
+
+/// A side of a comparison.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub enum Expr {
+    Number(f64),
+    Figure(Figure),
+    Negative(Box<Self>),
+    Binary(Box<Self>, Operator, Box<Self>),
+}
+
+/// `+ - * /`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub enum Operator {
+    Plus,
+    Minus,
+    Times,
+    By,
+}
+
+/// One measured figure of one variant under one load.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Figure {
+    /// The variant.
+    pub variant: String,
+    /// Bytes of the variant's name in the claim.
+    pub variant_span: Range<usize>,
+    /// The load; where none is written, the first.
+    pub load: String,
+    /// Which figure.
+    pub metric: Metric,
+}
+
+/// The names that a claim may speak of.
+#[derive(Clone, Debug, Default)]
+pub struct Names<'a> {
+    /// Variants.
+    pub variants: Vec<&'a str>,
+    /// Loads, in their order.
+    pub loads: Vec<&'a str>,
+}
+
+impl<'a> Names<'a> {
+    /// The names of an experiment.
+    #[must_use]
+    pub fn of(experiment: &'a Experiment) -> Self {
+        Self {
+            variants: experiment.variants.iter().map(|variant| variant.name.as_str()).collect(),
+            loads: experiment.loads.iter().map(|load| load.name.as_str()).collect(),
+        }
+    }
+}
+
+impl Claim {
+    /// Every figure the claim speaks of, from left to right.
+    #[must_use]
+    pub fn figures(&self) -> Vec<&Figure> {
+        let mut found = Vec::new();
+        for comparison in &self.comparisons {
+            comparison.left.collect(&mut found);
+            comparison.right.collect(&mut found);
+        }
+        found
+    }
+}
+
+impl Expr {
+    /// Every figure it speaks of, from left to right.
+    #[must_use]
+    pub fn figures(&self) -> Vec<&Figure> {
+        let mut found = Vec::new();
+        self.collect(&mut found);
+        found
+    }
+
+    fn collect<'a>(&'a self, found: &mut Vec<&'a Figure>) {
+        match self {
+            Self::Number(_) => {}
+            Self::Figure(figure) => found.push(figure),
+            Self::Negative(inner) => inner.collect(found),
+            Self::Binary(left, _, right) => {
+                left.collect(found);
+                right.collect(found);
+            }
+        }
+    }
+}

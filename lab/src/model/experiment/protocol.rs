@@ -1,0 +1,121 @@
+//! How many rounds a load gets: as many as its answer needs, or a fixed number.
+
+use super::{Experiment, LoadSpec};
+use serde::{Deserialize, Serialize};
+
+/// At most so many rounds, if nothing is written.
+pub const AT_MOST: u32 = 10;
+/// Nothing is decided before this many rounds ...
+const AT_LEAST: u32 = 3;
+/// ... and with `--quick` before this many.
+const AT_LEAST_QUICK: u32 = 2;
+/// The rounds after which the session looks whether it may end grow by this factor: each look has its price (see
+/// `stats/ratio.rs`), and late ones tell little that the look before did not.
+const NEXT_LOOK: f64 = 1.3;
+
+/// When the rounds of a load end. [`LoadSpec::runs`] is the most there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Protocol {
+    /// Exactly `runs` rounds, as a study says it; the first of them are kept and left out of every figure.
+    Fixed {
+        /// How many of the first rounds.
+        drop: u32,
+    },
+    /// As soon as the answer is decided, but not before this many rounds.
+    Adaptive {
+        /// Rounds.
+        at_least: u32,
+    },
+}
+
+impl Default for Protocol {
+    /// What results of older versions were made with.
+    fn default() -> Self {
+        Self::Fixed { drop: 0 }
+    }
+}
+
+impl Protocol {
+    /// Rounds until the answer is decided.
+    #[must_use]
+    pub const fn adaptive(quick: bool) -> Self {
+        Self::Adaptive { at_least: if quick { AT_LEAST_QUICK } else { AT_LEAST } }
+    }
+}
+
+impl LoadSpec {
+    /// How many of the first rounds are left out of every figure.
+    #[must_use]
+    pub const fn dropped_rounds(&self) -> u32 {
+        match self.protocol {
+            Protocol::Fixed { drop } => drop,
+            Protocol::Adaptive { .. } => 0,
+        }
+    }
+
+    /// The rounds a load gets before anything else is done with the time there is.
+    #[must_use]
+    pub fn at_least(&self) -> u32 {
+        match self.protocol {
+            Protocol::Fixed { .. } => self.runs.min(AT_LEAST),
+            Protocol::Adaptive { at_least } => at_least.min(self.runs),
+        }
+    }
+
+    /// The rounds after which the session may end, the last one included.
+    #[must_use]
+    pub fn looks(&self) -> Vec<u32> {
+        let Protocol::Adaptive { .. } = self.protocol else { return vec![self.runs] };
+        let mut looks = vec![self.at_least()];
+        while let Some(&last) = looks.last().filter(|&&last| last < self.runs) {
+            let next = (f64::from(last) * NEXT_LOOK).ceil() as u32;
+            looks.push(next.max(last + 1).min(self.runs));
+        }
+        looks
+    }
+}
+
+impl Experiment {
+    /// How often the intervals under a load may have been looked at; 1 for a load that is not known.
+    #[must_use]
+    pub fn looks(&self, load: &str) -> usize {
+        self.loads.iter().find(|known| known.name == load).map_or(1, |load| load.looks().len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::parse;
+
+    fn looks(sizes: &str, quick: bool) -> Vec<u32> {
+        let text = format!(
+            "question: q\nserver: {{tomcat: 11.0}}\nrequest: /\nvariants: {{a: {{}}, b: {{}}}}\nloads: \
+                [{{clients: 1, duration: 1s}}]\n{sizes}\n"
+        );
+        parse("x", "x.yaml", &text, quick).expect("an experiment").loads[0].looks()
+    }
+
+    #[test]
+    fn looks_begin_after_three_rounds_and_become_rarer() {
+        assert_eq!(looks("", false), [3, 4, 6, 8, 10]);
+        assert_eq!(looks("runs: 20", false), [3, 4, 6, 8, 11, 15, 20]);
+        assert_eq!(looks("runs: 5", false), [3, 4, 5]);
+    }
+
+    #[test]
+    fn quick_may_decide_after_two_rounds() {
+        assert_eq!(looks("quick: {runs: 4}", true), [2, 3, 4]);
+    }
+
+    #[test]
+    fn fewer_rounds_than_the_least_are_one_look() {
+        assert_eq!(looks("runs: 2", false), [2]);
+        assert_eq!(looks("runs: 1", false), [1]);
+    }
+
+    #[test]
+    fn a_fixed_protocol_is_looked_at_once() {
+        assert_eq!(looks("runs: 7\ndrop: 2", false), [7]);
+    }
+}

@@ -1,0 +1,58 @@
+//! What a variant measures: a server, or a microbenchmark that needs none.
+
+use super::server::Server;
+use serde::{Deserialize, Serialize};
+
+/// What a variant measures.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Subject {
+    /// A server, under loads.
+    Server(Server),
+    /// A method that JMH repeats.
+    Benchmark {
+        /// Which.
+        benchmark: BenchmarkMethod,
+    },
+}
+
+/// A method of a jar of JMH's.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BenchmarkMethod {
+    /// A module of our Maven reactor, or a path to a .jar.
+    #[serde(rename = "benchmark")]
+    pub jar: String,
+    /// The method, with its class if need be.
+    pub method: String,
+}
+
+impl From<Server> for Subject {
+    fn from(server: Server) -> Self {
+        Self::Server(server)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_and_benchmarks_stand_in_a_result_as_they_always_did() {
+        for text in [
+            r#"{"tomcat":{"version":"11.0","app":"servlets","threads":{"platform":"default"},"accept_count":4096,"max_connections":null}}"#,
+            r#"{"jetty":{"version":"12.1","app":"servlets","threads":"virtual","accept_count":4096,"max_concurrent_tasks":0}}"#,
+            r#"{"jar":{"jar":"chain","args":"--port={port}","ready":"/"}}"#,
+            r#"{"peer":{"peer":"go","args":"","ready":"/"}}"#,
+            r#"{"command":{"command":"run {port}","url":"http://127.0.0.1:{port}","ready":"/"}}"#,
+            r#"{"benchmark":{"benchmark":"sorting","method":"Sort.small"}}"#,
+        ] {
+            let subject: Subject = serde_json::from_str(text).unwrap();
+            assert_eq!(
+                matches!(subject, Subject::Benchmark { .. }),
+                text.starts_with("{\"benchmark"),
+                "{text}"
+            );
+            assert_eq!(serde_json::to_string(&subject).unwrap(), text);
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! `result.json`, contract `threadcount/result/1`: one experiment's outcome, from which every report is made.
+
+use crate::model::experiment::Experiment;
+use crate::model::record::Record;
+use serde::{Deserialize, Serialize};
+
+/// The name and version of the document.
+pub const SCHEMA: &str = "threadcount/result/1";
+
+/// One experiment's outcome.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ResultDocument {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// Threadcount's own version.
+    pub threadcount: String,
+    /// The command that made it.
+    pub command: Vec<String>,
+    /// When it was made, RFC 3339.
+    pub created_at: String,
+    /// What was asked.
+    pub experiment: Experiment,
+    /// Where it ran.
+    pub machine: Machine,
+    /// Every run, in the order of the runs.
+    pub records: Vec<Record>,
+    /// How many rounds each load got, and why it got no more.
+    #[serde(default)]
+    pub rounds: Vec<RoundsDone>,
+    /// Each variant against the baseline, for each load.
+    pub comparisons: Vec<Comparison>,
+    /// Explained facts.
+    pub findings: Vec<Finding>,
+    /// What was claimed, and whether it holds.
+    pub claims: Vec<ClaimResult>,
+    /// Variants that could not run on this machine.
+    #[serde(default)]
+    pub skipped: Vec<Skipped>,
+    /// May the figures be believed?
+    pub trusted: bool,
+    /// If not, why; the most important first.
+    pub why_not: Vec<String>,
+}
+
+/// A variant that could not run on this machine, or not under one of its loads.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Skipped {
+    /// Its name.
+    pub variant: String,
+    /// The load that could not be sent; `None`: the variant could not be started.
+    #[serde(default)]
+    pub load: Option<String>,
+    /// Why not, as a sentence.
+    pub why: String,
+}
+
+/// The rounds of one load.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoundsDone {
+    /// The load.
+    pub load: String,
+    /// How many there were.
+    pub rounds: u32,
+    /// How many there might have been.
+    pub at_most: u32,
+    /// Why there were no more, in words that follow "after 3 rounds: ".
+    pub why: String,
+}
+
+/// The machine.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct Machine {
+    pub cpu: String,
+    pub cores: u32,
+    pub memory_bytes: u64,
+    pub kernel: String,
+    pub os: String,
+    pub max_open_files: u64,
+    pub virtualization: Option<String>,
+}
+
+/// One variant against the baseline under one load.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// The variant.
+    pub variant: String,
+    /// What it is compared with.
+    pub baseline: String,
+    /// Under which load.
+    pub load: String,
+    /// One ratio for each metric, rate first.
+    pub ratios: Vec<Ratio>,
+}
+
+/// variant / baseline of one metric.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ratio {
+    /// The metric's name, e.g. `rate_per_s`.
+    pub metric: String,
+    /// The variant's figure: mean over its runs.
+    pub variant_value: f64,
+    /// The baseline's figure.
+    pub baseline_value: f64,
+    /// variant / baseline.
+    pub ratio: f64,
+    /// The interval of the ratio; `None`: not enough runs.
+    pub interval: Option<Interval>,
+    /// What may be said.
+    pub verdict: Verdict,
+    /// Runs of the variant and of the baseline that the figure rests on.
+    pub runs: (u32, u32),
+}
+
+/// A confidence interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct Interval {
+    pub low: f64,
+    pub high: f64,
+    /// e.g. 0.95
+    pub confidence: f64,
+}
+
+/// What may be said of a ratio.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// The metric is higher, and the interval does not contain 1.
+    Higher,
+    /// The metric is lower, and the interval does not contain 1.
+    Lower,
+    /// The whole interval lies within the margin around 1.
+    NoDifference,
+    /// Neither a difference nor its absence is shown.
+    NotEnoughRuns,
+}
+
+/// One explained fact: what limits a variant, with the figures that show it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// The rule that speaks, e.g. `pool-ceiling`.
+    pub rule: String,
+    /// The variant; `None`: the whole experiment.
+    pub variant: Option<String>,
+    /// The load; `None`: all.
+    pub load: Option<String>,
+    /// The fact, as a sentence.
+    pub sentence: String,
+    /// Each figure it rests on.
+    pub evidence: Vec<Evidence>,
+    /// What might help, in the user's terms; never a certainty.
+    pub advice: Option<String>,
+    /// 0 to 1.
+    pub confidence: f64,
+}
+
+/// One figure behind a finding.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct Evidence {
+    pub what: String,
+    pub value: f64,
+    pub unit: String,
+}
+
+/// A claim and what was measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ClaimResult {
+    /// As written.
+    pub claim: String,
+    /// What the study says, in our words.
+    #[serde(default)]
+    pub says: Option<String>,
+    /// The left side with the published figures, where all were published.
+    pub published: Option<f64>,
+    /// The left side with the measured figures; `None`: it could not be measured.
+    pub measured: Option<f64>,
+    /// Does it hold? `None`: it could not be tried.
+    pub holds: Option<bool>,
+    /// Why it could not be tried.
+    pub why: Option<String>,
+    /// Do the intervals say so too, and not only the means?
+    #[serde(default)]
+    pub decided: bool,
+    /// There are intervals, and they cover the bound: more runs may turn it.
+    #[serde(default)]
+    pub undecided: bool,
+    /// Why nothing may be concluded from the figures it speaks of; `None`: it may, or an older result.
+    #[serde(default)]
+    pub doubt: Option<String>,
+    /// May something be concluded from them? `None`: an older result, which knows this of the whole only.
+    #[serde(default)]
+    pub trusted: Option<bool>,
+}
+
+/// What may be said of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub enum ClaimVerdict {
+    Holds,
+    DoesNotHold,
+    NotDecided,
+    NotTried,
+}
+
+impl ClaimResult {
+    /// Why no verdict may be drawn; `None`: it may.
+    #[must_use]
+    pub fn why_no_verdict<'a>(&'a self, document: &'a ResultDocument) -> Option<&'a str> {
+        match self.trusted {
+            Some(_) => self.doubt.as_deref(),
+            None if document.trusted => None,
+            None => Some(document.why_not.first().map_or("the figures cannot be trusted", String::as_str)),
+        }
+    }
+
+    /// What the intervals say, and the means where one run has no interval.
+    #[must_use]
+    pub const fn verdict(&self) -> ClaimVerdict {
+        match (self.holds, self.undecided) {
+            (None, _) => ClaimVerdict::NotTried,
+            (Some(_), true) => ClaimVerdict::NotDecided,
+            (Some(true), false) => ClaimVerdict::Holds,
+            (Some(false), false) => ClaimVerdict::DoesNotHold,
+        }
+    }
+}

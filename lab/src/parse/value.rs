@@ -1,0 +1,132 @@
+//! Values of the file, each with the place of its mistake. How they are written: [`crate::parse`].
+
+use super::yaml::{Kind, Node};
+use crate::parse;
+use crate::parse::fault::Fault;
+
+impl Node {
+    /// The text of a single value.
+    pub(crate) fn text(&self, what: &str) -> Result<&str, Fault> {
+        match &self.kind {
+            Kind::Scalar(text) => Ok(text),
+            _ => Err(self.wrong(what, "a single value")),
+        }
+    }
+
+    /// The items of a list.
+    pub(crate) fn items(&self, what: &str) -> Result<&[Self], Fault> {
+        match &self.kind {
+            Kind::List(items) => Ok(items),
+            _ => {
+                let help =
+                    format!("write `{what}: [a, b]`, or each on a line of its own that begins with `- `");
+                Err(self.wrong(what, "a list").help(help))
+            }
+        }
+    }
+
+    /// A list of texts.
+    pub(crate) fn texts(&self, what: &str) -> Result<Vec<String>, Fault> {
+        self.items(what)?.iter().map(|item| item.text(what).map(str::to_owned)).collect()
+    }
+
+    /// Everything that `parse` reads; `expected` says what it is.
+    pub(crate) fn parsed<T>(
+        &self,
+        what: &str,
+        expected: &str,
+        parse: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<T, Fault> {
+        parse(self.text(what)?).map_err(|help| self.bad(what, expected).help(help))
+    }
+
+    /// The same of a list, whose items are read as if they were written in one line with commas.
+    pub(crate) fn parsed_list<T>(
+        &self,
+        what: &str,
+        expected: &str,
+        parse: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<T, Fault> {
+        match &self.kind {
+            Kind::List(items) if !items.is_empty() => {
+                // A mistake points at its own item.
+                for item in items {
+                    item.parsed(what, expected, &parse)?;
+                }
+                let one_line = self.texts(what)?.join(",");
+                parse(&one_line).map_err(|help| self.wrong(what, expected).help(help))
+            }
+            Kind::List(_) => {
+                Err(Fault::new(self.span.clone(), format!("`{what}` is an empty list"), "no value")
+                    .help("leave the key out, or write what it is"))
+            }
+            _ => self.parsed(what, expected, parse),
+        }
+    }
+
+    /// A whole number of at least 1.
+    pub(crate) fn positive(&self, what: &str) -> Result<u64, Fault> {
+        self.parsed(what, "a whole number from 1", |text| parse::positive(text).map(u64::from))
+    }
+
+    /// A whole number of at least 1 that fits 32 bits.
+    pub(crate) fn positive_u32(&self, what: &str) -> Result<u32, Fault> {
+        self.parsed(what, "a whole number from 1", |text| parse::positive_u32(text).map(u32::from))
+    }
+
+    /// `true` or `false`.
+    pub(crate) fn truth(&self, what: &str) -> Result<bool, Fault> {
+        match self.text(what)? {
+            "true" => Ok(true),
+            "false" => Ok(false),
+            _ => Err(self.bad(what, "true or false")),
+        }
+    }
+
+    /// A whole number, zero too, that fits 32 bits.
+    pub(crate) fn whole_u32(&self, what: &str) -> Result<u32, Fault> {
+        let fits =
+            |number: u64| u32::try_from(number).map_err(|_| "it must be below 4_294_967_296".to_owned());
+        self.parsed(what, "a whole number", |text| fits(parse::count(text)?))
+    }
+
+    /// A duration in seconds.
+    pub(crate) fn seconds(&self, what: &str) -> Result<f64, Fault> {
+        self.parsed(what, "a duration", parse::seconds)
+    }
+
+    /// A duration longer than nothing, in seconds.
+    pub(crate) fn positive_seconds(&self, what: &str) -> Result<f64, Fault> {
+        self.parsed(what, "a duration", |text| parse::duration(text).map(|duration| duration.as_secs_f64()))
+    }
+
+    /// A rate per second.
+    pub(crate) fn rate(&self, what: &str) -> Result<f64, Fault> {
+        self.parsed(what, "a rate", parse::rate)
+    }
+
+    /// A share of the whole.
+    pub(crate) fn share(&self, what: &str) -> Result<f64, Fault> {
+        self.parsed(what, "a share", parse::share)
+    }
+
+    /// A figure in the unit of its metric.
+    pub(crate) fn figure(&self, what: &str) -> Result<f64, Fault> {
+        self.parsed(what, "a number", parse::figure)
+    }
+
+    /// A mistake in a single value.
+    pub(crate) fn bad(&self, what: &str, expected: &str) -> Fault {
+        let written = self.text(what).unwrap_or_default();
+        Fault::new(
+            self.span.clone(),
+            format!("`{what}` must be {expected}, and `{written}` is not"),
+            "this value",
+        )
+    }
+
+    fn wrong(&self, what: &str, expected: &str) -> Fault {
+        let message = format!("`{what}` must be {expected}, and this is {}", self.noun());
+        Fault::new(self.span.clone(), message, format!("expected {expected}"))
+    }
+}

@@ -1,0 +1,186 @@
+//! All runs of one experiment: rounds until its answer is decided, its plan is done or its time is up. The result is
+//! saved after each run.
+
+mod budget;
+
+use crate::findings::explain;
+use crate::host::machine;
+use crate::model::experiment::plan::{PlannedRun, round_of};
+use crate::model::experiment::{Experiment, Protocol};
+use crate::model::record::Record;
+use crate::model::result::{ResultDocument, RoundsDone, SCHEMA, Skipped};
+use crate::model::result_folder::FolderError;
+use crate::run::Runner;
+use crate::run::watch::{Event, Watch};
+use crate::stats::decided::decided;
+use crate::stats::disturbance::disturbance;
+use crate::stats::{claims, compare, trust};
+use budget::Budget;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+/// A variant's disturbed runs under one load are repeated so often, and then no more: the machine is what it is.
+const REPEATS: u32 = 2;
+
+/// Runs what has to be run, or until the user stops it, and returns the last state of `result.json`.
+///
+/// # Errors
+/// A result that cannot be saved ends the session: going on would measure for nothing.
+pub fn session(runner: &Runner<'_>, watch: &mut dyn Watch) -> Result<ResultDocument, FolderError> {
+    let document = conclude(runner.experiment, Vec::new(), Vec::new());
+    runner.folder.save(&document)?;
+    let budget = Budget::new(runner.experiment);
+    let mut session = Session { runner, watch, document, budget, began: Instant::now() };
+    for load in 0..runner.experiment.loads.len() {
+        if !session.is_interrupted() {
+            session.rounds(load)?;
+        }
+    }
+    Ok(session.document)
+}
+
+struct Session<'a> {
+    runner: &'a Runner<'a>,
+    watch: &'a mut dyn Watch,
+    document: ResultDocument,
+    budget: Budget<'a>,
+    began: Instant,
+}
+
+impl Session<'_> {
+    /// The rounds of one load.
+    fn rounds(&mut self, index: usize) -> Result<(), FolderError> {
+        let experiment = self.runner.experiment;
+        let load = &experiment.loads[index];
+        let looks = load.looks();
+        if round_of(experiment, index, 1, 1).is_empty() {
+            return Ok(());
+        }
+        let mut repeats = vec![REPEATS; experiment.variants.len()];
+        for round in 1..=load.runs {
+            self.round(index, round, &mut repeats)?;
+            if self.is_interrupted() {
+                return self.end(index, round, "it was interrupted");
+            }
+            let is_look = round < load.runs && looks.contains(&round);
+            if let Some(why) = is_look.then(|| decided(experiment, load, &self.document.records)).flatten() {
+                return self.end(index, round, &why);
+            }
+            let next = round_of(experiment, index, round + 1, 1).len();
+            if round < load.runs && !self.budget.allows(index, next, self.elapsed_s()) {
+                return self.end(index, round, "the budget is used up");
+            }
+        }
+        self.end(index, load.runs, "no more were asked for")
+    }
+
+    /// One round, and the runs of it that were disturbed once more, as far as repeats are left and the time allows.
+    fn round(&mut self, load: usize, round: u32, repeats: &mut [u32]) -> Result<(), FolderError> {
+        let is_adaptive = matches!(self.runner.experiment.loads[load].protocol, Protocol::Adaptive { .. });
+        let planned = round_of(self.runner.experiment, load, round, self.next_position());
+        let (spec, in_a_round) = (&self.runner.experiment.loads[load], planned.len());
+        let mut disturbed = Vec::new();
+        for run in planned {
+            if self.run(run)? {
+                disturbed.push(run.variant);
+            }
+        }
+        for variant in disturbed.into_iter().filter(|_| is_adaptive) {
+            // The least rounds go before repeats.
+            let least = spec.at_least().saturating_sub(round) as usize * in_a_round;
+            let allowed = self.budget.allows(load, 1 + least, self.elapsed_s());
+            if allowed && repeats[variant] > 0 && !self.is_interrupted() {
+                repeats[variant] -= 1;
+                self.watch.event(Event::Repeating);
+                self.run(PlannedRun { variant, load, round, position: self.next_position() })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One run; true: something disturbed it.
+    fn run(&mut self, planned: PlannedRun) -> Result<bool, FolderError> {
+        if self.is_interrupted() {
+            return Ok(false);
+        }
+        let began = Instant::now();
+        let mut record = self.runner.run(planned, self.watch);
+        self.budget.took(planned.load, began.elapsed().as_secs_f64());
+        record.disturbed = disturbance(&record);
+        let disturbed = record.disturbed.is_some();
+        self.watch.event(Event::Ended(&record));
+        self.document.records.push(record);
+        self.save()?;
+        Ok(disturbed)
+    }
+
+    /// The load gets no more rounds.
+    fn end(&mut self, load: usize, rounds: u32, why: &str) -> Result<(), FolderError> {
+        let experiment = self.runner.experiment;
+        let (name, at_most) = (experiment.loads[load].name.clone(), experiment.loads[load].runs);
+        let runs_saved = round_of(experiment, load, 1, 1).len() * (at_most - rounds) as usize;
+        let done = RoundsDone { load: name, rounds, at_most, why: why.to_owned() };
+        self.watch.event(Event::LoadEnded { done: &done, runs_saved });
+        self.document.rounds.push(done);
+        self.save()
+    }
+
+    fn save(&mut self) -> Result<(), FolderError> {
+        let records = std::mem::take(&mut self.document.records);
+        let rounds = std::mem::take(&mut self.document.rounds);
+        self.document = conclude(self.runner.experiment, records, rounds);
+        self.runner.folder.save(&self.document).map(drop)
+    }
+
+    fn next_position(&self) -> u32 {
+        self.document.records.len() as u32 + 1
+    }
+
+    fn elapsed_s(&self) -> f64 {
+        self.began.elapsed().as_secs_f64()
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.runner.interrupted.load(Ordering::Relaxed)
+    }
+}
+
+/// What the records say: compared, judged and explained.
+pub(crate) fn conclude(
+    experiment: &Experiment,
+    records: Vec<Record>,
+    rounds: Vec<RoundsDone>,
+) -> ResultDocument {
+    let (trusted, why_not) = trust(experiment, &records);
+    ResultDocument {
+        schema: SCHEMA.to_owned(),
+        threadcount: env!("CARGO_PKG_VERSION").to_owned(),
+        command: std::env::args().collect(),
+        created_at: jiff::Timestamp::now().to_string(),
+        machine: machine::read(),
+        comparisons: compare(experiment, &records),
+        findings: explain(experiment, &records),
+        claims: claims(experiment, &records),
+        skipped: skipped(experiment),
+        trusted,
+        why_not,
+        experiment: experiment.clone(),
+        records,
+        rounds,
+    }
+}
+
+fn skipped(experiment: &Experiment) -> Vec<Skipped> {
+    let whole = experiment.variants.iter().filter_map(|variant| {
+        let why = variant.skipped.clone()?;
+        Some(Skipped { variant: variant.name.clone(), load: None, why })
+    });
+    let under_a_load = experiment.loads.iter().flat_map(|load| {
+        let here = experiment.variants.iter().filter(|variant| variant.runs_under(load));
+        here.filter_map(|variant| {
+            let why = load.skipped.clone()?;
+            Some(Skipped { variant: variant.name.clone(), load: Some(load.name.clone()), why })
+        })
+    });
+    whole.chain(under_a_load).collect()
+}

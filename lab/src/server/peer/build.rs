@@ -1,0 +1,109 @@
+//! Where a peer is, and how it is built.
+
+use crate::host::home;
+use std::io;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// With this status `build` says that its toolchain is not installed.
+const NO_TOOLCHAIN: i32 = 3;
+
+/// How much of what a failed build printed is told.
+const TOLD_LINES: usize = 20;
+
+/// Why a peer cannot be started.
+#[derive(Debug, thiserror::Error)]
+pub enum PeerError {
+    /// No such folder.
+    #[error(
+        "The peer `{peer}` was not found; looked for {}. Set THREADCOUNT_PEERS to the folder that holds it, or write \
+         the path of its folder",
+        home::told(looked_at)
+    )]
+    Missing {
+        /// As written in the experiment.
+        peer: String,
+        /// Every folder that was tried.
+        looked_at: Vec<PathBuf>,
+    },
+    /// A program of it that cannot be started.
+    #[error("Cannot start {path}: {source}; a peer needs the executables `build` and `run`")]
+    NotStarted {
+        /// The program.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// Its compiler or runtime is not installed.
+    #[error("The peer `{peer}` cannot be built here: {why}")]
+    NoToolchain {
+        /// As written in the experiment.
+        peer: String,
+        /// Its own words.
+        why: String,
+    },
+    /// It does not build.
+    #[error("The peer `{peer}` was not built: {path} ended with {status}")]
+    NotBuilt {
+        /// As written in the experiment.
+        peer: String,
+        /// The program.
+        path: PathBuf,
+        /// How it ended.
+        status: std::process::ExitStatus,
+        /// The last lines of what it printed.
+        said: Vec<String>,
+    },
+}
+
+impl PeerError {
+    /// The last lines of what a failed build printed.
+    #[must_use]
+    pub fn log_tail(&self) -> &[String] {
+        if let Self::NotBuilt { said, .. } = self { said } else { &[] }
+    }
+}
+
+/// The folder of a peer: a path as it is, a name where [`home`] says: in the folder of [`home::PEERS`], or below `peers` in
+/// one of [`home::starts`] or above.
+///
+/// # Errors
+/// [`PeerError::Missing`].
+pub fn find(peer: &str) -> Result<PathBuf, PeerError> {
+    let looked_at: Vec<PathBuf> = if peer.contains('/') {
+        vec![PathBuf::from(peer)]
+    } else {
+        let named = home::named(home::PEERS).map(|it| it.join(peer));
+        let starts = home::starts();
+        let above = starts.iter().flat_map(|start| start.ancestors());
+        named.into_iter().chain(above.map(|it| it.join("peers").join(peer))).collect()
+    };
+    match looked_at.iter().find(|it| it.is_dir()) {
+        Some(found) => Ok(std::path::absolute(found).unwrap_or_else(|_| found.clone())),
+        None => Err(PeerError::Missing { peer: peer.to_owned(), looked_at }),
+    }
+}
+
+/// Builds a peer and returns its program, which takes a port and starts the server in its own place. A build that has
+/// been done already is quick: that is `build`'s own business.
+///
+/// # Errors
+/// No folder, no toolchain, or a build that fails.
+pub fn build(peer: &str) -> Result<PathBuf, PeerError> {
+    let folder = find(peer)?;
+    let path = folder.join("build");
+    let built = Command::new(&path).current_dir(&folder).stdin(Stdio::null()).output();
+    let built = built.map_err(|source| PeerError::NotStarted { path: path.clone(), source })?;
+    if built.status.success() {
+        return Ok(folder.join("run"));
+    }
+    let said = [built.stdout, built.stderr].map(|it| String::from_utf8_lossy(&it).into_owned()).join("\n");
+    let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
+    let peer = peer.to_owned();
+    if built.status.code() == Some(NO_TOOLCHAIN) {
+        let why = lines.last().map_or("it does not say why", |line| line.trim()).to_owned();
+        return Err(PeerError::NoToolchain { peer, why });
+    }
+    let said = lines[lines.len().saturating_sub(TOLD_LINES)..].iter().map(|&line| line.to_owned()).collect();
+    Err(PeerError::NotBuilt { peer, path, status: built.status, said })
+}

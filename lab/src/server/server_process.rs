@@ -1,0 +1,233 @@
+//! A running server: its process group, its log, and its end.
+
+use super::command_line::ServerCommand;
+use super::http_get::{BaseUrl, get};
+use crate::host::guard::Guard;
+use crate::host::log_file;
+use crate::host::process_tree::ProcessTree;
+use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process_group};
+use std::fs::File;
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// How often something is looked at while waiting for it.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// One question whether a server is ready may take so long.
+const QUESTION_LIMIT: Duration = Duration::from_secs(2);
+
+/// Why a server does not run.
+#[derive(Debug, thiserror::Error)]
+pub enum ServerError {
+    /// The log's file.
+    #[error("Cannot write the server's log {path}: {source}")]
+    Log {
+        /// The file.
+        path: String,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The program.
+    #[error("Cannot start `{program}`: {source}")]
+    NotStarted {
+        /// The program.
+        program: String,
+        /// Why not.
+        source: io::Error,
+    },
+    /// It came to an end.
+    #[error("The server ended ({status}) before it answered {url}; its log is {log}")]
+    Ended {
+        /// Exit status or signal.
+        status: ExitStatus,
+        /// What was asked.
+        url: String,
+        /// The file.
+        log: String,
+        /// Its end.
+        log_tail: Vec<String>,
+    },
+    /// It does not answer.
+    #[error("The server did not answer {url} within {limit_s} s (last: {last}); its log is {log}")]
+    NotReady {
+        /// What was asked.
+        url: String,
+        /// How long we waited.
+        limit_s: u64,
+        /// The last answer or error.
+        last: String,
+        /// The file.
+        log: String,
+        /// Its end.
+        log_tail: Vec<String>,
+    },
+    /// The user stopped us while we waited.
+    #[error("Stopped while the server was starting")]
+    Interrupted,
+}
+
+impl ServerError {
+    /// The last lines of the server's log, where it has one.
+    #[must_use]
+    pub fn log_tail(&self) -> &[String] {
+        match self {
+            Self::Ended { log_tail, .. } | Self::NotReady { log_tail, .. } => log_tail,
+            Self::Log { .. } | Self::NotStarted { .. } | Self::Interrupted => &[],
+        }
+    }
+}
+
+/// How a server came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stopped {
+    /// Exit status or signal; `None`: the system would not say.
+    pub status: Option<ExitStatus>,
+    /// It did not end at SIGTERM in time and was killed.
+    pub was_killed: bool,
+}
+
+/// A server in a process group of its own. Dropped, it is killed with all it has started; so it is when we are
+/// killed, by its [`Guard`].
+pub struct ServerProcess {
+    child: Child,
+    group: Pid,
+    /// Held for its end: it must outlive the group.
+    _guard: Guard,
+    log: PathBuf,
+    started: Instant,
+}
+
+impl ServerProcess {
+    /// Starts it. Standard output and error go to the log, which is created anew.
+    ///
+    /// # Errors
+    /// When the log cannot be created or the program cannot be started.
+    pub fn start(command: &ServerCommand, log: &Path) -> Result<Self, ServerError> {
+        let log_failed = |source| ServerError::Log { path: log.display().to_string(), source };
+        let not_started =
+            |source| ServerError::NotStarted { program: command.program.display().to_string(), source };
+        let output = File::create(log).map_err(log_failed)?;
+        let errors = output.try_clone().map_err(log_failed)?;
+        let mut guard = Guard::start().map_err(not_started)?;
+        let mut starting = Command::new(&command.program);
+        starting
+            .args(&command.arguments)
+            .envs(&command.env)
+            .stdin(Stdio::null())
+            .stdout(output)
+            .stderr(errors);
+        if let Some(folder) = &command.folder {
+            starting.current_dir(folder);
+        }
+        let started = Instant::now();
+        let child = starting.process_group(0).spawn().map_err(not_started)?;
+        let watched = guard.watch(child.id());
+        let process =
+            Self { group: Pid::from_child(&child), child, _guard: guard, log: log.to_owned(), started };
+        watched.map_err(not_started)?;
+        Ok(process)
+    }
+
+    /// The id of the process that was started, and of its group.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Its end, if it has ended: by itself, or because somebody killed it.
+    pub fn has_exited(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().ok().flatten()
+    }
+
+    /// The last lines of its log.
+    #[must_use]
+    pub fn log_tail(&self) -> Vec<String> {
+        log_file::tail(&self.log)
+    }
+
+    /// Asks for a path until any answer below 500 comes. Returns the time since the start.
+    ///
+    /// # Errors
+    /// When the server ends, does not answer within the limit, or `interrupted` becomes true.
+    pub fn wait_until_ready(
+        &mut self,
+        base: &BaseUrl,
+        path: &str,
+        limit: Duration,
+        interrupted: &AtomicBool,
+    ) -> Result<Duration, ServerError> {
+        let url = format!("{}:{}{}{path}", base.host, base.port, base.path);
+        let log = self.log.display().to_string();
+        loop {
+            let asked = get(base, path, QUESTION_LIMIT.min(limit));
+            let after = self.started.elapsed();
+            // An answer does not count from a server that is no more: it was somebody else's.
+            if let Some(status) = self.has_exited() {
+                return Err(ServerError::Ended { status, url, log, log_tail: self.log_tail() });
+            }
+            let last = match asked {
+                Ok(answer) if answer.status.is_none_or(|status| status < 500) => return Ok(after),
+                Ok(answer) => format!("status {}", answer.status.unwrap_or_default()),
+                Err(error) => error.to_string(),
+            };
+            if interrupted.load(Ordering::Relaxed) {
+                return Err(ServerError::Interrupted);
+            }
+            if after > limit {
+                let limit_s = limit.as_secs();
+                return Err(ServerError::NotReady { url, limit_s, last, log, log_tail: self.log_tail() });
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    /// SIGTERM to the group; SIGKILL to whatever is left of it, and of what it started, when the server has ended or
+    /// the limit is over. A JVM below a shell is waited for too, because it may have a flight recording to write.
+    pub fn stop(mut self, limit: Duration) -> Stopped {
+        let tree = ProcessTree::of(self.pid());
+        let members = tree.members();
+        let jvm = tree.java_pid().and_then(|jvm| members.iter().find(|(pid, _)| *pid as u32 == jvm).copied());
+        if self.has_exited().is_none() {
+            kill_process_group(self.group, Signal::TERM).ok();
+        }
+        let give_up = Instant::now() + limit;
+        while (self.has_exited().is_none() || jvm.is_some_and(is_alive)) && Instant::now() < give_up {
+            std::thread::sleep(PAUSE);
+        }
+        let was_killed = self.has_exited().is_none();
+        self.kill();
+        kill_strays(&members);
+        Stopped { status: self.child.wait().ok(), was_killed }
+    }
+
+    fn kill(&mut self) {
+        if self.has_exited().is_none() || test_kill_process_group(self.group).is_ok() {
+            kill_process_group(self.group, Signal::KILL).ok();
+        }
+        self.child.wait().ok();
+    }
+}
+
+impl Drop for ServerProcess {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// Descendants that had left the group. The start time tells them from somebody who got their id since.
+fn kill_strays(members: &[(i32, u64)]) {
+    for &member in members.iter().filter(|&&member| is_alive(member)) {
+        if let Some(pid) = Pid::from_raw(member.0) {
+            kill_process(pid, Signal::KILL).ok();
+        }
+    }
+}
+
+fn is_alive((pid, started_ticks): (i32, u64)) -> bool {
+    let process = procfs::process::Process::new(pid).and_then(|it| it.stat());
+    process.is_ok_and(|stat| stat.starttime == started_ticks && stat.state != 'Z')
+}

@@ -1,0 +1,269 @@
+//! Does a claim hold? Evaluated over the mean of each figure over the complete runs.
+
+pub(super) mod certainty;
+
+use super::runs::{complete, figures, mean};
+use super::trust::doubt_about;
+use crate::model::experiment::claim::{Claim, Comparison, Expr, Figure, Names, Operator, Test};
+use crate::model::experiment::{Experiment, StatedClaim};
+use crate::model::record::Record;
+use crate::model::result::ClaimResult;
+use crate::parse::claim::parse;
+use certainty::{Certainty, certainty, has_intervals};
+
+/// Tries every claim of the experiment. One that cannot be tried (it speaks of a load that was left out) says why.
+#[must_use]
+pub fn claims(experiment: &Experiment, records: &[Record]) -> Vec<ClaimResult> {
+    let names = Names::of(experiment);
+    let tried = experiment.claims.iter().map(|StatedClaim { claim: written, says }| {
+        let result = match parse(written, &names) {
+            Ok(claim) => judge(written, &claim, experiment, records),
+            Err(fault) => untried(written, fault.message),
+        };
+        ClaimResult { says: says.clone(), ..result }
+    });
+    tried.collect()
+}
+
+/// Tries one claim, also one of `--fail-if`.
+#[must_use]
+pub fn judge(written: &str, claim: &Claim, experiment: &Experiment, records: &[Record]) -> ClaimResult {
+    let measure = |figure: &Figure| measured(figure, experiment, records);
+    let publish = |figure: &Figure| published(figure, experiment).ok_or_else(String::new);
+    let looks = claim.figures().iter().map(|figure| experiment.looks(&figure.load)).max().unwrap_or(1);
+    let left = |look: Look<'_>| claim.comparisons.first().map(|first| value(&first.left, look));
+    let mut holds = Some(true);
+    let mut why = None;
+    for comparison in &claim.comparisons {
+        match is_true(comparison, &measure) {
+            Ok(true) => {}
+            Ok(false) => holds = Some(false),
+            Err(reason) => {
+                why = why.or(Some(reason));
+                holds = holds.filter(|so_far| !so_far);
+            }
+        }
+    }
+    let certainty = certainty(claim, records, looks);
+    let doubt = claim.figures().iter().find_map(|it| doubt_about(&it.variant, &it.load, records));
+    ClaimResult {
+        claim: written.to_owned(),
+        says: None,
+        published: left(&publish).and_then(Result::ok),
+        measured: left(&measure).and_then(Result::ok),
+        holds,
+        why: why.filter(|_| holds.is_none()),
+        decided: holds.is_some() && certainty == Certainty::Decided(holds == Some(true)),
+        trusted: Some(doubt.is_none()),
+        doubt,
+        undecided: holds.is_some()
+            && !matches!(certainty, Certainty::Decided(_))
+            && has_intervals(claim, records),
+    }
+}
+
+/// Where figures come from: the records, or what was published.
+type Look<'a> = &'a dyn Fn(&Figure) -> Result<f64, String>;
+
+fn untried(written: &str, why: String) -> ClaimResult {
+    ClaimResult { claim: written.to_owned(), why: Some(why), ..ClaimResult::default() }
+}
+
+fn is_true(comparison: &Comparison, look: Look<'_>) -> Result<bool, String> {
+    let (left, right) = (value(&comparison.left, look)?, value(&comparison.right, look)?);
+    Ok(match comparison.test {
+        Test::AtLeast => left >= right,
+        Test::AtMost => left <= right,
+        Test::More => left > right,
+        Test::Less => left < right,
+        #[expect(clippy::float_cmp, reason = "that is what == says; `within` is beside it")]
+        Test::Equal => left == right,
+        Test::Within(fraction) => (left - right).abs() <= fraction * right.abs(),
+    })
+}
+
+fn value(expr: &Expr, look: Look<'_>) -> Result<f64, String> {
+    let value = match expr {
+        Expr::Number(number) => *number,
+        Expr::Figure(figure) => look(figure)?,
+        Expr::Negative(inner) => -value(inner, look)?,
+        Expr::Binary(left, operator, right) => {
+            let (left, right) = (value(left, look)?, value(right, look)?);
+            match operator {
+                Operator::Plus => left + right,
+                Operator::Minus => left - right,
+                Operator::Times => left * right,
+                Operator::By => left / right,
+            }
+        }
+    };
+    if value.is_finite() { Ok(value) } else { Err("it divides by zero".to_owned()) }
+}
+
+fn measured(figure: &Figure, experiment: &Experiment, records: &[Record]) -> Result<f64, String> {
+    let Figure { variant, load, metric, .. } = figure;
+    let runs = complete(records, variant, load);
+    if runs.is_empty() {
+        let variant_skipped =
+            experiment.variants.iter().find(|it| it.name == *variant).and_then(|it| it.skipped.as_ref());
+        let load_skipped =
+            experiment.loads.iter().find(|it| it.name == *load).and_then(|it| it.skipped.as_ref());
+        if let Some(why) = variant_skipped.or(load_skipped) {
+            return Err(format!("could not be tried here: {why}"));
+        }
+        return Err(format!("there is no complete run of {variant} under {load}"));
+    }
+    let name = metric.name();
+    mean(&figures(&runs, *metric)).ok_or_else(|| format!("{name} of {variant} under {load} was not measured"))
+}
+
+fn published(figure: &Figure, experiment: &Experiment) -> Option<f64> {
+    let first = experiment.loads.first().map(|load| load.name.as_str());
+    let here = experiment.published.iter().filter(|entry| {
+        entry.variant == figure.variant && entry.load.as_deref().or(first) == Some(figure.load.as_str())
+    });
+    here.filter_map(|entry| entry.figures.get(figure.metric.name()).copied()).next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config;
+    use crate::model::record::foreign::ForeignLoad;
+    use crate::stats::sample::{run, with_load};
+
+    fn experiment(claims: &str) -> Experiment {
+        let text = format!(
+            "question: q\nserver: {{tomcat: 11.0}}\nrequest: /\n\
+            variants: {{platform: {{}}, virtual: {{}}, platform-10.1: {{}}}}\n\
+            loads: [{{clients: 400, duration: 1s}}, {{clients: 1000, duration: 1s}}]\n\
+            published:\n- {{variant: platform, rate: 3968}}\n- {{variant: virtual, load: c400, rate: 7881}}\n\
+            - {{variant: virtual, load: c1000, rate: 19673}}\nclaims: [{claims}]\n"
+        );
+        config::parse("x", "x.yaml", &text, false).expect("an experiment")
+    }
+
+    fn records() -> Vec<Record> {
+        vec![
+            run("platform", "c400", 3960.0, 100.0),
+            run("platform", "c400", 3962.0, 102.0),
+            run("virtual", "c400", 7800.0, 50.0),
+            run("virtual", "c400", 7844.0, 51.0),
+            run("virtual", "c1000", 18_000.0, 53.0),
+        ]
+    }
+
+    fn tried(claim: &str) -> ClaimResult {
+        claims(&experiment(claim), &records()).remove(0)
+    }
+
+    #[test]
+    fn a_claim_is_tried_on_the_means_of_the_runs_beside_what_was_published() {
+        let result = tried("virtual.rate / platform.rate >= 1.9");
+        assert_eq!(result.measured, Some(7822.0 / 3961.0));
+        assert_eq!(result.published, Some(7881.0 / 3968.0));
+        assert_eq!((result.holds, result.why), (Some(true), None));
+    }
+
+    #[test]
+    fn each_comparison_is_true_or_false() {
+        let known = [
+            ("platform.p50 == 101", true),
+            ("platform.p50 > 101", false),
+            ("platform.p50 >= 101ms", true),
+            ("platform.p50 < 0.101s", false),
+            ("platform.p50 <= 101", true),
+            ("virtual@c1000.rate > 2 * virtual.rate", true),
+            ("virtual.p50 * 2 within 1% of platform.p50", true),
+            ("virtual.p50 within 1% of platform.p50", false),
+            ("platform.rate - virtual.rate < 0 and platform.p50 > 200", false),
+            ("-(platform.rate - virtual.rate) > 3_000", true),
+        ];
+        for (claim, holds) in known {
+            assert_eq!(tried(claim).holds, Some(holds), "{claim}");
+        }
+    }
+
+    #[test]
+    fn what_was_not_measured_is_neither_true_nor_false() {
+        let known = [
+            ("platform-10.1.rate > 1", "there is no complete run of platform-10.1 under c400"),
+            ("platform@c1000.rate > 1", "there is no complete run of platform under c1000"),
+            ("virtual.nmt_threads < 50", "nmt_threads of virtual under c400 was not measured"),
+            ("1 / (platform.rate - platform.rate) > 1", "it divides by zero"),
+        ];
+        for (claim, why) in known {
+            let result = tried(claim);
+            assert_eq!((result.holds, result.why.as_deref()), (None, Some(why)), "{claim}");
+        }
+    }
+
+    #[test]
+    fn a_claim_about_a_variant_that_cannot_run_here_says_why_and_keeps_what_the_study_says() {
+        let mut without = experiment("{claim: platform-10.1.rate > 1, says: an old Tomcat answers}");
+        without.variants[2].skipped = Some("there is no Tomcat 10.1".into());
+        let result = claims(&without, &records()).remove(0);
+        assert_eq!(result.why.as_deref(), Some("could not be tried here: there is no Tomcat 10.1"));
+        assert_eq!((result.holds, result.says.as_deref()), (None, Some("an old Tomcat answers")));
+        let mut without = experiment("{claim: virtual@c1000.p99 > 1, says: it is slow}");
+        without.loads[1].skipped = Some("ab is missing".into());
+        let records: Vec<_> = records().into_iter().filter(|record| record.load != "c1000").collect();
+        let result = claims(&without, &records).remove(0);
+        assert_eq!(result.why.as_deref(), Some("could not be tried here: ab is missing"));
+    }
+
+    #[test]
+    fn intervals_that_cover_the_bound_decide_nothing_and_one_run_has_none() {
+        use crate::model::result::ClaimVerdict::{DoesNotHold, Holds, NotDecided, NotTried};
+        let known = [
+            ("virtual.rate / platform.rate >= 1.5", Holds),
+            ("virtual.rate / platform.rate >= 1.98", NotDecided),
+            ("virtual.rate / platform.rate <= 1.97", NotDecided),
+            ("virtual.rate / platform.rate >= 3", DoesNotHold),
+            ("virtual.rate > 1 and virtual.rate / platform.rate >= 1.98", NotDecided),
+            ("virtual.rate < 1 and virtual.rate / platform.rate >= 1.98", DoesNotHold),
+            ("virtual@c1000.rate >= 17_999", Holds),
+            ("virtual@c1000.rate >= 18_001", DoesNotHold),
+            ("platform-10.1.rate > 1", NotTried),
+        ];
+        for (claim, verdict) in known {
+            assert_eq!(tried(claim).verdict(), verdict, "{claim}");
+        }
+    }
+
+    #[test]
+    fn a_claim_is_doubted_for_its_own_figures_only_and_what_a_tool_says_of_itself_is_believed() {
+        let experiment = experiment("virtual.rate > 1, virtual@c1000.rate > 1");
+        let doubts = |records: &[Record]| {
+            let claims = claims(&experiment, records).into_iter();
+            claims.map(|claim| (claim.trusted, claim.doubt.is_some())).collect::<Vec<_>>()
+        };
+        let mut records = records();
+        assert_eq!(doubts(&records), [(Some(true), false); 2]);
+        let slow = records.pop().expect("the one of c1000");
+        records.push(with_load(slow, |load| load.generator.bottleneck = true));
+        assert_eq!(doubts(&records), [(Some(true), false), (Some(false), true)]);
+        records[4].foreign = Some(ForeignLoad::default());
+        assert_eq!(doubts(&records), [(Some(true), false); 2]);
+    }
+
+    #[test]
+    fn one_false_part_makes_a_claim_false_even_when_another_was_not_measured() {
+        assert_eq!(tried("platform.rate > 9_999 and platform-10.1.rate > 1").holds, Some(false));
+        assert_eq!(tried("platform.rate > 1 and platform-10.1.rate > 1").holds, None);
+    }
+
+    #[test]
+    fn published_needs_every_figure_of_the_left_side() {
+        assert_eq!(tried("platform.p50 > 1").published, None);
+        assert_eq!(tried("virtual@c1000.rate > 1").published, Some(19_673.0));
+    }
+
+    #[test]
+    fn a_claim_about_a_load_that_was_left_out_says_so() {
+        let mut small = experiment("virtual@c1000.rate > 1");
+        small.loads.truncate(1);
+        let result = claims(&small, &records()).remove(0);
+        assert_eq!((result.holds, result.why.as_deref()), (None, Some("there is no load `c1000`")));
+    }
+}

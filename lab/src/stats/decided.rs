@@ -1,0 +1,158 @@
+//! Has a load been run often enough? Looked at after certain rounds ([`LoadSpec::looks`]).
+
+use super::claim::certainty::{Certainty, certainty};
+use super::comparison::compare;
+use super::ratio::MARGIN;
+use crate::model::experiment::claim::{Claim, Names};
+use crate::model::experiment::{Experiment, LoadSpec};
+use crate::model::record::Record;
+use crate::model::result::{Interval, Verdict};
+use crate::parse::claim::parse;
+
+/// A ratio whose interval is no wider than this to each side is known as well as anybody asked.
+const NARROW: f64 = 0.02;
+
+/// Why this load needs no more runs, in words; `None`: it does.
+///
+/// Every ratio of the headline has to be known, and every claim that could be tried by now has to be decided, or to be
+/// known as well as asked.
+#[must_use]
+pub fn decided(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Option<String> {
+    let one_load = Experiment { loads: vec![load.clone()], ..experiment.clone() };
+    let compared = compare(&one_load, records);
+    let headline = load.kind.headline();
+    let is_known = compared.iter().all(|comparison| {
+        // A ratio that is not there (a capacity search that ended at its ceiling found none) is not known.
+        headline.iter().all(|metric| {
+            let ratio = comparison.ratios.iter().find(|ratio| ratio.metric == metric.name());
+            ratio.is_some_and(|it| it.interval.is_some_and(|interval| is_known(interval, it.verdict)))
+        })
+    });
+    let claims: Vec<Certainty> = claims_about(experiment, load)
+        .iter()
+        .map(|claim| certainty(claim, records, load.looks().len()))
+        .collect();
+    let open = claims.iter().any(|claim| matches!(claim, Certainty::Open));
+    let why = match (compared.is_empty(), claims.is_empty()) {
+        (true, true) => return None,
+        (true, false) => "each claim is decided",
+        (false, true) => "each comparison is decided",
+        (false, false) => "each comparison and each claim is decided",
+    };
+    (is_known && !open).then(|| why.to_owned())
+}
+
+/// Narrow enough, or clearly on one side of the margin.
+#[must_use]
+pub fn is_known(interval: Interval, verdict: Verdict) -> bool {
+    let is_clear = match verdict {
+        Verdict::Higher => interval.low > 1.0 + MARGIN,
+        Verdict::Lower => interval.high < 1.0 / (1.0 + MARGIN),
+        Verdict::NoDifference | Verdict::NotEnoughRuns => false,
+    };
+    is_clear || interval.half_width() <= NARROW
+}
+
+/// The claims whose figures all belong to this load or to those before it, and at least one to this one; those of
+/// variants that do not run under their load can never be tried.
+fn claims_about(experiment: &Experiment, load: &LoadSpec) -> Vec<Claim> {
+    let names = Names::of(experiment);
+    let place = |name: &str| experiment.loads.iter().position(|load| load.name == name);
+    let Some(here) = place(&load.name) else { return Vec::new() };
+    let runs_under = |variant: &str, load: &LoadSpec| {
+        experiment.variants.iter().any(|known| known.name == variant && known.runs_under(load))
+    };
+    let about = |claim: &Claim| {
+        let figures = claim.figures();
+        let runs = figures.iter().all(|figure| {
+            place(&figure.load)
+                .is_some_and(|place| place <= here && runs_under(&figure.variant, &experiment.loads[place]))
+        });
+        runs && figures.iter().any(|figure| figure.load == load.name)
+    };
+    experiment.claims.iter().filter_map(|stated| parse(&stated.claim, &names).ok()).filter(about).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config;
+    use crate::model::record::capacity::{CapacitySearch, SearchEnd};
+    use crate::stats::sample::run;
+
+    fn experiment(claims: &str) -> Experiment {
+        let text = format!(
+            "question: q\nserver: {{tomcat: 11.0}}\nrequest: /\nvariants: {{a: {{}}, b: {{}}, c: {{}}}}\n\
+            loads: [{{clients: 4, duration: 1s, variants: [a, b]}}, {{clients: 8, duration: 1s, variants: [a, c]}}]\n\
+            claims: [{claims}]\n"
+        );
+        config::parse("x", "x.yaml", &text, false).expect("an experiment")
+    }
+
+    fn why(claims: &str, a: &[f64], b: &[f64]) -> Option<String> {
+        let experiment = experiment(claims);
+        let of = |variant: &'static str, rates: &[f64]| {
+            rates.iter().map(|&rate| run(variant, "c4", rate, 5.0)).collect::<Vec<_>>()
+        };
+        decided(&experiment, &experiment.loads[0], &[of("a", a), of("b", b)].concat())
+    }
+
+    #[test]
+    fn a_clear_difference_is_decided_and_a_wide_interval_is_not() {
+        let clear = why("", &[100.0, 103.0, 97.0], &[200.0, 206.0, 194.0]);
+        assert_eq!(clear.as_deref(), Some("each comparison is decided"));
+        assert_eq!(why("", &[100.0, 103.0, 97.0], &[100.0, 106.0, 94.0]), None);
+    }
+
+    #[test]
+    fn a_narrow_interval_is_decided_even_if_it_says_nothing_else() {
+        assert!(why("", &[100.0, 100.1, 99.9], &[101.0, 101.1, 100.9]).is_some());
+    }
+
+    #[test]
+    fn a_claim_that_is_not_decided_asks_for_more() {
+        let (a, b) = ([100.0, 103.0, 97.0], [200.0, 206.0, 194.0]);
+        assert_eq!(why("b.rate / a.rate >= 1.9", &a, &b), None);
+        let decided = why("b.rate / a.rate >= 1.2", &a, &b);
+        assert_eq!(decided.as_deref(), Some("each comparison and each claim is decided"));
+    }
+
+    #[test]
+    fn claims_of_later_loads_and_of_variants_that_do_not_run_are_not_waited_for() {
+        let (a, b) = ([100.0, 103.0, 97.0], [200.0, 206.0, 194.0]);
+        assert!(why("c@c8.rate / a@c8.rate >= 1.9, c.rate > 1", &a, &b).is_some());
+    }
+
+    #[test]
+    fn searches_that_end_at_their_ceiling_decide_nothing() {
+        let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {a: {}, b: {}}\n\
+            loads: [{capacity: {p99: 200ms, from: 50/s, to: 100/s}, duration: 2s}]\n";
+        let experiment = config::parse("x", "x.yaml", text, false).expect("an experiment");
+        let load = &experiment.loads[0];
+        let searched = |variant: &str, ended| {
+            let mut record = run(variant, &load.name, 100.0, 5.0);
+            record.capacity = Some(CapacitySearch {
+                limit: String::new(),
+                sustained_per_s: Some(100.0),
+                ended,
+                why: String::new(),
+                steps: Vec::new(),
+            });
+            record
+        };
+        let decided_after = |ended| {
+            let rounds = ["a", "b", "b", "a", "a", "b"].map(|variant| searched(variant, ended));
+            decided(&experiment, load, &rounds)
+        };
+        assert_eq!(decided_after(SearchEnd::Ceiling), None);
+        assert_eq!(decided_after(SearchEnd::Found).as_deref(), Some("each comparison is decided"));
+    }
+
+    #[test]
+    fn nothing_to_compare_and_nothing_claimed_is_never_decided() {
+        assert_eq!(why("", &[100.0; 3], &[]), None);
+    }
+}
+
+#[cfg(test)]
+mod simulation;
