@@ -3,7 +3,7 @@
 use super::connection::Place;
 use crate::plan::LoadPlan;
 use crate::response::{BodyCheck, RawResponse, ResponseParts, VirtualUser};
-use crate::secure::KeptResponse;
+use crate::http2::KeptResponse;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -52,7 +52,7 @@ impl<'a> Inspection<'a> {
 
     /// The same of an HTTP/2 response.
     pub(super) fn judge_kept(&mut self, place: Place, status: u16, kept: &KeptResponse) -> bool {
-        let parts = ResponseParts::from_map(status, &kept.headers, &kept.body);
+        let parts = ResponseParts::new(status, &kept.fields, &kept.body);
         judge(&mut self.users[place as usize], self.check, &parts)
     }
 }
