@@ -98,10 +98,7 @@ fn content_length(value: &[u8]) -> Option<u64> {
 
 /// Fields that belong to one HTTP/1.1 connection are malformed here (RFC 9113 section 8.2.2).
 fn is_of_a_connection(name: &[u8]) -> bool {
-    matches!(
-        name,
-        b"connection" | b"keep-alive" | b"proxy-connection" | b"transfer-encoding" | b"upgrade"
-    )
+    matches!(name, b"connection" | b"keep-alive" | b"proxy-connection" | b"transfer-encoding" | b"upgrade")
 }
 
 #[cfg(test)]
@@ -116,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_head_has_exactly_one_status_before_all_other_fields() {
-        let head = |fields| read(fields).head().map(|head| head.status);
+        let head = |fields: &[(&str, &str)]| read(fields).head().map(|head| head.status);
         assert_eq!(head(&[(":status", "200"), ("a", "b")]), Some(200));
         assert_eq!(head(&[("a", "b")]), None);
         assert_eq!(head(&[(":status", "200"), (":status", "200")]), None);

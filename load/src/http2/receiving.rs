@@ -233,6 +233,7 @@ impl Http2Session {
         let before = self.settings;
         self.settings.change(payload)?;
         self.is_set_up = true;
+        self.request_blocks.set_table_bytes(self.settings.least_table_bytes);
         self.request_blocks.set_table_bytes(self.settings.header_table_bytes);
         let wider = self.settings.initial_window_bytes - before.initial_window_bytes;
         for place in 0..self.streams.width() {

@@ -15,6 +15,8 @@ pub(super) const MAX_HEADER_LIST_SIZE: u16 = 6;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ServerSettings {
     pub header_table_bytes: usize,
+    /// The smallest that it was since the frame before: an encoder must go through it (RFC 7541 section 4.2).
+    pub least_table_bytes: usize,
     pub max_streams: u32,
     pub initial_window_bytes: i64,
     pub max_frame_bytes: usize,
@@ -24,6 +26,7 @@ impl ServerSettings {
     pub fn new() -> Self {
         Self {
             header_table_bytes: 4_096,
+            least_table_bytes: 4_096,
             max_streams: u32::MAX,
             initial_window_bytes: 65_535,
             max_frame_bytes: MAX_PAYLOAD_BYTES,
@@ -36,15 +39,20 @@ impl ServerSettings {
     /// The server broke the protocol.
     pub fn change(&mut self, payload: &[u8]) -> Result<(), ErrorCode> {
         let (settings, []) = payload.as_chunks::<6>() else { return Err(ErrorCode::FRAME_SIZE_ERROR) };
+        self.least_table_bytes = usize::MAX;
         for &[a, b, value @ ..] in settings {
             self.set(u16::from_be_bytes([a, b]), u32::from_be_bytes(value))?;
         }
+        self.least_table_bytes = self.least_table_bytes.min(self.header_table_bytes);
         Ok(())
     }
 
     fn set(&mut self, name: u16, value: u32) -> Result<(), ErrorCode> {
         match name {
-            HEADER_TABLE_SIZE => self.header_table_bytes = value as usize,
+            HEADER_TABLE_SIZE => {
+                self.header_table_bytes = value as usize;
+                self.least_table_bytes = self.least_table_bytes.min(self.header_table_bytes);
+            }
             // A server cannot be pushed to.
             ENABLE_PUSH if value != 0 => return Err(ErrorCode::PROTOCOL_ERROR),
             MAX_CONCURRENT_STREAMS => self.max_streams = value,

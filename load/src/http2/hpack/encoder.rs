@@ -21,13 +21,7 @@ pub(in crate::http2) struct Encoder {
 
 impl Encoder {
     pub fn new() -> Self {
-        Self {
-            entries: Vec::new(),
-            bytes: 0,
-            max_bytes: DEFAULT_TABLE_BYTES,
-            is_resized: false,
-            version: 0,
-        }
+        Self { entries: Vec::new(), bytes: 0, max_bytes: DEFAULT_TABLE_BYTES, is_resized: false, version: 0 }
     }
 
     /// Equal as long as a block means the same.
