@@ -10,7 +10,7 @@ use crate::model::result_folder::ResultFolder;
 use crate::parse::claim::parse;
 use crate::probe::{Instruments, ProbeChoice};
 use crate::report::terminal::{TerminalStyle, terminal};
-use crate::report::{self, Format};
+use crate::report::{self, Format, reasons};
 use crate::run::Runner;
 use crate::run::session::session;
 use crate::server::LaunchError;
@@ -250,7 +250,8 @@ fn tell_condition(name: &str, condition: &ClaimResult) -> bool {
             false
         }
         ClaimVerdict::NotTried => {
-            let why = condition.why.as_deref().unwrap_or("it could not be tried");
+            let why =
+                condition.why.as_ref().map_or_else(|| "it could not be tried".to_owned(), reasons::not_tried);
             anstream::eprintln!("{name}: --fail-if was not tried: {claim} ({why})");
             false
         }

@@ -5,7 +5,7 @@ use crate::model::experiment::plan::{estimate_s, plan};
 use crate::model::record::Record;
 use crate::model::record::capacity::{CapacityStep, StepVerdict};
 use crate::model::result::RoundsDone;
-use crate::report::units;
+use crate::report::{reasons, units};
 use crate::run::watch::{Event, Watch};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal};
@@ -67,7 +67,12 @@ impl Progress {
     fn load_ended(&self, done: &RoundsDone, runs_saved: usize) {
         self.bar.set_length(self.bar.length().unwrap_or_default().saturating_sub(runs_saved as u64));
         let rounds = units::plural(done.rounds.into(), "round");
-        self.line(&format!("      {}: {rounds} of at most {}: {}", done.load, done.at_most, done.why));
+        self.line(&format!(
+            "      {}: {rounds} of at most {}: {}",
+            done.load,
+            done.at_most,
+            reasons::rounds_end(done.why)
+        ));
     }
 
     fn line(&self, line: &str) {

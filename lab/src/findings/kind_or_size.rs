@@ -4,9 +4,9 @@
 use super::figure::whole;
 use super::{Scene, confidence, evidence};
 use crate::model::experiment::{Experiment, LoadSpec, PoolSize, Server, Threads, Variant};
+use crate::model::metric::Metric;
 use crate::model::record::Record;
 use crate::model::result::Finding;
-use crate::stats::metric::Metric;
 use crate::stats::ratio::{Estimate, ratio};
 use crate::stats::runs::{figures, is_healthy, mean};
 

@@ -6,10 +6,10 @@
 use super::carriers::Carriers;
 use super::figure::{ms, percent, whole};
 use super::scene::mean_of;
-use super::site::{place, place_and_application};
+use super::site::{place, place_and_application, waits_for};
 use super::{Rule, Scene, known};
 use crate::model::record::Record;
-use crate::model::record::jvm::{JvmReadings, SiteTotal};
+use crate::model::record::jvm::{JvmReadings, SiteReason, SiteTotal};
 use crate::model::result::{Evidence, Finding};
 
 /// Less of the carriers' time than this is the JVM's own short pins (Java 25 has some while it loads classes), and
@@ -132,7 +132,7 @@ fn told_by_events(worst: &Seen, runs: &[Seen]) -> String {
 fn told_by_carriers(worst: &Seen) -> String {
     let Some(carriers) = worst.carriers else { return String::new() };
     let place = worst.wait.as_ref().map_or_else(String::new, |wait| {
-        format!("; threads wait for {} at {}", wait.reason.as_deref().unwrap_or("something"), place(wait))
+        format!("; threads wait for {} at {}", waits_for(wait), place(wait))
     });
     format!(
         "all {} carriers are held in {} of the readings, while {} virtual threads wait for one and the server uses {:.2} \
@@ -169,8 +169,9 @@ fn advice(worst: &Seen, by_events: bool) -> String {
         );
     }
     if worst.java >= FIRST_WITHOUT_MONITOR_PINS {
-        let what =
-            site.and_then(|site| site.reason.as_deref()).unwrap_or("a native call or a class initializer");
+        let what = site
+            .and_then(|site| site.reason.as_ref())
+            .map_or_else(|| "a native call or a class initializer".to_owned(), SiteReason::words);
         return format!(
             "in this Java only native frames and class initializers pin ({what}): do what blocks there on a platform \
              thread, or before the server takes requests"
@@ -213,8 +214,13 @@ mod tests {
             jvm.pins.clear();
             jvm.pins_series.clear();
             jvm.carriers = vec![readings; 20];
-            jvm.waits =
-                vec![site(None, Some("shop.Orders.add:7"), Some("monitor of shop.Orders"), 400, 9_000.0)];
+            jvm.waits = vec![site(
+                None,
+                Some("shop.Orders.add:7"),
+                Some(SiteReason::Monitor("shop.Orders".to_owned())),
+                400,
+                9_000.0,
+            )];
         }
         record
     }
@@ -288,7 +294,13 @@ mod tests {
         }
         let mut own_pins = without_events(carriers(0, 0, 0));
         if let Some(jvm) = &mut own_pins.jvm {
-            jvm.pins = vec![site(None, None, Some("Freeze or preempt failed"), 5_000, 150.0)];
+            jvm.pins = vec![site(
+                None,
+                None,
+                Some(SiteReason::Jvm("Freeze or preempt failed".to_owned())),
+                5_000,
+                150.0,
+            )];
         }
         let silent = [
             ("no probe", no_probe),

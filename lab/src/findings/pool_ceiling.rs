@@ -89,7 +89,7 @@ mod tests {
     use super::super::scene::stage::{look, run};
     use super::*;
     use crate::model::record::Record;
-    use crate::model::record::jvm::{JvmReadings, Pool, PoolSample};
+    use crate::model::record::jvm::{JvmReadings, Pool, PoolKind, PoolSample};
 
     /// 400 clients on Tomcat's 200 threads, as measured.
     fn platform() -> Record {
@@ -117,7 +117,7 @@ mod tests {
             ..PoolSample::default()
         };
         let pool = Pool {
-            kind: "tomcat".to_owned(),
+            kind: PoolKind::Tomcat,
             name: "http-nio".to_owned(),
             max: Some(200),
             samples: (0..20).map(sample).collect(),

@@ -139,7 +139,7 @@ const NEARLY_ALL: f64 = 0.95;
 
 /// A pool whose threads answer requests, not one of connections.
 pub(super) fn is_request_pool(pool: &Pool) -> bool {
-    pool.kind != "hikari"
+    !pool.kind.is_of_connections()
 }
 
 /// The share of a pool's readings in which all of it was in use; `None`: it does not tell, or seldom.
@@ -219,7 +219,7 @@ pub(super) mod stage {
     use crate::findings::Rule;
     use crate::model::experiment::Experiment;
     use crate::model::record::Record;
-    use crate::model::record::jvm::{CarrierSample, SiteTotal, Total};
+    use crate::model::record::jvm::{CarrierSample, SiteReason, SiteTotal, Total};
     use crate::model::result::Finding;
 
     /// The machine has two cores; the figures are those of the sleeping servlet of 50 ms.
@@ -243,7 +243,7 @@ pub(super) mod stage {
     pub(in super::super) fn site(
         holder: Option<&str>,
         application: Option<&str>,
-        reason: Option<&str>,
+        reason: Option<SiteReason>,
         count: u64,
         total_ms: f64,
     ) -> SiteTotal {
@@ -252,7 +252,7 @@ pub(super) mod stage {
             holder: owned(holder),
             application: owned(application),
             top: None,
-            reason: owned(reason),
+            reason,
             total: Total { count, total_ms, longest_ms: total_ms },
         }
     }

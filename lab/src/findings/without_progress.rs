@@ -9,7 +9,7 @@ use super::scene::{Facts, mean_of};
 use super::site::place;
 use super::{Rule, Scene, known};
 use crate::model::record::Record;
-use crate::model::record::jvm::{Looks, SiteTotal};
+use crate::model::record::jvm::{Looks, SiteReason, SiteTotal};
 use crate::model::result::Finding;
 
 /// Fewer looks than this show nothing.
@@ -37,7 +37,7 @@ impl Seen {
     fn of(record: &Record) -> Option<Self> {
         let facts = Facts::of(record)?;
         let jvm = record.jvm.as_ref()?;
-        let yields = |site: &&SiteTotal| site.reason.as_deref() == Some("yield");
+        let yields = |site: &&SiteTotal| site.reason == Some(SiteReason::Yield);
         let seen = Self {
             looks: jvm.looks.count as f64,
             without_work: share(&jvm.looks, |_| true),
@@ -111,8 +111,8 @@ mod tests {
             looks: Looks {
                 count: 100,
                 without_progress: vec![
-                    site(None, None, Some("scheduling"), scheduling, 0.0),
-                    site(None, Some("shop.Poll.until:31"), Some("yield"), yields, 0.0),
+                    site(None, None, Some(SiteReason::Scheduling), scheduling, 0.0),
+                    site(None, Some("shop.Poll.until:31"), Some(SiteReason::Yield), yields, 0.0),
                 ],
             },
             ..JvmReadings::default()

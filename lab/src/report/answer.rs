@@ -1,8 +1,8 @@
 //! A comparison in words: one phrase for each thing a reader asks about, with its interval and its two figures.
 
+use crate::model::metric::Metric;
 use crate::model::result::{Comparison, Ratio, Verdict};
 use crate::report::figures;
-use crate::stats::metric::Metric;
 use crate::stats::ratio::{MARGIN, more_runs};
 use serde::Serialize;
 
@@ -65,12 +65,6 @@ impl Phrase {
     }
 }
 
-/// The ratio of one metric in a comparison.
-#[must_use]
-pub fn ratio_of(comparison: &Comparison, metric: Metric) -> Option<&Ratio> {
-    comparison.ratios.iter().find(|ratio| ratio.metric == metric.name())
-}
-
 /// A comparison in words. Under an open load, where the rate is given, the response times come first.
 #[must_use]
 pub fn answer(comparison: &Comparison, open_load: bool) -> Answer {
@@ -99,7 +93,7 @@ fn of(comparison: &Comparison, lines: impl Iterator<Item = Option<Line>>) -> Ans
 }
 
 fn capacity_line(comparison: &Comparison) -> Option<Line> {
-    let ratio = ratio_of(comparison, Metric::Capacity)?;
+    let ratio = comparison.ratio(Metric::Capacity)?;
     let (variant, baseline) = (&comparison.variant, &comparison.baseline);
     let phrase = match ratio.verdict {
         Verdict::Higher | Verdict::Lower => {
@@ -126,7 +120,7 @@ fn line(phrase: Phrase, metric: Metric, ratio: &Ratio) -> Line {
 }
 
 fn rate_line(comparison: &Comparison) -> Option<Line> {
-    let ratio = ratio_of(comparison, Metric::Rate)?;
+    let ratio = comparison.ratio(Metric::Rate)?;
     let (variant, baseline) = (&comparison.variant, &comparison.baseline);
     let phrase = match ratio.verdict {
         Verdict::Higher | Verdict::Lower => Phrase::around(
@@ -168,7 +162,7 @@ fn wanted(ratio: &Ratio) -> String {
 
 /// Of a benchmark.
 fn score_line(comparison: &Comparison) -> Option<Line> {
-    let ratio = ratio_of(comparison, Metric::Score)?;
+    let ratio = comparison.ratio(Metric::Score)?;
     let (variant, baseline) = (&comparison.variant, &comparison.baseline);
     let after = format!(" as long as {baseline} for one operation");
     let phrase = match ratio.verdict {
@@ -183,7 +177,7 @@ fn score_line(comparison: &Comparison) -> Option<Line> {
 
 /// Both the median and the 99th percentile are shown; the sentence is about the median.
 fn times_line(comparison: &Comparison, subject: &str) -> Option<Line> {
-    let median = ratio_of(comparison, Metric::P50)?;
+    let median = comparison.ratio(Metric::P50)?;
     let phrase = match median.verdict {
         Verdict::Higher | Verdict::Lower => {
             Phrase::around(&format!("{subject} waits "), median.ratio, " as long")
@@ -195,7 +189,7 @@ fn times_line(comparison: &Comparison, subject: &str) -> Option<Line> {
     };
     let mut line = line(phrase, Metric::P50, median);
     line.figures.insert_str(0, "p50 ");
-    if let Some(tail) = ratio_of(comparison, Metric::P99) {
+    if let Some(tail) = comparison.ratio(Metric::P99) {
         let both = figures::pair(Metric::P99, tail.variant_value, tail.baseline_value);
         line.figures.push_str(&format!(", p99 {both}"));
     }
@@ -203,13 +197,13 @@ fn times_line(comparison: &Comparison, subject: &str) -> Option<Line> {
 }
 
 fn memory_line(comparison: &Comparison) -> Option<Line> {
-    let memory = ratio_of(comparison, Metric::RssPeak)?;
+    let memory = comparison.ratio(Metric::RssPeak)?;
     let mut phrase = match memory.verdict {
         Verdict::Higher | Verdict::Lower => Phrase::around("for ", memory.ratio, " the memory"),
         Verdict::NoDifference => Phrase::plain("for the same memory".to_owned()),
         Verdict::NotEnoughRuns => Phrase::around("for ", memory.ratio, " the memory (not decided)"),
     };
-    let threads = ratio_of(comparison, Metric::OsThreads);
+    let threads = comparison.ratio(Metric::OsThreads);
     if let Some(threads) = threads {
         let end = if phrase.ratio.is_some() { &mut phrase.after } else { &mut phrase.before };
         end.push_str(&format!(" and {}", thread_words(threads.variant_value - threads.baseline_value)));
@@ -233,7 +227,7 @@ fn thread_words(difference: f64) -> String {
 }
 
 fn cpu_line(comparison: &Comparison) -> Option<Line> {
-    let cpu = ratio_of(comparison, Metric::CpuPerRequest)?;
+    let cpu = comparison.ratio(Metric::CpuPerRequest)?;
     let phrase = match cpu.verdict {
         Verdict::Higher | Verdict::Lower => Phrase::around("with ", cpu.ratio, " the CPU for each request"),
         Verdict::NoDifference => Phrase::plain("with the same CPU for each request".to_owned()),
@@ -268,7 +262,7 @@ mod tests {
             confidence: 0.95,
         });
         Ratio {
-            metric: metric.name().to_owned(),
+            metric,
             variant_value: variant,
             baseline_value: baseline,
             ratio,
@@ -283,6 +277,7 @@ mod tests {
             variant: "virtual".to_owned(),
             baseline: "platform".to_owned(),
             load: "c400".to_owned(),
+            differences: Vec::new(),
             ratios: vec![
                 ratio(Metric::Rate, 7_846.0, 3_961.0, verdict),
                 ratio(Metric::P50, 50.4, 100.6, verdict),
@@ -310,6 +305,7 @@ mod tests {
             variant: "virtual".to_owned(),
             baseline: "platform".to_owned(),
             load: "capacity".to_owned(),
+            differences: Vec::new(),
             ratios: vec![
                 ratio(Metric::Rate, 9_390.0, 3_880.0, Verdict::Higher),
                 ratio(Metric::Capacity, 9_400.0, 3_900.0, Verdict::Higher),
@@ -330,6 +326,7 @@ mod tests {
             variant: "platform".to_owned(),
             baseline: "caller".to_owned(),
             load: "jmh".to_owned(),
+            differences: Vec::new(),
             ratios: vec![ratio(Metric::Score, 37.0, 2.0, Verdict::Higher)],
         };
         let lines = answer(&comparison, true).lines;
@@ -357,6 +354,7 @@ mod tests {
             variant: "b".to_owned(),
             baseline: "a".to_owned(),
             load: "c4".to_owned(),
+            differences: Vec::new(),
             ratios: vec![ratio(Metric::Rate, 100.0, 100.0, Verdict::NoDifference)],
         };
         let said = |comparison: &Comparison| answer(comparison, false).lines[0].phrase.text("x");

@@ -1,11 +1,11 @@
 //! A capacity in words: what each variant sustains, and what stood in the way of more.
 
 use crate::model::experiment::{LoadKind, LoadSpec};
+use crate::model::metric::Metric;
 use crate::model::record::Record;
 use crate::model::record::capacity::{CapacitySearch, SearchEnd};
 use crate::model::result::ResultDocument;
 use crate::report::figures as words;
-use crate::stats::metric::Metric;
 use crate::stats::runs::{complete, figures, mean};
 
 /// One sentence for each variant that was searched, in the experiment's order; none for other loads.

@@ -1,7 +1,7 @@
 //! Numbers as a person reads them: thousands separators, three to four significant digits, the unit beside them.
 
+use crate::model::metric::{Metric, Unit};
 use crate::model::result::{Interval, Ratio};
-use crate::stats::metric::Metric;
 use threadcount_load::report::thousands;
 
 /// A number with three to four significant digits: `7,846`, `100.6`, `50.4`, `1.98`, `0.0812`.
@@ -55,21 +55,14 @@ impl Quantity {
 }
 
 fn quantity(metric: Metric, value: f64) -> Quantity {
-    let name = metric.name();
-    if name.ends_with("_per_s") {
-        Quantity::new(number(value), "/s")
-    } else if name.ends_with("_ms") {
-        time(value)
-    } else if name.ends_with("_bytes") {
-        memory(value)
-    } else if name.ends_with("_us_per_request") || name.ends_with("_us") {
-        Quantity::new(number(value), " µs")
-    } else if matches!(metric, Metric::CpuCores | Metric::CpuPeak) {
-        Quantity::new(number(value), " cores")
-    } else if value.is_finite() {
-        Quantity::new(thousands(&format!("{value:.0}")), "")
-    } else {
-        Quantity::new(number(value), "")
+    match metric.unit() {
+        Unit::PerSecond => Quantity::new(number(value), "/s"),
+        Unit::Milliseconds => time(value),
+        Unit::Bytes => memory(value),
+        Unit::Microseconds => Quantity::new(number(value), " µs"),
+        Unit::Cores => Quantity::new(number(value), " cores"),
+        Unit::Count if value.is_finite() => Quantity::new(thousands(&format!("{value:.0}")), ""),
+        Unit::Count => Quantity::new(number(value), ""),
     }
 }
 

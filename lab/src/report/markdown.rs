@@ -1,12 +1,12 @@
 //! The result as GitHub-flavoured Markdown: for a pull request or `GITHUB_STEP_SUMMARY`.
 
+use crate::model::metric::Metric;
 use crate::model::result::{Comparison, ResultDocument, Skipped};
-use crate::report::answer::{Answer, Line, ratio_of, verdict_words};
+use crate::report::answer::{Answer, Line, verdict_words};
 use crate::report::figures;
 use crate::report::load_words::load_words;
 use crate::report::published::{self, Reproduced};
 use crate::report::summary::{LoadPart, Summary, Why, summary};
-use crate::stats::metric::Metric;
 use std::fmt::Write as _;
 
 /// The whole result.
@@ -84,7 +84,7 @@ fn ratios(text: &mut String, comparison: &Comparison) {
     let (variant, baseline) = (plain(&comparison.variant), plain(&comparison.baseline));
     let _ = writeln!(text, "| | {variant} | {baseline} | ratio | interval | |\n|---|--:|--:|--:|--:|---|");
     for metric in Metric::IN_TABLES {
-        if let Some(ratio) = ratio_of(comparison, metric) {
+        if let Some(ratio) = comparison.ratio(metric) {
             let _ = writeln!(
                 text,
                 "| {} | {} | {} | {} | {} | {} |",

@@ -12,6 +12,7 @@ pub mod load_words;
 pub mod markdown;
 pub mod png;
 pub mod published;
+pub mod reasons;
 #[cfg(test)]
 mod sample;
 pub mod series;

@@ -1,8 +1,8 @@
 //! Published figures beside the measured ones.
 
 use crate::model::experiment::Experiment;
+use crate::model::metric::Metric;
 use crate::model::result::ResultDocument;
-use crate::stats::metric::Metric;
 use crate::stats::runs;
 
 /// One published figure and what was measured here.

@@ -1,13 +1,13 @@
 //! What every report says first, once, as text without a form: title, answers, findings, trust, study, claims.
 
 use crate::model::experiment::{LoadKind, LoadSpec};
+use crate::model::metric::Metric;
 use crate::model::result::{ClaimResult, ClaimVerdict, Comparison, Finding, ResultDocument, Skipped};
-use crate::report::answer::{Answer, answer, ratio_of};
+use crate::report::answer::{Answer, answer};
 use crate::report::load_words::load_words;
 use crate::report::published::{self, PublishedRow};
 use crate::report::trust::{self, Trust};
-use crate::report::{capacity, figures};
-use crate::stats::metric::Metric;
+use crate::report::{capacity, figures, reasons};
 use serde::Serialize;
 
 /// A result in words.
@@ -71,6 +71,8 @@ pub struct ClaimLine {
     /// `holds`, `does not hold`, `not decided`, `no verdict`, `not tried` or
     /// `cannot be tried here`.
     pub verdict: &'static str,
+    /// Tried, trusted, and does not hold.
+    pub fails: bool,
     /// `measured 1.98, published 1.99`, with [`OPEN`] where the intervals do not say so; or why it was not tried.
     pub figures: String,
 }
@@ -96,7 +98,7 @@ fn load_part(document: &ResultDocument, load: &LoadSpec) -> LoadPart {
     let open = !matches!(load.kind, LoadKind::Closed { .. });
     // Without a capacity on both sides there is nothing of a search to compare.
     let can_be_said = |comparison: &&Comparison| {
-        !matches!(load.kind, LoadKind::Capacity(_)) || ratio_of(comparison, Metric::Capacity).is_some()
+        !matches!(load.kind, LoadKind::Capacity(_)) || comparison.ratio(Metric::Capacity).is_some()
     };
     let comparisons = document.comparisons.iter().filter(|comparison| comparison.load == load.name);
     let comparisons = comparisons.filter(can_be_said);
@@ -175,7 +177,7 @@ pub const UNAVAILABLE: &str = "cannot be tried here";
 #[must_use]
 pub fn claim_words(claim: &ClaimResult) -> &'static str {
     match claim.verdict() {
-        verdict if claim.trusted == Some(false) && verdict != ClaimVerdict::NotTried => "no verdict",
+        verdict if claim.doubt.is_some() && verdict != ClaimVerdict::NotTried => "no verdict",
         ClaimVerdict::Holds => "holds",
         ClaimVerdict::DoesNotHold => "does not hold",
         ClaimVerdict::NotDecided => "not decided",
@@ -196,12 +198,14 @@ fn claim_line(claim: &ClaimResult) -> ClaimLine {
     let measured = claim.measured.map(|value| format!("measured {}", figures::plain(value)));
     let published = claim.published.map(|value| format!("published {}", figures::plain(value)));
     let open = is_open(claim).then(|| OPEN.to_owned());
-    let parts = [measured, published, claim.why.clone(), open, claim.doubt.clone()];
+    let why = claim.why.as_ref().map(reasons::not_tried);
+    let parts = [measured, published, why, open, claim.doubt.as_ref().map(reasons::doubt)];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     ClaimLine {
         claim: claim.claim.clone(),
         says: claim.says.clone(),
         verdict: claim_words(claim),
+        fails: claim.doubt.is_none() && claim.verdict() == ClaimVerdict::DoesNotHold,
         figures: parts.join(", "),
     }
 }
@@ -212,6 +216,7 @@ fn unavailable(document: &ResultDocument) -> impl Iterator<Item = ClaimLine> {
         claim: it.what.clone(),
         says: None,
         verdict: UNAVAILABLE,
+        fails: false,
         figures: it.why.clone(),
     })
 }

@@ -170,7 +170,7 @@ fn study(page: &mut Page, summary: &Summary) {
         page.labelled("study", vec![Piece::new(sentence, Tone::Plain)]);
     }
     for claim in &summary.claims {
-        let tone = if claim.verdict == "does not hold" { Tone::Bad } else { Tone::Strong };
+        let tone = if claim.fails { Tone::Bad } else { Tone::Strong };
         let figures = Piece::new(&format!(" ({})", claim.figures), Tone::Dim);
         let verdict = Piece::new(&format!("{}: ", claim.verdict), tone);
         page.labelled("claim", vec![verdict, Piece::new(&claim.claim, Tone::Plain), figures]);

@@ -2,8 +2,8 @@
 
 use crate::model::record::Record;
 use crate::model::result::{ResultDocument, RoundsDone};
-use crate::report::figures;
 use crate::report::load_words::load_words;
+use crate::report::{figures, reasons};
 use crate::stats::spread::spreads;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -33,7 +33,11 @@ const FINEST_LAG_MS: f64 = 0.001;
 pub fn trust(document: &ResultDocument) -> Trust {
     Trust {
         trusted: document.trusted,
-        why_not: if document.trusted { Vec::new() } else { document.why_not.clone() },
+        why_not: if document.trusted {
+            Vec::new()
+        } else {
+            document.why_not.iter().map(reasons::doubt).collect()
+        },
         sentence: health(document),
         requests: requests(&document.records),
         rounds: rounds(document),
@@ -47,7 +51,7 @@ fn rounds(document: &ResultDocument) -> Vec<String> {
     for done in &document.rounds {
         let load = document.experiment.loads.iter().find(|load| load.name == done.load);
         let words = load.map_or_else(|| done.load.clone(), load_words);
-        let same = |a: &RoundsDone| (a.rounds, a.at_most, &a.why) == (done.rounds, done.at_most, &done.why);
+        let same = |a: &RoundsDone| (a.rounds, a.at_most, a.why) == (done.rounds, done.at_most, done.why);
         match alike.iter_mut().find(|(first, _)| same(first)) {
             Some((_, loads)) => loads.push(words),
             None => alike.push((done, vec![words])),
@@ -59,14 +63,14 @@ fn rounds(document: &ResultDocument) -> Vec<String> {
         let rounds =
             if done.rounds < done.at_most { format!("{} of at most {rounds}", done.rounds) } else { rounds };
         let under = if all_alike { String::new() } else { format!(" under {}", loads.join(" and ")) };
-        format!("{rounds}{under}, because {}", done.why)
+        format!("{rounds}{under}, because {}", reasons::rounds_end(done.why))
     };
     alike.into_iter().map(sentence).collect()
 }
 
 /// What is wrong with figures that can be believed all the same.
 fn remarks(document: &ResultDocument) -> impl Iterator<Item = String> {
-    document.why_not.iter().filter(|_| document.trusted).cloned()
+    document.why_not.iter().filter(|_| document.trusted).map(reasons::doubt)
 }
 
 fn health(document: &ResultDocument) -> String {
@@ -167,16 +171,16 @@ mod tests {
             let done = serde_json::from_value(done.into()).expect("rounds");
             rounds(&ResultDocument { rounds: done, ..document })
         };
-        let decided = "each comparison is decided";
+        let decided = "comparisons-decided";
         assert_eq!(
             said(&[done("c400", 3, 10, decided), done("c1000", 3, 10, decided)]),
             ["3 of at most 10 rounds, because each comparison is decided"]
         );
         assert_eq!(
-            said(&[done("c400", 3, 10, decided), done("c1000", 2, 2, "no more were asked for")]),
+            said(&[done("c400", 3, 10, decided), done("c1000", 2, 2, "as-requested")]),
             [
                 "3 of at most 10 rounds under 400 clients, because each comparison is decided",
-                "2 rounds under 1,000 clients, because no more were asked for"
+                "2 rounds under 1,000 clients, because no more were requested"
             ]
         );
         assert!(said(&[]).is_empty());

@@ -67,7 +67,7 @@ impl Capacity {
     /// The limit in words: `p99 within 200 ms`.
     #[must_use]
     pub fn limit_in_words(&self) -> String {
-        let name = self.metric.name().trim_end_matches("_ms").replace('_', ".");
+        let name = self.metric.short_name().replace('_', ".");
         format!("{name} within {} ms", self.limit_ms)
     }
 }

@@ -11,6 +11,7 @@ pub mod request;
 pub mod sending;
 pub mod shape;
 
+pub use super::thread_kind::ThreadKind;
 pub use protocol::Protocol;
 pub use request::{Body, RequestSpec};
 pub use sending::Sending;
@@ -18,6 +19,7 @@ pub use shape::{Shape, ShapeStep};
 
 use benchmark::Benchmark;
 use capacity::Capacity;
+use claim::Claim;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -52,31 +54,15 @@ pub struct Experiment {
     pub quick: bool,
 }
 
-/// A claim as it is written, and what of the study it stands for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "WrittenClaim")]
+/// A claim as it is written and as it is read, and what of the study it stands for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StatedClaim {
     /// In the language of claims.
     pub claim: String,
+    /// The same as an expression.
+    pub expression: Claim,
     /// What the study says, in our words.
     pub says: Option<String>,
-}
-
-/// Results of the first version have the bare text.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum WrittenClaim {
-    Bare(String),
-    Stated { claim: String, says: Option<String> },
-}
-
-impl From<WrittenClaim> for StatedClaim {
-    fn from(written: WrittenClaim) -> Self {
-        match written {
-            WrittenClaim::Bare(claim) => Self { claim, says: None },
-            WrittenClaim::Stated { claim, says } => Self { claim, says },
-        }
-    }
 }
 
 /// A statement of the study that cannot be tried here.
@@ -135,27 +121,6 @@ pub struct Variant {
     /// Why it cannot run on this machine; `None`: it can. Found out when a session begins.
     #[serde(default)]
     pub skipped: Option<String>,
-}
-
-/// A kind of Java thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ThreadKind {
-    /// One of the operating system's: of a pool, or an event loop.
-    Platform,
-    /// One of the JVM's.
-    Virtual,
-}
-
-impl ThreadKind {
-    /// In words.
-    #[must_use]
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::Platform => "platform",
-            Self::Virtual => "virtual",
-        }
-    }
 }
 
 /// How much of the JVM inside a server is watched.

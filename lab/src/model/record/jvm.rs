@@ -76,11 +76,79 @@ pub struct CarrierSample {
     pub running: u32,
 }
 
+impl SiteReason {
+    /// In words: `read from db:5432`, `monitor of shop.Orders`, `park on java.util.concurrent.Semaphore`.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match self {
+            Self::Yield => "yield".to_owned(),
+            Self::Scheduling => "scheduling".to_owned(),
+            Self::ReadFrom(peer) => format!("read from {peer}"),
+            Self::Monitor(class) => format!("monitor of {class}"),
+            Self::Park(class) => format!("park on {class}"),
+            Self::Jvm(words) => words.clone(),
+        }
+    }
+}
+
+/// Whose pool it is, as the probe names it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub enum PoolKind {
+    Tomcat,
+    TomcatExecutor,
+    Jetty,
+    Hikari,
+    /// One that only a newer probe knows.
+    #[default]
+    #[serde(other)]
+    Other,
+}
+
+impl PoolKind {
+    /// The name, as the probe has it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tomcat => "tomcat",
+            Self::TomcatExecutor => "tomcat-executor",
+            Self::Jetty => "jetty",
+            Self::Hikari => "hikari",
+            Self::Other => "pool",
+        }
+    }
+
+    /// Does it hold connections to a database, and no threads that answer requests?
+    #[must_use]
+    pub const fn is_of_connections(self) -> bool {
+        matches!(self, Self::Hikari)
+    }
+}
+
+/// Why a thread was found at a place in the code.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(tag = "kind", content = "what", rename_all = "kebab-case")]
+pub enum SiteReason {
+    /// It gave way (`Thread.yield`).
+    Yield,
+    /// A carrier between two virtual threads.
+    Scheduling,
+    /// It waited for data from this peer.
+    ReadFrom(String),
+    /// It waited to enter a monitor of this class.
+    Monitor(String),
+    /// It was parked on this class.
+    Park(String),
+    /// In the JVM's own words, e.g. why a virtual thread was pinned.
+    Jvm(String),
+}
+
 /// A pool over time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Pool {
-    /// `tomcat`, `tomcat-executor`, `jetty` or `hikari`.
-    pub kind: String,
+    /// Whose it is.
+    pub kind: PoolKind,
     /// The pool's own name.
     pub name: String,
     /// How many may be busy at once; `None`: it does not say.
@@ -178,8 +246,8 @@ pub struct SiteTotal {
     pub application: Option<String>,
     /// The topmost frame.
     pub top: Option<String>,
-    /// Why, as the JVM (or the kind of wait) says it.
-    pub reason: Option<String>,
+    /// Why.
+    pub reason: Option<SiteReason>,
     /// How often and how long.
     pub total: Total,
 }

@@ -3,9 +3,10 @@
 pub mod benchmark;
 pub mod capacity;
 pub mod foreign;
+pub mod interference;
 pub mod jvm;
 
-use crate::model::experiment::ThreadKind;
+use crate::model::thread_kind::ThreadKind;
 use serde::{Deserialize, Serialize};
 use threadcount_load::report::LoadReport;
 
@@ -29,9 +30,9 @@ pub struct Record {
     /// It belongs to the first rounds that the experiment's protocol leaves out of every figure (`drop`).
     #[serde(default)]
     pub dropped: bool,
-    /// What disturbed it, in words: it is left out of figures where undisturbed runs exist, and repeated within bounds.
+    /// What disturbed it: it is left out of figures where undisturbed runs exist, and repeated within bounds.
     #[serde(default)]
-    pub disturbed: Option<String>,
+    pub disturbed: Option<interference::Interference>,
     /// How its warm-up went; `None`: there was none.
     #[serde(default)]
     pub warm_up: Option<WarmUp>,
@@ -85,8 +86,19 @@ pub struct WarmUp {
     pub at_most_s: f64,
     /// Was it level at the end? `None`: it was too short to tell.
     pub levelled: Option<bool>,
-    /// What had to be level, in words: `rate`, or `rate or the CPU` where the schedule holds the rate.
-    pub judged_by: String,
+    /// What had to be level.
+    pub judged_by: SteadyBy,
+}
+
+/// What has to be level for a warm-up to end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SteadyBy {
+    /// The rate.
+    #[default]
+    Rate,
+    /// The rate and the CPU, where the schedule holds the rate.
+    RateAndCpu,
 }
 
 /// Why a run has no complete figures.

@@ -1,11 +1,11 @@
 //! The picture of the first screen: what each variant did under a load, figure by figure, as bars from zero.
 
 use crate::model::experiment::{LoadKind, LoadSpec};
+use crate::model::metric::Metric;
 use crate::model::result::ResultDocument;
 use crate::report::figures;
 use crate::report::html::colour;
 use crate::report::html::method::ran;
-use crate::stats::metric::Metric;
 use crate::stats::runs::{complete, figures as figures_of, mean};
 use serde::Serialize;
 

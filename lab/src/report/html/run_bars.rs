@@ -1,13 +1,13 @@
 //! What each run measured, as bars beside each other: does one round differ from the others?
 
 use crate::model::experiment::LoadSpec;
+use crate::model::metric::Metric;
 use crate::model::record::Record;
 use crate::model::result::ResultDocument;
 use crate::report::html::colour;
 use crate::report::html::method::ran;
 use crate::report::load_words::load_words;
 use crate::report::{figures, published};
-use crate::stats::metric::Metric;
 use crate::stats::runs;
 use serde::Serialize;
 

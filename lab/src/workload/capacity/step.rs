@@ -167,7 +167,7 @@ fn failures(spec: &Capacity, step: &StepFigures) -> Option<String> {
 fn limit(spec: &Capacity, step: &StepFigures) -> Option<String> {
     let Some(times) = &step.times_ms else { return Some("nothing was answered".to_owned()) };
     let time_ms = time_of(spec.metric, times);
-    let name = spec.metric.name().trim_end_matches("_ms").replace('_', ".");
+    let name = spec.metric.short_name().replace('_', ".");
     (time_ms > spec.limit_ms).then(|| format!("{name} was {time_ms:.0} ms"))
 }
 

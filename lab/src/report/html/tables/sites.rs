@@ -2,7 +2,7 @@
 
 use super::Table;
 use crate::model::record::Record;
-use crate::model::record::jvm::{JvmReadings, SiteTotal};
+use crate::model::record::jvm::{JvmReadings, SiteReason, SiteTotal};
 use crate::model::result::ResultDocument;
 use crate::report::figures;
 use crate::report::html::method::ran;
@@ -49,7 +49,7 @@ fn row(variant: &str, load: &str, site: &SiteTotal) -> Vec<String> {
         load.to_owned(),
         text(if site.holder.is_some() { &site.holder } else { &site.top }),
         text(&site.application),
-        text(&site.reason),
+        text(&site.reason.as_ref().map(SiteReason::words)),
         figures::count(site.total.count),
         figures::milliseconds(site.total.total_ms),
         figures::milliseconds(site.total.longest_ms),
