@@ -3,6 +3,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on shall panic")]
 
+#[path = "common/schema.rs"]
+mod schema;
+
 use assert_cmd::cargo::cargo_bin;
 use serde_json::Value;
 use std::fs;
@@ -35,7 +38,7 @@ fn compare(out: &Path, a: &str, b: &str, more: &[&str]) -> Command {
 }
 
 fn result(out: &Path) -> Value {
-    serde_json::from_str(&fs::read_to_string(out.join("result.json")).unwrap()).unwrap()
+    schema::result_file(out)
 }
 
 fn rate_of(document: &Value) -> Value {

@@ -2,10 +2,11 @@
 
 use crate::model::doubt::Doubt;
 use crate::model::metric::Metric;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A claim and what was measured.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClaimResult {
     /// As written.
     pub claim: String,
@@ -32,7 +33,7 @@ pub struct ClaimResult {
 }
 
 /// Why a claim could not be tried.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the fields are what the reason is about")]
 pub enum NotTried {

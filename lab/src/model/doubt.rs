@@ -3,10 +3,11 @@
 use crate::model::metric::Metric;
 use crate::model::record::SteadyBy;
 use crate::model::record::interference::Interference;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One thing that is wrong with the runs of a variant under a load.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Doubt {
     /// The variant.
     pub variant: String,
@@ -19,7 +20,7 @@ pub struct Doubt {
 }
 
 /// What is wrong. The first ones end the trust, see [`DoubtReason::is_serious`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the fields are the figures of the reason")]
 pub enum DoubtReason {

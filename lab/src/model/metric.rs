@@ -7,7 +7,9 @@ pub use unit::Unit;
 
 use super::record::foreign::ForeignTimes;
 use super::record::{NativeMemory, Record};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use threadcount_load::report::LoadReport;
 use threadcount_load::times::TimesSummary;
 
@@ -242,6 +244,16 @@ impl Metric {
             self,
             Self::Mean | Self::P50 | Self::P75 | Self::P90 | Self::P95 | Self::P99 | Self::P99_9 | Self::Max
         )
+    }
+}
+
+impl JsonSchema for Metric {
+    fn schema_name() -> Cow<'static, str> {
+        "Metric".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "enum": Self::ALL.map(Self::name).to_vec() })
     }
 }
 

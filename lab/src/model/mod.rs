@@ -8,4 +8,5 @@ pub mod metric;
 pub mod record;
 pub mod result;
 pub mod result_folder;
+pub mod schema;
 mod thread_kind;

@@ -3,6 +3,7 @@
 use crate::model::experiment::Experiment;
 use crate::model::metric::Metric;
 use crate::model::record::Record;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use super::claim_result::{ClaimResult, ClaimVerdict, NotTried};
@@ -14,7 +15,7 @@ pub const SCHEMA: &str = "threadcount/result/2";
 pub const FIRST_SCHEMA: &str = "threadcount/result/1";
 
 /// One experiment's outcome.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ResultDocument {
     /// [`SCHEMA`].
     pub schema: String,
@@ -49,7 +50,7 @@ pub struct ResultDocument {
 }
 
 /// A variant that could not run on this machine, or not under one of its loads.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Skipped {
     /// Its name.
     pub variant: String,
@@ -61,7 +62,7 @@ pub struct Skipped {
 }
 
 /// The rounds of one load.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RoundsDone {
     /// The load.
     pub load: String,
@@ -74,7 +75,7 @@ pub struct RoundsDone {
 }
 
 /// Why a load got no more rounds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RoundsEnd {
     /// The intervals of all comparisons say enough.
@@ -92,7 +93,7 @@ pub enum RoundsEnd {
 }
 
 /// The machine.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct Machine {
     pub cpu: String,
@@ -105,7 +106,7 @@ pub struct Machine {
 }
 
 /// One variant against the baseline under one load.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
     /// The variant.
     pub variant: String,
@@ -129,7 +130,7 @@ impl Comparison {
 }
 
 /// variant / baseline of one metric.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Ratio {
     /// The metric.
     pub metric: Metric,
@@ -148,7 +149,7 @@ pub struct Ratio {
 }
 
 /// variant - baseline of one metric, in its unit: of a figure that is zero in a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Difference {
     /// The metric.
     pub metric: Metric,
@@ -167,7 +168,7 @@ pub struct Difference {
 }
 
 /// A confidence interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct Interval {
     pub low: f64,
@@ -177,7 +178,7 @@ pub struct Interval {
 }
 
 /// What may be said of a ratio or a difference.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The metric is higher, and the interval does not contain 1.
@@ -191,7 +192,7 @@ pub enum Verdict {
 }
 
 /// One explained fact: what limits a variant, with the figures that show it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
     /// The rule that speaks, e.g. `pool-ceiling`.
     pub rule: String,
@@ -210,7 +211,7 @@ pub struct Finding {
 }
 
 /// One figure behind a finding.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct Evidence {
     pub what: String,

@@ -15,18 +15,19 @@
 
 use super::Experiment;
 use crate::model::metric::Metric;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// A statement that holds or does not.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Claim {
     /// All of them must hold.
     pub comparisons: Vec<Comparison>,
 }
 
 /// Two sides and how they are compared.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct Comparison {
     pub left: Expr,
@@ -35,7 +36,7 @@ pub struct Comparison {
 }
 
 /// How two sides are compared.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Test {
     /// `>=`
@@ -53,7 +54,7 @@ pub enum Test {
 }
 
 /// A side of a comparison.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub enum Expr {
@@ -64,7 +65,7 @@ pub enum Expr {
 }
 
 /// `+ - * /`
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub enum Operator {
@@ -75,7 +76,7 @@ pub enum Operator {
 }
 
 /// One measured figure of one variant under one load.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Figure {
     /// The variant.
     pub variant: String,

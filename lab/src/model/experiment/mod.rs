@@ -20,13 +20,14 @@ pub use shape::{Shape, ShapeStep};
 use benchmark::Benchmark;
 use capacity::Capacity;
 use claim::Claim;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// A question, its variants, its loads, how often to repeat, what was published before, what is claimed.
 ///
 /// Everything is resolved: defaults are filled in, `quick` is applied where it was asked for.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Experiment {
     /// The file's name without its ending, or `compare`.
     pub name: String,
@@ -55,7 +56,7 @@ pub struct Experiment {
 }
 
 /// A claim as it is written and as it is read, and what of the study it stands for.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StatedClaim {
     /// In the language of claims.
     pub claim: String,
@@ -66,7 +67,7 @@ pub struct StatedClaim {
 }
 
 /// A statement of the study that cannot be tried here.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Unavailable {
     /// What the study says, in our words.
     pub what: String,
@@ -75,7 +76,7 @@ pub struct Unavailable {
 }
 
 /// Where a question and its published figures come from.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct Study {
     pub title: String,
@@ -95,7 +96,7 @@ impl Experiment {
 }
 
 /// One way to run the server.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Variant {
     /// Its name in every table.
     pub name: String,
@@ -124,7 +125,7 @@ pub struct Variant {
 }
 
 /// How much of the JVM inside a server is watched.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum ProbeLevel {
     /// Nothing: no probe in the JVM.
@@ -157,7 +158,7 @@ impl Variant {
 }
 
 /// A server behind the server. It is started afresh for each run; what it costs is not counted.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Backend {
     /// What is started.
     pub server: Server,
@@ -168,7 +169,7 @@ pub struct Backend {
 }
 
 /// What is started.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Server {
     /// A Tomcat distribution of the newest known version of this line (`11.0`) or of an exact version.
@@ -234,7 +235,7 @@ impl Server {
 }
 
 /// How requests get their threads.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Threads {
     /// A pool of platform threads of at most this size.
@@ -246,7 +247,7 @@ pub enum Threads {
 }
 
 /// An executor of `jvm/executors`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DropIn {
     /// A virtual thread for each task, also for Tomcats that have none of their own.
@@ -256,7 +257,7 @@ pub enum DropIn {
 }
 
 /// The size of a pool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PoolSize {
     /// The server's own default (Tomcat: 200); nothing is configured.
@@ -268,7 +269,7 @@ pub enum PoolSize {
 }
 
 /// What is sent.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadSpec {
     /// Its name in tables and claims: as written, or `c400` (400 clients), `r5000` (5,000/s).
     pub name: String,
@@ -348,7 +349,7 @@ const fn yes() -> bool {
 }
 
 /// Somebody else's load generator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Tool {
     /// ApacheBench.
@@ -359,7 +360,7 @@ pub enum Tool {
 }
 
 /// Closed, open, or searched.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LoadKind {
     /// N clients, each sends as soon as it has its answer.
@@ -381,7 +382,7 @@ pub enum LoadKind {
 }
 
 /// Figures somebody published for one variant under one load. A `None` was not published.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Published {
     /// Which variant.
     pub variant: String,

@@ -1,5 +1,6 @@
 //! How the requests of a load are carried and their answers judged: everything but what is asked, and how much.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -15,10 +16,11 @@ pub const TIMEOUT: Duration = Duration::from_secs(30);
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How requests are carried and answers judged.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Sending {
     /// How the due times of an open load are spread.
+    #[schemars(with = "String")]
     pub arrivals: Arrivals,
     /// Seed of everything random. Each round has the next one: the variants of a round get the same load, and no two
     /// rounds do.
@@ -28,8 +30,10 @@ pub struct Sending {
     /// How long a connection may take to be made, TLS included, in seconds.
     pub connect_timeout_s: f64,
     /// Status codes that count as an answer.
+    #[schemars(with = "Vec<(u16, u16)>")]
     pub expect: ExpectedStatus,
     /// Which HTTP.
+    #[schemars(with = "String")]
     pub http: ProtocolChoice,
     /// Requests at once on one HTTP/2 connection.
     pub streams: NonZeroU32,
@@ -40,6 +44,7 @@ pub struct Sending {
     /// Cores the generator's threads are pinned to; empty: none.
     pub cores: Vec<usize>,
     /// What carries plain HTTP/1.1.
+    #[schemars(with = "String")]
     pub driver: DriverChoice,
 }
 

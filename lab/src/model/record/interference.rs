@@ -1,9 +1,10 @@
 //! What took CPU away from a run from outside. Its figures are then not the server's alone.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What weighed on a run.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the fields are cores, and the cores of the machine")]
 pub enum Interference {

@@ -1,9 +1,10 @@
 //! What the JVM inside the server said of itself, cut to the measured window.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The probe's readings of one run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JvmReadings {
     /// `Runtime.version()`.
     pub java: String,
@@ -43,7 +44,7 @@ pub struct JvmReadings {
 }
 
 /// One reading.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct JvmSample {
     /// Seconds since the measured window began.
@@ -59,7 +60,7 @@ pub struct JvmSample {
 }
 
 /// One reading of the scheduler of virtual threads.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CarrierSample {
     /// Seconds since the measured window began.
     pub t_s: f64,
@@ -92,7 +93,9 @@ impl SiteReason {
 }
 
 /// Whose pool it is, as the probe names it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub enum PoolKind {
@@ -127,7 +130,7 @@ impl PoolKind {
 }
 
 /// Why a thread was found at a place in the code.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", content = "what", rename_all = "kebab-case")]
 pub enum SiteReason {
     /// It gave way (`Thread.yield`).
@@ -145,7 +148,7 @@ pub enum SiteReason {
 }
 
 /// A pool over time.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Pool {
     /// Whose it is.
     pub kind: PoolKind,
@@ -158,7 +161,7 @@ pub struct Pool {
 }
 
 /// One reading of a pool; `None` where the pool does not say.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct PoolSample {
     pub t_s: f64,
@@ -168,7 +171,7 @@ pub struct PoolSample {
 }
 
 /// A garbage collection.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct Collection {
     pub t_s: f64,
@@ -180,7 +183,7 @@ pub struct Collection {
 }
 
 /// A pause in which no thread of the application ran.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct Pause {
     pub t_s: f64,
@@ -189,7 +192,7 @@ pub struct Pause {
 }
 
 /// Pins within one second.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PinSample {
     /// Middle of the second, seconds since the measured window began.
     pub t_s: f64,
@@ -200,7 +203,7 @@ pub struct PinSample {
 }
 
 /// The heap after a collection: what lives, and what has died where the collection did not look.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct HeapAfterGc {
     pub t_s: f64,
@@ -210,7 +213,7 @@ pub struct HeapAfterGc {
 }
 
 /// Looks at threads that were running Java code.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Looks {
     /// How many.
     pub count: u64,
@@ -220,7 +223,7 @@ pub struct Looks {
 }
 
 /// Thread stacks as native memory tracking tells them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct StackSample {
     pub t_s: f64,
@@ -229,7 +232,7 @@ pub struct StackSample {
 }
 
 /// How often and how long.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct Total {
     pub count: u64,
@@ -238,7 +241,7 @@ pub struct Total {
 }
 
 /// How often and how long, at one place in the code.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SiteTotal {
     /// The frame that keeps a virtual thread on its carrier.
     pub holder: Option<String>,
@@ -253,7 +256,7 @@ pub struct SiteTotal {
 }
 
 /// Virtual threads over the window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct VirtualThreads {
     pub started: u64,
