@@ -14,13 +14,13 @@ pub mod run;
 pub mod findings;
 pub mod stats;
 
+pub mod config;
+
 pub mod workload;
 
 pub mod server;
 
 pub mod probe;
-
-pub mod config;
 
 pub mod host;
 

@@ -3,9 +3,10 @@
 
 use std::path::{Path, PathBuf};
 use threadcount::config::find::Places;
+use threadcount::config::needs::needs;
 use threadcount::config::read;
 use threadcount::model::experiment::plan::plan;
-use threadcount::model::experiment::{Experiment, Server};
+use threadcount::model::experiment::{Experiment, Server, TomcatServer};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../experiments")
@@ -50,7 +51,7 @@ fn every_server_of_ours_that_tells_its_thread_says_which_kind_it_must_be() {
     for line in Places::of([folder()]).list() {
         let experiment = experiment(&format!("{}.yaml", line.name), false);
         for variant in &experiment.variants {
-            let is_jar = matches!(variant.server, Server::Jar { .. });
+            let is_jar = matches!(variant.server(), Some(Server::Jar(_)));
             assert!(!is_jar || variant.answers_on.is_some(), "{}: {}", line.name, variant.name);
         }
     }
@@ -85,7 +86,7 @@ fn pinned_tomcat_has_the_figures_of_the_study_and_a_tomcat_that_pins() {
     let experiment = experiment("pinned-tomcat.yaml", false);
     assert_eq!(published(&experiment, "pinned", "c200", "elapsed_ms"), Some(27_000.0));
     assert_eq!(published(&experiment, "pool", "c200", "elapsed_ms"), Some(3_600.0));
-    assert_eq!(experiment.needs(), ["Java 21, 25", "Tomcat 10.0, 10.1, 11.0"]);
+    assert_eq!(needs(&experiment), ["Java 21, 25", "Tomcat 10.0, 10.1, 11.0"]);
     assert!(experiment.loads[0].thread_dump && experiment.warmup_s == 0.0);
 }
 
@@ -117,7 +118,7 @@ fn identical_compares_a_server_with_itself() {
     for quick in [false, true] {
         let experiment = experiment("identical.yaml", quick);
         let [one, other] = experiment.variants.as_slice() else { panic!("two variants") };
-        assert_eq!((&one.server, &one.jvm, one.jdk), (&other.server, &other.jvm, other.jdk));
+        assert_eq!((&one.subject, &one.jvm, one.jdk), (&other.subject, &other.jvm, other.jdk));
         assert!(experiment.loads[0].looks().len() > 1, "it ends when it is decided");
     }
 }
@@ -131,8 +132,8 @@ fn tomcat_blocking_has_the_figures_of_the_study() {
     assert_eq!(published(&experiment, "platform-10.1", "c400", "p99_ms"), Some(145.1));
     assert_eq!(published(&experiment, "platform", "c400", "nmt_threads"), Some(231.0));
     assert_eq!(published(&experiment, "virtual", "c400", "stack_committed_bytes"), Some(2_680.0 * 1_024.0));
-    let versions = experiment.variants.iter().map(|variant| match &variant.server {
-        Server::Tomcat { version, .. } => version.as_str(),
+    let versions = experiment.variants.iter().map(|variant| match variant.server() {
+        Some(Server::Tomcat(TomcatServer { version, .. })) => version.as_str(),
         _ => "another server",
     });
     assert_eq!(versions.collect::<Vec<_>>(), ["11.0", "11.0", "11.0", "10.1"]);

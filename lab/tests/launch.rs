@@ -10,10 +10,13 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use threadcount::host::app;
 use threadcount::host::jdk_finder::Places;
-use threadcount::model::experiment::{PoolSize, Server, Threads, Variant};
-use threadcount::server::command::ServerCommand;
+use threadcount::model::experiment::{
+    CommandServer, PoolSize, Server, Subject, Threads, TomcatServer, Variant,
+};
+use threadcount::server::command_line::ServerCommand;
+use threadcount::server::distribution::DistributionStore;
 use threadcount::server::server_process::ServerProcess;
-use threadcount::server::tomcat_distribution::DistributionStore;
+use threadcount::server::tomcat::distribution::TOMCAT;
 use threadcount::server::{LaunchError, Launcher, RunningServer};
 
 /// Answers `200` to everything, after `BUSY` answers of `503`.
@@ -53,11 +56,11 @@ impl Bench {
 const AMPLE: Duration = Duration::from_secs(120);
 
 fn command(command: &str) -> Variant {
-    let server = Server::Command {
+    let server = Server::Command(CommandServer {
         command: command.to_owned(),
         url: "http://127.0.0.1:{port}".to_owned(),
         ready: "/ready".to_owned(),
-    };
+    });
     Variant::new("mine", server)
 }
 
@@ -127,7 +130,7 @@ fn a_port_in_use_is_told_before_the_server_is_started() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
     let mut variant = command("sleep 600");
-    if let Server::Command { url, .. } = &mut variant.server {
+    if let Subject::Server(Server::Command(CommandServer { url, .. })) = &mut variant.subject {
         *url = format!("http://127.0.0.1:{port}");
     }
     let says = Bench::new().fails_within(AMPLE, &variant).to_string();
@@ -263,13 +266,13 @@ fn war(folder: &Path) -> String {
 }
 
 fn tomcat(threads: Threads, folder: &Path) -> Variant {
-    let server = Server::Tomcat {
+    let server = Server::Tomcat(TomcatServer {
         version: "11.0".to_owned(),
         app: war(folder),
         threads,
         accept_count: 100,
         max_connections: None,
-    };
+    });
     Variant { jdk: Some(25), jvm: vec!["-Xmx128m".to_owned()], ..Variant::new("tomcat", server) }
 }
 
@@ -323,9 +326,9 @@ fn a_real_tomcat_whose_port_is_taken_ends_and_says_so() {
         return;
     };
     let folder = tempfile::tempdir().unwrap();
-    let distribution = DistributionStore::of_this_machine().get("11.0").unwrap();
+    let distribution = DistributionStore::of_this_machine().get(&TOMCAT, "11.0").unwrap();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let connector = threadcount::server::server_xml::Connector {
+    let connector = threadcount::server::tomcat::server_xml::Connector {
         port: taken.local_addr().unwrap().port(),
         threads: Threads::Virtual,
         clients: 1,
@@ -333,7 +336,7 @@ fn a_real_tomcat_whose_port_is_taken_ends_and_says_so() {
         max_connections: None,
     };
     let war = war(folder.path());
-    let base = threadcount::server::tomcat_base::TomcatBase::create(
+    let base = threadcount::server::tomcat::base::TomcatBase::create(
         &distribution,
         &connector,
         Path::new(&war),

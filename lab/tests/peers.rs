@@ -12,7 +12,7 @@ use std::time::Duration;
 use threadcount::host::app::find_built;
 use threadcount::host::jdk_finder::{Places, choose};
 use threadcount::host::port;
-use threadcount::server::command::ServerCommand;
+use threadcount::server::command_line::ServerCommand;
 use threadcount::server::http_get::BaseUrl;
 use threadcount::server::server_process::ServerProcess;
 

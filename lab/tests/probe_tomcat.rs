@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use threadcount::host::app;
-use threadcount::model::experiment::{PoolSize, Server, Threads, Variant};
+use threadcount::model::experiment::{CommandServer, PoolSize, Server, Threads, TomcatServer, Variant};
 use threadcount::model::record::jvm::{JvmReadings, SiteReason};
 use threadcount::probe::readings::Window;
 use threadcount::probe::{Instruments, ProbeChoice, jar};
@@ -36,13 +36,13 @@ impl Bench {
             return None;
         }
         let folder = tempfile::tempdir().unwrap();
-        let server = Server::Tomcat {
+        let server = Server::Tomcat(TomcatServer {
             version: "11.0".to_owned(),
             app: "servlets".to_owned(),
             threads,
             accept_count: 100,
             max_connections: None,
-        };
+        });
         let variant = Variant {
             jdk: Some(feature),
             jvm: vec!["-Xmx128m".to_owned()],
@@ -103,8 +103,11 @@ fn command(java: u16, jfr: bool) -> Option<(RunningServer, TempDir)> {
     let file = folder.path().join("Web.java");
     std::fs::write(&file, source).unwrap();
     let command = format!("sh -c 'java -Xmx64m {} {{port}}; true'", file.display());
-    let server =
-        Server::Command { command, url: "http://127.0.0.1:{port}".to_owned(), ready: "/".to_owned() };
+    let server = Server::Command(CommandServer {
+        command,
+        url: "http://127.0.0.1:{port}".to_owned(),
+        ready: "/".to_owned(),
+    });
     let variant = Variant { jdk: Some(java), ..Variant::new("mine", server) };
     let server = launcher.launch(&variant, 1, &folder.path().join("run"), &AtomicBool::new(false));
     let server = server.unwrap_or_else(|error| panic!("{error}\n{}", error.log_tail().join("\n")));

@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use threadcount::host::app;
 use threadcount::host::process_tree::ProcessTree;
-use threadcount::model::experiment::{Backend, DropIn, Server, Threads, Variant};
+use threadcount::model::experiment::{
+    Backend, DropIn, JarServer, JettyServer, PeerServer, PoolSize, Server, Threads, TomcatServer, Variant,
+};
 use threadcount::probe::readings::Window;
 use threadcount::probe::{Instruments, ProbeChoice, jar};
 use threadcount::server::http_get::{BaseUrl, get};
@@ -70,7 +72,7 @@ impl Bench {
 
     fn web(&self, args: &str) -> Server {
         let jar = self.folder.path().join("web.jar").display().to_string();
-        Server::Jar { jar, args: args.to_owned(), ready: "/".to_owned() }
+        Server::Jar(JarServer { jar, args: args.to_owned(), ready: "/".to_owned() })
     }
 
     fn variant(&self, args: &str) -> Variant {
@@ -184,7 +186,7 @@ fn peer(build: &str, run: &str) -> (TempDir, Variant) {
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
     let peer = folder.path().display().to_string();
-    let server = Server::Peer { peer, args: "--mine".to_owned(), ready: "/".to_owned() };
+    let server = Server::Peer(PeerServer { peer, args: "--mine".to_owned(), ready: "/".to_owned() });
     (folder, Variant::new("peer", server))
 }
 
@@ -217,7 +219,8 @@ fn a_peer_that_does_not_build_is_an_error_with_what_the_compiler_said() {
     assert_eq!(error.cannot_here(), None);
     assert!(error.to_string().contains("was not built"), "{error}");
     assert_eq!(error.log_tail(), ["syntax error in line 7"]);
-    let missing = Server::Peer { peer: "no-such-peer".into(), args: String::new(), ready: "/".into() };
+    let missing =
+        Server::Peer(PeerServer { peer: "no-such-peer".into(), args: String::new(), ready: "/".into() });
     let error = Launcher::of_this_machine().prepare(&Variant::new("x", missing)).unwrap_err();
     assert!(error.to_string().starts_with("The peer `no-such-peer` was not found; looked for"), "{error}");
 }
@@ -230,13 +233,13 @@ fn answers_on(tomcat: &str, executor: DropIn, name: &str, is_virtual: bool) {
         eprintln!("not tried: it needs Java 25, and servlets and executors as `./dev build` makes them");
         return;
     }
-    let server = Server::Tomcat {
+    let server = Server::Tomcat(TomcatServer {
         version: tomcat.to_owned(),
         app: "servlets".to_owned(),
         threads: Threads::Executor(executor),
         accept_count: 100,
         max_connections: Some(500),
-    };
+    });
     let folder = tempfile::tempdir().unwrap();
     let variant = Variant { jdk: Some(25), jvm: vec!["-Xmx64m".to_owned()], ..Variant::new("x", server) };
     let server = launcher.launch(&variant, 4, &folder.path().join("run"), &AtomicBool::new(false));
@@ -254,4 +257,50 @@ fn tomcat_10_0_runs_on_our_virtual_threads_which_it_has_none_of_its_own_of() {
 #[test]
 fn tomcat_11_runs_on_our_cached_pool() {
     answers_on("11.0", DropIn::Cached, "cached-", false);
+}
+
+/// Which thread serves requests on a distribution of Jetty, and how many there may be.
+fn jetty_serves_on(version: &str, threads: Threads, name: &str, is_virtual: bool, most: u32) {
+    let launcher = Launcher::of_this_machine();
+    let has_java = launcher.jdks.iter().any(|it| it.feature == 25);
+    if !has_java || app::find("servlets").is_err() {
+        eprintln!("not tried: it needs Java 25, and servlets as `./dev build` makes them");
+        return;
+    }
+    let server = Server::Jetty(JettyServer {
+        version: version.to_owned(),
+        app: "servlets".to_owned(),
+        threads,
+        accept_count: 100,
+        max_concurrent_tasks: None,
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let variant = Variant { jdk: Some(25), jvm: vec!["-Xmx64m".to_owned()], ..Variant::new("x", server) };
+    launcher.prepare(&variant).unwrap();
+    let server = launcher.launch(&variant, 37, &folder.path().join("run"), &AtomicBool::new(false));
+    let server = server.unwrap_or_else(|error| panic!("{error}\n{}", error.log_tail().join("\n")));
+    let facts = &server.facts;
+    assert!(facts.product.as_ref().unwrap().starts_with(&format!("Eclipse Jetty {version}.")), "{facts:?}");
+    let seen = facts.thread_seen.clone().expect("our servlets tell the thread");
+    assert!(seen.name.starts_with(name) && seen.is_virtual == is_virtual, "{seen:?}");
+    assert_eq!(facts.pool_max_threads, Some(most));
+    assert!(facts.jvm_flags.iter().any(|it| it == "-Xmx64m"), "{:?}", facts.jvm_flags);
+    assert!(folder.path().join("run/start.ini").is_file());
+    let pid = server.pid();
+    assert!(!server.stop().was_killed && !is_alive(pid));
+}
+
+#[test]
+fn jetty_12_1_runs_on_its_default_pool() {
+    jetty_serves_on("12.1", Threads::Platform(PoolSize::Default), "qtp", false, 200);
+}
+
+#[test]
+fn jetty_12_1_runs_on_its_virtual_threads() {
+    jetty_serves_on("12.1", Threads::Virtual, "", true, 200);
+}
+
+#[test]
+fn jetty_12_0_runs_on_a_pool_as_large_as_the_load() {
+    jetty_serves_on("12.0", Threads::Platform(PoolSize::Clients), "qtp", false, 37);
 }

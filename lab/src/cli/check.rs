@@ -3,7 +3,8 @@
 use super::FAILED;
 use crate::host::jdk_finder::{Places, choose};
 use crate::host::{app, machine};
-use crate::server::tomcat_distribution::DistributionStore;
+use crate::server::distribution::DistributionStore;
+use crate::server::tomcat::distribution::TOMCAT;
 use clap::Args;
 use std::fmt::Display;
 use std::process::{Command, ExitCode, Stdio};
@@ -55,7 +56,7 @@ impl CheckCommand {
         anstream::println!("Tomcat:");
         let store = DistributionStore::of_this_machine();
         for line in WANTED_TOMCAT {
-            match store.get(line) {
+            match store.get(&TOMCAT, line) {
                 Ok(distribution) => anstream::println!("  found    {}", distribution.product()),
                 Err(error) => missing(&format!("Tomcat {line}"), &error),
             }

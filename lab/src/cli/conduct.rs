@@ -11,8 +11,8 @@ use crate::parse::claim::parse;
 use crate::probe::{Instruments, ProbeChoice};
 use crate::report::terminal::{TerminalStyle, terminal};
 use crate::report::{self, Format, reasons};
-use crate::run::Runner;
 use crate::run::session::session;
+use crate::run::{self, Runner};
 use crate::server::LaunchError;
 use crate::server::launcher::Launcher;
 use crate::stats::claim::judge;
@@ -123,10 +123,10 @@ impl Conduct {
 
 /// Finds everything a variant needs. What is not installed and no mistake leaves it out, and is said.
 fn prepare(launcher: &Launcher, variant: &mut Variant) -> miette::Result<()> {
-    if let Some(version) = launcher.missing_tomcat(variant) {
-        anstream::eprintln!("fetching Tomcat {version} from Maven Central into the cache");
+    if let Some(archive) = launcher.missing_download(variant) {
+        anstream::eprintln!("fetching {archive} from Maven Central into the cache");
     }
-    let Err(error) = launcher.prepare(variant) else { return Ok(()) };
+    let Err(error) = run::prepare(launcher, variant) else { return Ok(()) };
     match error.cannot_here() {
         Some(why) => {
             anstream::eprintln!("{} is skipped: {why}", variant.name);

@@ -1,9 +1,9 @@
 //! Loads for microbenchmarks, and that each variant gets a load of its own kind.
 
-use crate::config::fields::Fields;
 use crate::model::experiment::benchmark::Benchmark;
-use crate::model::experiment::{Experiment, LoadKind, Server, Variant};
+use crate::model::experiment::{Experiment, LoadKind, Variant};
 use crate::parse::fault::Fault;
+use crate::parse::fields::Fields;
 use std::ops::Range;
 
 /// The keys that only such a load has.
@@ -39,7 +39,7 @@ pub(super) fn check(experiment: &Experiment, span: &Range<usize>) -> Result<(), 
     for load in &experiment.loads {
         let of_benchmark = matches!(load.kind, LoadKind::Benchmark(_));
         let mut under = experiment.variants.iter().filter(|variant| load.includes(&variant.name));
-        let is_benchmark = |variant: &Variant| matches!(variant.server, Server::Benchmark { .. });
+        let is_benchmark = |variant: &Variant| variant.server().is_none();
         let Some(other) = under.find(|variant| is_benchmark(variant) != of_benchmark) else { continue };
         let (is, takes, write) = if of_benchmark {
             ("a server", "for benchmarks", "write `loads: [{clients: 400, duration: 30s}]`")

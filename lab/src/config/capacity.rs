@@ -1,11 +1,11 @@
 //! `capacity:` of a load.
 
-use crate::config::fields::Fields;
-use crate::config::yaml::{Key, Kind, Node};
 use crate::model::experiment::capacity::Capacity;
 use crate::model::metric::Metric;
 use crate::parse::fault::Fault;
+use crate::parse::fields::Fields;
 use crate::parse::suggest::advice;
+use crate::parse::yaml::{Key, Kind, Node};
 
 const KEYS: [&str; 4] = ["from", "to", "failures", "resolution"];
 

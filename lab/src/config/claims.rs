@@ -1,11 +1,11 @@
 //! `claims:` and `unavailable:`: what of a study can be tried here, and what cannot.
 
-use crate::config::fields::Fields;
-use crate::config::yaml::{Kind, Node};
 use crate::model::experiment::claim::{Claim, Names};
 use crate::model::experiment::{Experiment, StatedClaim, Unavailable};
 use crate::parse::claim;
 use crate::parse::fault::Fault;
+use crate::parse::fields::Fields;
+use crate::parse::yaml::{Kind, Node};
 
 /// The list of claims: bare texts, or maps with what the study says beside it.
 pub(super) fn read(node: &Node, text: &str, experiment: &Experiment) -> Result<Vec<StatedClaim>, Fault> {

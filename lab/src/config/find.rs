@@ -1,6 +1,7 @@
 //! Where experiments are found by name.
 
-use crate::config::{ReadError, read};
+use super::needs::needs;
+use super::{ReadError, read};
 use crate::host::home;
 use crate::model::experiment::plan::{estimate_s, plan};
 use crate::model::experiment::{Experiment, Study};
@@ -111,7 +112,7 @@ impl Places {
             let about = read(&path, false).and_then(|full| {
                 let quick = Size::of(&read(&path, true)?);
                 Ok(About {
-                    needs: full.needs(),
+                    needs: needs(&full),
                     full: Size::of(&full),
                     quick,
                     study: full.study.as_ref().map(study),

@@ -1,7 +1,7 @@
 //! `threadcount compare`: an experiment without a file.
 
 use crate::model::experiment::protocol::AT_MOST;
-use crate::model::experiment::{Experiment, LoadSpec, Protocol, RequestSpec, Server, Variant};
+use crate::model::experiment::{CommandServer, Experiment, LoadSpec, Protocol, RequestSpec, Server, Variant};
 use miette::Diagnostic;
 use thiserror::Error;
 
@@ -70,7 +70,10 @@ impl Experiment {
             .into_iter()
             .map(|(name, command)| Variant {
                 note: Some(command.clone()),
-                ..Variant::new(&name, Server::Command { command, url: base.clone(), ready: ready.clone() })
+                ..Variant::new(
+                    &name,
+                    Server::Command(CommandServer { command, url: base.clone(), ready: ready.clone() }),
+                )
             })
             .collect();
         let names: Vec<&str> = variants.iter().map(|variant| variant.name.as_str()).collect();
@@ -151,12 +154,12 @@ mod tests {
             .expect("an experiment");
         assert_eq!(experiment.loads[0].request.path, "/a?b=c");
         assert_eq!(experiment.loads[0].name, "c64");
-        let expected = Server::Command {
+        let expected = Server::Command(CommandServer {
             command: "run --port {port}".into(),
             url: "http://127.0.0.1:{port}".into(),
             ready: "/a?b=c".into(),
-        };
-        assert_eq!(experiment.variants[0].server, expected);
+        });
+        assert_eq!(experiment.variants[0].server(), Some(&expected));
         assert_eq!(experiment.question, "What changes between before and after?");
     }
 

@@ -1,13 +1,13 @@
 //! `loads:` and the requests they send.
 
 use super::{benchmark, capacity, name, request, sending, tool, variant_list};
-use crate::config::fields::Fields;
-use crate::config::yaml::{Kind, Node};
 use crate::model::experiment::capacity::SHORTEST_STEP_S;
 use crate::model::experiment::protocol::AT_MOST;
 use crate::model::experiment::{LoadKind, LoadSpec, Protocol, RequestSpec, Shape};
 use crate::parse;
 use crate::parse::fault::Fault;
+use crate::parse::fields::Fields;
+use crate::parse::yaml::{Kind, Node};
 use std::ops::Range;
 use std::path::Path;
 

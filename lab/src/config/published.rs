@@ -1,11 +1,11 @@
 //! `published:`: figures that somebody else measured.
 
 use super::known;
-use crate::config::yaml::{Kind, Node};
 use crate::model::experiment::{Experiment, Published};
 use crate::model::metric::Metric;
 use crate::parse::fault::Fault;
 use crate::parse::suggest::advice;
+use crate::parse::yaml::{Kind, Node};
 use std::collections::BTreeMap;
 
 /// The list of published figures; a metric may be written with or without its unit and is kept with it.

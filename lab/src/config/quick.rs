@@ -1,12 +1,12 @@
 //! `quick:`: smaller sizes for `--quick`.
 
 use super::{known, variant_list};
-use crate::config::fields::Fields;
-use crate::config::yaml::{Kind, Node};
 use crate::model::experiment::capacity::SHORTEST_STEP_S;
 use crate::model::experiment::{Experiment, LoadKind, LoadSpec, Protocol};
 use crate::model::metric::Metric;
 use crate::parse::fault::Fault;
+use crate::parse::fields::Fields;
+use crate::parse::yaml::{Kind, Node};
 
 /// Sizes where the file has no `quick:`.
 const DURATION_S: f64 = 10.0;

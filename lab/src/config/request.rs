@@ -1,10 +1,10 @@
 //! `request:` of a load, or of all of them: a path, a map, a list of both, or a file.
 
-use crate::config::fields::Fields;
-use crate::config::yaml::{Kind, Node};
 use crate::model::experiment::{Body, RequestSpec};
 use crate::parse;
 use crate::parse::fault::Fault;
+use crate::parse::fields::Fields;
+use crate::parse::yaml::{Kind, Node};
 use std::num::NonZeroU32;
 use std::path::Path;
 use threadcount_load::request::{RequestError, RequestSource, vegeta};

@@ -1,10 +1,10 @@
 //! The keys of a load that say how it is carried and what counts as an answer.
 
-use crate::config::fields::Fields;
-use crate::config::yaml::Node;
 use crate::model::experiment::{LoadKind, Sending};
 use crate::parse;
 use crate::parse::fault::Fault;
+use crate::parse::fields::Fields;
+use crate::parse::yaml::Node;
 use std::num::NonZeroU32;
 use threadcount_load::plan::{Arrivals, DriverChoice, ProtocolChoice};
 

@@ -1,7 +1,10 @@
 use super::*;
 use crate::model::experiment::benchmark::Benchmark;
 use crate::model::experiment::capacity::Capacity;
-use crate::model::experiment::{Backend, DropIn, LoadKind, PoolSize, ProbeLevel, Protocol, Server, Threads};
+use crate::model::experiment::{
+    Backend, BenchmarkMethod, CommandServer, DropIn, JarServer, LoadKind, PeerServer, PoolSize, ProbeLevel,
+    Protocol, Server, Subject, Threads, TomcatServer,
+};
 use crate::model::metric::Metric;
 use crate::parse::fault::shown;
 
@@ -61,20 +64,20 @@ fn a_file_becomes_an_experiment_with_its_defaults() {
     let variant = &experiment.variants[1];
     assert_eq!(variant.jvm, ["-Xms512m", "-Xmx512m", "-XX:+UseZGC"]);
     assert_eq!(variant.jdk, Some(25));
-    let expected = Server::Tomcat {
+    let expected = Server::Tomcat(TomcatServer {
         version: "11.0".into(),
         app: "servlets".into(),
         threads: Threads::Virtual,
         accept_count: 4_096,
         max_connections: None,
-    };
-    assert_eq!(variant.server, expected);
+    });
+    assert_eq!(variant.subject, expected.into());
 }
 
 #[test]
 fn a_version_needs_no_quotes_because_scalars_stay_text() {
-    let Server::Tomcat { version, .. } = good(&SMALL.replace("\"11.0\"", "11.0")).variants[0].server.clone()
-    else {
+    let experiment = good(&SMALL.replace("\"11.0\"", "11.0"));
+    let Some(Server::Tomcat(TomcatServer { version, .. })) = experiment.variants[0].server() else {
         panic!("a Tomcat")
     };
     assert_eq!(version, "11.0");
@@ -105,21 +108,33 @@ claims:
 "#,
     );
     let [plain, other, tomcat, pool] = experiment.variants.as_slice() else { panic!("four variants") };
-    let command = |command: &str| Server::Command {
-        command: command.into(),
-        url: "http://127.0.0.1:{port}".into(),
-        ready: "/ready".into(),
+    let command = |command: &str| {
+        Server::Command(CommandServer {
+            command: command.into(),
+            url: "http://127.0.0.1:{port}".into(),
+            ready: "/ready".into(),
+        })
     };
-    assert_eq!((&plain.server, &other.server), (&command("run {port}"), &command("other {port}")));
+    assert_eq!(
+        (plain.server(), other.server()),
+        (Some(&command("run {port}")), Some(&command("other {port}")))
+    );
     assert_eq!((plain.env["A"].as_str(), plain.env["B"].as_str(), other.env["A"].as_str()), ("1", "", "2"));
     assert_eq!(other.note.as_deref(), Some("another"));
     assert_eq!((tomcat.jdk, plain.jdk), (Some(21), None));
     assert_eq!(tomcat.jvm, ["-Xmx1g", "-Xss256k"]);
     assert!(matches!(
-        tomcat.server,
-        Server::Tomcat { threads: Threads::Platform(PoolSize::Clients), accept_count: 10, .. }
+        tomcat.server(),
+        Some(Server::Tomcat(TomcatServer {
+            threads: Threads::Platform(PoolSize::Clients),
+            accept_count: 10,
+            ..
+        }))
     ));
-    assert!(matches!(pool.server, Server::Tomcat { threads: Threads::Platform(PoolSize::Fixed(400)), .. }));
+    assert!(matches!(
+        pool.server(),
+        Some(Server::Tomcat(TomcatServer { threads: Threads::Platform(PoolSize::Fixed(400)), .. }))
+    ));
     let [fast, slow] = experiment.loads.as_slice() else { panic!("two loads") };
     assert_eq!((fast.name.as_str(), fast.duration_s), ("r5000", Some(90.0)));
     assert_eq!(fast.kind, LoadKind::Open { rate_per_s: 5_000.0, clients: 10_000 });
@@ -207,17 +222,26 @@ unavailable:
 "#,
     );
     let [plain, args, peer, cached, ours] = experiment.variants.as_slice() else { panic!("five variants") };
-    let chain = |args: &str| Server::Jar { jar: "chain".into(), args: args.into(), ready: "/ready".into() };
-    assert_eq!(plain.server, chain("--port={port} --backend={backend}"));
-    assert_eq!(args.server, chain("--port={port} --threads=virtual"));
-    let go = Server::Peer { peer: "go".into(), args: "-n 4".into(), ready: "/ready".into() };
-    assert_eq!(peer.server, go);
+    let chain = |args: &str| {
+        Server::Jar(JarServer { jar: "chain".into(), args: args.into(), ready: "/ready".into() })
+    };
+    assert_eq!(plain.server(), Some(&chain("--port={port} --backend={backend}")));
+    assert_eq!(args.server(), Some(&chain("--port={port} --threads=virtual")));
+    let go = Server::Peer(PeerServer { peer: "go".into(), args: "-n 4".into(), ready: "/ready".into() });
+    assert_eq!(peer.server(), Some(&go));
     assert!(matches!(
-        cached.server,
-        Server::Tomcat { threads: Threads::Executor(DropIn::Cached), max_connections: Some(100_000), .. }
+        cached.server(),
+        Some(Server::Tomcat(TomcatServer {
+            threads: Threads::Executor(DropIn::Cached),
+            max_connections: Some(100_000),
+            ..
+        }))
     ));
-    assert!(matches!(ours.server, Server::Tomcat { threads: Threads::Executor(DropIn::Virtual), .. }));
-    let slow = Server::Jar { jar: "slow".into(), args: "--port={port}".into(), ready: "/".into() };
+    assert!(matches!(
+        ours.server(),
+        Some(Server::Tomcat(TomcatServer { threads: Threads::Executor(DropIn::Virtual), .. }))
+    ));
+    let slow = Server::Jar(JarServer { jar: "slow".into(), args: "--port={port}".into(), ready: "/".into() });
     assert_eq!(plain.backend, Some(Backend { server: slow, jdk: Some(25), jvm: vec!["-Xmx64m".into()] }));
     assert_eq!(ours.backend.as_ref().and_then(|backend| backend.jdk), Some(21));
     let load = &experiment.loads[0];
@@ -284,8 +308,8 @@ const BENCHMARK: &str = "question: q\nserver: {benchmark: sorting-bench}\n\
 #[test]
 fn a_benchmark_has_a_method_and_iterations_and_asks_nothing() {
     let experiment = good(BENCHMARK);
-    let expected = Server::Benchmark { benchmark: "sorting-bench".into(), method: "Sort.small".into() };
-    assert_eq!(experiment.variants[0].server, expected);
+    let benchmark = BenchmarkMethod { jar: "sorting-bench".into(), method: "Sort.small".into() };
+    assert_eq!(experiment.variants[0].subject, Subject::Benchmark { benchmark });
     let load = &experiment.loads[0];
     assert_eq!(load.kind, LoadKind::Benchmark(Benchmark { forks: 2, warmups: 1, iterations: 3 }));
     assert_eq!((load.name.as_str(), load.duration_s, load.request.path.as_str()), ("jmh", Some(10.0), ""));

@@ -1,9 +1,9 @@
 //! `tool:` of a load: somebody else's load generator.
 
-use crate::config::fields::Fields;
-use crate::config::yaml::Node;
 use crate::model::experiment::{LoadKind, RequestSpec, Tool};
 use crate::parse::fault::Fault;
+use crate::parse::fields::Fields;
+use crate::parse::yaml::Node;
 
 /// `{ab: 5}`: five processes of ApacheBench at once.
 pub(super) fn read(node: &Node, kind: LoadKind, requests: &[RequestSpec]) -> Result<Tool, Fault> {

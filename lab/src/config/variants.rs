@@ -1,11 +1,12 @@
 //! `variants:` with what they inherit from the top of the file: server, backend, jdk, jvm, env.
 
 use super::name;
-use super::server::{self, Owner, ServerParts};
-use crate::config::fields::Fields;
-use crate::config::yaml::{Kind, Node};
-use crate::model::experiment::{Backend, ProbeLevel, RequestSpec, ThreadKind, Variant};
+use super::server::{self, ServerParts};
+use crate::model::experiment::{Backend, ProbeLevel, RequestSpec, Subject, ThreadKind, Variant};
 use crate::parse::fault::Fault;
+use crate::parse::fields::Fields;
+use crate::parse::yaml::{Kind, Node};
+use crate::server::keys::Owner;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -69,8 +70,8 @@ fn variant(name: String, span: &Range<usize>, node: &Node, base: &Base<'_>) -> R
     if let Some(command) = text("command")? {
         parts = parts.with(ServerParts::of_command(command));
     }
-    if let Some(args) = text("args")? {
-        parts = parts.with(ServerParts::of_args(args));
+    if let Some(args) = fields.get("args") {
+        parts = parts.with(ServerParts::of_args(args)?);
     }
     let mut env_all = base.env.clone();
     env_all.extend(fields.read("env", env)?.unwrap_or_default());
@@ -78,10 +79,14 @@ fn variant(name: String, span: &Range<usize>, node: &Node, base: &Base<'_>) -> R
     jvm_all.extend(fields.read("jvm", jvm)?.unwrap_or_default());
     let env_texts = env_all.values().map(String::as_str).collect();
     let owner = Owner { name: &name, span, fields: &fields, env: env_texts, request: base.request };
-    let server = parts.complete(&owner, fields.read("threads", server::threads)?)?;
+    let subject = parts.complete(&owner)?;
+    let text_of_server = match &subject {
+        Subject::Server(server) => server.text(),
+        Subject::Benchmark { .. } => "",
+    };
     let backend = fields.read("backend", |node| backend(node, base.jdk))?.or_else(|| base.backend.clone());
     if backend.is_none()
-        && (server.text().contains(BACKEND) || owner.env.iter().any(|it| it.contains(BACKEND)))
+        && (text_of_server.contains(BACKEND) || owner.env.iter().any(|it| it.contains(BACKEND)))
     {
         let message = format!("`{name}` asks a backend at `{BACKEND}`, and there is none");
         return Err(Fault::new(span.clone(), message, "no `backend`")
@@ -95,18 +100,18 @@ fn variant(name: String, span: &Range<usize>, node: &Node, base: &Base<'_>) -> R
         backend,
         answers_on: fields.read("answers_on", thread_kind)?,
         probe: fields.read("probe", probe)?,
-        ..Variant::new(&name, server)
+        ..Variant::new(&name, subject)
     })
 }
 
 /// The server behind the server. It is asked on no path that the loads know.
 fn backend(node: &Node, jdk: Option<u16>) -> Result<Backend, Fault> {
-    let keys: Vec<&str> = server::KEYS.into_iter().chain(["jdk", "jvm"]).collect();
+    let keys: Vec<&str> = server::keys().into_iter().chain(["jdk", "jvm"]).collect();
     let fields = Fields::open(node, "the backend", &keys)?;
     let owner =
         Owner { name: "backend", span: &fields.span, fields: &fields, env: Vec::new(), request: None };
     Ok(Backend {
-        server: server::parts(&fields)?.complete(&owner, None)?,
+        server: server::parts(&fields)?.complete_server(&owner)?,
         jdk: fields.read("jdk", self::jdk)?.or(jdk),
         jvm: fields.read("jvm", jvm)?.unwrap_or_default(),
     })

@@ -3,7 +3,7 @@
 
 use super::figure::whole;
 use super::{Scene, confidence, evidence};
-use crate::model::experiment::{Experiment, LoadSpec, PoolSize, Server, Threads, Variant};
+use crate::model::experiment::{Experiment, LoadSpec, PoolSize, Server, Subject, Threads, Variant};
 use crate::model::metric::Metric;
 use crate::model::record::Record;
 use crate::model::result::Finding;
@@ -49,9 +49,8 @@ pub(super) fn look(experiment: &Experiment, load: &LoadSpec, records: &[Record])
 /// The first virtual variant and a platform pool of as many threads as clients that differs in nothing else.
 fn pair<'a>(experiment: &'a Experiment, load: &LoadSpec) -> Option<(&'a Variant, &'a Variant)> {
     let run = || experiment.variants.iter().filter(|variant| load.includes(&variant.name));
-    let is = |variant: &&Variant, wanted: &Threads| match &variant.server {
-        Server::Tomcat { threads, .. } => threads == wanted,
-        _ => false,
+    let is = |variant: &&Variant, wanted: &Threads| {
+        variant.server().and_then(Server::threads).is_some_and(|threads| threads == wanted)
     };
     let virtual_one = run().find(|variant| is(variant, &Threads::Virtual))?;
     let sized = run().find(|variant| {
@@ -64,8 +63,8 @@ fn pair<'a>(experiment: &'a Experiment, load: &LoadSpec) -> Option<(&'a Variant,
 /// The variant without its name and note, on virtual threads: what has to be alike.
 fn with_virtual_threads(variant: &Variant) -> Variant {
     let mut alike = Variant { name: String::new(), note: None, ..variant.clone() };
-    if let Server::Tomcat { threads, .. } = &mut alike.server {
-        *threads = Threads::Virtual;
+    if let Subject::Server(server) = alike.subject {
+        alike.subject = server.on_threads(Threads::Virtual).into();
     }
     alike
 }

@@ -6,11 +6,14 @@
 pub mod claim;
 mod cores;
 pub mod fault;
+pub(crate) mod fields;
 mod number;
 mod rate;
 mod status;
 pub mod suggest;
 mod time;
+mod value;
+pub(crate) mod yaml;
 
 pub use cores::{Cores, cores};
 pub use number::{count, figure, figure_unit, positive, positive_u32, share, split_number};

@@ -8,25 +8,18 @@ use crate::host::cpu_clock::stolen_ns;
 use crate::host::jdk::Jdk;
 use crate::host::{Sampler, sampler};
 use crate::model::experiment::benchmark::Benchmark;
-use crate::model::experiment::{LoadSpec, Variant};
+use crate::model::experiment::{BenchmarkMethod, LoadSpec, Variant};
 use crate::model::record::{Record, ServerFacts};
-use crate::server::benchmark::BenchmarkJar;
 use crate::server::error::LaunchError;
 use crate::server::server_process::ServerProcess;
-use crate::workload::jmh;
+use crate::workload::jmh::jar::BenchmarkJar;
+use crate::workload::jmh::scores::{self, JmhError};
 use std::process::ExitStatus;
 use std::sync::atomic::Ordering;
 use threadcount_load::clock::{NANOS_PER_S, Nanos, now_ns};
 
 /// JMH's own result file in the folder of the run.
 const SCORES: &str = "jmh.json";
-
-/// What is measured, and how often.
-pub(super) struct Method<'a> {
-    pub(super) jar: &'a str,
-    pub(super) name: &'a str,
-    pub(super) size: Benchmark,
-}
 
 impl Runner<'_> {
     /// Runs one method in all its forks.
@@ -35,17 +28,17 @@ impl Runner<'_> {
         record: &mut Record,
         variant: &Variant,
         load: &LoadSpec,
-        method: &Method<'_>,
+        (benchmark, size): (&BenchmarkMethod, Benchmark),
         watch: &mut dyn Watch,
     ) -> Result<(), RunError> {
         let folder = self.folder.run_folder(record.position, &variant.name, &load.name);
         std::fs::create_dir_all(&folder)
             .map_err(|source| LaunchError::Folder { path: folder.display().to_string(), source })?;
         watch.event(Event::Starting { variant: &variant.name, load: &load.name });
-        let (log, scores) = (folder.join("server.log"), folder.join(SCORES));
-        let found = BenchmarkJar::find(&self.launcher.jdks, variant, method.jar)?;
+        let (log, file) = (folder.join("server.log"), folder.join(SCORES));
+        let found = BenchmarkJar::find(&self.launcher.jdks, variant, benchmark)?;
         let iteration_s = load.duration_s.unwrap_or_default();
-        let command = found.command(variant, method.name, (method.size, iteration_s), &scores);
+        let command = found.command(variant, &benchmark.method, (size, iteration_s), &file);
         let mut process = ServerProcess::start(&command, &log).map_err(LaunchError::from)?;
         record.server = ServerFacts {
             command: command.words(),
@@ -59,9 +52,9 @@ impl Runner<'_> {
         if !status.success() {
             return Err(RunError::BenchmarkEnded { status, log_tail: process.log_tail() });
         }
-        let text = std::fs::read_to_string(&scores).map_err(jmh::JmhError::from)?;
-        let mut score = jmh::parse(&text)?;
-        score.file = self.folder.relative(scores.to_str());
+        let text = std::fs::read_to_string(&file).map_err(JmhError::from)?;
+        let mut score = scores::parse(&text)?;
+        score.file = self.folder.relative(file.to_str());
         record.server.product = Some(format!("JMH {}", score.jmh));
         record.benchmark = Some(score);
         Ok(())

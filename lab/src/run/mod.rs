@@ -12,17 +12,18 @@ pub mod watch;
 
 use crate::host::jvm_flags;
 use crate::model::experiment::plan::PlannedRun;
-use crate::model::experiment::{Experiment, LoadKind, LoadSpec, Server, Variant};
+use crate::model::experiment::{Experiment, LoadKind, LoadSpec, Subject, Variant};
 use crate::model::record::{BeforeAfter, Record, RunFailure, ServerFacts};
 use crate::model::result_folder::ResultFolder;
 use crate::probe::readings::Window;
 use crate::server::error::LaunchError;
+use crate::server::kinds::kind;
 use crate::server::launcher::{Launcher, RunningServer};
 use crate::server::thread_seen::{self, AnotherThread};
 use crate::workload::external::ForeignError;
-use crate::workload::jmh;
+use crate::workload::jmh::jar::BenchmarkJar;
+use crate::workload::jmh::scores::JmhError;
 use crate::workload::load_plan::{LoadPlanError, load_plan};
-use benchmark::Method;
 use observed::{Observed, observed};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -84,7 +85,7 @@ enum RunError {
     #[error("the benchmark ended ({status}) before it had a result")]
     BenchmarkEnded { status: std::process::ExitStatus, log_tail: Vec<String> },
     #[error(transparent)]
-    Jmh(#[from] jmh::JmhError),
+    Jmh(#[from] JmhError),
     #[error("interrupted by the user")]
     Interrupted,
 }
@@ -129,11 +130,8 @@ impl Runner<'_> {
         load: &LoadSpec,
         watch: &mut dyn Watch,
     ) -> Result<(), RunError> {
-        if let (Server::Benchmark { benchmark, method }, LoadKind::Benchmark(size)) =
-            (&variant.server, load.kind)
-        {
-            let method = Method { jar: benchmark, name: method, size };
-            return self.benchmark(record, variant, load, &method, watch);
+        if let (Subject::Benchmark { benchmark }, LoadKind::Benchmark(size)) = (&variant.subject, load.kind) {
+            return self.benchmark(record, variant, load, (benchmark, size), watch);
         }
         let folder = self.folder.run_folder(record.position, &variant.name, &load.name);
         watch.event(Event::Starting { variant: &variant.name, load: &load.name });
@@ -272,11 +270,22 @@ impl Runner<'_> {
     }
 }
 
+/// Finds or fetches everything a variant needs and starts nothing.
+///
+/// # Errors
+/// What is missing, and how to get it.
+pub fn prepare(launcher: &Launcher, variant: &Variant) -> Result<(), LaunchError> {
+    match &variant.subject {
+        Subject::Server(_) => launcher.prepare(variant),
+        Subject::Benchmark { benchmark } => BenchmarkJar::find(&launcher.jdks, variant, benchmark).map(drop),
+    }
+}
+
 /// Does the server run on the threads and with the flags that its variant says? By its own word.
 fn is_what_it_claims(variant: &Variant, server: &ServerFacts) -> Result<(), RunError> {
-    thread_seen::check(variant, server.thread_seen.as_ref())?;
-    // A command's flags are for somebody else to pass on.
-    if matches!(variant.server, Server::Command { .. }) {
+    let Some(kind) = variant.server().map(kind) else { return Ok(()) };
+    thread_seen::check(variant, kind.thread_kind(), server.thread_seen.as_ref())?;
+    if !kind.passes_jvm_flags() {
         return Ok(());
     }
     match jvm_flags::missing(&variant.jvm, &server.jvm_flags) {

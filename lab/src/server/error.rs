@@ -1,11 +1,11 @@
 //! Why there is no server, in words for the user.
 
-use super::command::CommandError;
+use super::base_folder::BaseError;
+use super::command_line::CommandError;
+use super::distribution::DistributionError;
 use super::http_get::NotAUrl;
-use super::peer::PeerError;
+use super::peer::build::PeerError;
 use super::server_process::ServerError;
-use super::tomcat_base::BaseError;
-use super::tomcat_distribution::DistributionError;
 use crate::host::app::AppMissing;
 use crate::host::jdk_finder::JdkMissing;
 use crate::probe::jar::ProbeMissing;
@@ -33,7 +33,7 @@ pub enum LaunchError {
     /// The probe has not been built.
     #[error("{0}; or leave it out with --no-probe")]
     Probe(#[from] ProbeMissing),
-    /// No such Tomcat.
+    /// No such distribution.
     #[error(transparent)]
     Distribution(#[from] DistributionError),
     /// A Tomcat without virtual threads.

@@ -1,18 +1,19 @@
 //! From a variant to a server that answers.
 
-use super::command::Fill;
+use super::base_folder::BaseFolder;
+use super::command_line::Placeholders;
+use super::distribution::DistributionStore;
 use super::error::LaunchError;
 use super::http_get::BaseUrl;
+use super::kind::ServerKind;
+use super::kinds::kind;
+use super::launch_spec::{LaunchContext, LaunchSpec, ProbeWay};
 use super::server_process::{ServerProcess, Stopped};
-use super::start::{Given, ProbeWay, Start};
-use super::thread_seen;
-use super::tomcat_base::TomcatBase;
-use super::tomcat_distribution::DistributionStore;
 use crate::host::jdk::Jdk;
 use crate::host::jdk_finder::Places;
 use crate::host::process_tree::ProcessTree;
 use crate::host::{jcmd, jvm_flags, native_memory, port};
-use crate::model::experiment::{Backend, Server, Variant};
+use crate::model::experiment::{Backend, Variant};
 use crate::model::record::jvm::JvmReadings;
 use crate::model::record::{BackendFacts, NativeMemory, ServerFacts};
 use crate::probe::readings::Window;
@@ -24,9 +25,6 @@ use std::time::Duration;
 
 /// A server that has not answered by then is given up.
 pub const READY_LIMIT: Duration = Duration::from_secs(60);
-
-/// A server that has not ended at SIGTERM by then is killed.
-pub const STOP_LIMIT: Duration = Duration::from_secs(10);
 
 /// Starts servers with what this machine has.
 #[derive(Clone, Debug)]
@@ -69,27 +67,35 @@ impl Launcher {
 
     /// Is everything there? What is put in for the port and the backend does not matter.
     fn check(&self, variant: &Variant) -> Result<(), LaunchError> {
-        let fill = Fill { port: 1, backend: Some("http://127.0.0.1:1") };
-        Start::check(&self.given(variant, 1, fill, Path::new(""), None))
+        let placeholders = Placeholders { port: 1, backend: Some("http://127.0.0.1:1") };
+        kind_of(variant)?.prepare(&self.context(variant, 1, placeholders, Path::new(""), None))
     }
 
-    fn given<'a>(
+    fn context<'a>(
         &'a self,
         variant: &'a Variant,
         clients: u32,
-        fill: Fill<'a>,
+        placeholders: Placeholders<'a>,
         folder: &'a Path,
         probe: Option<&'a ProbeSession>,
-    ) -> Given<'a> {
+    ) -> LaunchContext<'a> {
         let Self { jdks, distributions, instruments, .. } = self;
-        Given { jdks, distributions, instruments: *instruments, variant, clients, fill, folder, probe }
+        LaunchContext {
+            jdks,
+            distributions,
+            instruments: *instruments,
+            variant,
+            clients,
+            placeholders,
+            folder,
+            probe,
+        }
     }
 
-    /// The version of the Tomcat that [`prepare`](Self::prepare) would fetch first.
+    /// What [`prepare`](Self::prepare) would download, in words: `Tomcat 11.0.24`.
     #[must_use]
-    pub fn missing_tomcat<'a>(&self, variant: &'a Variant) -> Option<&'a str> {
-        let Server::Tomcat { version, .. } = &variant.server else { return None };
-        self.distributions.missing(version)
+    pub fn missing_download(&self, variant: &Variant) -> Option<String> {
+        kind(variant.server()?).missing_download(&self.distributions)
     }
 
     /// A variant may say it itself, so that the probe's own cost can be measured.
@@ -136,27 +142,38 @@ impl Launcher {
         };
         let probe = ProbeSession::new(self.probe_of(variant), folder)?;
         let behind = backend.as_ref().map(|running| running.facts.url.as_str());
-        let Started { start, process, url, ready, log } =
+        let Started { spec, process, url, ready, log } =
             self.start(variant, clients, folder, behind, probe.as_ref(), interrupted)?;
-        let jcmd = start.jdk.iter().chain(&self.jdks).find_map(Jdk::jcmd);
-        let (probe, refused) = self.attach(probe, &start, process.pid());
-        let unrecorded = self.record(&start, process.pid(), jcmd.as_deref(), folder);
+        let jcmd = spec.jdk.iter().chain(&self.jdks).find_map(Jdk::jcmd);
+        let (probe, refused) = self.attach(probe, &spec, process.pid());
+        let unrecorded = self.record(&spec, process.pid(), jcmd.as_deref(), folder);
         let probe_refused = refused.or(unrecorded);
+        let kind = kind_of(variant)?;
         let facts = ServerFacts {
-            command: start.command.words(),
-            env: start.command.env.iter().map(|(name, value)| format!("{name}={value}")).collect(),
+            command: spec.command.words(),
+            env: spec.command.env.iter().map(|(name, value)| format!("{name}={value}")).collect(),
             pid: process.pid(),
-            product: start.product,
-            java: start.jdk.as_ref().map(Jdk::describe),
+            product: spec.product,
+            java: spec.jdk.as_ref().map(Jdk::describe),
             ready_after_ms: ready.as_secs_f64() * 1e3,
-            thread_seen: thread_seen::ask(&url),
-            pool_max_threads: start.pool_max_threads,
+            thread_seen: kind.thread_seen(&url),
+            pool_max_threads: spec.pool_max_threads,
             log: Some(log.display().to_string()),
             jvm_flags: flags(process.pid(), jcmd.as_deref()),
             backend: backend.as_ref().map(|running| running.facts.clone()),
         };
-        let url = start.url;
-        Ok(RunningServer { process, backend, _base: start.base, jcmd, probe, probe_refused, url, facts })
+        let url = spec.url;
+        Ok(RunningServer {
+            process,
+            backend,
+            _base: spec.base,
+            jcmd,
+            probe,
+            probe_refused,
+            url,
+            facts,
+            stop_within: kind.stop_within(),
+        })
     }
 
     /// Starts one process and waits until it answers.
@@ -169,17 +186,18 @@ impl Launcher {
         probe: Option<&ProbeSession>,
         interrupted: &AtomicBool,
     ) -> Result<Started, LaunchError> {
-        let fill = Fill { port: port::free().map_err(LaunchError::NoPort)?, backend };
-        let start = Start::of(&self.given(variant, clients, fill, folder, probe))?;
-        let url = BaseUrl::parse(&start.url)?;
+        let placeholders = Placeholders { port: port::free().map_err(LaunchError::NoPort)?, backend };
+        let spec =
+            kind_of(variant)?.launch_spec(&self.context(variant, clients, placeholders, folder, probe))?;
+        let url = BaseUrl::parse(&spec.url)?;
         if url.address().is_ok_and(port::is_taken) {
             let (host, port) = (url.host, url.port);
             return Err(LaunchError::PortInUse { host, port, variant: variant.name.clone() });
         }
         let log = folder.join("server.log");
-        let mut process = ServerProcess::start(&start.command, &log)?;
-        let ready = process.wait_until_ready(&url, &start.ready, self.ready_within, interrupted)?;
-        Ok(Started { start, process, url, ready, log })
+        let mut process = ServerProcess::start(&spec.command, &log)?;
+        let ready = process.wait_until_ready(&url, &spec.ready, self.ready_within, interrupted)?;
+        Ok(Started { spec, process, url, ready, log })
     }
 
     /// Starts the server behind the server, without any instruments, and with a folder of its own.
@@ -198,12 +216,17 @@ impl Launcher {
         let variant = behind(variant, backend);
         let started = plain.start(&variant, clients, &folder, None, None, interrupted)?;
         let facts = BackendFacts {
-            command: started.start.command.words(),
-            url: started.start.url,
-            java: started.start.jdk.as_ref().map(Jdk::describe),
+            command: started.spec.command.words(),
+            url: started.spec.url,
+            java: started.spec.jdk.as_ref().map(Jdk::describe),
             log: Some(started.log.display().to_string()),
         };
-        Ok(RunningBackend { process: started.process, _base: started.start.base, facts })
+        Ok(RunningBackend {
+            process: started.process,
+            _base: started.spec.base,
+            stop_within: kind_of(&variant)?.stop_within(),
+            facts,
+        })
     }
 
     /// A JVM that we start has got the probe with its command line. A command is somebody else's, and its JVM may be a
@@ -211,11 +234,11 @@ impl Launcher {
     fn attach(
         &self,
         probe: Option<ProbeSession>,
-        start: &Start,
+        spec: &LaunchSpec,
         pid: u32,
     ) -> (Option<ProbeSession>, Option<String>) {
         let Some(session) = probe else { return (None, None) };
-        match &start.probe {
+        match &spec.probe {
             ProbeWay::Flag => return (Some(session), None),
             ProbeWay::Refused(why) => return (None, Some(why.clone())),
             ProbeWay::Attach => {}
@@ -228,8 +251,8 @@ impl Launcher {
     }
 
     /// The flight recorder of a command's JVM; the others have got it with their flags.
-    fn record(&self, start: &Start, pid: u32, jcmd: Option<&Path>, folder: &Path) -> Option<String> {
-        if !matches!(start.probe, ProbeWay::Attach) || !self.instruments.jfr {
+    fn record(&self, spec: &LaunchSpec, pid: u32, jcmd: Option<&Path>, folder: &Path) -> Option<String> {
+        if !matches!(spec.probe, ProbeWay::Attach) || !self.instruments.jfr {
             return None;
         }
         self.instruments.start_jfr(ProcessTree::of(pid).java_pid()?, jcmd, folder)
@@ -238,7 +261,7 @@ impl Launcher {
 
 /// A process that answers.
 struct Started {
-    start: Start,
+    spec: LaunchSpec,
     process: ServerProcess,
     url: BaseUrl,
     ready: Duration,
@@ -249,8 +272,15 @@ struct Started {
 struct RunningBackend {
     process: ServerProcess,
     /// After the process, so that the folder outlives it.
-    _base: Option<TomcatBase>,
+    _base: Option<BaseFolder>,
+    stop_within: Duration,
     facts: BackendFacts,
+}
+
+/// The kind of the server that a variant starts.
+fn kind_of(variant: &Variant) -> Result<&dyn ServerKind, LaunchError> {
+    let not_a_server = || LaunchError::NotAServer { variant: variant.name.clone() };
+    variant.server().map(kind).ok_or_else(not_a_server)
 }
 
 /// The backend as a variant of its own.
@@ -273,7 +303,8 @@ pub struct RunningServer {
     process: ServerProcess,
     backend: Option<RunningBackend>,
     /// After the process, so that the folder outlives it.
-    _base: Option<TomcatBase>,
+    _base: Option<BaseFolder>,
+    stop_within: Duration,
     jcmd: Option<PathBuf>,
     probe: Option<ProbeSession>,
     /// Why its JVM has no probe, where it should have one.
@@ -339,11 +370,11 @@ impl RunningServer {
         Some((status, backend.process.log_tail()))
     }
 
-    /// SIGTERM, then SIGKILL after [`STOP_LIMIT`]; nothing it started is left. The server behind it goes after it.
+    /// SIGTERM, then SIGKILL after the time its kind has for it; nothing it started is left. The server behind it goes after it.
     pub fn stop(self) -> Stopped {
-        let stopped = self.process.stop(STOP_LIMIT);
+        let stopped = self.process.stop(self.stop_within);
         if let Some(backend) = self.backend {
-            backend.process.stop(STOP_LIMIT);
+            backend.process.stop(backend.stop_within);
         }
         stopped
     }

@@ -1,19 +1,25 @@
-//! How a server starts, is found ready, and stops: JDKs, Tomcat distributions and bases, any command.
+//! How a server starts, is found ready, and stops. Each kind of server is a folder behind one trait, `ServerKind`.
 //!
 //! [`Launcher`] is the way in: `prepare` once for each variant, `launch` for each run.
 
-pub mod benchmark;
-pub mod command;
+pub mod base_folder;
+mod command;
+pub mod command_line;
+pub mod distribution;
 pub mod error;
 pub mod http_get;
+mod jar;
+pub mod jetty;
+pub(crate) mod keys;
+pub(crate) mod kind;
+pub(crate) mod kinds;
+pub(crate) mod launch_spec;
 pub mod launcher;
 pub mod peer;
 pub mod server_process;
-pub mod server_xml;
-mod start;
 pub mod thread_seen;
-pub mod tomcat_base;
-pub mod tomcat_distribution;
+mod threads;
+pub mod tomcat;
 
 pub use error::LaunchError;
 pub use launcher::{Launcher, RunningServer};

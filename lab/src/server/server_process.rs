@@ -1,6 +1,6 @@
 //! A running server: its process group, its log, and its end.
 
-use super::command::ServerCommand;
+use super::command_line::ServerCommand;
 use super::http_get::{BaseUrl, get};
 use crate::host::guard::Guard;
 use crate::host::log_file;

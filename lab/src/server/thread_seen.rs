@@ -1,7 +1,7 @@
 //! Which thread answers: the server's own word for it.
 
 use super::http_get::{BaseUrl, get};
-use crate::model::experiment::{DropIn, Server, ThreadKind, Threads, Variant};
+use crate::model::experiment::{ThreadKind, Variant};
 use crate::model::record::ThreadSeen;
 use serde::Deserialize;
 use std::time::Duration;
@@ -51,12 +51,17 @@ pub enum AnotherThread {
     },
 }
 
-/// Does the thread that answered contradict the variant? Somebody's own application on a Tomcat need not tell.
+/// Does the thread that answered contradict the variant: what it writes, else what its server is `configured` for?
+/// Somebody's own application on a Tomcat need not tell.
 ///
 /// # Errors
 /// [`AnotherThread`].
-pub fn check(variant: &Variant, seen: Option<&ThreadSeen>) -> Result<(), AnotherThread> {
-    let Some(wanted) = variant.answers_on.or_else(|| of_server(&variant.server)) else { return Ok(()) };
+pub fn check(
+    variant: &Variant,
+    configured: Option<ThreadKind>,
+    seen: Option<&ThreadSeen>,
+) -> Result<(), AnotherThread> {
+    let Some(wanted) = variant.answers_on.or(configured) else { return Ok(()) };
     match seen {
         None if variant.answers_on.is_some() => Err(AnotherThread::NotTold { wanted }),
         None => Ok(()),
@@ -68,23 +73,15 @@ pub fn check(variant: &Variant, seen: Option<&ThreadSeen>) -> Result<(), Another
     }
 }
 
-/// What `threads` of a Tomcat means.
-const fn of_server(server: &Server) -> Option<ThreadKind> {
-    match server {
-        Server::Tomcat { threads: Threads::Platform(_) | Threads::Executor(DropIn::Cached), .. } => {
-            Some(ThreadKind::Platform)
-        }
-        Server::Tomcat { threads: Threads::Virtual | Threads::Executor(DropIn::Virtual), .. } => {
-            Some(ThreadKind::Virtual)
-        }
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::config::parse as experiment;
+    use crate::server::kinds::kind;
+
+    fn check(variant: &Variant, seen: Option<&ThreadSeen>) -> Result<(), AnotherThread> {
+        super::check(variant, kind(variant.server().unwrap()).thread_kind(), seen)
+    }
 
     fn variant(text: &str) -> Variant {
         let text = format!(

@@ -57,13 +57,14 @@ fn variant(name: &str, note: &str, threads: Threads) -> Variant {
     Variant {
         name: name.to_owned(),
         note: (!note.is_empty()).then(|| note.to_owned()),
-        server: Server::Tomcat {
+        subject: Server::Tomcat(TomcatServer {
             version: "11.0".into(),
             app: "servlets".into(),
             threads,
             accept_count: 2_000,
             max_connections: None,
-        },
+        })
+        .into(),
         jdk: Some(25),
         jvm: vec!["-Xms512m".into(), "-Xmx512m".into()],
         env: BTreeMap::from([("TZ".to_owned(), "UTC".to_owned())]),

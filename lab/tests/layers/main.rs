@@ -20,7 +20,7 @@ static LAB_HOUSE: LazyLock<House> = LazyLock::new(|| House::new(&sources("src"))
 
 /// The folders of `lab/src`, from the top to the bottom.
 const LAB: [&str; 14] = [
-    "cli", "watch", "history", "report", "run", "findings", "stats", "workload", "server", "probe", "config",
+    "cli", "watch", "history", "report", "run", "findings", "stats", "config", "workload", "server", "probe",
     "host", "parse", "model",
 ];
 

@@ -224,7 +224,7 @@ fn mistakes_point_at_the_offending_token() {
             "server: {tomcat: \"11.0\", app: servlets}",
             "server: {command: x}",
             "threads",
-            "`threads` configures a Tomcat, and this server is a command",
+            "`threads` configures a Tomcat or a Jetty, and this server is a command",
         ),
         (
             "{threads: virtual,",

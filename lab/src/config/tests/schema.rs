@@ -1,6 +1,7 @@
 //! The JSON Schema of experiments, for editors: it accepts what is read, and refuses what it can see to be wrong.
 
 use super::*;
+use crate::parse::yaml::{self, Kind, Node};
 use serde_json::{Map, Number, Value};
 use std::fs;
 use std::sync::LazyLock;

@@ -3,19 +3,24 @@
 pub mod benchmark;
 pub mod capacity;
 pub mod claim;
-mod needs;
 pub mod open_files;
 pub mod plan;
 pub mod protocol;
 pub mod request;
 pub mod sending;
+mod server;
 pub mod shape;
+mod subject;
 
 pub use super::thread_kind::ThreadKind;
 pub use protocol::Protocol;
 pub use request::{Body, RequestSpec};
 pub use sending::Sending;
+pub use server::{
+    CommandServer, DropIn, JarServer, JettyServer, PeerServer, PoolSize, Server, Threads, TomcatServer,
+};
 pub use shape::{Shape, ShapeStep};
+pub use subject::{BenchmarkMethod, Subject};
 
 use benchmark::Benchmark;
 use capacity::Capacity;
@@ -102,8 +107,9 @@ pub struct Variant {
     pub name: String,
     /// One line for the reader, where the name is not enough.
     pub note: Option<String>,
-    /// What is started.
-    pub server: Server,
+    /// What is measured.
+    #[serde(rename = "server")]
+    pub subject: Subject,
     /// The Java feature version it runs on; `None`: no JVM, or whatever the command uses.
     pub jdk: Option<u16>,
     /// JVM flags.
@@ -139,13 +145,13 @@ pub enum ProbeLevel {
 }
 
 impl Variant {
-    /// A variant with nothing but a server.
+    /// A variant with nothing but what it measures.
     #[must_use]
-    pub fn new(name: &str, server: Server) -> Self {
+    pub fn new(name: &str, subject: impl Into<Subject>) -> Self {
         Self {
             name: name.to_owned(),
             note: None,
-            server,
+            subject: subject.into(),
             jdk: None,
             jvm: Vec::new(),
             env: BTreeMap::new(),
@@ -153,6 +159,15 @@ impl Variant {
             answers_on: None,
             probe: None,
             skipped: None,
+        }
+    }
+
+    /// The server that is started for it; `None`: it needs none.
+    #[must_use]
+    pub const fn server(&self) -> Option<&Server> {
+        match &self.subject {
+            Subject::Server(server) => Some(server),
+            Subject::Benchmark { .. } => None,
         }
     }
 }
@@ -166,106 +181,6 @@ pub struct Backend {
     pub jdk: Option<u16>,
     /// Its own JVM flags.
     pub jvm: Vec<String>,
-}
-
-/// What is started.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Server {
-    /// A Tomcat distribution of the newest known version of this line (`11.0`) or of an exact version.
-    Tomcat {
-        /// Line or version.
-        version: String,
-        /// The web application: a WAR of our Maven reactor by name, or a path to a .war.
-        app: String,
-        /// The thread model of its Connector.
-        threads: Threads,
-        /// The Connector's `acceptCount`: connections the kernel may hold before `accept`.
-        accept_count: u32,
-        /// The Connector's `maxConnections`; `None`: Tomcat's own, or as many as the load needs.
-        #[serde(default)]
-        max_connections: Option<u32>,
-    },
-    /// A runnable jar.
-    Jar {
-        /// A module of our Maven reactor, or a path to a .jar.
-        jar: String,
-        /// Its arguments, as in a command; `{port}` stands for a free port.
-        args: String,
-        /// The path that answers when it is ready.
-        ready: String,
-    },
-    /// One of the servers in other languages.
-    Peer {
-        /// A folder below `peers`, or a path to one.
-        peer: String,
-        /// Arguments after the port.
-        args: String,
-        /// The path that answers when it is ready.
-        ready: String,
-    },
-    /// No server: a jar of JMH's that measures one of its methods.
-    Benchmark {
-        /// A module of our Maven reactor, or a path to a .jar.
-        benchmark: String,
-        /// The method, with its class if need be.
-        method: String,
-    },
-    /// Any command. `{port}` in it and in the URL stands for a free port.
-    Command {
-        /// A shell-like command line (quotes work, no shell is started).
-        command: String,
-        /// The base URL of the service, e.g. `http://127.0.0.1:{port}`.
-        url: String,
-        /// The path that answers when it is ready.
-        ready: String,
-    },
-}
-
-impl Server {
-    /// The text with which it is started, where somebody wrote one: arguments or a command.
-    #[must_use]
-    pub fn text(&self) -> &str {
-        match self {
-            Self::Tomcat { .. } | Self::Benchmark { .. } => "",
-            Self::Jar { args, .. } | Self::Peer { args, .. } => args,
-            Self::Command { command, .. } => command,
-        }
-    }
-}
-
-/// How requests get their threads.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Threads {
-    /// A pool of platform threads of at most this size.
-    Platform(PoolSize),
-    /// A virtual thread for each request.
-    Virtual,
-    /// An executor of ours, dropped into Tomcat's `lib/`.
-    Executor(DropIn),
-}
-
-/// An executor of `jvm/executors`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum DropIn {
-    /// A virtual thread for each task, also for Tomcats that have none of their own.
-    Virtual,
-    /// Platform threads without a limit, kept for a minute: the JDK's cached pool.
-    Cached,
-}
-
-/// The size of a pool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum PoolSize {
-    /// The server's own default (Tomcat: 200); nothing is configured.
-    Default,
-    /// So many threads.
-    Fixed(u32),
-    /// As many as the load has clients: tells a pool's size from a thread's kind.
-    Clients,
 }
 
 /// What is sent.

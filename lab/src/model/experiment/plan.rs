@@ -71,8 +71,8 @@ pub fn run_s(experiment: &Experiment, run: &PlannedRun) -> Option<f64> {
     if let LoadKind::Benchmark(size) = load.kind {
         return Some(START_STOP_S + f64::from(size.all_iterations()) * measured_s);
     }
-    let start_stop_s = match experiment.variants[run.variant].server {
-        Server::Peer { .. } => PEER_START_STOP_S,
+    let start_stop_s = match experiment.variants[run.variant].server() {
+        Some(Server::Peer(_)) => PEER_START_STOP_S,
         _ => START_STOP_S,
     };
     Some(start_stop_s + experiment.warmup_s(load) + measured_s)

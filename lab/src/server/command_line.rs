@@ -13,14 +13,14 @@ pub const BACKEND: &str = "{backend}";
 
 /// What is put where `{port}` and `{backend}` stand.
 #[derive(Clone, Copy, Debug)]
-pub struct Fill<'a> {
+pub struct Placeholders<'a> {
     /// A free port.
     pub port: u16,
     /// The backend's base URL, where there is one.
     pub backend: Option<&'a str>,
 }
 
-impl Fill<'_> {
+impl Placeholders<'_> {
     /// The text with both filled in.
     #[must_use]
     pub fn text(&self, text: &str) -> String {
@@ -91,18 +91,18 @@ pub fn of_any(
     env: &BTreeMap<String, String>,
     jdk: Option<&Jdk>,
     jvm: &[String],
-    fill: &Fill<'_>,
+    placeholders: &Placeholders<'_>,
 ) -> Result<ServerCommand, CommandError> {
-    let mut words = words(command, fill)?.into_iter().peekable();
+    let mut words = words(command, placeholders)?.into_iter().peekable();
     let mut made = ServerCommand::default();
     if let Some(jdk) = jdk {
         give_java(&mut made, jdk);
     }
     if !jvm.is_empty() {
-        made.set("JDK_JAVA_OPTIONS", java_options(jvm, fill));
+        made.set("JDK_JAVA_OPTIONS", java_options(jvm, placeholders));
     }
     for (name, value) in env {
-        made.set(name, fill.text(value));
+        made.set(name, placeholders.text(value));
     }
     while let Some((name, value)) = words.peek().and_then(|word| assignment(word)) {
         made.set(&name, value);
@@ -119,9 +119,9 @@ pub fn of_any(
 ///
 /// # Errors
 /// A quote that is open at the end.
-pub fn words(text: &str, fill: &Fill<'_>) -> Result<Vec<String>, CommandError> {
+pub fn words(text: &str, placeholders: &Placeholders<'_>) -> Result<Vec<String>, CommandError> {
     let words = shlex::split(text).ok_or_else(|| CommandError::OpenQuote(text.to_owned()))?;
-    Ok(words.iter().map(|word| fill.text(word)).collect())
+    Ok(words.iter().map(|word| placeholders.text(word)).collect())
 }
 
 fn give_java(command: &mut ServerCommand, jdk: &Jdk) {
@@ -131,9 +131,9 @@ fn give_java(command: &mut ServerCommand, jdk: &Jdk) {
 }
 
 /// Flags after those the user's own environment has; a flag with a blank is quoted as the launcher wants it.
-fn java_options(jvm: &[String], fill: &Fill<'_>) -> String {
+fn java_options(jvm: &[String], placeholders: &Placeholders<'_>) -> String {
     let quoted = |flag: &String| {
-        let flag = fill.text(flag);
+        let flag = placeholders.text(flag);
         if flag.contains(char::is_whitespace) { format!("\"{flag}\"") } else { flag }
     };
     let inherited = std::env::var("JDK_JAVA_OPTIONS").ok().filter(|it| !it.is_empty());
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
     use crate::host::jdk::tests::{made_up, release};
 
-    const FILL: Fill<'_> = Fill { port: 4711, backend: Some("http://127.0.0.1:42") };
+    const FILL: Placeholders<'_> = Placeholders { port: 4711, backend: Some("http://127.0.0.1:42") };
 
     fn of(command: &str) -> Result<ServerCommand, CommandError> {
         of_any(command, &BTreeMap::new(), None, &[], &FILL)

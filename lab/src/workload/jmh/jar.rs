@@ -1,12 +1,12 @@
 //! How a microbenchmark is started: a jar of JMH's, which starts its forks itself.
 
-use super::command::ServerCommand;
-use super::error::LaunchError;
 use crate::host::app;
 use crate::host::jdk::Jdk;
 use crate::host::jdk_finder::choose;
-use crate::model::experiment::Variant;
 use crate::model::experiment::benchmark::Benchmark;
+use crate::model::experiment::{BenchmarkMethod, Variant};
+use crate::server::LaunchError;
+use crate::server::command_line::ServerCommand;
 use std::path::{Path, PathBuf};
 
 /// A benchmark's jar and the Java it runs on.
@@ -22,8 +22,8 @@ impl BenchmarkJar {
     ///
     /// # Errors
     /// What is missing, and how to get it.
-    pub fn find(jdks: &[Jdk], variant: &Variant, jar: &str) -> Result<Self, LaunchError> {
-        Ok(Self { jar: app::find_jar(jar)?, jdk: choose(jdks, variant.jdk)?.clone() })
+    pub fn find(jdks: &[Jdk], variant: &Variant, benchmark: &BenchmarkMethod) -> Result<Self, LaunchError> {
+        Ok(Self { jar: app::find_jar(&benchmark.jar)?, jdk: choose(jdks, variant.jdk)?.clone() })
     }
 
     /// The command that measures one method and writes its result to `scores`. JMH gives the JVM flags to its forks.
@@ -62,7 +62,7 @@ fn only(method: &str) -> String {
 mod tests {
     use super::*;
     use crate::host::jdk::tests::{made_up, release};
-    use crate::model::experiment::Server;
+    use crate::model::experiment::Subject;
 
     #[test]
     fn jmh_is_told_the_method_its_size_and_where_the_result_goes() {
@@ -70,8 +70,11 @@ mod tests {
         made_up(folder.path(), Some(&release("25.0.3+9")), &[("java", "exit 1")]);
         let jdk = Jdk::at(folder.path(), "a test").unwrap();
         let found = BenchmarkJar { jar: "/b.jar".into(), jdk };
-        let server = Server::Benchmark { benchmark: "b".into(), method: "Sort.small".into() };
-        let variant = Variant { jvm: vec!["-Xmx64m".into()], ..Variant::new("small", server) };
+        let benchmark = BenchmarkMethod { jar: "b".into(), method: "Sort.small".into() };
+        let variant = Variant {
+            jvm: vec!["-Xmx64m".into()],
+            ..Variant::new("small", Subject::Benchmark { benchmark })
+        };
         let size = Benchmark { forks: 2, warmups: 1, iterations: 3 };
         let command = found.command(&variant, "Sort.small", (size, 0.25), Path::new("/out/jmh.json"));
         assert!(command.program.ends_with("bin/java"));

@@ -6,7 +6,7 @@ use crate::parse::fault::Fault;
 
 impl Node {
     /// The text of a single value.
-    pub(super) fn text(&self, what: &str) -> Result<&str, Fault> {
+    pub(crate) fn text(&self, what: &str) -> Result<&str, Fault> {
         match &self.kind {
             Kind::Scalar(text) => Ok(text),
             _ => Err(self.wrong(what, "a single value")),
@@ -14,7 +14,7 @@ impl Node {
     }
 
     /// The items of a list.
-    pub(super) fn items(&self, what: &str) -> Result<&[Self], Fault> {
+    pub(crate) fn items(&self, what: &str) -> Result<&[Self], Fault> {
         match &self.kind {
             Kind::List(items) => Ok(items),
             _ => {
@@ -26,12 +26,12 @@ impl Node {
     }
 
     /// A list of texts.
-    pub(super) fn texts(&self, what: &str) -> Result<Vec<String>, Fault> {
+    pub(crate) fn texts(&self, what: &str) -> Result<Vec<String>, Fault> {
         self.items(what)?.iter().map(|item| item.text(what).map(str::to_owned)).collect()
     }
 
     /// Everything that `parse` reads; `expected` says what it is.
-    pub(super) fn parsed<T>(
+    pub(crate) fn parsed<T>(
         &self,
         what: &str,
         expected: &str,
@@ -41,7 +41,7 @@ impl Node {
     }
 
     /// The same of a list, whose items are read as if they were written in one line with commas.
-    pub(super) fn parsed_list<T>(
+    pub(crate) fn parsed_list<T>(
         &self,
         what: &str,
         expected: &str,
@@ -65,17 +65,17 @@ impl Node {
     }
 
     /// A whole number of at least 1.
-    pub(super) fn positive(&self, what: &str) -> Result<u64, Fault> {
+    pub(crate) fn positive(&self, what: &str) -> Result<u64, Fault> {
         self.parsed(what, "a whole number from 1", |text| parse::positive(text).map(u64::from))
     }
 
     /// A whole number of at least 1 that fits 32 bits.
-    pub(super) fn positive_u32(&self, what: &str) -> Result<u32, Fault> {
+    pub(crate) fn positive_u32(&self, what: &str) -> Result<u32, Fault> {
         self.parsed(what, "a whole number from 1", |text| parse::positive_u32(text).map(u32::from))
     }
 
     /// `true` or `false`.
-    pub(super) fn truth(&self, what: &str) -> Result<bool, Fault> {
+    pub(crate) fn truth(&self, what: &str) -> Result<bool, Fault> {
         match self.text(what)? {
             "true" => Ok(true),
             "false" => Ok(false),
@@ -84,39 +84,39 @@ impl Node {
     }
 
     /// A whole number, zero too, that fits 32 bits.
-    pub(super) fn whole_u32(&self, what: &str) -> Result<u32, Fault> {
+    pub(crate) fn whole_u32(&self, what: &str) -> Result<u32, Fault> {
         let fits =
             |number: u64| u32::try_from(number).map_err(|_| "it must be below 4_294_967_296".to_owned());
         self.parsed(what, "a whole number", |text| fits(parse::count(text)?))
     }
 
     /// A duration in seconds.
-    pub(super) fn seconds(&self, what: &str) -> Result<f64, Fault> {
+    pub(crate) fn seconds(&self, what: &str) -> Result<f64, Fault> {
         self.parsed(what, "a duration", parse::seconds)
     }
 
     /// A duration longer than nothing, in seconds.
-    pub(super) fn positive_seconds(&self, what: &str) -> Result<f64, Fault> {
+    pub(crate) fn positive_seconds(&self, what: &str) -> Result<f64, Fault> {
         self.parsed(what, "a duration", |text| parse::duration(text).map(|duration| duration.as_secs_f64()))
     }
 
     /// A rate per second.
-    pub(super) fn rate(&self, what: &str) -> Result<f64, Fault> {
+    pub(crate) fn rate(&self, what: &str) -> Result<f64, Fault> {
         self.parsed(what, "a rate", parse::rate)
     }
 
     /// A share of the whole.
-    pub(super) fn share(&self, what: &str) -> Result<f64, Fault> {
+    pub(crate) fn share(&self, what: &str) -> Result<f64, Fault> {
         self.parsed(what, "a share", parse::share)
     }
 
     /// A figure in the unit of its metric.
-    pub(super) fn figure(&self, what: &str) -> Result<f64, Fault> {
+    pub(crate) fn figure(&self, what: &str) -> Result<f64, Fault> {
         self.parsed(what, "a number", parse::figure)
     }
 
     /// A mistake in a single value.
-    pub(super) fn bad(&self, what: &str, expected: &str) -> Fault {
+    pub(crate) fn bad(&self, what: &str, expected: &str) -> Fault {
         let written = self.text(what).unwrap_or_default();
         Fault::new(
             self.span.clone(),

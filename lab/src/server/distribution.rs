@@ -1,4 +1,4 @@
-//! Apache's own Tomcat distributions: fetched from Maven Central by `mvn`, checked, unpacked once into the cache.
+//! Distributions of servers: fetched from Maven Central by `mvn`, checked, unpacked once into the cache.
 
 use sha2::{Digest, Sha512};
 use std::ffi::OsString;
@@ -7,39 +7,67 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// A version we know: the newest of its line when this was written, and the SHA-512 of its tar.gz.
-struct Pinned {
-    line: &'static str,
-    version: &'static str,
-    sha512: &'static str,
+/// A server that comes as an archive.
+#[derive(Debug)]
+pub struct Product {
+    /// Its name, and in small letters its folder in the cache: `Tomcat`.
+    pub name: &'static str,
+    /// Who publishes it: `Apache`.
+    pub publisher: &'static str,
+    /// Its name in results: `Apache Tomcat`.
+    pub title: &'static str,
+    /// Its Maven coordinates without the version; it is a tar.gz.
+    pub group: &'static str,
+    /// See `group`.
+    pub artifact: &'static str,
+    /// The folder in the archive, without `-VERSION`.
+    pub folder: &'static str,
+    /// A file of it that is there when it was unpacked to its end.
+    pub whole: &'static str,
+    /// The oldest major version that we can run.
+    pub oldest: u32,
+    /// The versions we know.
+    pub pinned: &'static [Pinned],
 }
 
-/// The only place where a version of Tomcat stands.
-const PINNED: [Pinned; 3] = [
-    Pinned {
-        line: "11.0",
-        version: "11.0.24",
-        sha512: "a2fb1bd511735bd3d135b87f628d2b1f71a43aed7c4d7511e770092e571bad6d5ad9e97a580852119770477fd86d7ed156d83d3cee2854bce260725ce48934d0",
-    },
-    Pinned {
-        line: "10.1",
-        version: "10.1.59",
-        sha512: "992a8e88fc9c0338445f018a1e4a2757c9e71708dba795e2864c9b1613f2b3b9b19c048e787682deae6d6bff9971defc746e31282085d52ef1d32192e09f7a0f",
-    },
-    Pinned {
-        line: "10.0",
-        version: "10.0.20",
-        sha512: "53bfdbac2e6af5cca97dc01fffb0428380fbe21d8375f45d015c16a57017ff946fdc555ebad9e9fcbcb97b438c4f6daf3aa39d36ca79fd5a372cfc1a80b7117f",
-    },
-];
+/// A version we know: the newest of its line when this was written, and the SHA-512 of its tar.gz.
+#[derive(Debug)]
+pub struct Pinned {
+    /// `11.0`.
+    pub line: &'static str,
+    /// `11.0.24`.
+    pub version: &'static str,
+    /// In hexadecimal.
+    pub sha512: &'static str,
+}
+
+impl Product {
+    fn pinned(&self, wanted: &str) -> Option<&'static Pinned> {
+        self.pinned.iter().find(|it| it.line == wanted || it.version == wanted)
+    }
+
+    /// The version of a line or of an exact version.
+    fn meant<'a>(&self, wanted: &'a str) -> Option<&'a str> {
+        self.pinned(wanted).map(|it| it.version).or_else(|| self.is_exact(wanted).then_some(wanted))
+    }
+
+    fn known_lines(&self) -> String {
+        self.pinned.iter().map(|it| format!("\"{}\"", it.line)).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Three numbers and perhaps a milestone (`12.0.0-M1`), new enough for jakarta.servlet.
+    fn is_exact(&self, version: &str) -> bool {
+        let (numbers, milestone) = version.split_once('-').unwrap_or((version, ""));
+        let numbers: Vec<Option<u32>> = numbers.split('.').map(|it| it.parse().ok()).collect();
+        let is_milestone = milestone.chars().all(|it| it.is_ascii_alphanumeric());
+        matches!(numbers.as_slice(), [Some(major), Some(_), Some(_)] if *major >= self.oldest) && is_milestone
+    }
+}
 
 /// The Maven plugin that copies an artifact to a folder.
 const COPY: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy";
 
-/// The class without which Tomcat has no virtual threads of its own.
-const VIRTUAL_EXECUTOR: &str = "org/apache/catalina/core/StandardVirtualThreadExecutor.class";
-
-/// How we know that the archive is Apache's.
+/// How we know that the archive is the publisher's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checked {
     /// Its SHA-512 is the one in our table.
@@ -51,12 +79,14 @@ pub enum Checked {
 /// An unpacked distribution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Distribution {
-    /// Its folder, `CATALINA_HOME`.
+    /// Its folder.
     pub home: PathBuf,
     /// The exact version.
     pub version: String,
     /// How it was checked.
     pub checked: Checked,
+    /// `Apache Tomcat`.
+    pub title: &'static str,
 }
 
 impl Distribution {
@@ -67,15 +97,7 @@ impl Distribution {
             Checked::Pinned => "",
             Checked::ByMaven => " (checked by Maven only; not in Threadcount's table)",
         };
-        format!("Apache Tomcat {}{note}", self.version)
-    }
-
-    /// Does it bring `StandardVirtualThreadExecutor`? (Tomcat 10.1.10 and 11.0 do, 10.0 does not.)
-    #[must_use]
-    pub fn has_virtual_executor(&self) -> bool {
-        // The names of a jar's entries stand in it uncompressed.
-        let jar = fs::read(self.home.join("lib/catalina.jar")).unwrap_or_default();
-        jar.windows(VIRTUAL_EXECUTOR.len()).any(|it| it == VIRTUAL_EXECUTOR.as_bytes())
+        format!("{} {}{note}", self.title, self.version)
     }
 }
 
@@ -83,19 +105,35 @@ impl Distribution {
 #[derive(Debug, thiserror::Error)]
 pub enum DistributionError {
     /// Not a line or a version we can run.
-    #[error("Tomcat `{0}` is not a version that Threadcount runs; write {known} or an exact version of 10 or newer", known = known_lines())]
-    Unknown(String),
+    #[error(
+        "{} `{wanted}` is not a version that Threadcount runs; write {} or an exact version of {} or newer",
+        .product.name, .product.known_lines(), .product.oldest
+    )]
+    Unknown {
+        /// Of what.
+        product: &'static Product,
+        /// As written.
+        wanted: String,
+    },
     /// No Maven.
     #[error(
-        "Tomcat {version} is fetched by Maven, and `mvn` was not found; install it with `apt install maven`"
+        "{} {version} is fetched by Maven, and `mvn` was not found; install it with `apt install maven`",
+        .product.name
     )]
     NoMaven {
+        /// Of what.
+        product: &'static Product,
         /// What was to be fetched.
         version: String,
     },
     /// Maven failed.
-    #[error("Maven could not fetch org.apache.tomcat:tomcat:{version}:tar.gz. It says: {says}")]
+    #[error(
+        "Maven could not fetch {}:{}:{version}:tar.gz. It says: {says}",
+        .product.group, .product.artifact
+    )]
     NotFetched {
+        /// Of what.
+        product: &'static Product,
         /// What was to be fetched.
         version: String,
         /// Its error lines.
@@ -103,10 +141,13 @@ pub enum DistributionError {
     },
     /// Somebody changed the archive.
     #[error(
-        "The archive of Tomcat {version} is not the one that Apache published: its SHA-512 is {found}, expected {expected}. \
-         Remove ~/.m2/repository/org/apache/tomcat/tomcat/{version} and try again"
+        "The archive of {} {version} is not the one that {} published: its SHA-512 is {found}, expected {expected}. \
+         Remove ~/.m2/repository/{}/{}/{version} and try again",
+        .product.name, .product.publisher, .product.group.replace('.', "/"), .product.artifact
     )]
     WrongChecksum {
+        /// Of what.
+        product: &'static Product,
         /// Which version.
         version: String,
         /// In our table.
@@ -115,8 +156,10 @@ pub enum DistributionError {
         found: String,
     },
     /// Files.
-    #[error("Cannot unpack Tomcat into {folder}: {source}")]
+    #[error("Cannot unpack {} into {folder}: {source}", .product.name)]
     Unpack {
+        /// Of what.
+        product: &'static Product,
         /// The cache.
         folder: String,
         /// Why not.
@@ -124,27 +167,10 @@ pub enum DistributionError {
     },
 }
 
-fn pinned(wanted: &str) -> Option<&'static Pinned> {
-    PINNED.iter().find(|it| it.line == wanted || it.version == wanted)
-}
-
-/// The version of a line or of an exact version.
-fn meant(wanted: &str) -> Option<&str> {
-    pinned(wanted).map(|it| it.version).or_else(|| is_exact(wanted).then_some(wanted))
-}
-
-fn is_whole(home: &Path) -> bool {
-    home.join("bin/bootstrap.jar").is_file()
-}
-
-fn known_lines() -> String {
-    PINNED.map(|it| format!("\"{}\"", it.line)).join(", ")
-}
-
 /// Where distributions are kept, and who fetches them.
 #[derive(Clone, Debug)]
 pub struct DistributionStore {
-    /// The folder for the unpacked ones.
+    /// The folder for the unpacked ones; each product has a folder in it.
     pub folder: PathBuf,
     /// Maven's program.
     pub maven: OsString,
@@ -154,7 +180,7 @@ impl DistributionStore {
     /// In our cache, by the `mvn` of the PATH.
     #[must_use]
     pub fn of_this_machine() -> Self {
-        Self { folder: crate::host::cache::folder().join("tomcat"), maven: "mvn".into() }
+        Self { folder: crate::host::cache::folder(), maven: "mvn".into() }
     }
 
     /// The distribution of a line (`11.0`: the version we know) or of an exact version (`10.1.42`); fetched, checked and
@@ -162,74 +188,95 @@ impl DistributionStore {
     ///
     /// # Errors
     /// [`DistributionError`].
-    pub fn get(&self, wanted: &str) -> Result<Distribution, DistributionError> {
-        let version = meant(wanted).ok_or_else(|| DistributionError::Unknown(wanted.to_owned()))?;
-        let pinned = pinned(wanted);
-        let home = self.home(version);
-        if !is_whole(&home) {
-            self.install(version, pinned, &home)?;
+    pub fn get(&self, product: &'static Product, wanted: &str) -> Result<Distribution, DistributionError> {
+        let unknown = || DistributionError::Unknown { product, wanted: wanted.to_owned() };
+        let version = product.meant(wanted).ok_or_else(unknown)?;
+        let pinned = product.pinned(wanted);
+        let home = self.home(product, version);
+        if !home.join(product.whole).is_file() {
+            self.install(product, version, pinned, &home)?;
         }
         let checked = if pinned.is_some() { Checked::Pinned } else { Checked::ByMaven };
-        Ok(Distribution { home, version: version.to_owned(), checked })
+        Ok(Distribution { home, version: version.to_owned(), checked, title: product.title })
     }
 
     /// The version that [`get`](Self::get) would fetch; `None`: it is here, or there is no such version.
     #[must_use]
-    pub fn missing<'a>(&self, wanted: &'a str) -> Option<&'a str> {
-        meant(wanted).filter(|version| !is_whole(&self.home(version)))
+    pub fn missing<'a>(&self, product: &Product, wanted: &'a str) -> Option<&'a str> {
+        product.meant(wanted).filter(|version| !self.home(product, version).join(product.whole).is_file())
     }
 
-    fn home(&self, version: &str) -> PathBuf {
-        self.folder.join(format!("apache-tomcat-{version}"))
+    fn all(&self, product: &Product) -> PathBuf {
+        self.folder.join(product.name.to_lowercase())
+    }
+
+    fn home(&self, product: &Product, version: &str) -> PathBuf {
+        self.all(product).join(format!("{}-{version}", product.folder))
     }
 
     /// Everything happens in a folder beside the place it ends in, and one rename makes it visible: whoever looks finds a whole
     /// distribution or none.
-    fn install(&self, version: &str, pinned: Option<&Pinned>, home: &Path) -> Result<(), DistributionError> {
-        let failed = |source| DistributionError::Unpack { folder: self.folder.display().to_string(), source };
-        fs::create_dir_all(&self.folder).map_err(failed)?;
-        let working = tempfile::Builder::new().prefix(".unpack-").tempdir_in(&self.folder).map_err(failed)?;
-        let archive = self.fetch(version, working.path())?;
+    fn install(
+        &self,
+        product: &'static Product,
+        version: &str,
+        pinned: Option<&Pinned>,
+        home: &Path,
+    ) -> Result<(), DistributionError> {
+        let all = self.all(product);
+        let failed =
+            |source| DistributionError::Unpack { product, folder: all.display().to_string(), source };
+        fs::create_dir_all(&all).map_err(failed)?;
+        let working = tempfile::Builder::new().prefix(".unpack-").tempdir_in(&all).map_err(failed)?;
+        let archive = self.fetch(product, version, working.path())?;
         if let Some(pinned) = pinned {
             let found = sha512(&archive).map_err(failed)?;
             if found != pinned.sha512 {
                 let (version, expected) = (version.to_owned(), pinned.sha512.to_owned());
-                return Err(DistributionError::WrongChecksum { version, expected, found });
+                return Err(DistributionError::WrongChecksum { product, version, expected, found });
             }
         }
         let reader = File::open(&archive).map_err(failed)?;
         tar::Archive::new(flate2::read::GzDecoder::new(reader)).unpack(working.path()).map_err(failed)?;
-        let unpacked = working.path().join(format!("apache-tomcat-{version}"));
-        if home.exists() && !is_whole(home) {
+        let unpacked = working.path().join(format!("{}-{version}", product.folder));
+        let is_whole = || home.join(product.whole).is_file();
+        if home.exists() && !is_whole() {
             fs::remove_dir_all(home).map_err(failed)?;
         }
         match fs::rename(unpacked, home) {
             // Another Threadcount was faster.
-            Err(_) if is_whole(home) => Ok(()),
+            Err(_) if is_whole() => Ok(()),
             done => done.map_err(failed),
         }
     }
 
     /// Maven takes it from its own repository on this machine, else from Maven Central (or the mirror of the user's
     /// settings.xml), where a wrong checksum is an error.
-    fn fetch(&self, version: &str, into: &Path) -> Result<PathBuf, DistributionError> {
+    fn fetch(
+        &self,
+        product: &'static Product,
+        version: &str,
+        into: &Path,
+    ) -> Result<PathBuf, DistributionError> {
+        let Product { group, artifact, .. } = product;
         let fetching = Command::new(&self.maven)
             .args(["--batch-mode", "--quiet", "--strict-checksums", COPY])
-            .arg(format!("-Dartifact=org.apache.tomcat:tomcat:{version}:tar.gz"))
+            .arg(format!("-Dartifact={group}:{artifact}:{version}:tar.gz"))
             .arg(format!("-DoutputDirectory={}", into.display()))
             .current_dir(into)
             .stdin(Stdio::null())
             .output();
         let version = version.to_owned();
         let fetching = fetching.map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => DistributionError::NoMaven { version: version.clone() },
-            _ => DistributionError::NotFetched { version: version.clone(), says: error.to_string() },
+            io::ErrorKind::NotFound => DistributionError::NoMaven { product, version: version.clone() },
+            _ => DistributionError::NotFetched { product, version: version.clone(), says: error.to_string() },
         })?;
-        let archive = into.join(format!("tomcat-{version}.tar.gz"));
+        let archive = into.join(format!("{artifact}-{version}.tar.gz"));
         if fetching.status.success() && archive.is_file() {
             return Ok(archive);
         }
-        Err(DistributionError::NotFetched { version, says: error_lines(&fetching.stdout, &fetching.stderr) })
+        let says = error_lines(&fetching.stdout, &fetching.stderr);
+        Err(DistributionError::NotFetched { product, version, says })
     }
 }
 
@@ -239,14 +286,6 @@ fn error_lines(stdout: &[u8], stderr: &[u8]) -> String {
     let lines = text.lines().map(|line| line.trim_start_matches("[ERROR]").trim());
     let told: Vec<_> = lines.filter(|line| !line.is_empty()).take(3).collect();
     if told.is_empty() { "nothing".to_owned() } else { told.join(" ") }
-}
-
-/// Three numbers and perhaps a milestone (`12.0.0-M1`), of a Tomcat that knows jakarta.servlet.
-fn is_exact(version: &str) -> bool {
-    let (numbers, milestone) = version.split_once('-').unwrap_or((version, ""));
-    let numbers: Vec<Option<u32>> = numbers.split('.').map(|it| it.parse().ok()).collect();
-    let is_milestone = milestone.chars().all(|it| it.is_ascii_alphanumeric());
-    matches!(numbers.as_slice(), [Some(10..), Some(_), Some(_)]) && is_milestone
 }
 
 fn sha512(path: &Path) -> io::Result<String> {
@@ -271,6 +310,7 @@ impl io::Write for HashWriter<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::server::tomcat::distribution::TOMCAT;
     use std::os::unix::fs::PermissionsExt;
 
     /// A store whose Maven is a script that knows `$version` and `$folder`.
@@ -282,7 +322,7 @@ mod tests {
         esac; done";
         fs::write(&maven, format!("#!/bin/sh\n{arguments}\n{script}\n")).unwrap();
         fs::set_permissions(&maven, fs::Permissions::from_mode(0o755)).unwrap();
-        DistributionStore { folder: root.join("tomcat"), maven: maven.into() }
+        DistributionStore { folder: root.to_owned(), maven: maven.into() }
     }
 
     const MAKES_AN_ARCHIVE: &str = "cd $folder && mkdir -p x/apache-tomcat-$version/bin && \
@@ -293,32 +333,39 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let store =
             store(root.path(), &format!("echo >> {}/calls; {MAKES_AN_ARCHIVE}", root.path().display()));
-        assert_eq!((store.missing("11.0.1"), store.missing("11.0")), (Some("11.0.1"), Some("11.0.24")));
-        assert_eq!(store.missing("9"), None, "no such version is ever fetched");
+        assert_eq!(
+            (store.missing(&TOMCAT, "11.0.1"), store.missing(&TOMCAT, "11.0")),
+            (Some("11.0.1"), Some("11.0.24"))
+        );
+        assert_eq!(store.missing(&TOMCAT, "9"), None, "no such version is ever fetched");
         for _ in 0..2 {
-            let distribution = store.get("11.0.1").unwrap();
-            assert_eq!(store.missing("11.0.1"), None);
+            let distribution = store.get(&TOMCAT, "11.0.1").unwrap();
+            assert_eq!(store.missing(&TOMCAT, "11.0.1"), None);
             assert!(distribution.home.join("bin/bootstrap.jar").is_file());
             assert!(distribution.product().starts_with("Apache Tomcat 11.0.1 (checked by Maven only"));
         }
         assert_eq!(fs::read_to_string(root.path().join("calls")).unwrap().lines().count(), 1);
-        assert_eq!(fs::read_dir(&store.folder).unwrap().count(), 1, "nothing but the distribution stays");
+        assert_eq!(
+            fs::read_dir(store.folder.join("tomcat")).unwrap().count(),
+            1,
+            "nothing but the distribution stays"
+        );
     }
 
     #[test]
     fn a_wrong_archive_of_a_known_version_is_refused() {
         let root = tempfile::tempdir().unwrap();
         let store = store(root.path(), MAKES_AN_ARCHIVE);
-        let says = store.get("11.0").unwrap_err().to_string();
+        let says = store.get(&TOMCAT, "11.0").unwrap_err().to_string();
         assert!(says.contains("Tomcat 11.0.24 is not the one that Apache published"), "{says}");
-        assert_eq!(fs::read_dir(&store.folder).unwrap().count(), 0);
+        assert_eq!(fs::read_dir(store.folder.join("tomcat")).unwrap().count(), 0);
     }
 
     #[test]
     fn mavens_error_is_passed_on() {
         let root = tempfile::tempdir().unwrap();
         let store = store(root.path(), "echo '[ERROR] Could not find artifact'; exit 1");
-        let says = store.get("12.0.0-M1").unwrap_err().to_string();
+        let says = store.get(&TOMCAT, "12.0.0-M1").unwrap_err().to_string();
         assert!(says.contains("12.0.0-M1:tar.gz. It says: Could not find artifact"), "{says}");
     }
 
@@ -326,7 +373,7 @@ mod tests {
     fn a_missing_maven_is_answered_with_how_to_install_it() {
         let root = tempfile::tempdir().unwrap();
         let store = DistributionStore { folder: root.path().to_owned(), maven: "/nowhere/mvn".into() };
-        assert!(store.get("11.0").unwrap_err().to_string().contains("apt install maven"));
+        assert!(store.get(&TOMCAT, "11.0").unwrap_err().to_string().contains("apt install maven"));
     }
 
     #[test]
@@ -334,19 +381,8 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let store = store(root.path(), "exit 1");
         for wanted in ["12", "9.0.80", "newest", "11.0.1/../x", "10.1.1-../x"] {
-            let says = store.get(wanted).unwrap_err().to_string();
+            let says = store.get(&TOMCAT, wanted).unwrap_err().to_string();
             assert!(says.contains("write \"11.0\", \"10.1\", \"10.0\" or an exact version"), "{says}");
         }
-    }
-
-    #[test]
-    fn the_executor_of_virtual_threads_is_looked_for_in_the_jar() {
-        let root = tempfile::tempdir().unwrap();
-        fs::create_dir(root.path().join("lib")).unwrap();
-        let distribution =
-            Distribution { home: root.path().to_owned(), version: String::new(), checked: Checked::Pinned };
-        assert!(!distribution.has_virtual_executor());
-        fs::write(root.path().join("lib/catalina.jar"), format!("PK..{VIRTUAL_EXECUTOR}..")).unwrap();
-        assert!(distribution.has_virtual_executor());
     }
 }

@@ -1,4 +1,4 @@
-//! Servers in other languages: a folder with an executable `build` and an executable `run`.
+//! Where a peer is, and how it is built.
 
 use crate::host::home;
 use std::io;

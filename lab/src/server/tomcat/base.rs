@@ -1,12 +1,11 @@
 //! A `CATALINA_BASE` of its own for each run, and the command line that starts Tomcat in it.
 
-use super::command::ServerCommand;
 use super::server_xml::Connector;
-use super::tomcat_distribution::Distribution;
 use crate::host::jdk::Jdk;
-use std::io;
+use crate::server::base_folder::{BaseError, BaseFolder};
+use crate::server::command_line::ServerCommand;
+use crate::server::distribution::Distribution;
 use std::path::{Path, PathBuf};
-use tempfile::TempDir;
 
 /// Everything goes to the console, that is, into the one log of the run.
 const LOGGING: &str = "handlers = java.util.logging.ConsoleHandler
@@ -20,19 +19,9 @@ java.util.logging.ConsoleHandler.encoding = UTF-8
 const OPENED: [&str; 6] =
     ["java.lang", "java.lang.reflect", "java.io", "java.util", "java.util.concurrent", "sun.rmi.transport"];
 
-/// The folder could not be made.
-#[derive(Debug, thiserror::Error)]
-#[error("Cannot prepare Tomcat's folder: {path}: {source}")]
-pub struct BaseError {
-    /// What was being written.
-    path: String,
-    /// Why not.
-    source: io::Error,
-}
-
 /// A folder with Tomcat's configuration and one web application as ROOT; removed when dropped.
 pub struct TomcatBase {
-    folder: TempDir,
+    folder: BaseFolder,
 }
 
 impl TomcatBase {
@@ -46,25 +35,24 @@ impl TomcatBase {
         war: &Path,
         library: Option<&Path>,
     ) -> Result<Self, BaseError> {
-        let folder = tempfile::Builder::new().prefix("threadcount-tomcat-").tempdir();
-        let folder = folder.map_err(|source| failed(&std::env::temp_dir(), source))?;
-        let base = Self { folder };
+        let folder = BaseFolder::create("Tomcat")?;
         for name in ["conf", "lib", "logs", "temp", "work", "webapps"] {
-            base.made(name, |path| std::fs::create_dir(path))?;
+            folder.add(name, |path| std::fs::create_dir(path))?;
         }
-        base.made("conf/server.xml", |path| std::fs::write(path, connector.server_xml()))?;
-        base.made("conf/logging.properties", |path| std::fs::write(path, LOGGING))?;
-        base.made("conf/web.xml", |path| std::fs::copy(distribution.home.join("conf/web.xml"), path))?;
-        base.made("webapps/ROOT.war", |path| std::fs::copy(war, path))?;
+        folder.add("conf/server.xml", |path| std::fs::write(path, connector.server_xml()))?;
+        folder.add("conf/logging.properties", |path| std::fs::write(path, LOGGING))?;
+        folder.add("conf/web.xml", |path| std::fs::copy(distribution.home.join("conf/web.xml"), path))?;
+        folder.add("webapps/ROOT.war", |path| std::fs::copy(war, path))?;
         if let Some(jar) = library {
-            base.made("lib/executors.jar", |path| std::fs::copy(jar, path))?;
+            folder.add("lib/executors.jar", |path| std::fs::copy(jar, path))?;
         }
-        Ok(base)
+        Ok(Self { folder })
     }
 
-    fn made<T>(&self, name: &str, make: impl FnOnce(&Path) -> io::Result<T>) -> Result<T, BaseError> {
-        let path = self.folder.path().join(name);
-        make(&path).map_err(|source| failed(&path, source))
+    /// The folder, to be held as long as Tomcat runs.
+    #[must_use]
+    pub fn into_folder(self) -> BaseFolder {
+        self.folder
     }
 
     /// The command that runs Tomcat in the foreground: `Bootstrap` directly, so that the process we start is the JVM.
@@ -103,15 +91,12 @@ impl TomcatBase {
     }
 }
 
-fn failed(path: &Path, source: io::Error) -> BaseError {
-    BaseError { path: path.display().to_string(), source }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::tomcat_distribution::Checked;
+
     use super::*;
     use crate::model::experiment::Threads;
+    use crate::server::distribution::Checked;
     use std::fs;
 
     #[test]
@@ -125,6 +110,7 @@ mod tests {
             home: home.path().to_owned(),
             version: "11.0.24".to_owned(),
             checked: Checked::Pinned,
+            title: "Apache Tomcat",
         };
         let connector = Connector {
             port: 1,

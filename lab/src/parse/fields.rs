@@ -7,16 +7,16 @@ use std::ops::Range;
 
 /// The fields of one map. A key that is not known is found when it is opened.
 #[derive(Debug)]
-pub(super) struct Fields<'a> {
+pub(crate) struct Fields<'a> {
     what: &'static str,
     /// The token to point at when something is missing.
-    pub(super) span: Range<usize>,
+    pub(crate) span: Range<usize>,
     entries: &'a [(Key, Node)],
 }
 
 impl<'a> Fields<'a> {
     /// Opens a map that may have these keys. `what` names it in messages: `a load`, `the study`.
-    pub(super) fn open(node: &'a Node, what: &'static str, known: &[&str]) -> Result<Self, Fault> {
+    pub(crate) fn open(node: &'a Node, what: &'static str, known: &[&str]) -> Result<Self, Fault> {
         let entries: &[(Key, Node)] = match &node.kind {
             Kind::Map(entries) => entries,
             Kind::Null => &[],
@@ -38,7 +38,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The value of a key; a key without a value counts as absent.
-    pub(super) fn get(&self, key: &str) -> Option<&'a Node> {
+    pub(crate) fn get(&self, key: &str) -> Option<&'a Node> {
         self.entries
             .iter()
             .find(|(known, node)| known.name == key && node.kind != Kind::Null)
@@ -46,7 +46,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The value of a key, read; absent stays absent.
-    pub(super) fn read<T>(
+    pub(crate) fn read<T>(
         &self,
         key: &str,
         read: impl FnOnce(&Node) -> Result<T, Fault>,
@@ -55,7 +55,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The value of a key that must be there.
-    pub(super) fn require(&self, key: &str, example: &str) -> Result<&'a Node, Fault> {
+    pub(crate) fn require(&self, key: &str, example: &str) -> Result<&'a Node, Fault> {
         self.get(key).ok_or_else(|| {
             let message = format!("{} needs `{key}`", self.what);
             Fault::new(self.span.clone(), message, format!("`{key}` is missing"))
@@ -64,7 +64,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Where a key stands.
-    pub(super) fn key_span(&self, key: &str) -> Option<Range<usize>> {
+    pub(crate) fn key_span(&self, key: &str) -> Option<Range<usize>> {
         self.entries.iter().find(|(known, _)| known.name == key).map(|(known, _)| known.span.clone())
     }
 }

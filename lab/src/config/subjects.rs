@@ -1,0 +1,58 @@
+//! Everything that a variant can measure, by the key that names it.
+
+use crate::model::experiment::{BenchmarkMethod, Server, Subject};
+use crate::parse::fault::Fault;
+use crate::parse::yaml::Node;
+use crate::server::keys::{Check, Keys, WrittenServer};
+use crate::server::kinds;
+use crate::workload::jmh;
+
+/// A kind of server, or the microbenchmarks.
+pub(super) enum Kind {
+    Server(Keys<Server>),
+    Benchmark(Keys<BenchmarkMethod>),
+}
+
+/// All of them, in the order in which they are told.
+pub(super) fn kinds() -> Vec<Kind> {
+    kinds::keys().into_iter().map(Kind::Server).chain([Kind::Benchmark(jmh::keys())]).collect()
+}
+
+/// The one with this name.
+pub(super) fn named(name: &str) -> Option<Kind> {
+    kinds().into_iter().find(|kind| kind.name() == name)
+}
+
+impl Kind {
+    /// The key that names it.
+    pub(super) const fn name(&self) -> &'static str {
+        match self {
+            Self::Server(keys) => keys.kind,
+            Self::Benchmark(keys) => keys.kind,
+        }
+    }
+
+    /// The other keys that it understands.
+    pub(super) const fn own(&self) -> &'static [(&'static str, Check)] {
+        match self {
+            Self::Server(keys) => keys.own,
+            Self::Benchmark(keys) => keys.own,
+        }
+    }
+
+    /// Is the value of its name one that it understands?
+    pub(super) fn check(&self, node: &Node) -> Result<(), Fault> {
+        match self {
+            Self::Server(keys) => (keys.check)(node, keys.kind),
+            Self::Benchmark(keys) => (keys.check)(node, keys.kind),
+        }
+    }
+
+    /// What is measured.
+    pub(super) fn read(&self, written: &WrittenServer<'_>) -> Result<Subject, Fault> {
+        Ok(match self {
+            Self::Server(keys) => Subject::Server((keys.read)(written)?),
+            Self::Benchmark(keys) => Subject::Benchmark { benchmark: (keys.read)(written)? },
+        })
+    }
+}

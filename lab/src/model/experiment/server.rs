@@ -1,0 +1,148 @@
+//! What is started for a variant: the data of each kind of server. What a kind does is in its folder of `server/`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What is started.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "each kind is described at its data")]
+pub enum Server {
+    Tomcat(TomcatServer),
+    Jetty(JettyServer),
+    Jar(JarServer),
+    Peer(PeerServer),
+    Command(CommandServer),
+}
+
+/// A Tomcat distribution of the newest known version of this line (`11.0`) or of an exact version.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TomcatServer {
+    /// Line or version.
+    pub version: String,
+    /// The web application: a WAR of our Maven reactor by name, or a path to a .war.
+    pub app: String,
+    /// The thread model of its Connector.
+    pub threads: Threads,
+    /// The Connector's `acceptCount`: connections the kernel may hold before `accept`.
+    pub accept_count: u32,
+    /// The Connector's `maxConnections`; `None`: Tomcat's own, or as many as the load needs.
+    #[serde(default)]
+    pub max_connections: Option<u32>,
+}
+
+/// A distribution of Jetty (`jetty-home`), of the newest known version of this line (`12.1`) or of an exact version.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct JettyServer {
+    /// Line or version.
+    pub version: String,
+    /// The web application: a WAR of our Maven reactor by name, or a path to a .war.
+    pub app: String,
+    /// The thread model of its pool.
+    pub threads: Threads,
+    /// `jetty.http.acceptQueueSize`: connections the kernel may hold before `accept`.
+    pub accept_count: u32,
+    /// `maxConcurrentTasks` of its `VirtualThreadPool`, 0 for no limit; `None`: Jetty's own.
+    pub max_concurrent_tasks: Option<u32>,
+}
+
+/// A runnable jar.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct JarServer {
+    /// A module of our Maven reactor, or a path to a .jar.
+    pub jar: String,
+    /// Its arguments, as in a command; `{port}` stands for a free port.
+    pub args: String,
+    /// The path that answers when it is ready.
+    pub ready: String,
+}
+
+/// One of the servers in other languages.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PeerServer {
+    /// A folder below `peers`, or a path to one.
+    pub peer: String,
+    /// Arguments after the port.
+    pub args: String,
+    /// The path that answers when it is ready.
+    pub ready: String,
+}
+
+/// Any command. `{port}` in it and in the URL stands for a free port.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CommandServer {
+    /// A shell-like command line (quotes work, no shell is started).
+    pub command: String,
+    /// The base URL of the service, e.g. `http://127.0.0.1:{port}`.
+    pub url: String,
+    /// The path that answers when it is ready.
+    pub ready: String,
+}
+
+impl Server {
+    /// The text with which it is started, where somebody wrote one: arguments or a command.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Jar(JarServer { args, .. }) | Self::Peer(PeerServer { args, .. }) => args,
+            Self::Command(CommandServer { command, .. }) => command,
+            _ => "",
+        }
+    }
+
+    /// The thread model that is configured from outside; `None`: the server's own business.
+    #[must_use]
+    pub const fn threads(&self) -> Option<&Threads> {
+        match self {
+            Self::Tomcat(TomcatServer { threads, .. }) | Self::Jetty(JettyServer { threads, .. }) => {
+                Some(threads)
+            }
+            _ => None,
+        }
+    }
+
+    /// The same server on other threads, where they are configured from outside.
+    #[must_use]
+    pub fn on_threads(mut self, other: Threads) -> Self {
+        if let Self::Tomcat(TomcatServer { threads, .. }) | Self::Jetty(JettyServer { threads, .. }) =
+            &mut self
+        {
+            *threads = other;
+        }
+        self
+    }
+}
+
+/// How requests get their threads.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Threads {
+    /// A pool of platform threads of at most this size.
+    Platform(PoolSize),
+    /// A virtual thread for each request.
+    Virtual,
+    /// An executor of ours, dropped into Tomcat's `lib/`.
+    Executor(DropIn),
+}
+
+/// An executor of `jvm/executors`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DropIn {
+    /// A virtual thread for each task, also for Tomcats that have none of their own.
+    Virtual,
+    /// Platform threads without a limit, kept for a minute: the JDK's cached pool.
+    Cached,
+}
+
+/// The size of a pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PoolSize {
+    /// The server's own default (Tomcat: 200); nothing is configured.
+    Default,
+    /// So many threads.
+    Fixed(u32),
+    /// As many as the load has clients: tells a pool's size from a thread's kind.
+    Clients,
+}

@@ -1,0 +1,125 @@
+//! A server as an experiment's file writes it, perhaps in parts: at the top of the file, in a variant, in both.
+
+use crate::model::experiment::{RequestSpec, Server};
+use crate::parse::fault::Fault;
+use crate::parse::fields::Fields;
+use crate::parse::yaml::Node;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// How the value of a key is checked where it stands, also if a variant writes another one later.
+pub(crate) type Check = fn(&Node, &str) -> Result<(), Fault>;
+
+/// The keys of one kind of thing that a variant can measure. `S` is what they become.
+pub(crate) struct Keys<S = Server> {
+    /// The key that names the kind: `tomcat`.
+    pub(crate) kind: &'static str,
+    /// How its value is checked.
+    pub(crate) check: Check,
+    /// The other keys it understands.
+    pub(crate) own: &'static [(&'static str, Check)],
+    /// What they become, with what is left out filled in.
+    pub(crate) read: fn(&WrittenServer<'_>) -> Result<S, Fault>,
+}
+
+/// What a server belongs to, for messages and for what it inherits.
+pub(crate) struct Owner<'a> {
+    /// The variant's name, or `backend`.
+    pub(crate) name: &'a str,
+    /// Where it stands.
+    pub(crate) span: &'a Range<usize>,
+    /// Its own keys.
+    pub(crate) fields: &'a Fields<'a>,
+    /// Texts other than the arguments in which the port may be told.
+    pub(crate) env: Vec<&'a str>,
+    /// What the loads ask for.
+    pub(crate) request: Option<&'a RequestSpec>,
+}
+
+/// The keys of one server, all parts together.
+pub(crate) struct WrittenServer<'a> {
+    /// The value of the key that names the kind.
+    pub(crate) kind: &'a str,
+    /// The others.
+    pub(crate) values: &'a BTreeMap<&'static str, Node>,
+    /// Whose it is.
+    pub(crate) owner: &'a Owner<'a>,
+}
+
+impl WrittenServer<'_> {
+    /// The value of a key as a text.
+    pub(crate) fn text(&self, key: &str) -> Result<Option<String>, Fault> {
+        self.read(key, |node| node.text(key).map(str::to_owned))
+    }
+
+    /// The value of a key, read.
+    pub(crate) fn read<T>(
+        &self,
+        key: &str,
+        read: impl FnOnce(&Node) -> Result<T, Fault>,
+    ) -> Result<Option<T>, Fault> {
+        self.values.get(key).map(read).transpose()
+    }
+
+    /// The path that is asked until it answers: as written, else what the loads ask for.
+    pub(crate) fn ready(&self) -> Result<String, Fault> {
+        let asked = || self.owner.request.map_or_else(|| "/".to_owned(), RequestSpec::sample_path);
+        Ok(self.text("ready")?.unwrap_or_else(asked))
+    }
+
+    /// `threads:` has no effect on this kind of server.
+    pub(crate) fn refuse_threads(&self, kind: &str) -> Result<(), Fault> {
+        self.refuse("threads", kind, "a Tomcat or a Jetty")
+            .map_err(|fault| fault.help("choose the thread model in `args`, in the command or in `env`"))
+    }
+
+    /// A key of the variant that this kind of server has no use for.
+    pub(crate) fn refuse(&self, key: &str, kind: &str, configures: &str) -> Result<(), Fault> {
+        match self.owner.fields.key_span(key) {
+            None => Ok(()),
+            Some(span) => {
+                let message = format!("`{key}` configures {configures}, and this server is {kind}");
+                Err(Fault::new(span, message, "no effect"))
+            }
+        }
+    }
+
+    /// Nobody says where it listens.
+    pub(crate) fn no_url(&self, help: String) -> Fault {
+        let Owner { name, span, .. } = self.owner;
+        let message = format!("where does the server of `{name}` listen?");
+        Fault::new((*span).clone(), message, "no `url`").help(help)
+    }
+}
+
+/// Any text.
+pub(crate) fn text(node: &Node, key: &str) -> Result<(), Fault> {
+    node.text(key).map(drop)
+}
+
+/// A whole number from 1.
+pub(crate) fn positive(node: &Node, key: &str) -> Result<(), Fault> {
+    node.positive_u32(key).map(drop)
+}
+
+/// A path that begins with a slash.
+pub(crate) fn path(node: &Node, key: &str) -> Result<(), Fault> {
+    let path = node.text(key)?;
+    if path.starts_with('/') {
+        return Ok(());
+    }
+    Err(node.bad(key, "a path").help(format!("begin it with a slash: `/{path}`")))
+}
+
+/// A line (`11.0`) or an exact version (`11.0.24`) of a distribution.
+pub(crate) fn version(node: &Node, key: &str, line: &str, exact: &str) -> Result<(), Fault> {
+    let version = node.text(key)?;
+    let numbers = version.split('.').count();
+    let starts_well = version.split('.').take(2).all(|part| part.parse::<u16>().is_ok());
+    if starts_well && (2..=3).contains(&numbers) {
+        return Ok(());
+    }
+    Err(node
+        .bad(key, "a line or a version")
+        .help(format!("write the line like \"{line}\", or the version like \"{exact}\"")))
+}

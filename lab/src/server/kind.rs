@@ -1,0 +1,65 @@
+//! What Threadcount has to know of a kind of server. Each kind is a folder beside this file; `kinds` lists them.
+
+use super::distribution::DistributionStore;
+use super::error::LaunchError;
+use super::http_get::BaseUrl;
+use super::keys::Keys;
+use super::launch_spec::{LaunchContext, LaunchSpec};
+use super::thread_seen;
+use crate::model::experiment::ThreadKind;
+use crate::model::record::ThreadSeen;
+use std::time::Duration;
+
+/// A server that has not ended at SIGTERM by then is killed.
+pub(crate) const STOP_LIMIT: Duration = Duration::from_secs(10);
+
+/// A kind of server; implemented by its data in the model.
+pub(crate) trait ServerKind {
+    /// Its keys in an experiment's file.
+    fn keys() -> Keys
+    where
+        Self: Sized;
+
+    /// What has to be on the machine, in a list of its kind: `("Tomcat", "11.0")`.
+    fn needs(&self) -> Option<(&'static str, &str)>;
+
+    /// What [`prepare`](Self::prepare) would download, in words.
+    fn missing_download(&self, _store: &DistributionStore) -> Option<String> {
+        None
+    }
+
+    /// Finds, fetches or builds everything it needs and starts nothing, so that what is missing is said before the
+    /// first run.
+    ///
+    /// # Errors
+    /// What is missing, and how to get it.
+    fn prepare(&self, context: &LaunchContext<'_>) -> Result<(), LaunchError> {
+        self.launch_spec(context).map(drop)
+    }
+
+    /// Makes everything ready for one start.
+    ///
+    /// # Errors
+    /// What is missing, and how to get it.
+    fn launch_spec(&self, context: &LaunchContext<'_>) -> Result<LaunchSpec, LaunchError>;
+
+    /// The kind of thread that has to serve requests, where the configuration decides it.
+    fn thread_kind(&self) -> Option<ThreadKind> {
+        None
+    }
+
+    /// Asks the running server which thread serves a request; `None`: it does not tell.
+    fn thread_seen(&self, url: &BaseUrl) -> Option<ThreadSeen> {
+        thread_seen::ask(url)
+    }
+
+    /// Do the variant's JVM flags reach the JVM? A command's are for somebody else to pass on.
+    fn passes_jvm_flags(&self) -> bool {
+        true
+    }
+
+    /// How long it may take to end at SIGTERM; then it is killed.
+    fn stop_within(&self) -> Duration {
+        STOP_LIMIT
+    }
+}

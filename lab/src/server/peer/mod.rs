@@ -1,0 +1,41 @@
+//! The same server in other languages: a folder with the executables `build` and `run`.
+
+pub mod build;
+
+use super::command::from_command_line;
+use super::error::LaunchError;
+use super::keys::{Keys, WrittenServer, path, text};
+use super::kind::ServerKind;
+use super::launch_spec::{LOOPBACK, LaunchContext, LaunchSpec};
+use crate::model::experiment::{PeerServer, Server};
+use crate::parse::fault::Fault;
+
+impl ServerKind for PeerServer {
+    fn keys() -> Keys {
+        Keys { kind: "peer", check: text, own: &[("args", text), ("ready", path)], read }
+    }
+
+    fn needs(&self) -> Option<(&'static str, &str)> {
+        Some(("peers", &self.peer))
+    }
+
+    fn prepare(&self, _: &LaunchContext<'_>) -> Result<(), LaunchError> {
+        build::build(&self.peer)?;
+        Ok(())
+    }
+
+    fn launch_spec(&self, context: &LaunchContext<'_>) -> Result<LaunchSpec, LaunchError> {
+        let Self { peer, args, ready } = self;
+        let run = build::find(peer)?.join("run");
+        let run = shlex::try_quote(&run.to_string_lossy()).map(|it| it.into_owned());
+        let run = run.unwrap_or_else(|_| peer.clone());
+        let spec = from_command_line(context, &format!("{run} {{port}} {args}"), LOOPBACK, ready)?;
+        Ok(LaunchSpec { product: Some(peer.clone()), ..spec })
+    }
+}
+
+fn read(written: &WrittenServer<'_>) -> Result<Server, Fault> {
+    written.refuse_threads("a peer")?;
+    let args = written.text("args")?.unwrap_or_default();
+    Ok(Server::Peer(PeerServer { peer: written.kind.to_owned(), args, ready: written.ready()? }))
+}
