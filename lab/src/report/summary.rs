@@ -109,7 +109,7 @@ fn load_part(document: &ResultDocument, load: &LoadSpec) -> LoadPart {
     }
 }
 
-fn context(document: &ResultDocument) -> Vec<String> {
+pub(super) fn context(document: &ResultDocument) -> Vec<String> {
     let servers = || document.records.iter().map(|record| &record.server);
     let java = distinct(servers().filter_map(|server| server.java.as_deref()).map(java_words));
     let product = distinct(servers().filter_map(|server| server.product.clone()));

@@ -1,4 +1,4 @@
-//! Was a run disturbed from outside? Its figures are then not the server's alone.
+//! Interference: did the hypervisor (steal) or other processes take CPU from a run?
 
 use crate::model::record::Record;
 
@@ -18,7 +18,7 @@ fn robbed(record: &Record) -> Option<String> {
     let cost = record.cost?;
     (cost.stolen_cores > STOLEN * f64::from(cost.machine_cores)).then(|| {
         format!(
-            "the hypervisor gave {:.2} of this machine's {} cores to others; measure again when its host is quieter",
+            "CPU steal: {:.2} of {} cores; measure again when the host is quieter",
             cost.stolen_cores, cost.machine_cores
         )
     })
@@ -31,7 +31,7 @@ fn shared(record: &Record) -> Option<String> {
     let others = cost.machine_cpu_cores - cost.cpu_cores - cost.backend_cpu_cores - generator;
     (others > DISTURBED * f64::from(cost.machine_cores)).then(|| {
         format!(
-            "something else on this machine used {others:.2} of its {} cores; stop it and measure again",
+            "other processes used {others:.2} of {} cores; stop them and measure again",
             cost.machine_cores
         )
     })

@@ -3,7 +3,7 @@
 use super::disturbance::disturbance;
 use super::metric::Metric;
 use super::runs::{FEWEST_UNDISTURBED, complete, is_complete};
-use super::spread::spreads;
+use super::spread::{Spread, spreads};
 use crate::model::experiment::Experiment;
 use crate::model::experiment::plan::plan;
 use crate::model::record::Record;
@@ -26,18 +26,24 @@ const COMPLETED_OF_ASKED: f64 = 0.95;
 /// not end it: the figures are true, and the intervals (or their absence) already say how little they prove.
 #[must_use]
 pub fn trust(experiment: &Experiment, records: &[Record]) -> (bool, Vec<String>) {
-    let mut serious = failed_runs(experiment, records);
-    serious.extend(records.iter().flat_map(|record| serious_doubts(record, records)));
-    let trusted = serious.is_empty();
-    let mut sentences = grouped(serious);
+    let doubts = doubts(experiment, records);
+    let trusted = !doubts.iter().any(|doubt| doubt.kind.is_serious());
+    (trusted, grouped(&doubts))
+}
+
+/// Everything that is wrong with the runs, one by one, the most important first.
+#[must_use]
+pub fn doubts(experiment: &Experiment, records: &[Record]) -> Vec<Doubt> {
+    let mut doubts = failed_runs(experiment, records);
+    doubts.extend(records.iter().flat_map(|record| serious_doubts(record, records)));
     let left_out = records.iter().filter_map(|record| disturbed(record, records));
-    let mut mild: Vec<Doubt> = left_out.filter(|(counts, _)| !counts).map(|(_, doubt)| doubt).collect();
-    mild.extend(records.iter().filter_map(|record| missed_rate(record, record.measured.as_ref()?)));
-    mild.extend(records.iter().filter_map(never_level));
-    sentences.extend(grouped(mild));
-    sentences.extend(wide_spreads(experiment, records));
-    sentences.extend(too_few_runs(experiment, records));
-    (trusted, sentences)
+    doubts.extend(left_out.filter(|(counts, _)| !counts).map(|(_, doubt)| doubt));
+    doubts.extend(records.iter().filter_map(|record| missed_rate(record, record.measured.as_ref()?)));
+    doubts.extend(records.iter().filter_map(never_level));
+    doubts.extend(wide_spreads(experiment, records));
+    doubts.extend(too_few_runs(experiment, records));
+    doubts.sort_by_key(|doubt| doubt.kind);
+    doubts
 }
 
 /// What ends the trust in one run that was measured.
@@ -60,33 +66,58 @@ pub fn doubt_about(variant: &str, load: &str, records: &[Record]) -> Option<Stri
     let of_both = records.iter().filter(|record| record.variant == variant && record.load == load);
     let doubts = of_both.flat_map(|record| {
         let is_foreign = record.foreign.is_some();
-        let is_wanted = move |doubt: &Doubt| !(is_foreign && doubt.rank == GENERATOR);
+        let is_wanted = move |doubt: &Doubt| !(is_foreign && doubt.kind == DoubtKind::Generator);
         serious_doubts(record, records).into_iter().filter(is_wanted)
     });
-    grouped(doubts.collect()).into_iter().next()
+    let mut doubts: Vec<Doubt> = doubts.collect();
+    doubts.sort_by_key(|doubt| doubt.kind);
+    grouped(&doubts).into_iter().next()
 }
 
-/// The rank of a doubt about the load generator.
-const GENERATOR: u8 = 1;
+/// What can be wrong with runs, the most important first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub enum DoubtKind {
+    FailedRun,
+    Generator,
+    FailedRequests,
+    AcceptQueue,
+    Interference,
+    /// A run with interference that the figures do not rest on.
+    LeftOut,
+    MissedRate,
+    WarmUp,
+    Spread,
+    SingleRun,
+}
 
-/// One thing that is wrong with one run.
-struct Doubt {
-    rank: u8,
-    variant: String,
-    load: String,
-    sentence: String,
+impl DoubtKind {
+    /// Does it end the trust?
+    #[must_use]
+    pub fn is_serious(self) -> bool {
+        self <= Self::Interference
+    }
+}
+
+/// One thing that is wrong with one run, or with the runs of one variant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct Doubt {
+    pub kind: DoubtKind,
+    pub variant: String,
+    pub load: String,
+    pub sentence: String,
 }
 
 impl Doubt {
-    fn about(record: &Record, rank: u8, sentence: String) -> Self {
-        Self { rank, variant: record.variant.clone(), load: record.load.clone(), sentence }
+    fn about(record: &Record, kind: DoubtKind, sentence: String) -> Self {
+        Self { kind, variant: record.variant.clone(), load: record.load.clone(), sentence }
     }
 }
 
 /// The doubts by importance; of several of one kind about the same variant and load the first, and how many.
-fn grouped(mut doubts: Vec<Doubt>) -> Vec<String> {
-    doubts.sort_by_key(|doubt| doubt.rank);
-    let same = |a: &Doubt, b: &Doubt| (a.rank, &a.variant, &a.load) == (b.rank, &b.variant, &b.load);
+fn grouped(doubts: &[Doubt]) -> Vec<String> {
+    let same = |a: &Doubt, b: &Doubt| (a.kind, &a.variant, &a.load) == (b.kind, &b.variant, &b.load);
     let mut sentences = Vec::new();
     for (index, doubt) in doubts.iter().enumerate() {
         if doubts[..index].iter().any(|before| same(before, doubt)) {
@@ -105,16 +136,17 @@ fn failed_runs(experiment: &Experiment, records: &[Record]) -> Vec<Doubt> {
         .iter()
         .filter(|record| !is_complete(record))
         .map(|record| {
-            let why = record.failure.as_ref().map_or("it was interrupted", |failure| failure.why.as_str());
-            Doubt::about(record, 0, format!("a run failed: {why}"))
+            let why = record.failure.as_ref().map_or("interrupted", |failure| failure.why.as_str());
+            Doubt::about(record, DoubtKind::FailedRun, format!("a run failed: {why}"))
         })
         .collect();
     let planned: BTreeSet<_> = plan(experiment).iter().map(|run| (run.variant, run.load)).collect();
     for (variant, load) in planned {
         let (variant, load) = (&experiment.variants[variant].name, &experiment.loads[load].name);
         if !records.iter().any(|record| record.variant == *variant && record.load == *load) {
-            let sentence = "it was planned and never ran".to_owned();
-            doubts.push(Doubt { rank: 0, variant: variant.clone(), load: load.clone(), sentence });
+            let sentence = "planned, but never ran".to_owned();
+            let (variant, load) = (variant.clone(), load.clone());
+            doubts.push(Doubt { kind: DoubtKind::FailedRun, variant, load, sentence });
         }
     }
     doubts
@@ -127,14 +159,14 @@ fn generator(record: &Record, load: &LoadReport) -> Option<Doubt> {
         return (search.ended == SearchEnd::Generator).then(|| {
             let sentence =
                 format!("above {rate:.0}/s the load generator was the bottleneck, not the server: {why}");
-            Doubt::about(record, GENERATOR, sentence)
+            Doubt::about(record, DoubtKind::Generator, sentence)
         });
     }
     let why = load.generator.why.as_deref().unwrap_or("it could not send faster");
     load.generator.bottleneck.then(|| {
         Doubt::about(
             record,
-            GENERATOR,
+            DoubtKind::Generator,
             format!("the load generator was the bottleneck, not the server: {why}"),
         )
     })
@@ -148,7 +180,7 @@ fn failures(record: &Record, load: &LoadReport) -> Option<Doubt> {
         let share = 100.0 * requests.failed as f64 / requests.sent.max(1) as f64;
         Doubt::about(
             record,
-            2,
+            DoubtKind::FailedRequests,
             format!(
                 "{} of {} requests failed ({share:.2} %), most of them: {cause}",
                 requests.failed, requests.sent
@@ -162,10 +194,10 @@ fn overflows(record: &Record) -> Option<Doubt> {
     (overflows > 0).then(|| {
         Doubt::about(
             record,
-            3,
+            DoubtKind::AcceptQueue,
             format!(
-                "the server's accept queue overflowed {overflows} times; such connections wait a second and more, \
-                 whatever the thread model; set `accept_count` above the number of clients"
+                "the server's accept queue overflowed {overflows} times, and such connections are retried after 1 s; set \
+                 `accept_count` above the number of clients"
             ),
         )
     })
@@ -178,23 +210,24 @@ fn disturbed(record: &Record, records: &[Record]) -> Option<(bool, Doubt)> {
     let counts = counted.iter().any(|run| std::ptr::eq(*run, record));
     let undisturbed = counted.iter().filter(|run| disturbance(run).is_none()).count();
     let sentence = match (counts, undisturbed) {
-        (false, _) => format!("a run is left out of the figures, because {why}"),
+        (false, _) => format!("left out of the figures: {why}"),
         (true, 0) => why,
         (true, _) => format!(
-            "{why} (the run counts all the same: without it there would be fewer than {FEWEST_UNDISTURBED})"
+            "{why} (kept: otherwise fewer than {FEWEST_UNDISTURBED} runs remain)"
         ),
     };
-    Some((counts, Doubt::about(record, 4, sentence)))
+    let kind = if counts { DoubtKind::Interference } else { DoubtKind::LeftOut };
+    Some((counts, Doubt::about(record, kind, sentence)))
 }
 
 fn never_level(record: &Record) -> Option<Doubt> {
     let warm_up = record.warm_up.as_ref().filter(|warm_up| warm_up.levelled == Some(false))?;
     Some(Doubt::about(
         record,
-        6,
+        DoubtKind::WarmUp,
         format!(
-            "the {} had not levelled off when the warm-up ended after {:.0} s, so it may still have been getting \
-             faster; give it a longer `warmup`",
+            "still warming up when measuring began: the {} had not reached steady state after {:.0} s; use a longer \
+             `warmup`",
             warm_up.judged_by, warm_up.lasted_s
         ),
     ))
@@ -207,42 +240,38 @@ fn missed_rate(record: &Record, load: &LoadReport) -> Option<Doubt> {
         let (sent, completed) = (rate.sent, rate.completed);
         Doubt::about(
             record,
-            5,
+            DoubtKind::MissedRate,
             format!(
-                "the asked rate of {asked:.0}/s was not reached: {sent:.0}/s were sent and \
-                {completed:.0}/s answered"
+                "the requested rate of {asked:.0}/s was not reached: {sent:.0}/s sent, {completed:.0}/s completed"
             ),
         )
     })
 }
 
-fn wide_spreads(experiment: &Experiment, records: &[Record]) -> Vec<String> {
+fn wide_spreads(experiment: &Experiment, records: &[Record]) -> Vec<Doubt> {
     let wide = spreads(experiment, records).into_iter().filter(|spread| spread.rate > WIDE_SPREAD);
-    wide.map(|spread| {
-        format!(
-            "{} under {}: the {} of its {} runs differ by {:.0} %; something else was busy, or \
-                the warm-up was too short",
-            spread.variant,
-            spread.load,
-            if spread.metric == Metric::Score { "scores" } else { "rates" },
+    let doubt = |spread: Spread| {
+        let figures = if spread.metric == Metric::Score { "scores" } else { "rates" };
+        let sentence = format!(
+            "the {figures} of its {} runs differ by {:.0} % (interference, or too short a warm-up)",
             spread.runs,
             spread.rate * 100.0
-        )
-    })
-    .collect()
+        );
+        Doubt { kind: DoubtKind::Spread, variant: spread.variant, load: spread.load, sentence }
+    };
+    wide.map(doubt).collect()
 }
 
-fn too_few_runs(experiment: &Experiment, records: &[Record]) -> Vec<String> {
+fn too_few_runs(experiment: &Experiment, records: &[Record]) -> Vec<Doubt> {
     let single = spreads(experiment, records).into_iter().filter(|spread| spread.runs < 2);
-    single
-        .map(|spread| {
-            let (variant, load) = (spread.variant, spread.load);
-            format!(
-                "{variant} under {load}: one complete run shows no spread, so nothing can be \
-                said of differences; use --runs 3 or more"
-            )
-        })
-        .collect()
+    let sentence = "one valid run: no interval; use --runs 3 or more";
+    let doubt = |spread: Spread| Doubt {
+        kind: DoubtKind::SingleRun,
+        variant: spread.variant,
+        load: spread.load,
+        sentence: sentence.to_owned(),
+    };
+    single.map(doubt).collect()
 }
 
 #[cfg(test)]
