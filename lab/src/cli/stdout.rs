@@ -3,7 +3,7 @@
 use crate::report::terminal::TerminalStyle;
 use std::io::{self, IsTerminal, Write};
 
-/// Narrower terminals and pipes get this many columns.
+/// For pipes and files.
 const DEFAULT_WIDTH: usize = 100;
 
 /// As wide as the terminal, and in colour where stdout is one.

@@ -25,7 +25,7 @@ pub const PLAIN: TerminalStyle = TerminalStyle { width: 100, colour: false };
 
 /// More limits, and more remarks, are only counted.
 const MOST_LIMITS: usize = 6;
-const MOST_REMARKS: usize = 5;
+const MOST_REMARKS: usize = 3;
 
 /// The result in one screen. `report` is the path of the HTML report, where one was written.
 ///
@@ -35,9 +35,7 @@ pub fn terminal(document: &ResultDocument, report: Option<&str>, style: Terminal
     let overview = overview(document);
     let mut page = Page::new(style);
     title(&mut page, &overview);
-    for load in &overview.tables {
-        table::print(&mut page, load);
-    }
+    table::print(&mut page, &overview.tables);
     if let Some(answer) = &overview.answer {
         page.indented(0, vec![Piece::new(answer, Tone::Strong)]);
     }
@@ -52,7 +50,10 @@ pub fn terminal(document: &ResultDocument, report: Option<&str>, style: Terminal
     if let Some(path) = report {
         let folder = path.trim_end_matches("/report.html");
         page.labelled("report", vec![Piece::new(path, Tone::Strong)]);
-        page.labelled("more", vec![Piece::new(&format!("threadcount report {folder} --details"), Tone::Plain)]);
+        page.labelled(
+            "more",
+            vec![Piece::new(&format!("threadcount report {folder} --details"), Tone::Plain)],
+        );
     }
     page.text()
 }
@@ -70,7 +71,8 @@ fn title(page: &mut Page, overview: &Overview) {
 
 fn limits(page: &mut Page, limits: &[Limit]) {
     for limit in limits.iter().take(MOST_LIMITS) {
-        let loads = if limit.loads.is_empty() { String::new() } else { format!(" ({})", limit.loads.join(", ")) };
+        let loads =
+            if limit.loads.is_empty() { String::new() } else { format!(" ({})", limit.loads.join(", ")) };
         let name = if limit.variant.is_empty() { "all" } else { &limit.variant };
         let advice = limit.advice.as_ref().map_or_else(String::new, |advice| format!(" Try: {advice}."));
         let pieces = vec![

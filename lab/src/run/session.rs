@@ -60,7 +60,7 @@ impl Session<'_> {
         for round in 1..=load.runs {
             self.round(index, round, &mut repeats)?;
             if self.is_interrupted() {
-                return self.end(index, round, "it was interrupted");
+                return self.end(index, round, "interrupted");
             }
             let is_look = round < load.runs && looks.contains(&round);
             if let Some(why) = is_look.then(|| decided(experiment, load, &self.document.records)).flatten() {
@@ -68,10 +68,10 @@ impl Session<'_> {
             }
             let next = round_of(experiment, index, round + 1, 1).len();
             if round < load.runs && !self.budget.allows(index, next, self.elapsed_s()) {
-                return self.end(index, round, "the budget is used up");
+                return self.end(index, round, "the time budget is used up");
             }
         }
-        self.end(index, load.runs, "no more were asked for")
+        self.end(index, load.runs, "as requested")
     }
 
     /// One round, and the runs of it that were disturbed once more, as far as repeats are left and the time allows.

@@ -2,11 +2,12 @@
 
 use super::table::columns;
 use crate::model::experiment::{LoadKind, LoadSpec};
+use crate::model::metric::Metric;
 use crate::model::result::{Comparison, Ratio, ResultDocument, Verdict};
 use crate::report::answer::ratio_of;
 use crate::report::figures;
 use crate::report::load_words::load_words;
-use crate::model::metric::Metric;
+use crate::report::summary::capital;
 use crate::stats::ratio::more_runs;
 
 /// A price that differs by less is left to the table.
@@ -28,15 +29,17 @@ pub fn answer(document: &ResultDocument) -> String {
     let Some(first) = headlines.first() else {
         return "Nothing to compare: only one variant has a complete run.".to_owned();
     };
-    let under = if loads.len() > 1 { under(first.load) } else { String::new() };
-    let mut answer = format!("{}{under}", first.sentence());
+    let mut answer = first.sentence();
     if is_decided(first.ratio) {
         answer.push_str(&first.equals(document));
+    }
+    if loads.len() > 1 {
+        answer = format!("{}, {answer}", under(first.load));
     }
     if let Some(last) = headlines.last().filter(|last| last.load.name != first.load.name) {
         answer.push_str(&last.short(first));
     }
-    answer + "."
+    capital(&answer) + "."
 }
 
 fn is_decided(ratio: &Ratio) -> bool {
@@ -88,9 +91,9 @@ const fn noun(kind: LoadKind) -> &'static str {
 
 fn under(load: &LoadSpec) -> String {
     match load.kind {
-        LoadKind::Closed { .. } => format!(" with {}", load_words(load)),
-        LoadKind::Open { .. } => format!(" at {}", load_words(load)),
-        LoadKind::Capacity(_) | LoadKind::Benchmark(_) => format!(" ({})", load_words(load)),
+        LoadKind::Closed { .. } => format!("with {}", load_words(load)),
+        LoadKind::Open { .. } => format!("at {}", load_words(load)),
+        LoadKind::Capacity(_) | LoadKind::Benchmark(_) => format!("under {}", load_words(load)),
     }
 }
 
@@ -110,10 +113,12 @@ impl Headline<'_> {
                 let more = more_runs(self.ratio).map_or_else(String::new, |runs| {
                     format!("; about {} per variant needed", figures::more_runs(runs))
                 });
-                format!("Inconclusive: {variant} has {ratio}x {interval} the {noun} of {baseline}{more}")
+                format!("inconclusive: {variant} has {ratio}x {interval} the {noun} of {baseline}{more}")
             }
             (Verdict::NotEnoughRuns, None) => {
-                format!("Inconclusive: one valid run, no interval; {variant} has {ratio}x the {noun} of {baseline}")
+                format!(
+                    "inconclusive: one valid run, no interval; {variant} has {ratio}x the {noun} of {baseline}"
+                )
             }
         }
     }
@@ -166,9 +171,10 @@ impl Headline<'_> {
             let threads = threads.map_or_else(String::new, |it| {
                 format!(" with {} OS threads", figures::figure(Metric::OsThreads, it.variant_value))
             });
-            format!("; {} does the same{threads}", it.comparison.variant)
+            format!("{}: {}x{threads}", it.comparison.variant, figures::ratio(it.ratio.ratio))
         });
-        said.take(2).collect()
+        let said: Vec<String> = said.take(2).collect();
+        if said.is_empty() { String::new() } else { format!(" ({})", said.join("; ")) }
     }
 
     fn short(&self, first: &Headline<'_>) -> String {
@@ -176,7 +182,7 @@ impl Headline<'_> {
         let same = self.comparison.variant == first.comparison.variant
             && noun(self.load.kind) == noun(first.load.kind);
         let what = if same {
-            format!("it is {ratio}x")
+            format!("{ratio}x")
         } else {
             let Comparison { variant, baseline, .. } = self.comparison;
             format!("{variant} has {ratio}x the {} of {baseline}", noun(self.load.kind))
@@ -186,7 +192,7 @@ impl Headline<'_> {
             (Verdict::NotEnoughRuns, Some(_)) => " (inconclusive)",
             _ => "",
         };
-        format!(";{} {what}{doubt}", under(self.load))
+        format!("; {}, {what}{doubt}", under(self.load))
     }
 }
 

@@ -17,6 +17,9 @@ pub struct Limit {
     pub advice: Option<String>,
 }
 
+/// Of more findings only the first one of each variant is shown.
+const MANY: usize = 4;
+
 /// The findings, variant by variant; within a variant as the rules rank them.
 #[must_use]
 pub fn limits(document: &ResultDocument) -> Vec<Limit> {
@@ -34,15 +37,21 @@ pub fn limits(document: &ResultDocument) -> Vec<Limit> {
         document.experiment.variants.iter().position(|variant| Some(&variant.name) == name.as_ref())
     };
     kinds.sort_by_key(|kind| kind.first().and_then(|finding| place(&finding.variant)).unwrap_or(usize::MAX));
+    if kinds.len() > MANY {
+        // The rules rank the findings: the first one of a variant limits it, the others are in the details.
+        let mut variants = Vec::new();
+        kinds.retain(|kind| {
+            let variant = kind.first().and_then(|finding| finding.variant.clone());
+            let is_first = !variants.contains(&variant);
+            variants.push(variant);
+            is_first
+        });
+    }
     let mut advised: Vec<&str> = Vec::new();
     kinds.iter().filter_map(|kind| limit(document, kind, &mut advised)).collect()
 }
 
-fn limit<'a>(
-    document: &ResultDocument,
-    kind: &[&'a Finding],
-    advised: &mut Vec<&'a str>,
-) -> Option<Limit> {
+fn limit<'a>(document: &ResultDocument, kind: &[&'a Finding], advised: &mut Vec<&'a str>) -> Option<Limit> {
     let first = kind.first()?;
     let loads = &document.experiment.loads;
     let ran = loads.iter().filter(|load| {

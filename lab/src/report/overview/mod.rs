@@ -17,6 +17,7 @@ pub use table::LoadTable;
 
 /// The first screen of every report, as text without a form.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "the names are the definition")]
 pub struct Overview {
     pub name: String,
     pub question: String,

@@ -1,9 +1,15 @@
 //! May the figures be believed: the generator's health, the requests, the rounds, and what is wrong with runs.
 
 use crate::model::result::ResultDocument;
+use crate::report::figures;
+use crate::report::summary::distinct;
 use crate::report::trust::{self, Trust};
 use crate::stats::trust::{Doubt, doubts};
 use serde::Serialize;
+use threadcount_load::health::Warning;
+
+/// So many places are named; more are counted.
+const FEW: usize = 2;
 
 /// One kind of thing that is wrong with runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -16,7 +22,7 @@ pub struct Remark {
     pub serious: bool,
 }
 
-/// The doubts, each kind once, the most important first; then what runs said of themselves.
+/// The doubts, each kind once, the most important first; then the warnings of the runs, which are only counted.
 #[must_use]
 pub fn remarks(document: &ResultDocument) -> Vec<Remark> {
     let mut kinds: Vec<Vec<Doubt>> = Vec::new();
@@ -26,27 +32,53 @@ pub fn remarks(document: &ResultDocument) -> Vec<Remark> {
             None => kinds.push(vec![doubt]),
         }
     }
-    kinds.iter().map(|kind| remark(document, kind)).collect()
+    let doubts = kinds.iter().map(|kind| remark(document, kind));
+    doubts.chain(warnings(document)).collect()
 }
 
 fn remark(document: &ResultDocument, kind: &[Doubt]) -> Remark {
-    let more = if kind.len() > 1 { ", for example" } else { "" };
+    let first = &kind[0];
+    let differ = kind.iter().any(|doubt| doubt.sentence != first.sentence);
+    let which = if differ { " (first of them)" } else { "" };
     Remark {
-        runs: format!("{}{more}", who(document, kind)),
-        text: kind[0].sentence.clone(),
-        serious: kind[0].kind.is_serious(),
+        runs: who(document, kind),
+        text: format!("{}{which}", first.sentence),
+        serious: first.kind.is_serious(),
     }
 }
 
-/// `every run`, `7 of 9 runs`, `platform under c400`.
+/// `every run`, `7 of 9 runs`, `platform under c400`; of what is about all runs of a variant each place.
 fn who(document: &ResultDocument, kind: &[Doubt]) -> String {
-    let (first, all) = (&kind[0], document.records.len());
-    let one_place = kind.iter().all(|doubt| (&doubt.variant, &doubt.load) == (&first.variant, &first.load));
-    match kind.len() {
-        runs if runs == all && all > 1 => "every run".to_owned(),
-        _ if one_place => format!("{} under {}", first.variant, first.load),
-        runs => format!("{runs} of {all} runs"),
+    let places = distinct(kind.iter().map(|doubt| format!("{} under {}", doubt.variant, doubt.load)));
+    let ran = document.records.iter().map(|record| format!("{} under {}", record.variant, record.load));
+    let ran = distinct(ran);
+    let (count, all) = (kind.len(), document.records.len());
+    match places.as_slice() {
+        _ if places.len() <= FEW && count < all => places.join(", "),
+        _ if !kind[0].kind.is_about_a_run() && places.len() == ran.len() => "every variant".to_owned(),
+        _ if !kind[0].kind.is_about_a_run() => places.join(", "),
+        _ if count == all => "every run".to_owned(),
+        _ => format!("{count} of {all} runs"),
     }
+}
+
+/// What the load generator said of single runs. What a closed loop leaves out is true of each of them.
+fn warnings(document: &ResultDocument) -> Option<Remark> {
+    let closed_loop = Warning::ClosedLoop.to_string();
+    let warned = document.records.iter().filter_map(|record| {
+        let load = record.measured.as_ref()?;
+        let text = load.warnings.iter().find(|text| **text != closed_loop)?;
+        Some((format!("{} under {}", record.variant, record.load), text.clone()))
+    });
+    let warned: Vec<(String, String)> = warned.collect();
+    let (who, text) = warned.first()?;
+    let more = match warned.len() - 1 {
+        0 => String::new(),
+        more => {
+            format!(" (and {} with a warning)", figures::more_runs(u32::try_from(more).unwrap_or(u32::MAX)))
+        }
+    };
+    Some(Remark { runs: format!("{who}{more}"), text: text.clone(), serious: false })
 }
 
 /// The generator and the spread; the requests; the rounds.

@@ -1,10 +1,10 @@
 //! Published beside measured, the claims, and what did not run: as few lines as say it.
 
+use crate::model::metric::Metric;
 use crate::model::result::{ClaimResult, ClaimVerdict, ResultDocument};
 use crate::report::load_words::load_words;
 use crate::report::published::{self, PublishedRow, Reproduced};
 use crate::report::{figures, summary};
-use crate::model::metric::Metric;
 
 /// More lines than these are only counted.
 const MOST_LINES: usize = 4;
@@ -67,8 +67,7 @@ pub fn claims(document: &ResultDocument) -> Vec<String> {
     let parts = parts.iter().filter(|(number, _)| *number > 0);
     let parts: String = parts.map(|(number, words)| format!(", {number} {words}")).collect();
     let not_here = document.experiment.unavailable.len();
-    let not_here =
-        if not_here > 0 { format!("; {not_here} more not testable here") } else { String::new() };
+    let not_here = if not_here > 0 { format!("; {not_here} more not testable here") } else { String::new() };
     let hold = count(ClaimVerdict::Holds);
     let mut lines =
         vec![format!("{hold} of {} hold{parts}{not_here}", figures::plural(claims.len(), "claim"))];
@@ -76,7 +75,8 @@ pub fn claims(document: &ResultDocument) -> Vec<String> {
         judged(claim) && claim.says.is_none() && claim.verdict() == ClaimVerdict::DoesNotHold
     });
     lines.extend(failed.map(|claim| {
-        let measured = claim.measured.map_or_else(String::new, |it| format!(" (measured {})", figures::plain(it)));
+        let measured =
+            claim.measured.map_or_else(String::new, |it| format!(" (measured {})", figures::plain(it)));
         format!("does not hold: {}{measured}", claim.claim)
     }));
     lines

@@ -1,11 +1,11 @@
 //! The table of one load: a line for each variant with its figures and its ratio to the baseline.
 
 use crate::model::experiment::{LoadKind, LoadSpec};
+use crate::model::metric::Metric;
 use crate::model::result::{Comparison, ResultDocument, Verdict};
+use crate::report::answer::ratio_of;
 use crate::report::figures;
 use crate::report::load_words::load_words;
-use crate::report::answer::ratio_of;
-use crate::model::metric::Metric;
 use crate::stats::runs::{complete, figures as figures_of, mean};
 use serde::Serialize;
 
@@ -22,6 +22,7 @@ pub struct LoadTable {
 
 /// A metric and its short name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "the names are the definition")]
 pub struct Column {
     pub metric: Metric,
     pub title: &'static str,
@@ -29,6 +30,7 @@ pub struct Column {
 
 /// One variant.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "the names are the definition")]
 pub struct Row {
     pub variant: String,
     /// The mean of its runs, one for each column; `None`: not measured.
@@ -39,6 +41,7 @@ pub struct Row {
 /// A variant's figure divided by the baseline's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
+#[expect(missing_docs, reason = "the names are the definition")]
 pub enum RatioCell {
     /// It is the baseline.
     Baseline,

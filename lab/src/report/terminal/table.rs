@@ -11,15 +11,26 @@ const LONGEST_NAME: usize = 28;
 /// What a narrow terminal has no room for, the least important first; `--details` has it.
 const DISPENSABLE: [Metric; 4] = [Metric::CpuPerRequest, Metric::RssPeak, Metric::OsThreads, Metric::P99];
 
-/// Prints the table, and an empty line.
-pub(super) fn print(page: &mut Page, table: &LoadTable) {
+/// Prints the tables, each with an empty line; the names are as wide in all of them.
+pub(super) fn print(page: &mut Page, tables: &[LoadTable]) {
+    let name = tables.iter().map(name_width).max().unwrap_or(0);
+    tables.iter().for_each(|table| print_one(page, table, name));
+}
+
+fn name_width(table: &LoadTable) -> usize {
+    let names = table.rows.iter().map(|row| width_of(&row.variant).min(LONGEST_NAME));
+    let words = Some(width_of(&table.words)).filter(|words| *words <= LONGEST_NAME);
+    names.chain(words).max().unwrap_or(0)
+}
+
+fn print_one(page: &mut Page, table: &LoadTable, name: usize) {
     if table.rows.is_empty() {
         let text = format!("{}: no complete run", table.words);
         page.indented(0, vec![Piece::new(&text, Tone::Dim)]);
         page.blank();
         return;
     }
-    let grid = Grid::of(table, page.width());
+    let grid = Grid::of(table, name, page.width());
     let ratio = if table.rows.iter().all(|row| row.ratio == RatioCell::None) {
         String::new()
     } else {
@@ -31,7 +42,10 @@ pub(super) fn print(page: &mut Page, table: &LoadTable) {
         page.indented(0, vec![Piece::new(&table.words, Tone::Strong)]);
     }
     let words = if long { "" } else { &table.words };
-    let titles = grid.columns.iter().map(|&(place, width)| format!("{:>width$}", table.columns[place].title, width = width + GAP));
+    let titles = grid
+        .columns
+        .iter()
+        .map(|&(place, width)| format!("{:>width$}", table.columns[place].title, width = width + GAP));
     page.line(
         0,
         vec![
@@ -52,10 +66,7 @@ struct Grid {
 }
 
 impl Grid {
-    fn of(table: &LoadTable, most: usize) -> Self {
-        let names = table.rows.iter().map(|row| width_of(&row.variant).min(LONGEST_NAME));
-        let words = width_of(&table.words);
-        let name = names.max().unwrap_or(0).max(if words <= LONGEST_NAME { words } else { 0 });
+    fn of(table: &LoadTable, name: usize, most: usize) -> Self {
         let ratio = table.rows.iter().map(|row| width_of(&row.ratio.text())).max().unwrap_or(0);
         let width = |(place, column): (usize, &Column)| {
             let cells = table.rows.iter().map(|row| row.cells[place].as_deref().map_or(1, width_of));
