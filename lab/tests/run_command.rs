@@ -312,7 +312,7 @@ fn a_budget_that_is_used_up_leaves_one_round_and_says_so() {
     assert!(output.status.success(), "{}", stderr(&output));
     let document = result(out.path());
     assert_eq!(document["rounds"][0]["rounds"], 1);
-    assert_eq!(document["rounds"][0]["why"], "the budget is used up");
+    assert_eq!(document["rounds"][0]["why"], "the time budget is used up");
     assert_eq!(document["records"].as_array().unwrap().len(), 2);
 }
 
@@ -333,5 +333,5 @@ fn the_protocol_of_a_study_makes_its_rounds_and_leaves_out_the_first() {
     // A run that another program disturbed is left out as well; the first ones count never.
     let expected = ["b", "a"].map(|variant| counted(&records(&document), variant));
     assert_eq!(rate_of(&document)["runs"], serde_json::json!(expected), "{document:#}");
-    assert_eq!(document["rounds"][0]["why"], "no more were asked for");
+    assert_eq!(document["rounds"][0]["why"], "as requested");
 }

@@ -9,7 +9,7 @@ use crate::model::result::{ClaimResult, ClaimVerdict, ResultDocument};
 use crate::model::result_folder::ResultFolder;
 use crate::parse::claim::parse;
 use crate::probe::{Instruments, ProbeChoice};
-use crate::report::terminal::{TerminalStyle, terminal};
+use crate::report::terminal::terminal;
 use crate::report::{self, Format, reasons};
 use crate::run::session::session;
 use crate::run::{self, Runner};
@@ -19,13 +19,9 @@ use crate::stats::claim::judge;
 use crate::workload::external;
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr};
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::atomic::Ordering;
-
-/// Narrower terminals and pipes get this many columns.
-const DEFAULT_WIDTH: usize = 110;
 
 /// Where the result goes and what it decides.
 #[derive(Args, Clone, Debug)]
@@ -169,15 +165,8 @@ fn told(error: LaunchError) -> miette::Report {
 }
 
 fn show(document: &ResultDocument, page: &Path) {
-    let style = TerminalStyle { width: width(), colour: std::io::stdout().is_terminal() };
-    anstream::println!("\n{}", terminal(document, Some(&page.display().to_string()), style));
-}
-
-fn width() -> usize {
-    match rustix::termios::tcgetwinsize(std::io::stdout()) {
-        Ok(size) if size.ws_col > 0 => usize::from(size.ws_col),
-        _ => DEFAULT_WIDTH,
-    }
+    let text = terminal(document, Some(&page.display().to_string()), super::stdout::style());
+    anstream::println!("\n{text}");
 }
 
 /// The desktop's own way to open a file; where there is none, the path has been printed anyway.

@@ -143,14 +143,13 @@ impl Rule for GarbageCollection {
         let longest_ms = mean(|it| Some(it.longest_ms))?;
         let sentence = match (slow(|it| it.explained), slow(|it| it.count), slow(|it| it.slowest_ms)) {
             (Some(explained), Some(count), Some(slowest_ms)) => format!(
-                "the slowest responses waited for the garbage collector: in {explained:.0} of the {count:.0} slowest \
-                 seconds (up to {}) a pause was at least half of what they took too long, in {} of the others; the \
-                 longest pause is {}",
+                "garbage collection pauses explain the slowest responses in {explained:.0} of the {count:.0} slowest seconds \
+                 (up to {}) and in {} of the others; the longest pause is {}",
                 ms(slowest_ms),
                 percent(slow(|it| it.others).unwrap_or_default()),
                 ms(longest_ms)
             ),
-            _ => format!("the garbage collector stopped the server for {} of the time", percent(paused)),
+            _ => format!("garbage collection pauses stop the server for {} of the time", percent(paused)),
         };
         let figures = [
             ("time in pauses", Some(paused * 100.0), "%"),
@@ -162,8 +161,7 @@ impl Rule for GarbageCollection {
             ("other seconds with such a pause", slow(|it| it.others * 100.0), "%"),
         ];
         let seen = known(&figures);
-        let advice = "a larger heap (-Xmx), a collector with shorter pauses (-XX:+UseZGC) or fewer allocations for each \
-            request may help";
+        let advice = "a larger heap (-Xmx), a collector with shorter pauses (-XX:+UseZGC), or fewer allocations per request";
         let finding = scene.finding(self.name(), sentence, seen, confidence);
         Some(finding.advising(advice))
     }

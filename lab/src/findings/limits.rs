@@ -28,13 +28,13 @@ impl Seen {
         let (open, limit) = (cost.open_files_peak? as f64, cost.open_files_limit? as f64);
         (limit > 0.0 && open >= NEAR * limit).then(|| Self {
             what: format!(
-                "the server had {} of the {} files open that it may have ({}), and each connection is one",
+                "the server had {} of at most {} files open ({}); each connection takes one",
                 whole(open),
                 whole(limit),
                 percent(open / limit)
             ),
-            advice: "raise the limit before the server starts (ulimit -n, or LimitNOFILE= in its systemd unit), or let it \
-                have fewer connections",
+            advice: "a higher limit before the server starts (ulimit -n, or LimitNOFILE= in its systemd unit), or fewer \
+                connections",
             evidence: vec![
                 evidence("files the server had open", open, "files"),
                 evidence("files it may have open", limit, "files"),
@@ -51,12 +51,12 @@ impl Seen {
         // that it shares among all its connections.
         (failed > 0.0).then(|| Self {
             what: format!(
-                "{} requests failed because no source port was left: {} connections are in TIME_WAIT, of {} ports",
+                "{} requests failed for lack of a source port: {} connections in TIME_WAIT, of {} ports",
                 whole(failed),
                 whole(waiting),
                 whole(ports)
             ),
-            advice: "keep connections alive (Tomcat: maxKeepAliveRequests=\"-1\"), or wait a minute between runs, or widen \
+            advice: "keep-alive (Tomcat: maxKeepAliveRequests=\"-1\"), a minute between runs, or a wider \
                 net.ipv4.ip_local_port_range",
             evidence: vec![
                 evidence("requests without a source port", failed, "requests"),
@@ -70,10 +70,10 @@ impl Seen {
         let failed = failures(record, FailureCause::NoFileDescriptorLeft);
         (failed > 0.0).then(|| Self {
             what: format!(
-                "{} requests failed because the load generator may not open more files",
+                "{} requests failed because the load generator reached its limit of open files",
                 whole(failed)
             ),
-            advice: "raise its limit (ulimit -n) before threadcount starts, or use fewer connections",
+            advice: "a higher limit (ulimit -n) before threadcount starts, or fewer connections",
             evidence: vec![evidence("requests without a file descriptor", failed, "requests")],
         })
     }

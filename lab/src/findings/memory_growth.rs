@@ -96,18 +96,18 @@ impl Rule for MemoryGrowth {
         let seconds = mean(|it| it.seconds)?;
         let (name, advice) = match what {
             What::HeapAfterCollections => (
-                "what the collector leaves in the heap",
-                "measure longer: a cache levels off; if it does not, compare two class histograms (jcmd PID \
-                 GC.class_histogram) to see what is kept",
+                "the heap after full collections",
+                "a longer measurement, as a cache reaches a steady state; else compare two class histograms (jcmd PID \
+                 GC.class_histogram)",
             ),
             What::ResidentSet => (
-                "the resident memory",
-                "measure longer to see whether it levels off; in a JVM look at jcmd PID VM.native_memory, because the heap \
-                 does not explain it",
+                "resident memory",
+                "a longer measurement, to see whether it reaches a steady state; in a JVM, jcmd PID VM.native_memory, as the \
+                 heap does not explain it",
             ),
         };
         let sentence = format!(
-            "{name} grew all through the window: from {} to {} within {seconds:.0} s, {:.1} MB/s",
+            "{name} grew throughout the measured window: from {} to {} in {seconds:.0} s, {:.1} MB/s",
             mb(from),
             mb(to),
             (to - from) / 1e6 / seconds

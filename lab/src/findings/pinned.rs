@@ -108,18 +108,18 @@ fn told_by_events(worst: &Seen, runs: &[Seen]) -> String {
     let carriers = whole(worst.parallelism);
     let all = worst.all_pinned();
     let mut sentence = format!(
-        "virtual threads are pinned at {site}: {} of the time of the {carriers} carriers",
+        "virtual threads are pinned at {site}: {} of the time of {carriers} carriers",
         percent(worst.pinned)
     );
     if all >= WORTH_SAYING {
-        sentence.push_str(&format!(", all of them at once for at least {}", percent(all)));
+        sentence.push_str(&format!(", all carriers at once for at least {}", percent(all)));
     }
     let rate = mean_of(runs.iter().map(|it| it.rate_per_s)).unwrap_or_default();
     if let Some(pin_ms) = worst.pin_ms {
         let most = worst.parallelism * 1_000.0 / pin_ms;
         if NEAR.contains(&(rate / most)) {
             sentence.push_str(&format!(
-                "; {carriers} / {} = {}/s is all they can do, {}/s seen",
+                "; {carriers} / {} = {}/s at most, {}/s measured",
                 ms(pin_ms),
                 whole(most),
                 whole(rate)
@@ -136,7 +136,7 @@ fn told_by_carriers(worst: &Seen) -> String {
     });
     format!(
         "all {} carriers are held in {} of the readings, while {} virtual threads wait for one and the server uses {:.2} \
-         cores; no event tells of it, only the carriers' states{place}",
+         cores (from the states of the carriers; this Java has no event for it){place}",
         whole(carriers.parallelism),
         percent(carriers.held),
         whole(carriers.queued),
@@ -153,7 +153,7 @@ fn seen(runs: &[Seen]) -> Vec<Evidence> {
         ("readings with all carriers held", mean(|it| Some(it.carriers?.held * 100.0)), "%"),
         ("virtual threads waiting for a carrier", mean(|it| Some(it.carriers?.queued)), "threads"),
         ("carriers", mean(|it| Some(it.parallelism)), "carriers"),
-        ("rate seen", mean(|it| Some(it.rate_per_s)), "requests/s"),
+        ("measured throughput", mean(|it| Some(it.rate_per_s)), "requests/s"),
         ("CPU of the server", mean(|it| Some(it.server_cpu_cores)), "cores"),
     ];
     known(&figures)
@@ -164,23 +164,21 @@ fn advice(worst: &Seen, by_events: bool) -> String {
     let site = worst.site.as_ref().filter(|_| by_events);
     let holder = site.and_then(|site| site.holder.as_deref()).unwrap_or_default();
     if holder.contains("<clinit>") {
-        return format!(
-            "do the work that blocks outside of the class initializer {holder}: no Java lets a virtual thread leave it"
-        );
+        return format!("no blocking in the class initializer {holder}: it pins in every Java");
     }
     if worst.java >= FIRST_WITHOUT_MONITOR_PINS {
         let what = site
             .and_then(|site| site.reason.as_ref())
             .map_or_else(|| "a native call or a class initializer".to_owned(), SiteReason::words);
         return format!(
-            "in this Java only native frames and class initializers pin ({what}): do what blocks there on a platform \
-             thread, or before the server takes requests"
+            "the blocking call on a platform thread, or before the server takes requests: in this Java only native frames \
+             and class initializers pin ({what})"
         );
     }
     let place = site.or(worst.wait.as_ref()).map(place).unwrap_or_else(|| "the place that blocks".to_owned());
     format!(
-        "Java 24 and newer do not pin in synchronized and Object.wait (JEP 491); here a ReentrantLock instead of \
-         synchronized at {place} may help"
+        "Java 24 or newer, which does not pin in synchronized and Object.wait (JEP 491), or a ReentrantLock instead of \
+         synchronized at {place}"
     )
 }
 

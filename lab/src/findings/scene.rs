@@ -118,12 +118,12 @@ impl Facts {
     pub(super) fn cpu_evidence(&self) -> Vec<Evidence> {
         let rest = (self.machine_cpu_cores - self.server_cpu_cores - self.generator_cpu_cores).max(0.0);
         let parts = [
-            ("of it the server", Some(self.server_cpu_cores)),
-            ("of the server the kernel", Some(self.kernel_cpu_cores)),
+            ("of it server", Some(self.server_cpu_cores)),
+            ("of the server kernel", Some(self.kernel_cpu_cores)),
             ("of the server garbage collection", self.gc_cpu_cores),
             ("of the server compilation", self.jit_cpu_cores),
-            ("of it the load generator", Some(self.generator_cpu_cores)),
-            ("of it the rest", Some(rest)),
+            ("of it load generator", Some(self.generator_cpu_cores)),
+            ("of it other processes", Some(rest)),
         ];
         let mut seen = vec![evidence("CPU in use on the machine", self.machine_cpu_cores, "cores")];
         seen.extend(parts.iter().filter_map(|(what, cores)| Some(evidence(what, (*cores)?, "cores"))));

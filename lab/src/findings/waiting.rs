@@ -79,7 +79,7 @@ impl Waiting {
         let connections = whole(max);
         let sentence = format!(
             "requests wait for a connection: all {connections} of {name} are in use in {} of its readings, and {} threads \
-             wait for one",
+             wait",
             percent(full),
             whole(waiting)
         );
@@ -88,8 +88,8 @@ impl Waiting {
             evidence("connections of the pool", max, "connections"),
             evidence("threads waiting for one", waiting, "threads"),
         ];
-        let advice = "a larger pool (Spring Boot: spring.datasource.hikari.maximum-pool-size) may help if the database can \
-            serve it; so may holding a connection for a shorter time";
+        let advice = "a larger pool (Spring Boot: spring.datasource.hikari.maximum-pool-size) if the database can serve it, or \
+            connections held for a shorter time";
         let finding = scene.finding(self.name(), sentence, seen, confidence);
         finding.advising(advice)
     }
@@ -123,14 +123,14 @@ impl Waiting {
 fn advice(reason: Option<&SiteReason>, at: &str) -> String {
     match reason {
         Some(SiteReason::ReadFrom(peer)) => {
-            format!("the time is spent by {peer}: look there, or ask it less often at {at}")
+            format!("a look at {peer}, which takes the time, or fewer calls of it at {at}")
         }
         Some(SiteReason::Monitor(_)) => {
-            format!("hold the lock for a shorter time, or let fewer requests need it, at {at}")
+            format!("the lock at {at} held for a shorter time, or by fewer requests")
         }
-        _ => format!(
-            "if {at} takes from a pool, a larger one may help; if it takes a lock, hold that for a shorter time"
-        ),
+        _ => {
+            format!("a larger pool, if {at} takes from one; a lock held for a shorter time, if it takes one")
+        }
     }
 }
 

@@ -72,25 +72,25 @@ impl Rule for WithoutProgress {
             (mean(|it| Some(it.facts.server_cpu_cores))?, mean(|it| Some(it.facts.rate_per_s))?);
         let without_work = mean(|it| Some(it.without_work))?;
         let sentence = format!(
-            "running threads do no work in {} of the looks at them: they give way (Thread.yield) at {place} or are \
-             being passed around; {cpu:.2} cores for {}/s",
+            "running threads do no work in {} of the samples: they yield (Thread.yield) at {place} or are being rescheduled; \
+             {cpu:.2} cores for {}/s",
             percent(without_work),
             whole(rate)
         );
         let figures = [
-            ("looks at running threads", mean(|it| Some(it.looks)), "looks in each run"),
+            ("samples of running threads", mean(|it| Some(it.looks)), "samples per run"),
             ("of them without work", Some(without_work * 100.0), "%"),
-            ("of them giving way", mean(|it| Some(it.yields * 100.0)), "%"),
+            ("of them yielding", mean(|it| Some(it.yields * 100.0)), "%"),
             ("readings with all carriers taken", mean(|it| Some(it.carriers?.full * 100.0)), "%"),
             ("virtual threads waiting for a carrier", mean(|it| Some(it.carriers?.queued)), "threads"),
             ("CPU of the server", Some(cpu), "cores"),
-            ("rate seen", Some(rate), "requests/s"),
+            ("measured throughput", Some(rate), "requests/s"),
         ];
         let seen = known(&figures);
         let finding = scene.finding(self.name(), sentence, seen, confidence);
         let advice = format!(
-            "wait in a way that blocks (a lock's condition, a queue, LockSupport.park) instead of Thread.yield in a loop \
-             at {place}: a blocked virtual thread costs no CPU"
+            "a blocking wait (a lock's condition, a queue, LockSupport.park) instead of Thread.yield in a loop at {place}: a \
+             blocked virtual thread costs no CPU"
         );
         Some(finding.advising(advice))
     }

@@ -76,6 +76,12 @@ impl DoubtReason {
         self.rank() <= 4
     }
 
+    /// Is it about single runs, and not about all runs of a variant under a load?
+    #[must_use]
+    pub const fn is_about_a_run(&self) -> bool {
+        !matches!(self, Self::WideSpread { .. } | Self::SingleRun)
+    }
+
     /// Is it the load generator's doing?
     #[must_use]
     pub const fn is_of_generator(&self) -> bool {

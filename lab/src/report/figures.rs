@@ -120,18 +120,18 @@ pub fn ratio(value: f64) -> String {
 /// An interval whose ends differ by more than this factor says only that nothing is known; digits would look like more.
 const NOTHING_KNOWN: f64 = 1_000.0;
 
-/// An interval: `[1.96 .. 2.00]`, with a third decimal where two would show both ends as the same.
+/// An interval: `[1.96, 2.00]`, with a third decimal where two would show both ends as the same.
 #[must_use]
 pub fn interval(interval: Interval) -> String {
     let Interval { low, high, .. } = interval;
     if low > 0.0 && high / low > NOTHING_KNOWN {
         let low = if low < 0.1 { "under 0.1".to_owned() } else { ratio(low) };
         let high = if high > 10.0 { "over 10".to_owned() } else { ratio(high) };
-        return format!("[{low} .. {high}]");
+        return format!("[{low}, {high}]");
     }
     let ends = [low, high].map(ratio);
     let [low, high] = if ends[0] == ends[1] { [low, high].map(|end| format!("{end:.3}")) } else { ends };
-    format!("[{low} .. {high}]")
+    format!("[{low}, {high}]")
 }
 
 /// The interval of a ratio, where there is one.
@@ -162,6 +162,12 @@ pub fn moment(rfc_3339: &str) -> String {
         Some((second, rest)) => format!("{second}{}", rest.trim_start_matches(|c: char| c.is_ascii_digit())),
         None => rfc_3339.to_owned(),
     }
+}
+
+/// `1 more run`, `3 more runs`.
+#[must_use]
+pub fn more_runs(count: u32) -> String {
+    format!("{} more run{}", self::count(count.into()), if count == 1 { "" } else { "s" })
 }
 
 /// `1 run`, `3 runs`.
@@ -209,8 +215,8 @@ mod tests {
     #[test]
     fn an_interval_shows_that_it_is_one() {
         let shown = |low, high| interval(Interval { low, high, confidence: 0.95 });
-        assert_eq!(shown(1.96, 2.0), "[1.96 .. 2.00]");
-        assert_eq!(shown(0.1974, 0.2034), "[0.197 .. 0.203]");
+        assert_eq!(shown(1.96, 2.0), "[1.96, 2.00]");
+        assert_eq!(shown(0.1974, 0.2034), "[0.197, 0.203]");
     }
 
     #[test]
@@ -255,9 +261,9 @@ mod tests {
     #[test]
     fn an_interval_that_says_nothing_has_no_digits() {
         let said = |low, high| interval(Interval { low, high, confidence: 0.95 });
-        assert_eq!(said(0.001_72, 884.9), "[under 0.1 .. over 10]");
-        assert_eq!(said(0.5, 884.9), "[0.50 .. over 10]");
-        assert_eq!(said(0.24, 3.9), "[0.24 .. 3.90]");
-        assert_eq!(said(110.0, 130.0), "[110.0 .. 130.0]");
+        assert_eq!(said(0.001_72, 884.9), "[under 0.1, over 10]");
+        assert_eq!(said(0.5, 884.9), "[0.50, over 10]");
+        assert_eq!(said(0.24, 3.9), "[0.24, 3.90]");
+        assert_eq!(said(110.0, 130.0), "[110.0, 130.0]");
     }
 }

@@ -10,6 +10,7 @@ pub mod json;
 pub mod junit;
 pub mod load_words;
 pub mod markdown;
+pub mod overview;
 pub mod png;
 pub mod published;
 pub mod reasons;

@@ -25,7 +25,7 @@ pub fn doubt_in_short(doubt: &Doubt) -> String {
     let what = match doubt.reason {
         DoubtReason::RunFailed { .. } => "a run failed",
         DoubtReason::RunInterrupted => "a run was interrupted",
-        DoubtReason::NeverRan => "it was planned and never ran",
+        DoubtReason::NeverRan => "planned, but never ran",
         DoubtReason::GeneratorBottleneck { .. } | DoubtReason::GeneratorBelowCapacity { .. } => {
             "the load generator was the bottleneck, not the server"
         }
@@ -33,7 +33,7 @@ pub fn doubt_in_short(doubt: &Doubt) -> String {
         DoubtReason::AcceptQueueOverflow { .. } => "the accept queue overflowed",
         DoubtReason::Interference { .. } => "a run with interference",
         DoubtReason::LeftOut { .. } => "a run with interference is left out",
-        DoubtReason::RateMissed { .. } => "the asked rate was not reached",
+        DoubtReason::RateMissed { .. } => "the requested rate was not reached",
         DoubtReason::NotSteady { .. } => "no steady state when measuring began",
         DoubtReason::WideSpread { .. } => "the runs differ a lot",
         DoubtReason::SingleRun => "one valid run: no interval",
@@ -41,11 +41,13 @@ pub fn doubt_in_short(doubt: &Doubt) -> String {
     format!("{} under {}: {what}", doubt.variant, doubt.load)
 }
 
-fn reason(doubt: &Doubt) -> String {
+/// What is wrong, without whose it is.
+#[must_use]
+pub fn reason(doubt: &Doubt) -> String {
     match &doubt.reason {
         DoubtReason::RunFailed { why } => format!("a run failed: {why}"),
-        DoubtReason::RunInterrupted => "a run failed: it was interrupted".to_owned(),
-        DoubtReason::NeverRan => "it was planned and never ran".to_owned(),
+        DoubtReason::RunInterrupted => "a run failed: interrupted".to_owned(),
+        DoubtReason::NeverRan => "planned, but never ran".to_owned(),
         DoubtReason::GeneratorBottleneck { why } => {
             let why = why.as_deref().unwrap_or("it could not send faster");
             format!("the load generator was the bottleneck, not the server: {why}")
@@ -62,42 +64,38 @@ fn reason(doubt: &Doubt) -> String {
             cause.as_deref().unwrap_or("unknown")
         ),
         DoubtReason::AcceptQueueOverflow { overflows } => format!(
-            "the server's accept queue overflowed {}; such connections wait a second and more, whatever the thread \
-             model; set `accept_count` above the number of clients",
+            "the server's accept queue overflowed {}, and such connections are retried after 1 s; set `accept_count` \
+             above the number of clients",
             figures::plural(*overflows as usize, "time")
         ),
         DoubtReason::Interference { by, kept: false } => interference(by),
         DoubtReason::Interference { by, kept: true } => {
-            format!("{} (kept: otherwise fewer than two runs remain)", interference(by))
+            format!("{} (kept: otherwise fewer than 2 runs remain)", interference(by))
         }
         DoubtReason::LeftOut { by } => {
-            format!("a run is left out of the figures, because {}", interference(by))
+            format!("left out of the figures: {}", interference(by))
         }
         DoubtReason::RateMissed { asked_per_s, sent_per_s, completed_per_s } => {
             let rate = |rate: f64| figures::figure(Metric::Rate, rate);
             format!(
-                "the asked rate of {} was not reached: {} were sent and {} completed",
+                "the requested rate of {} was not reached: {} sent, {} completed",
                 rate(*asked_per_s),
                 rate(*sent_per_s),
                 rate(*completed_per_s)
             )
         }
         DoubtReason::NotSteady { judged_by, after_s } => format!(
-            "the {} had not reached a steady state when the warm-up ended after {after_s:.0} s, so it may still have \
-             been getting faster; give it a longer `warmup`",
+            "still warming up when measuring began: the {} had not reached steady state after {after_s:.0} s; use a \
+             longer `warmup`",
             steady_by(*judged_by)
         ),
         DoubtReason::WideSpread { metric, share } => format!(
-            "the {} of its {} differ by {}; something else was busy, or the warm-up was too short",
+            "the {} of its {} differ by {} (interference, or too short a warm-up)",
             if *metric == Metric::Score { "scores" } else { "rates" },
             figures::plural(doubt.runs as usize, "run"),
             figures::percent(*share)
         ),
-        DoubtReason::SingleRun => {
-            "one valid run: no interval, so nothing can be said of differences; use --runs 3 \
-                                   or more"
-                .to_owned()
-        }
+        DoubtReason::SingleRun => "one valid run: no interval; use --runs 3 or more".to_owned(),
     }
 }
 
@@ -142,16 +140,16 @@ pub fn not_tried(why: &NotTried) -> String {
     }
 }
 
-/// Why a load got no more rounds, in words that follow "3 rounds, because ".
+/// Why a load got no more rounds, in words that follow "3 rounds, ".
 #[must_use]
 pub const fn rounds_end(end: RoundsEnd) -> &'static str {
     match end {
         RoundsEnd::ComparisonsDecided => "each comparison is decided",
         RoundsEnd::ClaimsDecided => "each claim is decided",
         RoundsEnd::AllDecided => "each comparison and each claim is decided",
-        RoundsEnd::AsRequested => "no more were requested",
-        RoundsEnd::BudgetUsed => "the budget is used up",
-        RoundsEnd::Interrupted => "it was interrupted",
+        RoundsEnd::AsRequested => "as requested",
+        RoundsEnd::BudgetUsed => "the time budget is used up",
+        RoundsEnd::Interrupted => "interrupted",
     }
 }
 

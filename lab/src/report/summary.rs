@@ -40,7 +40,7 @@ pub struct LoadPart {
     pub name: String,
     /// In words, e.g. `400 clients`.
     pub words: String,
-    /// What each variant sustains, in sentences; of capacity loads only.
+    /// The capacity of each variant, in sentences; of capacity loads only.
     pub capacity: Vec<String>,
     /// One for each comparison.
     pub answers: Vec<Answer>,
@@ -55,7 +55,7 @@ pub struct Why {
     pub variant: String,
     /// The fact.
     pub sentence: String,
-    /// What might help.
+    /// What to try.
     pub advice: Option<String>,
     /// Its figures, e.g. `pool threads 200`.
     pub evidence: Vec<String>,
@@ -68,8 +68,7 @@ pub struct ClaimLine {
     pub claim: String,
     /// What the study says, in our words.
     pub says: Option<String>,
-    /// `holds`, `does not hold`, `not decided`, `no verdict`, `not tried` or
-    /// `cannot be tried here`.
+    /// `holds`, `does not hold`, `inconclusive`, `no verdict`, `not tested` or `not testable here`.
     pub verdict: &'static str,
     /// Tried, trusted, and does not hold.
     pub fails: bool,
@@ -111,7 +110,7 @@ fn load_part(document: &ResultDocument, load: &LoadSpec) -> LoadPart {
     }
 }
 
-fn context(document: &ResultDocument) -> Vec<String> {
+pub(super) fn context(document: &ResultDocument) -> Vec<String> {
     let servers = || document.records.iter().map(|record| &record.server);
     let java = distinct(servers().filter_map(|server| server.java.as_deref()).map(java_words));
     let product = distinct(servers().filter_map(|server| server.product.clone()));
@@ -157,9 +156,9 @@ fn study(rows: &[PublishedRow], loads: &[LoadSpec]) -> Vec<String> {
         let measured = match (row.measured, row.ratio()) {
             (Some(measured), Some(ratio)) => {
                 format!(
-                    "measured {}, {} of it: {}",
+                    "measured {} ({}): {}",
                     figures::figure(row.metric, measured),
-                    figures::percent(ratio),
+                    published::share(ratio),
                     row.reproduced().words()
                 )
             }
@@ -171,7 +170,7 @@ fn study(rows: &[PublishedRow], loads: &[LoadSpec]) -> Vec<String> {
 }
 
 /// The verdict on a statement that cannot be tried.
-pub const UNAVAILABLE: &str = "cannot be tried here";
+pub const UNAVAILABLE: &str = "not testable here";
 
 /// A claim's verdict in words.
 #[must_use]
@@ -180,13 +179,13 @@ pub fn claim_words(claim: &ClaimResult) -> &'static str {
         verdict if claim.doubt.is_some() && verdict != ClaimVerdict::NotTried => "no verdict",
         ClaimVerdict::Holds => "holds",
         ClaimVerdict::DoesNotHold => "does not hold",
-        ClaimVerdict::NotDecided => "not decided",
-        ClaimVerdict::NotTried => "not tried",
+        ClaimVerdict::NotDecided => "inconclusive",
+        ClaimVerdict::NotTried => "not tested",
     }
 }
 
 /// What is said of a claim that only the means decide, where one run has no interval.
-pub const OPEN: &str = "not decided by the intervals";
+pub const OPEN: &str = "one run: indicative only";
 
 /// Was it tried, and do the intervals leave open whether it holds?
 #[must_use]

@@ -45,7 +45,7 @@ pub fn trust(document: &ResultDocument) -> Trust {
     }
 }
 
-/// `3 of at most 10 rounds under 400 clients and 1,000 clients, because each comparison is decided`.
+/// `3 of at most 10 rounds with 400 clients and 1,000 clients, each comparison is decided`.
 fn rounds(document: &ResultDocument) -> Vec<String> {
     let mut alike: Vec<(&RoundsDone, Vec<String>)> = Vec::new();
     for done in &document.rounds {
@@ -62,8 +62,8 @@ fn rounds(document: &ResultDocument) -> Vec<String> {
         let rounds = figures::plural(done.at_most.max(1) as usize, "round");
         let rounds =
             if done.rounds < done.at_most { format!("{} of at most {rounds}", done.rounds) } else { rounds };
-        let under = if all_alike { String::new() } else { format!(" under {}", loads.join(" and ")) };
-        format!("{rounds}{under}, because {}", reasons::rounds_end(done.why))
+        let under = if all_alike { String::new() } else { format!(" with {}", loads.join(" and ")) };
+        format!("{rounds}{under}, {}", reasons::rounds_end(done.why))
     };
     alike.into_iter().map(sentence).collect()
 }
@@ -81,13 +81,13 @@ fn health(document: &ResultDocument) -> String {
         let lag =
             generators().filter_map(|generator| generator.send_lag_ms).map(|lag| lag.p99).reduce(f64::max);
         let sent = lag.map_or_else(String::new, |lag| {
-            format!(" and sent within {} of due (p99)", figures::milliseconds(lag.max(FINEST_LAG_MS)))
+            format!(", send lag p99 {}", figures::milliseconds(lag.max(FINEST_LAG_MS)))
         });
-        parts.push(format!("the generator used at most {} of a core{sent}", figures::percent(share)));
+        parts.push(format!("generator at most {} of a core{sent}", figures::percent(share)));
     }
     parts.push(match widest_spread(document) {
-        Some(spread) => format!("rounds differ by at most {}", figures::percent(spread)),
-        None => "one round only, so nobody knows how far rounds differ".to_owned(),
+        Some(spread) => format!("rounds within {}", figures::percent(spread)),
+        None => "one round, so no spread".to_owned(),
     });
     parts.join("; ")
 }
@@ -110,16 +110,16 @@ fn requests(records: &[Record]) -> String {
         }
     }
     if sent == 0 && failed == 0 && records.iter().any(|record| record.benchmark.is_some()) {
-        return "a benchmark: nothing was requested".to_owned();
+        return "a benchmark: no requests".to_owned();
     }
-    let flying = format!("{} in flight when the time was up", figures::count(unfinished));
+    let in_flight = format!("{} in flight at the end", figures::count(unfinished));
     if failed == 0 {
-        return format!("none of {} requests failed ({flying})", figures::count(sent));
+        return format!("{} requests, none failed, {in_flight}", figures::count(sent));
     }
     let causes: Vec<String> =
         causes.iter().map(|(cause, count)| format!("{cause} {}", figures::count(*count))).collect();
     format!(
-        "{} of {} requests failed: {} ({flying})",
+        "{} of {} requests failed ({}), {in_flight}",
         figures::count(failed),
         figures::count(sent),
         causes.join(", ")
@@ -174,13 +174,13 @@ mod tests {
         let decided = "comparisons-decided";
         assert_eq!(
             said(&[done("c400", 3, 10, decided), done("c1000", 3, 10, decided)]),
-            ["3 of at most 10 rounds, because each comparison is decided"]
+            ["3 of at most 10 rounds, each comparison is decided"]
         );
         assert_eq!(
             said(&[done("c400", 3, 10, decided), done("c1000", 2, 2, "as-requested")]),
             [
-                "3 of at most 10 rounds under 400 clients, because each comparison is decided",
-                "2 rounds under 1,000 clients, because no more were requested"
+                "3 of at most 10 rounds with 400 clients, each comparison is decided",
+                "2 rounds with 1,000 clients, as requested"
             ]
         );
         assert!(said(&[]).is_empty());

@@ -1,4 +1,4 @@
-//! Was a run disturbed from outside? Its figures are then not the server's alone.
+//! Interference: did the hypervisor (steal) or other processes take CPU from a run?
 
 use crate::model::record::Record;
 use crate::model::record::interference::Interference;
