@@ -1,7 +1,7 @@
 //! The kernel had no room for connections that the server had not yet accepted.
 
-use super::figure::whole;
 use super::{Rule, Scene, confidence, evidence};
+use crate::model::figures::whole;
 use crate::model::result::Finding;
 
 pub(super) struct AcceptQueue;

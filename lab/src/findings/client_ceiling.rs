@@ -1,8 +1,8 @@
 //! The load is the limit: each client waits for its response, and the server has room for more of them.
 
-use super::figure::{ms, whole};
 use super::scene::FULL_MACHINE;
 use super::{Rule, Scene, evidence};
+use crate::model::figures::{milliseconds as ms, whole};
 use crate::model::result::Finding;
 
 /// A median this much above the fastest response leaves no room for a queue.

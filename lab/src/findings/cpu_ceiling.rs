@@ -1,8 +1,8 @@
 //! The machine's CPU is full.
 
-use super::figure::{ms, percent, whole};
 use super::scene::{FULL_MACHINE, Facts};
 use super::{Rule, Scene, evidence};
+use crate::model::figures::{milliseconds as ms, percent, whole};
 use crate::model::result::Finding;
 
 /// Below this share of what the clients could request, the comparison with it says nothing.

@@ -1,8 +1,8 @@
 //! Pauses of the garbage collector: those that the slowest responses waited for, and the time that all of them took.
 
-use super::figure::{ms, percent};
 use super::scene::mean_of;
 use super::{Rule, Scene, known};
+use crate::model::figures::{milliseconds as ms, percent};
 use crate::model::record::jvm::Pause;
 use crate::model::record::{LoadSample, Record};
 use crate::model::result::Finding;

@@ -1,9 +1,9 @@
 //! Is it the kind of thread that helps, or only how many there are? Virtual threads against a platform pool as large as
 //! the load has clients, alike in everything else.
 
-use super::figure::whole;
 use super::{Scene, confidence, evidence};
 use crate::model::experiment::{Experiment, LoadSpec, PoolSize, Server, Subject, Threads, Variant};
+use crate::model::figures::whole;
 use crate::model::metric::Metric;
 use crate::model::record::Record;
 use crate::model::result::Finding;

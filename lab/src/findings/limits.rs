@@ -1,7 +1,7 @@
 //! Limits of the operating system: files that a process may have open, ports that a connection may come from.
 
-use super::figure::{percent, whole};
 use super::{Rule, Scene, confidence, evidence};
+use crate::model::figures::{percent, whole};
 use crate::model::record::Record;
 use crate::model::result::{Evidence, Finding};
 use threadcount_load::failure::FailureCause;
@@ -81,7 +81,7 @@ impl Seen {
 
 fn failures(record: &Record, cause: FailureCause) -> f64 {
     let load = record.measured.as_ref();
-    load.and_then(|load| load.failures.get(&cause.to_string())).copied().unwrap_or(0) as f64
+    load.map_or(0, |load| load.failures_by(cause)) as f64
 }
 
 impl Rule for Limits {

@@ -5,9 +5,9 @@
 //! without a trend are in rising order once in 120 times. Of the heap only collections of the whole of it count: a young one
 //! leaves what has died in the old part, and that grows in every server until it is collected.
 
-use super::figure::mb;
 use super::scene::mean_of;
 use super::{Rule, Scene, evidence};
+use crate::model::figures::memory as mb;
 use crate::model::record::Record;
 use crate::model::record::jvm::JvmReadings;
 use crate::model::result::Finding;

@@ -4,10 +4,10 @@
 //! about waiting to enter a contended monitor, so the carriers' own states are evidence as well.
 
 use super::carriers::Carriers;
-use super::figure::{ms, percent, whole};
 use super::scene::mean_of;
 use super::site::{place, place_and_application, waits_for};
 use super::{Rule, Scene, known};
+use crate::model::figures::{milliseconds as ms, percent, whole};
 use crate::model::record::Record;
 use crate::model::record::jvm::{JvmReadings, SiteReason, SiteTotal};
 use crate::model::result::{Evidence, Finding};

@@ -3,9 +3,9 @@
 //! Two kinds of evidence: the arithmetic, and the pool's own counters over JMX. Counters overrule the arithmetic, because a
 //! rate can come near a ceiling by chance.
 
-use super::figure::{ms, percent, whole};
 use super::scene::{FULL_MACHINE, Facts};
 use super::{Rule, Scene, evidence};
+use crate::model::figures::{milliseconds as ms, percent, whole};
 use crate::model::result::Finding;
 
 /// How near the rate has to come to the ceiling. Above it only by as much as the fastest response is not the mean of

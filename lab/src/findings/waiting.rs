@@ -1,9 +1,9 @@
 //! Requests that spend their time waiting for a connection of a pool, a lock, or another service.
 
-use super::figure::{percent, whole};
 use super::scene::{Facts, full_share, is_request_pool, mean_of};
 use super::site::{place, waits_for};
 use super::{Rule, Scene, evidence};
+use crate::model::figures::{percent, whole};
 use crate::model::record::Record;
 use crate::model::record::jvm::{Pool, SiteReason, SiteTotal};
 use crate::model::result::Finding;

@@ -4,10 +4,10 @@
 //! running threads: in a server that works few of them see a thread giving way, or a carrier between two threads.
 
 use super::carriers::Carriers;
-use super::figure::{percent, whole};
 use super::scene::{Facts, mean_of};
 use super::site::place;
 use super::{Rule, Scene, known};
+use crate::model::figures::{percent, whole};
 use crate::model::record::Record;
 use crate::model::record::jvm::{Looks, SiteReason, SiteTotal};
 use crate::model::result::Finding;

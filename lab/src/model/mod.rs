@@ -4,6 +4,7 @@
 mod claim_result;
 mod doubt;
 pub mod experiment;
+pub mod figures;
 pub mod metric;
 pub mod record;
 pub mod result;

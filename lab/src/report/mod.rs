@@ -4,7 +4,6 @@ pub mod answer;
 pub mod browser;
 pub mod capacity;
 pub mod csv;
-pub mod figures;
 pub mod html;
 pub mod json;
 pub mod junit;
@@ -21,7 +20,8 @@ pub mod summary;
 pub mod summary_table;
 pub mod terminal;
 pub mod trust;
-pub mod units;
+
+pub use crate::model::figures;
 
 use crate::model::result::ResultDocument;
 use std::io;

@@ -4,7 +4,7 @@ use super::history::History;
 use super::screen::Screen;
 use super::sites::Sites;
 use crate::probe::line::Pool;
-use crate::report::units::{bytes, count, time};
+use crate::report::figures::{bytes, count, milliseconds as time};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout};
 use ratatui::style::{Color, Style, Stylize};

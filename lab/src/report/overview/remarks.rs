@@ -7,7 +7,6 @@ use crate::report::trust::{self, Trust};
 use crate::report::{figures, reasons};
 use crate::stats::trust::doubts;
 use serde::Serialize;
-use threadcount_load::health::Warning;
 
 /// So many places are named; more are counted.
 const FEW: usize = 2;
@@ -65,11 +64,10 @@ fn who(document: &ResultDocument, kind: &[Doubt]) -> String {
 
 /// What the load generator said of single runs. What a closed loop leaves out is true of each of them.
 fn warnings(document: &ResultDocument) -> Option<Remark> {
-    let closed_loop = Warning::ClosedLoop.to_string();
     let warned = document.records.iter().filter_map(|record| {
         let load = record.measured.as_ref()?;
-        let text = load.warnings.iter().find(|text| **text != closed_loop)?;
-        Some((format!("{} under {}", record.variant, record.load), text.clone()))
+        let text = load.own_warnings().next()?;
+        Some((format!("{} under {}", record.variant, record.load), text.to_owned()))
     });
     let warned: Vec<(String, String)> = warned.collect();
     let (who, text) = warned.first()?;
