@@ -151,6 +151,6 @@ mod tests {
 
     #[test]
     fn a_second_without_an_answer_says_so() {
-        assert_eq!(Window::of(&second(0, 0, 2, 0.0)).in_words(), "0.00/s  no answer  2 failed");
+        assert_eq!(Window::of(&second(0, 0, 2, 0.0)).in_words(), "0/s  no answer  2 failed");
     }
 }

@@ -121,6 +121,18 @@ pub struct Comparison {
     pub differences: Vec<Difference>,
 }
 
+impl ResultDocument {
+    /// The comparisons under a load, in the order of the variants.
+    pub fn comparisons_under<'a>(&'a self, load: &'a str) -> impl Iterator<Item = &'a Comparison> {
+        self.comparisons.iter().filter(move |comparison| comparison.load == load)
+    }
+
+    /// All runs of a variant under a load, whatever became of them.
+    pub fn runs_of<'a>(&'a self, variant: &'a str, load: &'a str) -> impl Iterator<Item = &'a Record> {
+        self.records.iter().filter(move |record| record.variant == variant && record.load == load)
+    }
+}
+
 impl Comparison {
     /// The ratio of a metric.
     #[must_use]

@@ -15,11 +15,8 @@ pub fn sentences(document: &ResultDocument, load: &LoadSpec) -> Vec<String> {
     let variants = document.experiment.variants.iter();
     let said = variants.filter_map(|variant| {
         let name = variant.name.as_str();
-        let searched: Vec<&Record> = document
-            .records
-            .iter()
-            .filter(|record| record.variant == name && record.load == load.name && record.capacity.is_some())
-            .collect();
+        let searched: Vec<&Record> =
+            document.runs_of(name, &load.name).filter(|record| record.capacity.is_some()).collect();
         let last = searched.last()?.capacity.as_ref()?;
         let found = figures(&complete(&document.records, name, &load.name), Metric::Capacity);
         Some(match mean(&found) {

@@ -100,7 +100,7 @@ fn all_ratios(text: &mut String, document: &ResultDocument, summary: &Summary) {
         for sentence in &load.capacity {
             let _ = writeln!(text, "- {}", plain(sentence));
         }
-        for comparison in document.comparisons.iter().filter(|comparison| comparison.load == load.name) {
+        for comparison in document.comparisons_under(&load.name) {
             ratios(text, comparison);
         }
     }
@@ -144,7 +144,7 @@ fn study(text: &mut String, document: &ResultDocument) {
     );
     text.push_str("| variant | load | figure | published | measured | measured / published | verdict |\n|---|---|---|--:|--:|--:|---|\n");
     for row in measured {
-        let load = document.experiment.loads.iter().find(|load| load.name == row.load);
+        let load = document.experiment.load(&row.load);
         let _ = writeln!(
             text,
             "| {} | {} | {} | {} | {} | {} | {} |",

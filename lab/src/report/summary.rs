@@ -99,7 +99,7 @@ fn load_part(document: &ResultDocument, load: &LoadSpec) -> LoadPart {
     let can_be_said = |comparison: &&Comparison| {
         !matches!(load.kind, LoadKind::Capacity(_)) || comparison.ratio(Metric::Capacity).is_some()
     };
-    let comparisons = document.comparisons.iter().filter(|comparison| comparison.load == load.name);
+    let comparisons = document.comparisons_under(&load.name);
     let comparisons = comparisons.filter(can_be_said);
     LoadPart {
         name: load.name.clone(),

@@ -49,7 +49,7 @@ pub fn trust(document: &ResultDocument) -> Trust {
 fn rounds(document: &ResultDocument) -> Vec<String> {
     let mut alike: Vec<(&RoundsDone, Vec<String>)> = Vec::new();
     for done in &document.rounds {
-        let load = document.experiment.loads.iter().find(|load| load.name == done.load);
+        let load = document.experiment.load(&done.load);
         let words = load.map_or_else(|| done.load.clone(), load_words);
         let same = |a: &RoundsDone| (a.rounds, a.at_most, a.why) == (done.rounds, done.at_most, done.why);
         match alike.iter_mut().find(|(first, _)| same(first)) {

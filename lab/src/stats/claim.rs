@@ -97,10 +97,8 @@ fn measured(figure: &Figure, experiment: &Experiment, records: &[Record]) -> Res
     }
     let runs = complete(records, variant, load);
     if runs.is_empty() {
-        let variant_skipped =
-            experiment.variants.iter().find(|it| it.name == *variant).and_then(|it| it.skipped.as_ref());
-        let load_skipped =
-            experiment.loads.iter().find(|it| it.name == *load).and_then(|it| it.skipped.as_ref());
+        let variant_skipped = experiment.variant(variant).and_then(|it| it.skipped.as_ref());
+        let load_skipped = experiment.load(load).and_then(|it| it.skipped.as_ref());
         if let Some(why) = variant_skipped.or(load_skipped) {
             return Err(NotTried::Skipped { why: why.clone() });
         }

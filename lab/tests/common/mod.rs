@@ -39,7 +39,18 @@ pub fn hostile() -> ResultDocument {
 }
 
 fn poison(value: &mut serde_json::Value) {
-    const FIXED: [&str; 6] = ["verdict", "threads", "schema", "metric", "mode", "sending"];
+    const FIXED: [&str; 10] = [
+        "verdict",
+        "threads",
+        "schema",
+        "metric",
+        "mode",
+        "sending",
+        "kind",
+        "judged_by",
+        "expression",
+        "rounds",
+    ];
     match value {
         serde_json::Value::String(text) => *text = format!("{text}{HOSTILE}{}", "x".repeat(300)),
         serde_json::Value::Array(items) => items.iter_mut().for_each(poison),

@@ -93,6 +93,18 @@ pub struct Study {
 }
 
 impl Experiment {
+    /// The load of this name.
+    #[must_use]
+    pub fn load(&self, name: &str) -> Option<&LoadSpec> {
+        self.loads.iter().find(|load| load.name == name)
+    }
+
+    /// The variant of this name.
+    #[must_use]
+    pub fn variant(&self, name: &str) -> Option<&Variant> {
+        self.variants.iter().find(|variant| variant.name == name)
+    }
+
     /// How long a load runs before it is measured, in seconds.
     #[must_use]
     pub fn warmup_s(&self, load: &LoadSpec) -> f64 {

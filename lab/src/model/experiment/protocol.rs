@@ -81,7 +81,7 @@ impl Experiment {
     /// How often the intervals under a load may have been looked at; 1 for a load that is not known.
     #[must_use]
     pub fn looks(&self, load: &str) -> usize {
-        self.loads.iter().find(|known| known.name == load).map_or(1, |load| load.looks().len())
+        self.load(load).map_or(1, |load| load.looks().len())
     }
 }
 

@@ -134,8 +134,8 @@ mod tests {
         let names: Vec<_> = rows.iter().map(|row| (row.variant.as_str(), row.colour)).collect();
         assert_eq!(names, [("a", 1), ("b", 2)], "c did not run");
         let rate = |row: usize| rows[row].cells[0].clone().expect("a rate");
-        let a = Cell { figure: "100.0/s".into(), mean: 25.0, baseline: None, runs: Vec::new() };
-        let b = Cell { figure: "200.0/s".into(), mean: 50.0, baseline: Some(25.0), runs: vec![45.0, 55.0] };
+        let a = Cell { figure: "100/s".into(), mean: 25.0, baseline: None, runs: Vec::new() };
+        let b = Cell { figure: "200/s".into(), mean: 50.0, baseline: Some(25.0), runs: vec![45.0, 55.0] };
         assert_eq!((rate(0), rate(1)), (a, b));
         let second = board(&document, &document.experiment.loads[1]);
         assert_eq!((second.rows.len(), second.baseline), (1, None), "nothing to be compared with");

@@ -109,7 +109,7 @@ fn warm_up(experiment: &Experiment) -> String {
 }
 
 fn variant_method(document: &ResultDocument, name: &str) -> VariantMethod {
-    let variant = document.experiment.variants.iter().find(|variant| variant.name == name);
+    let variant = document.experiment.variant(name);
     let runs: Vec<&Record> = document.records.iter().filter(|record| record.variant == name).collect();
     let each = |read: &dyn Fn(&Record) -> Option<String>| distinct(runs.iter().filter_map(|run| read(run)));
     let thread = |run: &Record| {

@@ -62,7 +62,7 @@ fn headline<'a>(document: &'a ResultDocument, load: &'a LoadSpec) -> Option<Head
 
 fn of_load<'a>(document: &'a ResultDocument, load: &'a LoadSpec) -> Vec<Headline<'a>> {
     let metric = columns(load.kind)[0].metric;
-    let here = document.comparisons.iter().filter(|comparison| comparison.load == load.name);
+    let here = document.comparisons_under(&load.name);
     here.filter_map(|comparison| Some(Headline { load, comparison, ratio: comparison.ratio(metric)? }))
         .collect()
 }

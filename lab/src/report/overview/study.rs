@@ -32,7 +32,7 @@ pub fn published(document: &ResultDocument) -> Vec<String> {
 
 fn published_line(document: &ResultDocument, row: &PublishedRow) -> Option<String> {
     let (measured, ratio) = (row.measured?, row.ratio()?);
-    let load = document.experiment.loads.iter().find(|load| load.name == row.load);
+    let load = document.experiment.load(&row.load);
     Some(format!(
         "{}, {}: published {}, measured {} ({}): {}",
         row.variant,

@@ -119,7 +119,7 @@ pub fn table(document: &ResultDocument, load: &LoadSpec) -> LoadTable {
 }
 
 fn ratio_cell(document: &ResultDocument, load: &LoadSpec, variant: &str) -> RatioCell {
-    let here = || document.comparisons.iter().filter(|comparison| comparison.load == load.name);
+    let here = || document.comparisons_under(&load.name);
     if here().any(|comparison| comparison.baseline == variant) {
         return RatioCell::Baseline;
     }

@@ -35,7 +35,7 @@ impl Table {
 #[must_use]
 pub fn published(document: &ResultDocument) -> Table {
     let rows = published::rows(document).into_iter().map(|row| {
-        let load = document.experiment.loads.iter().find(|load| load.name == row.load);
+        let load = document.experiment.load(&row.load);
         vec![
             row.variant.clone(),
             load.map_or_else(|| row.load.clone(), load_words),
@@ -64,8 +64,7 @@ pub fn native_memory(document: &ResultDocument) -> Table {
     let mut rows = Vec::new();
     for load in &document.experiment.loads {
         for variant in &document.experiment.variants {
-            let mine = |record: &&Record| record.variant == variant.name && record.load == load.name;
-            let runs = document.records.iter().filter(mine).filter_map(|record| record.native_memory);
+            let runs = document.runs_of(&variant.name, &load.name).filter_map(|record| record.native_memory);
             let (before, after): (Vec<_>, Vec<_>) = runs.map(|memory| (memory.before, memory.after)).unzip();
             for (when, readings) in [("before", before), ("after", after)] {
                 if !readings.is_empty() {

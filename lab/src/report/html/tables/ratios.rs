@@ -51,7 +51,7 @@ pub fn ratios(document: &ResultDocument) -> Vec<RatioTable> {
 }
 
 fn ratio_table(document: &ResultDocument, comparison: &Comparison, reach: f64) -> RatioTable {
-    let load = document.experiment.loads.iter().find(|load| load.name == comparison.load);
+    let load = document.experiment.load(&comparison.load);
     let ratios = comparison.ratios.iter().map(|ratio| ratio_row(ratio, reach));
     RatioTable {
         variant: comparison.variant.clone(),
