@@ -189,7 +189,7 @@ mod tests {
         );
         assert!(
             of(SiteReason::Park("java.util.concurrent.Semaphore$NonfairSync".to_owned()))
-                .is_some_and(|advice| advice.contains("a pool"))
+                .is_some_and(|advice| advice.contains("a larger pool"))
         );
     }
 
