@@ -6,6 +6,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test ends where something is missing")]
 
 mod java;
+#[path = "common/schema.rs"]
+mod schema;
 
 use assert_cmd::cargo::cargo_bin;
 use serde_json::Value;
@@ -60,9 +62,8 @@ impl Told {
         let mut command = Command::new(cargo_bin("threadcount"));
         command.arg("run").arg(&file).arg("--out").arg(&out).args(more).stdin(Stdio::null());
         let output = command.output().unwrap();
-        let result = fs::read_to_string(out.join("result.json"));
-        let result = result.unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
-        let result: Value = serde_json::from_str(&result).unwrap();
+        assert!(out.join("result.json").is_file(), "{}", String::from_utf8_lossy(&output.stderr));
+        let result = schema::result_file(&out);
         for record in result["records"].as_array().unwrap() {
             assert_eq!(record["failure"], Value::Null, "{}", String::from_utf8_lossy(&output.stderr));
         }

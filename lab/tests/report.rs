@@ -5,11 +5,11 @@
 mod common;
 
 use quick_xml::events::Event;
+use threadcount::model::metric::Metric;
 use threadcount::model::record::RunFailure;
 use threadcount::model::result::ResultDocument;
 use threadcount::report::terminal::{TerminalStyle, paragraph, terminal};
 use threadcount::report::{Format, render, write};
-use threadcount::stats::metric::Metric;
 
 #[test]
 fn the_terminal_summary_reads_well_at_132_columns() {
@@ -33,7 +33,7 @@ fn the_terminal_summary_is_broken_at_80_columns() {
 fn the_terminal_summary_says_first_that_figures_cannot_be_trusted() {
     let mut document = common::demo();
     document.trusted = false;
-    document.why_not = vec!["the generator used 99 % of its core".to_owned()];
+    document.why_not = vec![common::generator_doubt()];
     let text = terminal(&document, None, TerminalStyle { width: 100, colour: false });
     let verdict = text.find("No verdict").unwrap();
     assert!(verdict < text.find("answers").unwrap(), "{text}");
@@ -190,7 +190,8 @@ fn several_results_are_one_table_of_claims() {
     doubted.experiment.name = "tomcat-hello".into();
     doubted.experiment.published.clear();
     doubted.trusted = false;
-    doubted.why_not = vec!["the generator was the bottleneck".into()];
+    doubted.why_not = vec![common::generator_doubt()];
+    doubted.claims[0].doubt = Some(common::generator_doubt());
     let text = threadcount::report::summary_table::text(&[&demo, &doubted]);
     insta::assert_snapshot!(text);
     let markdown = threadcount::report::summary_table::markdown(&[&demo]);
@@ -258,10 +259,13 @@ fn a_variant_keeps_its_colour_whichever_variants_ran() {
 fn claims_are_errors_when_the_figures_cannot_be_trusted() {
     let mut document = common::demo();
     document.trusted = false;
-    document.why_not = vec!["the generator was the bottleneck".into()];
+    document.why_not = vec![common::generator_doubt()];
+    for claim in &mut document.claims {
+        claim.doubt = Some(common::generator_doubt());
+    }
     let text = render(&document, Format::Junit).unwrap();
-    assert!(text.contains(r#"failures="0" errors="3""#), "{text}");
-    assert!(text.contains("no verdict: the generator was the bottleneck"), "{text}");
+    assert!(text.contains(r#"failures="0" errors="2""#), "{text}");
+    assert!(text.contains("no verdict: virtual under c400: the load generator was the bottleneck"), "{text}");
 }
 
 #[test]

@@ -9,8 +9,8 @@ use crate::model::result::{ClaimResult, ClaimVerdict, ResultDocument};
 use crate::model::result_folder::ResultFolder;
 use crate::parse::claim::parse;
 use crate::probe::{Instruments, ProbeChoice};
-use crate::report::terminal::{TerminalStyle, terminal};
-use crate::report::{self, Format};
+use crate::report::terminal::terminal;
+use crate::report::{self, Format, reasons};
 use crate::run::session::session;
 use crate::run::{self, Runner};
 use crate::server::LaunchError;
@@ -19,13 +19,9 @@ use crate::stats::claim::judge;
 use crate::workload::external;
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr};
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::atomic::Ordering;
-
-/// Narrower terminals and pipes get this many columns.
-const DEFAULT_WIDTH: usize = 110;
 
 /// Where the result goes and what it decides.
 #[derive(Args, Clone, Debug)]
@@ -169,15 +165,8 @@ fn told(error: LaunchError) -> miette::Report {
 }
 
 fn show(document: &ResultDocument, page: &Path) {
-    let style = TerminalStyle { width: width(), colour: std::io::stdout().is_terminal() };
-    anstream::println!("\n{}", terminal(document, Some(&page.display().to_string()), style));
-}
-
-fn width() -> usize {
-    match rustix::termios::tcgetwinsize(std::io::stdout()) {
-        Ok(size) if size.ws_col > 0 => usize::from(size.ws_col),
-        _ => DEFAULT_WIDTH,
-    }
+    let text = terminal(document, Some(&page.display().to_string()), super::stdout::style());
+    anstream::println!("\n{text}");
 }
 
 /// The desktop's own way to open a file; where there is none, the path has been printed anyway.
@@ -225,10 +214,11 @@ pub fn exit_code(conducted: &[Conducted]) -> ExitCode {
 }
 
 /// Why a claim cannot be judged; `None`: it can.
-fn cannot_be_judged<'a>(document: &'a ResultDocument, claim: &'a ClaimResult) -> Option<&'a str> {
-    match claim.verdict() {
-        ClaimVerdict::NotTried => Some(claim.why.as_deref().unwrap_or("its figures were not measured")),
-        _ => claim.why_no_verdict(document),
+fn cannot_be_judged(claim: &ClaimResult) -> Option<String> {
+    match (claim.verdict(), &claim.why) {
+        (ClaimVerdict::NotTried, Some(why)) => Some(reasons::not_tried(why)),
+        (ClaimVerdict::NotTried, None) => Some("its figures were not measured".to_owned()),
+        _ => claim.doubt.as_ref().map(reasons::doubt),
     }
 }
 
@@ -249,7 +239,7 @@ fn tell_claim(document: &ResultDocument, claim: &ClaimResult) -> Outcome {
     if claim.holds.is_none() && !is_asked(document, claim) {
         return Outcome::Passed;
     }
-    match (claim.verdict(), &claim.says, cannot_be_judged(document, claim)) {
+    match (claim.verdict(), &claim.says, cannot_be_judged(claim)) {
         (ClaimVerdict::DoesNotHold, Some(says), Some(why)) => {
             anstream::eprintln!("{name}: no verdict: {says} ({written}): {why}");
             Outcome::Passed
@@ -278,7 +268,7 @@ fn tell_claim(document: &ResultDocument, claim: &ClaimResult) -> Outcome {
 /// The same of a `--fail-if`.
 fn tell_condition(document: &ResultDocument, condition: &ClaimResult) -> Outcome {
     let (name, written) = (&document.experiment.name, &condition.claim);
-    if let Some(why) = cannot_be_judged(document, condition) {
+    if let Some(why) = cannot_be_judged(condition) {
         anstream::eprintln!("{name}: --fail-if could not be judged: {written}: {why}");
         return Outcome::NotJudged;
     }
@@ -316,6 +306,7 @@ fn tell_failure(record: &crate::model::record::Record) {
 mod tests {
     use super::*;
     use crate::config::parse;
+    use crate::model::result::{Doubt, DoubtReason};
     use crate::run::session::conclude;
 
     fn document() -> ResultDocument {
@@ -324,17 +315,11 @@ mod tests {
         conclude(&parse("x", "x.yaml", text, false).expect("an experiment"), Vec::new(), Vec::new())
     }
 
-    fn claim(holds: Option<bool>, doubt: Option<&str>) -> ClaimResult {
-        let doubt = doubt.map(str::to_owned);
+    fn claim(holds: Option<bool>, reason: Option<DoubtReason>) -> ClaimResult {
+        let doubt =
+            reason.map(|reason| Doubt { variant: "b".to_owned(), load: "c4".to_owned(), runs: 1, reason });
         let claim = "b.rate / a.rate >= 2".to_owned();
-        ClaimResult {
-            claim,
-            holds,
-            trusted: Some(doubt.is_none()),
-            doubt,
-            decided: true,
-            ..ClaimResult::default()
-        }
+        ClaimResult { claim, holds, doubt, decided: true, ..ClaimResult::default() }
     }
 
     #[test]
@@ -349,14 +334,14 @@ mod tests {
     #[test]
     fn a_claim_of_ones_own_passes_fails_or_cannot_be_judged() {
         let document = document();
-        for (holds, doubt, outcome) in [
+        for (holds, reason, outcome) in [
             (Some(true), None, Outcome::Passed),
             (Some(false), None, Outcome::Failed),
-            (Some(true), Some("the generator was the bottleneck"), Outcome::NotJudged),
-            (Some(false), Some("the generator was the bottleneck"), Outcome::NotJudged),
+            (Some(true), Some(DoubtReason::GeneratorBottleneck { why: None }), Outcome::NotJudged),
+            (Some(false), Some(DoubtReason::GeneratorBottleneck { why: None }), Outcome::NotJudged),
             (None, None, Outcome::NotJudged),
         ] {
-            let own = claim(holds, doubt);
+            let own = claim(holds, reason);
             assert_eq!(tell_claim(&document, &own), outcome, "{own:?}");
             let studys = ClaimResult { says: Some("it is so".to_owned()), ..own };
             assert_eq!(tell_claim(&document, &studys), Outcome::Passed, "{studys:?}");
@@ -368,14 +353,15 @@ mod tests {
     #[test]
     fn a_fail_if_fails_where_it_holds_and_cannot_be_judged_on_figures_that_are_not_trusted() {
         let document = document();
-        for (holds, doubt, outcome) in [
+        for (holds, reason, outcome) in [
             (Some(true), None, Outcome::Failed),
             (Some(false), None, Outcome::Passed),
-            (Some(true), Some("the server's accept queue overflowed"), Outcome::NotJudged),
-            (Some(false), Some("the server's accept queue overflowed"), Outcome::NotJudged),
+            (Some(true), Some(DoubtReason::AcceptQueueOverflow { overflows: 3 }), Outcome::NotJudged),
+            (Some(false), Some(DoubtReason::AcceptQueueOverflow { overflows: 3 }), Outcome::NotJudged),
             (None, None, Outcome::NotJudged),
         ] {
-            assert_eq!(tell_condition(&document, &claim(holds, doubt)), outcome, "{holds:?} {doubt:?}");
+            let condition = claim(holds, reason);
+            assert_eq!(tell_condition(&document, &condition), outcome, "{condition:?}");
         }
     }
 

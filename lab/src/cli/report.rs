@@ -2,6 +2,7 @@
 
 use crate::model::result::ResultDocument;
 use crate::model::result_folder::ResultFolder;
+use crate::report::terminal::details::details;
 use crate::report::{self, Format, png, summary_table};
 use clap::Args;
 use miette::{IntoDiagnostic, miette};
@@ -24,6 +25,9 @@ pub struct ReportCommand {
     /// Each picture and the first screen as PNG into this folder, for slides (needs Chromium)
     #[arg(long, value_name = "DIR", conflicts_with_all = ["format", "out"])]
     png: Option<PathBuf>,
+    /// Everything in words on stdout: each ratio, finding, remark and claim
+    #[arg(long, conflicts_with_all = ["format", "out", "png", "summary"])]
+    details: bool,
     /// All results in one table: study, claim, published, measured, verdict (text, or --format md)
     #[arg(long, conflicts_with_all = ["png", "out"])]
     summary: bool,
@@ -32,6 +36,8 @@ pub struct ReportCommand {
 const EXAMPLES: &str = "Examples:
   The page again, into the result's own folder:
     threadcount report out/tomcat-blocking
+  Everything that is known of it, in words:
+    threadcount report out/tomcat-blocking --details
   Both tables, runs.csv and series.csv, into a folder:
     threadcount report out/tomcat-blocking --format csv --out tables
   For a pull request:
@@ -48,6 +54,13 @@ impl ReportCommand {
         if self.summary {
             self.table(&documents)?;
             return Ok(ExitCode::SUCCESS);
+        }
+        if self.details {
+            let style = super::stdout::style();
+            let texts = documents.iter().map(|document| details(document, style));
+            return super::stdout::print(&texts.collect::<Vec<_>>().join("\n"))
+                .into_diagnostic()
+                .map(|()| ExitCode::SUCCESS);
         }
         for (document, result) in documents.iter().zip(&self.results) {
             match &self.png {

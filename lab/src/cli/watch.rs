@@ -1,7 +1,7 @@
 //! `threadcount watch`: a running JVM, live.
 
 use super::interrupt;
-use crate::report::units;
+use crate::report::figures;
 use clap::{Args, ValueEnum};
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::io::{self, IsTerminal, Write};
@@ -177,7 +177,7 @@ fn leave(pid: u32, detacher: &Detacher, recording: Option<&Path>) -> miette::Res
     if size == 0 {
         return Err(miette!("The JVM {pid} did not write {}; its own output says why", path.display()));
     }
-    let size = units::bytes(size);
+    let size = figures::bytes(size);
     anstream::eprintln!("{}: {size}; JDK Mission Control and `jfr print` open it", path.display());
     Ok(())
 }

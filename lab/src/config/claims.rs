@@ -1,6 +1,6 @@
 //! `claims:` and `unavailable:`: what of a study can be tried here, and what cannot.
 
-use crate::model::experiment::claim::Names;
+use crate::model::experiment::claim::{Claim, Names};
 use crate::model::experiment::{Experiment, StatedClaim, Unavailable};
 use crate::parse::claim;
 use crate::parse::fault::Fault;
@@ -15,19 +15,24 @@ pub(super) fn read(node: &Node, text: &str, experiment: &Experiment) -> Result<V
 
 fn stated(item: &Node, text: &str, names: &Names<'_>) -> Result<StatedClaim, Fault> {
     let Kind::Map(_) = item.kind else {
-        return Ok(StatedClaim { claim: tried(item, text, names)?, says: None });
+        let (claim, expression) = read_claim(item, text, names)?;
+        return Ok(StatedClaim { claim, expression, says: None });
     };
     let fields = Fields::open(item, "a claim", &["claim", "says"])?;
+    let written = fields.require("claim", "claim: virtual.rate / platform.rate >= 1.9")?;
+    let (claim, expression) = read_claim(written, text, names)?;
     Ok(StatedClaim {
-        claim: tried(fields.require("claim", "claim: virtual.rate / platform.rate >= 1.9")?, text, names)?,
+        claim,
+        expression,
         says: fields.read("says", |node| node.text("says").map(str::to_owned))?,
     })
 }
 
-fn tried(item: &Node, text: &str, names: &Names<'_>) -> Result<String, Fault> {
+/// A claim as written, and as an expression.
+fn read_claim(item: &Node, text: &str, names: &Names<'_>) -> Result<(String, Claim), Fault> {
     let written = item.text("a claim")?;
-    claim::parse(written, names).map_err(|fault| place_in_file(fault, written, item, text))?;
-    Ok(written.to_owned())
+    let claim = claim::parse(written, names).map_err(|fault| place_in_file(fault, written, item, text))?;
+    Ok((written.to_owned(), claim))
 }
 
 /// Moves a fault from the claim to the file; a claim that is not written literally (folded, escaped) is marked whole.

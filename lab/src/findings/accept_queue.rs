@@ -1,7 +1,7 @@
 //! The kernel had no room for connections that the server had not yet accepted.
 
-use super::figure::whole;
 use super::{Rule, Scene, confidence, evidence};
+use crate::model::figures::whole;
 use crate::model::result::Finding;
 
 pub(super) struct AcceptQueue;
@@ -29,9 +29,8 @@ impl Rule for AcceptQueue {
             (sum(|network| network.listen_overflows), sum(|network| network.syn_retransmits));
         let (held, runs) = (overflowed.len(), scene.runs.len());
         let sentence = format!(
-            "the accept queue overflowed {} times in {held} of {runs} runs and {} connection \
-                attempts were repeated after \
-             1 s or more: such waiting is the backlog's, not the thread model's",
+            "the accept queue overflowed {} times in {held} of {runs} runs, and {} connection attempts were retried after \
+             1 s or more: a limit of the backlog, not of the thread model",
             whole(overflows),
             whole(repeated)
         );
@@ -41,8 +40,8 @@ impl Rule for AcceptQueue {
             evidence("clients", scene.clients(), "clients"),
         ];
         let finding = scene.finding(self.name(), sentence, seen, confidence(held, runs));
-        let advice = "raise the backlog above the number of clients: `accept_count` here, acceptCount in Tomcat, and the \
-            kernel's net.core.somaxconn";
+        let advice = "a backlog above the number of clients: `accept_count` here, acceptCount in Tomcat, and the kernel's \
+            net.core.somaxconn";
         Some(finding.advising(advice))
     }
 }
@@ -66,7 +65,7 @@ mod tests {
         assert!(
             finding
                 .sentence
-                .starts_with("the accept queue overflowed 21 times in 3 of 3 runs and 27 connection")
+                .starts_with("the accept queue overflowed 21 times in 3 of 3 runs, and 27 connection")
         );
     }
 

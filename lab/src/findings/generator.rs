@@ -19,7 +19,7 @@ impl Rule for Generator {
             .filter_map(|run| run.measured.as_ref())
             .collect();
         let worst = limited.iter().max_by(|a, b| a.generator.cpu_share.total_cmp(&b.generator.cpu_share))?;
-        let why = worst.generator.why.as_deref().unwrap_or("it could not send faster");
+        let why = worst.generator.why.as_deref().unwrap_or("the reason is not known");
         let (held, runs) = (limited.len(), scene.runs.len());
         let sentence = format!(
             "the load generator was the bottleneck in {held} of {runs} runs, so no verdict is drawn: {why}"
@@ -33,7 +33,7 @@ impl Rule for Generator {
             worst.generator.send_lag_ms.map(|lag| evidence("send lag, 99th percentile", lag.p99, "ms")),
         );
         let finding = scene.finding(self.name(), sentence, seen, confidence(held, runs));
-        let advice = "give the generator more threads or another machine, or ask for less";
+        let advice = "more generator threads, another machine for the generator, or a lower rate";
         Some(finding.advising(advice))
     }
 }

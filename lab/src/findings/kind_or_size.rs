@@ -1,12 +1,12 @@
 //! Is it the kind of thread that helps, or only how many there are? Virtual threads against a platform pool as large as
 //! the load has clients, alike in everything else.
 
-use super::figure::whole;
 use super::{Scene, confidence, evidence};
 use crate::model::experiment::{Experiment, LoadSpec, PoolSize, Server, Subject, Threads, Variant};
+use crate::model::figures::whole;
+use crate::model::metric::Metric;
 use crate::model::record::Record;
 use crate::model::result::Finding;
-use crate::stats::metric::Metric;
 use crate::stats::ratio::{Estimate, ratio_of_looks};
 use crate::stats::runs::{figures, is_healthy, mean};
 
@@ -28,7 +28,7 @@ pub(super) fn look(experiment: &Experiment, load: &LoadSpec, records: &[Record])
     let cpu = ratio(Metric::CpuPerRequest);
     let clients = whole(sized.clients());
     let sentence = format!(
-        "a platform pool of {clients} threads {}, with {} OS threads{}",
+        "a platform pool of {clients} threads has {}, with {} OS threads{}",
         said(&rates)?,
         whole(threads),
         cpu.map_or(String::new(), |cpu| format!(" and {:.2}x the CPU per request", cpu.ratio))
@@ -74,10 +74,10 @@ fn with_virtual_threads(variant: &Variant) -> Variant {
 fn said(rates: &Estimate) -> Option<String> {
     let interval = rates.interval?;
     let (low, high) = (interval.low, interval.high);
-    let shown = format!("[{low:.2} .. {high:.2}]");
+    let shown = format!("[{low:.2}, {high:.2}]");
     match () {
-        () if low >= 1.0 / THE_SAME && high <= THE_SAME => Some(format!("does the same {shown}")),
-        () if high < 1.0 || low > 1.0 => Some(format!("does {:.2}x as much {shown}", rates.ratio)),
+        () if low >= 1.0 / THE_SAME && high <= THE_SAME => Some(format!("the same throughput {shown}")),
+        () if high < 1.0 || low > 1.0 => Some(format!("{:.2}x the throughput {shown}", rates.ratio)),
         () => None,
     }
 }
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn a_pool_as_large_as_the_clients_that_does_the_same_is_named() {
         let finding = found(VARIANTS, [7_800.0, 7_850.0, 7_820.0]).expect("a finding");
-        let expected = "a platform pool of 400 threads does the same [0.98 .. 1.01], with 423 OS \
+        let expected = "a platform pool of 400 threads has the same throughput [0.98, 1.01], with 423 OS \
             threads and 1.30x the CPU per request";
         assert_eq!((finding.sentence.as_str(), finding.variant.as_deref()), (expected, Some("virtual")));
     }
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn a_pool_that_does_less_is_named_with_how_much() {
         let finding = found(VARIANTS, [6_000.0, 6_050.0, 6_020.0]).expect("a finding");
-        assert!(finding.sentence.contains("does 0.77x as much [0.7"), "{}", finding.sentence);
+        assert!(finding.sentence.contains("has 0.77x the throughput [0.7"), "{}", finding.sentence);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Limits of the operating system: files that a process may have open, ports that a connection may come from.
 
-use super::figure::{percent, whole};
 use super::{Rule, Scene, confidence, evidence};
+use crate::model::figures::{percent, whole};
 use crate::model::record::Record;
 use crate::model::result::{Evidence, Finding};
 use threadcount_load::failure::FailureCause;
@@ -28,13 +28,13 @@ impl Seen {
         let (open, limit) = (cost.open_files_peak? as f64, cost.open_files_limit? as f64);
         (limit > 0.0 && open >= NEAR * limit).then(|| Self {
             what: format!(
-                "the server had {} of the {} files open that it may have ({}), and each connection is one",
+                "the server had {} of at most {} files open ({}); each connection takes one",
                 whole(open),
                 whole(limit),
                 percent(open / limit)
             ),
-            advice: "raise the limit before the server starts (ulimit -n, or LimitNOFILE= in its systemd unit), or let it \
-                have fewer connections",
+            advice: "a higher limit before the server starts (ulimit -n, or LimitNOFILE= in its systemd unit), or fewer \
+                connections",
             evidence: vec![
                 evidence("files the server had open", open, "files"),
                 evidence("files it may have open", limit, "files"),
@@ -51,12 +51,12 @@ impl Seen {
         // that it shares among all its connections.
         (failed > 0.0).then(|| Self {
             what: format!(
-                "{} requests failed because no source port was left: {} connections are in TIME_WAIT, of {} ports",
+                "{} requests failed for lack of a source port: {} connections in TIME_WAIT, of {} ports",
                 whole(failed),
                 whole(waiting),
                 whole(ports)
             ),
-            advice: "keep connections alive (Tomcat: maxKeepAliveRequests=\"-1\"), or wait a minute between runs, or widen \
+            advice: "keep-alive (Tomcat: maxKeepAliveRequests=\"-1\"), a minute between runs, or a wider \
                 net.ipv4.ip_local_port_range",
             evidence: vec![
                 evidence("requests without a source port", failed, "requests"),
@@ -70,10 +70,10 @@ impl Seen {
         let failed = failures(record, FailureCause::NoFileDescriptorLeft);
         (failed > 0.0).then(|| Self {
             what: format!(
-                "{} requests failed because the load generator may not open more files",
+                "{} requests failed because the load generator reached its limit of open files",
                 whole(failed)
             ),
-            advice: "raise its limit (ulimit -n) before threadcount starts, or use fewer connections",
+            advice: "a higher limit (ulimit -n) before threadcount starts, or fewer connections",
             evidence: vec![evidence("requests without a file descriptor", failed, "requests")],
         })
     }
@@ -81,7 +81,7 @@ impl Seen {
 
 fn failures(record: &Record, cause: FailureCause) -> f64 {
     let load = record.measured.as_ref();
-    load.and_then(|load| load.failures.get(&cause.to_string())).copied().unwrap_or(0) as f64
+    load.map_or(0, |load| load.failures_by(cause)) as f64
 }
 
 impl Rule for Limits {
@@ -128,8 +128,7 @@ mod tests {
     #[test]
     fn a_server_at_its_limit_of_files_is_named() {
         let finding = look(&Limits, "clients: 2000", files(1_022)).expect("a finding");
-        let expected = "the server had 1,022 of the 1,024 files open that it may have (100 %), and each connection is one \
-            (in 3 of 3 runs)";
+        let expected = "the server had 1,022 of at most 1,024 files open (100 %); each connection takes one (in 3 of 3 runs)";
         assert_eq!(finding.sentence, expected);
         assert!(finding.advice.is_some_and(|advice| advice.contains("ulimit -n")));
     }
@@ -139,11 +138,11 @@ mod tests {
         let sentence =
             |record| look(&Limits, "clients: 64", record).map(|it| it.sentence).unwrap_or_default();
         let ports = Record { network: waiting(28_000).network, ..failed(FailureCause::NoPortLeft, 12) };
-        let expected = "12 requests failed because no source port was left: 28,000 connections are in TIME_WAIT, of \
-            28,232 ports";
+        let expected =
+            "12 requests failed for lack of a source port: 28,000 connections in TIME_WAIT, of 28,232 ports";
         assert!(sentence(ports).starts_with(expected));
         let own = sentence(failed(FailureCause::NoFileDescriptorLeft, 3));
-        assert!(own.starts_with("3 requests failed because the load generator may not open"), "{own}");
+        assert!(own.starts_with("3 requests failed because the load generator reached its limit"), "{own}");
     }
 
     #[test]

@@ -5,9 +5,9 @@
 //! without a trend are in rising order once in 120 times. Of the heap only collections of the whole of it count: a young one
 //! leaves what has died in the old part, and that grows in every server until it is collected.
 
-use super::figure::mb;
 use super::scene::mean_of;
 use super::{Rule, Scene, evidence};
+use crate::model::figures::memory as mb;
 use crate::model::record::Record;
 use crate::model::record::jvm::JvmReadings;
 use crate::model::result::Finding;
@@ -96,18 +96,18 @@ impl Rule for MemoryGrowth {
         let seconds = mean(|it| it.seconds)?;
         let (name, advice) = match what {
             What::HeapAfterCollections => (
-                "what the collector leaves in the heap",
-                "measure longer: a cache levels off; if it does not, compare two class histograms (jcmd PID \
-                 GC.class_histogram) to see what is kept",
+                "the heap after full collections",
+                "a longer measurement, as a cache reaches a steady state; else compare two class histograms (jcmd PID \
+                 GC.class_histogram)",
             ),
             What::ResidentSet => (
-                "the resident memory",
-                "measure longer to see whether it levels off; in a JVM look at jcmd PID VM.native_memory, because the heap \
-                 does not explain it",
+                "resident memory",
+                "a longer measurement, to see whether it reaches a steady state; in a JVM, jcmd PID VM.native_memory, as the \
+                 heap does not explain it",
             ),
         };
         let sentence = format!(
-            "{name} grew all through the window: from {} to {} within {seconds:.0} s, {:.1} MB/s",
+            "{name} grew throughout the measured window: from {} to {} in {seconds:.0} s, {:.1} MB/s",
             mb(from),
             mb(to),
             (to - from) / 1e6 / seconds
@@ -155,7 +155,7 @@ mod tests {
     fn a_heap_that_keeps_more_after_each_collection_is_named_with_its_pace() {
         let finding =
             look(&MemoryGrowth, "clients: 9", heap(|step| 50_000_000 + u64::from(step) * 5_000_000));
-        let expected = "what the collector leaves in the heap grew all through the window: from 50 MB to 130 MB within 10 s, 8.0 MB/s";
+        let expected = "the heap after full collections grew throughout the measured window: from 50.0 MB to 130 MB in 10 s, 8.0 MB/s";
         assert_eq!(finding.expect("a finding").sentence, expected);
     }
 

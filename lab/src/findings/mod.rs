@@ -6,7 +6,6 @@ mod accept_queue;
 mod carriers;
 mod client_ceiling;
 mod cpu_ceiling;
-mod figure;
 mod gc;
 mod generator;
 mod kind_or_size;

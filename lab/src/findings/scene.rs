@@ -118,12 +118,12 @@ impl Facts {
     pub(super) fn cpu_evidence(&self) -> Vec<Evidence> {
         let rest = (self.machine_cpu_cores - self.server_cpu_cores - self.generator_cpu_cores).max(0.0);
         let parts = [
-            ("of it the server", Some(self.server_cpu_cores)),
-            ("of the server the kernel", Some(self.kernel_cpu_cores)),
+            ("of it server", Some(self.server_cpu_cores)),
+            ("of the server kernel", Some(self.kernel_cpu_cores)),
             ("of the server garbage collection", self.gc_cpu_cores),
             ("of the server compilation", self.jit_cpu_cores),
-            ("of it the load generator", Some(self.generator_cpu_cores)),
-            ("of it the rest", Some(rest)),
+            ("of it load generator", Some(self.generator_cpu_cores)),
+            ("of it other processes", Some(rest)),
         ];
         let mut seen = vec![evidence("CPU in use on the machine", self.machine_cpu_cores, "cores")];
         seen.extend(parts.iter().filter_map(|(what, cores)| Some(evidence(what, (*cores)?, "cores"))));
@@ -139,7 +139,7 @@ const NEARLY_ALL: f64 = 0.95;
 
 /// A pool whose threads answer requests, not one of connections.
 pub(super) fn is_request_pool(pool: &Pool) -> bool {
-    pool.kind != "hikari"
+    !pool.kind.is_of_connections()
 }
 
 /// The share of a pool's readings in which all of it was in use; `None`: it does not tell, or seldom.
@@ -215,7 +215,7 @@ pub(super) mod stage {
     use crate::findings::Rule;
     use crate::model::experiment::Experiment;
     use crate::model::record::Record;
-    use crate::model::record::jvm::{CarrierSample, SiteTotal, Total};
+    use crate::model::record::jvm::{CarrierSample, SiteReason, SiteTotal, Total};
     use crate::model::result::Finding;
 
     /// The machine has two cores; the figures are those of the sleeping servlet of 50 ms.
@@ -239,7 +239,7 @@ pub(super) mod stage {
     pub(in super::super) fn site(
         holder: Option<&str>,
         application: Option<&str>,
-        reason: Option<&str>,
+        reason: Option<SiteReason>,
         count: u64,
         total_ms: f64,
     ) -> SiteTotal {
@@ -248,7 +248,7 @@ pub(super) mod stage {
             holder: owned(holder),
             application: owned(application),
             top: None,
-            reason: owned(reason),
+            reason,
             total: Total { count, total_ms, longest_ms: total_ms },
         }
     }

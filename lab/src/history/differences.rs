@@ -81,10 +81,7 @@ fn machine(a: &ResultDocument, b: &ResultDocument) -> Vec<Difference> {
 /// Of the loads that both have; and the warm-up, which is theirs too.
 fn loads(a: &ResultDocument, b: &ResultDocument) -> Vec<Difference> {
     let (old, new) = (&a.experiment, &b.experiment);
-    let both = old
-        .loads
-        .iter()
-        .filter_map(|load| Some((load, new.loads.iter().find(|other| other.name == load.name)?)));
+    let both = old.loads.iter().filter_map(|load| Some((load, new.load(&load.name)?)));
     let both: Vec<(&LoadSpec, &LoadSpec)> = both.collect();
     let of_load = |&(load, other): &(&LoadSpec, &LoadSpec)| of(&format!("load {}", load.name), load, other);
     let mut differ: Vec<Difference> = both.iter().flat_map(of_load).collect();
@@ -101,10 +98,8 @@ fn loads(a: &ResultDocument, b: &ResultDocument) -> Vec<Difference> {
 
 /// Of the variants that both have: what was asked, and what really ran.
 fn servers(a: &ResultDocument, b: &ResultDocument) -> Vec<Difference> {
-    let (old, new) = (&a.experiment.variants, &b.experiment.variants);
-    let both = old
-        .iter()
-        .filter_map(|variant| Some((variant, new.iter().find(|other| other.name == variant.name)?)));
+    let old = &a.experiment.variants;
+    let both = old.iter().filter_map(|variant| Some((variant, b.experiment.variant(&variant.name)?)));
     let differ = both.flat_map(|(variant, other)| {
         let name = variant.name.as_str();
         let mut differ = of(name, variant, other);

@@ -3,10 +3,10 @@
 use super::change::{Change, Changed, Side};
 use super::differences::Difference;
 use super::timeline::{Entry, Figures, Timeline};
+use crate::model::metric::Metric;
 use crate::model::result::{Ratio, Verdict};
 use crate::report::answer::verdict_words;
 use crate::report::figures;
-use crate::stats::metric::Metric;
 use std::fmt::Write as _;
 
 /// The figures that a history compares with the result before.

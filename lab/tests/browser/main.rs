@@ -398,7 +398,7 @@ fn the_first_screen_shows_what_each_variant_did_as_bars_from_zero() {
             &document,
             variant,
             load,
-            threadcount::stats::metric::Metric::Rate,
+            threadcount::model::metric::Metric::Rate,
         )
         .unwrap()
     };
@@ -406,7 +406,7 @@ fn the_first_screen_shows_what_each_variant_did_as_bars_from_zero() {
     let drawn = widths[0].as_f64().unwrap() / widths[5].as_f64().unwrap();
     assert!((drawn - expected).abs() < 0.01, "one scale for both loads: {drawn} {expected}");
     let figure = page.text("document.querySelector('.board tbody .figure').textContent");
-    let metric = threadcount::stats::metric::Metric::Rate;
+    let metric = threadcount::model::metric::Metric::Rate;
     assert_eq!(figure, threadcount::report::figures::figure(metric, rate("c400", "platform")));
     let trust = page.text("document.querySelector('.trust').innerText");
     assert!(trust.contains("3 of at most 10 rounds, because each comparison is decided"), "{trust}");

@@ -7,7 +7,6 @@ mod network;
 mod options;
 mod out_of_order;
 mod pacing;
-mod randomness;
 mod server;
 mod transport;
 

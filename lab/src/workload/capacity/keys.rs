@@ -40,7 +40,7 @@ fn limit(node: &Node, entries: &[(Key, Node)]) -> Result<(Metric, f64), Fault> {
     for (key, value) in entries.iter().filter(|(key, _)| !KEYS.contains(&key.name.as_str())) {
         let metric = Metric::from_name(&key.name).filter(|metric| metric.is_response_time());
         let Some(metric) = metric else {
-            let short = times().map(|metric| metric.name().trim_end_matches("_ms"));
+            let short = times().map(|metric| metric.short_name());
             let known: Vec<&str> = short.chain(KEYS).collect();
             let message = format!("`{}` is no response time that can be limited", key.name);
             return Err(Fault::new(key.span.clone(), message, "unknown key").help(advice(

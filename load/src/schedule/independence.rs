@@ -1,9 +1,9 @@
 //! Sources of randomness that share one seed do not know of each other.
 
+use super::{Schedule, Share};
+use crate::plan::{Arrivals, RateShape};
+use crate::request::{RequestSource, Target};
 use std::num::NonZeroU32;
-use threadcount_load::plan::{Arrivals, RateShape};
-use threadcount_load::request::{RequestSource, Target};
-use threadcount_load::schedule::{Schedule, Share};
 
 const RATE_PER_S: f64 = 50.0;
 const REQUESTS: usize = 60_000;
