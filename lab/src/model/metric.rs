@@ -222,7 +222,11 @@ impl Metric {
     /// The smallest difference the figure can show, in its own unit: a thread, a page of memory.
     #[must_use]
     pub const fn step(self) -> f64 {
-        self.unit().step()
+        match self {
+            // `jcmd` rounds what the JVM got from malloc to KiB; everything else consists of pages.
+            Self::Malloc | Self::MallocAtStart => 1_024.0,
+            _ => self.unit().step(),
+        }
     }
 
     /// The figure of one run, where the run has it.
