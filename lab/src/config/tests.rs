@@ -6,7 +6,7 @@ use crate::model::experiment::{
     ProbeLevel, Protocol, Server, Subject, Threads, TomcatServer,
 };
 use crate::model::metric::Metric;
-use crate::parse::fault::shown;
+use crate::parse::diagnostic::shown;
 
 mod mistakes;
 mod schema;

@@ -1,7 +1,7 @@
 //! Pauses of the garbage collector: those that the slowest responses waited for, and the time that all of them took.
 
-use super::scene::mean_of;
-use super::{Rule, Scene, known};
+use super::variant_runs::mean_of;
+use super::{Rule, VariantRuns, known};
 use crate::model::figures::{milliseconds as ms, percent};
 use crate::model::record::jvm::Pause;
 use crate::model::record::{LoadSample, Record};
@@ -134,8 +134,8 @@ impl Rule for GarbageCollection {
         "gc"
     }
 
-    fn look(&self, scene: &Scene<'_>) -> Option<Finding> {
-        let (runs, confidence) = scene.in_most(Seen::of)?;
+    fn look(&self, runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+        let (runs, confidence) = runs_of_variant.in_most(Seen::of)?;
         let mean = |of: fn(&Seen) -> Option<f64>| mean_of(runs.iter().filter_map(of));
         let paused = mean(|it| Some(it.paused))?;
         let slow =
@@ -162,14 +162,14 @@ impl Rule for GarbageCollection {
         ];
         let seen = known(&figures);
         let advice = "a larger heap (-Xmx), a collector with shorter pauses (-XX:+UseZGC), or fewer allocations per request";
-        let finding = scene.finding(self.name(), sentence, seen, confidence);
+        let finding = runs_of_variant.finding(self.name(), sentence, seen, confidence);
         Some(finding.advising(advice))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::scene::stage::{look, run};
+    use super::super::variant_runs::stage::{look, run};
     use super::*;
     use crate::model::record::jvm::JvmReadings;
 

@@ -1,6 +1,6 @@
 //! Limits of the operating system: files that a process may have open, ports that a connection may come from.
 
-use super::{Rule, Scene, confidence, evidence};
+use super::{Rule, VariantRuns, confidence, evidence};
 use crate::model::figures::{percent, whole};
 use crate::model::record::Record;
 use crate::model::result::{Evidence, Finding};
@@ -90,19 +90,19 @@ impl Rule for Limits {
     }
 
     /// One run is enough: a limit is no matter of chance.
-    fn look(&self, scene: &Scene<'_>) -> Option<Finding> {
-        let found: Vec<Seen> = scene.runs.iter().filter_map(|run| Seen::of(run)).collect();
-        let (held, runs) = (found.len(), scene.runs.len());
+    fn look(&self, runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+        let found: Vec<Seen> = runs_of_variant.runs.iter().filter_map(|run| Seen::of(run)).collect();
+        let (held, runs) = (found.len(), runs_of_variant.runs.len());
         let first = found.into_iter().next()?;
         let sentence = format!("{} (in {held} of {runs} runs)", first.what);
-        let finding = scene.finding(self.name(), sentence, first.evidence, confidence(held, runs));
+        let finding = runs_of_variant.finding(self.name(), sentence, first.evidence, confidence(held, runs));
         Some(finding.advising(first.advice))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::scene::stage::{look, run};
+    use super::super::variant_runs::stage::{look, run};
     use super::*;
     use crate::model::record::NetworkCounters;
     use crate::stats::sample::{with_cost, with_load};

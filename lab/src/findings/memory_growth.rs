@@ -5,8 +5,8 @@
 //! without a trend are in rising order once in 120 times. Of the heap only collections of the whole of it count: a young one
 //! leaves what has died in the old part, and that grows in every server until it is collected.
 
-use super::scene::mean_of;
-use super::{Rule, Scene, evidence};
+use super::variant_runs::mean_of;
+use super::{Rule, VariantRuns, evidence};
 use crate::model::figures::memory as mb;
 use crate::model::record::Record;
 use crate::model::record::jvm::JvmReadings;
@@ -88,8 +88,8 @@ impl Rule for MemoryGrowth {
         "memory-growth"
     }
 
-    fn look(&self, scene: &Scene<'_>) -> Option<Finding> {
-        let (runs, confidence) = scene.in_most(Seen::of)?;
+    fn look(&self, runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+        let (runs, confidence) = runs_of_variant.in_most(Seen::of)?;
         let what = runs.first()?.what;
         let mean = |of: fn(&Seen) -> f64| mean_of(runs.iter().filter(|it| it.what == what).map(of));
         let (from, to) = (mean(|it| it.from_bytes)?, mean(|it| it.to_bytes)?);
@@ -117,14 +117,14 @@ impl Rule for MemoryGrowth {
             evidence(&format!("{name}, lowest in the last fifth"), to / 1e6, "MB"),
             evidence("window", seconds, "s"),
         ];
-        let finding = scene.finding(self.name(), sentence, seen, confidence);
+        let finding = runs_of_variant.finding(self.name(), sentence, seen, confidence);
         Some(finding.advising(advice))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::scene::stage::{look, run};
+    use super::super::variant_runs::stage::{look, run};
     use super::*;
     use crate::model::record::ProcessSample;
     use crate::model::record::jvm::{HeapAfterGc, JvmSample};

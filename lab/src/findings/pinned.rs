@@ -4,9 +4,9 @@
 //! about waiting to enter a contended monitor, so the carriers' own states are evidence as well.
 
 use super::carriers::Carriers;
-use super::scene::mean_of;
 use super::site::{place, place_and_application, waits_for};
-use super::{Rule, Scene, known};
+use super::variant_runs::mean_of;
+use super::{Rule, VariantRuns, known};
 use crate::model::figures::{milliseconds as ms, percent, whole};
 use crate::model::record::Record;
 use crate::model::record::jvm::{JvmReadings, SiteReason, SiteTotal};
@@ -93,12 +93,12 @@ impl Rule for Pinned {
         "pinned-carriers"
     }
 
-    fn look(&self, scene: &Scene<'_>) -> Option<Finding> {
-        let (runs, confidence) = scene.in_most(Seen::of)?;
+    fn look(&self, runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+        let (runs, confidence) = runs_of_variant.in_most(Seen::of)?;
         let worst = runs.iter().max_by(|a, b| a.pinned.total_cmp(&b.pinned))?;
         let by_events = worst.by_events();
         let sentence = if by_events { told_by_events(worst, &runs) } else { told_by_carriers(worst) };
-        let finding = scene.finding(self.name(), sentence, seen(&runs), confidence);
+        let finding = runs_of_variant.finding(self.name(), sentence, seen(&runs), confidence);
         Some(finding.advising(advice(worst, by_events)))
     }
 }
@@ -184,7 +184,7 @@ fn advice(worst: &Seen, by_events: bool) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scene::stage::{carriers, look, run, site};
+    use super::super::variant_runs::stage::{carriers, look, run, site};
     use super::*;
     use crate::model::record::jvm::{CarrierSample, PinSample};
     use crate::stats::sample::with_cost;

@@ -1,8 +1,8 @@
 //! Requests that spend their time waiting for a connection of a pool, a lock, or another service.
 
-use super::scene::{Facts, full_share, is_request_pool, mean_of};
 use super::site::{place, waits_for};
-use super::{Rule, Scene, evidence};
+use super::variant_runs::{RunFigures, full_share, is_request_pool, mean_of};
+use super::{Rule, VariantRuns, evidence};
 use crate::model::figures::{percent, whole};
 use crate::model::record::Record;
 use crate::model::record::jvm::{Pool, SiteReason, SiteTotal};
@@ -26,7 +26,7 @@ impl Seen {
         let jvm = record.jvm.as_ref()?;
         let pool = jvm.pools.iter().filter(|pool| !is_request_pool(pool)).find_map(Self::of_pool);
         pool.or_else(|| {
-            let facts = Facts::of(record)?;
+            let facts = RunFigures::of(record)?;
             let seconds = record.measured.as_ref()?.elapsed_s;
             // Little's law: how many requests are in flight, and how many threads wait at one place, on average.
             let in_flight = facts.rate_per_s * facts.mean_ms / 1_000.0;
@@ -62,17 +62,24 @@ impl Rule for Waiting {
         "waiting"
     }
 
-    fn look(&self, scene: &Scene<'_>) -> Option<Finding> {
-        let (runs, confidence) = scene.in_most(Seen::of)?;
+    fn look(&self, runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+        let (runs, confidence) = runs_of_variant.in_most(Seen::of)?;
         match runs.first()? {
-            Seen::Pool { name, max, .. } => Some(self.pool(scene, name, *max, &runs, confidence)),
-            Seen::Site { site, .. } => Some(self.site(scene, site, &runs, confidence)),
+            Seen::Pool { name, max, .. } => Some(self.pool(runs_of_variant, name, *max, &runs, confidence)),
+            Seen::Site { site, .. } => Some(self.site(runs_of_variant, site, &runs, confidence)),
         }
     }
 }
 
 impl Waiting {
-    fn pool(&self, scene: &Scene<'_>, name: &str, max: f64, runs: &[Seen], confidence: f64) -> Finding {
+    fn pool(
+        &self,
+        runs_of_variant: &VariantRuns<'_>,
+        name: &str,
+        max: f64,
+        runs: &[Seen],
+        confidence: f64,
+    ) -> Finding {
         let of = |which: fn(&Seen) -> Option<f64>| mean_of(runs.iter().filter_map(which)).unwrap_or_default();
         let full = of(|it| if let Seen::Pool { full, .. } = it { Some(*full) } else { None });
         let waiting = of(|it| if let Seen::Pool { waiting, .. } = it { Some(*waiting) } else { None });
@@ -90,11 +97,17 @@ impl Waiting {
         ];
         let advice = "a larger pool (Spring Boot: spring.datasource.hikari.maximum-pool-size) if the database can serve it, or \
             connections held for a shorter time";
-        let finding = scene.finding(self.name(), sentence, seen, confidence);
+        let finding = runs_of_variant.finding(self.name(), sentence, seen, confidence);
         finding.advising(advice)
     }
 
-    fn site(&self, scene: &Scene<'_>, site: &SiteTotal, runs: &[Seen], confidence: f64) -> Finding {
+    fn site(
+        &self,
+        runs_of_variant: &VariantRuns<'_>,
+        site: &SiteTotal,
+        runs: &[Seen],
+        confidence: f64,
+    ) -> Finding {
         let of = |which: fn(&Seen) -> Option<f64>| mean_of(runs.iter().filter_map(which)).unwrap_or_default();
         let waiting = of(|it| if let Seen::Site { waiting, .. } = it { Some(*waiting) } else { None });
         let in_flight = of(|it| if let Seen::Site { in_flight, .. } = it { Some(*in_flight) } else { None });
@@ -115,7 +128,7 @@ impl Waiting {
             ),
             evidence("longest of them", site.total.longest_ms, "ms"),
         ];
-        let finding = scene.finding(self.name(), sentence, seen, confidence);
+        let finding = runs_of_variant.finding(self.name(), sentence, seen, confidence);
         finding.advising(advice(site.reason.as_ref(), &at))
     }
 }
@@ -136,7 +149,7 @@ fn advice(reason: Option<&SiteReason>, at: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scene::stage::{look, run, site};
+    use super::super::variant_runs::stage::{look, run, site};
     use super::*;
     use crate::model::record::jvm::{JvmReadings, PoolKind, PoolSample};
 

@@ -4,9 +4,9 @@
 //! running threads: in a server that works few of them see a thread giving way, or a carrier between two threads.
 
 use super::carriers::Carriers;
-use super::scene::{Facts, mean_of};
 use super::site::place;
-use super::{Rule, Scene, known};
+use super::variant_runs::{RunFigures, mean_of};
+use super::{Rule, VariantRuns, known};
 use crate::model::figures::{percent, whole};
 use crate::model::record::Record;
 use crate::model::record::jvm::{Looks, SiteReason, SiteTotal};
@@ -25,7 +25,7 @@ const WORTH_SAYING: f64 = 0.25;
 pub(super) struct WithoutProgress;
 
 struct Seen {
-    facts: Facts,
+    facts: RunFigures,
     looks: f64,
     without_work: f64,
     yields: f64,
@@ -35,7 +35,7 @@ struct Seen {
 
 impl Seen {
     fn of(record: &Record) -> Option<Self> {
-        let facts = Facts::of(record)?;
+        let facts = RunFigures::of(record)?;
         let jvm = record.jvm.as_ref()?;
         let yields = |site: &&SiteTotal| site.reason == Some(SiteReason::Yield);
         let seen = Self {
@@ -64,8 +64,8 @@ impl Rule for WithoutProgress {
         "busy-without-progress"
     }
 
-    fn look(&self, scene: &Scene<'_>) -> Option<Finding> {
-        let (runs, confidence) = scene.in_most(Seen::of)?;
+    fn look(&self, runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+        let (runs, confidence) = runs_of_variant.in_most(Seen::of)?;
         let place = place(&runs.first()?.site);
         let mean = |of: fn(&Seen) -> Option<f64>| mean_of(runs.iter().filter_map(of));
         let (cpu, rate) =
@@ -87,7 +87,7 @@ impl Rule for WithoutProgress {
             ("measured throughput", Some(rate), "requests/s"),
         ];
         let seen = known(&figures);
-        let finding = scene.finding(self.name(), sentence, seen, confidence);
+        let finding = runs_of_variant.finding(self.name(), sentence, seen, confidence);
         let advice = format!(
             "a blocking wait (a lock's condition, a queue, LockSupport.park) instead of Thread.yield in a loop at {place}: a \
              blocked virtual thread costs no CPU"
@@ -98,7 +98,7 @@ impl Rule for WithoutProgress {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scene::stage::{carriers, look, run, site};
+    use super::super::variant_runs::stage::{carriers, look, run, site};
     use super::*;
     use crate::model::record::jvm::JvmReadings;
     use crate::stats::sample::with_cost;
