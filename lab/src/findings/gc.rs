@@ -199,9 +199,8 @@ mod tests {
     fn pauses_that_fall_on_the_slowest_responses_are_named() {
         let record = slow_at_5_and_12(&[(2.0, 8.0), (5.1, 330.0), (11.8, 340.0), (15.0, 9.0)]);
         let finding = look(&GarbageCollection, "clients: 200", record).expect("a finding");
-        let expected = "the slowest responses waited for the garbage collector: in 2 of the 2 slowest seconds (up to \
-            400 ms) a pause was at least half of what they took too long, in 0 % of the others; the longest pause is \
-            340 ms";
+        let expected = "garbage collection pauses explain the slowest responses in 2 of the 2 slowest seconds (up to 400 ms) and in \
+            0 % of the others; the longest pause is 340 ms";
         assert_eq!(finding.sentence, expected);
     }
 
@@ -237,7 +236,7 @@ mod tests {
     fn a_server_that_is_stopped_for_a_fifth_of_the_time_is_named() {
         let pauses: Vec<(f64, f64)> = (0..40).map(|step| (f64::from(step) * 0.5, 50.0)).collect();
         let finding = look(&GarbageCollection, "clients: 200", slow_at_5_and_12(&pauses)).expect("a finding");
-        assert_eq!(finding.sentence, "the garbage collector stopped the server for 20 % of the time");
+        assert_eq!(finding.sentence, "garbage collection pauses stop the server for 20 % of the time");
     }
 
     #[test]

@@ -128,8 +128,7 @@ mod tests {
     #[test]
     fn a_server_at_its_limit_of_files_is_named() {
         let finding = look(&Limits, "clients: 2000", files(1_022)).expect("a finding");
-        let expected = "the server had 1,022 of the 1,024 files open that it may have (100 %), and each connection is one \
-            (in 3 of 3 runs)";
+        let expected = "the server had 1,022 of at most 1,024 files open (100 %); each connection takes one (in 3 of 3 runs)";
         assert_eq!(finding.sentence, expected);
         assert!(finding.advice.is_some_and(|advice| advice.contains("ulimit -n")));
     }
@@ -139,11 +138,11 @@ mod tests {
         let sentence =
             |record| look(&Limits, "clients: 64", record).map(|it| it.sentence).unwrap_or_default();
         let ports = Record { network: waiting(28_000).network, ..failed(FailureCause::NoPortLeft, 12) };
-        let expected = "12 requests failed because no source port was left: 28,000 connections are in TIME_WAIT, of \
-            28,232 ports";
+        let expected =
+            "12 requests failed for lack of a source port: 28,000 connections in TIME_WAIT, of 28,232 ports";
         assert!(sentence(ports).starts_with(expected));
         let own = sentence(failed(FailureCause::NoFileDescriptorLeft, 3));
-        assert!(own.starts_with("3 requests failed because the load generator may not open"), "{own}");
+        assert!(own.starts_with("3 requests failed because the load generator reached its limit"), "{own}");
     }
 
     #[test]

@@ -155,7 +155,7 @@ mod tests {
     fn a_heap_that_keeps_more_after_each_collection_is_named_with_its_pace() {
         let finding =
             look(&MemoryGrowth, "clients: 9", heap(|step| 50_000_000 + u64::from(step) * 5_000_000));
-        let expected = "what the collector leaves in the heap grew all through the window: from 50 MB to 130 MB within 10 s, 8.0 MB/s";
+        let expected = "the heap after full collections grew throughout the measured window: from 50 MB to 130 MB in 10 s, 8.0 MB/s";
         assert_eq!(finding.expect("a finding").sentence, expected);
     }
 

@@ -221,8 +221,8 @@ mod tests {
     fn a_sleep_in_a_monitor_is_named_with_its_site_and_arithmetic() {
         let finding = look(&Pinned, "clients: 200", pinned("21.0.8+9", 19_900.0)).expect("a finding");
         let expected = "virtual threads are pinned at shop.Orders.find:22 (the application is at shop.Sleep.sleep:9): \
-            100 % of the time of the 2 carriers, all of them at once for at least 99 %; \
-            2 / 49.8 ms = 40/s is all they can do, 40/s seen";
+            100 % of the time of 2 carriers, all carriers at once for at least 99 %; \
+            2 / 49.8 ms = 40/s at most, 40/s measured";
         assert_eq!(finding.sentence, expected);
         let advice = finding.advice.expect("advice");
         assert!(
@@ -236,7 +236,7 @@ mod tests {
     fn a_pin_without_any_event_is_seen_in_the_carriers() {
         let finding = look(&Pinned, "clients: 200", without_events(carriers(2, 0, 198))).expect("a finding");
         let expected = "all 2 carriers are held in 100 % of the readings, while 198 virtual threads wait for one and the \
-            server uses 0.05 cores; no event tells of it, only the carriers' states; threads wait for monitor of shop.Orders at \
+            server uses 0.05 cores (from the states of the carriers; this Java has no event for it); threads wait for monitor of shop.Orders at \
             shop.Orders.add:7";
         assert_eq!(finding.sentence, expected);
         assert!(finding.advice.is_some_and(|advice| advice.contains("shop.Orders.add:7")));
@@ -251,7 +251,7 @@ mod tests {
         if let Some(jvm) = &mut in_initializer.jvm {
             jvm.pins[0].holder = Some("shop.Lazy.<clinit>:3".to_owned());
         }
-        assert!(advice(in_initializer).contains("outside of the class initializer shop.Lazy.<clinit>:3"));
+        assert!(advice(in_initializer).contains("in the class initializer shop.Lazy.<clinit>:3"));
     }
 
     /// Whoever is in the queue when the warm-up ends is served first: 200 of them for 5 s.
@@ -263,7 +263,7 @@ mod tests {
             load.response_time_ms = None;
         }
         let finding = look(&Pinned, "clients: 200", silent).expect("a finding");
-        assert!(finding.sentence.ends_with("all of them at once for at least 99 %"), "{}", finding.sentence);
+        assert!(finding.sentence.ends_with("all carriers at once for at least 99 %"), "{}", finding.sentence);
     }
 
     #[test]
@@ -273,7 +273,7 @@ mod tests {
             load.rate_per_s.completed = 4_000.0;
         }
         let finding = look(&Pinned, "clients: 200", some).expect("a finding");
-        assert!(finding.sentence.ends_with("30 % of the time of the 2 carriers"), "{}", finding.sentence);
+        assert!(finding.sentence.ends_with("30 % of the time of 2 carriers"), "{}", finding.sentence);
     }
 
     #[test]

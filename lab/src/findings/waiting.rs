@@ -168,7 +168,7 @@ mod tests {
     fn a_pool_of_connections_in_full_use_is_named_with_those_who_wait() {
         let finding = look(&Waiting, "clients: 40", hikari(10, 31)).expect("a finding");
         let expected = "requests wait for a connection: all 10 of Pool (shop) are in use in 100 % of its readings, and 31 \
-            threads wait for one";
+            threads wait";
         assert_eq!(finding.sentence, expected);
         assert!(finding.advice.is_some_and(|advice| advice.contains("hikari.maximum-pool-size")));
     }
@@ -178,7 +178,7 @@ mod tests {
         let of = |reason| {
             look(&Waiting, "clients: 40", waits(Some("a.B.c:1"), reason, 360_000.0)).and_then(|it| it.advice)
         };
-        assert!(of("read from db:5432").is_some_and(|advice| advice.contains("spent by db:5432")));
+        assert!(of("read from db:5432").is_some_and(|advice| advice.contains("a look at db:5432")));
         assert!(
             of("park on java.util.concurrent.Semaphore$NonfairSync")
                 .is_some_and(|advice| advice.contains("a pool"))

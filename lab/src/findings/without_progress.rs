@@ -123,8 +123,8 @@ mod tests {
     #[test]
     fn a_yield_storm_is_named_with_its_site() {
         let finding = look(&WithoutProgress, "clients: 20", storm(60, 35, 1.9)).expect("a finding");
-        let expected = "running threads do no work in 95 % of the looks at them: they give way (Thread.yield) at \
-            shop.Poll.until:31 or are being passed around; 1.90 cores for 160/s";
+        let expected = "running threads do no work in 95 % of the samples: they yield (Thread.yield) at \
+            shop.Poll.until:31 or are being rescheduled; 1.90 cores for 160/s";
         assert_eq!(finding.sentence, expected);
         assert!(finding.advice.is_some_and(|advice| advice.contains("instead of Thread.yield")));
     }
