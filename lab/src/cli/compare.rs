@@ -1,6 +1,6 @@
 //! `threadcount compare`: an experiment without a file, for a service of the user's own.
 
-use super::conduct::{Conduct, exit_code};
+use super::experiment_args::{ExperimentArgs, exit_code};
 use super::load_options::LoadOptions;
 use crate::config::for_compare::{CompareAsked, CompareError};
 use crate::model::experiment::Experiment;
@@ -39,7 +39,7 @@ pub struct CompareCommand {
     #[command(flatten)]
     load: LoadOptions,
     #[command(flatten)]
-    conduct: Conduct,
+    args: ExperimentArgs,
 }
 
 const EXAMPLES: &str = "Example:
@@ -73,8 +73,8 @@ impl CompareCommand {
             warmup_s: self.warmup,
             ready: self.ready,
         })?;
-        let out = self.conduct.out_folder(&experiment.name, false);
-        Ok(exit_code(&[self.conduct.run(experiment, &out)?]))
+        let out = self.args.out_folder(&experiment.name, false);
+        Ok(exit_code(&[self.args.run(experiment, &out)?]))
     }
 }
 

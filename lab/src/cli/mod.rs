@@ -4,7 +4,7 @@ mod check;
 mod compare;
 mod compare_results;
 mod completions;
-mod conduct;
+mod experiment_args;
 mod history;
 mod interrupt;
 mod list;

@@ -1,6 +1,6 @@
 //! `threadcount run`: experiments from files.
 
-use super::conduct::{Conduct, Conducted, exit_code};
+use super::experiment_args::{ExperimentArgs, ExperimentOutcome, exit_code};
 use crate::config::find::Places;
 use crate::config::read;
 use crate::config::select::{Selection, select};
@@ -40,7 +40,7 @@ pub struct RunCommand {
     #[arg(long, value_name = "TIME", value_parser = parse::seconds)]
     warmup: Option<f64>,
     #[command(flatten)]
-    conduct: Conduct,
+    args: ExperimentArgs,
 }
 
 const EXAMPLES: &str = "Examples:
@@ -69,16 +69,16 @@ impl RunCommand {
             experiments.push(select(read(&path, self.quick)?, &selection)?);
         }
         let many = experiments.len() > 1;
-        let mut conducted = Vec::new();
+        let mut outcomes = Vec::new();
         for experiment in experiments {
-            let out = self.conduct.out_folder(&experiment.name, many);
-            conducted.push(self.conduct.run(experiment, &out)?);
+            let out = self.args.out_folder(&experiment.name, many);
+            outcomes.push(self.args.run(experiment, &out)?);
         }
         if many {
-            let documents: Vec<_> = conducted.iter().map(Conducted::document).collect();
+            let documents: Vec<_> = outcomes.iter().map(ExperimentOutcome::document).collect();
             anstream::println!("{}", summary_table::text(&documents));
         }
-        Ok(exit_code(&conducted))
+        Ok(exit_code(&outcomes))
     }
 
     fn files(&self) -> miette::Result<Vec<PathBuf>> {

@@ -4,7 +4,7 @@ use crate::config::fields::Fields;
 use crate::config::yaml::Node;
 use crate::model::experiment::{LoadKind, Sending};
 use crate::parse;
-use crate::parse::fault::Fault;
+use crate::parse::diagnostic::Diagnostic;
 use std::num::NonZeroU32;
 use threadcount_load::plan::{Arrivals, DriverChoice, ProtocolChoice};
 
@@ -23,7 +23,7 @@ pub(super) const KEYS: [&str; 11] = [
 ];
 
 /// All of them; what is not written is as usual.
-pub(super) fn read(fields: &Fields<'_>) -> Result<Sending, Fault> {
+pub(super) fn read(fields: &Fields<'_>) -> Result<Sending, Diagnostic> {
     let usual = Sending::default();
     let truth = |key: &str| fields.read(key, |node| node.truth(key));
     let seconds = |key: &str| fields.read(key, |node| node.positive_seconds(key));
@@ -52,11 +52,11 @@ pub(super) fn read(fields: &Fields<'_>) -> Result<Sending, Fault> {
 }
 
 /// What does not go with the kind of load, or with another key.
-pub(super) fn check(fields: &Fields<'_>, kind: LoadKind) -> Result<(), Fault> {
+pub(super) fn check(fields: &Fields<'_>, kind: LoadKind) -> Result<(), Diagnostic> {
     let is_there = |key: &str| fields.get(key).is_some();
     let refused = |key: &str, message: String, label: &str, help: &str| {
         let span = fields.key_span(key).unwrap_or_else(|| fields.span.clone());
-        Err(Fault::new(span, message, label).help(help))
+        Err(Diagnostic::new(span, message, label).help(help))
     };
     let first = KEYS.into_iter().find(|key| is_there(key));
     match (first, kind) {
@@ -84,7 +84,7 @@ pub(super) fn check(fields: &Fields<'_>, kind: LoadKind) -> Result<(), Fault> {
     Ok(())
 }
 
-fn http(node: &Node) -> Result<ProtocolChoice, Fault> {
+fn http(node: &Node) -> Result<ProtocolChoice, Diagnostic> {
     match node.text("http")? {
         "1.1" | "1" => Ok(ProtocolChoice::Http1),
         "2" | "2.0" => Ok(ProtocolChoice::Http2),
@@ -95,7 +95,7 @@ fn http(node: &Node) -> Result<ProtocolChoice, Fault> {
     }
 }
 
-fn driver(node: &Node) -> Result<DriverChoice, Fault> {
+fn driver(node: &Node) -> Result<DriverChoice, Diagnostic> {
     match node.text("driver")? {
         "auto" => Ok(DriverChoice::Auto),
         "io_uring" => Ok(DriverChoice::IoUring),
@@ -124,7 +124,7 @@ mod tests {
         })
     }
 
-    fn mistake_help(mistake: &crate::parse::fault::Mistake) -> String {
+    fn mistake_help(mistake: &crate::parse::diagnostic::Mistake) -> String {
         miette::Diagnostic::help(mistake).map(|help| help.to_string()).unwrap_or_default()
     }
 

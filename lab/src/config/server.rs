@@ -3,7 +3,7 @@
 use crate::config::fields::Fields;
 use crate::config::yaml::{Kind, Node};
 use crate::model::experiment::{DropIn, PoolSize, RequestSpec, Server, Threads};
-use crate::parse::fault::Fault;
+use crate::parse::diagnostic::Diagnostic;
 use std::ops::Range;
 
 /// `acceptCount` where nothing is written. Tomcat's own default of 100 is smaller than the burst with which a load
@@ -61,19 +61,19 @@ pub(super) struct Owner<'a> {
 }
 
 /// The value of `server:`.
-pub(super) fn server(node: &Node) -> Result<ServerParts, Fault> {
+pub(super) fn server(node: &Node) -> Result<ServerParts, Diagnostic> {
     parts(&Fields::open(node, "a server", &KEYS)?)
 }
 
 /// The server among these keys.
-pub(super) fn parts(fields: &Fields<'_>) -> Result<ServerParts, Fault> {
+pub(super) fn parts(fields: &Fields<'_>) -> Result<ServerParts, Diagnostic> {
     let text = |key: &str| fields.read(key, |node| node.text(key).map(str::to_owned));
     let mut kinds = KINDS.into_iter().filter(|kind| fields.get(kind).is_some());
     if let (Some(first), Some(second)) = (kinds.next(), kinds.next()) {
         let message = format!("a server is a {first} or a {second}, not both");
         let span = fields.key_span(second).unwrap_or_else(|| fields.span.clone());
         return Err(
-            Fault::new(span, message, "the second kind").help(format!("keep `{first}` or `{second}`"))
+            Diagnostic::new(span, message, "the second kind").help(format!("keep `{first}` or `{second}`"))
         );
     }
     Ok(ServerParts {
@@ -92,7 +92,7 @@ pub(super) fn parts(fields: &Fields<'_>) -> Result<ServerParts, Fault> {
     })
 }
 
-fn tomcat(node: &Node) -> Result<String, Fault> {
+fn tomcat(node: &Node) -> Result<String, Diagnostic> {
     let version = node.text("tomcat")?;
     let numbers = version.split('.').count();
     let starts_well = version.split('.').take(2).all(|part| part.parse::<u16>().is_ok());
@@ -104,7 +104,7 @@ fn tomcat(node: &Node) -> Result<String, Fault> {
         .help("write the line like \"11.0\", or the version like \"11.0.24\""))
 }
 
-fn path(node: &Node) -> Result<String, Fault> {
+fn path(node: &Node) -> Result<String, Diagnostic> {
     let path = node.text("ready")?;
     if path.starts_with('/') {
         return Ok(path.to_owned());
@@ -157,7 +157,7 @@ impl ServerParts {
     }
 
     /// The whole server, with what is left out filled in.
-    pub(super) fn complete(self, owner: &Owner<'_>, threads: Option<Threads>) -> Result<Server, Fault> {
+    pub(super) fn complete(self, owner: &Owner<'_>, threads: Option<Threads>) -> Result<Server, Diagnostic> {
         if let Some(version) = self.tomcat {
             refuse(owner, "args", "a Tomcat", "a jar or a peer")?;
             return Ok(Server::Tomcat {
@@ -195,18 +195,19 @@ impl ServerParts {
     }
 }
 
-fn refuse_threads(owner: &Owner<'_>, kind: &str) -> Result<(), Fault> {
-    refuse(owner, "threads", kind, "a Tomcat")
-        .map_err(|fault| fault.help("choose the thread model in `args`, in the command or in `env`"))
+fn refuse_threads(owner: &Owner<'_>, kind: &str) -> Result<(), Diagnostic> {
+    refuse(owner, "threads", kind, "a Tomcat").map_err(|diagnostic| {
+        diagnostic.help("choose the thread model in `args`, in the command or in `env`")
+    })
 }
 
 /// A key that this kind of server has no use for.
-fn refuse(owner: &Owner<'_>, key: &str, kind: &str, configures: &str) -> Result<(), Fault> {
+fn refuse(owner: &Owner<'_>, key: &str, kind: &str, configures: &str) -> Result<(), Diagnostic> {
     match owner.fields.key_span(key) {
         None => Ok(()),
         Some(span) => {
             let message = format!("`{key}` configures {configures}, and this server is {kind}");
-            Err(Fault::new(span, message, "no effect"))
+            Err(Diagnostic::new(span, message, "no effect"))
         }
     }
 }
@@ -216,7 +217,7 @@ fn url_of_port(command: &str) -> Option<String> {
     command.contains("{port}").then(|| "http://127.0.0.1:{port}".to_owned())
 }
 
-fn no_url(owner: &Owner<'_>, example: &str) -> Fault {
+fn no_url(owner: &Owner<'_>, example: &str) -> Diagnostic {
     let message = format!("where does the server of `{}` listen?", owner.name);
     let help = match example {
         "{port}" => "write `{port}` in the command, and a free port is put there; or \
@@ -224,30 +225,30 @@ fn no_url(owner: &Owner<'_>, example: &str) -> Fault {
             .to_owned(),
         example => format!("write, for example, `{example}`, and a free port is put there"),
     };
-    Fault::new(owner.span.clone(), message, "no `url`").help(help)
+    Diagnostic::new(owner.span.clone(), message, "no `url`").help(help)
 }
 
-fn no_method(owner: &Owner<'_>) -> Fault {
+fn no_method(owner: &Owner<'_>) -> Diagnostic {
     let message = format!("which benchmark is `{}`?", owner.name);
-    Fault::new(owner.span.clone(), message, "no `method`").help("write `server: {method: Class.method}`")
+    Diagnostic::new(owner.span.clone(), message, "no `method`").help("write `server: {method: Class.method}`")
 }
 
-fn no_server(owner: &Owner<'_>) -> Fault {
+fn no_server(owner: &Owner<'_>) -> Diagnostic {
     let message = match owner.name {
         "backend" => "the backend has no server".to_owned(),
         name => format!("the variant `{name}` has no server"),
     };
-    Fault::new(owner.span.clone(), message, "what is started?").help(
+    Diagnostic::new(owner.span.clone(), message, "what is started?").help(
         "write `server: {tomcat: \"11.0\", app: servlets}`, `server: {jar: NAME, args: \"--port={port}\"}` or \
         `command: java -jar app.jar --server.port={port}`",
     )
 }
 
 /// The value of `threads:`.
-pub(super) fn threads(node: &Node) -> Result<Threads, Fault> {
+pub(super) fn threads(node: &Node) -> Result<Threads, Diagnostic> {
     const HELP: &str = "write platform, virtual, cached, {platform: 400}, {platform: clients} (as many as the load \
         has) or {executor: virtual} (ours, for a Tomcat that has none)";
-    let helped = |fault: Fault| fault.help(HELP);
+    let helped = |diagnostic: Diagnostic| diagnostic.help(HELP);
     match &node.kind {
         Kind::Scalar(text) => match text.as_str() {
             "platform" => Ok(Threads::Platform(PoolSize::Default)),

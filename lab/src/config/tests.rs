@@ -3,7 +3,7 @@ use crate::model::experiment::benchmark::Benchmark;
 use crate::model::experiment::capacity::Capacity;
 use crate::model::experiment::{Backend, DropIn, LoadKind, PoolSize, ProbeLevel, Protocol, Server, Threads};
 use crate::model::metric::Metric;
-use crate::parse::fault::shown;
+use crate::parse::diagnostic::shown;
 
 mod mistakes;
 

@@ -1,8 +1,8 @@
 //! The load is the limit: each client waits for its response, and the server has room for more of them.
 
 use super::figure::{ms, whole};
-use super::scene::FULL_MACHINE;
-use super::{Rule, Scene, evidence};
+use super::variant_runs::FULL_MACHINE;
+use super::{Rule, VariantRuns, evidence};
 use crate::model::result::Finding;
 
 /// A median this much above the fastest response leaves no room for a queue.
@@ -17,12 +17,12 @@ impl Rule for ClientCeiling {
         "client-ceiling"
     }
 
-    fn look(&self, scene: &Scene<'_>) -> Option<Finding> {
-        let clients = scene.clients();
-        if !scene.is_closed() {
+    fn look(&self, runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+        let clients = runs_of_variant.clients();
+        if !runs_of_variant.is_closed() {
             return None;
         }
-        let (facts, confidence) = scene.mostly(|facts| {
+        let (facts, confidence) = runs_of_variant.mostly(|facts| {
             let waiting_only = clients * 1_000.0 / facts.mean_ms;
             facts.p50_ms <= NEARLY_THE_FASTEST * facts.fastest_ms
                 && facts.machine_share() < FULL_MACHINE
@@ -43,14 +43,14 @@ impl Rule for ClientCeiling {
         ];
         seen.extend(facts.cpu_evidence());
         let advice = "more clients, or a rate, to find the limit of the server";
-        let finding = scene.finding(self.name(), sentence, seen, confidence);
+        let finding = runs_of_variant.finding(self.name(), sentence, seen, confidence);
         Some(finding.advising(advice))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::scene::stage::{look, run};
+    use super::super::variant_runs::stage::{look, run};
     use super::*;
 
     #[test]

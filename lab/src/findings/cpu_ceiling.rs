@@ -1,8 +1,8 @@
 //! The machine's CPU is full.
 
 use super::figure::{ms, percent, whole};
-use super::scene::{FULL_MACHINE, Facts};
-use super::{Rule, Scene, evidence};
+use super::variant_runs::{FULL_MACHINE, RunFigures};
+use super::{Rule, VariantRuns, evidence};
 use crate::model::result::Finding;
 
 /// Below this share of what the clients could request, the comparison with it says nothing.
@@ -17,9 +17,9 @@ impl Rule for CpuCeiling {
         "cpu-ceiling"
     }
 
-    fn look(&self, scene: &Scene<'_>) -> Option<Finding> {
+    fn look(&self, runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
         let (facts, confidence) =
-            scene.mostly(|facts| facts.cores > 0.0 && facts.machine_share() >= FULL_MACHINE)?;
+            runs_of_variant.mostly(|facts| facts.cores > 0.0 && facts.machine_share() >= FULL_MACHINE)?;
         let rest = (facts.machine_cpu_cores - facts.server_cpu_cores - facts.generator_cpu_cores).max(0.0);
         let sentence = format!(
             "the CPU is full, {} of {} cores: server {:.2}{}, load generator {:.2}, other processes {rest:.2}{}",
@@ -28,18 +28,18 @@ impl Rule for CpuCeiling {
             facts.server_cpu_cores,
             parts(&facts),
             facts.generator_cpu_cores,
-            nearness(scene, &facts)
+            nearness(runs_of_variant, &facts)
         );
         let mut seen = facts.cpu_evidence();
         seen.push(evidence("measured throughput", facts.rate_per_s, "requests/s"));
         seen.push(evidence("fastest response", facts.fastest_ms, "ms"));
-        let finding = scene.finding(self.name(), sentence, seen, confidence);
+        let finding = runs_of_variant.finding(self.name(), sentence, seen, confidence);
         Some(finding.advising(advice(&facts)))
     }
 }
 
 /// What of the server's CPU is not its own code: the collector and the compiler (some of which is the kernel's too).
-fn parts(facts: &Facts) -> String {
+fn parts(facts: &RunFigures) -> String {
     let mut parts = Vec::new();
     let jvm = [("GC", facts.gc_cpu_cores), ("compilation", facts.jit_cpu_cores)];
     parts.extend(jvm.iter().filter_map(|(name, cores)| Some(format!("{name} {:.2}", (*cores)?))));
@@ -50,7 +50,7 @@ fn parts(facts: &Facts) -> String {
 }
 
 /// The largest part that something can be done about.
-fn advice(facts: &Facts) -> &'static str {
+fn advice(facts: &RunFigures) -> &'static str {
     let most = |part: Option<f64>| part.is_some_and(|cores| cores >= MUCH * facts.server_cpu_cores);
     if most(facts.gc_cpu_cores) {
         "a larger heap (-Xmx) or fewer allocations, as much of the CPU time is garbage collection"
@@ -62,11 +62,11 @@ fn advice(facts: &Facts) -> &'static str {
 }
 
 /// How near the throughput came to what the clients could request.
-fn nearness(scene: &Scene<'_>, facts: &Facts) -> String {
-    let clients = scene.clients();
+fn nearness(runs_of_variant: &VariantRuns<'_>, facts: &RunFigures) -> String {
+    let clients = runs_of_variant.clients();
     let most = facts.ceiling_per_s(clients);
     let share = facts.rate_per_s / most;
-    if !scene.is_closed() || share < WORTH_SAYING {
+    if !runs_of_variant.is_closed() || share < WORTH_SAYING {
         return String::new();
     }
     format!(
@@ -81,7 +81,7 @@ fn nearness(scene: &Scene<'_>, facts: &Facts) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scene::stage::{look, run};
+    use super::super::variant_runs::stage::{look, run};
     use super::*;
     use crate::model::record::Record;
     use crate::stats::sample::{with_cost, with_load};

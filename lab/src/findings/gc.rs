@@ -1,8 +1,8 @@
 //! Pauses of the garbage collector: those that the slowest responses waited for, and the time that all of them took.
 
 use super::figure::{ms, percent};
-use super::scene::mean_of;
-use super::{Rule, Scene, known};
+use super::variant_runs::mean_of;
+use super::{Rule, VariantRuns, known};
 use crate::model::record::jvm::Pause;
 use crate::model::record::{LoadSample, Record};
 use crate::model::result::Finding;
@@ -26,7 +26,7 @@ const RARER: f64 = 2.0;
 pub(super) struct GarbageCollection;
 
 /// One run.
-struct Seen {
+struct RunPauses {
     paused: f64,
     longest_ms: f64,
     pauses: f64,
@@ -44,7 +44,7 @@ struct SlowSeconds {
     others: f64,
 }
 
-impl Seen {
+impl RunPauses {
     fn of(record: &Record) -> Option<Self> {
         let jvm = record.jvm.as_ref()?;
         let load = record.measured.as_ref()?;
@@ -134,9 +134,9 @@ impl Rule for GarbageCollection {
         "gc"
     }
 
-    fn look(&self, scene: &Scene<'_>) -> Option<Finding> {
-        let (runs, confidence) = scene.in_most(Seen::of)?;
-        let mean = |of: fn(&Seen) -> Option<f64>| mean_of(runs.iter().filter_map(of));
+    fn look(&self, runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+        let (runs, confidence) = runs_of_variant.in_most(RunPauses::of)?;
+        let mean = |of: fn(&RunPauses) -> Option<f64>| mean_of(runs.iter().filter_map(of));
         let paused = mean(|it| Some(it.paused))?;
         let slow =
             |of: fn(&SlowSeconds) -> f64| mean_of(runs.iter().filter_map(|it| it.slow.as_ref()).map(of));
@@ -162,14 +162,14 @@ impl Rule for GarbageCollection {
         ];
         let seen = known(&figures);
         let advice = "a larger heap (-Xmx), a collector with shorter pauses (-XX:+UseZGC), or fewer allocations per request";
-        let finding = scene.finding(self.name(), sentence, seen, confidence);
+        let finding = runs_of_variant.finding(self.name(), sentence, seen, confidence);
         Some(finding.advising(advice))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::scene::stage::{look, run};
+    use super::super::variant_runs::stage::{look, run};
     use super::*;
     use crate::model::record::jvm::JvmReadings;
 

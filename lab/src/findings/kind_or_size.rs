@@ -2,7 +2,7 @@
 //! the load has clients, alike in everything else.
 
 use super::figure::whole;
-use super::{Scene, confidence, evidence};
+use super::{VariantRuns, confidence, evidence};
 use crate::model::experiment::{Experiment, LoadSpec, PoolSize, Server, Threads, Variant};
 use crate::model::record::Record;
 use crate::model::result::Finding;
@@ -16,11 +16,12 @@ const THE_SAME: f64 = 1.05;
 /// What the comparison shows for one load; `None`: there is no such pair, or the runs do not tell.
 pub(super) fn look(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Option<Finding> {
     let (sized, virtual_one) = pair(experiment, load)?;
-    let (sized, virtual_one) = (Scene::of(sized, load, records), Scene::of(virtual_one, load, records));
+    let (sized, virtual_one) =
+        (VariantRuns::of(sized, load, records), VariantRuns::of(virtual_one, load, records));
     if sized.runs.iter().chain(&virtual_one.runs).any(|run| !is_healthy(run)) {
         return None;
     }
-    let of = |scene: &Scene<'_>, metric: Metric| figures(&scene.runs, metric);
+    let of = |runs_of_variant: &VariantRuns<'_>, metric: Metric| figures(&runs_of_variant.runs, metric);
     let rates = ratio(&of(&sized, Metric::Rate), &of(&virtual_one, Metric::Rate), 0.0)?;
     let threads = mean(&of(&sized, Metric::OsThreads))?;
     let cpu = ratio(&of(&sized, Metric::CpuPerRequest), &of(&virtual_one, Metric::CpuPerRequest), 0.0);

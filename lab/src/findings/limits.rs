@@ -1,7 +1,7 @@
 //! Limits of the operating system: files that a process may have open, ports that a connection may come from.
 
 use super::figure::{percent, whole};
-use super::{Rule, Scene, confidence, evidence};
+use super::{Rule, VariantRuns, confidence, evidence};
 use crate::model::record::Record;
 use crate::model::result::{Evidence, Finding};
 use threadcount_load::failure::FailureCause;
@@ -12,13 +12,13 @@ const NEAR: f64 = 0.9;
 pub(super) struct Limits;
 
 /// One run that came to a limit.
-struct Seen {
+struct ReachedLimit {
     what: String,
     advice: &'static str,
     evidence: Vec<Evidence>,
 }
 
-impl Seen {
+impl ReachedLimit {
     fn of(record: &Record) -> Option<Self> {
         Self::server_files(record).or_else(|| Self::ports(record)).or_else(|| Self::generator_files(record))
     }
@@ -90,19 +90,20 @@ impl Rule for Limits {
     }
 
     /// One run is enough: a limit is no matter of chance.
-    fn look(&self, scene: &Scene<'_>) -> Option<Finding> {
-        let found: Vec<Seen> = scene.runs.iter().filter_map(|run| Seen::of(run)).collect();
-        let (held, runs) = (found.len(), scene.runs.len());
+    fn look(&self, runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+        let found: Vec<ReachedLimit> =
+            runs_of_variant.runs.iter().filter_map(|run| ReachedLimit::of(run)).collect();
+        let (held, runs) = (found.len(), runs_of_variant.runs.len());
         let first = found.into_iter().next()?;
         let sentence = format!("{} (in {held} of {runs} runs)", first.what);
-        let finding = scene.finding(self.name(), sentence, first.evidence, confidence(held, runs));
+        let finding = runs_of_variant.finding(self.name(), sentence, first.evidence, confidence(held, runs));
         Some(finding.advising(first.advice))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::scene::stage::{look, run};
+    use super::super::variant_runs::stage::{look, run};
     use super::*;
     use crate::model::record::NetworkCounters;
     use crate::stats::sample::{with_cost, with_load};

@@ -6,8 +6,8 @@
 //! leaves what has died in the old part, and that grows in every server until it is collected.
 
 use super::figure::mb;
-use super::scene::mean_of;
-use super::{Rule, Scene, evidence};
+use super::variant_runs::mean_of;
+use super::{Rule, VariantRuns, evidence};
 use crate::model::record::Record;
 use crate::model::record::jvm::JvmReadings;
 use crate::model::result::Finding;
@@ -28,14 +28,14 @@ enum What {
 
 /// One run.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Seen {
+struct GrownMemory {
     what: What,
     from_bytes: f64,
     to_bytes: f64,
     seconds: f64,
 }
 
-impl Seen {
+impl GrownMemory {
     fn of(record: &Record) -> Option<Self> {
         let seconds = record.measured.as_ref()?.elapsed_s;
         if seconds < SHORTEST_WINDOW_S {
@@ -64,12 +64,12 @@ impl Seen {
 }
 
 /// `None`: it did not grow, by the test above.
-fn grown(what: What, series: &[(f64, f64)], seconds: f64) -> Option<Seen> {
+fn grown(what: What, series: &[(f64, f64)], seconds: f64) -> Option<GrownMemory> {
     let lows: Vec<f64> = (0..PARTS).map(|part| lowest(series, part, seconds)).collect::<Option<_>>()?;
     let (from_bytes, to_bytes) = (lows[0], lows[PARTS - 1]);
     let by = to_bytes - from_bytes;
     let rises = lows.windows(2).all(|pair| pair[0] < pair[1]);
-    (rises && by >= GROWN_BY * from_bytes && by >= GROWN_BY_BYTES).then_some(Seen {
+    (rises && by >= GROWN_BY * from_bytes && by >= GROWN_BY_BYTES).then_some(GrownMemory {
         what,
         from_bytes,
         to_bytes,
@@ -88,10 +88,10 @@ impl Rule for MemoryGrowth {
         "memory-growth"
     }
 
-    fn look(&self, scene: &Scene<'_>) -> Option<Finding> {
-        let (runs, confidence) = scene.in_most(Seen::of)?;
+    fn look(&self, runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+        let (runs, confidence) = runs_of_variant.in_most(GrownMemory::of)?;
         let what = runs.first()?.what;
-        let mean = |of: fn(&Seen) -> f64| mean_of(runs.iter().filter(|it| it.what == what).map(of));
+        let mean = |of: fn(&GrownMemory) -> f64| mean_of(runs.iter().filter(|it| it.what == what).map(of));
         let (from, to) = (mean(|it| it.from_bytes)?, mean(|it| it.to_bytes)?);
         let seconds = mean(|it| it.seconds)?;
         let (name, advice) = match what {
@@ -117,14 +117,14 @@ impl Rule for MemoryGrowth {
             evidence(&format!("{name}, lowest in the last fifth"), to / 1e6, "MB"),
             evidence("window", seconds, "s"),
         ];
-        let finding = scene.finding(self.name(), sentence, seen, confidence);
+        let finding = runs_of_variant.finding(self.name(), sentence, seen, confidence);
         Some(finding.advising(advice))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::scene::stage::{look, run};
+    use super::super::variant_runs::stage::{look, run};
     use super::*;
     use crate::model::record::ProcessSample;
     use crate::model::record::jvm::{HeapAfterGc, JvmSample};

@@ -4,8 +4,8 @@
 //! rate can come near a ceiling by chance.
 
 use super::figure::{ms, percent, whole};
-use super::scene::{FULL_MACHINE, Facts};
-use super::{Rule, Scene, evidence};
+use super::variant_runs::{FULL_MACHINE, RunFigures};
+use super::{Rule, VariantRuns, evidence};
 use crate::model::result::Finding;
 
 /// How near the rate has to come to the ceiling. Above it only by as much as the fastest response is not the mean of
@@ -19,13 +19,13 @@ const SELDOM_FULL: f64 = 0.5;
 
 pub(super) struct PoolCeiling;
 
-fn by_arithmetic(facts: &Facts, pool: f64) -> bool {
+fn by_arithmetic(facts: &RunFigures, pool: f64) -> bool {
     facts.os_threads >= pool
         && NEAR.contains(&(facts.rate_per_s / facts.ceiling_per_s(pool)))
         && facts.pool_full.is_none_or(|full| full >= SELDOM_FULL)
 }
 
-fn by_count(facts: &Facts) -> bool {
+fn by_count(facts: &RunFigures) -> bool {
     facts.pool_full.is_some_and(|full| full >= MOSTLY_FULL)
 }
 
@@ -34,9 +34,9 @@ impl Rule for PoolCeiling {
         "pool-ceiling"
     }
 
-    fn look(&self, scene: &Scene<'_>) -> Option<Finding> {
-        let clients = scene.clients();
-        let (facts, confidence) = scene.mostly(|facts| {
+    fn look(&self, runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+        let clients = runs_of_variant.clients();
+        let (facts, confidence) = runs_of_variant.mostly(|facts| {
             facts.pool.is_some_and(|pool| {
                 clients > pool
                     && facts.machine_share() < FULL_MACHINE
@@ -74,14 +74,14 @@ impl Rule for PoolCeiling {
         );
         seen.extend(facts.cpu_evidence());
         let advice = "a larger pool (Tomcat: maxThreads) or virtual threads, as the CPU is not full";
-        let finding = scene.finding(self.name(), sentence, seen, confidence);
+        let finding = runs_of_variant.finding(self.name(), sentence, seen, confidence);
         Some(finding.advising(advice))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::scene::stage::{look, run};
+    use super::super::variant_runs::stage::{look, run};
     use super::*;
     use crate::model::record::Record;
     use crate::model::record::jvm::{JvmReadings, Pool, PoolSample};

@@ -1,9 +1,9 @@
 //! Requests that spend their time waiting for a connection of a pool, a lock, or another service.
 
 use super::figure::{percent, whole};
-use super::scene::{Facts, full_share, is_request_pool, mean_of};
 use super::site::place;
-use super::{Rule, Scene, evidence};
+use super::variant_runs::{RunFigures, full_share, is_request_pool, mean_of};
+use super::{Rule, VariantRuns, evidence};
 use crate::model::record::Record;
 use crate::model::record::jvm::{Pool, SiteTotal};
 use crate::model::result::Finding;
@@ -16,17 +16,17 @@ const WORTH_SAYING: f64 = 0.2;
 pub(super) struct Waiting;
 
 /// One run.
-enum Seen {
+enum WaitingPlace {
     Pool { name: String, max: f64, full: f64, waiting: f64 },
     Site { site: SiteTotal, waiting: f64, in_flight: f64 },
 }
 
-impl Seen {
+impl WaitingPlace {
     fn of(record: &Record) -> Option<Self> {
         let jvm = record.jvm.as_ref()?;
         let pool = jvm.pools.iter().filter(|pool| !is_request_pool(pool)).find_map(Self::of_pool);
         pool.or_else(|| {
-            let facts = Facts::of(record)?;
+            let facts = RunFigures::of(record)?;
             let seconds = record.measured.as_ref()?.elapsed_s;
             // Little's law: how many requests are in flight, and how many threads wait at one place, on average.
             let in_flight = facts.rate_per_s * facts.mean_ms / 1_000.0;
@@ -62,20 +62,32 @@ impl Rule for Waiting {
         "waiting"
     }
 
-    fn look(&self, scene: &Scene<'_>) -> Option<Finding> {
-        let (runs, confidence) = scene.in_most(Seen::of)?;
+    fn look(&self, runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+        let (runs, confidence) = runs_of_variant.in_most(WaitingPlace::of)?;
         match runs.first()? {
-            Seen::Pool { name, max, .. } => Some(self.pool(scene, name, *max, &runs, confidence)),
-            Seen::Site { site, .. } => Some(self.site(scene, site, &runs, confidence)),
+            WaitingPlace::Pool { name, max, .. } => {
+                Some(self.pool(runs_of_variant, name, *max, &runs, confidence))
+            }
+            WaitingPlace::Site { site, .. } => Some(self.site(runs_of_variant, site, &runs, confidence)),
         }
     }
 }
 
 impl Waiting {
-    fn pool(&self, scene: &Scene<'_>, name: &str, max: f64, runs: &[Seen], confidence: f64) -> Finding {
-        let of = |which: fn(&Seen) -> Option<f64>| mean_of(runs.iter().filter_map(which)).unwrap_or_default();
-        let full = of(|it| if let Seen::Pool { full, .. } = it { Some(*full) } else { None });
-        let waiting = of(|it| if let Seen::Pool { waiting, .. } = it { Some(*waiting) } else { None });
+    fn pool(
+        &self,
+        runs_of_variant: &VariantRuns<'_>,
+        name: &str,
+        max: f64,
+        runs: &[WaitingPlace],
+        confidence: f64,
+    ) -> Finding {
+        let of = |which: fn(&WaitingPlace) -> Option<f64>| {
+            mean_of(runs.iter().filter_map(which)).unwrap_or_default()
+        };
+        let full = of(|it| if let WaitingPlace::Pool { full, .. } = it { Some(*full) } else { None });
+        let waiting =
+            of(|it| if let WaitingPlace::Pool { waiting, .. } = it { Some(*waiting) } else { None });
         let connections = whole(max);
         let sentence = format!(
             "requests wait for a connection: all {connections} of {name} are in use in {} of its readings, and {} threads \
@@ -90,14 +102,24 @@ impl Waiting {
         ];
         let advice = "a larger pool (Spring Boot: spring.datasource.hikari.maximum-pool-size) if the database can serve it, or \
             connections held for a shorter time";
-        let finding = scene.finding(self.name(), sentence, seen, confidence);
+        let finding = runs_of_variant.finding(self.name(), sentence, seen, confidence);
         finding.advising(advice)
     }
 
-    fn site(&self, scene: &Scene<'_>, site: &SiteTotal, runs: &[Seen], confidence: f64) -> Finding {
-        let of = |which: fn(&Seen) -> Option<f64>| mean_of(runs.iter().filter_map(which)).unwrap_or_default();
-        let waiting = of(|it| if let Seen::Site { waiting, .. } = it { Some(*waiting) } else { None });
-        let in_flight = of(|it| if let Seen::Site { in_flight, .. } = it { Some(*in_flight) } else { None });
+    fn site(
+        &self,
+        runs_of_variant: &VariantRuns<'_>,
+        site: &SiteTotal,
+        runs: &[WaitingPlace],
+        confidence: f64,
+    ) -> Finding {
+        let of = |which: fn(&WaitingPlace) -> Option<f64>| {
+            mean_of(runs.iter().filter_map(which)).unwrap_or_default()
+        };
+        let waiting =
+            of(|it| if let WaitingPlace::Site { waiting, .. } = it { Some(*waiting) } else { None });
+        let in_flight =
+            of(|it| if let WaitingPlace::Site { in_flight, .. } = it { Some(*in_flight) } else { None });
         let reason = site.reason.as_deref().unwrap_or("something");
         let at = place(site);
         let sentence = format!(
@@ -115,7 +137,7 @@ impl Waiting {
             ),
             evidence("longest of them", site.total.longest_ms, "ms"),
         ];
-        let finding = scene.finding(self.name(), sentence, seen, confidence);
+        let finding = runs_of_variant.finding(self.name(), sentence, seen, confidence);
         finding.advising(advice(reason, &at))
     }
 }
@@ -132,7 +154,7 @@ fn advice(reason: &str, at: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scene::stage::{look, run, site};
+    use super::super::variant_runs::stage::{look, run, site};
     use super::*;
     use crate::model::record::jvm::{JvmReadings, PoolSample};
 

@@ -5,9 +5,9 @@
 
 use super::carriers::Carriers;
 use super::figure::{percent, whole};
-use super::scene::{Facts, mean_of};
 use super::site::place;
-use super::{Rule, Scene, known};
+use super::variant_runs::{RunFigures, mean_of};
+use super::{Rule, VariantRuns, known};
 use crate::model::record::Record;
 use crate::model::record::jvm::{Looks, SiteTotal};
 use crate::model::result::Finding;
@@ -24,8 +24,8 @@ const WORTH_SAYING: f64 = 0.25;
 
 pub(super) struct WithoutProgress;
 
-struct Seen {
-    facts: Facts,
+struct RunWithoutProgress {
+    facts: RunFigures,
     looks: f64,
     without_work: f64,
     yields: f64,
@@ -33,9 +33,9 @@ struct Seen {
     carriers: Option<Carriers>,
 }
 
-impl Seen {
+impl RunWithoutProgress {
     fn of(record: &Record) -> Option<Self> {
-        let facts = Facts::of(record)?;
+        let facts = RunFigures::of(record)?;
         let jvm = record.jvm.as_ref()?;
         let yields = |site: &&SiteTotal| site.reason.as_deref() == Some("yield");
         let seen = Self {
@@ -64,10 +64,10 @@ impl Rule for WithoutProgress {
         "busy-without-progress"
     }
 
-    fn look(&self, scene: &Scene<'_>) -> Option<Finding> {
-        let (runs, confidence) = scene.in_most(Seen::of)?;
+    fn look(&self, runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+        let (runs, confidence) = runs_of_variant.in_most(RunWithoutProgress::of)?;
         let place = place(&runs.first()?.site);
-        let mean = |of: fn(&Seen) -> Option<f64>| mean_of(runs.iter().filter_map(of));
+        let mean = |of: fn(&RunWithoutProgress) -> Option<f64>| mean_of(runs.iter().filter_map(of));
         let (cpu, rate) =
             (mean(|it| Some(it.facts.server_cpu_cores))?, mean(|it| Some(it.facts.rate_per_s))?);
         let without_work = mean(|it| Some(it.without_work))?;
@@ -87,7 +87,7 @@ impl Rule for WithoutProgress {
             ("measured throughput", Some(rate), "requests/s"),
         ];
         let seen = known(&figures);
-        let finding = scene.finding(self.name(), sentence, seen, confidence);
+        let finding = runs_of_variant.finding(self.name(), sentence, seen, confidence);
         let advice = format!(
             "a blocking wait (a lock's condition, a queue, LockSupport.park) instead of Thread.yield in a loop at {place}: a \
              blocked virtual thread costs no CPU"
@@ -98,7 +98,7 @@ impl Rule for WithoutProgress {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scene::stage::{carriers, look, run, site};
+    use super::super::variant_runs::stage::{carriers, look, run, site};
     use super::*;
     use crate::model::record::jvm::JvmReadings;
     use crate::stats::sample::with_cost;

@@ -5,7 +5,7 @@
 
 pub mod claim;
 mod cores;
-pub mod fault;
+pub mod diagnostic;
 mod number;
 mod rate;
 mod status;

@@ -49,11 +49,8 @@ pub fn terminal(document: &ResultDocument, report: Option<&str>, style: Terminal
     }
     if let Some(path) = report {
         let folder = path.trim_end_matches("/report.html");
-        page.labelled("report", vec![Piece::new(path, Tone::Strong)]);
-        page.labelled(
-            "more",
-            vec![Piece::new(&format!("threadcount report {folder} --details"), Tone::Plain)],
-        );
+        let more = format!("   more: threadcount report {folder} --details");
+        page.labelled("report", vec![Piece::new(path, Tone::Strong), Piece::new(&more, Tone::Dim)]);
     }
     page.text()
 }

@@ -18,7 +18,7 @@ pub fn claims(experiment: &Experiment, records: &[Record]) -> Vec<ClaimResult> {
     let tried = experiment.claims.iter().map(|StatedClaim { claim: written, says }| {
         let result = match parse(written, &names) {
             Ok(claim) => judge(written, &claim, experiment, records),
-            Err(fault) => untried(written, fault.message),
+            Err(diagnostic) => untried(written, diagnostic.message),
         };
         ClaimResult { says: says.clone(), ..result }
     });

@@ -39,10 +39,10 @@ pub fn remarks(document: &ResultDocument) -> Vec<Remark> {
 fn remark(document: &ResultDocument, kind: &[Doubt]) -> Remark {
     let first = &kind[0];
     let differ = kind.iter().any(|doubt| doubt.sentence != first.sentence);
-    let which = if differ { " (first of them)" } else { "" };
+    let which = if differ { " (figures of the first)" } else { "" };
     Remark {
-        runs: who(document, kind),
-        text: format!("{}{which}", first.sentence),
+        runs: format!("{}{which}", who(document, kind)),
+        text: first.sentence.clone(),
         serious: first.kind.is_serious(),
     }
 }

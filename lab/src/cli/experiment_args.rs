@@ -26,7 +26,7 @@ use std::sync::atomic::Ordering;
 /// Where the result goes and what it decides.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Result")]
-pub struct Conduct {
+pub struct ExperimentArgs {
     /// The result folder [default: out/EXPERIMENT]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -48,21 +48,21 @@ pub struct Conduct {
 }
 
 /// An experiment's outcome, and what became of each `--fail-if`.
-pub struct Conducted {
+pub struct ExperimentOutcome {
     document: ResultDocument,
     conditions: Vec<ClaimResult>,
     /// The user stopped it.
     cut_short: bool,
 }
 
-impl Conducted {
+impl ExperimentOutcome {
     /// What came out.
     pub const fn document(&self) -> &ResultDocument {
         &self.document
     }
 }
 
-impl Conduct {
+impl ExperimentArgs {
     /// The folder of one experiment; of several, each has one of its own below `--out`.
     pub fn out_folder(&self, experiment: &str, many: bool) -> PathBuf {
         match &self.out {
@@ -76,11 +76,12 @@ impl Conduct {
     ///
     /// # Errors
     /// A claim that cannot be read, a server that cannot be had, a result that cannot be written.
-    pub fn run(&self, mut experiment: Experiment, out: &Path) -> miette::Result<Conducted> {
+    pub fn run(&self, mut experiment: Experiment, out: &Path) -> miette::Result<ExperimentOutcome> {
         let names = Names::of(&experiment);
         let mut conditions = Vec::new();
         for written in &self.fail_if {
-            let claim = parse(written, &names).map_err(|fault| fault.within("--fail-if", written))?;
+            let claim =
+                parse(written, &names).map_err(|diagnostic| diagnostic.within("--fail-if", written))?;
             conditions.push((written, claim));
         }
         let probe = if self.no_probe { ProbeChoice::Off } else { self.probe };
@@ -113,7 +114,7 @@ impl Conduct {
             .map(|(written, claim)| judge(written, claim, &experiment, &document.records))
             .collect();
         let cut_short = interrupted.load(Ordering::Relaxed);
-        Ok(Conducted { document, conditions, cut_short })
+        Ok(ExperimentOutcome { document, conditions, cut_short })
     }
 }
 
@@ -179,9 +180,9 @@ fn open(page: &Path) {
 
 /// 1 where a run failed or is missing, a claim of ours does not hold or a `--fail-if` does; each is said. What the
 /// intervals do not decide is said too, and fails nothing.
-pub fn exit_code(conducted: &[Conducted]) -> ExitCode {
+pub fn exit_code(outcomes: &[ExperimentOutcome]) -> ExitCode {
     let mut failed = false;
-    for Conducted { document, conditions, cut_short } in conducted {
+    for ExperimentOutcome { document, conditions, cut_short } in outcomes {
         let name = &document.experiment.name;
         for record in document.records.iter().filter(|record| record.failure.is_some()) {
             failed = true;

@@ -12,7 +12,7 @@ pub(super) const FULL_MACHINE: f64 = 0.85;
 
 /// One variant under one load, with its complete runs.
 #[derive(Debug)]
-pub struct Scene<'a> {
+pub struct VariantRuns<'a> {
     /// The variant.
     pub variant: &'a Variant,
     /// The load.
@@ -23,7 +23,7 @@ pub struct Scene<'a> {
 
 /// The figures of one run that rules speak of, or their means over runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Facts {
+pub struct RunFigures {
     /// Answers per second.
     pub rate_per_s: f64,
     /// The fastest response: what the service takes when nothing is in its way.
@@ -54,7 +54,7 @@ pub struct Facts {
     pub generator_cpu_cores: f64,
 }
 
-impl Facts {
+impl RunFigures {
     /// Of one run; `None`: it was not measured.
     #[must_use]
     pub fn of(record: &Record) -> Option<Self> {
@@ -155,8 +155,8 @@ pub(super) fn mean_of(values: impl Iterator<Item = f64>) -> Option<f64> {
     crate::stats::runs::mean(&values.collect::<Vec<f64>>())
 }
 
-impl<'a> Scene<'a> {
-    /// The scene of a variant under a load.
+impl<'a> VariantRuns<'a> {
+    /// The runs_of_variant of a variant under a load.
     #[must_use]
     pub fn of(variant: &'a Variant, load: &'a LoadSpec, records: &'a [Record]) -> Self {
         Self { variant, load, runs: complete(records, &variant.name, &load.name) }
@@ -181,10 +181,11 @@ impl<'a> Scene<'a> {
     /// Looks at each run that has all facts. If the condition holds in more than half of the complete runs: the means
     /// of the runs in which it holds, and the confidence that follows.
     #[must_use]
-    pub fn mostly(&self, holds: impl Fn(&Facts) -> bool) -> Option<(Facts, f64)> {
-        let held: Vec<Facts> = self.runs.iter().filter_map(|run| Facts::of(run)).filter(holds).collect();
+    pub fn mostly(&self, holds: impl Fn(&RunFigures) -> bool) -> Option<(RunFigures, f64)> {
+        let held: Vec<RunFigures> =
+            self.runs.iter().filter_map(|run| RunFigures::of(run)).filter(holds).collect();
         (2 * held.len() > self.runs.len())
-            .then(|| (Facts::mean(&held), confidence(held.len(), self.runs.len())))
+            .then(|| (RunFigures::mean(&held), confidence(held.len(), self.runs.len())))
     }
 
     /// What a look finds in each run, if it finds something in more than half of the complete ones, and the confidence
@@ -214,7 +215,7 @@ impl<'a> Scene<'a> {
 /// Variants, loads and runs for the tests of the rules.
 #[cfg(test)]
 pub(super) mod stage {
-    use super::Scene;
+    use super::VariantRuns;
     use crate::config;
     use crate::findings::Rule;
     use crate::model::experiment::Experiment;
@@ -264,6 +265,6 @@ pub(super) mod stage {
         );
         let experiment: Experiment = config::parse("x", "x.yaml", &text, false).expect("an experiment");
         let records = [record.clone(), record.clone(), record];
-        rule.look(&Scene::of(&experiment.variants[0], &experiment.loads[0], &records))
+        rule.look(&VariantRuns::of(&experiment.variants[0], &experiment.loads[0], &records))
     }
 }
