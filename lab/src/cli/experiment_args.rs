@@ -1,4 +1,4 @@
-//! What `run` and `compare` share: conducting an experiment from the first launch to the written report.
+//! What `run` and `compare` share: options, and an experiment from the first launch to the written report.
 
 use super::progress::Progress;
 use super::{FAILED, interrupt};
@@ -30,16 +30,16 @@ pub struct ExperimentArgs {
     /// The result folder [default: out/EXPERIMENT]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Exit with 1 if this holds, e.g. 'virtual.p99 > 1.1 * platform.p99'; as often as needed
+    /// Exit with 1 if this holds, e.g. 'virtual.p99 > 1.1 * platform.p99'; repeatable
     #[arg(long, value_name = "CLAIM")]
     fail_if: Vec<String>,
-    /// How much the probe watches inside each JVM; `full` costs the server something for each request
+    /// What the probe records inside each JVM; `full` adds a cost per request
     #[arg(long, value_name = "LEVEL", default_value = "light")]
     probe: ProbeChoice,
-    /// Put no probe into the JVMs: the report cannot say what they were doing
+    /// No probe in the JVMs; the report then cannot explain differences
     #[arg(long, conflicts_with = "probe")]
     no_probe: bool,
-    /// Keep the flight recorder's file of each run (run.jfr), for JDK Mission Control
+    /// Keep the JFR recording of each run (run.jfr), for JDK Mission Control
     #[arg(long)]
     jfr: bool,
     /// Open the report in the browser
@@ -195,7 +195,7 @@ pub fn exit_code(outcomes: &[ExperimentOutcome]) -> ExitCode {
             failed |= tell_condition(name, condition);
         }
         if document.experiment.variants.iter().all(|variant| variant.skipped.is_some()) {
-            anstream::eprintln!("{name}: nothing was run, because no variant can run on this machine");
+            anstream::eprintln!("{name}: no runs, because no variant can run on this machine");
         }
         if *cut_short {
             failed = true;
@@ -218,7 +218,7 @@ fn tell_claim(name: &str, claim: &ClaimResult) -> bool {
             true
         }
         (ClaimVerdict::NotDecided, None) => {
-            anstream::eprintln!("{name}: the runs do not decide the claim: {}", claim.claim);
+            anstream::eprintln!("{name}: the claim is inconclusive: {}", claim.claim);
             false
         }
         _ => false,
@@ -234,14 +234,12 @@ fn tell_condition(name: &str, condition: &ClaimResult) -> bool {
             true
         }
         ClaimVerdict::NotDecided => {
-            anstream::eprintln!(
-                "{name}: the runs do not decide --fail-if: {claim}; more of them may (--runs)"
-            );
+            anstream::eprintln!("{name}: --fail-if is inconclusive: {claim}; use more rounds (--runs)");
             false
         }
         ClaimVerdict::NotTried => {
-            let why = condition.why.as_deref().unwrap_or("it could not be tried");
-            anstream::eprintln!("{name}: --fail-if was not tried: {claim} ({why})");
+            let why = condition.why.as_deref().unwrap_or("it could not be tested");
+            anstream::eprintln!("{name}: --fail-if was not tested: {claim} ({why})");
             false
         }
         ClaimVerdict::DoesNotHold => false,

@@ -2,13 +2,13 @@
 
 pub use crate::report::figures::{bytes, count};
 
-/// A time in milliseconds as `412 us`, `1.23 ms`, `50.1 ms`, `1.23 s`.
+/// A time in milliseconds as `412 µs`, `1.23 ms`, `50.1 ms`, `1.23 s`.
 #[must_use]
 pub fn time(ms: f64) -> String {
     if ms < 0.001 {
-        "<1 us".to_owned()
+        "<1 µs".to_owned()
     } else if ms < 0.999_5 {
-        format!("{} us", digits(ms * 1e3))
+        format!("{} µs", digits(ms * 1e3))
     } else if ms < 999.5 {
         format!("{} ms", digits(ms))
     } else {
@@ -44,10 +44,10 @@ mod tests {
     #[test]
     fn times_have_three_digits_and_a_fitting_unit() {
         let cases = [
-            (0.0, "<1 us"),
-            (0.001, "1.00 us"),
-            (0.0994, "99.4 us"),
-            (0.412, "412 us"),
+            (0.0, "<1 µs"),
+            (0.001, "1.00 µs"),
+            (0.0994, "99.4 µs"),
+            (0.412, "412 µs"),
             (0.9996, "1.00 ms"),
             (9.996, "10.0 ms"),
             (50.12, "50.1 ms"),
