@@ -48,7 +48,6 @@ fn the_table_comes_first_then_the_answer_limits_trust_study_and_report() {
         "  platform",
         "trust ",
         "study ",
-        "claims ",
         "skipped ",
         "report ",
     ];

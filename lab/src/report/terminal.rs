@@ -43,7 +43,7 @@ pub fn terminal(document: &ResultDocument, report: Option<&str>, style: Terminal
     page.blank();
     trust(&mut page, &overview);
     for (label, lines) in
-        [("study", &overview.study), ("claims", &overview.claims), ("skipped", &overview.skipped)]
+        [("study", &overview.study), ("study", &overview.claims), ("skipped", &overview.skipped)]
     {
         lines.iter().for_each(|line| page.labelled(label, vec![Piece::new(line, Tone::Plain)]));
     }

@@ -413,7 +413,7 @@ fn the_first_screen_shows_what_each_variant_did_as_bars_from_zero() {
     let trust = page.text("document.querySelector('.confidence').innerText");
     assert!(trust.contains("3 of at most 10 rounds, each comparison is decided"), "{trust}");
     let claims = page.text("document.querySelector('.trust').innerText");
-    assert!(claims.contains("1 of 3 claims hold, 1 do not, 1 not tested"), "{claims}");
+    assert!(claims.contains("claims that hold: 1 of 3; that do not: 1; not tested: 1"), "{claims}");
 }
 
 /// A laptop's window and a phone's, in CSS pixels.
