@@ -203,7 +203,7 @@ mod tests {
         assert!(of("read from db:5432").is_some_and(|advice| advice.contains("a look at db:5432")));
         assert!(
             of("park on java.util.concurrent.Semaphore$NonfairSync")
-                .is_some_and(|advice| advice.contains("a pool"))
+                .is_some_and(|advice| advice.contains("a larger pool"))
         );
     }
 

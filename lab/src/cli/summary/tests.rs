@@ -137,7 +137,7 @@ fn requests_that_were_due_and_never_sent_are_told() {
     let mut outcome = outcome();
     outcome.add(recorder);
     let text = summarized(open(100.0), &outcome);
-    assert!(text.contains("          1 more were due and never sent, the oldest for 3.10 s"), "{text}");
+    assert!(text.contains("          1 more were due but never sent, the oldest for 3.10 s"), "{text}");
 }
 
 #[test]
