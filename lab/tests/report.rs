@@ -226,7 +226,7 @@ fn a_claim_of_ones_own_that_does_not_hold_is_a_failure_and_one_that_is_not_decid
     );
     document.claims[1].undecided = true;
     let text = render(&document, Format::Junit).unwrap();
-    assert!(text.contains(r#"<skipped message="measured 27: not decided by so few runs"/>"#), "{text}");
+    assert!(text.contains(r#"<skipped message="measured 27: inconclusive: too few runs"/>"#), "{text}");
 }
 
 #[test]
