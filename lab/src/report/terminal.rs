@@ -39,6 +39,9 @@ pub fn terminal(document: &ResultDocument, report: Option<&str>, style: Terminal
     if let Some(answer) = &overview.answer {
         page.indented(0, vec![Piece::new(answer, Tone::Strong)]);
     }
+    for sentence in &overview.capacity {
+        page.hanging(2, 4, vec![Piece::new(&format!("{sentence}."), Tone::Plain)]);
+    }
     limits(&mut page, &overview.limits);
     page.blank();
     trust(&mut page, &overview);
