@@ -82,7 +82,7 @@ fn searched() -> bool {
     }
     assert_eq!(claim["holds"], true, "{claim}");
     let shown = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(shown.contains("eight sustains") && shown.contains("p99 within 400 ms"), "{shown}");
+    assert!(shown.contains("eight: capacity") && shown.contains("p99 within 400 ms"), "{shown}");
     true
 }
 

@@ -1,4 +1,4 @@
-//! What `run` and `compare` share: conducting an experiment from the first launch to the written report.
+//! What `run` and `compare` share: options, and an experiment from the first launch to the written report.
 
 use super::progress::Progress;
 use super::{FAILED, NOT_JUDGED, interrupt};
@@ -30,16 +30,16 @@ pub struct ExperimentArgs {
     /// The result folder [default: out/EXPERIMENT]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Exit with 1 if this holds (3: it could not be judged), e.g. 'virtual.p99 > 1.1 * platform.p99'; as often as needed
+    /// Exit with 1 if this holds (3: it could not be judged), e.g. 'virtual.p99 > 1.1 * platform.p99'; repeatable
     #[arg(long, value_name = "CLAIM")]
     fail_if: Vec<String>,
-    /// How much the probe watches inside each JVM; `full` costs the server something for each request
+    /// What the probe records inside each JVM; `full` adds a cost per request
     #[arg(long, value_name = "LEVEL", default_value = "light")]
     probe: ProbeChoice,
-    /// Put no probe into the JVMs: the report cannot say what they were doing
+    /// No probe in the JVMs; the report then cannot explain differences
     #[arg(long, conflicts_with = "probe")]
     no_probe: bool,
-    /// Keep the flight recorder's file of each run (run.jfr), for JDK Mission Control
+    /// Keep the JFR recording of each run (run.jfr), for JDK Mission Control
     #[arg(long)]
     jfr: bool,
     /// Open the report in the browser
@@ -200,7 +200,7 @@ pub fn exit_code(outcomes: &[ExperimentOutcome]) -> ExitCode {
         let conditions = conditions.iter().map(|condition| tell_condition(document, condition));
         gravest = claims.chain(conditions).fold(gravest, Outcome::max);
         if document.experiment.variants.iter().all(|variant| variant.skipped.is_some()) {
-            anstream::eprintln!("{name}: nothing was run, because no variant can run on this machine");
+            anstream::eprintln!("{name}: no runs, because no variant can run on this machine");
         }
         if *cut_short {
             gravest = Outcome::Failed;
@@ -259,7 +259,7 @@ fn tell_claim(document: &ResultDocument, claim: &ClaimResult) -> Outcome {
             Outcome::Failed
         }
         (ClaimVerdict::NotDecided, None, None) => {
-            anstream::eprintln!("{name}: the runs do not decide the claim: {written}");
+            anstream::eprintln!("{name}: the claim is inconclusive: {written}");
             Outcome::Passed
         }
         _ => Outcome::Passed,
@@ -279,9 +279,7 @@ fn tell_condition(document: &ResultDocument, condition: &ClaimResult) -> Outcome
             Outcome::Failed
         }
         ClaimVerdict::NotDecided => {
-            anstream::eprintln!(
-                "{name}: the runs do not decide --fail-if: {written}; more of them may (--runs)"
-            );
+            anstream::eprintln!("{name}: --fail-if is inconclusive: {written}; use more rounds (--runs)");
             Outcome::Passed
         }
         ClaimVerdict::DoesNotHold | ClaimVerdict::NotTried => Outcome::Passed,

@@ -20,6 +20,7 @@ use crate::parse::diagnostic::{Diagnostic, Mistake};
 use crate::parse::fields::Fields;
 use crate::parse::yaml::{self, Kind, Node};
 use loads::Shared;
+
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use thiserror::Error;

@@ -43,7 +43,7 @@ fn mistake_in(text: &str) -> (String, String) {
     let mistake = parse("small", "small.yaml", text, false).expect_err("a mistake");
     let at = mistake.offset();
     let marked: String = text[at..].chars().take_while(|c| !" ,:\n}]".contains(*c)).collect();
-    let help = mistake.help().map(|help| help.to_string()).unwrap_or_default();
+    let help = miette::Diagnostic::help(&mistake).map(|help| help.to_string()).unwrap_or_default();
     let said = format!("{mistake} | {help}");
     schema::refuses(text, &said);
     (marked, said)

@@ -30,7 +30,7 @@ impl Rule for AcceptQueue {
         let (held, runs) = (overflowed.len(), runs_of_variant.runs.len());
         let sentence = format!(
             "the accept queue overflowed {} times in {held} of {runs} runs, and {} connection attempts were retried after \
-             1 s or more: a limit of the backlog, not of the thread model",
+             1 s: a limit of the backlog, not of the thread model",
             whole(overflows),
             whole(repeated)
         );
@@ -40,8 +40,7 @@ impl Rule for AcceptQueue {
             evidence("clients", runs_of_variant.clients(), "clients"),
         ];
         let finding = runs_of_variant.finding(self.name(), sentence, seen, confidence(held, runs));
-        let advice = "a backlog above the number of clients: `accept_count` here, acceptCount in Tomcat, and the kernel's \
-            net.core.somaxconn";
+        let advice = "`accept_count` (Tomcat: acceptCount) and the kernel's net.core.somaxconn above the number of clients";
         Some(finding.advising(advice))
     }
 }

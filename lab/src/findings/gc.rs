@@ -26,7 +26,7 @@ const RARER: f64 = 2.0;
 pub(super) struct GarbageCollection;
 
 /// One run.
-struct Seen {
+struct RunPauses {
     paused: f64,
     longest_ms: f64,
     pauses: f64,
@@ -44,7 +44,7 @@ struct SlowSeconds {
     others: f64,
 }
 
-impl Seen {
+impl RunPauses {
     fn of(record: &Record) -> Option<Self> {
         let jvm = record.jvm.as_ref()?;
         let load = record.measured.as_ref()?;
@@ -135,8 +135,8 @@ impl Rule for GarbageCollection {
     }
 
     fn look(&self, runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
-        let (runs, confidence) = runs_of_variant.in_most(Seen::of)?;
-        let mean = |of: fn(&Seen) -> Option<f64>| mean_of(runs.iter().filter_map(of));
+        let (runs, confidence) = runs_of_variant.in_most(RunPauses::of)?;
+        let mean = |of: fn(&RunPauses) -> Option<f64>| mean_of(runs.iter().filter_map(of));
         let paused = mean(|it| Some(it.paused))?;
         let slow =
             |of: fn(&SlowSeconds) -> f64| mean_of(runs.iter().filter_map(|it| it.slow.as_ref()).map(of));

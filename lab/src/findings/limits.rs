@@ -12,13 +12,13 @@ const NEAR: f64 = 0.9;
 pub(super) struct Limits;
 
 /// One run that came to a limit.
-struct Seen {
+struct ReachedLimit {
     what: String,
     advice: &'static str,
     evidence: Vec<Evidence>,
 }
 
-impl Seen {
+impl ReachedLimit {
     fn of(record: &Record) -> Option<Self> {
         Self::server_files(record).or_else(|| Self::ports(record)).or_else(|| Self::generator_files(record))
     }
@@ -91,7 +91,8 @@ impl Rule for Limits {
 
     /// One run is enough: a limit is no matter of chance.
     fn look(&self, runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
-        let found: Vec<Seen> = runs_of_variant.runs.iter().filter_map(|run| Seen::of(run)).collect();
+        let found: Vec<ReachedLimit> =
+            runs_of_variant.runs.iter().filter_map(|run| ReachedLimit::of(run)).collect();
         let (held, runs) = (found.len(), runs_of_variant.runs.len());
         let first = found.into_iter().next()?;
         let sentence = format!("{} (in {held} of {runs} runs)", first.what);

@@ -28,14 +28,14 @@ enum What {
 
 /// One run.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Seen {
+struct GrownMemory {
     what: What,
     from_bytes: f64,
     to_bytes: f64,
     seconds: f64,
 }
 
-impl Seen {
+impl GrownMemory {
     fn of(record: &Record) -> Option<Self> {
         let seconds = record.measured.as_ref()?.elapsed_s;
         if seconds < SHORTEST_WINDOW_S {
@@ -64,12 +64,12 @@ impl Seen {
 }
 
 /// `None`: it did not grow, by the test above.
-fn grown(what: What, series: &[(f64, f64)], seconds: f64) -> Option<Seen> {
+fn grown(what: What, series: &[(f64, f64)], seconds: f64) -> Option<GrownMemory> {
     let lows: Vec<f64> = (0..PARTS).map(|part| lowest(series, part, seconds)).collect::<Option<_>>()?;
     let (from_bytes, to_bytes) = (lows[0], lows[PARTS - 1]);
     let by = to_bytes - from_bytes;
     let rises = lows.windows(2).all(|pair| pair[0] < pair[1]);
-    (rises && by >= GROWN_BY * from_bytes && by >= GROWN_BY_BYTES).then_some(Seen {
+    (rises && by >= GROWN_BY * from_bytes && by >= GROWN_BY_BYTES).then_some(GrownMemory {
         what,
         from_bytes,
         to_bytes,
@@ -89,9 +89,9 @@ impl Rule for MemoryGrowth {
     }
 
     fn look(&self, runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
-        let (runs, confidence) = runs_of_variant.in_most(Seen::of)?;
+        let (runs, confidence) = runs_of_variant.in_most(GrownMemory::of)?;
         let what = runs.first()?.what;
-        let mean = |of: fn(&Seen) -> f64| mean_of(runs.iter().filter(|it| it.what == what).map(of));
+        let mean = |of: fn(&GrownMemory) -> f64| mean_of(runs.iter().filter(|it| it.what == what).map(of));
         let (from, to) = (mean(|it| it.from_bytes)?, mean(|it| it.to_bytes)?);
         let seconds = mean(|it| it.seconds)?;
         let (name, advice) = match what {

@@ -28,7 +28,7 @@ const FIRST_WITHOUT_MONITOR_PINS: u32 = 24;
 pub(super) struct Pinned;
 
 /// One run.
-struct Seen {
+struct PinnedSite {
     /// Answers per second; perhaps none at all, and then there are no response times either.
     rate_per_s: f64,
     server_cpu_cores: f64,
@@ -43,7 +43,7 @@ struct Seen {
     java: u32,
 }
 
-impl Seen {
+impl PinnedSite {
     fn of(record: &Record) -> Option<Self> {
         let (load, cost) = (record.measured.as_ref()?, record.cost?);
         let jvm = record.jvm.as_ref()?;
@@ -94,7 +94,7 @@ impl Rule for Pinned {
     }
 
     fn look(&self, runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
-        let (runs, confidence) = runs_of_variant.in_most(Seen::of)?;
+        let (runs, confidence) = runs_of_variant.in_most(PinnedSite::of)?;
         let worst = runs.iter().max_by(|a, b| a.pinned.total_cmp(&b.pinned))?;
         let by_events = worst.by_events();
         let sentence = if by_events { told_by_events(worst, &runs) } else { told_by_carriers(worst) };
@@ -103,7 +103,7 @@ impl Rule for Pinned {
     }
 }
 
-fn told_by_events(worst: &Seen, runs: &[Seen]) -> String {
+fn told_by_events(worst: &PinnedSite, runs: &[PinnedSite]) -> String {
     let site = worst.site.as_ref().map(place_and_application).unwrap_or_default();
     let carriers = whole(worst.parallelism);
     let all = worst.all_pinned();
@@ -129,7 +129,7 @@ fn told_by_events(worst: &Seen, runs: &[Seen]) -> String {
     sentence
 }
 
-fn told_by_carriers(worst: &Seen) -> String {
+fn told_by_carriers(worst: &PinnedSite) -> String {
     let Some(carriers) = worst.carriers else { return String::new() };
     let place = worst.wait.as_ref().map_or_else(String::new, |wait| {
         format!("; threads wait for {} at {}", waits_for(wait), place(wait))
@@ -144,8 +144,8 @@ fn told_by_carriers(worst: &Seen) -> String {
     )
 }
 
-fn seen(runs: &[Seen]) -> Vec<Evidence> {
-    let mean = |of: fn(&Seen) -> Option<f64>| mean_of(runs.iter().filter_map(of));
+fn seen(runs: &[PinnedSite]) -> Vec<Evidence> {
+    let mean = |of: fn(&PinnedSite) -> Option<f64>| mean_of(runs.iter().filter_map(of));
     let figures = [
         ("carriers' time pinned, by the JVM's events", mean(|it| Some(it.pinned * 100.0)), "%"),
         ("window with all carriers pinned, at least", mean(|it| Some(it.all_pinned() * 100.0)), "%"),
@@ -160,7 +160,7 @@ fn seen(runs: &[Seen]) -> Vec<Evidence> {
 }
 
 /// Never a certainty: what else there is behind the pin shows only when it is gone.
-fn advice(worst: &Seen, by_events: bool) -> String {
+fn advice(worst: &PinnedSite, by_events: bool) -> String {
     let site = worst.site.as_ref().filter(|_| by_events);
     let holder = site.and_then(|site| site.holder.as_deref()).unwrap_or_default();
     if holder.contains("<clinit>") {

@@ -16,12 +16,12 @@ const WORTH_SAYING: f64 = 0.2;
 pub(super) struct Waiting;
 
 /// One run.
-enum Seen {
+enum WaitingPlace {
     Pool { name: String, max: f64, full: f64, waiting: f64 },
     Site { site: SiteTotal, waiting: f64, in_flight: f64 },
 }
 
-impl Seen {
+impl WaitingPlace {
     fn of(record: &Record) -> Option<Self> {
         let jvm = record.jvm.as_ref()?;
         let pool = jvm.pools.iter().filter(|pool| !is_request_pool(pool)).find_map(Self::of_pool);
@@ -63,10 +63,12 @@ impl Rule for Waiting {
     }
 
     fn look(&self, runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
-        let (runs, confidence) = runs_of_variant.in_most(Seen::of)?;
+        let (runs, confidence) = runs_of_variant.in_most(WaitingPlace::of)?;
         match runs.first()? {
-            Seen::Pool { name, max, .. } => Some(self.pool(runs_of_variant, name, *max, &runs, confidence)),
-            Seen::Site { site, .. } => Some(self.site(runs_of_variant, site, &runs, confidence)),
+            WaitingPlace::Pool { name, max, .. } => {
+                Some(self.pool(runs_of_variant, name, *max, &runs, confidence))
+            }
+            WaitingPlace::Site { site, .. } => Some(self.site(runs_of_variant, site, &runs, confidence)),
         }
     }
 }
@@ -77,12 +79,15 @@ impl Waiting {
         runs_of_variant: &VariantRuns<'_>,
         name: &str,
         max: f64,
-        runs: &[Seen],
+        runs: &[WaitingPlace],
         confidence: f64,
     ) -> Finding {
-        let of = |which: fn(&Seen) -> Option<f64>| mean_of(runs.iter().filter_map(which)).unwrap_or_default();
-        let full = of(|it| if let Seen::Pool { full, .. } = it { Some(*full) } else { None });
-        let waiting = of(|it| if let Seen::Pool { waiting, .. } = it { Some(*waiting) } else { None });
+        let of = |which: fn(&WaitingPlace) -> Option<f64>| {
+            mean_of(runs.iter().filter_map(which)).unwrap_or_default()
+        };
+        let full = of(|it| if let WaitingPlace::Pool { full, .. } = it { Some(*full) } else { None });
+        let waiting =
+            of(|it| if let WaitingPlace::Pool { waiting, .. } = it { Some(*waiting) } else { None });
         let connections = whole(max);
         let sentence = format!(
             "requests wait for a connection: all {connections} of {name} are in use in {} of its readings, and {} threads \
@@ -105,12 +110,16 @@ impl Waiting {
         &self,
         runs_of_variant: &VariantRuns<'_>,
         site: &SiteTotal,
-        runs: &[Seen],
+        runs: &[WaitingPlace],
         confidence: f64,
     ) -> Finding {
-        let of = |which: fn(&Seen) -> Option<f64>| mean_of(runs.iter().filter_map(which)).unwrap_or_default();
-        let waiting = of(|it| if let Seen::Site { waiting, .. } = it { Some(*waiting) } else { None });
-        let in_flight = of(|it| if let Seen::Site { in_flight, .. } = it { Some(*in_flight) } else { None });
+        let of = |which: fn(&WaitingPlace) -> Option<f64>| {
+            mean_of(runs.iter().filter_map(which)).unwrap_or_default()
+        };
+        let waiting =
+            of(|it| if let WaitingPlace::Site { waiting, .. } = it { Some(*waiting) } else { None });
+        let in_flight =
+            of(|it| if let WaitingPlace::Site { in_flight, .. } = it { Some(*in_flight) } else { None });
         let at = place(site);
         let sentence = format!(
             "{} of the requests in flight wait at {at} ({}): {waiting:.1} threads of {in_flight:.1} requests, on \

@@ -24,7 +24,7 @@ const WORTH_SAYING: f64 = 0.25;
 
 pub(super) struct WithoutProgress;
 
-struct Seen {
+struct RunWithoutProgress {
     facts: RunFigures,
     looks: f64,
     without_work: f64,
@@ -33,7 +33,7 @@ struct Seen {
     carriers: Option<Carriers>,
 }
 
-impl Seen {
+impl RunWithoutProgress {
     fn of(record: &Record) -> Option<Self> {
         let facts = RunFigures::of(record)?;
         let jvm = record.jvm.as_ref()?;
@@ -65,9 +65,9 @@ impl Rule for WithoutProgress {
     }
 
     fn look(&self, runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
-        let (runs, confidence) = runs_of_variant.in_most(Seen::of)?;
+        let (runs, confidence) = runs_of_variant.in_most(RunWithoutProgress::of)?;
         let place = place(&runs.first()?.site);
-        let mean = |of: fn(&Seen) -> Option<f64>| mean_of(runs.iter().filter_map(of));
+        let mean = |of: fn(&RunWithoutProgress) -> Option<f64>| mean_of(runs.iter().filter_map(of));
         let (cpu, rate) =
             (mean(|it| Some(it.facts.server_cpu_cores))?, mean(|it| Some(it.facts.rate_per_s))?);
         let without_work = mean(|it| Some(it.without_work))?;

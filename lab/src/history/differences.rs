@@ -103,7 +103,7 @@ fn servers(a: &ResultDocument, b: &ResultDocument) -> Vec<Difference> {
     let differ = both.flat_map(|(variant, other)| {
         let name = variant.name.as_str();
         let mut differ = of(name, variant, other);
-        for (what, seen) in [("server", product as Seen), ("java", java as Seen)] {
+        for (what, seen) in [("server", product as ReadFact), ("java", java as ReadFact)] {
             let (a, b) = (said(&a.records, name, seen), said(&b.records, name, seen));
             if a != b {
                 differ.push(Difference { of: name.to_owned(), what: what.to_owned(), a, b });
@@ -114,7 +114,7 @@ fn servers(a: &ResultDocument, b: &ResultDocument) -> Vec<Difference> {
     differ.collect()
 }
 
-type Seen = fn(&Record) -> Option<&str>;
+type ReadFact = fn(&Record) -> Option<&str>;
 
 fn product(record: &Record) -> Option<&str> {
     record.server.product.as_deref()
@@ -125,7 +125,7 @@ fn java(record: &Record) -> Option<&str> {
 }
 
 /// What the runs of a variant said of themselves, each once.
-fn said(records: &[Record], variant: &str, seen: Seen) -> Option<String> {
+fn said(records: &[Record], variant: &str, seen: ReadFact) -> Option<String> {
     let all: BTreeSet<&str> =
         records.iter().filter(|record| record.variant == variant).filter_map(seen).collect();
     (!all.is_empty()).then(|| all.into_iter().collect::<Vec<_>>().join(", "))

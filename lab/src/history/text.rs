@@ -164,7 +164,7 @@ fn since_words(ratio: &Ratio) -> String {
     let interval = figures::interval_of(ratio).map_or_else(String::new, |interval| format!(" {interval}"));
     match ratio.verdict {
         Verdict::NoDifference => " (no difference)".to_owned(),
-        Verdict::NotEnoughRuns => format!(" ({}x, not decided)", figures::ratio(ratio.ratio)),
+        Verdict::NotEnoughRuns => format!(" ({}x, inconclusive)", figures::ratio(ratio.ratio)),
         Verdict::Higher | Verdict::Lower => format!(" ({}x{interval})", figures::ratio(ratio.ratio)),
     }
 }

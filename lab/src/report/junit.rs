@@ -79,7 +79,7 @@ impl Verdict {
                 Self::Skipped(measured(claim, "not reproduced"))
             }
             ClaimVerdict::DoesNotHold => Self::Failure(measured(claim, "does not hold")),
-            ClaimVerdict::NotDecided => Self::Skipped(measured(claim, "not decided by so few runs")),
+            ClaimVerdict::NotDecided => Self::Skipped(measured(claim, "inconclusive: too few runs")),
             ClaimVerdict::NotTried => Self::Skipped(
                 claim.why.as_ref().map_or_else(|| "could not be tried".to_owned(), reasons::not_tried),
             ),

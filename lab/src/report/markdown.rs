@@ -28,6 +28,9 @@ pub fn markdown(document: &ResultDocument) -> String {
     if let Some(answer) = &overview.answer {
         let _ = writeln!(text, "**{}**\n", plain(answer));
     }
+    for sentence in &overview.capacity {
+        let _ = writeln!(text, "- {}.", plain(sentence));
+    }
     limits(&mut text, &overview.limits);
     trust(&mut text, &overview);
     study(&mut text, document);

@@ -39,21 +39,21 @@ pub fn terminal(document: &ResultDocument, report: Option<&str>, style: Terminal
     if let Some(answer) = &overview.answer {
         page.indented(0, vec![Piece::new(answer, Tone::Strong)]);
     }
+    for sentence in &overview.capacity {
+        page.hanging(2, 4, vec![Piece::new(&format!("{sentence}."), Tone::Plain)]);
+    }
     limits(&mut page, &overview.limits);
     page.blank();
     trust(&mut page, &overview);
     for (label, lines) in
-        [("study", &overview.study), ("claims", &overview.claims), ("skipped", &overview.skipped)]
+        [("study", &overview.study), ("study", &overview.claims), ("skipped", &overview.skipped)]
     {
         lines.iter().for_each(|line| page.labelled(label, vec![Piece::new(line, Tone::Plain)]));
     }
     if let Some(path) = report {
         let folder = path.trim_end_matches("/report.html");
-        page.labelled("report", vec![Piece::new(path, Tone::Strong)]);
-        page.labelled(
-            "more",
-            vec![Piece::new(&format!("threadcount report {folder} --details"), Tone::Plain)],
-        );
+        let more = format!("   more: threadcount report {folder} --details");
+        page.labelled("report", vec![Piece::new(path, Tone::Strong), Piece::new(&more, Tone::Dim)]);
     }
     page.text()
 }

@@ -60,7 +60,7 @@ fn head(report: &LoadReport) -> Vec<String> {
         vec![report.target.bold().to_string(), how.join(" · ").dimmed().to_string(), String::new()];
     lines.extend(requests(report));
     let rate = &report.rate_per_s;
-    let asked = rate.asked.map(|asked| format!("{} asked, ", figures::rate(asked))).unwrap_or_default();
+    let asked = rate.asked.map(|asked| format!("{} requested, ", figures::rate(asked))).unwrap_or_default();
     let completed = figures::rate(rate.completed);
     lines.push(labelled(
         "rate",
@@ -93,7 +93,7 @@ fn requests(report: &LoadReport) -> Vec<String> {
     if let Some(age) = report.not_sent_age_ms {
         let count = figures::count(requests.not_sent);
         let text = format!(
-            "{count} more were due and never sent, the oldest for {}",
+            "{count} more were due but never sent, the oldest for {}",
             figures::milliseconds(age.max)
         );
         lines.push(labelled("", &text.yellow().to_string()));
@@ -111,7 +111,7 @@ fn requests(report: &LoadReport) -> Vec<String> {
 fn times(report: &LoadReport) -> Vec<String> {
     match (&report.response_time_ms, &report.service_time_ms) {
         (Some(response), Some(service)) => table::lines(response, service, report.requests.ok),
-        _ => vec!["no request was answered as expected, so there are no times".yellow().to_string()],
+        _ => vec!["no request completed as expected, so there are no times".yellow().to_string()],
     }
 }
 
@@ -139,7 +139,7 @@ fn answers(report: &LoadReport) -> Vec<String> {
     }
     if let Some(failed) = report.failed_time_ms {
         let text = format!(
-            "they failed after {} (p50), {} (p99), {} at most",
+            "time to failure: p50 {}, p99 {}, max {}",
             figures::milliseconds(failed.p50),
             figures::milliseconds(failed.p99),
             figures::milliseconds(failed.max)
@@ -153,7 +153,7 @@ fn answers(report: &LoadReport) -> Vec<String> {
 fn generator(report: &LoadReport) -> Vec<String> {
     let own = &report.generator;
     let cost = format!(
-        "{:.2} us CPU per request, {:.0} % of a core ({:.2} cores in all)",
+        "{:.2} µs CPU per request, {:.0} % of a core ({:.2} cores in all)",
         own.cpu_us_per_request,
         own.cpu_share * 100.0,
         own.cpu_cores
@@ -161,7 +161,7 @@ fn generator(report: &LoadReport) -> Vec<String> {
     let mut lines = vec![labelled("generator", &cost)];
     if let Some(lag) = own.send_lag_ms {
         let text = format!(
-            "sent within {} of due (p99), {} at most",
+            "send lag p99 {}, max {}",
             figures::milliseconds(lag.p99),
             figures::milliseconds(lag.max)
         );
@@ -184,11 +184,11 @@ fn cores(busy: &[f64]) -> Option<String> {
         (0..busy.len()).filter(|&core| busy[core] >= FULL).map(|core| core.to_string()).collect();
     let named = match full.as_slice() {
         [] => String::new(),
-        [only] => format!("core {only} was full; "),
-        _ if full.len() == busy.len() => "every core was full; ".to_owned(),
-        _ => format!("cores {} were full; ", full.join(", ")),
+        [only] => format!("core {only} was saturated; "),
+        _ if full.len() == busy.len() => "every core was saturated; ".to_owned(),
+        _ => format!("cores {} were saturated; ", full.join(", ")),
     };
-    (!busy.is_empty()).then(|| format!("{named}its cores were busy for {} of the time", shares.join(", ")))
+    (!busy.is_empty()).then(|| format!("{named}core utilization {}", shares.join(", ")))
 }
 
 /// Breaks a text into lines that fit behind an indent.

@@ -113,3 +113,12 @@ fn the_schema_knows_every_metric_that_can_be_published() {
         }
     }
 }
+
+#[test]
+fn the_schema_knows_every_key_that_says_how_a_load_is_sent() {
+    let schema: Value = serde_json::from_str(SCHEMA).expect("JSON");
+    let known = &schema["$defs"]["load"]["properties"];
+    let unknown: Vec<&str> =
+        crate::config::sending::KEYS.into_iter().filter(|key| known[key].is_null()).collect();
+    assert_eq!(unknown, [] as [&str; 0]);
+}

@@ -7,7 +7,7 @@ mod study;
 pub mod table;
 
 use crate::model::result::ResultDocument;
-use crate::report::{figures, reasons, summary};
+use crate::report::{capacity, figures, reasons, summary};
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -29,6 +29,8 @@ pub struct Overview {
     pub tables: Vec<LoadTable>,
     /// The answer; `None` where no verdict may be drawn.
     pub answer: Option<String>,
+    /// What a capacity search found of each variant, and why it is not more.
+    pub capacity: Vec<String>,
     pub limits: Vec<Limit>,
     /// The generator's health, the requests and the rounds, a sentence each.
     pub trust: Vec<String>,
@@ -50,13 +52,15 @@ pub fn overview(document: &ResultDocument) -> Overview {
         || document.why_not.first().map(reasons::doubt).unwrap_or_else(|| "runs are missing".to_owned());
     let no_verdict = (!document.trusted)
         .then(|| remarks.first().map_or_else(first, |remark| format!("{}: {}", remark.runs, remark.text)));
+    let loads = &document.experiment.loads;
     Overview {
         name: document.experiment.name.clone(),
         question: document.experiment.question.clone(),
         context: context(document),
         no_verdict,
-        tables: document.experiment.loads.iter().map(|load| table::table(document, load)).collect(),
+        tables: loads.iter().map(|load| table::table(document, load)).collect(),
         answer: document.trusted.then(|| answer::answer(document)),
+        capacity: loads.iter().flat_map(|load| capacity::sentences(document, load)).collect(),
         limits: limits::limits(document),
         trust: remarks::trust(document),
         remarks,

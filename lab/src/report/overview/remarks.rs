@@ -39,10 +39,10 @@ pub fn remarks(document: &ResultDocument) -> Vec<Remark> {
 fn remark(document: &ResultDocument, kind: &[Doubt]) -> Remark {
     let first = &kind[0];
     let differ = kind.iter().any(|doubt| doubt.reason != first.reason);
-    let which = if differ { " (first of them)" } else { "" };
+    let which = if differ { " (figures of the first)" } else { "" };
     Remark {
-        runs: who(document, kind),
-        text: format!("{}{which}", reasons::reason(first)),
+        runs: format!("{}{which}", who(document, kind)),
+        text: reasons::reason(first),
         serious: first.reason.is_serious(),
     }
 }

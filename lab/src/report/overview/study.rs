@@ -44,7 +44,7 @@ fn published_line(document: &ResultDocument, row: &PublishedRow) -> Option<Strin
     ))
 }
 
-/// `5 of 8 hold, 2 do not, 1 not tested; 3 not testable here`, and the user's own that do not hold.
+/// `claims that hold: 5 of 8; that do not: 2; not testable here: 3`, and the user's own that do not hold.
 #[must_use]
 pub fn claims(document: &ResultDocument) -> Vec<String> {
     let claims = &document.claims;
@@ -59,18 +59,16 @@ pub fn claims(document: &ResultDocument) -> Vec<String> {
         claims.iter().filter(|claim| !judged(claim) && claim.verdict() != ClaimVerdict::NotTried).count();
     let untested = claims.iter().filter(|claim| claim.verdict() == ClaimVerdict::NotTried).count();
     let parts = [
-        (count(ClaimVerdict::DoesNotHold), "do not"),
+        (count(ClaimVerdict::DoesNotHold), "that do not"),
         (count(ClaimVerdict::NotDecided), "inconclusive"),
         (no_verdict, "without a verdict"),
         (untested, "not tested"),
+        (document.experiment.unavailable.len(), "not testable here"),
     ];
     let parts = parts.iter().filter(|(number, _)| *number > 0);
-    let parts: String = parts.map(|(number, words)| format!(", {number} {words}")).collect();
-    let not_here = document.experiment.unavailable.len();
-    let not_here = if not_here > 0 { format!("; {not_here} more not testable here") } else { String::new() };
+    let parts: String = parts.map(|(number, words)| format!("; {words}: {number}")).collect();
     let hold = count(ClaimVerdict::Holds);
-    let mut lines =
-        vec![format!("{hold} of {} hold{parts}{not_here}", figures::plural(claims.len(), "claim"))];
+    let mut lines = vec![format!("claims that hold: {hold} of {}{parts}", claims.len())];
     let failed = claims.iter().filter(|claim| {
         judged(claim) && claim.says.is_none() && claim.verdict() == ClaimVerdict::DoesNotHold
     });

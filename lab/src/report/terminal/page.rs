@@ -137,7 +137,9 @@ impl Page {
         };
         match style.filter(|_| self.style.colour && !text.trim().is_empty()) {
             Some(style) => {
-                let _ = write!(self.text, "{}", text.style(style));
+                // A space at the end of a line is taken away, which an escape code behind it would prevent.
+                let word = text.trim_end_matches(' ');
+                let _ = write!(self.text, "{}{}", word.style(style), &text[word.len()..]);
             }
             None => self.text.push_str(text),
         }
