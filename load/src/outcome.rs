@@ -65,6 +65,8 @@ pub struct LoadOutcome {
     pub interrupted: bool,
     /// What became of the rows of the log; `None`: there is none.
     pub log: Option<LogCounts>,
+    /// Why the log could not be written to its end.
+    pub log_failure: Option<std::io::ErrorKind>,
 }
 
 impl LoadOutcome {

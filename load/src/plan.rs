@@ -62,9 +62,9 @@ pub struct LoadPlan {
     pub sni: Option<String>,
     /// Authorities, client certificate and session resumption.
     pub tls: TlsOptions,
-    /// Open loads: how long a request that is due may wait for others, so that all that fall due meanwhile leave with one
-    /// wake of the generator. None is ever sent early, and due times and send lag stay exact. Zero: each leaves when it
-    /// is due.
+    /// Open loads: requests that fall due within this time of the first of them leave together, when it has passed, with
+    /// one wake of the generator. None is ever sent early, and due times and send lag stay exact. A window that would end
+    /// after the load is not waited for. Zero: each leaves when it is due.
     pub lateness: Duration,
     /// How long, after the end of sending, requests in flight may still complete. What is then in flight is
     /// *unfinished*.
@@ -148,7 +148,6 @@ impl LoadPlan {
 
 /// When a request is due.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum Pacing {
     /// Closed loop: each connection sends as soon as it has its answer. It cannot see the waiting of requests that
     /// users would have sent meanwhile.
@@ -164,7 +163,6 @@ pub enum Pacing {
 
 /// The rate of an open load over time, in requests per second, over all connections and threads together.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum RateShape {
     /// The same rate all the time.
     Constant {
@@ -208,7 +206,6 @@ pub struct Step {
 /// How due times are spread at a given rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum Arrivals {
     /// Evenly spaced.
     #[default]
@@ -219,7 +216,6 @@ pub enum Arrivals {
 
 /// When to stop sending. At least one of the two holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Stop {
     /// After exactly this many requests were sent and each has ended.
     Requests(NonZeroU64),
@@ -252,7 +248,6 @@ impl Stop {
 /// The kernel interface that carries the bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum DriverChoice {
     /// io_uring where the kernel allows it, else epoll.
     #[default]
@@ -266,7 +261,6 @@ pub enum DriverChoice {
 /// The HTTP version to speak.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum ProtocolChoice {
     /// HTTP/1.1 without TLS; over TLS what ALPN agrees on, HTTP/2 preferred.
     #[default]

@@ -163,7 +163,12 @@ pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadErr
     if outcome.protocol.is_empty() {
         outcome.protocol = asked_protocol(plan).to_owned();
     }
-    outcome.log = log.map(RequestLog::finish).transpose()?;
+    match log.map(RequestLog::finish) {
+        Some(Ok(counts)) => outcome.log = Some(counts),
+        // What was measured is not lost with the log.
+        Some(Err(error)) => outcome.log_failure = Some(error.kind()),
+        None => {}
+    }
     Ok(LoadOutcome { cores_busy, interrupted: stop.load(Ordering::Relaxed), ..outcome })
 }
 

@@ -209,7 +209,7 @@ impl Driver for Uring {
         match self.sockets[slot as usize].receiving {
             Receiving::Once if self.to_receive == Some(slot) => {
                 self.to_receive = None;
-                self.push_skip(slot, bytes);
+                self.push_skip(slot, bytes, true);
             }
             Receiving::Multishot => {
                 let socket = &mut self.sockets[slot as usize];
@@ -401,14 +401,15 @@ impl Uring {
         self.push(&receive);
     }
 
-    /// Has the kernel throw the next bytes away, and say so when all of them have come.
-    fn push_skip(&mut self, slot: Slot, bytes: u64) {
+    /// Has the kernel throw the next bytes away. `has_more`: some of them may have come already.
+    fn push_skip(&mut self, slot: Slot, bytes: u64, has_more: bool) {
         let socket = &mut self.sockets[slot as usize];
         let Some(fd) = &socket.fd else { return };
         socket.receiving = Receiving::Skipping(bytes);
         let len = bytes.min(MOST_PER_CALL as u64) as u32;
         let receive = opcode::Recv::new(Fd(fd.as_raw_fd()), std::ptr::null_mut(), len);
-        let receive = receive.flags(libc::MSG_TRUNC | libc::MSG_WAITALL).build();
+        // Waiting for all of them (MSG_WAITALL) never ends on Linux 6.18 where they come in several parts.
+        let receive = receive.flags(libc::MSG_TRUNC).ioprio(if has_more { 0 } else { POLL_FIRST }).build();
         let receive = receive.user_data(socket.user_data(slot, Action::Receive));
         self.push(&receive);
     }
@@ -449,7 +450,7 @@ impl Uring {
     fn received(&mut self, slot: Slot, result: i32, flags: u32) -> Option<Event> {
         let Socket { send_error, receiving, .. } = self.sockets[slot as usize];
         if let (Receiving::Skipping(bytes), 1..) = (receiving, result) {
-            return Some(self.skipped(slot, bytes, result as u64));
+            return Some(self.skipped(slot, bytes, result as u64, cqueue::sock_nonempty(flags)));
         }
         let result = if result > 0 { result - self.bytes_from() as i32 } else { result };
         match result {
@@ -465,7 +466,7 @@ impl Uring {
                 || (-result == libc::ECANCELED && receiving == Receiving::Cancelling) =>
             {
                 match receiving {
-                    Receiving::Skipping(bytes) => self.push_skip(slot, bytes),
+                    Receiving::Skipping(bytes) => self.push_skip(slot, bytes, true),
                     _ => self.receive_again(slot),
                 }
                 None
@@ -485,9 +486,9 @@ impl Uring {
         self.to_receive = Some(slot);
     }
 
-    fn skipped(&mut self, slot: Slot, asked: u64, bytes: u64) -> Event {
+    fn skipped(&mut self, slot: Slot, asked: u64, bytes: u64, has_more: bool) -> Event {
         if bytes < asked {
-            self.push_skip(slot, asked - bytes);
+            self.push_skip(slot, asked - bytes, has_more);
         } else {
             self.sockets[slot as usize].receiving = Receiving::Once;
             self.to_receive = Some(slot);

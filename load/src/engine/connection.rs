@@ -136,7 +136,7 @@ pub(super) enum Rendered {
     #[default]
     Not,
     Http1,
-    Http2(http::Request<Bytes>),
+    Http2(Box<http::Request<Bytes>>),
 }
 
 /// One stream: at most one request at a time.

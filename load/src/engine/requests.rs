@@ -124,7 +124,7 @@ impl<D: Driver> Worker<'_, D> {
                 let (target, request) = self.writer.http_of(stream.number, user);
                 stream.exchange.target = target;
                 stream.is_idempotent = request.method().is_idempotent();
-                stream.rendered = Rendered::Http2(request);
+                stream.rendered = Rendered::Http2(Box::new(request));
             }
         }
     }
@@ -147,7 +147,7 @@ impl<D: Driver> Worker<'_, D> {
         match &stream.rendered {
             Rendered::Http2(request) => {
                 let number = self.width.stream(place);
-                if let Err(not_sent) = session.send_http2(number, request.clone()) {
+                if let Err(not_sent) = session.send_http2(number, http::Request::clone(request)) {
                     let NotSent { cause, again } = not_sent;
                     return self.go_again(place, Broken { cause, status: None, again }, now_ns);
                 }

@@ -60,6 +60,7 @@ pub(super) struct Worker<'a, D> {
     pub(super) inspection: Option<Box<Inspection<'a>>>,
     /// What sessions want to send, before the driver takes it.
     pub(super) outgoing: Vec<u8>,
+    lateness_ns: Nanos,
     loop_lag: Times,
     gate: &'a Gate,
     has_arrived: bool,
@@ -137,6 +138,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             protocol: None,
             inspection: Inspection::new(plan, slots * width.streams()),
             outgoing: Vec::new(),
+            lateness_ns: plan.lateness.as_nanos() as Nanos,
             loop_lag: Times::default(),
             gate: work.gate,
             has_arrived: false,
@@ -250,9 +252,7 @@ impl<'a, D: Driver> Worker<'a, D> {
                 self.patience.wake(),
             );
         };
-        // Requests that fall due within this time of the first may leave with one wake.
-        let lateness_ns = self.plan.lateness.as_nanos() as Nanos;
-        let due_ns = self.pace.next_due_ns().saturating_add(lateness_ns);
+        let due_ns = self.next_leaves_ns();
         let has_room = self.free.has_stream() || (self.may_open_for_request() && self.free.has_closed());
         // A request that is due and waits for a connection leaves with the response that frees one.
         let waits_for_response = !has_room && due_ns <= now_ns;
@@ -273,9 +273,22 @@ impl<'a, D: Driver> Worker<'a, D> {
         }
     }
 
+    /// When the next request leaves: when it is due, or with those that fall due within the allowed lateness of it. A wake in
+    /// between does not break up their group: each part would cost wakes of its own.
+    fn next_leaves_ns(&mut self) -> Nanos {
+        let due_ns = self.pace.next_due_ns();
+        let group_ns = due_ns.saturating_add(self.lateness_ns);
+        let deadline_ns = self.start.map_or(Nanos::MAX, |start| start.deadline_ns);
+        // At the end of the load none may be left over.
+        if group_ns < deadline_ns { group_ns } else { due_ns }
+    }
+
     /// Begins what is due as long as there is a place for it: a free stream, or else a connection that must be opened
     /// first, which then is part of what the request waits for.
     fn begin_due(&mut self, now_ns: Nanos) {
+        if self.next_leaves_ns() > now_ns {
+            return;
+        }
         while self.pace.next_due_ns() <= now_ns {
             if let Some(place) = self.free.take_stream(self.width, &self.connections, &mut self.streams) {
                 let free_ns = self.streams[place as usize].free_ns;

@@ -50,6 +50,7 @@ pub fn judge(outcome: &LoadOutcome, plan: &LoadPlan) -> Health {
         .into_iter()
         .chain([missed, not_sent(outcome), failures(outcome), no_port_left(outcome), unfinished(outcome)])
         .chain([only_redirects(outcome)])
+        .chain([outcome.log_failure.map(|kind| Warning::LogIncomplete { kind })])
         .chain([matches!(plan.pacing, Pacing::Closed).then_some(Warning::ClosedLoop)])
         .flatten()
         .collect();
@@ -352,6 +353,15 @@ mod tests {
             "100 of 10000 requests failed (1.00 %), most often: connection reset. Failures are in no response time"
         );
         assert_eq!(warnings[1], Warning::NoPortLeft { count: 40 });
+    }
+
+    #[test]
+    fn a_log_that_could_not_be_written_is_a_warning_and_the_figures_stay() {
+        let kind = std::io::ErrorKind::StorageFull;
+        let outcome = LoadOutcome { log_failure: Some(kind), ..healthy() };
+        let health = judge(&outcome, &open(1_000.0));
+        assert_eq!(health.warnings, [Warning::LogIncomplete { kind }]);
+        assert_eq!(health.cpu_us_per_request, 500.0);
     }
 
     #[test]

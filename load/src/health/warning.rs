@@ -24,6 +24,8 @@ pub enum Warning {
     Unfinished { count: u64, oldest_ms: f64 },
     /// Every response was a redirect, and none is followed.
     OnlyRedirects { status: u16, count: u64 },
+    /// The log of requests could not be written to its end.
+    LogIncomplete { kind: std::io::ErrorKind },
     /// A closed loop cannot see the waiting of requests that were never sent.
     ClosedLoop,
 }
@@ -79,6 +81,11 @@ impl fmt::Display for Warning {
                 "every response was a redirect ({count} with status {status} the most frequent). Redirects are not \
                  followed: these are the times of the redirect itself. Request the address it names, often https:// or \
                  a trailing slash"
+            ),
+            Self::LogIncomplete { kind } => write!(
+                out,
+                "the log of requests is incomplete ({kind}); every other figure is whole. Free room on its disk or \
+                 name another file (`log`)"
             ),
             Self::ClosedLoop => out.write_str(
                 "a closed loop sends nothing while it waits, so it cannot see the waiting of requests that users \

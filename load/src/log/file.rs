@@ -37,6 +37,17 @@ pub enum LogError {
     },
 }
 
+impl LogError {
+    /// What kind of error it is.
+    #[must_use]
+    pub fn kind(&self) -> io::ErrorKind {
+        match self {
+            Self::Standard | Self::NotRegular { .. } => io::ErrorKind::InvalidInput,
+            Self::Create { source, .. } | Self::Write { source, .. } => source.kind(),
+        }
+    }
+}
+
 /// An open file of a log.
 pub(super) enum LogFile {
     Plain(BufWriter<File>),

@@ -134,6 +134,21 @@ fn requests_may_leave_in_groups_and_none_of_them_early() {
 }
 
 #[test]
+fn a_load_that_may_be_late_leaves_out_no_request_at_its_end() {
+    over_each_way(|way| {
+        let server = Server::start(way.transport, |_| Reply::answer("hi"));
+        // Due at 0, 250, 500 and 750 ms: the first three leave at 600, and the window of the last would end after the load.
+        let stop = Stop::Duration(Duration::from_secs(1));
+        let plan = way.plan(&server, 20, open(4.0), stop).with(|plan| {
+            plan.lateness = Duration::from_millis(600);
+            plan.grace = Duration::from_secs(20);
+        });
+        let outcome = outcome_of(&plan);
+        assert_eq!((outcome.counts.ok, outcome.counts.not_sent), (4, 0), "{way:?}");
+    });
+}
+
+#[test]
 fn a_body_without_the_expected_text_is_a_failure_of_its_own_kind() {
     over_each_way(|way| {
         let server = Server::start(way.transport, |request| {
