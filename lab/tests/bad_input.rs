@@ -151,13 +151,13 @@ fn a_result_that_is_none_says_why() {
         refused(folder.path(), &["report", "."])
     };
     assert!(report("").contains("it ends in the middle"));
-    assert!(report(r#"{"schema": "threadcount/result/1", "exp"#).contains("it ends in the middle"));
+    assert!(report(r#"{"schema": "threadcount/result/2", "exp"#).contains("it ends in the middle"));
     assert!(
         report(r#"{"schema": "threadcount/result/9"}"#)
             .contains("it says `threadcount/result/9`, and this is")
     );
     assert!(report("{}").contains("it does not say what it is"));
-    assert!(report("[]").contains("is not a threadcount/result/1 document"));
+    assert!(report("[]").contains("is not a threadcount/result/2 document"));
 }
 
 #[test]

@@ -1,6 +1,9 @@
 //! A microbenchmark as an experiment: the real JMH, in small.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on shall panic")]
 
+#[path = "common/schema.rs"]
+mod schema;
+
 use assert_cmd::cargo::cargo_bin;
 use serde_json::Value;
 use std::fs;
@@ -34,8 +37,7 @@ fn a_benchmark_runs_in_jmhs_forks_and_its_scores_are_compared_and_claimed() {
         format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{said}");
     assert!(said.contains("as long as caller for one operation"), "{said}");
-    let result: Value =
-        serde_json::from_str(&fs::read_to_string(folder.path().join("out/result.json")).unwrap()).unwrap();
+    let result = schema::result_file(&folder.path().join("out"));
     let records = result["records"].as_array().unwrap();
     assert_eq!(records.len(), 4);
     for record in records {

@@ -2,6 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on shall panic")]
 
+#[path = "common/schema.rs"]
+mod schema;
+
 use assert_cmd::cargo::cargo_bin;
 use serde_json::Value;
 use std::fs;
@@ -61,7 +64,7 @@ fn search(env: &str) -> (Value, Output) {
         .arg(&path)
         .output()
         .unwrap();
-    (serde_json::from_str(&fs::read_to_string(out.join("result.json")).unwrap()).unwrap(), output)
+    (schema::result_file(&out), output)
 }
 
 /// Searches once: was it found? What the result says has to be right in either case.
@@ -79,7 +82,7 @@ fn searched() -> bool {
     }
     assert_eq!(claim["holds"], true, "{claim}");
     let shown = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(shown.contains("eight sustains") && shown.contains("p99 within 400 ms"), "{shown}");
+    assert!(shown.contains("eight: capacity") && shown.contains("p99 within 400 ms"), "{shown}");
     true
 }
 

@@ -3,6 +3,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on shall panic")]
 
+#[path = "common/schema.rs"]
+mod schema;
+
 use assert_cmd::cargo::cargo_bin;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -36,7 +39,7 @@ fn run(folder: &Path, server: &str, load: &str) -> Output {
 }
 
 fn result(out: &Path) -> Value {
-    serde_json::from_str(&fs::read_to_string(out.join("result.json")).unwrap()).unwrap()
+    schema::result_file(out)
 }
 
 fn said(output: &Output) -> String {

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use threadcount::host::jdk::Jdk;
 use threadcount::model::experiment::{CommandServer, PoolSize, Server, Threads, TomcatServer, Variant};
-use threadcount::model::record::jvm::JvmReadings;
+use threadcount::model::record::jvm::{JvmReadings, SiteReason};
 use threadcount::probe::readings::Window;
 use threadcount::probe::{Instruments, ProbeChoice};
 use threadcount::server::{Launcher, RunningServer};
@@ -209,8 +209,9 @@ fn on_java_25_a_class_initializer_still_pins() {
 fn on_java_25_a_native_frame_still_pins() {
     let bench = Bench::start(25, Threads::Virtual);
     let native = |said: &JvmReadings| {
-        let is_native = |reason: Option<&str>| reason.is_some_and(|it| it.starts_with("Native"));
-        said.pins.iter().find(|site| is_native(site.reason.as_deref())).cloned()
+        let is_native =
+            |reason: Option<&SiteReason>| reason.is_some_and(|it| it.words().starts_with("Native"));
+        said.pins.iter().find(|site| is_native(site.reason.as_ref())).cloned()
     };
     let is_enough = |said: &JvmReadings| native(said).is_some_and(|site| site.total.count >= 10);
     let said = bench.loaded("/native-frame?sleep=50ms", 8, is_enough);

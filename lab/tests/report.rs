@@ -5,11 +5,12 @@
 mod common;
 
 use quick_xml::events::Event;
+use threadcount::model::metric::Metric;
 use threadcount::model::record::RunFailure;
 use threadcount::model::result::ResultDocument;
+use threadcount::report::terminal::details::details;
 use threadcount::report::terminal::{TerminalStyle, paragraph, terminal};
 use threadcount::report::{Format, render, write};
-use threadcount::stats::metric::Metric;
 
 #[test]
 fn the_terminal_summary_reads_well_at_132_columns() {
@@ -18,6 +19,13 @@ fn the_terminal_summary_reads_well_at_132_columns() {
         Some("out/tomcat-blocking/report.html"),
         TerminalStyle { width: 132, colour: false },
     );
+    assert!(text.lines().all(|line| line.chars().count() <= 132), "{text}");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn the_details_are_in_three_columns_at_132_columns() {
+    let text = details(&common::demo(), TerminalStyle { width: 132, colour: false });
     assert!(text.lines().all(|line| line.chars().count() <= 132), "{text}");
     insta::assert_snapshot!(text);
 }
@@ -33,10 +41,10 @@ fn the_terminal_summary_is_broken_at_80_columns() {
 fn the_terminal_summary_says_first_that_figures_cannot_be_trusted() {
     let mut document = common::demo();
     document.trusted = false;
-    document.why_not = vec!["the generator used 99 % of its core".to_owned()];
+    document.why_not = vec![common::generator_doubt()];
     let text = terminal(&document, None, TerminalStyle { width: 100, colour: false });
     let verdict = text.find("No verdict").unwrap();
-    assert!(verdict < text.find("answers").unwrap(), "{text}");
+    assert!(verdict < text.find("400 clients").unwrap(), "{text}");
     assert!(paragraph(&document).contains("No verdict"), "{}", paragraph(&document));
 }
 
@@ -81,7 +89,7 @@ fn the_markdown_says_the_same() {
 fn what_could_not_run_or_be_tried_stands_in_every_report_with_its_reason() {
     let document = common::demo();
     let style = TerminalStyle { width: 200, colour: false };
-    let mut texts = vec![terminal(&document, None, style)];
+    let mut texts = vec![details(&document, style)];
     texts.extend([Format::Html, Format::Markdown].map(|format| render(&document, format).unwrap()));
     for text in &texts {
         assert!(text.contains("there is no nginx on this machine"), "{text}");
@@ -190,7 +198,8 @@ fn several_results_are_one_table_of_claims() {
     doubted.experiment.name = "tomcat-hello".into();
     doubted.experiment.published.clear();
     doubted.trusted = false;
-    doubted.why_not = vec!["the generator was the bottleneck".into()];
+    doubted.why_not = vec![common::generator_doubt()];
+    doubted.claims[0].doubt = Some(common::generator_doubt());
     let text = threadcount::report::summary_table::text(&[&demo, &doubted]);
     insta::assert_snapshot!(text);
     let markdown = threadcount::report::summary_table::markdown(&[&demo]);
@@ -214,12 +223,12 @@ fn a_claim_of_ones_own_that_does_not_hold_is_a_failure_and_one_that_is_not_decid
     document.claims[1].says = None;
     let text = render(&document, Format::Junit).unwrap();
     assert!(
-        text.contains(r#"<failure message="measured 27: does not hold, not decided by the intervals"/>"#),
+        text.contains(r#"<failure message="measured 27: does not hold, one run: indicative only"/>"#),
         "{text}"
     );
     document.claims[1].undecided = true;
     let text = render(&document, Format::Junit).unwrap();
-    assert!(text.contains(r#"<skipped message="measured 27: not decided by so few runs"/>"#), "{text}");
+    assert!(text.contains(r#"<skipped message="measured 27: inconclusive: too few runs"/>"#), "{text}");
 }
 
 #[test]
@@ -227,7 +236,7 @@ fn a_claim_that_holds_in_a_single_run_is_skipped() {
     let mut document = common::demo();
     let passed = |document: &ResultDocument| {
         let text = render(document, Format::Junit).unwrap();
-        !text.contains(r#"<skipped message="measured 1.98: holds, not decided by the intervals"/>"#)
+        !text.contains(r#"<skipped message="measured 1.98: holds, one run: indicative only"/>"#)
     };
     assert!(passed(&document), "the intervals say so too");
     document.claims[0].decided = false;
@@ -258,10 +267,13 @@ fn a_variant_keeps_its_colour_whichever_variants_ran() {
 fn claims_are_errors_when_the_figures_cannot_be_trusted() {
     let mut document = common::demo();
     document.trusted = false;
-    document.why_not = vec!["the generator was the bottleneck".into()];
+    document.why_not = vec![common::generator_doubt()];
+    for claim in &mut document.claims {
+        claim.doubt = Some(common::generator_doubt());
+    }
     let text = render(&document, Format::Junit).unwrap();
-    assert!(text.contains(r#"failures="0" errors="3""#), "{text}");
-    assert!(text.contains("no verdict: the generator was the bottleneck"), "{text}");
+    assert!(text.contains(r#"failures="0" errors="2""#), "{text}");
+    assert!(text.contains("no verdict: virtual under c400: the load generator was the bottleneck"), "{text}");
 }
 
 #[test]
@@ -334,7 +346,7 @@ fn a_result_without_runs_still_makes_every_report() {
         assert!(!render(&document, format).unwrap().is_empty());
     }
     assert!(
-        terminal(&document, None, TerminalStyle { width: 80, colour: false }).contains("nothing to compare")
+        terminal(&document, None, TerminalStyle { width: 80, colour: false }).contains("no complete run")
     );
 }
 

@@ -3,6 +3,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on shall panic")]
 
+#[path = "common/schema.rs"]
+mod schema;
+
 use assert_cmd::cargo::cargo_bin;
 use serde_json::Value;
 use std::fs;
@@ -35,7 +38,7 @@ fn compare(out: &Path, a: &str, b: &str, more: &[&str]) -> Command {
 }
 
 fn result(out: &Path) -> Value {
-    serde_json::from_str(&fs::read_to_string(out.join("result.json")).unwrap()).unwrap()
+    schema::result_file(out)
 }
 
 fn rate_of(document: &Value) -> Value {
@@ -356,7 +359,7 @@ fn a_budget_that_is_used_up_leaves_one_round_and_says_so() {
     assert!(output.status.success(), "{}", stderr(&output));
     let document = result(out.path());
     assert_eq!(document["rounds"][0]["rounds"], 1);
-    assert_eq!(document["rounds"][0]["why"], "the budget is used up");
+    assert_eq!(document["rounds"][0]["why"], "the time budget is used up");
     assert_eq!(document["records"].as_array().unwrap().len(), 2);
 }
 
@@ -377,5 +380,5 @@ fn the_protocol_of_a_study_makes_its_rounds_and_leaves_out_the_first() {
     // A run that another program disturbed is left out as well; the first ones count never.
     let expected = ["b", "a"].map(|variant| counted(&records(&document), variant));
     assert_eq!(rate_of(&document)["runs"], serde_json::json!(expected), "{document:#}");
-    assert_eq!(document["rounds"][0]["why"], "no more were asked for");
+    assert_eq!(document["rounds"][0]["why"], "as requested");
 }

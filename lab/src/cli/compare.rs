@@ -1,6 +1,6 @@
 //! `threadcount compare`: an experiment without a file, for a service of the user's own.
 
-use super::conduct::{Conduct, exit_code};
+use super::experiment_args::{ExperimentArgs, exit_code};
 use super::load_options::LoadOptions;
 use crate::config::for_compare::{CompareAsked, CompareError};
 use crate::model::experiment::Experiment;
@@ -11,36 +11,36 @@ use std::num::NonZeroU32;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Compare commands that start a server, JVM or not
+/// Compare servers of your own, JVM or not, each started by a command
 ///
 /// Exit code: 0 done, 1 --fail-if failed or a run did, 2 bad usage or input, 3 a --fail-if could not be judged: its
 /// figures cannot be trusted, or were not measured.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct CompareCommand {
-    /// What is asked; {port} stands for a free port. Several URLs of one origin are asked in turn; of --targets FILE
-    /// the requests are taken, and the address from here
+    /// The URL; {port} is replaced by a free port. Several URLs of one origin are requested in turn; with --targets FILE
+    /// only the origin is taken from here
     #[arg(long = "url", value_name = "URL", required = true)]
     urls: Vec<String>,
-    /// A name and the command that starts the server; {port} stands for the free port. The first is the baseline
+    /// A name and the command that starts the server; {port} is replaced by the free port. The first is the baseline
     #[arg(long = "variant", value_name = "NAME=COMMAND", value_parser = variant, required = true)]
     variants: Vec<(String, String)>,
-    /// The path that answers when the server is ready [default: that of the URL]
+    /// The path that responds when the server is ready [default: that of the URL]
     #[arg(long, value_name = "PATH")]
     ready: Option<String>,
-    /// Exactly so many rounds, runs of each variant [default: until the answer is decided, at most 10]
+    /// Exact number of rounds [default: until the result is conclusive, at most 10]
     #[arg(long, value_name = "N", value_parser = parse::positive_u32, allow_negative_numbers = true)]
     runs: Option<NonZeroU32>,
-    /// Begin no round that would end after this time, e.g. 10m; the first one always runs
+    /// Time budget, e.g. 10m: start no round that would end later; the first one always runs
     #[arg(long, value_name = "TIME", value_parser = parse::duration)]
     budget: Option<Duration>,
-    /// How long the same load runs before measuring, at most: it ends when the rate has levelled off; 0s: not at all
+    /// Longest warm-up with the same load; it ends when the rate reaches steady state; 0s: none
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse::seconds)]
     warmup: f64,
     #[command(flatten)]
     load: LoadOptions,
     #[command(flatten)]
-    conduct: Conduct,
+    args: ExperimentArgs,
 }
 
 const EXAMPLES: &str = "Example:
@@ -74,8 +74,8 @@ impl CompareCommand {
             warmup_s: self.warmup,
             ready: self.ready,
         })?;
-        let out = self.conduct.out_folder(&experiment.name, false);
-        Ok(exit_code(&[self.conduct.run(experiment, &out)?]))
+        let out = self.args.out_folder(&experiment.name, false);
+        Ok(exit_code(&[self.args.run(experiment, &out)?]))
     }
 }
 

@@ -9,7 +9,7 @@ use miette::{IntoDiagnostic, miette};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Compare two results: what differs between them, and what changed
+/// Compare two results: what changed
 ///
 /// Figures of variants and loads that both have, B divided by A, with intervals. Results of another machine or of other
 /// loads are not compared unless you say --anyway.

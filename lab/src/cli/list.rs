@@ -54,7 +54,7 @@ fn words(about: &About) -> String {
 
 fn size(Size { runs, estimate_s }: Size) -> String {
     let time = match estimate_s {
-        None => "nobody knows how long".to_owned(),
+        None => "unknown duration".to_owned(),
         Some(seconds) if seconds < 100.0 => format!("at most about {seconds:.0} s"),
         Some(seconds) => format!("at most about {:.0} min", (seconds / 60.0).ceil()),
     };

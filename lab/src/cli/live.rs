@@ -1,6 +1,6 @@
 //! How a load is going, on stderr: a bar in a terminal, a plain line every few seconds in a log.
 
-use crate::report::units;
+use crate::report::figures;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
 use threadcount_load::outcome::{Second, SecondTimes};
@@ -113,17 +113,17 @@ impl Window {
 
     /// `4,998/s  worst second: p50 412 us  p99 1.20 ms  max 5.00 ms  3 failed`
     fn in_words(&self) -> String {
-        let mut words = units::rate(self.ok as f64 / f64::from(self.seconds.max(1)));
+        let mut words = figures::rate(self.ok as f64 / f64::from(self.seconds.max(1)));
         match self.worst {
             Some(SecondTimes { p50, p99, max }) => {
-                let [p50, p99, max] = [p50, p99, max].map(units::time);
+                let [p50, p99, max] = [p50, p99, max].map(figures::milliseconds);
                 let of = if self.seconds > 1 { "worst second: " } else { "" };
                 words += &format!("  {of}p50 {p50}  p99 {p99}  max {max}");
             }
             None => words += "  no answer",
         }
         if self.failed > 0 {
-            words += &format!("  {} failed", units::count(self.failed));
+            words += &format!("  {} failed", figures::count(self.failed));
         }
         words
     }
@@ -151,6 +151,6 @@ mod tests {
 
     #[test]
     fn a_second_without_an_answer_says_so() {
-        assert_eq!(Window::of(&second(0, 0, 2, 0.0)).in_words(), "0.00/s  no answer  2 failed");
+        assert_eq!(Window::of(&second(0, 0, 2, 0.0)).in_words(), "0/s  no answer  2 failed");
     }
 }

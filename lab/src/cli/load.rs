@@ -12,13 +12,13 @@ use threadcount_load::limits;
 use threadcount_load::outcome::{LoadOutcome, Second};
 use threadcount_load::run::{self, Control};
 
-/// Send requests to a URL and measure its answers
+/// Send requests to a URL and measure throughput and response times
 ///
-/// Exit code: 0 all answered as expected, 1 there were failures or it was cut short, 2 bad usage or input.
+/// Exit code: 0 all responses as expected, 1 failures or interrupted, 2 bad usage or input.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct LoadCommand {
-    /// What to ask, e.g. http://localhost:8080/; several URLs of one origin are asked in turn
+    /// The URL, e.g. http://localhost:8080/; several URLs of one origin are requested in turn
     #[arg(value_name = "URL", required_unless_present = "targets")]
     urls: Vec<String>,
     #[command(flatten)]

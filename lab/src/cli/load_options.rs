@@ -41,8 +41,8 @@ pub struct AskedLoad {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "How much")]
 struct PaceOptions {
-    /// Connections. Without a rate each sends as soon as it has its answer (closed loop); with a rate this many
-    /// requests at most are on their way at once [default: 64; with a rate those of two seconds, 64 to 4000]
+    /// Connections. Without a rate each sends when its response is complete (closed loop); with a rate, the maximum of
+    /// requests in flight [default: 64; with a rate those of two seconds, 64 to 4000]
     #[arg(short, long, value_name = "N", value_parser = parse::positive_u32, allow_negative_numbers = true)]
     connections: Option<NonZeroU32>,
     /// Send exactly N requests, e.g. 1_000_000 or 10k
@@ -51,49 +51,49 @@ struct PaceOptions {
     /// Stop after this time, e.g. 30s or 5m; with -n whichever comes first [default: 10s, unless -n is there]
     #[arg(short, long, short_alias = 'z', value_name = "TIME", value_parser = parse::duration)]
     duration: Option<Duration>,
-    /// Requests per second in total, e.g. 5000, 10k/s or 300/min, whatever the answers do (open loop)
+    /// Requests per second in total, e.g. 5000, 10k/s or 300/min, regardless of response times (open loop)
     #[arg(short, long, short_alias = 'R', value_name = "RATE", group = "schedule", value_parser = parse::rate, allow_negative_numbers = true)]
     rate: Option<f64>,
-    /// A rate that climbs, e.g. 0:5000:30s: from 0 to 5000/s in 30 s; one of the two may be 0
+    /// A rising rate, e.g. 0:5000:30s: from 0 to 5000/s in 30 s; one of the two may be 0
     #[arg(long, value_name = "FROM:TO:TIME", group = "schedule", value_parser = parse::ramp)]
     ramp: Option<Shape>,
-    /// One rate after the other, e.g. 100:10s,500:10s
+    /// A sequence of rates, e.g. 100:10s,500:10s
     #[arg(long, value_name = "RATE:TIME,..", group = "schedule", value_parser = parse::steps)]
     steps: Option<Shape>,
-    /// Send at random moments, as independent users do, not evenly (needs --rate, --ramp or --steps)
+    /// Poisson arrivals, as of independent users, instead of evenly spaced ones (needs --rate, --ramp or --steps)
     #[arg(long, requires = "schedule")]
     poisson: bool,
-    /// Seed of everything random, so that a load can be repeated
+    /// Seed of the random numbers, to make a load repeatable
     #[arg(long, value_name = "N", default_value = "1", value_parser = parse::count)]
     seed: u64,
 }
 
-/// What carries the requests.
+/// The connections of a load.
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "How it is carried")]
+#[command(next_help_heading = "Connection")]
 struct ConnectionOptions {
-    /// How long a request may take, from being sent to its last byte [default: 30s]
+    /// Timeout of a request, from sent to completed [default: 30s]
     #[arg(short, long, value_name = "TIME", value_parser = parse::timeout)]
     timeout: Option<Duration>,
-    /// How long a connection may take to be made, TLS included [default: 10s]
+    /// Timeout of a connection attempt, including TLS [default: 10s]
     #[arg(long, value_name = "TIME", value_parser = parse::duration)]
     connect_timeout: Option<Duration>,
-    /// Status codes that count as an answer; any other is a failure, e.g. 200,300-399 or 2xx [default: 200-399]
+    /// Expected status codes; any other is a failure, e.g. 200,300-399 or 2xx [default: 200-399]
     #[arg(long, value_name = "STATUS,..", value_parser = parse::expected_status)]
     expect: Option<ExpectedStatus>,
-    /// A new connection for each request
+    /// A new connection per request
     #[arg(long, visible_alias = "no-keepalive")]
     disable_keepalive: bool,
     /// Do not verify the server's certificate
     #[arg(short = 'k', long)]
     insecure: bool,
-    /// HTTP/1.1 only, also where TLS could agree on HTTP/2
+    /// HTTP/1.1 only, even if TLS could negotiate HTTP/2
     #[arg(long = "http1.1", conflicts_with = "http2")]
     http1: bool,
     /// HTTP/2 only; without TLS with prior knowledge (h2c)
     #[arg(long = "http2")]
     http2: bool,
-    /// Requests at once on one HTTP/2 connection
+    /// Concurrent requests per HTTP/2 connection
     #[arg(long, value_name = "N", default_value = "1", conflicts_with = "http1", value_parser = parse::positive_u32)]
     streams: NonZeroU32,
     /// Generator threads [default: half of the cores]
@@ -109,7 +109,7 @@ struct ConnectionOptions {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Driver {
-    /// io_uring where the kernel allows it, else epoll
+    /// io_uring if the kernel allows it, else epoll
     Auto,
     #[value(name = "io_uring", alias = "uring", alias = "io-uring")]
     IoUring,

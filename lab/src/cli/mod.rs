@@ -4,7 +4,7 @@ mod check;
 mod compare;
 mod compare_results;
 mod completions;
-mod conduct;
+mod experiment_args;
 mod history;
 mod interrupt;
 mod list;
@@ -45,7 +45,7 @@ const VERSION: &str = match option_env!("THREADCOUNT_VERSION") {
     None => env!("CARGO_PKG_VERSION"),
 };
 
-/// What changes when a JVM web server runs its requests on another thread model, with evidence
+/// Compare thread models of JVM web servers: throughput, response times, cost, and why
 #[derive(Debug, Parser)]
 #[command(name = "threadcount", version = VERSION, arg_required_else_help = true, max_term_width = 100, after_help = FIRST)]
 pub struct Cli {

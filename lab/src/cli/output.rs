@@ -9,9 +9,9 @@ use std::time::SystemTime;
 use threadcount_load::export::{self, HistogramLog};
 use threadcount_load::outcome::{LoadOutcome, Second};
 
-/// What comes out.
+/// Where the results go.
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "What comes out")]
+#[command(next_help_heading = "Output")]
 pub struct Output {
     /// Print the result as JSON (threadcount/load/1) instead of the summary
     #[arg(long)]
@@ -25,7 +25,7 @@ pub struct Output {
     /// Write an interval log of HdrHistogram: response times of each second, all times of the whole run
     #[arg(long, value_name = "FILE")]
     hlog: Option<PathBuf>,
-    /// Write one line per second: requests, answers, failures, p50, p99, max
+    /// Write one line per second: sent, completed, failed, p50, p99, max
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
     /// No progress on stderr

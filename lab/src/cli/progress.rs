@@ -5,7 +5,7 @@ use crate::model::experiment::plan::{estimate_s, plan};
 use crate::model::record::Record;
 use crate::model::record::capacity::{CapacityStep, StepVerdict};
 use crate::model::result::RoundsDone;
-use crate::report::units;
+use crate::report::{figures, reasons};
 use crate::run::watch::{Event, Watch};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal};
@@ -57,7 +57,7 @@ impl Progress {
             StepVerdict::Generator => "the generator was the bottleneck: ",
             StepVerdict::Sustained | StepVerdict::Broken => "",
         };
-        let line = format!("{} asked: {whose}{why}", units::rate(step.asked_per_s));
+        let line = format!("{} asked: {whose}{why}", figures::rate(step.asked_per_s));
         self.say(&line);
         if !self.is_terminal {
             anstream::eprintln!("      {} · {line}", self.doing);
@@ -71,8 +71,13 @@ impl Progress {
 
     fn load_ended(&self, done: &RoundsDone, runs_saved: usize) {
         self.bar.set_length(self.bar.length().unwrap_or_default().saturating_sub(runs_saved as u64));
-        let rounds = units::plural(done.rounds.into(), "round");
-        self.line(&format!("      {}: {rounds} of at most {}: {}", done.load, done.at_most, done.why));
+        let rounds = figures::plural(done.rounds, "round");
+        self.line(&format!(
+            "      {}: {rounds} of at most {}: {}",
+            done.load,
+            done.at_most,
+            reasons::rounds_end(done.why)
+        ));
     }
 
     fn line(&self, line: &str) {
@@ -93,7 +98,9 @@ impl Watch for Progress {
                 self.warmup_s = own.map_or(self.warmup_s, |&(_, warmup_s)| warmup_s);
                 self.say("starting");
             }
-            Event::Ready { after_ms } => self.say(&format!("answers after {}", units::time(after_ms))),
+            Event::Ready { after_ms } => {
+                self.say(&format!("answers after {}", figures::milliseconds(after_ms)))
+            }
             Event::Warming(second) => {
                 self.say(&format!(
                     "warming up {} of at most {:.0} s  {}",
@@ -132,7 +139,7 @@ fn may_end_early(experiment: &Experiment) -> bool {
 }
 
 fn rate(second: &Second) -> String {
-    units::rate(second.ok as f64 / second.length_s.max(f64::MIN_POSITIVE))
+    figures::rate(second.ok as f64 / second.length_s.max(f64::MIN_POSITIVE))
 }
 
 fn one_line(record: &Record, doing: &str) -> String {
@@ -143,20 +150,20 @@ fn one_line(record: &Record, doing: &str) -> String {
         (None, Some(load)) => {
             let p99 = load
                 .response_time_ms
-                .map_or(String::new(), |times| format!("  p99 {}", units::time(times.p99)));
+                .map_or(String::new(), |times| format!("  p99 {}", figures::milliseconds(times.p99)));
             let disturbed = record.disturbed.as_ref().map_or("", |_| "  disturbed");
-            format!("{place}: {}{p99}{disturbed}", units::rate(load.rate_per_s.completed))
+            format!("{place}: {}{p99}{disturbed}", figures::rate(load.rate_per_s.completed))
         }
         (None, None) => record.benchmark.as_ref().map_or_else(
             || place.clone(),
-            |score| format!("{place}: {} for one operation", units::time(score.score_us / 1e3)),
+            |score| format!("{place}: {} for one operation", figures::milliseconds(score.score_us / 1e3)),
         ),
     }
 }
 
 fn found(record: &Record) -> String {
     let Some(search) = &record.capacity else { return String::new() };
-    let rate = search.sustained_per_s.map_or_else(|| "nothing".to_owned(), units::rate);
+    let rate = search.sustained_per_s.map_or_else(|| "nothing".to_owned(), figures::rate);
     format!("sustains {rate} with {}; {}", search.limit, search.why)
 }
 

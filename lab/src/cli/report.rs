@@ -2,36 +2,42 @@
 
 use crate::model::result::ResultDocument;
 use crate::model::result_folder::ResultFolder;
+use crate::report::terminal::details::details;
 use crate::report::{self, Format, png, summary_table};
 use clap::Args;
 use miette::{IntoDiagnostic, miette};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Make a report of a result that was measured before
+/// Make a report of a stored result
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct ReportCommand {
-    /// The folders that `run` or `compare` has written, e.g. out/tomcat-blocking
+    /// Result folders of `run` or `compare`, e.g. out/tomcat-blocking
     #[arg(value_name = "DIR", required = true)]
     results: Vec<PathBuf>,
-    /// What kind of report
+    /// Format of the report
     #[arg(long, value_enum, default_value_t = Format::Html)]
     format: Format,
-    /// Where it goes [default: HTML into DIR, everything else to stdout]
+    /// Output folder [default: HTML into DIR, everything else to stdout]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Each picture and the first screen as PNG into this folder, for slides (needs Chromium)
+    /// Write each chart and the first screen as PNG into this folder (needs Chromium)
     #[arg(long, value_name = "DIR", conflicts_with_all = ["format", "out"])]
     png: Option<PathBuf>,
+    /// Everything in words on stdout: each ratio, finding, remark and claim
+    #[arg(long, conflicts_with_all = ["format", "out", "png", "summary"])]
+    details: bool,
     /// All results in one table: study, claim, published, measured, verdict (text, or --format md)
     #[arg(long, conflicts_with_all = ["png", "out"])]
     summary: bool,
 }
 
 const EXAMPLES: &str = "Examples:
-  The page again, into the result's own folder:
+  The HTML report again, into the result folder:
     threadcount report out/tomcat-blocking
+  Everything that is known of it, in words:
+    threadcount report out/tomcat-blocking --details
   Both tables, runs.csv and series.csv, into a folder:
     threadcount report out/tomcat-blocking --format csv --out tables
   For a pull request:
@@ -48,6 +54,13 @@ impl ReportCommand {
         if self.summary {
             self.table(&documents)?;
             return Ok(ExitCode::SUCCESS);
+        }
+        if self.details {
+            let style = super::stdout::style();
+            let texts = documents.iter().map(|document| details(document, style));
+            return super::stdout::print(&texts.collect::<Vec<_>>().join("\n"))
+                .into_diagnostic()
+                .map(|()| ExitCode::SUCCESS);
         }
         for (document, result) in documents.iter().zip(&self.results) {
             match &self.png {

@@ -8,24 +8,24 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use threadcount_load::request::{Header, RequestError, RequestSource, Target, vegeta};
 
-/// What each request says. Path, headers and body may have placeholders in them.
+/// What each request consists of. Path, headers and body may have placeholders in them.
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "What is asked")]
+#[command(next_help_heading = "Request")]
 pub struct RequestOptions {
     /// Method [default: GET, with --data POST]
     #[arg(short = 'X', long = "request", alias = "method", short_alias = 'm', value_name = "METHOD")]
     method: Option<String>,
-    /// A header, e.g. 'Accept: text/html'; as often as needed
+    /// A header, e.g. 'Accept: text/html'; repeatable
     #[arg(short = 'H', long = "header", value_name = "NAME: VALUE", value_parser = Header::parse)]
     headers: Vec<Header>,
-    /// The body, or @FILE that holds it. In path, headers and body {rand:1:1000} stands for a random number, {seq:1}
-    /// for one that counts up, {csv:FILE:COLUMN} for the next value of a CSV file, {capture:NAME} for a captured value
+    /// The body, or @FILE. In path, headers and body {rand:1:1000} is a random number, {seq:1} a counter,
+    /// {csv:FILE:COLUMN} the next value of a CSV file, {capture:NAME} a captured value
     #[arg(short = 'b', long, visible_alias = "body", value_name = "TEXT|@FILE")]
     data: Option<String>,
     /// Requests from a file in vegeta's format, instead of URLs
     #[arg(long, value_name = "FILE", conflicts_with_all = ["method", "data", "weights"])]
     targets: Option<PathBuf>,
-    /// How often each URL is asked, relative to the others, e.g. 3,1
+    /// Weight of each URL, e.g. 3,1
     #[arg(long, value_name = "N,..", value_delimiter = ',')]
     weights: Vec<NonZeroU32>,
 }

@@ -1,6 +1,6 @@
 //! `threadcount run`: experiments from files.
 
-use super::conduct::{Conduct, Conducted, exit_code};
+use super::experiment_args::{ExperimentArgs, ExperimentOutcome, exit_code};
 use crate::config::find::Places;
 use crate::config::read;
 use crate::config::select::{Selection, select};
@@ -14,34 +14,34 @@ use std::time::Duration;
 
 /// Run experiments: start the server in each variant, load it, compare, explain, report
 ///
-/// Exit code: 0 done, 1 a claim or --fail-if failed or a run did, 2 bad usage or input, 3 a claim of your own or a
-/// --fail-if could not be judged: its figures cannot be trusted, or were not measured.
+/// Exit code: 0 done, 1 a claim, a --fail-if or a run failed, 2 bad usage or input, 3 a claim of your own or a --fail-if
+/// could not be judged: its figures are not trusted, or were not measured.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct RunCommand {
     /// Names (see `threadcount list`), paths of YAML files, or `all`
     #[arg(value_name = "EXPERIMENT", required = true)]
     experiments: Vec<String>,
-    /// The small sizes of the experiment's `quick:`
+    /// The small sizes of the experiment (`quick:`): a rough answer in about 90 s; may be inconclusive
     #[arg(long)]
     quick: bool,
-    /// Only this variant; as often as needed, the first in the file stays the baseline
+    /// Only this variant (repeatable); the first one in the file stays the baseline
     #[arg(long = "variant", value_name = "NAME")]
     variants: Vec<String>,
-    /// These Java versions instead of the experiment's, e.g. 21,25: each variant runs on each
+    /// Run each variant on each of these Java versions, e.g. 21,25
     #[arg(long = "jdk", value_name = "VERSION,..", value_delimiter = ',', value_parser = feature_version)]
     jdks: Vec<u16>,
-    /// Exactly so many runs of each variant under each load, decided or not
+    /// Exact number of rounds under each load
     #[arg(long, value_name = "N", value_parser = parse::positive_u32, allow_negative_numbers = true)]
     runs: Option<NonZeroU32>,
-    /// Begin no round that would end after this time, e.g. 10m; the first round of each load always runs
+    /// Time budget, e.g. 10m: start no round that would end later; the first round of each load always runs
     #[arg(long, value_name = "TIME", value_parser = parse::duration)]
     budget: Option<Duration>,
-    /// Warm each load up for so long at most, instead of as long as the experiment says; 0s: not at all
+    /// Longest warm-up, instead of the experiment's; 0s: none
     #[arg(long, value_name = "TIME", value_parser = parse::seconds)]
     warmup: Option<f64>,
     #[command(flatten)]
-    conduct: Conduct,
+    args: ExperimentArgs,
 }
 
 const EXAMPLES: &str = "Examples:
@@ -70,16 +70,16 @@ impl RunCommand {
             experiments.push(select(read(&path, self.quick)?, &selection)?);
         }
         let many = experiments.len() > 1;
-        let mut conducted = Vec::new();
+        let mut outcomes = Vec::new();
         for experiment in experiments {
-            let out = self.conduct.out_folder(&experiment.name, many);
-            conducted.push(self.conduct.run(experiment, &out)?);
+            let out = self.args.out_folder(&experiment.name, many);
+            outcomes.push(self.args.run(experiment, &out)?);
         }
         if many {
-            let documents: Vec<_> = conducted.iter().map(Conducted::document).collect();
+            let documents: Vec<_> = outcomes.iter().map(ExperimentOutcome::document).collect();
             anstream::println!("{}", summary_table::text(&documents));
         }
-        Ok(exit_code(&conducted))
+        Ok(exit_code(&outcomes))
     }
 
     fn files(&self) -> miette::Result<Vec<PathBuf>> {

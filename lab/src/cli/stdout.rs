@@ -1,6 +1,19 @@
 //! What a command was asked for goes to stdout; everything else to stderr.
 
-use std::io::{self, Write};
+use crate::report::terminal::TerminalStyle;
+use std::io::{self, IsTerminal, Write};
+
+/// For pipes and files.
+const DEFAULT_WIDTH: usize = 100;
+
+/// As wide as the terminal, and in colour where stdout is one.
+pub fn style() -> TerminalStyle {
+    let width = match rustix::termios::tcgetwinsize(io::stdout()) {
+        Ok(size) if size.ws_col > 0 => usize::from(size.ws_col),
+        _ => DEFAULT_WIDTH,
+    };
+    TerminalStyle { width, colour: io::stdout().is_terminal() }
+}
 
 /// To stdout, without colours where it is not a terminal; a reader that has seen enough (`| head`) is no error.
 ///

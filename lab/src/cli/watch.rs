@@ -1,7 +1,7 @@
 //! `threadcount watch`: a running JVM, live.
 
 use super::interrupt;
-use crate::report::units;
+use crate::report::figures;
 use clap::{Args, ValueEnum};
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::io::{self, IsTerminal, Write};
@@ -38,16 +38,16 @@ pub struct WatchCommand {
     /// Process id of the JVM; `jps -l` lists them
     #[arg(value_name = "PID", value_parser = process_id, allow_negative_numbers = true)]
     pid: u32,
-    /// End after this time instead of at q or Ctrl-C
+    /// Stop after this time instead of at q or Ctrl-C
     #[arg(short, long, value_name = "TIME", value_parser = parse::duration)]
     duration: Option<Duration>,
-    /// Print the probe's lines as they come, one JSON object each
+    /// Print the readings of the probe, one JSON object per line
     #[arg(long)]
     json: bool,
-    /// How much is watched; `full` adds starts and ends of virtual threads and parks, and costs the JVM more
+    /// What is recorded; `full` adds starts and ends of virtual threads and parks, at a higher cost
     #[arg(long, value_name = "LEVEL", default_value = "light")]
     level: Level,
-    /// Keep what the flight recorder saw, for JDK Mission Control
+    /// Keep the JFR recording, for JDK Mission Control
     #[arg(long, value_name = "FILE.jfr")]
     record: Option<PathBuf>,
 }
@@ -177,7 +177,7 @@ fn leave(pid: u32, detacher: &Detacher, recording: Option<&Path>) -> miette::Res
     if size == 0 {
         return Err(miette!("The JVM {pid} did not write {}; its own output says why", path.display()));
     }
-    let size = units::bytes(size);
+    let size = figures::bytes(size);
     anstream::eprintln!("{}: {size}; JDK Mission Control and `jfr print` open it", path.display());
     Ok(())
 }

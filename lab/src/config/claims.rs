@@ -1,49 +1,55 @@
 //! `claims:` and `unavailable:`: what of a study can be tried here, and what cannot.
 
-use crate::model::experiment::claim::Names;
+use crate::model::experiment::claim::{Claim, Names};
 use crate::model::experiment::{Experiment, StatedClaim, Unavailable};
 use crate::parse::claim;
-use crate::parse::fault::Fault;
+use crate::parse::diagnostic::Diagnostic;
 use crate::parse::fields::Fields;
 use crate::parse::yaml::{Kind, Node};
 
 /// The list of claims: bare texts, or maps with what the study says beside it.
-pub(super) fn read(node: &Node, text: &str, experiment: &Experiment) -> Result<Vec<StatedClaim>, Fault> {
+pub(super) fn read(node: &Node, text: &str, experiment: &Experiment) -> Result<Vec<StatedClaim>, Diagnostic> {
     let names = Names::of(experiment);
     node.items("claims")?.iter().map(|item| stated(item, text, &names)).collect()
 }
 
-fn stated(item: &Node, text: &str, names: &Names<'_>) -> Result<StatedClaim, Fault> {
+fn stated(item: &Node, text: &str, names: &Names<'_>) -> Result<StatedClaim, Diagnostic> {
     let Kind::Map(_) = item.kind else {
-        return Ok(StatedClaim { claim: tried(item, text, names)?, says: None });
+        let (claim, expression) = read_claim(item, text, names)?;
+        return Ok(StatedClaim { claim, expression, says: None });
     };
     let fields = Fields::open(item, "a claim", &["claim", "says"])?;
+    let written = fields.require("claim", "claim: virtual.rate / platform.rate >= 1.9")?;
+    let (claim, expression) = read_claim(written, text, names)?;
     Ok(StatedClaim {
-        claim: tried(fields.require("claim", "claim: virtual.rate / platform.rate >= 1.9")?, text, names)?,
+        claim,
+        expression,
         says: fields.read("says", |node| node.text("says").map(str::to_owned))?,
     })
 }
 
-fn tried(item: &Node, text: &str, names: &Names<'_>) -> Result<String, Fault> {
+/// A claim as written, and as an expression.
+fn read_claim(item: &Node, text: &str, names: &Names<'_>) -> Result<(String, Claim), Diagnostic> {
     let written = item.text("a claim")?;
-    claim::parse(written, names).map_err(|fault| place_in_file(fault, written, item, text))?;
-    Ok(written.to_owned())
+    let claim =
+        claim::parse(written, names).map_err(|diagnostic| place_in_file(diagnostic, written, item, text))?;
+    Ok((written.to_owned(), claim))
 }
 
-/// Moves a fault from the claim to the file; a claim that is not written literally (folded, escaped) is marked whole.
-fn place_in_file(fault: Fault, claim: &str, item: &Node, text: &str) -> Fault {
+/// Moves a diagnostic from the claim to the file; a claim that is not written literally (folded, escaped) is marked whole.
+fn place_in_file(diagnostic: Diagnostic, claim: &str, item: &Node, text: &str) -> Diagnostic {
     match text.get(item.span.clone()).and_then(|raw| raw.find(claim)) {
-        Some(offset) => fault.moved(item.span.start + offset),
-        None => Fault { span: item.span.clone(), ..fault },
+        Some(offset) => diagnostic.moved(item.span.start + offset),
+        None => Diagnostic { span: item.span.clone(), ..diagnostic },
     }
 }
 
 /// The list of statements that cannot be tried.
-pub(super) fn unavailable(node: &Node) -> Result<Vec<Unavailable>, Fault> {
+pub(super) fn unavailable(node: &Node) -> Result<Vec<Unavailable>, Diagnostic> {
     node.items("unavailable")?.iter().map(statement).collect()
 }
 
-fn statement(node: &Node) -> Result<Unavailable, Fault> {
+fn statement(node: &Node) -> Result<Unavailable, Diagnostic> {
     let fields = Fields::open(node, "a statement that cannot be tried", &["what", "why"])?;
     let text = |key: &str, example: &str| Ok(fields.require(key, example)?.text(key)?.to_owned());
     Ok(Unavailable {

@@ -5,7 +5,7 @@ use crate::model::experiment::capacity::SHORTEST_STEP_S;
 use crate::model::experiment::protocol::AT_MOST;
 use crate::model::experiment::{LoadKind, LoadSpec, Protocol, RequestSpec, Shape};
 use crate::parse;
-use crate::parse::fault::Fault;
+use crate::parse::diagnostic::Diagnostic;
 use crate::parse::fields::Fields;
 use crate::parse::yaml::{Kind, Node};
 use crate::workload::jmh::load_keys;
@@ -51,23 +51,23 @@ pub(super) struct Shared<'a> {
 }
 
 /// The loads.
-pub(super) fn read(fields: &Fields<'_>, shared: &Shared<'_>) -> Result<Vec<LoadSpec>, Fault> {
+pub(super) fn read(fields: &Fields<'_>, shared: &Shared<'_>) -> Result<Vec<LoadSpec>, Diagnostic> {
     let rounds = rounds(fields, (AT_MOST, Protocol::adaptive(false)))?;
     let node = fields.require("loads", "loads: [{clients: 400, duration: 30s}]")?;
     let mut loads: Vec<LoadSpec> = Vec::new();
     let example = "write `loads: [{clients: 400, duration: 30s}]`";
-    for item in node.items("loads").map_err(|fault| fault.help(example))? {
+    for item in node.items("loads").map_err(|diagnostic| diagnostic.help(example))? {
         for (load, span) in swept(item, rounds, shared)? {
             if loads.iter().any(|before| before.name == load.name) {
                 let message = format!("two loads are called `{}`", load.name);
-                return Err(Fault::new(span, message, "the second one")
+                return Err(Diagnostic::new(span, message, "the second one")
                     .help(format!("give it a name of its own: `name: {}-again`", load.name)));
             }
             loads.push(load);
         }
     }
     if loads.is_empty() {
-        return Err(Fault::new(node.span.clone(), "there are no loads", "empty").help(example));
+        return Err(Diagnostic::new(node.span.clone(), "there are no loads", "empty").help(example));
     }
     Ok(loads)
 }
@@ -77,7 +77,7 @@ fn swept(
     node: &Node,
     rounds: (u32, Protocol),
     shared: &Shared<'_>,
-) -> Result<Vec<(LoadSpec, Range<usize>)>, Fault> {
+) -> Result<Vec<(LoadSpec, Range<usize>)>, Diagnostic> {
     let fields = Fields::open(node, "a load", &[&KEYS[..], &sending::KEYS].concat())?;
     let lists = ["clients", "rate"].map(|key| (key, fields.get(key)));
     let list = lists.iter().find_map(|&(key, value)| match &value?.kind {
@@ -89,7 +89,7 @@ fn swept(
         return Ok(vec![(load(&fields, kind, false, rounds, shared)?, node.span.clone())]);
     };
     if items.is_empty() {
-        return Err(Fault::new(
+        return Err(Diagnostic::new(
             list_node.span.clone(),
             format!("`{swept_key}` is an empty list"),
             "no value",
@@ -113,13 +113,13 @@ fn load(
     is_swept: bool,
     rounds: (u32, Protocol),
     shared: &Shared<'_>,
-) -> Result<LoadSpec, Fault> {
+) -> Result<LoadSpec, Diagnostic> {
     let (requests, duration_s) = size(fields, kind, shape.as_ref())?;
     let own = fields.read("request", |node| request::read(node, shared.folder))?;
     let nothing = || matches!(kind, LoadKind::Benchmark(_)).then(|| vec![RequestSpec::nothing()]);
     let asked = own.or_else(|| shared.requests.map(<[_]>::to_vec)).or_else(nothing).unwrap_or_default();
     let Some((first, more)) = asked.split_first() else {
-        return Err(Fault::new(fields.span.clone(), "what does this load ask for?", "no `request`")
+        return Err(Diagnostic::new(fields.span.clone(), "what does this load ask for?", "no `request`")
             .help("write `request: /path` here, or once at the top of the file for all loads"));
     };
     let default_name = kind.default_name(shape.as_ref());
@@ -156,18 +156,18 @@ fn size(
     fields: &Fields<'_>,
     kind: LoadKind,
     shape: Option<&Shape>,
-) -> Result<(Option<u64>, Option<f64>), Fault> {
+) -> Result<(Option<u64>, Option<f64>), Diagnostic> {
     let requests = fields.read("requests", |node| node.positive("requests"))?;
     let duration_s = fields.read("duration", |node| node.positive_seconds("duration"))?;
     let at = |key: &str| fields.get(key).map_or_else(|| fields.span.clone(), |node| node.span.clone());
     match (kind, requests, duration_s) {
-        (LoadKind::Capacity(_), Some(_), _) => Err(Fault::new(
+        (LoadKind::Capacity(_), Some(_), _) => Err(Diagnostic::new(
             at("requests"),
             "the steps of a capacity load have a duration",
             "not for this load",
         )
         .help("write `duration: 5s` for the length of each step, or leave it out")),
-        (LoadKind::Capacity(_), None, Some(step_s)) if step_s < SHORTEST_STEP_S => Err(Fault::new(
+        (LoadKind::Capacity(_), None, Some(step_s)) if step_s < SHORTEST_STEP_S => Err(Diagnostic::new(
             at("duration"),
             "a step is too short to show whether the backlog grows",
             "this step",
@@ -175,7 +175,7 @@ fn size(
         .help(format!("write at least `duration: {SHORTEST_STEP_S}s`"))),
         (LoadKind::Capacity(_), None, step_s) => Ok((None, Some(step_s.unwrap_or(STEP_S)))),
         (_, None, None) if shape.is_some() => Ok((None, shape.map(Shape::lasts_s))),
-        (_, None, None) => Err(Fault::new(
+        (_, None, None) => Err(Diagnostic::new(
             fields.span.clone(),
             "how long is this load?",
             "no `requests`, no `duration`",
@@ -186,7 +186,7 @@ fn size(
 }
 
 /// `runs` alone is the most there may be; with `drop` it is the protocol of a study, exactly so many.
-fn rounds(fields: &Fields<'_>, above: (u32, Protocol)) -> Result<(u32, Protocol), Fault> {
+fn rounds(fields: &Fields<'_>, above: (u32, Protocol)) -> Result<(u32, Protocol), Diagnostic> {
     let runs = fields.read("runs", |node| node.positive_u32("runs"))?.unwrap_or(above.0);
     let protocol = match fields.read("drop", |node| node.whole_u32("drop"))? {
         Some(drop) => Protocol::Fixed { drop },
@@ -196,7 +196,7 @@ fn rounds(fields: &Fields<'_>, above: (u32, Protocol)) -> Result<(u32, Protocol)
         Protocol::Fixed { drop } if drop >= runs => {
             let span = fields.key_span("drop").or_else(|| fields.key_span("runs"));
             let span = span.unwrap_or_else(|| fields.span.clone());
-            Err(Fault::new(span, format!("of {runs} runs {drop} are dropped"), "none is left").help(
+            Err(Diagnostic::new(span, format!("of {runs} runs {drop} are dropped"), "none is left").help(
                 "`drop` leaves out the first rounds of `runs`: write, for example, `runs: 7` and `drop: 2`",
             ))
         }
@@ -209,7 +209,7 @@ fn kind(
     fields: &Fields<'_>,
     clients: Option<&Node>,
     rate: Option<&Node>,
-) -> Result<(LoadKind, Option<Shape>), Fault> {
+) -> Result<(LoadKind, Option<Shape>), Diagnostic> {
     if let Some(benchmark) = load_keys::kind(fields)? {
         return Ok((benchmark, None));
     }
@@ -235,14 +235,14 @@ fn kind(
     }
     let Some(clients) = clients else {
         let label = "no `clients`, no `rate`, no `capacity`";
-        return Err(Fault::new(fields.span.clone(), "how much does this load send?", label).help(
+        return Err(Diagnostic::new(fields.span.clone(), "how much does this load send?", label).help(
             "write `clients: 400` (each sends as soon as it has its answer), `rate: 5000/s`, or \
              `capacity: {p99: 200ms}` (the highest rate that holds it)",
         ));
     };
     match fields.key_span("connections") {
         Some(span) if connections.is_some() => {
-            Err(Fault::new(span, "each client has one connection", "says it a second time")
+            Err(Diagnostic::new(span, "each client has one connection", "says it a second time")
                 .help("leave `connections` out; it limits a load with a `rate`"))
         }
         _ => Ok((LoadKind::Closed { clients }, None)),
@@ -250,7 +250,7 @@ fn kind(
 }
 
 /// A load is closed, open in one way, or a search.
-fn only_one(fields: &Fields<'_>) -> Result<(), Fault> {
+fn only_one(fields: &Fields<'_>) -> Result<(), Diagnostic> {
     let written = |key: &&str| fields.get(key).is_some();
     let found: Vec<&str> =
         ["capacity", "clients", "rate", "ramp", "steps"].into_iter().filter(written).collect();
@@ -258,13 +258,13 @@ fn only_one(fields: &Fields<'_>) -> Result<(), Fault> {
     let span = fields.key_span(second).unwrap_or_else(|| fields.span.clone());
     if first == "capacity" {
         let message = format!("a capacity load finds its rate, it has no `{second}`");
-        return Err(Fault::new(span, message, "not beside `capacity`")
+        return Err(Diagnostic::new(span, message, "not beside `capacity`")
             .help("bound the search with `capacity: {p99: 200ms, from: 500/s, to: 20k/s}`"));
     }
     let article = if first == "clients" { "" } else { "a " };
     let message = format!("a load has {article}{first} or a {second}, not both");
     let clients = fields.get("clients").and_then(|node| node.text("clients").ok()).unwrap_or("400");
-    Err(Fault::new(span, message, "the second one").help(format!(
+    Err(Diagnostic::new(span, message, "the second one").help(format!(
         "clients wait for their answers, a rate does not; to limit the connections of a rate write `connections: \
          {clients}`; for both write two loads"
     )))

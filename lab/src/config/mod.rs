@@ -16,11 +16,11 @@ mod subjects;
 mod variants;
 
 use crate::model::experiment::{Experiment, Study};
-use crate::parse::fault::{Fault, Mistake};
+use crate::parse::diagnostic::{Diagnostic, Mistake};
 use crate::parse::fields::Fields;
 use crate::parse::yaml::{self, Kind, Node};
 use loads::Shared;
-use miette::Diagnostic;
+
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -53,7 +53,7 @@ const KEYS: [&str; 18] = [
 ];
 
 /// Why an experiment could not be read.
-#[derive(Debug, Error, Diagnostic)]
+#[derive(Debug, Error, miette::Diagnostic)]
 pub enum ReadError {
     /// The file itself.
     #[error("cannot read {path}: {why}", path = path.display())]
@@ -113,13 +113,13 @@ fn text_of(path: &Path) -> Result<String, ReadError> {
 /// The first mistake in the text.
 pub fn parse(name: &str, file: &str, text: &str, quick: bool) -> Result<Experiment, Mistake> {
     let folder = Path::new(file).parent().unwrap_or(Path::new(""));
-    experiment(name, text, folder, quick).map_err(|fault| fault.within(file, text))
+    experiment(name, text, folder, quick).map_err(|diagnostic| diagnostic.within(file, text))
 }
 
-fn experiment(name: &str, text: &str, folder: &Path, quick: bool) -> Result<Experiment, Fault> {
+fn experiment(name: &str, text: &str, folder: &Path, quick: bool) -> Result<Experiment, Diagnostic> {
     let root = yaml::parse(text)?;
     if root.kind == Kind::Null {
-        return Err(Fault::new(root.span, "the file has nothing in it", "empty").help(
+        return Err(Diagnostic::new(root.span, "the file has nothing in it", "empty").help(
             "begin with `question: Do virtual threads help?`; docs/experiments.md says what else it needs",
         ));
     }
@@ -156,7 +156,7 @@ fn experiment(name: &str, text: &str, folder: &Path, quick: bool) -> Result<Expe
     Ok(experiment)
 }
 
-fn study(node: &Node) -> Result<Study, Fault> {
+fn study(node: &Node) -> Result<Study, Diagnostic> {
     let fields = Fields::open(node, "a study", &["title", "date", "authors", "url", "machine"])?;
     let text = |key: &str| fields.read(key, |node| node.text(key).map(str::to_owned));
     Ok(Study {
@@ -169,12 +169,12 @@ fn study(node: &Node) -> Result<Study, Fault> {
 }
 
 /// The name of a variant or load: it stands in tables, file names and claims.
-fn name(written: &str, span: &std::ops::Range<usize>, what: &str) -> Result<String, Fault> {
+fn name(written: &str, span: &std::ops::Range<usize>, what: &str) -> Result<String, Diagnostic> {
     if is_name(written) {
         return Ok(written.to_owned());
     }
     let message = format!("`{written}` cannot be the name of a {what}");
-    Err(Fault::new(span.clone(), message, "this name")
+    Err(Diagnostic::new(span.clone(), message, "this name")
         .help("use letters, digits, `-`, `_` and `.`, and begin with a letter or digit"))
 }
 
@@ -189,16 +189,20 @@ fn known<'a>(
     written: &str,
     what: &str,
     names: impl IntoIterator<Item = &'a str> + Clone,
-) -> Result<(), Fault> {
+) -> Result<(), Diagnostic> {
     if names.clone().into_iter().any(|name| name == written) {
         return Ok(());
     }
     let help = crate::parse::suggest::advice(written, &format!("the {what}s"), names);
-    Err(Fault::new(node.span.clone(), format!("there is no {what} `{written}`"), format!("unknown {what}"))
-        .help(help))
+    Err(Diagnostic::new(
+        node.span.clone(),
+        format!("there is no {what} `{written}`"),
+        format!("unknown {what}"),
+    )
+    .help(help))
 }
 
-fn variant_list(node: &Node, names: &[String]) -> Result<Vec<String>, Fault> {
+fn variant_list(node: &Node, names: &[String]) -> Result<Vec<String>, Diagnostic> {
     let mut found = Vec::new();
     for item in node.items("variants")? {
         let written = item.text("variants")?;
@@ -206,7 +210,7 @@ fn variant_list(node: &Node, names: &[String]) -> Result<Vec<String>, Fault> {
         found.push(written.to_owned());
     }
     if found.is_empty() {
-        return Err(Fault::new(node.span.clone(), "`variants` is empty", "no variant")
+        return Err(Diagnostic::new(node.span.clone(), "`variants` is empty", "no variant")
             .help("leave the key out, and all variants run"));
     }
     Ok(found)

@@ -3,20 +3,24 @@
 use super::known;
 use crate::model::experiment::{Experiment, Published};
 use crate::model::metric::Metric;
-use crate::parse::fault::Fault;
+use crate::parse::diagnostic::Diagnostic;
 use crate::parse::suggest::advice;
 use crate::parse::yaml::{Kind, Node};
 use std::collections::BTreeMap;
 
 /// The list of published figures; a metric may be written with or without its unit and is kept with it.
-pub(super) fn read(node: &Node, experiment: &Experiment) -> Result<Vec<Published>, Fault> {
+pub(super) fn read(node: &Node, experiment: &Experiment) -> Result<Vec<Published>, Diagnostic> {
     node.items("published")?.iter().map(|item| entry(item, experiment)).collect()
 }
 
-fn entry(node: &Node, experiment: &Experiment) -> Result<Published, Fault> {
+fn entry(node: &Node, experiment: &Experiment) -> Result<Published, Diagnostic> {
     let Kind::Map(entries) = &node.kind else {
         let message = format!("a published figure is a map, and this is {}", node.noun());
-        return Err(Fault::new(node.span.clone(), message, "expected `{variant: ..., rate_per_s: ...}`"));
+        return Err(Diagnostic::new(
+            node.span.clone(),
+            message,
+            "expected `{variant: ..., rate_per_s: ...}`",
+        ));
     };
     let mut published = Published::default();
     let mut figures = BTreeMap::new();
@@ -43,15 +47,19 @@ fn entry(node: &Node, experiment: &Experiment) -> Result<Published, Fault> {
                     let names =
                         ["variant", "load", "source"].into_iter().chain(Metric::ALL.map(Metric::name));
                     let help = advice(written, "keys and metrics", names);
-                    Fault::new(key.span.clone(), format!("there is no metric `{written}`"), "unknown metric")
-                        .help(help)
+                    Diagnostic::new(
+                        key.span.clone(),
+                        format!("there is no metric `{written}`"),
+                        "unknown metric",
+                    )
+                    .help(help)
                 })?;
                 figures.insert(metric.name().to_owned(), value.figure(metric.name())?);
             }
         }
     }
     if published.variant.is_empty() {
-        return Err(Fault::new(node.span.clone(), "which variant was this?", "no `variant`")
+        return Err(Diagnostic::new(node.span.clone(), "which variant was this?", "no `variant`")
             .help("write `variant: NAME` with the name of one of the variants"));
     }
     Ok(Published { figures, ..published })

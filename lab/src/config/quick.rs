@@ -4,7 +4,7 @@ use super::{known, variant_list};
 use crate::model::experiment::capacity::SHORTEST_STEP_S;
 use crate::model::experiment::{Experiment, LoadKind, LoadSpec, Protocol};
 use crate::model::metric::Metric;
-use crate::parse::fault::Fault;
+use crate::parse::diagnostic::Diagnostic;
 use crate::parse::fields::Fields;
 use crate::parse::yaml::{Kind, Node};
 
@@ -38,7 +38,7 @@ struct Sizes {
     warmup_s: Option<f64>,
 }
 
-pub(super) fn read(node: &Node, experiment: &Experiment) -> Result<Quick, Fault> {
+pub(super) fn read(node: &Node, experiment: &Experiment) -> Result<Quick, Diagnostic> {
     let fields = Fields::open(node, "`quick`", &KEYS)?;
     let names: Vec<String> = experiment.variants.iter().map(|variant| variant.name.clone()).collect();
     let mut loads = Vec::new();
@@ -48,7 +48,7 @@ pub(super) fn read(node: &Node, experiment: &Experiment) -> Result<Quick, Fault>
                 "`loads` in `quick` is a map from a load's name to its sizes, and this is {}",
                 node.noun()
             );
-            return Err(Fault::new(node.span.clone(), message, "expected `c400: {...}`")
+            return Err(Diagnostic::new(node.span.clone(), message, "expected `c400: {...}`")
                 .help("write, for example, `loads: {c400: {runs: 2}}`"));
         };
         for (key, node) in entries {
@@ -69,7 +69,7 @@ pub(super) fn read(node: &Node, experiment: &Experiment) -> Result<Quick, Fault>
     })
 }
 
-fn load_names(node: &Node, experiment: &Experiment) -> Result<Vec<String>, Fault> {
+fn load_names(node: &Node, experiment: &Experiment) -> Result<Vec<String>, Diagnostic> {
     let mut names = Vec::new();
     for item in node.items("only_loads")? {
         let name = item.text("only_loads")?;
@@ -79,7 +79,7 @@ fn load_names(node: &Node, experiment: &Experiment) -> Result<Vec<String>, Fault
     Ok(names)
 }
 
-fn sizes(fields: &Fields<'_>, names: &[String]) -> Result<Sizes, Fault> {
+fn sizes(fields: &Fields<'_>, names: &[String]) -> Result<Sizes, Diagnostic> {
     Ok(Sizes {
         duration_s: fields.read("duration", |node| node.positive_seconds("duration"))?,
         requests: fields.read("requests", |node| node.positive("requests"))?,

@@ -3,7 +3,7 @@
 use super::sending;
 use crate::model::experiment::{Body, RequestSpec};
 use crate::parse;
-use crate::parse::fault::Fault;
+use crate::parse::diagnostic::Diagnostic;
 use crate::parse::fields::Fields;
 use crate::parse::yaml::{Kind, Node};
 use std::num::NonZeroU32;
@@ -14,10 +14,10 @@ use threadcount_load::request::{RequestError, RequestSource, vegeta};
 const SOMEWHERE: &str = "http://localhost";
 
 /// Everything that is asked, at least one request. Files are looked for in `folder`.
-pub(super) fn read(node: &Node, folder: &Path) -> Result<Vec<RequestSpec>, Fault> {
+pub(super) fn read(node: &Node, folder: &Path) -> Result<Vec<RequestSpec>, Diagnostic> {
     match &node.kind {
         Kind::List(items) if !items.is_empty() => items.iter().map(|item| one(item, folder)).collect(),
-        Kind::List(_) => Err(Fault::new(node.span.clone(), "`request` is an empty list", "no request")
+        Kind::List(_) => Err(Diagnostic::new(node.span.clone(), "`request` is an empty list", "no request")
             .help("write one path, or a list like `[/a, {path: /b, weight: 3}]`")),
         Kind::Map(entries) if entries.iter().any(|(key, _)| key.name == "targets") => targets(node, folder),
         _ => Ok(vec![one(node, folder)?]),
@@ -25,7 +25,7 @@ pub(super) fn read(node: &Node, folder: &Path) -> Result<Vec<RequestSpec>, Fault
 }
 
 /// A path, or a map of everything a request has.
-fn one(node: &Node, folder: &Path) -> Result<RequestSpec, Fault> {
+fn one(node: &Node, folder: &Path) -> Result<RequestSpec, Diagnostic> {
     let request = match node.kind {
         Kind::Scalar(_) => RequestSpec::get(path(node)?),
         _ => from_map(node, folder)?,
@@ -41,7 +41,7 @@ fn one(node: &Node, folder: &Path) -> Result<RequestSpec, Fault> {
 }
 
 /// Each value that a request sends must be captured.
-pub(super) fn check_captures(fields: &Fields<'_>, asked: &[RequestSpec]) -> Result<(), Fault> {
+pub(super) fn check_captures(fields: &Fields<'_>, asked: &[RequestSpec]) -> Result<(), Diagnostic> {
     let captured = fields.read("capture", sending::captures)?.unwrap_or_default();
     let targets = asked.iter().filter_map(|request| request.target(SOMEWHERE).ok()).collect();
     let Ok(source) = RequestSource::new(targets) else { return Ok(()) };
@@ -50,12 +50,12 @@ pub(super) fn check_captures(fields: &Fields<'_>, asked: &[RequestSpec]) -> Resu
     let span = fields.key_span("request").unwrap_or_else(|| fields.span.clone());
     let message =
         format!("a request sends `{{capture:{name}}}`, and `capture` does not say where it comes from");
-    Err(Fault::new(span, message, "sent by this load").help(format!(
+    Err(Diagnostic::new(span, message, "sent by this load").help(format!(
         "write `capture: ['{name}=header:X-Name']`, `{name}=regex:id=([0-9]+)` or `{name}=json:/id` beside it"
     )))
 }
 
-fn from_map(node: &Node, folder: &Path) -> Result<RequestSpec, Fault> {
+fn from_map(node: &Node, folder: &Path) -> Result<RequestSpec, Diagnostic> {
     let keys = ["method", "path", "headers", "body", "weight"];
     let fields = Fields::open(node, "a request", &keys)?;
     let body = fields.read("body", |node| body(node, folder))?;
@@ -71,11 +71,11 @@ fn from_map(node: &Node, folder: &Path) -> Result<RequestSpec, Fault> {
 }
 
 /// A file in vegeta's format. The addresses in it are those of another server.
-fn targets(node: &Node, folder: &Path) -> Result<Vec<RequestSpec>, Fault> {
+fn targets(node: &Node, folder: &Path) -> Result<Vec<RequestSpec>, Diagnostic> {
     let fields = Fields::open(node, "a request from a file", &["targets"])?;
     let file = fields.require("targets", "targets: requests.txt")?;
     let wrong = |error: RequestError| {
-        Fault::new(file.span.clone(), error.to_string(), "this file")
+        Diagnostic::new(file.span.clone(), error.to_string(), "this file")
             .help("it has the format of vegeta: lines like `GET http://localhost/path`; the address is that of each variant")
     };
     let targets = vegeta::read(&folder.join(file.text("targets")?)).map_err(wrong)?;
@@ -84,7 +84,7 @@ fn targets(node: &Node, folder: &Path) -> Result<Vec<RequestSpec>, Fault> {
     Ok(requests)
 }
 
-fn path(node: &Node) -> Result<&str, Fault> {
+fn path(node: &Node) -> Result<&str, Diagnostic> {
     let path = node.text("request")?;
     if path.contains("://") {
         return Err(node.bad("request", "a path, because each variant has an address of its own").help(
@@ -98,7 +98,7 @@ fn path(node: &Node) -> Result<&str, Fault> {
     Ok(path)
 }
 
-fn method(node: &Node) -> Result<String, Fault> {
+fn method(node: &Node) -> Result<String, Diagnostic> {
     let method = node.text("method")?;
     if !method.is_empty() && method.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'-') {
         return Ok(method.to_owned());
@@ -107,10 +107,10 @@ fn method(node: &Node) -> Result<String, Fault> {
 }
 
 /// A header without a value is not sent where it would be by default.
-fn headers(node: &Node) -> Result<Vec<(String, Option<String>)>, Fault> {
+fn headers(node: &Node) -> Result<Vec<(String, Option<String>)>, Diagnostic> {
     let Kind::Map(entries) = &node.kind else {
         let message = format!("`headers` is a map from name to text, and this is {}", node.noun());
-        return Err(Fault::new(node.span.clone(), message, "expected `Name: value`")
+        return Err(Diagnostic::new(node.span.clone(), message, "expected `Name: value`")
             .help("write `headers: {Content-Type: application/json}`"));
     };
     let value = |name: &str, node: &Node| match node.kind {
@@ -123,28 +123,28 @@ fn headers(node: &Node) -> Result<Vec<(String, Option<String>)>, Fault> {
         Ok(header.headers)
     };
     let each = entries.iter().map(|(key, node)| header((key.name.clone(), value(&key.name, node)?), node));
-    Ok(each.collect::<Result<Vec<_>, Fault>>()?.concat())
+    Ok(each.collect::<Result<Vec<_>, Diagnostic>>()?.concat())
 }
 
 /// Text, or `@FILE` that holds it.
-fn body(node: &Node, folder: &Path) -> Result<Body, Fault> {
+fn body(node: &Node, folder: &Path) -> Result<Body, Diagnostic> {
     let text = node.text("body")?;
     let Some(file) = text.strip_prefix('@') else { return Ok(Body::Text(text.to_owned())) };
     let file = folder.join(file);
     let bytes = std::fs::read(&file).map_err(|why| {
-        Fault::new(node.span.clone(), format!("cannot read {}: {why}", file.display()), "this file")
+        Diagnostic::new(node.span.clone(), format!("cannot read {}: {why}", file.display()), "this file")
             .help("`body: \"@FILE\"` sends what is in a file beside this one; a body that begins with @ goes into a file")
     })?;
     Ok(Body::of(&bytes))
 }
 
 /// The reason alone: the address in the message would be one that nobody wrote.
-fn cannot_be_sent(node: &Node, error: &RequestError) -> Fault {
+fn cannot_be_sent(node: &Node, error: &RequestError) -> Diagnostic {
     let why = match error {
         RequestError::Url { why, .. } => format!("this path cannot be asked: {why}"),
         other => other.to_string(),
     };
-    Fault::new(node.span.clone(), why, "here")
+    Diagnostic::new(node.span.clone(), why, "here")
 }
 
 #[cfg(test)]

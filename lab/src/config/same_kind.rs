@@ -1,12 +1,12 @@
 //! Each variant gets a load of its own kind.
 
 use crate::model::experiment::{Experiment, LoadKind, Variant};
-use crate::parse::fault::Fault;
+use crate::parse::diagnostic::Diagnostic;
 use std::ops::Range;
 
 /// A benchmark under a load for servers, or a server under a load for benchmarks, is a mistake. `span` is where the
 /// loads stand.
-pub(super) fn check(experiment: &Experiment, span: &Range<usize>) -> Result<(), Fault> {
+pub(super) fn check(experiment: &Experiment, span: &Range<usize>) -> Result<(), Diagnostic> {
     for load in &experiment.loads {
         let of_benchmark = matches!(load.kind, LoadKind::Benchmark(_));
         let mut under = experiment.variants.iter().filter(|variant| load.includes(&variant.name));
@@ -18,7 +18,7 @@ pub(super) fn check(experiment: &Experiment, span: &Range<usize>) -> Result<(), 
             ("a benchmark", "for servers", "write `loads: [{iterations: 3, duration: 10s}]`")
         };
         let message = format!("`{}` is {is}, and the load `{}` is {takes}", other.name, load.name);
-        return Err(Fault::new(span.clone(), message, "these loads").help(write));
+        return Err(Diagnostic::new(span.clone(), message, "these loads").help(write));
     }
     Ok(())
 }

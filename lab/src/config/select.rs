@@ -1,8 +1,6 @@
 //! What the command line changes of an experiment: some variants only, other numbers of runs, other times, other JDKs.
 
-use crate::model::experiment::claim::Names;
 use crate::model::experiment::{Experiment, Protocol, StatedClaim, Variant};
-use crate::parse::claim;
 use crate::parse::suggest::advice;
 use miette::Diagnostic;
 use thiserror::Error;
@@ -147,16 +145,24 @@ fn on(variant: &str, jdk: u16) -> String {
 
 /// The claims with each variant that has a JDK named on this one.
 fn claims_on(experiment: &Experiment, jdk: u16) -> Vec<StatedClaim> {
-    let names = Names::of(experiment);
     let has_jdk =
         |name: &str| experiment.variants.iter().any(|variant| variant.name == name && variant.jdk.is_some());
     let renamed = experiment.claims.iter().map(|stated| {
-        let Ok(claim) = claim::parse(&stated.claim, &names) else { return stated.clone() };
-        let mut text = stated.claim.clone();
-        for figure in claim.figures().into_iter().rev().filter(|figure| has_jdk(&figure.variant)) {
-            text.insert_str(figure.variant_span.end, &format!("@{jdk}"));
+        let mut stated = stated.clone();
+        let suffix = format!("@{jdk}");
+        let mut inserted = 0;
+        for figure in stated.expression.figures_mut() {
+            let is_renamed = has_jdk(&figure.variant);
+            let end = figure.variant_span.end + inserted;
+            figure.variant_span.start += inserted;
+            if is_renamed {
+                stated.claim.insert_str(end, &suffix);
+                figure.variant.push_str(&suffix);
+                inserted += suffix.len();
+            }
+            figure.variant_span.end = figure.variant_span.start + figure.variant.len();
         }
-        StatedClaim { claim: text, says: stated.says.clone() }
+        stated
     });
     renamed.collect()
 }
@@ -165,7 +171,9 @@ fn claims_on(experiment: &Experiment, jdk: u16) -> Vec<StatedClaim> {
 mod tests {
     use super::*;
     use crate::config::parse;
+    use crate::model::experiment::claim::Names;
     use crate::model::experiment::plan::plan;
+    use crate::parse::claim;
 
     fn experiment() -> Experiment {
         let text = "question: q\nserver: {tomcat: 11.0}\njdk: 25\nrequest: /\nruns: 1\n\
@@ -267,7 +275,9 @@ mod tests {
                 "virtual@25@c8.p50 < 3"
             ]
         );
-        assert!(two.claims.iter().all(|claim| claim::parse(&claim.claim, &Names::of(&two)).is_ok()));
+        for stated in &two.claims {
+            assert_eq!(claim::parse(&stated.claim, &Names::of(&two)).as_ref(), Ok(&stated.expression));
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ pub(super) use connection::captures;
 
 use crate::model::experiment::{LoadKind, Sending};
 use crate::parse;
-use crate::parse::fault::Fault;
+use crate::parse::diagnostic::Diagnostic;
 use crate::parse::fields::Fields;
 use crate::parse::yaml::Node;
 use std::num::NonZeroU32;
@@ -42,7 +42,7 @@ pub(super) const KEYS: [&str; 25] = [
 ];
 
 /// All of them; what is not written is as usual. Files are looked for in `folder`.
-pub(super) fn read(fields: &Fields<'_>, folder: &Path) -> Result<Sending, Fault> {
+pub(super) fn read(fields: &Fields<'_>, folder: &Path) -> Result<Sending, Diagnostic> {
     let usual = connection::read(fields, folder)?;
     let truth = |key: &str| fields.read(key, |node| node.truth(key));
     let seconds = |key: &str| fields.read(key, |node| node.positive_seconds(key));
@@ -72,11 +72,11 @@ pub(super) fn read(fields: &Fields<'_>, folder: &Path) -> Result<Sending, Fault>
 }
 
 /// What does not go with the kind of load, or with another key.
-pub(super) fn check(fields: &Fields<'_>, kind: LoadKind) -> Result<(), Fault> {
+pub(super) fn check(fields: &Fields<'_>, kind: LoadKind) -> Result<(), Diagnostic> {
     let is_there = |key: &str| fields.get(key).is_some();
     let refused = |key: &str, message: String, label: &str, help: &str| {
         let span = fields.key_span(key).unwrap_or_else(|| fields.span.clone());
-        Err(Fault::new(span, message, label).help(help))
+        Err(Diagnostic::new(span, message, label).help(help))
     };
     let first = KEYS.into_iter().find(|key| is_there(key));
     match (first, kind) {
@@ -105,7 +105,7 @@ pub(super) fn check(fields: &Fields<'_>, kind: LoadKind) -> Result<(), Fault> {
     Ok(())
 }
 
-fn http(node: &Node) -> Result<ProtocolChoice, Fault> {
+fn http(node: &Node) -> Result<ProtocolChoice, Diagnostic> {
     match node.text("http")? {
         "1.1" | "1" => Ok(ProtocolChoice::Http1),
         "2" | "2.0" => Ok(ProtocolChoice::Http2),
@@ -116,7 +116,7 @@ fn http(node: &Node) -> Result<ProtocolChoice, Fault> {
     }
 }
 
-fn driver(node: &Node) -> Result<DriverChoice, Fault> {
+fn driver(node: &Node) -> Result<DriverChoice, Diagnostic> {
     match node.text("driver")? {
         "auto" => Ok(DriverChoice::Auto),
         "io_uring" => Ok(DriverChoice::IoUring),
@@ -145,7 +145,7 @@ mod tests {
         })
     }
 
-    fn mistake_help(mistake: &crate::parse::fault::Mistake) -> String {
+    fn mistake_help(mistake: &crate::parse::diagnostic::Mistake) -> String {
         miette::Diagnostic::help(mistake).map(|help| help.to_string()).unwrap_or_default()
     }
 

@@ -2,7 +2,7 @@
 
 use super::subjects::{Kind, kinds, named};
 use crate::model::experiment::{Server, Subject};
-use crate::parse::fault::Fault;
+use crate::parse::diagnostic::Diagnostic;
 use crate::parse::fields::Fields;
 use crate::parse::yaml::Node;
 use crate::server::keys::{Owner, WrittenServer};
@@ -32,12 +32,12 @@ pub(super) fn keys() -> Vec<&'static str> {
 }
 
 /// The value of `server:`.
-pub(super) fn server(node: &Node) -> Result<ServerParts, Fault> {
+pub(super) fn server(node: &Node) -> Result<ServerParts, Diagnostic> {
     parts(&Fields::open(node, "a server", &keys())?)
 }
 
 /// The server among these keys.
-pub(super) fn parts(fields: &Fields<'_>) -> Result<ServerParts, Fault> {
+pub(super) fn parts(fields: &Fields<'_>) -> Result<ServerParts, Diagnostic> {
     let all = kinds();
     let mut written = all.iter().filter(|kind| fields.get(kind.name()).is_some());
     let (first, second) = (written.next(), written.next());
@@ -61,10 +61,10 @@ pub(super) fn parts(fields: &Fields<'_>) -> Result<ServerParts, Fault> {
     Ok(parts)
 }
 
-fn two_kinds(fields: &Fields<'_>, first: &str, second: &str) -> Fault {
+fn two_kinds(fields: &Fields<'_>, first: &str, second: &str) -> Diagnostic {
     let message = format!("a server is a {first} or a {second}, not both");
     let span = fields.key_span(second).unwrap_or_else(|| fields.span.clone());
-    Fault::new(span, message, "the second kind").help(format!("keep `{first}` or `{second}`"))
+    Diagnostic::new(span, message, "the second kind").help(format!("keep `{first}` or `{second}`"))
 }
 
 impl ServerParts {
@@ -74,7 +74,7 @@ impl ServerParts {
     }
 
     /// Only arguments.
-    pub(super) fn of_args(node: &Node) -> Result<Self, Fault> {
+    pub(super) fn of_args(node: &Node) -> Result<Self, Diagnostic> {
         node.text(ARGS)?;
         Ok(Self { kind: None, values: BTreeMap::from([(ARGS, node.clone())]) })
     }
@@ -93,14 +93,14 @@ impl ServerParts {
     }
 
     /// What is measured, with what is left out filled in.
-    pub(super) fn complete(&self, owner: &Owner<'_>) -> Result<Subject, Fault> {
+    pub(super) fn complete(&self, owner: &Owner<'_>) -> Result<Subject, Diagnostic> {
         let (name, value) = self.kind.as_ref().ok_or_else(|| no_server(owner))?;
         let written = WrittenServer { kind: value, values: &self.values, owner };
         named(name).map_or_else(|| Err(no_server(owner)), |kind| kind.read(&written))
     }
 
     /// The same where it has to be a server.
-    pub(super) fn complete_server(&self, owner: &Owner<'_>) -> Result<Server, Fault> {
+    pub(super) fn complete_server(&self, owner: &Owner<'_>) -> Result<Server, Diagnostic> {
         match self.complete(owner)? {
             Subject::Server(server) => Ok(server),
             Subject::Benchmark { .. } => Err(no_server(owner)),
@@ -108,12 +108,12 @@ impl ServerParts {
     }
 }
 
-fn no_server(owner: &Owner<'_>) -> Fault {
+fn no_server(owner: &Owner<'_>) -> Diagnostic {
     let message = match owner.name {
         "backend" => "the backend has no server".to_owned(),
         name => format!("the variant `{name}` has no server"),
     };
-    Fault::new(owner.span.clone(), message, "what is started?").help(
+    Diagnostic::new(owner.span.clone(), message, "what is started?").help(
         "write `server: {tomcat: \"11.0\", app: servlets}`, `server: {jar: NAME, args: \"--port={port}\"}` or \
         `command: java -jar app.jar --server.port={port}`",
     )

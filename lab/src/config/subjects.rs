@@ -1,7 +1,7 @@
 //! Everything that a variant can measure, by the key that names it.
 
 use crate::model::experiment::{BenchmarkMethod, Server, Subject};
-use crate::parse::fault::Fault;
+use crate::parse::diagnostic::Diagnostic;
 use crate::parse::yaml::Node;
 use crate::server::keys::{Check, Keys, WrittenServer};
 use crate::server::kinds;
@@ -49,7 +49,7 @@ impl Kind {
     }
 
     /// Is the value of its name one that it understands?
-    pub(super) fn check(&self, node: &Node) -> Result<(), Fault> {
+    pub(super) fn check(&self, node: &Node) -> Result<(), Diagnostic> {
         match self {
             Self::Server(keys) => (keys.check)(node, keys.kind),
             Self::Benchmark(keys) => (keys.check)(node, keys.kind),
@@ -57,7 +57,7 @@ impl Kind {
     }
 
     /// What is measured.
-    pub(super) fn read(&self, written: &WrittenServer<'_>) -> Result<Subject, Fault> {
+    pub(super) fn read(&self, written: &WrittenServer<'_>) -> Result<Subject, Diagnostic> {
         Ok(match self {
             Self::Server(keys) => Subject::Server((keys.read)(written)?),
             Self::Benchmark(keys) => Subject::Benchmark { benchmark: (keys.read)(written)? },

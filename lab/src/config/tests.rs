@@ -6,9 +6,10 @@ use crate::model::experiment::{
     ProbeLevel, Protocol, Server, Subject, Threads, TomcatServer,
 };
 use crate::model::metric::Metric;
-use crate::parse::fault::shown;
+use crate::parse::diagnostic::shown;
 
 mod mistakes;
+mod schema;
 
 const SMALL: &str = r#"question: Do virtual threads help?
 server: {tomcat: "11.0", app: servlets}
@@ -23,10 +24,12 @@ loads:
 "#;
 
 fn good(text: &str) -> Experiment {
+    schema::accepts(text);
     parse("small", "small.yaml", text, false).unwrap_or_else(|mistake| panic!("{}", shown(&mistake)))
 }
 
 fn quick(text: &str) -> Experiment {
+    schema::accepts(text);
     parse("small", "small.yaml", text, true).unwrap_or_else(|mistake| panic!("{}", shown(&mistake)))
 }
 
@@ -40,8 +43,10 @@ fn mistake_in(text: &str) -> (String, String) {
     let mistake = parse("small", "small.yaml", text, false).expect_err("a mistake");
     let at = mistake.offset();
     let marked: String = text[at..].chars().take_while(|c| !" ,:\n}]".contains(*c)).collect();
-    let help = mistake.help().map(|help| help.to_string()).unwrap_or_default();
-    (marked, format!("{mistake} | {help}"))
+    let help = miette::Diagnostic::help(&mistake).map(|help| help.to_string()).unwrap_or_default();
+    let said = format!("{mistake} | {help}");
+    schema::refuses(text, &said);
+    (marked, said)
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::name;
 use super::server::{self, ServerParts};
 use crate::model::experiment::{Backend, ProbeLevel, RequestSpec, Subject, ThreadKind, Variant};
-use crate::parse::fault::Fault;
+use crate::parse::diagnostic::Diagnostic;
 use crate::parse::fields::Fields;
 use crate::parse::yaml::{Kind, Node};
 use crate::server::keys::Owner;
@@ -31,7 +31,7 @@ struct Base<'a> {
 pub(super) fn read(
     fields: &Fields<'_>,
     request: Option<&RequestSpec>,
-) -> Result<(Vec<Variant>, Vec<String>), Fault> {
+) -> Result<(Vec<Variant>, Vec<String>), Diagnostic> {
     let jdk = fields.read("jdk", self::jdk)?;
     let base = Base {
         server: fields.read("server", server::server)?.unwrap_or_default(),
@@ -45,14 +45,12 @@ pub(super) fn read(
     let node = fields.require("variants", example)?;
     let Kind::Map(entries) = &node.kind else {
         let message = format!("`variants` is a map from name to settings, and this is {}", node.noun());
-        return Err(
-            Fault::new(node.span.clone(), message, "expected `name: {...}`").help(format!("write {example}"))
-        );
+        return Err(Diagnostic::new(node.span.clone(), message, "expected `name: {...}`")
+            .help(format!("write {example}")));
     };
     if entries.is_empty() {
-        return Err(
-            Fault::new(node.span.clone(), "there are no variants", "empty").help(format!("write {example}"))
-        );
+        return Err(Diagnostic::new(node.span.clone(), "there are no variants", "empty")
+            .help(format!("write {example}")));
     }
     let mut variants = Vec::new();
     for (key, node) in entries {
@@ -63,7 +61,7 @@ pub(super) fn read(
     Ok((variants, names))
 }
 
-fn variant(name: String, span: &Range<usize>, node: &Node, base: &Base<'_>) -> Result<Variant, Fault> {
+fn variant(name: String, span: &Range<usize>, node: &Node, base: &Base<'_>) -> Result<Variant, Diagnostic> {
     let fields = Fields::open(node, "a variant", &KEYS)?;
     let text = |key: &str| fields.read(key, |node| node.text(key).map(str::to_owned));
     let mut parts = base.server.clone().with(fields.read("server", server::server)?.unwrap_or_default());
@@ -89,7 +87,7 @@ fn variant(name: String, span: &Range<usize>, node: &Node, base: &Base<'_>) -> R
         && (text_of_server.contains(BACKEND) || owner.env.iter().any(|it| it.contains(BACKEND)))
     {
         let message = format!("`{name}` asks a backend at `{BACKEND}`, and there is none");
-        return Err(Fault::new(span.clone(), message, "no `backend`")
+        return Err(Diagnostic::new(span.clone(), message, "no `backend`")
             .help("write `backend: {jar: NAME, args: \"--port={port}\"}` here or at the top of the file"));
     }
     Ok(Variant {
@@ -105,7 +103,7 @@ fn variant(name: String, span: &Range<usize>, node: &Node, base: &Base<'_>) -> R
 }
 
 /// The server behind the server. It is asked on no path that the loads know.
-fn backend(node: &Node, jdk: Option<u16>) -> Result<Backend, Fault> {
+fn backend(node: &Node, jdk: Option<u16>) -> Result<Backend, Diagnostic> {
     let keys: Vec<&str> = server::keys().into_iter().chain(["jdk", "jvm"]).collect();
     let fields = Fields::open(node, "the backend", &keys)?;
     let owner =
@@ -117,7 +115,7 @@ fn backend(node: &Node, jdk: Option<u16>) -> Result<Backend, Fault> {
     })
 }
 
-fn jdk(node: &Node) -> Result<u16, Fault> {
+fn jdk(node: &Node) -> Result<u16, Diagnostic> {
     let text = node.text("jdk")?;
     text.parse().ok().filter(|&version| version > 0).ok_or_else(|| {
         node.bad("jdk", "a Java feature version")
@@ -125,7 +123,7 @@ fn jdk(node: &Node) -> Result<u16, Fault> {
     })
 }
 
-fn thread_kind(node: &Node) -> Result<ThreadKind, Fault> {
+fn thread_kind(node: &Node) -> Result<ThreadKind, Diagnostic> {
     match node.text("answers_on")? {
         "platform" => Ok(ThreadKind::Platform),
         "virtual" => Ok(ThreadKind::Virtual),
@@ -135,7 +133,7 @@ fn thread_kind(node: &Node) -> Result<ThreadKind, Fault> {
     }
 }
 
-fn probe(node: &Node) -> Result<ProbeLevel, Fault> {
+fn probe(node: &Node) -> Result<ProbeLevel, Diagnostic> {
     match node.text("probe")? {
         "off" => Ok(ProbeLevel::Off),
         "light" => Ok(ProbeLevel::Light),
@@ -146,17 +144,17 @@ fn probe(node: &Node) -> Result<ProbeLevel, Fault> {
     }
 }
 
-fn jvm(node: &Node) -> Result<Vec<String>, Fault> {
+fn jvm(node: &Node) -> Result<Vec<String>, Diagnostic> {
     match &node.kind {
         Kind::Scalar(flags) => Ok(flags.split_whitespace().map(str::to_owned).collect()),
         _ => node.texts("jvm"),
     }
 }
 
-fn env(node: &Node) -> Result<BTreeMap<String, String>, Fault> {
+fn env(node: &Node) -> Result<BTreeMap<String, String>, Diagnostic> {
     let Kind::Map(entries) = &node.kind else {
         let message = format!("`env` is a map from name to text, and this is {}", node.noun());
-        return Err(Fault::new(node.span.clone(), message, "expected `NAME: value`"));
+        return Err(Diagnostic::new(node.span.clone(), message, "expected `NAME: value`"));
     };
     let texts = entries.iter().map(|(key, node)| match &node.kind {
         Kind::Null => Ok((key.name.clone(), String::new())),

@@ -1,7 +1,7 @@
 //! The kernel had no room for connections that the server had not yet accepted.
 
-use super::figure::whole;
-use super::{Rule, Scene, confidence, evidence};
+use super::{Rule, VariantRuns, confidence, evidence};
+use crate::model::figures::whole;
 use crate::model::result::Finding;
 
 pub(super) struct AcceptQueue;
@@ -12,8 +12,8 @@ impl Rule for AcceptQueue {
     }
 
     /// SYN retransmits alone are no evidence: the kernel counts them for the whole machine, and a packet can be lost.
-    fn look(&self, scene: &Scene<'_>) -> Option<Finding> {
-        let overflowed: Vec<_> = scene
+    fn look(&self, runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+        let overflowed: Vec<_> = runs_of_variant
             .runs
             .iter()
             .filter_map(|run| run.network)
@@ -27,29 +27,27 @@ impl Rule for AcceptQueue {
         };
         let (overflows, repeated) =
             (sum(|network| network.listen_overflows), sum(|network| network.syn_retransmits));
-        let (held, runs) = (overflowed.len(), scene.runs.len());
+        let (held, runs) = (overflowed.len(), runs_of_variant.runs.len());
         let sentence = format!(
-            "the accept queue overflowed {} times in {held} of {runs} runs and {} connection \
-                attempts were repeated after \
-             1 s or more: such waiting is the backlog's, not the thread model's",
+            "the accept queue overflowed {} times in {held} of {runs} runs, and {} connection attempts were retried after \
+             1 s: a limit of the backlog, not of the thread model",
             whole(overflows),
             whole(repeated)
         );
         let seen = vec![
             evidence("accept queue overflows", overflows, "connections"),
             evidence("connection attempts repeated", repeated, "segments"),
-            evidence("clients", scene.clients(), "clients"),
+            evidence("clients", runs_of_variant.clients(), "clients"),
         ];
-        let finding = scene.finding(self.name(), sentence, seen, confidence(held, runs));
-        let advice = "raise the backlog above the number of clients: `accept_count` here, acceptCount in Tomcat, and the \
-            kernel's net.core.somaxconn";
+        let finding = runs_of_variant.finding(self.name(), sentence, seen, confidence(held, runs));
+        let advice = "`accept_count` (Tomcat: acceptCount) and the kernel's net.core.somaxconn above the number of clients";
         Some(finding.advising(advice))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::scene::stage::{look, run};
+    use super::super::variant_runs::stage::{look, run};
     use super::*;
     use crate::model::record::NetworkCounters;
 
@@ -66,7 +64,7 @@ mod tests {
         assert!(
             finding
                 .sentence
-                .starts_with("the accept queue overflowed 21 times in 3 of 3 runs and 27 connection")
+                .starts_with("the accept queue overflowed 21 times in 3 of 3 runs, and 27 connection")
         );
     }
 

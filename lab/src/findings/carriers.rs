@@ -1,6 +1,6 @@
 //! What the readings of the scheduler of virtual threads say over a run.
 
-use super::scene::FEWEST_READINGS;
+use super::variant_runs::FEWEST_READINGS;
 use crate::model::record::jvm::{CarrierSample, JvmReadings};
 
 /// The carriers of one run.
@@ -49,7 +49,7 @@ fn is_held(reading: &CarrierSample) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scene::stage::carriers;
+    use super::super::variant_runs::stage::carriers;
     use super::*;
 
     #[test]

@@ -1,8 +1,8 @@
-//! Every client waits for the server, and the server for nothing: more clients would get more.
+//! The load is the limit: each client waits for its response, and the server has room for more of them.
 
-use super::figure::{ms, whole};
-use super::scene::FULL_MACHINE;
-use super::{Rule, Scene, evidence};
+use super::variant_runs::FULL_MACHINE;
+use super::{Rule, VariantRuns, evidence};
+use crate::model::figures::{milliseconds as ms, whole};
 use crate::model::result::Finding;
 
 /// A median this much above the fastest response leaves no room for a queue.
@@ -17,22 +17,22 @@ impl Rule for ClientCeiling {
         "client-ceiling"
     }
 
-    fn look(&self, scene: &Scene<'_>) -> Option<Finding> {
-        let clients = scene.clients();
-        if !scene.is_closed() {
+    fn look(&self, runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+        let clients = runs_of_variant.clients();
+        if !runs_of_variant.is_closed() {
             return None;
         }
-        let (facts, confidence) = scene.mostly(|facts| {
+        let (facts, confidence) = runs_of_variant.mostly(|facts| {
             let waiting_only = clients * 1_000.0 / facts.mean_ms;
             facts.p50_ms <= NEARLY_THE_FASTEST * facts.fastest_ms
                 && facts.machine_share() < FULL_MACHINE
                 && (facts.rate_per_s / waiting_only - 1.0).abs() <= SAME_RATE
         })?;
         let sentence = format!(
-            "every client is waiting for the server: {} / {} = {}/s; send more and it will probably do more",
+            "limited by the load: {} clients cannot request more than {}/s at {} per request",
             whole(clients),
-            ms(facts.mean_ms),
-            whole(clients * 1_000.0 / facts.mean_ms)
+            whole(clients * 1_000.0 / facts.mean_ms),
+            ms(facts.mean_ms)
         );
         let mut seen = vec![
             evidence("clients", clients, "clients"),
@@ -42,22 +42,22 @@ impl Rule for ClientCeiling {
             evidence("rate seen", facts.rate_per_s, "requests/s"),
         ];
         seen.extend(facts.cpu_evidence());
-        let advice = "its limit was not reached: use more clients, or a rate, to find it";
-        let finding = scene.finding(self.name(), sentence, seen, confidence);
+        let advice = "more clients, or a rate, to find the limit of the server";
+        let finding = runs_of_variant.finding(self.name(), sentence, seen, confidence);
         Some(finding.advising(advice))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::scene::stage::{look, run};
+    use super::super::variant_runs::stage::{look, run};
     use super::*;
 
     #[test]
     fn clients_that_only_wait_are_the_limit() {
         let finding = look(&ClientCeiling, "clients: 400", run(7846.0, 50.1, 50.9, 1.2)).expect("a finding");
-        let expected = "every client is waiting for the server: 400 / 50.9 ms = 7,859/s; send more \
-            and it will probably do more";
+        let expected =
+            "limited by the load: 400 clients cannot request more than 7,859/s at 50.9 ms per request";
         assert_eq!(finding.sentence, expected);
     }
 

@@ -1,8 +1,8 @@
 //! Pauses of the garbage collector: those that the slowest responses waited for, and the time that all of them took.
 
-use super::figure::{ms, percent};
-use super::scene::mean_of;
-use super::{Rule, Scene, known};
+use super::variant_runs::mean_of;
+use super::{Rule, VariantRuns, known};
+use crate::model::figures::{milliseconds as ms, percent};
 use crate::model::record::jvm::Pause;
 use crate::model::record::{LoadSample, Record};
 use crate::model::result::Finding;
@@ -26,7 +26,7 @@ const RARER: f64 = 2.0;
 pub(super) struct GarbageCollection;
 
 /// One run.
-struct Seen {
+struct RunPauses {
     paused: f64,
     longest_ms: f64,
     pauses: f64,
@@ -44,7 +44,7 @@ struct SlowSeconds {
     others: f64,
 }
 
-impl Seen {
+impl RunPauses {
     fn of(record: &Record) -> Option<Self> {
         let jvm = record.jvm.as_ref()?;
         let load = record.measured.as_ref()?;
@@ -134,23 +134,22 @@ impl Rule for GarbageCollection {
         "gc"
     }
 
-    fn look(&self, scene: &Scene<'_>) -> Option<Finding> {
-        let (runs, confidence) = scene.in_most(Seen::of)?;
-        let mean = |of: fn(&Seen) -> Option<f64>| mean_of(runs.iter().filter_map(of));
+    fn look(&self, runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+        let (runs, confidence) = runs_of_variant.in_most(RunPauses::of)?;
+        let mean = |of: fn(&RunPauses) -> Option<f64>| mean_of(runs.iter().filter_map(of));
         let paused = mean(|it| Some(it.paused))?;
         let slow =
             |of: fn(&SlowSeconds) -> f64| mean_of(runs.iter().filter_map(|it| it.slow.as_ref()).map(of));
         let longest_ms = mean(|it| Some(it.longest_ms))?;
         let sentence = match (slow(|it| it.explained), slow(|it| it.count), slow(|it| it.slowest_ms)) {
             (Some(explained), Some(count), Some(slowest_ms)) => format!(
-                "the slowest responses waited for the garbage collector: in {explained:.0} of the {count:.0} slowest \
-                 seconds (up to {}) a pause was at least half of what they took too long, in {} of the others; the \
-                 longest pause is {}",
+                "garbage collection pauses explain the slowest responses in {explained:.0} of the {count:.0} slowest seconds \
+                 (up to {}) and in {} of the others; the longest pause is {}",
                 ms(slowest_ms),
                 percent(slow(|it| it.others).unwrap_or_default()),
                 ms(longest_ms)
             ),
-            _ => format!("the garbage collector stopped the server for {} of the time", percent(paused)),
+            _ => format!("garbage collection pauses stop the server for {} of the time", percent(paused)),
         };
         let figures = [
             ("time in pauses", Some(paused * 100.0), "%"),
@@ -162,16 +161,15 @@ impl Rule for GarbageCollection {
             ("other seconds with such a pause", slow(|it| it.others * 100.0), "%"),
         ];
         let seen = known(&figures);
-        let advice = "a larger heap (-Xmx), a collector with shorter pauses (-XX:+UseZGC) or fewer allocations for each \
-            request may help";
-        let finding = scene.finding(self.name(), sentence, seen, confidence);
+        let advice = "a larger heap (-Xmx), a collector with shorter pauses (-XX:+UseZGC), or fewer allocations per request";
+        let finding = runs_of_variant.finding(self.name(), sentence, seen, confidence);
         Some(finding.advising(advice))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::scene::stage::{look, run};
+    use super::super::variant_runs::stage::{look, run};
     use super::*;
     use crate::model::record::jvm::JvmReadings;
 
@@ -201,9 +199,8 @@ mod tests {
     fn pauses_that_fall_on_the_slowest_responses_are_named() {
         let record = slow_at_5_and_12(&[(2.0, 8.0), (5.1, 330.0), (11.8, 340.0), (15.0, 9.0)]);
         let finding = look(&GarbageCollection, "clients: 200", record).expect("a finding");
-        let expected = "the slowest responses waited for the garbage collector: in 2 of the 2 slowest seconds (up to \
-            400 ms) a pause was at least half of what they took too long, in 0 % of the others; the longest pause is \
-            340 ms";
+        let expected = "garbage collection pauses explain the slowest responses in 2 of the 2 slowest seconds (up to 400 ms) and in \
+            0 % of the others; the longest pause is 340 ms";
         assert_eq!(finding.sentence, expected);
     }
 
@@ -239,7 +236,7 @@ mod tests {
     fn a_server_that_is_stopped_for_a_fifth_of_the_time_is_named() {
         let pauses: Vec<(f64, f64)> = (0..40).map(|step| (f64::from(step) * 0.5, 50.0)).collect();
         let finding = look(&GarbageCollection, "clients: 200", slow_at_5_and_12(&pauses)).expect("a finding");
-        assert_eq!(finding.sentence, "the garbage collector stopped the server for 20 % of the time");
+        assert_eq!(finding.sentence, "garbage collection pauses stop the server for 20 % of the time");
     }
 
     #[test]

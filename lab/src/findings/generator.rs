@@ -1,6 +1,6 @@
 //! The load generator was the bottleneck: the figures are its own.
 
-use super::{Rule, Scene, confidence, evidence};
+use super::{Rule, VariantRuns, confidence, evidence};
 use crate::model::result::Finding;
 use crate::stats::runs::is_healthy;
 
@@ -11,16 +11,16 @@ impl Rule for Generator {
         "generator"
     }
 
-    fn look(&self, scene: &Scene<'_>) -> Option<Finding> {
-        let limited: Vec<_> = scene
+    fn look(&self, runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+        let limited: Vec<_> = runs_of_variant
             .runs
             .iter()
             .filter(|run| !is_healthy(run))
             .filter_map(|run| run.measured.as_ref())
             .collect();
         let worst = limited.iter().max_by(|a, b| a.generator.cpu_share.total_cmp(&b.generator.cpu_share))?;
-        let why = worst.generator.why.as_deref().unwrap_or("it could not send faster");
-        let (held, runs) = (limited.len(), scene.runs.len());
+        let why = worst.generator.why.as_deref().unwrap_or("the reason is not known");
+        let (held, runs) = (limited.len(), runs_of_variant.runs.len());
         let sentence = format!(
             "the load generator was the bottleneck in {held} of {runs} runs, so no verdict is drawn: {why}"
         );
@@ -32,15 +32,15 @@ impl Rule for Generator {
         seen.extend(
             worst.generator.send_lag_ms.map(|lag| evidence("send lag, 99th percentile", lag.p99, "ms")),
         );
-        let finding = scene.finding(self.name(), sentence, seen, confidence(held, runs));
-        let advice = "give the generator more threads or another machine, or ask for less";
+        let finding = runs_of_variant.finding(self.name(), sentence, seen, confidence(held, runs));
+        let advice = "more generator threads, another machine for the generator, or a lower rate";
         Some(finding.advising(advice))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::scene::stage::{look, run};
+    use super::super::variant_runs::stage::{look, run};
     use super::*;
     use crate::stats::sample::with_load;
 

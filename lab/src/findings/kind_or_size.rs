@@ -1,12 +1,12 @@
 //! Is it the kind of thread that helps, or only how many there are? Virtual threads against a platform pool as large as
 //! the load has clients, alike in everything else.
 
-use super::figure::whole;
-use super::{Scene, confidence, evidence};
+use super::{VariantRuns, confidence, evidence};
 use crate::model::experiment::{Experiment, LoadSpec, PoolSize, Server, Subject, Threads, Variant};
+use crate::model::figures::whole;
+use crate::model::metric::Metric;
 use crate::model::record::Record;
 use crate::model::result::Finding;
-use crate::stats::metric::Metric;
 use crate::stats::ratio::{Estimate, ratio_of_looks};
 use crate::stats::runs::{figures, is_healthy, mean};
 
@@ -16,11 +16,12 @@ const THE_SAME: f64 = 1.05;
 /// What the comparison shows for one load; `None`: there is no such pair, or the runs do not tell.
 pub(super) fn look(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Option<Finding> {
     let (sized, virtual_one) = pair(experiment, load)?;
-    let (sized, virtual_one) = (Scene::of(sized, load, records), Scene::of(virtual_one, load, records));
+    let (sized, virtual_one) =
+        (VariantRuns::of(sized, load, records), VariantRuns::of(virtual_one, load, records));
     if sized.runs.iter().chain(&virtual_one.runs).any(|run| !is_healthy(run)) {
         return None;
     }
-    let of = |scene: &Scene<'_>, metric: Metric| figures(&scene.runs, metric);
+    let of = |runs_of_variant: &VariantRuns<'_>, metric: Metric| figures(&runs_of_variant.runs, metric);
     let looks = load.looks().len();
     let ratio = |metric| ratio_of_looks(&of(&sized, metric), &of(&virtual_one, metric), 0.0, looks);
     let rates = ratio(Metric::Rate)?;
@@ -28,7 +29,7 @@ pub(super) fn look(experiment: &Experiment, load: &LoadSpec, records: &[Record])
     let cpu = ratio(Metric::CpuPerRequest);
     let clients = whole(sized.clients());
     let sentence = format!(
-        "a platform pool of {clients} threads {}, with {} OS threads{}",
+        "a platform pool of {clients} threads has {}, with {} OS threads{}",
         said(&rates)?,
         whole(threads),
         cpu.map_or(String::new(), |cpu| format!(" and {:.2}x the CPU per request", cpu.ratio))
@@ -74,10 +75,10 @@ fn with_virtual_threads(variant: &Variant) -> Variant {
 fn said(rates: &Estimate) -> Option<String> {
     let interval = rates.interval?;
     let (low, high) = (interval.low, interval.high);
-    let shown = format!("[{low:.2} .. {high:.2}]");
+    let shown = format!("[{low:.2}, {high:.2}]");
     match () {
-        () if low >= 1.0 / THE_SAME && high <= THE_SAME => Some(format!("does the same {shown}")),
-        () if high < 1.0 || low > 1.0 => Some(format!("does {:.2}x as much {shown}", rates.ratio)),
+        () if low >= 1.0 / THE_SAME && high <= THE_SAME => Some(format!("the same throughput {shown}")),
+        () if high < 1.0 || low > 1.0 => Some(format!("{:.2}x the throughput {shown}", rates.ratio)),
         () => None,
     }
 }
@@ -114,7 +115,7 @@ mod tests {
     #[test]
     fn a_pool_as_large_as_the_clients_that_does_the_same_is_named() {
         let finding = found(VARIANTS, [7_800.0, 7_850.0, 7_820.0]).expect("a finding");
-        let expected = "a platform pool of 400 threads does the same [0.98 .. 1.01], with 423 OS \
+        let expected = "a platform pool of 400 threads has the same throughput [0.98, 1.01], with 423 OS \
             threads and 1.30x the CPU per request";
         assert_eq!((finding.sentence.as_str(), finding.variant.as_deref()), (expected, Some("virtual")));
     }
@@ -123,14 +124,14 @@ mod tests {
     fn a_session_that_may_stop_after_each_look_has_wider_intervals_than_one_of_a_fixed_length() {
         let rates = [7_800.0, 7_850.0, 7_820.0];
         let said = |protocol| found_under(protocol, VARIANTS, rates).expect("a finding").sentence;
-        assert!(said(", runs: 3, drop: 0").contains("[0.99 .. 1.00]"), "{}", said(", runs: 3, drop: 0"));
-        assert!(said(", runs: 10").contains("[0.98 .. 1.01]"), "{}", said(", runs: 10"));
+        assert!(said(", runs: 3, drop: 0").contains("[0.99, 1.00]"), "{}", said(", runs: 3, drop: 0"));
+        assert!(said(", runs: 10").contains("[0.98, 1.01]"), "{}", said(", runs: 10"));
     }
 
     #[test]
     fn a_pool_that_does_less_is_named_with_how_much() {
         let finding = found(VARIANTS, [6_000.0, 6_050.0, 6_020.0]).expect("a finding");
-        assert!(finding.sentence.contains("does 0.77x as much [0.7"), "{}", finding.sentence);
+        assert!(finding.sentence.contains("has 0.77x the throughput [0.7"), "{}", finding.sentence);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Limits of the operating system: files that a process may have open, ports that a connection may come from.
 
-use super::figure::{percent, whole};
-use super::{Rule, Scene, confidence, evidence};
+use super::{Rule, VariantRuns, confidence, evidence};
+use crate::model::figures::{percent, whole};
 use crate::model::record::Record;
 use crate::model::result::{Evidence, Finding};
 use threadcount_load::failure::FailureCause;
@@ -12,13 +12,13 @@ const NEAR: f64 = 0.9;
 pub(super) struct Limits;
 
 /// One run that came to a limit.
-struct Seen {
+struct ReachedLimit {
     what: String,
     advice: &'static str,
     evidence: Vec<Evidence>,
 }
 
-impl Seen {
+impl ReachedLimit {
     fn of(record: &Record) -> Option<Self> {
         Self::server_files(record).or_else(|| Self::ports(record)).or_else(|| Self::generator_files(record))
     }
@@ -28,13 +28,13 @@ impl Seen {
         let (open, limit) = (cost.open_files_peak? as f64, cost.open_files_limit? as f64);
         (limit > 0.0 && open >= NEAR * limit).then(|| Self {
             what: format!(
-                "the server had {} of the {} files open that it may have ({}), and each connection is one",
+                "the server had {} of at most {} files open ({}); each connection takes one",
                 whole(open),
                 whole(limit),
                 percent(open / limit)
             ),
-            advice: "raise the limit before the server starts (ulimit -n, or LimitNOFILE= in its systemd unit), or let it \
-                have fewer connections",
+            advice: "a higher limit before the server starts (ulimit -n, or LimitNOFILE= in its systemd unit), or fewer \
+                connections",
             evidence: vec![
                 evidence("files the server had open", open, "files"),
                 evidence("files it may have open", limit, "files"),
@@ -51,12 +51,12 @@ impl Seen {
         // that it shares among all its connections.
         (failed > 0.0).then(|| Self {
             what: format!(
-                "{} requests failed because no source port was left: {} connections are in TIME_WAIT, of {} ports",
+                "{} requests failed for lack of a source port: {} connections in TIME_WAIT, of {} ports",
                 whole(failed),
                 whole(waiting),
                 whole(ports)
             ),
-            advice: "keep connections alive (Tomcat: maxKeepAliveRequests=\"-1\"), or wait a minute between runs, or widen \
+            advice: "keep-alive (Tomcat: maxKeepAliveRequests=\"-1\"), a minute between runs, or a wider \
                 net.ipv4.ip_local_port_range",
             evidence: vec![
                 evidence("requests without a source port", failed, "requests"),
@@ -70,10 +70,10 @@ impl Seen {
         let failed = failures(record, FailureCause::NoFileDescriptorLeft);
         (failed > 0.0).then(|| Self {
             what: format!(
-                "{} requests failed because the load generator may not open more files",
+                "{} requests failed because the load generator reached its limit of open files",
                 whole(failed)
             ),
-            advice: "raise its limit (ulimit -n) before threadcount starts, or use fewer connections",
+            advice: "a higher limit (ulimit -n) before threadcount starts, or fewer connections",
             evidence: vec![evidence("requests without a file descriptor", failed, "requests")],
         })
     }
@@ -81,7 +81,7 @@ impl Seen {
 
 fn failures(record: &Record, cause: FailureCause) -> f64 {
     let load = record.measured.as_ref();
-    load.and_then(|load| load.failures.get(&cause.to_string())).copied().unwrap_or(0) as f64
+    load.map_or(0, |load| load.failures_by(cause)) as f64
 }
 
 impl Rule for Limits {
@@ -90,19 +90,20 @@ impl Rule for Limits {
     }
 
     /// One run is enough: a limit is no matter of chance.
-    fn look(&self, scene: &Scene<'_>) -> Option<Finding> {
-        let found: Vec<Seen> = scene.runs.iter().filter_map(|run| Seen::of(run)).collect();
-        let (held, runs) = (found.len(), scene.runs.len());
+    fn look(&self, runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+        let found: Vec<ReachedLimit> =
+            runs_of_variant.runs.iter().filter_map(|run| ReachedLimit::of(run)).collect();
+        let (held, runs) = (found.len(), runs_of_variant.runs.len());
         let first = found.into_iter().next()?;
         let sentence = format!("{} (in {held} of {runs} runs)", first.what);
-        let finding = scene.finding(self.name(), sentence, first.evidence, confidence(held, runs));
+        let finding = runs_of_variant.finding(self.name(), sentence, first.evidence, confidence(held, runs));
         Some(finding.advising(first.advice))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::scene::stage::{look, run};
+    use super::super::variant_runs::stage::{look, run};
     use super::*;
     use crate::model::record::NetworkCounters;
     use crate::stats::sample::{with_cost, with_load};
@@ -128,8 +129,7 @@ mod tests {
     #[test]
     fn a_server_at_its_limit_of_files_is_named() {
         let finding = look(&Limits, "clients: 2000", files(1_022)).expect("a finding");
-        let expected = "the server had 1,022 of the 1,024 files open that it may have (100 %), and each connection is one \
-            (in 3 of 3 runs)";
+        let expected = "the server had 1,022 of at most 1,024 files open (100 %); each connection takes one (in 3 of 3 runs)";
         assert_eq!(finding.sentence, expected);
         assert!(finding.advice.is_some_and(|advice| advice.contains("ulimit -n")));
     }
@@ -139,11 +139,11 @@ mod tests {
         let sentence =
             |record| look(&Limits, "clients: 64", record).map(|it| it.sentence).unwrap_or_default();
         let ports = Record { network: waiting(28_000).network, ..failed(FailureCause::NoPortLeft, 12) };
-        let expected = "12 requests failed because no source port was left: 28,000 connections are in TIME_WAIT, of \
-            28,232 ports";
+        let expected =
+            "12 requests failed for lack of a source port: 28,000 connections in TIME_WAIT, of 28,232 ports";
         assert!(sentence(ports).starts_with(expected));
         let own = sentence(failed(FailureCause::NoFileDescriptorLeft, 3));
-        assert!(own.starts_with("3 requests failed because the load generator may not open"), "{own}");
+        assert!(own.starts_with("3 requests failed because the load generator reached its limit"), "{own}");
     }
 
     #[test]

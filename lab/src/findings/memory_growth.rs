@@ -5,9 +5,9 @@
 //! without a trend are in rising order once in 120 times. Of the heap only collections of the whole of it count: a young one
 //! leaves what has died in the old part, and that grows in every server until it is collected.
 
-use super::figure::mb;
-use super::scene::mean_of;
-use super::{Rule, Scene, evidence};
+use super::variant_runs::mean_of;
+use super::{Rule, VariantRuns, evidence};
+use crate::model::figures::memory as mb;
 use crate::model::record::Record;
 use crate::model::record::jvm::JvmReadings;
 use crate::model::result::Finding;
@@ -28,14 +28,14 @@ enum What {
 
 /// One run.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Seen {
+struct GrownMemory {
     what: What,
     from_bytes: f64,
     to_bytes: f64,
     seconds: f64,
 }
 
-impl Seen {
+impl GrownMemory {
     fn of(record: &Record) -> Option<Self> {
         let seconds = record.measured.as_ref()?.elapsed_s;
         if seconds < SHORTEST_WINDOW_S {
@@ -64,12 +64,12 @@ impl Seen {
 }
 
 /// `None`: it did not grow, by the test above.
-fn grown(what: What, series: &[(f64, f64)], seconds: f64) -> Option<Seen> {
+fn grown(what: What, series: &[(f64, f64)], seconds: f64) -> Option<GrownMemory> {
     let lows: Vec<f64> = (0..PARTS).map(|part| lowest(series, part, seconds)).collect::<Option<_>>()?;
     let (from_bytes, to_bytes) = (lows[0], lows[PARTS - 1]);
     let by = to_bytes - from_bytes;
     let rises = lows.windows(2).all(|pair| pair[0] < pair[1]);
-    (rises && by >= GROWN_BY * from_bytes && by >= GROWN_BY_BYTES).then_some(Seen {
+    (rises && by >= GROWN_BY * from_bytes && by >= GROWN_BY_BYTES).then_some(GrownMemory {
         what,
         from_bytes,
         to_bytes,
@@ -88,26 +88,26 @@ impl Rule for MemoryGrowth {
         "memory-growth"
     }
 
-    fn look(&self, scene: &Scene<'_>) -> Option<Finding> {
-        let (runs, confidence) = scene.in_most(Seen::of)?;
+    fn look(&self, runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+        let (runs, confidence) = runs_of_variant.in_most(GrownMemory::of)?;
         let what = runs.first()?.what;
-        let mean = |of: fn(&Seen) -> f64| mean_of(runs.iter().filter(|it| it.what == what).map(of));
+        let mean = |of: fn(&GrownMemory) -> f64| mean_of(runs.iter().filter(|it| it.what == what).map(of));
         let (from, to) = (mean(|it| it.from_bytes)?, mean(|it| it.to_bytes)?);
         let seconds = mean(|it| it.seconds)?;
         let (name, advice) = match what {
             What::HeapAfterCollections => (
-                "what the collector leaves in the heap",
-                "measure longer: a cache levels off; if it does not, compare two class histograms (jcmd PID \
-                 GC.class_histogram) to see what is kept",
+                "the heap after full collections",
+                "a longer measurement, as a cache reaches a steady state; else compare two class histograms (jcmd PID \
+                 GC.class_histogram)",
             ),
             What::ResidentSet => (
-                "the resident memory",
-                "measure longer to see whether it levels off; in a JVM look at jcmd PID VM.native_memory, because the heap \
-                 does not explain it",
+                "resident memory",
+                "a longer measurement, to see whether it reaches a steady state; in a JVM, jcmd PID VM.native_memory, as the \
+                 heap does not explain it",
             ),
         };
         let sentence = format!(
-            "{name} grew all through the window: from {} to {} within {seconds:.0} s, {:.1} MB/s",
+            "{name} grew throughout the measured window: from {} to {} in {seconds:.0} s, {:.1} MB/s",
             mb(from),
             mb(to),
             (to - from) / 1e6 / seconds
@@ -117,14 +117,14 @@ impl Rule for MemoryGrowth {
             evidence(&format!("{name}, lowest in the last fifth"), to / 1e6, "MB"),
             evidence("window", seconds, "s"),
         ];
-        let finding = scene.finding(self.name(), sentence, seen, confidence);
+        let finding = runs_of_variant.finding(self.name(), sentence, seen, confidence);
         Some(finding.advising(advice))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::scene::stage::{look, run};
+    use super::super::variant_runs::stage::{look, run};
     use super::*;
     use crate::model::record::ProcessSample;
     use crate::model::record::jvm::{HeapAfterGc, JvmSample};
@@ -155,7 +155,7 @@ mod tests {
     fn a_heap_that_keeps_more_after_each_collection_is_named_with_its_pace() {
         let finding =
             look(&MemoryGrowth, "clients: 9", heap(|step| 50_000_000 + u64::from(step) * 5_000_000));
-        let expected = "what the collector leaves in the heap grew all through the window: from 50 MB to 130 MB within 10 s, 8.0 MB/s";
+        let expected = "the heap after full collections grew throughout the measured window: from 50.0 MB to 130 MB in 10 s, 8.0 MB/s";
         assert_eq!(finding.expect("a finding").sentence, expected);
     }
 

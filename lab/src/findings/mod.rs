@@ -6,7 +6,6 @@ mod accept_queue;
 mod carriers;
 mod client_ceiling;
 mod cpu_ceiling;
-mod figure;
 mod gc;
 mod generator;
 mod kind_or_size;
@@ -14,12 +13,12 @@ mod limits;
 mod memory_growth;
 mod pinned;
 mod pool_ceiling;
-mod scene;
 mod site;
+mod variant_runs;
 mod waiting;
 mod without_progress;
 
-pub use scene::{Facts, Scene};
+pub use variant_runs::{RunFigures, VariantRuns};
 
 use crate::model::experiment::Experiment;
 use crate::model::record::Record;
@@ -31,7 +30,7 @@ pub trait Rule {
     fn name(&self) -> &'static str;
 
     /// What it sees; `None`: the evidence is not there.
-    fn look(&self, scene: &Scene<'_>) -> Option<Finding>;
+    fn look(&self, runs_of_variant: &VariantRuns<'_>) -> Option<Finding>;
 }
 
 /// All rules, those that put the measurement itself in doubt first.
@@ -55,8 +54,8 @@ pub fn explain(experiment: &Experiment, records: &[Record]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for load in &experiment.loads {
         for variant in experiment.variants.iter().filter(|variant| load.includes(&variant.name)) {
-            let scene = Scene::of(variant, load, records);
-            findings.extend(RULES.iter().filter_map(|rule| rule.look(&scene)));
+            let runs_of_variant = VariantRuns::of(variant, load, records);
+            findings.extend(RULES.iter().filter_map(|rule| rule.look(&runs_of_variant)));
         }
         findings.extend(kind_or_size::look(experiment, load, records));
     }

@@ -4,12 +4,12 @@
 //! about waiting to enter a contended monitor, so the carriers' own states are evidence as well.
 
 use super::carriers::Carriers;
-use super::figure::{ms, percent, whole};
-use super::scene::mean_of;
-use super::site::{place, place_and_application};
-use super::{Rule, Scene, known};
+use super::site::{place, place_and_application, waits_for};
+use super::variant_runs::mean_of;
+use super::{Rule, VariantRuns, known};
+use crate::model::figures::{milliseconds as ms, percent, whole};
 use crate::model::record::Record;
-use crate::model::record::jvm::{JvmReadings, SiteTotal};
+use crate::model::record::jvm::{JvmReadings, SiteReason, SiteTotal};
 use crate::model::result::{Evidence, Finding};
 
 /// Less of the carriers' time than this is the JVM's own short pins (Java 25 has some while it loads classes), and
@@ -28,7 +28,7 @@ const FIRST_WITHOUT_MONITOR_PINS: u32 = 24;
 pub(super) struct Pinned;
 
 /// One run.
-struct Seen {
+struct PinnedSite {
     /// Answers per second; perhaps none at all, and then there are no response times either.
     rate_per_s: f64,
     server_cpu_cores: f64,
@@ -43,7 +43,7 @@ struct Seen {
     java: u32,
 }
 
-impl Seen {
+impl PinnedSite {
     fn of(record: &Record) -> Option<Self> {
         let (load, cost) = (record.measured.as_ref()?, record.cost?);
         let jvm = record.jvm.as_ref()?;
@@ -93,33 +93,33 @@ impl Rule for Pinned {
         "pinned-carriers"
     }
 
-    fn look(&self, scene: &Scene<'_>) -> Option<Finding> {
-        let (runs, confidence) = scene.in_most(Seen::of)?;
+    fn look(&self, runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+        let (runs, confidence) = runs_of_variant.in_most(PinnedSite::of)?;
         let worst = runs.iter().max_by(|a, b| a.pinned.total_cmp(&b.pinned))?;
         let by_events = worst.by_events();
         let sentence = if by_events { told_by_events(worst, &runs) } else { told_by_carriers(worst) };
-        let finding = scene.finding(self.name(), sentence, seen(&runs), confidence);
+        let finding = runs_of_variant.finding(self.name(), sentence, seen(&runs), confidence);
         Some(finding.advising(advice(worst, by_events)))
     }
 }
 
-fn told_by_events(worst: &Seen, runs: &[Seen]) -> String {
+fn told_by_events(worst: &PinnedSite, runs: &[PinnedSite]) -> String {
     let site = worst.site.as_ref().map(place_and_application).unwrap_or_default();
     let carriers = whole(worst.parallelism);
     let all = worst.all_pinned();
     let mut sentence = format!(
-        "virtual threads are pinned at {site}: {} of the time of the {carriers} carriers",
+        "virtual threads are pinned at {site}: {} of the time of {carriers} carriers",
         percent(worst.pinned)
     );
     if all >= WORTH_SAYING {
-        sentence.push_str(&format!(", all of them at once for at least {}", percent(all)));
+        sentence.push_str(&format!(", all carriers at once for at least {}", percent(all)));
     }
     let rate = mean_of(runs.iter().map(|it| it.rate_per_s)).unwrap_or_default();
     if let Some(pin_ms) = worst.pin_ms {
         let most = worst.parallelism * 1_000.0 / pin_ms;
         if NEAR.contains(&(rate / most)) {
             sentence.push_str(&format!(
-                "; {carriers} / {} = {}/s is all they can do, {}/s seen",
+                "; {carriers} / {} = {}/s at most, {}/s measured",
                 ms(pin_ms),
                 whole(most),
                 whole(rate)
@@ -129,14 +129,14 @@ fn told_by_events(worst: &Seen, runs: &[Seen]) -> String {
     sentence
 }
 
-fn told_by_carriers(worst: &Seen) -> String {
+fn told_by_carriers(worst: &PinnedSite) -> String {
     let Some(carriers) = worst.carriers else { return String::new() };
     let place = worst.wait.as_ref().map_or_else(String::new, |wait| {
-        format!("; threads wait for {} at {}", wait.reason.as_deref().unwrap_or("something"), place(wait))
+        format!("; threads wait for {} at {}", waits_for(wait), place(wait))
     });
     format!(
         "all {} carriers are held in {} of the readings, while {} virtual threads wait for one and the server uses {:.2} \
-         cores; no event tells of it, only the carriers' states{place}",
+         cores (from the states of the carriers; this Java has no event for it){place}",
         whole(carriers.parallelism),
         percent(carriers.held),
         whole(carriers.queued),
@@ -144,8 +144,8 @@ fn told_by_carriers(worst: &Seen) -> String {
     )
 }
 
-fn seen(runs: &[Seen]) -> Vec<Evidence> {
-    let mean = |of: fn(&Seen) -> Option<f64>| mean_of(runs.iter().filter_map(of));
+fn seen(runs: &[PinnedSite]) -> Vec<Evidence> {
+    let mean = |of: fn(&PinnedSite) -> Option<f64>| mean_of(runs.iter().filter_map(of));
     let figures = [
         ("carriers' time pinned, by the JVM's events", mean(|it| Some(it.pinned * 100.0)), "%"),
         ("window with all carriers pinned, at least", mean(|it| Some(it.all_pinned() * 100.0)), "%"),
@@ -153,39 +153,38 @@ fn seen(runs: &[Seen]) -> Vec<Evidence> {
         ("readings with all carriers held", mean(|it| Some(it.carriers?.held * 100.0)), "%"),
         ("virtual threads waiting for a carrier", mean(|it| Some(it.carriers?.queued)), "threads"),
         ("carriers", mean(|it| Some(it.parallelism)), "carriers"),
-        ("rate seen", mean(|it| Some(it.rate_per_s)), "requests/s"),
+        ("measured throughput", mean(|it| Some(it.rate_per_s)), "requests/s"),
         ("CPU of the server", mean(|it| Some(it.server_cpu_cores)), "cores"),
     ];
     known(&figures)
 }
 
 /// Never a certainty: what else there is behind the pin shows only when it is gone.
-fn advice(worst: &Seen, by_events: bool) -> String {
+fn advice(worst: &PinnedSite, by_events: bool) -> String {
     let site = worst.site.as_ref().filter(|_| by_events);
     let holder = site.and_then(|site| site.holder.as_deref()).unwrap_or_default();
     if holder.contains("<clinit>") {
-        return format!(
-            "do the work that blocks outside of the class initializer {holder}: no Java lets a virtual thread leave it"
-        );
+        return format!("no blocking in the class initializer {holder}: it pins in every Java");
     }
     if worst.java >= FIRST_WITHOUT_MONITOR_PINS {
-        let what =
-            site.and_then(|site| site.reason.as_deref()).unwrap_or("a native call or a class initializer");
+        let what = site
+            .and_then(|site| site.reason.as_ref())
+            .map_or_else(|| "a native call or a class initializer".to_owned(), SiteReason::words);
         return format!(
-            "in this Java only native frames and class initializers pin ({what}): do what blocks there on a platform \
-             thread, or before the server takes requests"
+            "the blocking call on a platform thread, or before the server takes requests: in this Java only native frames \
+             and class initializers pin ({what})"
         );
     }
     let place = site.or(worst.wait.as_ref()).map(place).unwrap_or_else(|| "the place that blocks".to_owned());
     format!(
-        "Java 24 and newer do not pin in synchronized and Object.wait (JEP 491); here a ReentrantLock instead of \
-         synchronized at {place} may help"
+        "Java 24 or newer, which does not pin in synchronized and Object.wait (JEP 491), or a ReentrantLock instead of \
+         synchronized at {place}"
     )
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::scene::stage::{carriers, look, run, site};
+    use super::super::variant_runs::stage::{carriers, look, run, site};
     use super::*;
     use crate::model::record::jvm::{CarrierSample, PinSample};
     use crate::stats::sample::with_cost;
@@ -213,8 +212,13 @@ mod tests {
             jvm.pins.clear();
             jvm.pins_series.clear();
             jvm.carriers = vec![readings; 20];
-            jvm.waits =
-                vec![site(None, Some("shop.Orders.add:7"), Some("monitor of shop.Orders"), 400, 9_000.0)];
+            jvm.waits = vec![site(
+                None,
+                Some("shop.Orders.add:7"),
+                Some(SiteReason::Monitor("shop.Orders".to_owned())),
+                400,
+                9_000.0,
+            )];
         }
         record
     }
@@ -223,8 +227,8 @@ mod tests {
     fn a_sleep_in_a_monitor_is_named_with_its_site_and_arithmetic() {
         let finding = look(&Pinned, "clients: 200", pinned("21.0.8+9", 19_900.0)).expect("a finding");
         let expected = "virtual threads are pinned at shop.Orders.find:22 (the application is at shop.Sleep.sleep:9): \
-            100 % of the time of the 2 carriers, all of them at once for at least 99 %; \
-            2 / 49.8 ms = 40/s is all they can do, 40/s seen";
+            100 % of the time of 2 carriers, all carriers at once for at least 99 %; \
+            2 / 49.8 ms = 40/s at most, 40/s measured";
         assert_eq!(finding.sentence, expected);
         let advice = finding.advice.expect("advice");
         assert!(
@@ -238,7 +242,7 @@ mod tests {
     fn a_pin_without_any_event_is_seen_in_the_carriers() {
         let finding = look(&Pinned, "clients: 200", without_events(carriers(2, 0, 198))).expect("a finding");
         let expected = "all 2 carriers are held in 100 % of the readings, while 198 virtual threads wait for one and the \
-            server uses 0.05 cores; no event tells of it, only the carriers' states; threads wait for monitor of shop.Orders at \
+            server uses 0.05 cores (from the states of the carriers; this Java has no event for it); threads wait for monitor of shop.Orders at \
             shop.Orders.add:7";
         assert_eq!(finding.sentence, expected);
         assert!(finding.advice.is_some_and(|advice| advice.contains("shop.Orders.add:7")));
@@ -253,7 +257,7 @@ mod tests {
         if let Some(jvm) = &mut in_initializer.jvm {
             jvm.pins[0].holder = Some("shop.Lazy.<clinit>:3".to_owned());
         }
-        assert!(advice(in_initializer).contains("outside of the class initializer shop.Lazy.<clinit>:3"));
+        assert!(advice(in_initializer).contains("in the class initializer shop.Lazy.<clinit>:3"));
     }
 
     /// Whoever is in the queue when the warm-up ends is served first: 200 of them for 5 s.
@@ -265,7 +269,7 @@ mod tests {
             load.response_time_ms = None;
         }
         let finding = look(&Pinned, "clients: 200", silent).expect("a finding");
-        assert!(finding.sentence.ends_with("all of them at once for at least 99 %"), "{}", finding.sentence);
+        assert!(finding.sentence.ends_with("all carriers at once for at least 99 %"), "{}", finding.sentence);
     }
 
     #[test]
@@ -275,7 +279,7 @@ mod tests {
             load.rate_per_s.completed = 4_000.0;
         }
         let finding = look(&Pinned, "clients: 200", some).expect("a finding");
-        assert!(finding.sentence.ends_with("30 % of the time of the 2 carriers"), "{}", finding.sentence);
+        assert!(finding.sentence.ends_with("30 % of the time of 2 carriers"), "{}", finding.sentence);
     }
 
     #[test]
@@ -288,7 +292,13 @@ mod tests {
         }
         let mut own_pins = without_events(carriers(0, 0, 0));
         if let Some(jvm) = &mut own_pins.jvm {
-            jvm.pins = vec![site(None, None, Some("Freeze or preempt failed"), 5_000, 150.0)];
+            jvm.pins = vec![site(
+                None,
+                None,
+                Some(SiteReason::Jvm("Freeze or preempt failed".to_owned())),
+                5_000,
+                150.0,
+            )];
         }
         let silent = [
             ("no probe", no_probe),

@@ -1,11 +1,11 @@
 //! All threads of the pool are busy: pool size / service time is all it can do (Little's law).
 //!
-//! Two kinds of evidence: the arithmetic, and the pool's own count over JMX. Where the pool counts, its word goes before the
-//! arithmetic: a rate can come near a ceiling by chance.
+//! Two kinds of evidence: the arithmetic, and the pool's own counters over JMX. Counters overrule the arithmetic, because a
+//! rate can come near a ceiling by chance.
 
-use super::figure::{ms, percent, whole};
-use super::scene::{FULL_MACHINE, Facts};
-use super::{Rule, Scene, evidence};
+use super::variant_runs::{FULL_MACHINE, RunFigures};
+use super::{Rule, VariantRuns, evidence};
+use crate::model::figures::{milliseconds as ms, percent, whole};
 use crate::model::result::Finding;
 
 /// How near the rate has to come to the ceiling. Above it only by as much as the fastest response is not the mean of
@@ -19,13 +19,13 @@ const SELDOM_FULL: f64 = 0.5;
 
 pub(super) struct PoolCeiling;
 
-fn by_arithmetic(facts: &Facts, pool: f64) -> bool {
+fn by_arithmetic(facts: &RunFigures, pool: f64) -> bool {
     facts.os_threads >= pool
         && NEAR.contains(&(facts.rate_per_s / facts.ceiling_per_s(pool)))
         && facts.pool_full.is_none_or(|full| full >= SELDOM_FULL)
 }
 
-fn by_count(facts: &Facts) -> bool {
+fn by_count(facts: &RunFigures) -> bool {
     facts.pool_full.is_some_and(|full| full >= MOSTLY_FULL)
 }
 
@@ -34,9 +34,9 @@ impl Rule for PoolCeiling {
         "pool-ceiling"
     }
 
-    fn look(&self, scene: &Scene<'_>) -> Option<Finding> {
-        let clients = scene.clients();
-        let (facts, confidence) = scene.mostly(|facts| {
+    fn look(&self, runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+        let clients = runs_of_variant.clients();
+        let (facts, confidence) = runs_of_variant.mostly(|facts| {
             facts.pool.is_some_and(|pool| {
                 clients > pool
                     && facts.machine_share() < FULL_MACHINE
@@ -48,27 +48,23 @@ impl Rule for PoolCeiling {
         let (ceiling, fastest) = (facts.ceiling_per_s(pool), ms(facts.fastest_ms));
         let mut sentence = if by_arithmetic(&facts, pool) {
             format!(
-                "all {threads} pool threads are busy: {threads} / {fastest} = {}/s is all such a pool \
-                can do, {rate}/s seen",
+                "all {threads} pool threads are busy: {threads} / {fastest} = {}/s at most, {rate}/s measured",
                 whole(ceiling)
             )
         } else {
             // Little's law the other way round.
             let held = ms(pool * 1_000.0 / facts.rate_per_s);
-            format!(
-                "all {threads} pool threads are busy, each for {held} with a request: {threads} / {held} = {rate}/s"
-            )
+            format!("all {threads} pool threads are busy, {held} per request: {threads} / {held} = {rate}/s")
         };
         if let Some(full) = facts.pool_full {
-            sentence
-                .push_str(&format!("; the pool counted itself full in {} of its readings", percent(full)));
+            sentence.push_str(&format!("; pool full in {} of its readings (JMX)", percent(full)));
         }
         let mut seen = vec![
             evidence("threads of the pool", pool, "threads"),
             evidence("clients", clients, "clients"),
             evidence("fastest response", facts.fastest_ms, "ms"),
-            evidence("what the pool can do", ceiling, "requests/s"),
-            evidence("rate seen", facts.rate_per_s, "requests/s"),
+            evidence("maximum throughput of the pool", ceiling, "requests/s"),
+            evidence("measured throughput", facts.rate_per_s, "requests/s"),
             evidence("most OS threads", facts.os_threads, "threads"),
         ];
         seen.extend(
@@ -77,19 +73,18 @@ impl Rule for PoolCeiling {
                 .map(|full| evidence("readings of the pool (JMX) with all threads busy", full * 100.0, "%")),
         );
         seen.extend(facts.cpu_evidence());
-        let advice =
-            "a larger pool (Tomcat: maxThreads), or virtual threads, may do more while the CPU is not full";
-        let finding = scene.finding(self.name(), sentence, seen, confidence);
+        let advice = "a larger pool (Tomcat: maxThreads) or virtual threads, as the CPU is not full";
+        let finding = runs_of_variant.finding(self.name(), sentence, seen, confidence);
         Some(finding.advising(advice))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::scene::stage::{look, run};
+    use super::super::variant_runs::stage::{look, run};
     use super::*;
     use crate::model::record::Record;
-    use crate::model::record::jvm::{JvmReadings, Pool, PoolSample};
+    use crate::model::record::jvm::{JvmReadings, Pool, PoolKind, PoolSample};
 
     /// 400 clients on Tomcat's 200 threads, as measured.
     fn platform() -> Record {
@@ -104,8 +99,7 @@ mod tests {
     #[test]
     fn a_full_pool_is_named_with_its_arithmetic() {
         let finding = look(&PoolCeiling, "clients: 400", platform()).expect("a finding");
-        let expected =
-            "all 200 pool threads are busy: 200 / 50.2 ms = 3,984/s is all such a pool can do, 3,961/s seen";
+        let expected = "all 200 pool threads are busy: 200 / 50.2 ms = 3,984/s at most, 3,961/s measured";
         assert_eq!((finding.sentence.as_str(), finding.confidence), (expected, 0.8));
         assert!(finding.advice.is_some_and(|advice| advice.contains("maxThreads")));
     }
@@ -117,7 +111,7 @@ mod tests {
             ..PoolSample::default()
         };
         let pool = Pool {
-            kind: "tomcat".to_owned(),
+            kind: PoolKind::Tomcat,
             name: "http-nio".to_owned(),
             max: Some(200),
             samples: (0..20).map(sample).collect(),
@@ -129,7 +123,7 @@ mod tests {
     #[test]
     fn the_pools_own_count_stands_beside_the_arithmetic() {
         let finding = look(&PoolCeiling, "clients: 400", counted(platform(), 19)).expect("a finding");
-        let end = "3,961/s seen; the pool counted itself full in 95 % of its readings";
+        let end = "3,961/s measured; pool full in 95 % of its readings (JMX)";
         assert!(finding.sentence.ends_with(end), "{}", finding.sentence);
         assert!(finding.evidence.iter().any(|it| it.what.contains("JMX") && (it.value - 95.0).abs() < 1e-9));
     }
@@ -139,8 +133,8 @@ mod tests {
         let unequal = with_pool(run(2000.0, 5.0, 200.0, 0.9), Some(200), 223);
         assert_eq!(look(&PoolCeiling, "clients: 400", unequal.clone()), None, "by arithmetic alone");
         let finding = look(&PoolCeiling, "clients: 400", counted(unequal, 20)).expect("a finding");
-        let expected = "all 200 pool threads are busy, each for 100 ms with a request: 200 / 100 ms = 2,000/s; the pool \
-            counted itself full in 100 % of its readings";
+        let expected = "all 200 pool threads are busy, 100 ms per request: 200 / 100 ms = 2,000/s; pool full in \
+            100 % of its readings (JMX)";
         assert_eq!(finding.sentence, expected);
     }
 

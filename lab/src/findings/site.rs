@@ -1,6 +1,6 @@
 //! Places in the code, in words.
 
-use crate::model::record::jvm::SiteTotal;
+use crate::model::record::jvm::{SiteReason, SiteTotal};
 
 /// The frame that tells most: the one that holds the carrier, else the application's, else the topmost.
 pub(super) fn place(site: &SiteTotal) -> String {
@@ -17,6 +17,11 @@ pub(super) fn place_and_application(site: &SiteTotal) -> String {
         }
         _ => place,
     }
+}
+
+/// What the thread waits for.
+pub(super) fn waits_for(site: &SiteTotal) -> String {
+    site.reason.as_ref().map_or_else(|| "something".to_owned(), SiteReason::words)
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 //! Requests that spend their time waiting for a connection of a pool, a lock, or another service.
 
-use super::figure::{percent, whole};
-use super::scene::{Facts, full_share, is_request_pool, mean_of};
-use super::site::place;
-use super::{Rule, Scene, evidence};
+use super::site::{place, waits_for};
+use super::variant_runs::{RunFigures, full_share, is_request_pool, mean_of};
+use super::{Rule, VariantRuns, evidence};
+use crate::model::figures::{percent, whole};
 use crate::model::record::Record;
-use crate::model::record::jvm::{Pool, SiteTotal};
+use crate::model::record::jvm::{Pool, SiteReason, SiteTotal};
 use crate::model::result::Finding;
 
 /// A pool of connections that is in full use in more than this much of its readings, while somebody waits.
@@ -16,17 +16,17 @@ const WORTH_SAYING: f64 = 0.2;
 pub(super) struct Waiting;
 
 /// One run.
-enum Seen {
+enum WaitingPlace {
     Pool { name: String, max: f64, full: f64, waiting: f64 },
     Site { site: SiteTotal, waiting: f64, in_flight: f64 },
 }
 
-impl Seen {
+impl WaitingPlace {
     fn of(record: &Record) -> Option<Self> {
         let jvm = record.jvm.as_ref()?;
         let pool = jvm.pools.iter().filter(|pool| !is_request_pool(pool)).find_map(Self::of_pool);
         pool.or_else(|| {
-            let facts = Facts::of(record)?;
+            let facts = RunFigures::of(record)?;
             let seconds = record.measured.as_ref()?.elapsed_s;
             // Little's law: how many requests are in flight, and how many threads wait at one place, on average.
             let in_flight = facts.rate_per_s * facts.mean_ms / 1_000.0;
@@ -62,24 +62,36 @@ impl Rule for Waiting {
         "waiting"
     }
 
-    fn look(&self, scene: &Scene<'_>) -> Option<Finding> {
-        let (runs, confidence) = scene.in_most(Seen::of)?;
+    fn look(&self, runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+        let (runs, confidence) = runs_of_variant.in_most(WaitingPlace::of)?;
         match runs.first()? {
-            Seen::Pool { name, max, .. } => Some(self.pool(scene, name, *max, &runs, confidence)),
-            Seen::Site { site, .. } => Some(self.site(scene, site, &runs, confidence)),
+            WaitingPlace::Pool { name, max, .. } => {
+                Some(self.pool(runs_of_variant, name, *max, &runs, confidence))
+            }
+            WaitingPlace::Site { site, .. } => Some(self.site(runs_of_variant, site, &runs, confidence)),
         }
     }
 }
 
 impl Waiting {
-    fn pool(&self, scene: &Scene<'_>, name: &str, max: f64, runs: &[Seen], confidence: f64) -> Finding {
-        let of = |which: fn(&Seen) -> Option<f64>| mean_of(runs.iter().filter_map(which)).unwrap_or_default();
-        let full = of(|it| if let Seen::Pool { full, .. } = it { Some(*full) } else { None });
-        let waiting = of(|it| if let Seen::Pool { waiting, .. } = it { Some(*waiting) } else { None });
+    fn pool(
+        &self,
+        runs_of_variant: &VariantRuns<'_>,
+        name: &str,
+        max: f64,
+        runs: &[WaitingPlace],
+        confidence: f64,
+    ) -> Finding {
+        let of = |which: fn(&WaitingPlace) -> Option<f64>| {
+            mean_of(runs.iter().filter_map(which)).unwrap_or_default()
+        };
+        let full = of(|it| if let WaitingPlace::Pool { full, .. } = it { Some(*full) } else { None });
+        let waiting =
+            of(|it| if let WaitingPlace::Pool { waiting, .. } = it { Some(*waiting) } else { None });
         let connections = whole(max);
         let sentence = format!(
             "requests wait for a connection: all {connections} of {name} are in use in {} of its readings, and {} threads \
-             wait for one",
+             wait",
             percent(full),
             whole(waiting)
         );
@@ -88,22 +100,32 @@ impl Waiting {
             evidence("connections of the pool", max, "connections"),
             evidence("threads waiting for one", waiting, "threads"),
         ];
-        let advice = "a larger pool (Spring Boot: spring.datasource.hikari.maximum-pool-size) may help if the database can \
-            serve it; so may holding a connection for a shorter time";
-        let finding = scene.finding(self.name(), sentence, seen, confidence);
+        let advice = "a larger pool (Spring Boot: spring.datasource.hikari.maximum-pool-size) if the database can serve it, or \
+            connections held for a shorter time";
+        let finding = runs_of_variant.finding(self.name(), sentence, seen, confidence);
         finding.advising(advice)
     }
 
-    fn site(&self, scene: &Scene<'_>, site: &SiteTotal, runs: &[Seen], confidence: f64) -> Finding {
-        let of = |which: fn(&Seen) -> Option<f64>| mean_of(runs.iter().filter_map(which)).unwrap_or_default();
-        let waiting = of(|it| if let Seen::Site { waiting, .. } = it { Some(*waiting) } else { None });
-        let in_flight = of(|it| if let Seen::Site { in_flight, .. } = it { Some(*in_flight) } else { None });
-        let reason = site.reason.as_deref().unwrap_or("something");
+    fn site(
+        &self,
+        runs_of_variant: &VariantRuns<'_>,
+        site: &SiteTotal,
+        runs: &[WaitingPlace],
+        confidence: f64,
+    ) -> Finding {
+        let of = |which: fn(&WaitingPlace) -> Option<f64>| {
+            mean_of(runs.iter().filter_map(which)).unwrap_or_default()
+        };
+        let waiting =
+            of(|it| if let WaitingPlace::Site { waiting, .. } = it { Some(*waiting) } else { None });
+        let in_flight =
+            of(|it| if let WaitingPlace::Site { in_flight, .. } = it { Some(*in_flight) } else { None });
         let at = place(site);
         let sentence = format!(
-            "{} of the requests in flight wait at {at} ({reason}): {waiting:.1} threads of {in_flight:.1} requests, on \
+            "{} of the requests in flight wait at {at} ({}): {waiting:.1} threads of {in_flight:.1} requests, on \
              average",
-            percent((waiting / in_flight).min(1.0))
+            percent((waiting / in_flight).min(1.0)),
+            waits_for(site)
         );
         let seen = vec![
             evidence("threads waiting there, waits of 20 ms and longer", waiting, "threads"),
@@ -115,28 +137,30 @@ impl Waiting {
             ),
             evidence("longest of them", site.total.longest_ms, "ms"),
         ];
-        let finding = scene.finding(self.name(), sentence, seen, confidence);
-        finding.advising(advice(reason, &at))
+        let finding = runs_of_variant.finding(self.name(), sentence, seen, confidence);
+        finding.advising(advice(site.reason.as_ref(), &at))
     }
 }
 
-fn advice(reason: &str, at: &str) -> String {
-    if let Some(peer) = reason.strip_prefix("read from ") {
-        format!("the time is spent by {peer}: look there, or ask it less often at {at}")
-    } else if reason.starts_with("monitor") {
-        format!("hold the lock for a shorter time, or let fewer requests need it, at {at}")
-    } else {
-        format!(
-            "if {at} takes from a pool, a larger one may help; if it takes a lock, hold that for a shorter time"
-        )
+fn advice(reason: Option<&SiteReason>, at: &str) -> String {
+    match reason {
+        Some(SiteReason::ReadFrom(peer)) => {
+            format!("a look at {peer}, which takes the time, or fewer calls of it at {at}")
+        }
+        Some(SiteReason::Monitor(_)) => {
+            format!("the lock at {at} held for a shorter time, or by fewer requests")
+        }
+        _ => {
+            format!("a larger pool, if {at} takes from one; a lock held for a shorter time, if it takes one")
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::scene::stage::{look, run, site};
+    use super::super::variant_runs::stage::{look, run, site};
     use super::*;
-    use crate::model::record::jvm::{JvmReadings, PoolSample};
+    use crate::model::record::jvm::{JvmReadings, PoolKind, PoolSample};
 
     /// 80 requests a second of 500 ms each: 40 in flight.
     fn with(jvm: JvmReadings) -> Record {
@@ -145,7 +169,7 @@ mod tests {
         record
     }
 
-    fn waits(application: Option<&str>, reason: &str, total_ms: f64) -> Record {
+    fn waits(application: Option<&str>, reason: SiteReason, total_ms: f64) -> Record {
         let waits = vec![site(None, application, Some(reason), 800, total_ms)];
         with(JvmReadings { waits, ..JvmReadings::default() })
     }
@@ -153,13 +177,14 @@ mod tests {
     fn hikari(busy: u32, queued: u64) -> Record {
         let sample = PoolSample { t_s: 1.0, busy: Some(busy), size: Some(10), queued: Some(queued) };
         let samples = vec![sample; 20];
-        let pool = Pool { kind: "hikari".to_owned(), name: "Pool (shop)".to_owned(), max: Some(10), samples };
+        let pool = Pool { kind: PoolKind::Hikari, name: "Pool (shop)".to_owned(), max: Some(10), samples };
         with(JvmReadings { pools: vec![pool], ..JvmReadings::default() })
     }
 
     #[test]
     fn the_place_where_most_requests_wait_is_named() {
-        let record = waits(Some("shop.Orders.add:7"), "monitor of shop.Orders", 360_000.0);
+        let record =
+            waits(Some("shop.Orders.add:7"), SiteReason::Monitor("shop.Orders".to_owned()), 360_000.0);
         let finding = look(&Waiting, "clients: 40", record).expect("a finding");
         let expected = "90 % of the requests in flight wait at shop.Orders.add:7 (monitor of shop.Orders): \
             36.0 threads of 40.0 requests, on average";
@@ -170,7 +195,7 @@ mod tests {
     fn a_pool_of_connections_in_full_use_is_named_with_those_who_wait() {
         let finding = look(&Waiting, "clients: 40", hikari(10, 31)).expect("a finding");
         let expected = "requests wait for a connection: all 10 of Pool (shop) are in use in 100 % of its readings, and 31 \
-            threads wait for one";
+            threads wait";
         assert_eq!(finding.sentence, expected);
         assert!(finding.advice.is_some_and(|advice| advice.contains("hikari.maximum-pool-size")));
     }
@@ -180,20 +205,26 @@ mod tests {
         let of = |reason| {
             look(&Waiting, "clients: 40", waits(Some("a.B.c:1"), reason, 360_000.0)).and_then(|it| it.advice)
         };
-        assert!(of("read from db:5432").is_some_and(|advice| advice.contains("spent by db:5432")));
         assert!(
-            of("park on java.util.concurrent.Semaphore$NonfairSync")
-                .is_some_and(|advice| advice.contains("a pool"))
+            of(SiteReason::ReadFrom("db:5432".to_owned()))
+                .is_some_and(|advice| advice.contains("a look at db:5432"))
+        );
+        assert!(
+            of(SiteReason::Park("java.util.concurrent.Semaphore$NonfairSync".to_owned()))
+                .is_some_and(|advice| advice.contains("a larger pool"))
         );
     }
 
     #[test]
     fn look_alikes_are_left_alone() {
         let silent = [
-            ("a tenth of the requests", waits(Some("a.B.c:1"), "monitor of X", 40_000.0)),
+            (
+                "a tenth of the requests",
+                waits(Some("a.B.c:1"), SiteReason::Monitor("X".to_owned()), 40_000.0),
+            ),
             (
                 "idle threads of a pool",
-                waits(None, "park on java.util.concurrent.SynchronousQueue", 360_000.0),
+                waits(None, SiteReason::Park("java.util.concurrent.SynchronousQueue".to_owned()), 360_000.0),
             ),
             ("a busy pool of connections that nobody waits for", hikari(10, 0)),
             ("a pool with connections to spare", hikari(6, 0)),

@@ -4,12 +4,12 @@
 //! running threads: in a server that works few of them see a thread giving way, or a carrier between two threads.
 
 use super::carriers::Carriers;
-use super::figure::{percent, whole};
-use super::scene::{Facts, mean_of};
 use super::site::place;
-use super::{Rule, Scene, known};
+use super::variant_runs::{RunFigures, mean_of};
+use super::{Rule, VariantRuns, known};
+use crate::model::figures::{percent, whole};
 use crate::model::record::Record;
-use crate::model::record::jvm::{Looks, SiteTotal};
+use crate::model::record::jvm::{Looks, SiteReason, SiteTotal};
 use crate::model::result::Finding;
 
 /// Fewer looks than this show nothing.
@@ -24,8 +24,8 @@ const WORTH_SAYING: f64 = 0.25;
 
 pub(super) struct WithoutProgress;
 
-struct Seen {
-    facts: Facts,
+struct RunWithoutProgress {
+    facts: RunFigures,
     looks: f64,
     without_work: f64,
     yields: f64,
@@ -33,11 +33,11 @@ struct Seen {
     carriers: Option<Carriers>,
 }
 
-impl Seen {
+impl RunWithoutProgress {
     fn of(record: &Record) -> Option<Self> {
-        let facts = Facts::of(record)?;
+        let facts = RunFigures::of(record)?;
         let jvm = record.jvm.as_ref()?;
-        let yields = |site: &&SiteTotal| site.reason.as_deref() == Some("yield");
+        let yields = |site: &&SiteTotal| site.reason == Some(SiteReason::Yield);
         let seen = Self {
             looks: jvm.looks.count as f64,
             without_work: share(&jvm.looks, |_| true),
@@ -64,33 +64,33 @@ impl Rule for WithoutProgress {
         "busy-without-progress"
     }
 
-    fn look(&self, scene: &Scene<'_>) -> Option<Finding> {
-        let (runs, confidence) = scene.in_most(Seen::of)?;
+    fn look(&self, runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+        let (runs, confidence) = runs_of_variant.in_most(RunWithoutProgress::of)?;
         let place = place(&runs.first()?.site);
-        let mean = |of: fn(&Seen) -> Option<f64>| mean_of(runs.iter().filter_map(of));
+        let mean = |of: fn(&RunWithoutProgress) -> Option<f64>| mean_of(runs.iter().filter_map(of));
         let (cpu, rate) =
             (mean(|it| Some(it.facts.server_cpu_cores))?, mean(|it| Some(it.facts.rate_per_s))?);
         let without_work = mean(|it| Some(it.without_work))?;
         let sentence = format!(
-            "running threads do no work in {} of the looks at them: they give way (Thread.yield) at {place} or are \
-             being passed around; {cpu:.2} cores for {}/s",
+            "running threads do no work in {} of the samples: they yield (Thread.yield) at {place} or are being rescheduled; \
+             {cpu:.2} cores for {}/s",
             percent(without_work),
             whole(rate)
         );
         let figures = [
-            ("looks at running threads", mean(|it| Some(it.looks)), "looks in each run"),
+            ("samples of running threads", mean(|it| Some(it.looks)), "samples per run"),
             ("of them without work", Some(without_work * 100.0), "%"),
-            ("of them giving way", mean(|it| Some(it.yields * 100.0)), "%"),
+            ("of them yielding", mean(|it| Some(it.yields * 100.0)), "%"),
             ("readings with all carriers taken", mean(|it| Some(it.carriers?.full * 100.0)), "%"),
             ("virtual threads waiting for a carrier", mean(|it| Some(it.carriers?.queued)), "threads"),
             ("CPU of the server", Some(cpu), "cores"),
-            ("rate seen", Some(rate), "requests/s"),
+            ("measured throughput", Some(rate), "requests/s"),
         ];
         let seen = known(&figures);
-        let finding = scene.finding(self.name(), sentence, seen, confidence);
+        let finding = runs_of_variant.finding(self.name(), sentence, seen, confidence);
         let advice = format!(
-            "wait in a way that blocks (a lock's condition, a queue, LockSupport.park) instead of Thread.yield in a loop \
-             at {place}: a blocked virtual thread costs no CPU"
+            "a blocking wait (a lock's condition, a queue, LockSupport.park) instead of Thread.yield in a loop at {place}: a \
+             blocked virtual thread costs no CPU"
         );
         Some(finding.advising(advice))
     }
@@ -98,7 +98,7 @@ impl Rule for WithoutProgress {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scene::stage::{carriers, look, run, site};
+    use super::super::variant_runs::stage::{carriers, look, run, site};
     use super::*;
     use crate::model::record::jvm::JvmReadings;
     use crate::stats::sample::with_cost;
@@ -111,8 +111,8 @@ mod tests {
             looks: Looks {
                 count: 100,
                 without_progress: vec![
-                    site(None, None, Some("scheduling"), scheduling, 0.0),
-                    site(None, Some("shop.Poll.until:31"), Some("yield"), yields, 0.0),
+                    site(None, None, Some(SiteReason::Scheduling), scheduling, 0.0),
+                    site(None, Some("shop.Poll.until:31"), Some(SiteReason::Yield), yields, 0.0),
                 ],
             },
             ..JvmReadings::default()
@@ -123,8 +123,8 @@ mod tests {
     #[test]
     fn a_yield_storm_is_named_with_its_site() {
         let finding = look(&WithoutProgress, "clients: 20", storm(60, 35, 1.9)).expect("a finding");
-        let expected = "running threads do no work in 95 % of the looks at them: they give way (Thread.yield) at \
-            shop.Poll.until:31 or are being passed around; 1.90 cores for 160/s";
+        let expected = "running threads do no work in 95 % of the samples: they yield (Thread.yield) at \
+            shop.Poll.until:31 or are being rescheduled; 1.90 cores for 160/s";
         assert_eq!(finding.sentence, expected);
         assert!(finding.advice.is_some_and(|advice| advice.contains("instead of Thread.yield")));
     }

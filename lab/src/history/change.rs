@@ -2,9 +2,10 @@
 
 use super::differences::Differences;
 use crate::model::experiment::LoadKind;
+use crate::model::metric::Metric;
 use crate::model::result::{Ratio, ResultDocument};
-use crate::stats::comparison::one;
-use crate::stats::metric::Metric;
+use crate::report::reasons;
+use crate::stats::comparison::Sides;
 use crate::stats::runs::complete;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -53,7 +54,11 @@ impl Side {
             experiment: document.experiment.name.clone(),
             created_at: document.created_at.clone(),
             trusted: document.trusted,
-            why_not: if document.trusted { Vec::new() } else { document.why_not.clone() },
+            why_not: if document.trusted {
+                Vec::new()
+            } else {
+                document.why_not.iter().map(reasons::doubt).collect()
+            },
         }
     }
 }
@@ -95,8 +100,10 @@ fn changed(old: &ResultDocument, new: &ResultDocument) -> Vec<Changed> {
                 complete(&document.records, &variant.name, &load.name)
             };
             let (before, after) = (runs(old), runs(new));
-            let ratios: Vec<Ratio> =
-                Metric::ALL.into_iter().filter_map(|metric| one(metric, &after, &before, 1)).collect();
+            let ratios: Vec<Ratio> = Metric::ALL
+                .into_iter()
+                .filter_map(|metric| Sides::of(metric, &after, &before).ratio(1))
+                .collect();
             if !ratios.is_empty() {
                 let rate_is_asked = !matches!(load.kind, LoadKind::Closed { .. });
                 let (load, variant) = (load.name.clone(), variant.name.clone());
@@ -145,7 +152,7 @@ impl Changed {
     /// The ratio of a metric.
     #[must_use]
     pub fn ratio(&self, metric: Metric) -> Option<&Ratio> {
-        self.ratios.iter().find(|ratio| ratio.metric == metric.name())
+        self.ratios.iter().find(|ratio| ratio.metric == metric)
     }
 
     fn worse_by(&self, share: f64) -> Vec<Worse> {

@@ -81,10 +81,7 @@ fn machine(a: &ResultDocument, b: &ResultDocument) -> Vec<Difference> {
 /// Of the loads that both have; and the warm-up, which is theirs too.
 fn loads(a: &ResultDocument, b: &ResultDocument) -> Vec<Difference> {
     let (old, new) = (&a.experiment, &b.experiment);
-    let both = old
-        .loads
-        .iter()
-        .filter_map(|load| Some((load, new.loads.iter().find(|other| other.name == load.name)?)));
+    let both = old.loads.iter().filter_map(|load| Some((load, new.load(&load.name)?)));
     let both: Vec<(&LoadSpec, &LoadSpec)> = both.collect();
     let of_load = |&(load, other): &(&LoadSpec, &LoadSpec)| of(&format!("load {}", load.name), load, other);
     let mut differ: Vec<Difference> = both.iter().flat_map(of_load).collect();
@@ -101,14 +98,12 @@ fn loads(a: &ResultDocument, b: &ResultDocument) -> Vec<Difference> {
 
 /// Of the variants that both have: what was asked, and what really ran.
 fn servers(a: &ResultDocument, b: &ResultDocument) -> Vec<Difference> {
-    let (old, new) = (&a.experiment.variants, &b.experiment.variants);
-    let both = old
-        .iter()
-        .filter_map(|variant| Some((variant, new.iter().find(|other| other.name == variant.name)?)));
+    let old = &a.experiment.variants;
+    let both = old.iter().filter_map(|variant| Some((variant, b.experiment.variant(&variant.name)?)));
     let differ = both.flat_map(|(variant, other)| {
         let name = variant.name.as_str();
         let mut differ = of(name, variant, other);
-        for (what, seen) in [("server", product as Seen), ("java", java as Seen)] {
+        for (what, seen) in [("server", product as ReadFact), ("java", java as ReadFact)] {
             let (a, b) = (said(&a.records, name, seen), said(&b.records, name, seen));
             if a != b {
                 differ.push(Difference { of: name.to_owned(), what: what.to_owned(), a, b });
@@ -119,7 +114,7 @@ fn servers(a: &ResultDocument, b: &ResultDocument) -> Vec<Difference> {
     differ.collect()
 }
 
-type Seen = fn(&Record) -> Option<&str>;
+type ReadFact = fn(&Record) -> Option<&str>;
 
 fn product(record: &Record) -> Option<&str> {
     record.server.product.as_deref()
@@ -130,7 +125,7 @@ fn java(record: &Record) -> Option<&str> {
 }
 
 /// What the runs of a variant said of themselves, each once.
-fn said(records: &[Record], variant: &str, seen: Seen) -> Option<String> {
+fn said(records: &[Record], variant: &str, seen: ReadFact) -> Option<String> {
     let all: BTreeSet<&str> =
         records.iter().filter(|record| record.variant == variant).filter_map(seen).collect();
     (!all.is_empty()).then(|| all.into_iter().collect::<Vec<_>>().join(", "))

@@ -3,10 +3,10 @@
 use super::change::{Change, Changed, Side};
 use super::differences::Difference;
 use super::timeline::{Entry, Figures, Timeline};
+use crate::model::metric::Metric;
 use crate::model::result::{Ratio, Verdict};
 use crate::report::answer::verdict_words;
 use crate::report::figures;
-use crate::stats::metric::Metric;
 use std::fmt::Write as _;
 
 /// The figures that a history compares with the result before.
@@ -164,7 +164,7 @@ fn since_words(ratio: &Ratio) -> String {
     let interval = figures::interval_of(ratio).map_or_else(String::new, |interval| format!(" {interval}"));
     match ratio.verdict {
         Verdict::NoDifference => " (no difference)".to_owned(),
-        Verdict::NotEnoughRuns => format!(" ({}x, not decided)", figures::ratio(ratio.ratio)),
+        Verdict::NotEnoughRuns => format!(" ({}x, inconclusive)", figures::ratio(ratio.ratio)),
         Verdict::Higher | Verdict::Lower => format!(" ({}x{interval})", figures::ratio(ratio.ratio)),
     }
 }

@@ -2,8 +2,8 @@
 
 use super::change::{Change, change};
 use super::find::{Found, Unreadable};
+use crate::model::metric::Metric;
 use crate::model::result::ResultDocument;
-use crate::stats::metric::Metric;
 use crate::stats::runs::{complete, figures, mean};
 use serde::Serialize;
 use std::collections::BTreeSet;

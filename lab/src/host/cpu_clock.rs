@@ -2,7 +2,7 @@
 //!
 //! utime + stime in /proc/PID/stat come in ticks of 10 ms, and /proc/PID/schedstat tells of the main thread only, while
 //! a sum over /proc/PID/task/*/schedstat loses the threads that ended. The process's own CPU clock (`clock_getcpuclockid`,
-//! POSIX) has neither fault: the scheduler's nanoseconds of all its threads, those that ended included. It is read
+//! POSIX) has neither diagnostic: the scheduler's nanoseconds of all its threads, those that ended included. It is read
 //! without a permission and for a zombie too. It does not contain children; [`super::cpu_account`] sees to those.
 
 use procfs::{CurrentSI, KernelStats};

@@ -35,9 +35,13 @@ impl Jdk {
             return None;
         }
         let told = fs::read_to_string(home.join("release"))
-            .map(|text| Facts::of_release_file(&text))
+            .map(|text| RuntimeProperties::of_release_file(&text))
             .unwrap_or_default();
-        let told = if told.is_complete() { told } else { told.or(Facts::asked(&home).unwrap_or_default()) };
+        let told = if told.is_complete() {
+            told
+        } else {
+            told.or(RuntimeProperties::asked(&home).unwrap_or_default())
+        };
         let version = told.runtime_version.or(told.version)?;
         let version = version.strip_suffix("-LTS").unwrap_or(&version).to_owned();
         Some(Self {
@@ -92,13 +96,13 @@ fn feature_of(version: &str) -> Option<u16> {
 
 /// What a runtime says about itself.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Facts {
+struct RuntimeProperties {
     version: Option<String>,
     runtime_version: Option<String>,
     vendor: Option<String>,
 }
 
-impl Facts {
+impl RuntimeProperties {
     /// Lines of `NAME="value"` in the file `release` of a JDK (JEP 223, JEP 322).
     fn of_release_file(text: &str) -> Self {
         let values: HashMap<_, _> = text.lines().filter_map(|line| line.split_once('=')).collect();

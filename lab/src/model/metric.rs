@@ -1,40 +1,178 @@
-//! The figures that can be compared, claimed and published: one name each, everywhere.
+//! The figures that can be compared, claimed and published. Each is declared once, in the table below: its name
+//! everywhere, what it is, its unit, and where a record has it.
 
-use super::native_figure::{Moment, NativeFigure};
+mod unit;
+
+pub use unit::Unit;
+
+use super::record::foreign::ForeignTimes;
+use super::record::{NativeMemory, Record};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use threadcount_load::report::LoadReport;
+use threadcount_load::times::TimesSummary;
 
-/// One figure of a run. In JSON it is its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
-#[expect(missing_docs, reason = "`label` says what each is")]
-pub enum Metric {
-    Rate,
-    Capacity,
-    Score,
-    Min,
-    Mean,
-    Stddev,
-    P10,
-    P25,
-    P50,
-    P66,
-    P75,
-    P80,
-    P90,
-    P95,
-    P98,
-    P99,
-    P99_9,
-    Max,
-    Elapsed,
-    CpuPerRequest,
-    CpuCores,
-    CpuPeak,
-    RssPeak,
-    PssPeak,
-    OsThreads,
-    Native(NativeFigure, Moment),
-    ReadyAfter,
+/// One row of the table.
+struct Definition {
+    name: &'static str,
+    label: &'static str,
+    unit: Unit,
+    can_be_zero: bool,
+    figure: fn(&Record) -> Option<f64>,
+}
+
+/// Declares [`Metric`], [`Metric::ALL`] in the order in which reports show them, and the definition of each.
+macro_rules! metrics {
+    ($($metric:ident = $name:literal, $label:literal, $unit:ident $($zero:ident)?, $figure:expr;)*) => {
+        const COUNT: usize = [$(Metric::$metric,)*].len();
+
+        /// One figure of a run. In JSON it is its name.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(into = "String", try_from = "String")]
+        #[expect(missing_docs, reason = "`label` says what each is")]
+        pub enum Metric { $($metric,)* }
+
+        impl Metric {
+            /// All of them, in the order in which reports show them.
+            pub const ALL: [Self; COUNT] = [$(Self::$metric,)*];
+
+            const fn definition(self) -> &'static Definition {
+                match self {
+                    $(Self::$metric => &const {
+                        Definition {
+                            name: $name,
+                            label: $label,
+                            unit: Unit::$unit,
+                            can_be_zero: metrics!(@ $($zero)?),
+                            figure: $figure,
+                        }
+                    },)*
+                }
+            }
+        }
+    };
+    (@ zero) => { true };
+    (@) => { false };
+}
+
+// A new metric is one line here. `zero` behind the unit: the figure of a healthy run may be zero.
+metrics! {
+    Rate = "rate_per_s", "requests per second", PerSecond, |run| Some(load(run)?.rate_per_s.completed);
+    Capacity = "capacity_per_s", "highest rate sustained under the limit", PerSecond,
+        |run| run.capacity.as_ref()?.capacity_per_s();
+    Score = "score_us", "time of one operation", Microseconds, |run| Some(run.benchmark.as_ref()?.score_us);
+    Min = "min_ms", "fastest response", Milliseconds, |run| Some(times(run)?.min);
+    Mean = "mean_ms", "mean response time", Milliseconds, |run| response(run, |own| own.mean, |tool| tool.mean_ms);
+    Stddev = "stddev_ms", "standard deviation of response times", Milliseconds zero, |run| Some(times(run)?.stddev);
+    P10 = "p10_ms", "10th percentile response time", Milliseconds, |run| Some(run.more_percentiles?.p10_ms);
+    P25 = "p25_ms", "25th percentile response time", Milliseconds, |run| Some(run.more_percentiles?.p25_ms);
+    P50 = "p50_ms", "median response time", Milliseconds, |run| response(run, |own| own.p50, |tool| tool.p50_ms);
+    P66 = "p66_ms", "66th percentile response time", Milliseconds, |run| Some(run.more_percentiles?.p66_ms);
+    P75 = "p75_ms", "75th percentile response time", Milliseconds,
+        |run| response(run, |own| own.p75, |tool| tool.p75_ms);
+    P80 = "p80_ms", "80th percentile response time", Milliseconds, |run| Some(run.more_percentiles?.p80_ms);
+    P90 = "p90_ms", "90th percentile response time", Milliseconds,
+        |run| response(run, |own| own.p90, |tool| tool.p90_ms);
+    P95 = "p95_ms", "95th percentile response time", Milliseconds,
+        |run| response(run, |own| own.p95, |tool| tool.p95_ms);
+    P98 = "p98_ms", "98th percentile response time", Milliseconds, |run| Some(run.more_percentiles?.p98_ms);
+    P99 = "p99_ms", "99th percentile response time", Milliseconds,
+        |run| response(run, |own| own.p99, |tool| tool.p99_ms);
+    P99_9 = "p99_9_ms", "99.9th percentile response time", Milliseconds, |run| Some(times(run)?.p99_9);
+    Max = "max_ms", "slowest response", Milliseconds, |run| response(run, |own| own.max, |tool| tool.max_ms);
+    Elapsed = "elapsed_ms", "time the whole load took", Milliseconds, |run| Some(load(run)?.elapsed_s * 1e3);
+    CpuPerRequest = "cpu_us_per_request", "server CPU per request", Microseconds zero,
+        |run| run.cost?.cpu_us_per_request;
+    CpuCores = "cpu_cores", "cores the server used", Cores zero, |run| Some(run.cost?.cpu_cores);
+    CpuPeak = "cpu_cores_peak", "cores the server used in its busiest second", Cores zero,
+        |run| run.cost?.cpu_cores_peak;
+    GcPauses = "gc_pauses_ms_per_s", "garbage collection pauses, per second", Milliseconds zero, gc_pauses;
+    RssPeak = "rss_peak_bytes", "peak resident memory", Bytes, |run| Some(run.cost?.rss_peak_bytes as f64);
+    PssPeak = "pss_peak_bytes", "peak proportional memory", Bytes, |run| Some(run.cost?.pss_peak_bytes? as f64);
+    OsThreads = "os_threads", "most OS threads", Count, |run| Some(run.cost?.os_threads_peak.into());
+    NmtThreads = "nmt_threads", "threads the JVM counts after the load", Count,
+        |run| Some(after(run)?.threads.into());
+    StackReserved = "stack_reserved_bytes", "thread stacks reserved after the load", Bytes,
+        |run| Some(after(run)?.stack_reserved_bytes as f64);
+    StackCommitted = "stack_committed_bytes", "thread stacks committed after the load", Bytes,
+        |run| Some(after(run)?.stack_committed_bytes as f64);
+    ThreadsReserved = "threads_reserved_bytes", "memory reserved for threads, stacks and all, after the load", Bytes,
+        |run| Some(after(run)?.threads_reserved_bytes? as f64);
+    ThreadsCommitted = "threads_committed_bytes", "memory committed for threads, stacks and all, after the load", Bytes,
+        |run| Some(after(run)?.threads_committed_bytes? as f64);
+    NmtReserved = "nmt_reserved_bytes", "memory the JVM reserved, after the load", Bytes,
+        |run| Some(after(run)?.reserved_bytes as f64);
+    NmtCommitted = "nmt_committed_bytes", "memory the JVM committed, after the load", Bytes,
+        |run| Some(after(run)?.committed_bytes as f64);
+    Malloc = "nmt_malloc_bytes", "memory the JVM got from malloc after the load", Bytes,
+        |run| Some(after(run)?.malloc_bytes? as f64);
+    MmapReserved = "nmt_mmap_reserved_bytes", "memory the JVM mapped, reserved, after the load", Bytes,
+        |run| Some(after(run)?.mmap_reserved_bytes? as f64);
+    MmapCommitted = "nmt_mmap_committed_bytes", "memory the JVM mapped, committed, after the load", Bytes,
+        |run| Some(after(run)?.mmap_committed_bytes? as f64);
+    HeapReserved = "heap_reserved_bytes", "heap reserved after the load", Bytes,
+        |run| Some(after(run)?.heap_reserved_bytes? as f64);
+    HeapCommitted = "heap_committed_bytes", "heap committed after the load", Bytes,
+        |run| Some(after(run)?.heap_committed_bytes as f64);
+    NmtThreadsAtStart = "nmt_threads_at_start", "threads the JVM counts at start", Count,
+        |run| Some(at_start(run)?.threads.into());
+    StackReservedAtStart = "stack_reserved_at_start_bytes", "thread stacks reserved at start", Bytes,
+        |run| Some(at_start(run)?.stack_reserved_bytes as f64);
+    StackCommittedAtStart = "stack_committed_at_start_bytes", "thread stacks committed at start", Bytes,
+        |run| Some(at_start(run)?.stack_committed_bytes as f64);
+    ThreadsReservedAtStart = "threads_reserved_at_start_bytes", "memory reserved for threads, stacks and all, at start", Bytes,
+        |run| Some(at_start(run)?.threads_reserved_bytes? as f64);
+    ThreadsCommittedAtStart = "threads_committed_at_start_bytes", "memory committed for threads, stacks and all, at start", Bytes,
+        |run| Some(at_start(run)?.threads_committed_bytes? as f64);
+    NmtReservedAtStart = "nmt_reserved_at_start_bytes", "memory the JVM reserved at start", Bytes,
+        |run| Some(at_start(run)?.reserved_bytes as f64);
+    NmtCommittedAtStart = "nmt_committed_at_start_bytes", "memory the JVM committed at start", Bytes,
+        |run| Some(at_start(run)?.committed_bytes as f64);
+    MallocAtStart = "nmt_malloc_at_start_bytes", "memory the JVM got from malloc at start", Bytes,
+        |run| Some(at_start(run)?.malloc_bytes? as f64);
+    MmapReservedAtStart = "nmt_mmap_reserved_at_start_bytes", "memory the JVM mapped, reserved, at start", Bytes,
+        |run| Some(at_start(run)?.mmap_reserved_bytes? as f64);
+    MmapCommittedAtStart = "nmt_mmap_committed_at_start_bytes", "memory the JVM mapped, committed, at start", Bytes,
+        |run| Some(at_start(run)?.mmap_committed_bytes? as f64);
+    HeapReservedAtStart = "heap_reserved_at_start_bytes", "heap reserved at start", Bytes,
+        |run| Some(at_start(run)?.heap_reserved_bytes? as f64);
+    HeapCommittedAtStart = "heap_committed_at_start_bytes", "heap committed at start", Bytes,
+        |run| Some(at_start(run)?.heap_committed_bytes as f64);
+    ReadyAfter = "ready_after_ms", "launch to first answer", Milliseconds,
+        |run| load(run).map(|_| run.server.ready_after_ms);
+}
+
+/// The load generator's report over the measured window.
+fn load(run: &Record) -> Option<&LoadReport> {
+    run.measured.as_ref()
+}
+
+fn times(run: &Record) -> Option<TimesSummary> {
+    load(run)?.response_time_ms
+}
+
+/// A response time of our own generator, or else of the tool that sent the load.
+fn response(run: &Record, own: fn(TimesSummary) -> f64, tool: fn(ForeignTimes) -> f64) -> Option<f64> {
+    times(run).map(own).or_else(|| run.foreign.as_ref().map(|foreign| tool(foreign.times)))
+}
+
+/// Native memory when the load was over.
+fn after(run: &Record) -> Option<NativeMemory> {
+    run.native_memory.map(|memory| memory.after)
+}
+
+/// Native memory when the server was ready and no request had been sent.
+fn at_start(run: &Record) -> Option<NativeMemory> {
+    run.native_memory.map(|memory| memory.before)
+}
+
+/// How long all pauses of the collector were, in each second; zero where the probe saw none.
+fn gc_pauses(run: &Record) -> Option<f64> {
+    let jvm = run.jvm.as_ref()?;
+    let seconds = load(run)?.elapsed_s;
+    let paused_ms: f64 = jvm.pauses.iter().map(|pause| pause.duration_ms).sum();
+    (seconds > 0.0).then(|| (paused_ms + 0.0) / seconds)
 }
 
 impl Metric {
@@ -50,115 +188,76 @@ impl Metric {
         Self::OsThreads,
     ];
 
-    /// Those that are neither the JVM's own count nor come after it, in the order in which reports show them.
-    const FIRST: [Self; 25] = [
-        Self::Rate,
-        Self::Capacity,
-        Self::Score,
-        Self::Min,
-        Self::Mean,
-        Self::Stddev,
-        Self::P10,
-        Self::P25,
-        Self::P50,
-        Self::P66,
-        Self::P75,
-        Self::P80,
-        Self::P90,
-        Self::P95,
-        Self::P98,
-        Self::P99,
-        Self::P99_9,
-        Self::Max,
-        Self::Elapsed,
-        Self::CpuPerRequest,
-        Self::CpuCores,
-        Self::CpuPeak,
-        Self::RssPeak,
-        Self::PssPeak,
-        Self::OsThreads,
-    ];
-
-    /// All of them, in the order in which reports show them.
-    pub const ALL: [Self; 50] = {
-        let mut all = [Self::ReadyAfter; 50];
-        let (first, native) = (Self::FIRST.len(), NativeFigure::ALL.len());
-        let mut at = 0;
-        while at < all.len() - 1 {
-            all[at] = if at < first {
-                Self::FIRST[at]
-            } else {
-                let at = at - first;
-                let moment = if at < native { Moment::AfterLoad } else { Moment::AtStart };
-                Self::Native(NativeFigure::ALL[at % native], moment)
-            };
-            at += 1;
-        }
-        all
-    };
-
     /// The name in YAML (`published:`, claims) and JSON.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        self.words().0
+        self.definition().name
+    }
+
+    /// The name without its unit, as claims may have it: `rate`, `p99`, `rss_peak`.
+    #[must_use]
+    pub fn short_name(self) -> &'static str {
+        let name = self.name();
+        name.strip_suffix(self.unit().suffix()).unwrap_or(name)
     }
 
     /// What it is, for a person.
     #[must_use]
     pub const fn label(self) -> &'static str {
-        self.words().1
+        self.definition().label
     }
 
-    /// Its name and what it is.
-    const fn words(self) -> (&'static str, &'static str) {
+    /// The unit of its figures.
+    #[must_use]
+    pub const fn unit(self) -> Unit {
+        self.definition().unit
+    }
+
+    /// May the figure of a healthy run be zero? Such figures have no ratio; they are compared by their difference.
+    #[must_use]
+    pub const fn can_be_zero(self) -> bool {
+        self.definition().can_be_zero
+    }
+
+    /// The smallest difference the figure can show, in its own unit: a thread, a page of memory.
+    #[must_use]
+    pub const fn step(self) -> f64 {
         match self {
-            Self::Rate => ("rate_per_s", "requests per second"),
-            Self::Capacity => ("capacity_per_s", "highest rate sustained under the limit"),
-            Self::Score => ("score_us", "time of one operation"),
-            Self::Min => ("min_ms", "fastest response"),
-            Self::Mean => ("mean_ms", "mean response time"),
-            Self::Stddev => ("stddev_ms", "standard deviation of response times"),
-            Self::P10 => ("p10_ms", "10th percentile response time"),
-            Self::P25 => ("p25_ms", "25th percentile response time"),
-            Self::P50 => ("p50_ms", "median response time"),
-            Self::P66 => ("p66_ms", "66th percentile response time"),
-            Self::P75 => ("p75_ms", "75th percentile response time"),
-            Self::P80 => ("p80_ms", "80th percentile response time"),
-            Self::P90 => ("p90_ms", "90th percentile response time"),
-            Self::P95 => ("p95_ms", "95th percentile response time"),
-            Self::P98 => ("p98_ms", "98th percentile response time"),
-            Self::P99 => ("p99_ms", "99th percentile response time"),
-            Self::P99_9 => ("p99_9_ms", "99.9th percentile response time"),
-            Self::Max => ("max_ms", "slowest response"),
-            Self::Elapsed => ("elapsed_ms", "time the whole load took"),
-            Self::CpuPerRequest => ("cpu_us_per_request", "server CPU per request"),
-            Self::CpuCores => ("cpu_cores", "cores the server used"),
-            Self::CpuPeak => ("cpu_cores_peak", "cores the server used in its busiest second"),
-            Self::RssPeak => ("rss_peak_bytes", "peak resident memory"),
-            Self::PssPeak => ("pss_peak_bytes", "peak proportional memory"),
-            Self::OsThreads => ("os_threads", "most OS threads"),
-            Self::Native(figure, moment) => figure.words(moment),
-            Self::ReadyAfter => ("ready_after_ms", "launch to first answer"),
+            // `jcmd` rounds what the JVM got from malloc to KiB; everything else consists of pages.
+            Self::Malloc | Self::MallocAtStart => 1_024.0,
+            _ => self.unit().step(),
         }
     }
 
-    /// The metric of a name. The short form without the unit is understood too (`rate`, `p99`, `rss_peak`).
+    /// The figure of one run, where the run has it.
     #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        const UNITS: [&str; 4] = ["_per_s", "_ms", "_us", "_bytes"];
-        Self::ALL.into_iter().find(|metric| {
-            let full = metric.name();
-            full == name || UNITS.iter().any(|unit| full.strip_suffix(unit) == Some(name))
-        })
+    pub fn of(self, record: &Record) -> Option<f64> {
+        (self.definition().figure)(record)
     }
 
-    /// Is it a time that a request waits?
+    /// The metric of a name, with or without its unit.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|metric| metric.name() == name || metric.short_name() == name)
+    }
+
+    /// Is it a time that a request waits, and that a capacity may be searched under?
     #[must_use]
     pub const fn is_response_time(self) -> bool {
         matches!(
             self,
             Self::Mean | Self::P50 | Self::P75 | Self::P90 | Self::P95 | Self::P99 | Self::P99_9 | Self::Max
         )
+    }
+}
+
+impl JsonSchema for Metric {
+    fn schema_name() -> Cow<'static, str> {
+        "Metric".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "enum": Self::ALL.map(Self::name).to_vec() })
     }
 }
 
@@ -173,5 +272,34 @@ impl TryFrom<String> for Metric {
 
     fn try_from(name: String) -> Result<Self, Self::Error> {
         Self::from_name(&name).ok_or_else(|| format!("there is no metric `{name}`"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn a_name_is_that_of_one_metric_and_ends_with_its_unit() {
+        let mut names = BTreeSet::new();
+        for metric in Metric::ALL {
+            assert!(names.insert(metric.name()), "{} is there twice", metric.name());
+            assert_eq!(Metric::from_name(metric.name()), Some(metric));
+            assert_eq!(Metric::from_name(metric.short_name()), Some(metric), "{}", metric.short_name());
+        }
+        assert_eq!(
+            [Metric::Rate, Metric::P99_9, Metric::OsThreads].map(Metric::short_name),
+            ["rate", "p99_9", "os_threads"]
+        );
+        assert_eq!(Metric::from_name("speed"), None);
+    }
+
+    #[test]
+    fn a_jvm_that_never_paused_has_pauses_of_zero_and_a_server_without_a_probe_has_none() {
+        let mut run = crate::stats::sample::run("a", "c4", 100.0, 5.0);
+        assert_eq!(Metric::GcPauses.of(&run), None);
+        run.jvm = Some(Default::default());
+        assert_eq!(Metric::GcPauses.of(&run), Some(0.0));
     }
 }

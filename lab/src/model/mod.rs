@@ -1,9 +1,13 @@
 //! The data of an experiment, from the question to the result. Pure: it knows how it is serialised and answers questions
 //! about itself; reading a file or a process is done by the layers above.
 
+mod claim_result;
+mod doubt;
 pub mod experiment;
+pub mod figures;
 pub mod metric;
-pub mod native_figure;
 pub mod record;
 pub mod result;
 pub mod result_folder;
+pub mod schema;
+mod thread_kind;

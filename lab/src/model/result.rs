@@ -1,14 +1,21 @@
-//! `result.json`, contract `threadcount/result/1`: one experiment's outcome, from which every report is made.
+//! `result.json`, contract `threadcount/result/2`: one experiment's outcome, from which every report is made.
 
 use crate::model::experiment::Experiment;
+use crate::model::metric::Metric;
 use crate::model::record::Record;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use super::claim_result::{ClaimResult, ClaimVerdict, NotTried};
+pub use super::doubt::{Doubt, DoubtReason};
+
 /// The name and version of the document.
-pub const SCHEMA: &str = "threadcount/result/1";
+pub const SCHEMA: &str = "threadcount/result/2";
+/// The form before, in which reasons were sentences. It is not read any more.
+pub const FIRST_SCHEMA: &str = "threadcount/result/1";
 
 /// One experiment's outcome.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ResultDocument {
     /// [`SCHEMA`].
     pub schema: String,
@@ -38,12 +45,12 @@ pub struct ResultDocument {
     pub skipped: Vec<Skipped>,
     /// May the figures be believed?
     pub trusted: bool,
-    /// If not, why; the most important first.
-    pub why_not: Vec<String>,
+    /// What takes from the trust, the most important first; what ends it is serious.
+    pub why_not: Vec<Doubt>,
 }
 
 /// A variant that could not run on this machine, or not under one of its loads.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Skipped {
     /// Its name.
     pub variant: String,
@@ -55,7 +62,7 @@ pub struct Skipped {
 }
 
 /// The rounds of one load.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RoundsDone {
     /// The load.
     pub load: String,
@@ -63,12 +70,30 @@ pub struct RoundsDone {
     pub rounds: u32,
     /// How many there might have been.
     pub at_most: u32,
-    /// Why there were no more, in words that follow "after 3 rounds: ".
-    pub why: String,
+    /// Why there were no more.
+    pub why: RoundsEnd,
+}
+
+/// Why a load got no more rounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RoundsEnd {
+    /// The intervals of all comparisons say enough.
+    ComparisonsDecided,
+    /// Those of all claims do.
+    ClaimsDecided,
+    /// Those of all comparisons and of all claims do.
+    AllDecided,
+    /// As many as were requested.
+    AsRequested,
+    /// The experiment's budget of time is used up.
+    BudgetUsed,
+    /// The user stopped it.
+    Interrupted,
 }
 
 /// The machine.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct Machine {
     pub cpu: String,
@@ -81,7 +106,7 @@ pub struct Machine {
 }
 
 /// One variant against the baseline under one load.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
     /// The variant.
     pub variant: String,
@@ -91,13 +116,36 @@ pub struct Comparison {
     pub load: String,
     /// One ratio for each metric, rate first.
     pub ratios: Vec<Ratio>,
+    /// One difference for each metric that is zero in a run, and so has no ratio.
+    #[serde(default)]
+    pub differences: Vec<Difference>,
+}
+
+impl ResultDocument {
+    /// The comparisons under a load, in the order of the variants.
+    pub fn comparisons_under<'a>(&'a self, load: &'a str) -> impl Iterator<Item = &'a Comparison> {
+        self.comparisons.iter().filter(move |comparison| comparison.load == load)
+    }
+
+    /// All runs of a variant under a load, whatever became of them.
+    pub fn runs_of<'a>(&'a self, variant: &'a str, load: &'a str) -> impl Iterator<Item = &'a Record> {
+        self.records.iter().filter(move |record| record.variant == variant && record.load == load)
+    }
+}
+
+impl Comparison {
+    /// The ratio of a metric.
+    #[must_use]
+    pub fn ratio(&self, metric: Metric) -> Option<&Ratio> {
+        self.ratios.iter().find(|ratio| ratio.metric == metric)
+    }
 }
 
 /// variant / baseline of one metric.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Ratio {
-    /// The metric's name, e.g. `rate_per_s`.
-    pub metric: String,
+    /// The metric.
+    pub metric: Metric,
     /// The variant's figure: mean over its runs.
     pub variant_value: f64,
     /// The baseline's figure.
@@ -112,8 +160,27 @@ pub struct Ratio {
     pub runs: (u32, u32),
 }
 
+/// variant - baseline of one metric, in its unit: of a figure that is zero in a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Difference {
+    /// The metric.
+    pub metric: Metric,
+    /// The variant's figure: mean over its runs.
+    pub variant_value: f64,
+    /// The baseline's figure.
+    pub baseline_value: f64,
+    /// variant - baseline.
+    pub difference: f64,
+    /// The interval of the difference; `None`: not enough runs.
+    pub interval: Option<Interval>,
+    /// What may be said.
+    pub verdict: Verdict,
+    /// Runs of the variant and of the baseline that the figure rests on.
+    pub runs: (u32, u32),
+}
+
 /// A confidence interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct Interval {
     pub low: f64,
@@ -122,8 +189,8 @@ pub struct Interval {
     pub confidence: f64,
 }
 
-/// What may be said of a ratio.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// What may be said of a ratio or a difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The metric is higher, and the interval does not contain 1.
@@ -137,7 +204,7 @@ pub enum Verdict {
 }
 
 /// One explained fact: what limits a variant, with the figures that show it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
     /// The rule that speaks, e.g. `pool-ceiling`.
     pub rule: String,
@@ -156,73 +223,10 @@ pub struct Finding {
 }
 
 /// One figure behind a finding.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct Evidence {
     pub what: String,
     pub value: f64,
     pub unit: String,
-}
-
-/// A claim and what was measured.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct ClaimResult {
-    /// As written.
-    pub claim: String,
-    /// What the study says, in our words.
-    #[serde(default)]
-    pub says: Option<String>,
-    /// The left side with the published figures, where all were published.
-    pub published: Option<f64>,
-    /// The left side with the measured figures; `None`: it could not be measured.
-    pub measured: Option<f64>,
-    /// Does it hold? `None`: it could not be tried.
-    pub holds: Option<bool>,
-    /// Why it could not be tried.
-    pub why: Option<String>,
-    /// Do the intervals say so too, and not only the means?
-    #[serde(default)]
-    pub decided: bool,
-    /// There are intervals, and they cover the bound: more runs may turn it.
-    #[serde(default)]
-    pub undecided: bool,
-    /// Why nothing may be concluded from the figures it speaks of; `None`: it may, or an older result.
-    #[serde(default)]
-    pub doubt: Option<String>,
-    /// May something be concluded from them? `None`: an older result, which knows this of the whole only.
-    #[serde(default)]
-    pub trusted: Option<bool>,
-}
-
-/// What may be said of a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names are the definition")]
-pub enum ClaimVerdict {
-    Holds,
-    DoesNotHold,
-    NotDecided,
-    NotTried,
-}
-
-impl ClaimResult {
-    /// Why no verdict may be drawn; `None`: it may.
-    #[must_use]
-    pub fn why_no_verdict<'a>(&'a self, document: &'a ResultDocument) -> Option<&'a str> {
-        match self.trusted {
-            Some(_) => self.doubt.as_deref(),
-            None if document.trusted => None,
-            None => Some(document.why_not.first().map_or("the figures cannot be trusted", String::as_str)),
-        }
-    }
-
-    /// What the intervals say, and the means where one run has no interval.
-    #[must_use]
-    pub const fn verdict(&self) -> ClaimVerdict {
-        match (self.holds, self.undecided) {
-            (None, _) => ClaimVerdict::NotTried,
-            (Some(_), true) => ClaimVerdict::NotDecided,
-            (Some(true), false) => ClaimVerdict::Holds,
-            (Some(false), false) => ClaimVerdict::DoesNotHold,
-        }
-    }
 }

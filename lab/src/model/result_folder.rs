@@ -1,6 +1,6 @@
 //! The folder of one experiment's outcome: `result.json`, the reports, and a folder with the server's log for each run.
 
-use crate::model::result::{ResultDocument, SCHEMA};
+use crate::model::result::{FIRST_SCHEMA, ResultDocument, SCHEMA};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -31,6 +31,17 @@ pub enum FolderError {
         path: PathBuf,
         /// What the system said.
         why: io::Error,
+    },
+    /// It is a result of an earlier form.
+    #[error(
+        "{path} is a {schema} document, which Threadcount {} no longer reads; make its reports with the version that \
+         wrote it, or measure again", env!("CARGO_PKG_VERSION")
+    )]
+    Outdated {
+        /// What was being read.
+        path: PathBuf,
+        /// What it says it is.
+        schema: &'static str,
     },
     /// It is not a result of a version that this Threadcount understands.
     #[error("{path} is not a {SCHEMA} document: {why}")]
@@ -110,6 +121,9 @@ impl ResultFolder {
         let of: OfVersion = serde_json::from_str(&text).map_err(|error| wrong(json(error)))?;
         match of.schema {
             Some(schema) if schema == SCHEMA => {}
+            Some(schema) if schema == FIRST_SCHEMA => {
+                return Err(FolderError::Outdated { path: file, schema: FIRST_SCHEMA });
+            }
             Some(schema) => return Err(wrong(format!("it says `{schema}`, and this is {THREADCOUNT}"))),
             None => return Err(wrong("it does not say what it is (`schema`)".to_owned())),
         }
@@ -192,6 +206,18 @@ mod tests {
         fs::write(&file, "x").unwrap();
         let refused = ResultFolder::create(&file).unwrap_err();
         assert!(refused.to_string().contains("taken"), "{refused}");
+    }
+
+    #[test]
+    fn a_document_of_the_first_version_is_refused_by_its_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = ResultFolder::create(dir.path()).unwrap();
+        let text = r#"{"schema": "threadcount/result/1", "claims": ["virtual.rate > 1"]}"#;
+        fs::write(folder.path().join(RESULT_FILE), text).unwrap();
+        let refused = ResultFolder::read(folder.path()).unwrap_err();
+        assert!(matches!(refused, FolderError::Outdated { schema: FIRST_SCHEMA, .. }), "{refused}");
+        assert!(refused.to_string().contains("is a threadcount/result/1 document"), "{refused}");
+        assert!(refused.to_string().contains("measure again"), "{refused}");
     }
 
     #[test]

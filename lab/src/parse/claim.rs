@@ -1,8 +1,8 @@
-//! Text → [`Claim`], by recursive descent over the bytes, so that each fault knows its place.
+//! Text → [`Claim`], by recursive descent over the bytes, so that each diagnostic knows its place.
 
 use crate::model::experiment::claim::{Claim, Comparison, Expr, Figure, Names, Operator, Test};
 use crate::model::metric::Metric;
-use crate::parse::fault::Fault;
+use crate::parse::diagnostic::Diagnostic;
 use crate::parse::suggest::advice;
 use crate::parse::{figure_unit, split_number};
 
@@ -16,8 +16,8 @@ const FIGURE_HELP: &str =
 /// Reads a claim.
 ///
 /// # Errors
-/// A [`Fault`] with its place in `text`: a name or metric that does not exist, a missing operand or operator.
-pub fn parse(text: &str, names: &Names<'_>) -> Result<Claim, Fault> {
+/// A [`Diagnostic`] with its place in `text`: a name or metric that does not exist, a missing operand or operator.
+pub fn parse(text: &str, names: &Names<'_>) -> Result<Claim, Diagnostic> {
     let mut parser = Parser { text, at: 0, depth: 0, names };
     let mut comparisons = vec![parser.comparison()?];
     while parser.word("and") {
@@ -26,7 +26,7 @@ pub fn parse(text: &str, names: &Names<'_>) -> Result<Claim, Fault> {
     parser.skip_spaces();
     if parser.at < text.len() {
         let message = format!("the claim should end before `{}`", parser.rest());
-        return Err(parser.fault(message, "not expected here").help("join two comparisons with `and`"));
+        return Err(parser.diagnostic(message, "not expected here").help("join two comparisons with `and`"));
     }
     Ok(Claim { comparisons })
 }
@@ -39,14 +39,14 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    fn comparison(&mut self) -> Result<Comparison, Fault> {
+    fn comparison(&mut self) -> Result<Comparison, Diagnostic> {
         let left = self.sum()?;
         let test = self.test()?;
         let right = self.sum()?;
         Ok(Comparison { left, test, right })
     }
 
-    fn test(&mut self) -> Result<Test, Fault> {
+    fn test(&mut self) -> Result<Test, Diagnostic> {
         const SYMBOLS: [(&str, Test); 5] = [
             (">=", Test::AtLeast),
             ("<=", Test::AtMost),
@@ -64,10 +64,10 @@ impl<'a> Parser<'a> {
             "" => "the claim compares nothing".to_owned(),
             rest => format!("a comparison is expected before `{rest}`"),
         };
-        Err(self.fault(message, "a comparison is missing").help(OPERATORS_HELP))
+        Err(self.diagnostic(message, "a comparison is missing").help(OPERATORS_HELP))
     }
 
-    fn within(&mut self) -> Result<Test, Fault> {
+    fn within(&mut self) -> Result<Test, Diagnostic> {
         self.skip_spaces();
         let percent = split_number(self.rest()).map(|(number, after)| {
             self.at = self.text.len() - after.len();
@@ -75,13 +75,13 @@ impl<'a> Parser<'a> {
         });
         match percent {
             Some(percent) if self.symbol("%") && self.word("of") => Ok(Test::Within(percent / 100.0)),
-            _ => {
-                Err(self.fault("`within` is not complete", "here").help("write, for example, `within 5% of`"))
-            }
+            _ => Err(self
+                .diagnostic("`within` is not complete", "here")
+                .help("write, for example, `within 5% of`")),
         }
     }
 
-    fn sum(&mut self) -> Result<Expr, Fault> {
+    fn sum(&mut self) -> Result<Expr, Diagnostic> {
         let mut left = self.product()?;
         loop {
             let operator = match () {
@@ -93,7 +93,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn product(&mut self) -> Result<Expr, Fault> {
+    fn product(&mut self) -> Result<Expr, Diagnostic> {
         let mut left = self.value()?;
         loop {
             let operator = match () {
@@ -105,7 +105,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn value(&mut self) -> Result<Expr, Fault> {
+    fn value(&mut self) -> Result<Expr, Diagnostic> {
         if let Some(figure) = self.figure()? {
             return Ok(Expr::Figure(figure));
         }
@@ -121,23 +121,26 @@ impl<'a> Parser<'a> {
                 if parser.symbol(")") {
                     return Ok(inner);
                 }
-                Err(parser.fault("a parenthesis is not closed", "`)` is missing"))
+                Err(parser.diagnostic("a parenthesis is not closed", "`)` is missing"))
             });
         }
         Err(self.no_value())
     }
 
-    fn nested(&mut self, inner: impl FnOnce(&mut Self) -> Result<Expr, Fault>) -> Result<Expr, Fault> {
+    fn nested(
+        &mut self,
+        inner: impl FnOnce(&mut Self) -> Result<Expr, Diagnostic>,
+    ) -> Result<Expr, Diagnostic> {
         self.depth += 1;
         if self.depth > DEEPEST {
-            return Err(self.fault("too many parentheses inside each other", "here"));
+            return Err(self.diagnostic("too many parentheses inside each other", "here"));
         }
         let value = inner(self)?;
         self.depth -= 1;
         Ok(value)
     }
 
-    fn figure(&mut self) -> Result<Option<Figure>, Fault> {
+    fn figure(&mut self) -> Result<Option<Figure>, Diagnostic> {
         self.skip_spaces();
         let Some(variant) = longest(&self.names.variants, self.rest(), &['@', '.']) else { return Ok(None) };
         let variant_span = self.at..self.at + variant.len();
@@ -151,7 +154,7 @@ impl<'a> Parser<'a> {
         Ok(Some(Figure { variant: variant.to_owned(), variant_span, load, metric }))
     }
 
-    fn load(&mut self) -> Result<String, Fault> {
+    fn load(&mut self) -> Result<String, Diagnostic> {
         if !self.eat("@") {
             return Ok(self.names.loads.first().copied().unwrap_or_default().to_owned());
         }
@@ -169,11 +172,11 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn metric(&mut self, variant: &str) -> Result<Metric, Fault> {
+    fn metric(&mut self, variant: &str) -> Result<Metric, Diagnostic> {
         if !self.eat(".") {
             let message = format!("which figure of `{variant}`?");
             let help = format!("write, for example, `{variant}.rate`");
-            return Err(self.fault(message, "`.` and a metric are missing").help(help));
+            return Err(self.diagnostic(message, "`.` and a metric are missing").help(help));
         }
         let rest = self.rest();
         let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
@@ -187,7 +190,7 @@ impl<'a> Parser<'a> {
         Ok(metric)
     }
 
-    fn number(&mut self) -> Result<Option<f64>, Fault> {
+    fn number(&mut self) -> Result<Option<f64>, Diagnostic> {
         self.skip_spaces();
         let Some((number, after)) = split_number(self.rest()) else { return Ok(None) };
         let length = self.rest().len() - after.len();
@@ -207,14 +210,14 @@ impl<'a> Parser<'a> {
         Ok(Some(number * factor))
     }
 
-    fn no_value(&self) -> Fault {
+    fn no_value(&self) -> Diagnostic {
         let written = name_at(self.rest());
         if written.is_empty() {
             let message = match self.rest() {
                 "" => "a value is missing at the end".to_owned(),
                 rest => format!("a value is expected before `{rest}`"),
             };
-            return self.fault(message, "a value is missing").help(FIGURE_HELP);
+            return self.diagnostic(message, "a value is missing").help(FIGURE_HELP);
         }
         let variant = written.split(['@', '.']).next().unwrap_or(written);
         if self.names.variants.contains(&written) {
@@ -255,8 +258,8 @@ impl<'a> Parser<'a> {
         found && self.eat(word)
     }
 
-    /// A fault at the token that stands here.
-    fn fault(&self, message: impl Into<String>, label: &str) -> Fault {
+    /// A diagnostic at the token that stands here.
+    fn diagnostic(&self, message: impl Into<String>, label: &str) -> Diagnostic {
         let token = match name_at(self.rest()).len() {
             0 => self.rest().chars().next().map_or(0, char::len_utf8),
             length => length,
@@ -264,8 +267,8 @@ impl<'a> Parser<'a> {
         self.fault_over(token, message, label)
     }
 
-    fn fault_over(&self, length: usize, message: impl Into<String>, label: &str) -> Fault {
-        Fault::new(self.at..self.at + length, message, label)
+    fn fault_over(&self, length: usize, message: impl Into<String>, label: &str) -> Diagnostic {
+        Diagnostic::new(self.at..self.at + length, message, label)
     }
 }
 
@@ -313,9 +316,9 @@ mod tests {
         parse(text, &names()).expect("a claim").comparisons.remove(0).left
     }
 
-    fn fault(text: &str) -> (String, String) {
-        let fault = parse(text, &names()).expect_err("a fault");
-        (text.get(fault.span).unwrap_or("outside").to_owned(), fault.message)
+    fn diagnostic(text: &str) -> (String, String) {
+        let diagnostic = parse(text, &names()).expect_err("a diagnostic");
+        (text.get(diagnostic.span).unwrap_or("outside").to_owned(), diagnostic.message)
     }
 
     #[test]
@@ -404,21 +407,21 @@ mod tests {
             ("1 < 2 < 3", "<", "the claim should end before `< 3`"),
         ];
         for (text, token, message) in known {
-            assert_eq!(fault(text), (token.to_owned(), message.to_owned()), "{text}");
+            assert_eq!(diagnostic(text), (token.to_owned(), message.to_owned()), "{text}");
         }
     }
 
     #[test]
     fn deep_nesting_is_a_fault_and_not_a_stack_overflow() {
-        assert_eq!(fault(&"(".repeat(100_000)).1, "too many parentheses inside each other");
-        assert_eq!(fault(&"-".repeat(100_000)).1, "too many parentheses inside each other");
+        assert_eq!(diagnostic(&"(".repeat(100_000)).1, "too many parentheses inside each other");
+        assert_eq!(diagnostic(&"-".repeat(100_000)).1, "too many parentheses inside each other");
     }
 
     proptest! {
         #[test]
         fn any_text_is_a_claim_or_a_fault_within_it(text in "[a-z0-9.@ ()<>=+*/%é-]{0,40}") {
-            if let Err(fault) = parse(&text, &names()) {
-                prop_assert!(fault.span.end <= text.len() && text.get(fault.span.clone()).is_some());
+            if let Err(diagnostic) = parse(&text, &names()) {
+                prop_assert!(diagnostic.span.end <= text.len() && text.get(diagnostic.span.clone()).is_some());
             }
         }
     }

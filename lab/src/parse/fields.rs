@@ -1,7 +1,7 @@
 //! A map of the file seen as a record with known keys.
 
 use super::yaml::{Key, Kind, Node};
-use crate::parse::fault::Fault;
+use crate::parse::diagnostic::Diagnostic;
 use crate::parse::suggest::advice;
 use std::ops::Range;
 
@@ -16,19 +16,19 @@ pub(crate) struct Fields<'a> {
 
 impl<'a> Fields<'a> {
     /// Opens a map that may have these keys. `what` names it in messages: `a load`, `the study`.
-    pub(crate) fn open(node: &'a Node, what: &'static str, known: &[&str]) -> Result<Self, Fault> {
+    pub(crate) fn open(node: &'a Node, what: &'static str, known: &[&str]) -> Result<Self, Diagnostic> {
         let entries: &[(Key, Node)] = match &node.kind {
             Kind::Map(entries) => entries,
             Kind::Null => &[],
             Kind::Scalar(_) | Kind::List(_) => {
                 let message = format!("{what} is a map, and this is {}", node.noun());
-                return Err(Fault::new(node.span.clone(), message, "expected `key: value`")
+                return Err(Diagnostic::new(node.span.clone(), message, "expected `key: value`")
                     .help(format!("its keys: {}", known.join(", "))));
             }
         };
         if let Some((key, _)) = entries.iter().find(|(key, _)| !known.contains(&key.name.as_str())) {
             let message = format!("{what} has no key `{}`", key.name);
-            return Err(Fault::new(key.span.clone(), message, "unknown key").help(advice(
+            return Err(Diagnostic::new(key.span.clone(), message, "unknown key").help(advice(
                 &key.name,
                 "its keys",
                 known.iter().copied(),
@@ -49,16 +49,16 @@ impl<'a> Fields<'a> {
     pub(crate) fn read<T>(
         &self,
         key: &str,
-        read: impl FnOnce(&Node) -> Result<T, Fault>,
-    ) -> Result<Option<T>, Fault> {
+        read: impl FnOnce(&Node) -> Result<T, Diagnostic>,
+    ) -> Result<Option<T>, Diagnostic> {
         self.get(key).map(read).transpose()
     }
 
     /// The value of a key that must be there.
-    pub(crate) fn require(&self, key: &str, example: &str) -> Result<&'a Node, Fault> {
+    pub(crate) fn require(&self, key: &str, example: &str) -> Result<&'a Node, Diagnostic> {
         self.get(key).ok_or_else(|| {
             let message = format!("{} needs `{key}`", self.what);
-            Fault::new(self.span.clone(), message, format!("`{key}` is missing"))
+            Diagnostic::new(self.span.clone(), message, format!("`{key}` is missing"))
                 .help(format!("write, for example, `{example}`"))
         })
     }

@@ -5,7 +5,7 @@
 
 pub mod claim;
 mod cores;
-pub mod fault;
+pub mod diagnostic;
 pub(crate) mod fields;
 mod log_file;
 mod number;

@@ -2,11 +2,11 @@
 
 use super::yaml::{Kind, Node};
 use crate::parse;
-use crate::parse::fault::Fault;
+use crate::parse::diagnostic::Diagnostic;
 
 impl Node {
     /// The text of a single value.
-    pub(crate) fn text(&self, what: &str) -> Result<&str, Fault> {
+    pub(crate) fn text(&self, what: &str) -> Result<&str, Diagnostic> {
         match &self.kind {
             Kind::Scalar(text) => Ok(text),
             _ => Err(self.wrong(what, "a single value")),
@@ -14,7 +14,7 @@ impl Node {
     }
 
     /// The items of a list.
-    pub(crate) fn items(&self, what: &str) -> Result<&[Self], Fault> {
+    pub(crate) fn items(&self, what: &str) -> Result<&[Self], Diagnostic> {
         match &self.kind {
             Kind::List(items) => Ok(items),
             _ => {
@@ -26,7 +26,7 @@ impl Node {
     }
 
     /// A list of texts.
-    pub(crate) fn texts(&self, what: &str) -> Result<Vec<String>, Fault> {
+    pub(crate) fn texts(&self, what: &str) -> Result<Vec<String>, Diagnostic> {
         self.items(what)?.iter().map(|item| item.text(what).map(str::to_owned)).collect()
     }
 
@@ -36,7 +36,7 @@ impl Node {
         what: &str,
         expected: &str,
         parse: impl Fn(&str) -> Result<T, String>,
-    ) -> Result<T, Fault> {
+    ) -> Result<T, Diagnostic> {
         parse(self.text(what)?).map_err(|help| self.bad(what, expected).help(help))
     }
 
@@ -46,7 +46,7 @@ impl Node {
         what: &str,
         expected: &str,
         parse: impl Fn(&str) -> Result<T, String>,
-    ) -> Result<T, Fault> {
+    ) -> Result<T, Diagnostic> {
         match &self.kind {
             Kind::List(items) if !items.is_empty() => {
                 // A mistake points at its own item.
@@ -57,7 +57,7 @@ impl Node {
                 parse(&one_line).map_err(|help| self.wrong(what, expected).help(help))
             }
             Kind::List(_) => {
-                Err(Fault::new(self.span.clone(), format!("`{what}` is an empty list"), "no value")
+                Err(Diagnostic::new(self.span.clone(), format!("`{what}` is an empty list"), "no value")
                     .help("leave the key out, or write what it is"))
             }
             _ => self.parsed(what, expected, parse),
@@ -65,17 +65,17 @@ impl Node {
     }
 
     /// A whole number of at least 1.
-    pub(crate) fn positive(&self, what: &str) -> Result<u64, Fault> {
+    pub(crate) fn positive(&self, what: &str) -> Result<u64, Diagnostic> {
         self.parsed(what, "a whole number from 1", |text| parse::positive(text).map(u64::from))
     }
 
     /// A whole number of at least 1 that fits 32 bits.
-    pub(crate) fn positive_u32(&self, what: &str) -> Result<u32, Fault> {
+    pub(crate) fn positive_u32(&self, what: &str) -> Result<u32, Diagnostic> {
         self.parsed(what, "a whole number from 1", |text| parse::positive_u32(text).map(u32::from))
     }
 
     /// `true` or `false`.
-    pub(crate) fn truth(&self, what: &str) -> Result<bool, Fault> {
+    pub(crate) fn truth(&self, what: &str) -> Result<bool, Diagnostic> {
         match self.text(what)? {
             "true" => Ok(true),
             "false" => Ok(false),
@@ -84,49 +84,49 @@ impl Node {
     }
 
     /// A whole number, zero too, that fits 32 bits.
-    pub(crate) fn whole_u32(&self, what: &str) -> Result<u32, Fault> {
+    pub(crate) fn whole_u32(&self, what: &str) -> Result<u32, Diagnostic> {
         let fits =
             |number: u64| u32::try_from(number).map_err(|_| "it must be below 4_294_967_296".to_owned());
         self.parsed(what, "a whole number", |text| fits(parse::count(text)?))
     }
 
     /// A duration in seconds.
-    pub(crate) fn seconds(&self, what: &str) -> Result<f64, Fault> {
+    pub(crate) fn seconds(&self, what: &str) -> Result<f64, Diagnostic> {
         self.parsed(what, "a duration", parse::seconds)
     }
 
     /// A duration longer than nothing, in seconds.
-    pub(crate) fn positive_seconds(&self, what: &str) -> Result<f64, Fault> {
+    pub(crate) fn positive_seconds(&self, what: &str) -> Result<f64, Diagnostic> {
         self.parsed(what, "a duration", |text| parse::duration(text).map(|duration| duration.as_secs_f64()))
     }
 
     /// A rate per second.
-    pub(crate) fn rate(&self, what: &str) -> Result<f64, Fault> {
+    pub(crate) fn rate(&self, what: &str) -> Result<f64, Diagnostic> {
         self.parsed(what, "a rate", parse::rate)
     }
 
     /// A share of the whole.
-    pub(crate) fn share(&self, what: &str) -> Result<f64, Fault> {
+    pub(crate) fn share(&self, what: &str) -> Result<f64, Diagnostic> {
         self.parsed(what, "a share", parse::share)
     }
 
     /// A figure in the unit of its metric.
-    pub(crate) fn figure(&self, what: &str) -> Result<f64, Fault> {
+    pub(crate) fn figure(&self, what: &str) -> Result<f64, Diagnostic> {
         self.parsed(what, "a number", parse::figure)
     }
 
     /// A mistake in a single value.
-    pub(crate) fn bad(&self, what: &str, expected: &str) -> Fault {
+    pub(crate) fn bad(&self, what: &str, expected: &str) -> Diagnostic {
         let written = self.text(what).unwrap_or_default();
-        Fault::new(
+        Diagnostic::new(
             self.span.clone(),
             format!("`{what}` must be {expected}, and `{written}` is not"),
             "this value",
         )
     }
 
-    fn wrong(&self, what: &str, expected: &str) -> Fault {
+    fn wrong(&self, what: &str, expected: &str) -> Diagnostic {
         let message = format!("`{what}` must be {expected}, and this is {}", self.noun());
-        Fault::new(self.span.clone(), message, format!("expected {expected}"))
+        Diagnostic::new(self.span.clone(), message, format!("expected {expected}"))
     }
 }

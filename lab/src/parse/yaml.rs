@@ -2,7 +2,7 @@
 //!
 //! Scalars stay text: `11.0` is a version for one key and a number for another, and only the key knows.
 
-use crate::parse::fault::Fault;
+use crate::parse::diagnostic::Diagnostic;
 use granit_parser::{Event, Parser, ScalarStyle, ScanError, Span};
 use std::ops::Range;
 
@@ -45,7 +45,7 @@ impl Node {
 ///
 /// # Errors
 /// A syntax error, an anchor or alias, a tag, a key that is no plain text, a key written twice, several documents.
-pub(crate) fn parse(text: &str) -> Result<Node, Fault> {
+pub(crate) fn parse(text: &str) -> Result<Node, Diagnostic> {
     let mut reader = Reader { events: Parser::new_from_str(text) };
     loop {
         let (event, span) = reader.next()?;
@@ -66,7 +66,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn next(&mut self) -> Result<(Event<'a>, Range<usize>), Fault> {
+    fn next(&mut self) -> Result<(Event<'a>, Range<usize>), Diagnostic> {
         match self.events.next() {
             Some(Ok((event, span))) => Ok((event, bytes(span))),
             Some(Err(error)) => Err(syntax(&error)),
@@ -74,7 +74,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn node(&mut self, event: Event<'a>, span: Range<usize>) -> Result<Node, Fault> {
+    fn node(&mut self, event: Event<'a>, span: Range<usize>) -> Result<Node, Diagnostic> {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
                 refuse(anchor != 0 || tag.is_some(), &span)?;
@@ -97,7 +97,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn list(&mut self, start: Range<usize>) -> Result<Node, Fault> {
+    fn list(&mut self, start: Range<usize>) -> Result<Node, Diagnostic> {
         let mut items: Vec<Node> = Vec::new();
         loop {
             match self.next()? {
@@ -109,7 +109,7 @@ impl<'a> Reader<'a> {
         Ok(Node { span, kind: Kind::List(items) })
     }
 
-    fn map(&mut self, start: Range<usize>) -> Result<Node, Fault> {
+    fn map(&mut self, start: Range<usize>) -> Result<Node, Diagnostic> {
         let mut entries: Vec<(Key, Node)> = Vec::new();
         loop {
             let key = match self.next()? {
@@ -118,7 +118,7 @@ impl<'a> Reader<'a> {
             };
             if entries.iter().any(|(before, _)| before.name == key.name) {
                 let message = format!("`{}` is written twice", key.name);
-                return Err(Fault::new(key.span, message, "the second one").help("keep one of the two"));
+                return Err(Diagnostic::new(key.span, message, "the second one").help("keep one of the two"));
             }
             let (event, span) = self.next()?;
             let value = self.node(event, span)?;
@@ -128,20 +128,20 @@ impl<'a> Reader<'a> {
         Ok(Node { span, kind: Kind::Map(entries) })
     }
 
-    fn key(&mut self, event: Event<'a>, span: Range<usize>) -> Result<Key, Fault> {
+    fn key(&mut self, event: Event<'a>, span: Range<usize>) -> Result<Key, Diagnostic> {
         match self.node(event, span)? {
             Node { kind: Kind::Scalar(name), span } => Ok(Key { name, span }),
-            Node { span, .. } => Err(Fault::new(span, "a key must be a word", "not a word")
+            Node { span, .. } => Err(Diagnostic::new(span, "a key must be a word", "not a word")
                 .help("write `key: value`; a `{` needs its `}` and a name before it")),
         }
     }
 
-    fn expect_the_end(&mut self) -> Result<(), Fault> {
+    fn expect_the_end(&mut self) -> Result<(), Diagnostic> {
         loop {
             match self.next()? {
                 (Event::StreamEnd, _) => return Ok(()),
                 (Event::DocumentStart(..), span) => {
-                    return Err(Fault::new(span, "a second document begins here", "`---`")
+                    return Err(Diagnostic::new(span, "a second document begins here", "`---`")
                         .help("one file holds one experiment"));
                 }
                 _ => {}
@@ -155,12 +155,12 @@ fn pointable(start: Range<usize>, first: Option<&Range<usize>>) -> Range<usize> 
     if start.is_empty() { first.cloned().unwrap_or(start) } else { start }
 }
 
-fn refuse(unknown: bool, span: &Range<usize>) -> Result<(), Fault> {
+fn refuse(unknown: bool, span: &Range<usize>) -> Result<(), Diagnostic> {
     if unknown { Err(refusal(span)) } else { Ok(()) }
 }
 
-fn refusal(span: &Range<usize>) -> Fault {
-    Fault::new(span.clone(), "anchors, aliases and tags are not understood here", "one of those").help(
+fn refusal(span: &Range<usize>) -> Diagnostic {
+    Diagnostic::new(span.clone(), "anchors, aliases and tags are not understood here", "one of those").help(
         "write the value out; what all variants share goes to the top of the file (server, jdk, jvm, env)",
     )
 }
@@ -169,13 +169,13 @@ fn bytes(span: Span) -> Range<usize> {
     span.byte_range().unwrap_or(0..0)
 }
 
-fn syntax(error: &ScanError) -> Fault {
+fn syntax(error: &ScanError) -> Diagnostic {
     let at = error.marker().byte_offset().unwrap_or(0);
     if error.info().contains("recursion limit") {
-        return Fault::new(at..at + 1, "lists and maps are nested too deeply", "here")
+        return Diagnostic::new(at..at + 1, "lists and maps are nested too deeply", "here")
             .help("an experiment needs four levels; is there a bracket too many?");
     }
-    Fault::new(at..at + 1, format!("this is not YAML: {}", error.info()), "here")
+    Diagnostic::new(at..at + 1, format!("this is not YAML: {}", error.info()), "here")
         .help("text with `: `, `#`, `{` or `[` in it needs quotes; indent with spaces, never with tabs")
 }
 
@@ -203,9 +203,9 @@ mod tests {
     #[test]
     fn a_key_written_twice_is_found_at_its_second_place() {
         let text = "a: 1\nb: 2\na: 3\n";
-        let fault = parse(text).expect_err("a mistake");
-        assert_eq!(fault.span, 10..11);
-        assert_eq!(fault.message, "`a` is written twice");
+        let diagnostic = parse(text).expect_err("a mistake");
+        assert_eq!(diagnostic.span, 10..11);
+        assert_eq!(diagnostic.message, "`a` is written twice");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! One line of the probe. The probe stamps each with `System.nanoTime()`, which is the clock of the load.
 
-use serde::Deserialize;
+use crate::model::record::jvm::{PoolKind, SiteReason};
+use serde::{Deserialize, Deserializer};
 use threadcount_load::clock::Nanos;
 
 /// A line, by its `type`.
@@ -83,7 +84,7 @@ pub struct Carriers {
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct Pool {
     pub t_ns: Nanos,
-    pub kind: String,
+    pub kind: PoolKind,
     pub name: String,
     pub busy: i64,
     pub max: i64,
@@ -115,7 +116,24 @@ pub struct Tally {
     pub holder: Option<String>,
     pub application: Option<String>,
     pub top: Option<String>,
-    pub reason: Option<String>,
+    #[serde(default, deserialize_with = "reason")]
+    pub reason: Option<SiteReason>,
+}
+
+/// The probe writes reasons as text; this is the only place that reads them.
+fn reason<'de, D: Deserializer<'de>>(text: D) -> Result<Option<SiteReason>, D::Error> {
+    let text = Option::<String>::deserialize(text)?;
+    Ok(text.map(|text| match text.as_str() {
+        "yield" => SiteReason::Yield,
+        "scheduling" => SiteReason::Scheduling,
+        _ => {
+            let after = |prefix: &str| text.strip_prefix(prefix).map(str::to_owned);
+            let wait = after("read from ").map(SiteReason::ReadFrom);
+            let wait = wait.or_else(|| after("monitor of ").map(SiteReason::Monitor));
+            let wait = wait.or_else(|| after("park on ").map(SiteReason::Park));
+            wait.unwrap_or_else(|| SiteReason::Jvm(text.clone()))
+        }
+    }))
 }
 
 /// Reads lines. One that was cut short (the JVM was killed while it wrote) or is not understood is skipped and counted.

@@ -3,7 +3,7 @@
 use super::line::{Carriers, Gc, Line, Pool as PoolLine, Sample, Tally};
 use crate::model::record::jvm::{
     CarrierSample, Collection, HeapAfterGc, JvmReadings, JvmSample, Pause, PinSample, Pool, PoolSample,
-    SiteTotal, StackSample, Total, VirtualThreads,
+    SiteReason, SiteTotal, StackSample, Total, VirtualThreads,
 };
 use std::collections::{BTreeMap, HashSet};
 use threadcount_load::clock::{NANOS_PER_S, Nanos};
@@ -160,7 +160,7 @@ fn add_pool(pools: &mut Vec<Pool>, line: &PoolLine, window: Window) {
             pool.samples.extend(samples);
         }
         None => pools.push(Pool {
-            kind: line.kind.clone(),
+            kind: line.kind,
             name: line.name.clone(),
             max: known(line.max),
             samples: samples.collect(),
@@ -240,12 +240,15 @@ enum Kind {
 
 /// Tallies added up by site.
 #[derive(Default)]
-struct Sites(BTreeMap<(Kind, [Option<String>; 4]), Total>);
+struct Sites(BTreeMap<(Kind, Place), Total>);
+
+/// Holder, application, top; and why.
+type Place = ([Option<String>; 3], Option<SiteReason>);
 
 impl Sites {
     fn add(&mut self, kind: Kind, tally: &Tally) {
-        let site = [tally.holder.clone(), tally.application.clone(), tally.top.clone(), tally.reason.clone()];
-        add(self.0.entry((kind, site)).or_default(), tally);
+        let frames = [tally.holder.clone(), tally.application.clone(), tally.top.clone()];
+        add(self.0.entry((kind, (frames, tally.reason.clone()))).or_default(), tally);
     }
 
     /// The sites of one kind, the one with the most time first.
@@ -254,7 +257,7 @@ impl Sites {
             .0
             .iter()
             .filter(|((kind, _), _)| *kind == wanted)
-            .map(|((_, [holder, application, top, reason]), total)| SiteTotal {
+            .map(|((_, ([holder, application, top], reason)), total)| SiteTotal {
                 holder: holder.clone(),
                 application: application.clone(),
                 top: top.clone(),

@@ -1,8 +1,8 @@
 //! A comparison in words: one phrase for each thing a reader asks about, with its interval and its two figures.
 
+use crate::model::metric::Metric;
 use crate::model::result::{Comparison, Ratio, Verdict};
 use crate::report::figures;
-use crate::stats::metric::Metric;
 use crate::stats::ratio::{MARGIN, more_runs};
 use serde::Serialize;
 
@@ -24,7 +24,7 @@ pub struct Answer {
 pub struct Line {
     /// In words.
     pub phrase: Phrase,
-    /// The interval of the ratio, e.g. `[1.96 .. 2.00]`; `None`: too few runs.
+    /// The interval of the ratio, e.g. `[1.96, 2.00]`; `None`: too few runs.
     pub interval: Option<String>,
     /// Both figures, e.g. `7,846/s against 3,961/s`.
     pub figures: String,
@@ -65,28 +65,21 @@ impl Phrase {
     }
 }
 
-/// The ratio of one metric in a comparison.
-#[must_use]
-pub fn ratio_of(comparison: &Comparison, metric: Metric) -> Option<&Ratio> {
-    comparison.ratios.iter().find(|ratio| ratio.metric == metric.name())
-}
-
 /// A comparison in words. Under an open load, where the rate is given, the response times come first.
 #[must_use]
 pub fn answer(comparison: &Comparison, open_load: bool) -> Answer {
-    let name = comparison.variant.as_str();
     if let Some(score) = score_line(comparison) {
         return of(comparison, [Some(score), memory_line(comparison)].into_iter());
     }
     if let Some(capacity) = capacity_line(comparison) {
         // Rates and response times are those at each variant's own capacity: the search made them what they are.
-        let rest = [memory_line(comparison), cpu_line(comparison)];
+        let rest = [memory_line(comparison), threads_line(comparison), cpu_line(comparison)];
         return of(comparison, std::iter::once(Some(capacity)).chain(rest));
     }
-    let times = times_line(comparison, if open_load { name } else { "and each" });
-    let rate = rate_line(comparison);
+    let (rate, times) = (rate_line(comparison, open_load), times_line(comparison, open_load));
     let first = if open_load { [times, rate] } else { [rate, times] };
-    of(comparison, first.into_iter().chain([memory_line(comparison), cpu_line(comparison)]))
+    let prices = [memory_line(comparison), threads_line(comparison), cpu_line(comparison)];
+    of(comparison, first.into_iter().chain(prices))
 }
 
 fn of(comparison: &Comparison, lines: impl Iterator<Item = Option<Line>>) -> Answer {
@@ -99,20 +92,35 @@ fn of(comparison: &Comparison, lines: impl Iterator<Item = Option<Line>>) -> Ans
 }
 
 fn capacity_line(comparison: &Comparison) -> Option<Line> {
-    let ratio = ratio_of(comparison, Metric::Capacity)?;
+    let ratio = comparison.ratio(Metric::Capacity)?;
+    Some(line(whole_sentence(comparison, ratio, "capacity"), Metric::Capacity, ratio))
+}
+
+/// `virtual has 1.98x the throughput of platform`, for the figure that an answer begins with.
+fn whole_sentence(comparison: &Comparison, ratio: &Ratio, noun: &str) -> Phrase {
     let (variant, baseline) = (&comparison.variant, &comparison.baseline);
-    let phrase = match ratio.verdict {
+    match ratio.verdict {
         Verdict::Higher | Verdict::Lower => {
-            Phrase::around(&format!("{variant} sustains "), ratio.ratio, &format!(" the rate of {baseline}"))
+            Phrase::around(&format!("{variant} has "), ratio.ratio, &format!(" the {noun} of {baseline}"))
         }
-        Verdict::NoDifference => Phrase::plain(format!("{variant} sustains the same rate as {baseline}")),
+        Verdict::NoDifference => {
+            Phrase::plain(format!("{variant} has the same {noun} as {baseline}{}", at_most(ratio)))
+        }
         Verdict::NotEnoughRuns => Phrase::around(
-            &format!("{variant} sustains "),
+            &format!("inconclusive: {variant} has "),
             ratio.ratio,
-            &format!(" the rate of {baseline} so far (not enough runs to say)"),
+            &format!(" the {noun} of {baseline}{}", needed(ratio)),
         ),
-    };
-    Some(line(phrase, Metric::Capacity, ratio))
+    }
+}
+
+/// `1.38x the memory`, for the figures that follow.
+fn part_of_sentence(ratio: &Ratio, noun: &str) -> Phrase {
+    match ratio.verdict {
+        Verdict::Higher | Verdict::Lower => Phrase::around("", ratio.ratio, &format!(" the {noun}")),
+        Verdict::NoDifference => Phrase::plain(format!("the same {noun}")),
+        Verdict::NotEnoughRuns => Phrase::around("", ratio.ratio, &format!(" the {noun} (inconclusive)")),
+    }
 }
 
 fn line(phrase: Phrase, metric: Metric, ratio: &Ratio) -> Line {
@@ -125,25 +133,12 @@ fn line(phrase: Phrase, metric: Metric, ratio: &Ratio) -> Line {
     }
 }
 
-fn rate_line(comparison: &Comparison) -> Option<Line> {
-    let ratio = ratio_of(comparison, Metric::Rate)?;
-    let (variant, baseline) = (&comparison.variant, &comparison.baseline);
-    let phrase = match ratio.verdict {
-        Verdict::Higher | Verdict::Lower => Phrase::around(
-            &format!("{variant} answers "),
-            ratio.ratio,
-            &format!(" as many requests as {baseline}"),
-        ),
-        Verdict::NoDifference => {
-            Phrase::plain(format!("{variant} answers as many requests as {baseline}{}", at_most(ratio)))
-        }
-        Verdict::NotEnoughRuns => Phrase::around(
-            &format!(
-                "not enough runs to say whether {variant} answers more or fewer requests than {baseline} ("
-            ),
-            ratio.ratio,
-            &format!(" so far{})", wanted(ratio)),
-        ),
+fn rate_line(comparison: &Comparison, open_load: bool) -> Option<Line> {
+    let ratio = comparison.ratio(Metric::Rate)?;
+    let phrase = if open_load {
+        part_of_sentence(ratio, "throughput")
+    } else {
+        whole_sentence(comparison, ratio, "throughput")
     };
     Some(line(phrase, Metric::Rate, ratio))
 }
@@ -159,43 +154,27 @@ fn at_most(ratio: &Ratio) -> String {
     }
 }
 
-/// How many more runs would tell.
-fn wanted(ratio: &Ratio) -> String {
-    more_runs(ratio).map_or_else(String::new, |runs| {
-        format!("; about {} of each would tell", figures::plural(runs as usize, "more run"))
-    })
+/// How many more runs would be conclusive.
+fn needed(ratio: &Ratio) -> String {
+    more_runs(ratio)
+        .map_or_else(String::new, |runs| format!("; about {} per variant needed", figures::more_runs(runs)))
 }
 
 /// Of a benchmark.
 fn score_line(comparison: &Comparison) -> Option<Line> {
-    let ratio = ratio_of(comparison, Metric::Score)?;
-    let (variant, baseline) = (&comparison.variant, &comparison.baseline);
-    let after = format!(" as long as {baseline} for one operation");
-    let phrase = match ratio.verdict {
-        Verdict::Higher | Verdict::Lower => Phrase::around(&format!("{variant} takes "), ratio.ratio, &after),
-        Verdict::NoDifference => Phrase::plain(format!("{variant} takes{after}")),
-        Verdict::NotEnoughRuns => {
-            Phrase::around(&format!("{variant} takes "), ratio.ratio, &format!("{after} (not decided)"))
-        }
-    };
-    Some(line(phrase, Metric::Score, ratio))
+    let ratio = comparison.ratio(Metric::Score)?;
+    Some(line(whole_sentence(comparison, ratio, "time per operation"), Metric::Score, ratio))
 }
 
 /// Both the median and the 99th percentile are shown; the sentence is about the median.
-fn times_line(comparison: &Comparison, subject: &str) -> Option<Line> {
-    let median = ratio_of(comparison, Metric::P50)?;
-    let phrase = match median.verdict {
-        Verdict::Higher | Verdict::Lower => {
-            Phrase::around(&format!("{subject} waits "), median.ratio, " as long")
-        }
-        Verdict::NoDifference => Phrase::plain(format!("{subject} waits as long")),
-        Verdict::NotEnoughRuns => {
-            Phrase::around(&format!("{subject} waits "), median.ratio, " as long (not decided)")
-        }
-    };
+fn times_line(comparison: &Comparison, open_load: bool) -> Option<Line> {
+    const NOUN: &str = "median response time";
+    let median = comparison.ratio(Metric::P50)?;
+    let phrase =
+        if open_load { whole_sentence(comparison, median, NOUN) } else { part_of_sentence(median, NOUN) };
     let mut line = line(phrase, Metric::P50, median);
     line.figures.insert_str(0, "p50 ");
-    if let Some(tail) = ratio_of(comparison, Metric::P99) {
+    if let Some(tail) = comparison.ratio(Metric::P99) {
         let both = figures::pair(Metric::P99, tail.variant_value, tail.baseline_value);
         line.figures.push_str(&format!(", p99 {both}"));
     }
@@ -203,24 +182,15 @@ fn times_line(comparison: &Comparison, subject: &str) -> Option<Line> {
 }
 
 fn memory_line(comparison: &Comparison) -> Option<Line> {
-    let memory = ratio_of(comparison, Metric::RssPeak)?;
-    let mut phrase = match memory.verdict {
-        Verdict::Higher | Verdict::Lower => Phrase::around("for ", memory.ratio, " the memory"),
-        Verdict::NoDifference => Phrase::plain("for the same memory".to_owned()),
-        Verdict::NotEnoughRuns => Phrase::around("for ", memory.ratio, " the memory (not decided)"),
-    };
-    let threads = ratio_of(comparison, Metric::OsThreads);
-    if let Some(threads) = threads {
-        let end = if phrase.ratio.is_some() { &mut phrase.after } else { &mut phrase.before };
-        end.push_str(&format!(" and {}", thread_words(threads.variant_value - threads.baseline_value)));
-    }
-    let mut line = line(phrase, Metric::RssPeak, memory);
-    if let Some(threads) = threads {
-        let both = figures::pair(Metric::OsThreads, threads.variant_value, threads.baseline_value);
-        let both = both.replacen(" against ", " threads against ", 1);
-        line.figures.push_str(&format!(", {both}"));
-    }
-    Some(line)
+    let memory = comparison.ratio(Metric::RssPeak)?;
+    Some(line(part_of_sentence(memory, "memory"), Metric::RssPeak, memory))
+}
+
+/// A difference, not a ratio: so it has no interval.
+fn threads_line(comparison: &Comparison) -> Option<Line> {
+    let threads = comparison.ratio(Metric::OsThreads)?;
+    let phrase = Phrase::plain(thread_words(threads.variant_value - threads.baseline_value));
+    Some(Line { interval: None, ..line(phrase, Metric::OsThreads, threads) })
 }
 
 fn thread_words(difference: f64) -> String {
@@ -228,20 +198,13 @@ fn thread_words(difference: f64) -> String {
     match difference.round() {
         d if d >= 1.0 => format!("{number} more OS threads"),
         d if d <= -1.0 => format!("{number} fewer OS threads"),
-        _ => "as many OS threads".to_owned(),
+        _ => "the same number of OS threads".to_owned(),
     }
 }
 
 fn cpu_line(comparison: &Comparison) -> Option<Line> {
-    let cpu = ratio_of(comparison, Metric::CpuPerRequest)?;
-    let phrase = match cpu.verdict {
-        Verdict::Higher | Verdict::Lower => Phrase::around("with ", cpu.ratio, " the CPU for each request"),
-        Verdict::NoDifference => Phrase::plain("with the same CPU for each request".to_owned()),
-        Verdict::NotEnoughRuns => {
-            Phrase::around("with ", cpu.ratio, " the CPU for each request (not decided)")
-        }
-    };
-    Some(line(phrase, Metric::CpuPerRequest, cpu))
+    let cpu = comparison.ratio(Metric::CpuPerRequest)?;
+    Some(line(part_of_sentence(cpu, "CPU per request"), Metric::CpuPerRequest, cpu))
 }
 
 /// What may be said of a ratio, in words.
@@ -251,7 +214,7 @@ pub fn verdict_words(verdict: Verdict) -> &'static str {
         Verdict::Higher => "higher",
         Verdict::Lower => "lower",
         Verdict::NoDifference => "no difference",
-        Verdict::NotEnoughRuns => "not enough runs to say",
+        Verdict::NotEnoughRuns => "inconclusive",
     }
 }
 
@@ -268,7 +231,7 @@ mod tests {
             confidence: 0.95,
         });
         Ratio {
-            metric: metric.name().to_owned(),
+            metric,
             variant_value: variant,
             baseline_value: baseline,
             ratio,
@@ -283,6 +246,7 @@ mod tests {
             variant: "virtual".to_owned(),
             baseline: "platform".to_owned(),
             load: "c400".to_owned(),
+            differences: Vec::new(),
             ratios: vec![
                 ratio(Metric::Rate, 7_846.0, 3_961.0, verdict),
                 ratio(Metric::P50, 50.4, 100.6, verdict),
@@ -297,11 +261,12 @@ mod tests {
     #[test]
     fn a_difference_is_said_with_its_ratio() {
         let said = said(Verdict::Higher, false);
-        assert_eq!(said[0].0, "virtual answers 1.98x as many requests as platform");
+        assert_eq!(said[0].0, "virtual has 1.98x the throughput of platform");
         assert_eq!(said[0].1, "7,846/s against 3,961/s");
-        assert_eq!(said[1].0, "and each waits 0.50x as long");
-        assert_eq!(said[2].0, "for 1.38x the memory and 196 fewer OS threads");
-        assert_eq!(said[2].1, "418 MB against 304, 27 threads against 223");
+        assert_eq!(said[1].0, "0.50x the median response time");
+        assert_eq!(said[2].0, "1.38x the memory");
+        assert_eq!(said[2].1, "418 MB against 304");
+        assert_eq!((said[3].0.as_str(), said[3].1.as_str()), ("196 fewer OS threads", "27 against 223"));
     }
 
     #[test]
@@ -310,6 +275,7 @@ mod tests {
             variant: "virtual".to_owned(),
             baseline: "platform".to_owned(),
             load: "capacity".to_owned(),
+            differences: Vec::new(),
             ratios: vec![
                 ratio(Metric::Rate, 9_390.0, 3_880.0, Verdict::Higher),
                 ratio(Metric::Capacity, 9_400.0, 3_900.0, Verdict::Higher),
@@ -318,9 +284,9 @@ mod tests {
             ],
         };
         let lines = answer(&comparison, true).lines;
-        assert_eq!(lines[0].phrase.text("x"), "virtual sustains 2.41x the rate of platform");
+        assert_eq!(lines[0].phrase.text("x"), "virtual has 2.41x the capacity of platform");
         assert_eq!(lines[0].figures, "9,400/s against 3,900/s");
-        assert_eq!(lines[1].phrase.text("x"), "for 1.38x the memory");
+        assert_eq!(lines[1].phrase.text("x"), "1.38x the memory");
         assert_eq!(lines.len(), 2);
     }
 
@@ -330,25 +296,30 @@ mod tests {
             variant: "platform".to_owned(),
             baseline: "caller".to_owned(),
             load: "jmh".to_owned(),
+            differences: Vec::new(),
             ratios: vec![ratio(Metric::Score, 37.0, 2.0, Verdict::Higher)],
         };
         let lines = answer(&comparison, true).lines;
-        assert_eq!(lines[0].phrase.text("x"), "platform takes 18.5x as long as caller for one operation");
+        assert_eq!(lines[0].phrase.text("x"), "platform has 18.5x the time per operation of caller");
         assert_eq!(lines[0].figures, "37.0 µs against 2.00");
     }
 
     #[test]
     fn no_difference_is_said_without_a_ratio() {
         let said = said(Verdict::NoDifference, false);
-        assert_eq!(said[0].0, "virtual answers as many requests as platform");
-        assert_eq!(said[2].0, "for the same memory and 196 fewer OS threads");
+        assert_eq!(said[0].0, "virtual has the same throughput as platform");
+        assert_eq!(said[2].0, "the same memory");
     }
 
     #[test]
     fn too_few_runs_are_never_a_difference() {
         let said = said(Verdict::NotEnoughRuns, false);
-        assert!(said[0].0.starts_with("not enough runs to say whether virtual answers"), "{}", said[0].0);
-        assert_eq!(said[1].0, "and each waits 0.50x as long (not decided)");
+        assert!(
+            said[0].0.starts_with("inconclusive: virtual has 1.98x the throughput of platform"),
+            "{}",
+            said[0].0
+        );
+        assert_eq!(said[1].0, "0.50x the median response time (inconclusive)");
     }
 
     #[test]
@@ -357,16 +328,17 @@ mod tests {
             variant: "b".to_owned(),
             baseline: "a".to_owned(),
             load: "c4".to_owned(),
+            differences: Vec::new(),
             ratios: vec![ratio(Metric::Rate, 100.0, 100.0, Verdict::NoDifference)],
         };
         let said = |comparison: &Comparison| answer(comparison, false).lines[0].phrase.text("x");
-        assert_eq!(said(&comparison), "b answers as many requests as a", "within the margin");
+        assert_eq!(said(&comparison), "b has the same throughput as a", "within the margin");
         comparison.ratios[0].interval = Some(Interval { low: 0.97, high: 1.034, confidence: 0.95 });
-        assert_eq!(said(&comparison), "b answers as many requests as a, no difference larger than 4 %");
+        assert_eq!(said(&comparison), "b has the same throughput as a, no difference larger than 4 %");
         comparison.ratios[0].interval = Some(Interval { low: 0.7, high: 1.4, confidence: 0.95 });
         comparison.ratios[0].verdict = Verdict::NotEnoughRuns;
         assert!(
-            said(&comparison).ends_with("(1.00x so far; about 23 more runs of each would tell)"),
+            said(&comparison).ends_with("; about 23 more runs per variant needed"),
             "{}",
             said(&comparison)
         );
@@ -374,16 +346,16 @@ mod tests {
 
     #[test]
     fn one_more_run_is_a_run_and_two_are_runs() {
-        let wanted_with = |low, high| {
+        let needed_with = |low, high| {
             let interval = Some(Interval { low, high, confidence: 0.95 });
-            wanted(&Ratio { interval, ..ratio(Metric::Rate, 100.0, 100.0, Verdict::NotEnoughRuns) })
+            needed(&Ratio { interval, ..ratio(Metric::Rate, 100.0, 100.0, Verdict::NotEnoughRuns) })
         };
-        assert_eq!(wanted_with(0.999, 1.11), "; about 1 more run of each would tell");
-        assert_eq!(wanted_with(0.7, 1.4), "; about 23 more runs of each would tell");
+        assert_eq!(needed_with(0.999, 1.11), "; about 1 more run per variant needed");
+        assert_eq!(needed_with(0.7, 1.4), "; about 23 more runs per variant needed");
     }
 
     #[test]
     fn under_an_open_load_the_response_times_come_first() {
-        assert_eq!(said(Verdict::Lower, true)[0].0, "virtual waits 0.50x as long");
+        assert_eq!(said(Verdict::Lower, true)[0].0, "virtual has 0.50x the median response time of platform");
     }
 }

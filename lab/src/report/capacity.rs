@@ -1,11 +1,11 @@
-//! A capacity in words: what each variant sustains, and what stood in the way of more.
+//! Capacity in words: the highest sustainable rate of each variant, and why it is not higher.
 
 use crate::model::experiment::{LoadKind, LoadSpec};
+use crate::model::metric::Metric;
 use crate::model::record::Record;
 use crate::model::record::capacity::{CapacitySearch, SearchEnd};
 use crate::model::result::ResultDocument;
 use crate::report::figures as words;
-use crate::stats::metric::Metric;
 use crate::stats::runs::{complete, figures, mean};
 
 /// One sentence for each variant that was searched, in the experiment's order; none for other loads.
@@ -15,11 +15,8 @@ pub fn sentences(document: &ResultDocument, load: &LoadSpec) -> Vec<String> {
     let variants = document.experiment.variants.iter();
     let said = variants.filter_map(|variant| {
         let name = variant.name.as_str();
-        let searched: Vec<&Record> = document
-            .records
-            .iter()
-            .filter(|record| record.variant == name && record.load == load.name && record.capacity.is_some())
-            .collect();
+        let searched: Vec<&Record> =
+            document.runs_of(name, &load.name).filter(|record| record.capacity.is_some()).collect();
         let last = searched.last()?.capacity.as_ref()?;
         let found = figures(&complete(&document.records, name, &load.name), Metric::Capacity);
         Some(match mean(&found) {
@@ -42,7 +39,7 @@ fn sustained(name: &str, mean: f64, found: &[f64], limit: &str, last: &CapacityS
         SearchEnd::Found | SearchEnd::Silent => format!("; {}", last.why),
         _ => String::new(),
     };
-    format!("{name} sustains {rate} with {limit} ({rounds}){why}")
+    format!("{name}: capacity {rate}, the highest sustainable rate with {limit} ({rounds}){why}")
 }
 
 /// No round found the server's own bound: the best that is known.
@@ -55,14 +52,14 @@ fn not_found(name: &str, searched: &[&Record]) -> String {
     match (best.sustained_per_s.map(|rate| words::figure(Metric::Capacity, rate)), best.ended) {
         (Some(rate), SearchEnd::Generator) => {
             format!(
-                "{name} sustains {rate} or more with {limit}: the load generator was the bottleneck above it ({why})"
+                "{name}: capacity {rate} or more with {limit}; the load generator was the bottleneck above it ({why})"
             )
         }
         (Some(rate), SearchEnd::Ceiling | SearchEnd::Silent) => {
-            format!("{name} sustains {rate} or more with {limit}: {why}")
+            format!("{name}: capacity {rate} or more with {limit}; {why}")
         }
-        (Some(rate), _) => format!("{name} seems to sustain {rate} with {limit}: {why}"),
-        (None, _) => format!("{name} sustained no rate with {limit}: {why}"),
+        (Some(rate), _) => format!("{name}: capacity probably {rate} with {limit}; {why}"),
+        (None, _) => format!("{name}: no sustainable rate with {limit}; {why}"),
     }
 }
 
@@ -93,8 +90,8 @@ mod tests {
         assert_eq!(
             said(records),
             [
-                "platform sustains 3,900/s with p99 within 200 ms (in one round); at 4100/s p99 was 900 ms",
-                "virtual sustains 9,400/s with p99 within 200 ms (9,300 to 9,500 in 2 rounds); at 9950/s p99 was 313 ms",
+                "platform: capacity 3,900/s, the highest sustainable rate with p99 within 200 ms (in one round); at 4100/s p99 was 900 ms",
+                "virtual: capacity 9,400/s, the highest sustainable rate with p99 within 200 ms (9,300 to 9,500 in 2 rounds); at 9950/s p99 was 313 ms",
             ]
         );
     }
@@ -112,8 +109,8 @@ mod tests {
         assert_eq!(
             said(vec![generator, ceiling]),
             [
-                "platform sustains 5,000/s or more with p99 within 200 ms: no higher rate may be tried; raise `to:`",
-                "virtual sustains 8,000/s or more with p99 within 200 ms: the load generator was the bottleneck above \
+                "platform: capacity 5,000/s or more with p99 within 200 ms; no higher rate may be tried; raise `to:`",
+                "virtual: capacity 8,000/s or more with p99 within 200 ms; the load generator was the bottleneck above \
                  it (at 9000/s it used 97 % of a core)",
             ]
         );

@@ -2,11 +2,11 @@
 //!
 //! Column names carry the units; an empty cell was not measured.
 
+use crate::model::metric::Metric;
 use crate::model::record::Record;
 use crate::model::result::ResultDocument;
 use crate::report::ReportError;
 use crate::report::series::{self, COLUMNS, Reading};
-use crate::stats::metric::Metric;
 
 const RUN_COLUMNS: [&str; 6] = ["position", "load", "variant", "round", "started_at", "failure"];
 const COUNT_COLUMNS: [&str; 5] = ["sent", "ok", "failed", "unfinished", "not_sent"];

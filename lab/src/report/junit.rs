@@ -6,7 +6,7 @@
 
 use crate::model::result::{ClaimResult, ClaimVerdict, ResultDocument};
 use crate::report::summary::{OPEN, Summary, is_open, summary};
-use crate::report::{ReportError, figures};
+use crate::report::{ReportError, figures, reasons};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 use std::io;
@@ -24,7 +24,7 @@ pub fn junit(document: &ResultDocument) -> Result<String, ReportError> {
 fn write(writer: &mut Writer<Vec<u8>>, document: &ResultDocument) -> io::Result<()> {
     let summary = summary(document);
     let number = |wanted: fn(&Verdict) -> bool| {
-        let verdicts = document.claims.iter().map(|claim| Verdict::of(claim, document));
+        let verdicts = document.claims.iter().map(|claim| Verdict::of(claim));
         verdicts.filter(wanted).count()
     };
     let unavailable = &document.experiment.unavailable;
@@ -45,7 +45,7 @@ fn write(writer: &mut Writer<Vec<u8>>, document: &ResultDocument) -> io::Result<
         .with_attribute(("timestamp", allowed(&document.created_at).as_str()));
     suite.write_inner_content(|writer| {
         for claim in &document.claims {
-            test_case(writer, &claim.claim, &Verdict::of(claim, document), document)?;
+            test_case(writer, &claim.claim, &Verdict::of(claim), document)?;
         }
         for statement in unavailable {
             test_case(writer, &statement.what, &Verdict::Skipped(statement.why.clone()), document)?;
@@ -66,9 +66,9 @@ enum Verdict {
 }
 
 impl Verdict {
-    fn of(claim: &ClaimResult, document: &ResultDocument) -> Self {
-        if let Some(why) = claim.why_no_verdict(document) {
-            return Self::Error(format!("no verdict: {why}"));
+    fn of(claim: &ClaimResult) -> Self {
+        if let Some(doubt) = claim.doubt.as_ref().filter(|_| claim.holds.is_some()) {
+            return Self::Error(format!("no verdict: {}", reasons::doubt(doubt)));
         }
         match claim.verdict() {
             // Without an interval it may hold by chance: a build must not be green for it.
@@ -79,10 +79,10 @@ impl Verdict {
                 Self::Skipped(measured(claim, "not reproduced"))
             }
             ClaimVerdict::DoesNotHold => Self::Failure(measured(claim, "does not hold")),
-            ClaimVerdict::NotDecided => Self::Skipped(measured(claim, "not decided by so few runs")),
-            ClaimVerdict::NotTried => {
-                Self::Skipped(claim.why.clone().unwrap_or_else(|| "could not be tried".to_owned()))
-            }
+            ClaimVerdict::NotDecided => Self::Skipped(measured(claim, "inconclusive: too few runs")),
+            ClaimVerdict::NotTried => Self::Skipped(
+                claim.why.as_ref().map_or_else(|| "could not be tried".to_owned(), reasons::not_tried),
+            ),
         }
     }
 

@@ -1,37 +1,47 @@
 //! The result as GitHub-flavoured Markdown: for a pull request or `GITHUB_STEP_SUMMARY`.
 
-use crate::model::result::{Comparison, ResultDocument, Skipped};
-use crate::report::answer::{Answer, Line, ratio_of, verdict_words};
+use crate::model::metric::Metric;
+use crate::model::result::{Comparison, ResultDocument};
+use crate::report::answer::verdict_words;
 use crate::report::figures;
 use crate::report::load_words::load_words;
+use crate::report::overview::{Limit, LoadTable, Overview, overview};
 use crate::report::published::{self, Reproduced};
-use crate::report::summary::{LoadPart, Summary, Why, summary};
-use crate::stats::metric::Metric;
+use crate::report::summary::{Summary, summary};
 use std::fmt::Write as _;
 
 /// The whole result.
 #[must_use]
 pub fn markdown(document: &ResultDocument) -> String {
+    let overview = overview(document);
     let summary = summary(document);
-    let mut text = format!("## {}\n\n**{}**", plain(&summary.name), plain(&summary.question));
-    for fact in &summary.context {
+    let mut text = format!("## {}\n\n**{}**", plain(&overview.name), plain(&overview.question));
+    for fact in &overview.context {
         let _ = write!(text, " · {}", plain(fact));
     }
     text.push_str("\n\n");
-    distrust(&mut text, &summary);
-    for load in &summary.loads {
-        load_part(&mut text, load, document);
+    if let Some(why) = &overview.no_verdict {
+        text.push_str("> [!WARNING]\n> **No verdict, the figures are not trusted.**\n");
+        let _ = writeln!(text, "> {}\n", plain(why));
     }
-    whys(&mut text, &summary.findings);
-    trust(&mut text, &summary);
+    overview.tables.iter().for_each(|load| table(&mut text, load));
+    if let Some(answer) = &overview.answer {
+        let _ = writeln!(text, "**{}**\n", plain(answer));
+    }
+    for sentence in &overview.capacity {
+        let _ = writeln!(text, "- {}.", plain(sentence));
+    }
+    limits(&mut text, &overview.limits);
+    trust(&mut text, &overview);
     study(&mut text, document);
     claims(&mut text, &summary);
-    for Skipped { variant, load, why } in &summary.skipped {
-        let _ = writeln!(text, "- skipped: **{}**{}: {}", plain(variant), under(load), plain(why));
+    for line in &overview.skipped {
+        let _ = writeln!(text, "- skipped: {}", plain(line));
     }
-    if !summary.skipped.is_empty() {
+    if !overview.skipped.is_empty() {
         text.push('\n');
     }
+    all_ratios(&mut text, document, &summary);
     let _ = writeln!(
         text,
         "Threadcount {}, {}.",
@@ -41,50 +51,70 @@ pub fn markdown(document: &ResultDocument) -> String {
     text
 }
 
-fn distrust(text: &mut String, summary: &Summary) {
-    if !summary.trust.trusted {
-        text.push_str("> [!WARNING]\n> **No verdict: the figures below cannot be trusted.**\n");
-        for why in &summary.trust.why_not {
-            let _ = writeln!(text, "> {}", plain(why));
+fn table(text: &mut String, load: &LoadTable) {
+    if load.rows.is_empty() {
+        let _ = writeln!(text, "{}: no complete run.\n", plain(&load.words));
+        return;
+    }
+    let titles: String = load.columns.iter().map(|column| format!(" {} |", column.title)).collect();
+    let first = load.columns.first().map_or("", |column| column.title);
+    let _ = writeln!(text, "| {} |{titles} {first} ratio |", plain(&load.words));
+    let _ = writeln!(text, "|---|{}---|", "--:|".repeat(load.columns.len()));
+    for row in &load.rows {
+        let cells = row.cells.iter().map(|cell| format!(" {} |", cell.as_deref().unwrap_or("–")));
+        let ratio = plain(&row.ratio.text().replace('x', "×"));
+        let _ = writeln!(text, "| {} |{} {ratio} |", plain(&row.variant), cells.collect::<String>());
+    }
+    text.push('\n');
+}
+
+fn limits(text: &mut String, limits: &[Limit]) {
+    for limit in limits {
+        let name = if limit.variant.is_empty() { "all" } else { &limit.variant };
+        let loads =
+            if limit.loads.is_empty() { String::new() } else { format!(" ({})", limit.loads.join(", ")) };
+        let advice = limit.advice.as_ref().map(|advice| format!(" Try: {}.", plain(advice)));
+        let (sentence, advice) = (plain(&limit.sentence), advice.unwrap_or_default());
+        let _ = writeln!(text, "- **{}**{}: {sentence}.{advice}", plain(name), plain(&loads));
+    }
+    if !limits.is_empty() {
+        text.push('\n');
+    }
+}
+
+fn trust(text: &mut String, overview: &Overview) {
+    let _ = writeln!(text, "**Trust:** {}.\n", plain(&overview.trust.join("; ")));
+    for remark in &overview.remarks {
+        let _ = writeln!(text, "- {}: {}", plain(&remark.runs), plain(&remark.text));
+    }
+    if !overview.remarks.is_empty() {
+        text.push('\n');
+    }
+}
+
+/// Folded: every figure of every comparison, and what a capacity search found.
+fn all_ratios(text: &mut String, document: &ResultDocument, summary: &Summary) {
+    if document.comparisons.is_empty() {
+        return;
+    }
+    text.push_str("<details><summary>All ratios</summary>\n\n");
+    for load in &summary.loads {
+        let _ = writeln!(text, "### {}\n", plain(&load.words));
+        for sentence in &load.capacity {
+            let _ = writeln!(text, "- {}", plain(sentence));
         }
-        text.push('\n');
+        for comparison in document.comparisons_under(&load.name) {
+            ratios(text, comparison);
+        }
     }
-}
-
-fn load_part(text: &mut String, load: &LoadPart, document: &ResultDocument) {
-    let _ = writeln!(text, "### {}\n", plain(&load.words));
-    for answer in &load.answers {
-        let _ = writeln!(text, "{}\n", sentence(answer));
-    }
-    for sentence in &load.capacity {
-        let _ = writeln!(text, "- {}", plain(sentence));
-    }
-    if !load.capacity.is_empty() {
-        text.push('\n');
-    } else if load.answers.is_empty() {
-        text.push_str("Nothing to compare: one variant only, or no complete runs.\n\n");
-    }
-    for comparison in document.comparisons.iter().filter(|comparison| comparison.load == load.name) {
-        ratios(text, comparison);
-    }
-    whys(text, &load.findings);
-}
-
-fn sentence(answer: &Answer) -> String {
-    let part = |line: &Line| {
-        let phrase = &line.phrase;
-        let ratio = phrase.ratio.as_ref().map_or_else(String::new, |ratio| format!("**{ratio}×**"));
-        let interval = line.interval.as_ref().map_or_else(String::new, |interval| format!(" {interval}"));
-        plain(&phrase.before) + &ratio + &plain(&phrase.after) + &plain(&interval)
-    };
-    answer.lines.iter().map(part).collect::<Vec<_>>().join(", ") + "."
+    text.push_str("</details>\n\n");
 }
 
 fn ratios(text: &mut String, comparison: &Comparison) {
     let (variant, baseline) = (plain(&comparison.variant), plain(&comparison.baseline));
     let _ = writeln!(text, "| | {variant} | {baseline} | ratio | interval | |\n|---|--:|--:|--:|--:|---|");
     for metric in Metric::IN_TABLES {
-        if let Some(ratio) = ratio_of(comparison, metric) {
+        if let Some(ratio) = comparison.ratio(metric) {
             let _ = writeln!(
                 text,
                 "| {} | {} | {} | {} | {} | {} |",
@@ -98,35 +128,6 @@ fn ratios(text: &mut String, comparison: &Comparison) {
         }
     }
     text.push('\n');
-}
-
-fn whys(text: &mut String, findings: &[Why]) {
-    for why in findings {
-        let name =
-            if why.variant.is_empty() { String::new() } else { format!("**{}** ", plain(&why.variant)) };
-        let advice = why.advice.as_ref().map(|advice| format!(". Might help: {}", plain(advice)));
-        let _ = writeln!(text, "- {name}{}{}", plain(&why.sentence), advice.unwrap_or_default());
-    }
-    if !findings.is_empty() {
-        text.push('\n');
-    }
-}
-
-fn trust(text: &mut String, summary: &Summary) {
-    let trust = &summary.trust;
-    let sentences = [&trust.sentence, &trust.requests].into_iter().chain(&trust.rounds);
-    let said: Vec<String> = sentences.map(|sentence| plain(sentence)).collect();
-    let _ = writeln!(text, "**Trust:** {}.\n", said.join("; "));
-    for warning in &trust.warnings {
-        let _ = writeln!(text, "- warning: {}", plain(warning));
-    }
-    if !trust.warnings.is_empty() {
-        text.push('\n');
-    }
-}
-
-fn under(load: &Option<String>) -> String {
-    load.as_ref().map_or_else(String::new, |load| format!(" under {}", plain(load)))
 }
 
 /// Folded, because a study may have published dozens of figures; those that nobody measured here are only counted.
@@ -146,7 +147,7 @@ fn study(text: &mut String, document: &ResultDocument) {
     );
     text.push_str("| variant | load | figure | published | measured | measured / published | verdict |\n|---|---|---|--:|--:|--:|---|\n");
     for row in measured {
-        let load = document.experiment.loads.iter().find(|load| load.name == row.load);
+        let load = document.experiment.load(&row.load);
         let _ = writeln!(
             text,
             "| {} | {} | {} | {} | {} | {} | {} |",

@@ -4,14 +4,15 @@ pub mod answer;
 pub mod browser;
 pub mod capacity;
 pub mod csv;
-pub mod figures;
 pub mod html;
 pub mod json;
 pub mod junit;
 pub mod load_words;
 pub mod markdown;
+pub mod overview;
 pub mod png;
 pub mod published;
+pub mod reasons;
 #[cfg(test)]
 mod sample;
 pub mod series;
@@ -19,7 +20,8 @@ pub mod summary;
 pub mod summary_table;
 pub mod terminal;
 pub mod trust;
-pub mod units;
+
+pub use crate::model::figures;
 
 use crate::model::result::ResultDocument;
 use std::io;

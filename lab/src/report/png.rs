@@ -10,8 +10,8 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 
 /// A window that a laptop has, and one that a phone has (both in CSS pixels).
-const WIDE: (u32, u32) = (1280, 960);
-const PHONE: (u32, u32) = (375, 812);
+const WIDE: (u32, u32) = (1280, 800);
+const PHONE: (u32, u32) = (390, 844);
 
 /// So many pixels of the picture for one of the page: sharp on every screen.
 const SCALE: u32 = 2;

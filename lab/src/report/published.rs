@@ -1,8 +1,8 @@
 //! Published figures beside the measured ones.
 
 use crate::model::experiment::Experiment;
+use crate::model::metric::Metric;
 use crate::model::result::ResultDocument;
-use crate::stats::metric::Metric;
 use crate::stats::runs;
 
 /// One published figure and what was measured here.
@@ -68,6 +68,20 @@ impl PublishedRow {
     }
 }
 
+/// measured / published as per cent, with so many digits that it shows on which side of [`TOLERANCE`] it lies: `98 %`, but
+/// `89.99 %`.
+#[must_use]
+pub fn share(ratio: f64) -> String {
+    let decided = |shown: f64| (shown - 100.0).abs() <= TOLERANCE * 100.0;
+    let truth = (ratio - 1.0).abs() <= TOLERANCE;
+    let digits = (0..4).find(|&digits| {
+        let scale = 10_f64.powi(digits);
+        let shown = (ratio * 100.0 * scale).round() / scale;
+        decided(shown) == truth
+    });
+    format!("{:.*} %", digits.unwrap_or(4) as usize, ratio * 100.0)
+}
+
 /// Every published figure, in the order of the experiment's list, metrics in the order of reports.
 #[must_use]
 pub fn rows(document: &ResultDocument) -> Vec<PublishedRow> {
@@ -109,6 +123,12 @@ mod tests {
         let (variant, load) = ("virtual".to_owned(), "c400".to_owned());
         let row = PublishedRow { variant, load, metric: Metric::Rate, published, measured, source: None };
         row.reproduced()
+    }
+
+    #[test]
+    fn a_share_shows_the_digit_that_decides() {
+        let shown = [0.9804, 0.8999, 0.899_97, 0.9001, 1.1004, 0.0793].map(share);
+        assert_eq!(shown, ["98 %", "89.99 %", "89.997 %", "90 %", "110.04 %", "8 %"]);
     }
 
     #[test]

@@ -169,7 +169,7 @@ fn of_jvm(readings: &mut Vec<Reading>, jvm: &JvmReadings) {
 }
 
 fn of_pool(readings: &mut Vec<Reading>, pool: &Pool) {
-    let what = format!("{} {}", pool.kind, pool.name);
+    let what = format!("{} {}", pool.kind.name(), pool.name);
     readings.extend(pool.samples.iter().map(|sample| {
         let cells = [
             ("pool_max", pool.max.map(f64::from)),
@@ -184,14 +184,14 @@ fn of_pool(readings: &mut Vec<Reading>, pool: &Pool) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::record::jvm::{CarrierSample, JvmSample, Pause, PoolSample};
+    use crate::model::record::jvm::{CarrierSample, JvmSample, Pause, PoolKind, PoolSample};
 
     fn run() -> Record {
         let jvm = JvmReadings {
             samples: vec![JvmSample { t_s: 0.6, heap_used_bytes: 7, ..JvmSample::default() }],
             carriers: vec![CarrierSample { t_s: 0.6, parallelism: 2, queued: 9, ..CarrierSample::default() }],
             pools: vec![Pool {
-                kind: "tomcat".to_owned(),
+                kind: PoolKind::Tomcat,
                 name: "http".to_owned(),
                 max: Some(200),
                 samples: vec![PoolSample { t_s: 0.6, busy: Some(7), ..PoolSample::default() }],

@@ -1,13 +1,13 @@
 //! What every report says first, once, as text without a form: title, answers, findings, trust, study, claims.
 
 use crate::model::experiment::{LoadKind, LoadSpec};
+use crate::model::metric::Metric;
 use crate::model::result::{ClaimResult, ClaimVerdict, Comparison, Finding, ResultDocument, Skipped};
-use crate::report::answer::{Answer, answer, ratio_of};
+use crate::report::answer::{Answer, answer};
 use crate::report::load_words::load_words;
 use crate::report::published::{self, PublishedRow};
 use crate::report::trust::{self, Trust};
-use crate::report::{capacity, figures};
-use crate::stats::metric::Metric;
+use crate::report::{capacity, figures, reasons};
 use serde::Serialize;
 
 /// A result in words.
@@ -40,7 +40,7 @@ pub struct LoadPart {
     pub name: String,
     /// In words, e.g. `400 clients`.
     pub words: String,
-    /// What each variant sustains, in sentences; of capacity loads only.
+    /// The capacity of each variant, in sentences; of capacity loads only.
     pub capacity: Vec<String>,
     /// One for each comparison.
     pub answers: Vec<Answer>,
@@ -55,7 +55,7 @@ pub struct Why {
     pub variant: String,
     /// The fact.
     pub sentence: String,
-    /// What might help.
+    /// What to try.
     pub advice: Option<String>,
     /// Its figures, e.g. `pool threads 200`.
     pub evidence: Vec<String>,
@@ -68,9 +68,10 @@ pub struct ClaimLine {
     pub claim: String,
     /// What the study says, in our words.
     pub says: Option<String>,
-    /// `holds`, `does not hold`, `not decided`, `no verdict`, `not tried` or
-    /// `cannot be tried here`.
+    /// `holds`, `does not hold`, `inconclusive`, `no verdict`, `not tested` or `not testable here`.
     pub verdict: &'static str,
+    /// Tried, trusted, and does not hold.
+    pub fails: bool,
     /// `measured 1.98, published 1.99`, with [`OPEN`] where the intervals do not say so; or why it was not tried.
     pub figures: String,
 }
@@ -96,9 +97,9 @@ fn load_part(document: &ResultDocument, load: &LoadSpec) -> LoadPart {
     let open = !matches!(load.kind, LoadKind::Closed { .. });
     // Without a capacity on both sides there is nothing of a search to compare.
     let can_be_said = |comparison: &&Comparison| {
-        !matches!(load.kind, LoadKind::Capacity(_)) || ratio_of(comparison, Metric::Capacity).is_some()
+        !matches!(load.kind, LoadKind::Capacity(_)) || comparison.ratio(Metric::Capacity).is_some()
     };
-    let comparisons = document.comparisons.iter().filter(|comparison| comparison.load == load.name);
+    let comparisons = document.comparisons_under(&load.name);
     let comparisons = comparisons.filter(can_be_said);
     LoadPart {
         name: load.name.clone(),
@@ -109,7 +110,7 @@ fn load_part(document: &ResultDocument, load: &LoadSpec) -> LoadPart {
     }
 }
 
-fn context(document: &ResultDocument) -> Vec<String> {
+pub(super) fn context(document: &ResultDocument) -> Vec<String> {
     let servers = || document.records.iter().map(|record| &record.server);
     let java = distinct(servers().filter_map(|server| server.java.as_deref()).map(java_words));
     let product = distinct(servers().filter_map(|server| server.product.clone()));
@@ -155,9 +156,9 @@ fn study(rows: &[PublishedRow], loads: &[LoadSpec]) -> Vec<String> {
         let measured = match (row.measured, row.ratio()) {
             (Some(measured), Some(ratio)) => {
                 format!(
-                    "measured {}, {} of it: {}",
+                    "measured {} ({}): {}",
                     figures::figure(row.metric, measured),
-                    figures::percent(ratio),
+                    published::share(ratio),
                     row.reproduced().words()
                 )
             }
@@ -169,22 +170,22 @@ fn study(rows: &[PublishedRow], loads: &[LoadSpec]) -> Vec<String> {
 }
 
 /// The verdict on a statement that cannot be tried.
-pub const UNAVAILABLE: &str = "cannot be tried here";
+pub const UNAVAILABLE: &str = "not testable here";
 
 /// A claim's verdict in words.
 #[must_use]
 pub fn claim_words(claim: &ClaimResult) -> &'static str {
     match claim.verdict() {
-        verdict if claim.trusted == Some(false) && verdict != ClaimVerdict::NotTried => "no verdict",
+        verdict if claim.doubt.is_some() && verdict != ClaimVerdict::NotTried => "no verdict",
         ClaimVerdict::Holds => "holds",
         ClaimVerdict::DoesNotHold => "does not hold",
-        ClaimVerdict::NotDecided => "not decided",
-        ClaimVerdict::NotTried => "not tried",
+        ClaimVerdict::NotDecided => "inconclusive",
+        ClaimVerdict::NotTried => "not tested",
     }
 }
 
 /// What is said of a claim that only the means decide, where one run has no interval.
-pub const OPEN: &str = "not decided by the intervals";
+pub const OPEN: &str = "one run: indicative only";
 
 /// Was it tried, and do the intervals leave open whether it holds?
 #[must_use]
@@ -196,12 +197,14 @@ fn claim_line(claim: &ClaimResult) -> ClaimLine {
     let measured = claim.measured.map(|value| format!("measured {}", figures::plain(value)));
     let published = claim.published.map(|value| format!("published {}", figures::plain(value)));
     let open = is_open(claim).then(|| OPEN.to_owned());
-    let parts = [measured, published, claim.why.clone(), open, claim.doubt.clone()];
+    let why = claim.why.as_ref().map(reasons::not_tried);
+    let parts = [measured, published, why, open, claim.doubt.as_ref().map(reasons::doubt)];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     ClaimLine {
         claim: claim.claim.clone(),
         says: claim.says.clone(),
         verdict: claim_words(claim),
+        fails: claim.doubt.is_none() && claim.verdict() == ClaimVerdict::DoesNotHold,
         figures: parts.join(", "),
     }
 }
@@ -212,6 +215,7 @@ fn unavailable(document: &ResultDocument) -> impl Iterator<Item = ClaimLine> {
         claim: it.what.clone(),
         says: None,
         verdict: UNAVAILABLE,
+        fails: false,
         figures: it.why.clone(),
     })
 }

@@ -2,6 +2,7 @@
 
 use crate::model::result::{ClaimResult, ResultDocument};
 use crate::report::published::{self, Reproduced};
+use crate::report::reasons::{doubt_in_short, not_tried};
 use crate::report::summary::{UNAVAILABLE, claim_words, distinct};
 use crate::report::terminal::clean;
 use crate::report::{figures, markdown};
@@ -31,7 +32,8 @@ pub fn rows(documents: &[&ResultDocument]) -> Vec<Row> {
 
 fn rows_of(document: &ResultDocument) -> Vec<Row> {
     let study = &document.experiment.name;
-    let mut rows: Vec<Row> = document.claims.iter().map(|claim| claim_row(document, claim)).collect();
+    let mut rows: Vec<Row> =
+        document.claims.iter().map(|claim| claim_row(&document.experiment.name, claim)).collect();
     rows.extend(document.experiment.unavailable.iter().map(|it| Row {
         study: study.clone(),
         claim: it.what.clone(),
@@ -54,25 +56,20 @@ fn rows_of(document: &ResultDocument) -> Vec<Row> {
     rows
 }
 
-fn claim_row(document: &ResultDocument, claim: &ClaimResult) -> Row {
+fn claim_row(study: &str, claim: &ClaimResult) -> Row {
     let figure = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), figures::plain);
-    let verdict = match (claim.holds, &claim.why, claim.why_no_verdict(document)) {
-        (Some(_), _, Some(doubt)) => format!("no verdict: {}", in_short(doubt)),
-        (None, Some(why), _) => format!("{}: {why}", claim_words(claim)),
+    let verdict = match (claim.holds, &claim.why, &claim.doubt) {
+        (Some(_), _, Some(doubt)) => format!("no verdict: {}", doubt_in_short(doubt)),
+        (None, Some(why), _) => format!("{}: {}", claim_words(claim), not_tried(why)),
         _ => claim_words(claim).to_owned(),
     };
     Row {
-        study: document.experiment.name.clone(),
+        study: study.to_owned(),
         claim: claim.says.as_ref().unwrap_or(&claim.claim).clone(),
         published: figure(claim.published),
         measured: figure(claim.measured),
         verdict,
     }
-}
-
-/// A reason without its details, which stand in the result's own report.
-fn in_short(why: &str) -> String {
-    why.split(": ").take(2).collect::<Vec<_>>().join(": ")
 }
 
 fn published_row(document: &ResultDocument) -> Option<Row> {
@@ -142,16 +139,4 @@ pub fn markdown(documents: &[&ResultDocument]) -> String {
     let facts = [distinct(days), distinct(machines)].map(|texts| texts.join("; "));
     let _ = writeln!(out, "\nMeasured {} on {}.", markdown::plain(&facts[0]), markdown::plain(&facts[1]));
     out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::in_short;
-
-    #[test]
-    fn a_reason_keeps_who_and_what_and_leaves_the_advice_to_the_report() {
-        let why = "cpp under ab: ab was the bottleneck, not the server: it used 98 % of a core: give it more";
-        assert_eq!(in_short(why), "cpp under ab: ab was the bottleneck, not the server");
-        assert_eq!(in_short("nobody knows"), "nobody knows");
-    }
 }

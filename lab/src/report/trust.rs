@@ -2,8 +2,8 @@
 
 use crate::model::record::Record;
 use crate::model::result::{ResultDocument, RoundsDone};
-use crate::report::figures;
 use crate::report::load_words::load_words;
+use crate::report::{figures, reasons};
 use crate::stats::spread::spreads;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -33,7 +33,11 @@ const FINEST_LAG_MS: f64 = 0.001;
 pub fn trust(document: &ResultDocument) -> Trust {
     Trust {
         trusted: document.trusted,
-        why_not: if document.trusted { Vec::new() } else { document.why_not.clone() },
+        why_not: if document.trusted {
+            Vec::new()
+        } else {
+            document.why_not.iter().map(reasons::doubt).collect()
+        },
         sentence: health(document),
         requests: requests(&document.records),
         rounds: rounds(document),
@@ -41,13 +45,13 @@ pub fn trust(document: &ResultDocument) -> Trust {
     }
 }
 
-/// `3 of at most 10 rounds under 400 clients and 1,000 clients, because each comparison is decided`.
+/// `3 of at most 10 rounds with 400 clients and 1,000 clients, each comparison is decided`.
 fn rounds(document: &ResultDocument) -> Vec<String> {
     let mut alike: Vec<(&RoundsDone, Vec<String>)> = Vec::new();
     for done in &document.rounds {
-        let load = document.experiment.loads.iter().find(|load| load.name == done.load);
+        let load = document.experiment.load(&done.load);
         let words = load.map_or_else(|| done.load.clone(), load_words);
-        let same = |a: &RoundsDone| (a.rounds, a.at_most, &a.why) == (done.rounds, done.at_most, &done.why);
+        let same = |a: &RoundsDone| (a.rounds, a.at_most, a.why) == (done.rounds, done.at_most, done.why);
         match alike.iter_mut().find(|(first, _)| same(first)) {
             Some((_, loads)) => loads.push(words),
             None => alike.push((done, vec![words])),
@@ -58,15 +62,15 @@ fn rounds(document: &ResultDocument) -> Vec<String> {
         let rounds = figures::plural(done.at_most.max(1) as usize, "round");
         let rounds =
             if done.rounds < done.at_most { format!("{} of at most {rounds}", done.rounds) } else { rounds };
-        let under = if all_alike { String::new() } else { format!(" under {}", loads.join(" and ")) };
-        format!("{rounds}{under}, because {}", done.why)
+        let under = if all_alike { String::new() } else { format!(" with {}", loads.join(" and ")) };
+        format!("{rounds}{under}, {}", reasons::rounds_end(done.why))
     };
     alike.into_iter().map(sentence).collect()
 }
 
 /// What is wrong with figures that can be believed all the same.
 fn remarks(document: &ResultDocument) -> impl Iterator<Item = String> {
-    document.why_not.iter().filter(|_| document.trusted).cloned()
+    document.why_not.iter().filter(|_| document.trusted).map(reasons::doubt)
 }
 
 fn health(document: &ResultDocument) -> String {
@@ -77,13 +81,13 @@ fn health(document: &ResultDocument) -> String {
         let lag =
             generators().filter_map(|generator| generator.send_lag_ms).map(|lag| lag.p99).reduce(f64::max);
         let sent = lag.map_or_else(String::new, |lag| {
-            format!(" and sent within {} of due (p99)", figures::milliseconds(lag.max(FINEST_LAG_MS)))
+            format!(", send lag p99 {}", figures::milliseconds(lag.max(FINEST_LAG_MS)))
         });
-        parts.push(format!("the generator used at most {} of a core{sent}", figures::percent(share)));
+        parts.push(format!("generator at most {} of a core{sent}", figures::percent(share)));
     }
     parts.push(match widest_spread(document) {
-        Some(spread) => format!("rounds differ by at most {}", figures::percent(spread)),
-        None => "one round only, so nobody knows how far rounds differ".to_owned(),
+        Some(spread) => format!("rounds within {}", figures::percent(spread)),
+        None => "one round, so no spread".to_owned(),
     });
     parts.join("; ")
 }
@@ -106,16 +110,16 @@ fn requests(records: &[Record]) -> String {
         }
     }
     if sent == 0 && failed == 0 && records.iter().any(|record| record.benchmark.is_some()) {
-        return "a benchmark: nothing was requested".to_owned();
+        return "a benchmark: no requests".to_owned();
     }
-    let flying = format!("{} in flight when the time was up", figures::count(unfinished));
+    let in_flight = format!("{} in flight at the end", figures::count(unfinished));
     if failed == 0 {
-        return format!("none of {} requests failed ({flying})", figures::count(sent));
+        return format!("{} requests, none failed, {in_flight}", figures::count(sent));
     }
     let causes: Vec<String> =
         causes.iter().map(|(cause, count)| format!("{cause} {}", figures::count(*count))).collect();
     format!(
-        "{} of {} requests failed: {} ({flying})",
+        "{} of {} requests failed ({}), {in_flight}",
         figures::count(failed),
         figures::count(sent),
         causes.join(", ")
@@ -167,16 +171,16 @@ mod tests {
             let done = serde_json::from_value(done.into()).expect("rounds");
             rounds(&ResultDocument { rounds: done, ..document })
         };
-        let decided = "each comparison is decided";
+        let decided = "comparisons-decided";
         assert_eq!(
             said(&[done("c400", 3, 10, decided), done("c1000", 3, 10, decided)]),
-            ["3 of at most 10 rounds, because each comparison is decided"]
+            ["3 of at most 10 rounds, each comparison is decided"]
         );
         assert_eq!(
-            said(&[done("c400", 3, 10, decided), done("c1000", 2, 2, "no more were asked for")]),
+            said(&[done("c400", 3, 10, decided), done("c1000", 2, 2, "as-requested")]),
             [
-                "3 of at most 10 rounds under 400 clients, because each comparison is decided",
-                "2 rounds under 1,000 clients, because no more were asked for"
+                "3 of at most 10 rounds with 400 clients, each comparison is decided",
+                "2 rounds with 1,000 clients, as requested"
             ]
         );
         assert!(said(&[]).is_empty());

@@ -10,6 +10,7 @@ use crate::model::record::capacity::{CapacitySearch, CapacityStep, SearchEnd, St
 use crate::server::launcher::RunningServer;
 use crate::workload::capacity::{Next, Search, StepFigures, judge};
 use crate::workload::load_plan::at_rate;
+use threadcount_load::health::judge as judge_load;
 use threadcount_load::report::LoadReport;
 
 impl Runner<'_> {
@@ -75,7 +76,7 @@ fn so_far<'a>(record: &'a mut Record, spec: &Capacity) -> &'a mut CapacitySearch
 fn step(spec: &Capacity, rate_per_s: f64, measurement: &Measurement) -> CapacityStep {
     let Measurement { outcome, plan, seen } = measurement;
     let report = LoadReport::new(outcome, plan);
-    let figures = StepFigures::of(spec, rate_per_s, outcome, &report);
+    let figures = StepFigures::of(spec, rate_per_s, outcome, &report, &judge_load(outcome, plan).warnings);
     let judged = judge(spec, &figures);
     let (cost, _) = seen.samples.cut(outcome.started_ns, outcome.ended_ns);
     CapacityStep {

@@ -8,7 +8,7 @@ use crate::host::machine;
 use crate::model::experiment::plan::{PlannedRun, round_of};
 use crate::model::experiment::{Experiment, Protocol};
 use crate::model::record::Record;
-use crate::model::result::{ResultDocument, RoundsDone, SCHEMA, Skipped};
+use crate::model::result::{ResultDocument, RoundsDone, RoundsEnd, SCHEMA, Skipped};
 use crate::model::result_folder::FolderError;
 use crate::run::Runner;
 use crate::run::watch::{Event, Watch};
@@ -60,18 +60,18 @@ impl Session<'_> {
         for round in 1..=load.runs {
             self.round(index, round, &mut repeats)?;
             if self.is_interrupted() {
-                return self.end(index, round, "it was interrupted");
+                return self.end(index, round, RoundsEnd::Interrupted);
             }
             let is_look = round < load.runs && looks.contains(&round);
             if let Some(why) = is_look.then(|| decided(experiment, load, &self.document.records)).flatten() {
-                return self.end(index, round, &why);
+                return self.end(index, round, why);
             }
             let next = round_of(experiment, index, round + 1, 1).len();
             if round < load.runs && !self.budget.allows(index, next, self.elapsed_s()) {
-                return self.end(index, round, "the budget is used up");
+                return self.end(index, round, RoundsEnd::BudgetUsed);
             }
         }
-        self.end(index, load.runs, "no more were asked for")
+        self.end(index, load.runs, RoundsEnd::AsRequested)
     }
 
     /// One round, and the runs of it that were disturbed once more, as far as repeats are left and the time allows.
@@ -115,11 +115,11 @@ impl Session<'_> {
     }
 
     /// The load gets no more rounds.
-    fn end(&mut self, load: usize, rounds: u32, why: &str) -> Result<(), FolderError> {
+    fn end(&mut self, load: usize, rounds: u32, why: RoundsEnd) -> Result<(), FolderError> {
         let experiment = self.runner.experiment;
         let (name, at_most) = (experiment.loads[load].name.clone(), experiment.loads[load].runs);
         let runs_saved = round_of(experiment, load, 1, 1).len() * (at_most - rounds) as usize;
-        let done = RoundsDone { load: name, rounds, at_most, why: why.to_owned() };
+        let done = RoundsDone { load: name, rounds, at_most, why };
         self.watch.event(Event::LoadEnded { done: &done, runs_saved });
         self.document.rounds.push(done);
         self.save()

@@ -11,7 +11,7 @@
 use super::{RunError, Runner, figures};
 use crate::host::process_tree::ProcessTree;
 use crate::model::experiment::{LoadKind, LoadSpec};
-use crate::model::record::{Record, WarmUp};
+use crate::model::record::{Record, SteadyBy, WarmUp};
 use crate::run::watch::{Event, Watch};
 use crate::server::launcher::RunningServer;
 use std::sync::atomic::Ordering;
@@ -84,7 +84,7 @@ impl Runner<'_> {
             lasted_s: warmed.ended_ns.saturating_sub(warmed.started_ns) as f64 / 1e9,
             at_most_s,
             levelled: test.is_level(),
-            judged_by: test.judged_by().to_owned(),
+            judged_by: test.judged_by(),
         });
         self.check(server, "warming up")?;
         self.settle(load, server, None, "warming up")?;
@@ -140,9 +140,9 @@ impl WarmUpTest {
         Some(rate && cpu.unwrap_or(true))
     }
 
-    /// What has to be level, in words.
-    pub fn judged_by(&self) -> &'static str {
-        if self.cpu.is_some() { "rate or the CPU" } else { "rate" }
+    /// What has to be level.
+    pub const fn judged_by(&self) -> SteadyBy {
+        if self.cpu.is_some() { SteadyBy::RateAndCpu } else { SteadyBy::Rate }
     }
 }
 
@@ -245,6 +245,6 @@ mod tests {
         };
         assert_eq!(ends_after(&[1.0, 1.0, 1.0]), Some(2), "at once");
         assert_eq!(ends_after(&[1.8, 1.5, 1.2, 0.9, 0.7, 0.6, 0.6, 0.6]), Some(7));
-        assert_eq!(WarmUpTest::new(6.0, true).judged_by(), "rate or the CPU");
+        assert_eq!(WarmUpTest::new(6.0, true).judged_by(), SteadyBy::RateAndCpu);
     }
 }

@@ -1,14 +1,14 @@
 //! A server as an experiment's file writes it, perhaps in parts: at the top of the file, in a variant, in both.
 
 use crate::model::experiment::{RequestSpec, Server};
-use crate::parse::fault::Fault;
+use crate::parse::diagnostic::Diagnostic;
 use crate::parse::fields::Fields;
 use crate::parse::yaml::Node;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// How the value of a key is checked where it stands, also if a variant writes another one later.
-pub(crate) type Check = fn(&Node, &str) -> Result<(), Fault>;
+pub(crate) type Check = fn(&Node, &str) -> Result<(), Diagnostic>;
 
 /// The keys of one kind of thing that a variant can measure. `S` is what they become.
 pub(crate) struct Keys<S = Server> {
@@ -21,7 +21,7 @@ pub(crate) struct Keys<S = Server> {
     /// The other keys it understands.
     pub(crate) own: &'static [(&'static str, Check)],
     /// What they become, with what is left out filled in.
-    pub(crate) read: fn(&WrittenServer<'_>) -> Result<S, Fault>,
+    pub(crate) read: fn(&WrittenServer<'_>) -> Result<S, Diagnostic>,
 }
 
 /// What a server belongs to, for messages and for what it inherits.
@@ -50,7 +50,7 @@ pub(crate) struct WrittenServer<'a> {
 
 impl WrittenServer<'_> {
     /// The value of a key as a text.
-    pub(crate) fn text(&self, key: &str) -> Result<Option<String>, Fault> {
+    pub(crate) fn text(&self, key: &str) -> Result<Option<String>, Diagnostic> {
         self.read(key, |node| node.text(key).map(str::to_owned))
     }
 
@@ -58,54 +58,55 @@ impl WrittenServer<'_> {
     pub(crate) fn read<T>(
         &self,
         key: &str,
-        read: impl FnOnce(&Node) -> Result<T, Fault>,
-    ) -> Result<Option<T>, Fault> {
+        read: impl FnOnce(&Node) -> Result<T, Diagnostic>,
+    ) -> Result<Option<T>, Diagnostic> {
         self.values.get(key).map(read).transpose()
     }
 
     /// The path that is asked until it answers: as written, else what the loads ask for.
-    pub(crate) fn ready(&self) -> Result<String, Fault> {
+    pub(crate) fn ready(&self) -> Result<String, Diagnostic> {
         let asked = || self.owner.request.map_or_else(|| "/".to_owned(), RequestSpec::sample_path);
         Ok(self.text("ready")?.unwrap_or_else(asked))
     }
 
     /// `threads:` has no effect on this kind of server.
-    pub(crate) fn refuse_threads(&self, kind: &str) -> Result<(), Fault> {
-        self.refuse("threads", kind, "a servlet container")
-            .map_err(|fault| fault.help("choose the thread model in `args`, in the command or in `env`"))
+    pub(crate) fn refuse_threads(&self, kind: &str) -> Result<(), Diagnostic> {
+        self.refuse("threads", kind, "a servlet container").map_err(|diagnostic| {
+            diagnostic.help("choose the thread model in `args`, in the command or in `env`")
+        })
     }
 
     /// A key of the variant that this kind of server has no use for.
-    pub(crate) fn refuse(&self, key: &str, kind: &str, configures: &str) -> Result<(), Fault> {
+    pub(crate) fn refuse(&self, key: &str, kind: &str, configures: &str) -> Result<(), Diagnostic> {
         match self.owner.fields.key_span(key) {
             None => Ok(()),
             Some(span) => {
                 let message = format!("`{key}` configures {configures}, and this server is {kind}");
-                Err(Fault::new(span, message, "no effect"))
+                Err(Diagnostic::new(span, message, "no effect"))
             }
         }
     }
 
     /// Nobody says where it listens.
-    pub(crate) fn no_url(&self, help: String) -> Fault {
+    pub(crate) fn no_url(&self, help: String) -> Diagnostic {
         let Owner { name, span, .. } = self.owner;
         let message = format!("where does the server of `{name}` listen?");
-        Fault::new((*span).clone(), message, "no `url`").help(help)
+        Diagnostic::new((*span).clone(), message, "no `url`").help(help)
     }
 }
 
 /// Any text.
-pub(crate) fn text(node: &Node, key: &str) -> Result<(), Fault> {
+pub(crate) fn text(node: &Node, key: &str) -> Result<(), Diagnostic> {
     node.text(key).map(drop)
 }
 
 /// A whole number from 1.
-pub(crate) fn positive(node: &Node, key: &str) -> Result<(), Fault> {
+pub(crate) fn positive(node: &Node, key: &str) -> Result<(), Diagnostic> {
     node.positive_u32(key).map(drop)
 }
 
 /// A path that begins with a slash.
-pub(crate) fn path(node: &Node, key: &str) -> Result<(), Fault> {
+pub(crate) fn path(node: &Node, key: &str) -> Result<(), Diagnostic> {
     let path = node.text(key)?;
     if path.starts_with('/') {
         return Ok(());
@@ -114,7 +115,7 @@ pub(crate) fn path(node: &Node, key: &str) -> Result<(), Fault> {
 }
 
 /// A line (`11.0`) or an exact version (`11.0.24`) of a distribution.
-pub(crate) fn version(node: &Node, key: &str, line: &str, exact: &str) -> Result<(), Fault> {
+pub(crate) fn version(node: &Node, key: &str, line: &str, exact: &str) -> Result<(), Diagnostic> {
     let version = node.text(key)?;
     let numbers = version.split('.').count();
     let starts_well = version.split('.').take(2).all(|part| part.parse::<u16>().is_ok());

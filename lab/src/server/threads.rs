@@ -1,15 +1,15 @@
 //! `threads:`, for the kinds of servers whose threads are configured from outside.
 
 use crate::model::experiment::{DropIn, PoolSize, Threads};
-use crate::parse::fault::Fault;
+use crate::parse::diagnostic::Diagnostic;
 use crate::parse::fields::Fields;
 use crate::parse::yaml::{Kind, Node};
 
 /// The value of `threads:`.
-pub(crate) fn threads(node: &Node) -> Result<Threads, Fault> {
+pub(crate) fn threads(node: &Node) -> Result<Threads, Diagnostic> {
     const HELP: &str = "write platform, virtual, cached, {platform: 400}, {platform: clients} (as many as the load \
         has) or {executor: virtual} (ours, for a Tomcat that has none)";
-    let helped = |fault: Fault| fault.help(HELP);
+    let helped = |diagnostic: Diagnostic| diagnostic.help(HELP);
     match &node.kind {
         Kind::Scalar(text) => match text.as_str() {
             "platform" => Ok(Threads::Platform(PoolSize::Default)),

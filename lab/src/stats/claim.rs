@@ -4,22 +4,17 @@ pub(super) mod certainty;
 
 use super::runs::{complete, figures, mean};
 use super::trust::doubt_about;
-use crate::model::experiment::claim::{Claim, Comparison, Expr, Figure, Names, Operator, Test};
+use crate::model::experiment::claim::{Claim, Comparison, Expr, Figure, Operator, Test};
 use crate::model::experiment::{Experiment, StatedClaim};
 use crate::model::record::Record;
-use crate::model::result::ClaimResult;
-use crate::parse::claim::parse;
+use crate::model::result::{ClaimResult, NotTried};
 use certainty::{Certainty, certainty, has_intervals};
 
 /// Tries every claim of the experiment. One that cannot be tried (it speaks of a load that was left out) says why.
 #[must_use]
 pub fn claims(experiment: &Experiment, records: &[Record]) -> Vec<ClaimResult> {
-    let names = Names::of(experiment);
-    let tried = experiment.claims.iter().map(|StatedClaim { claim: written, says }| {
-        let result = match parse(written, &names) {
-            Ok(claim) => judge(written, &claim, experiment, records),
-            Err(fault) => untried(written, fault.message),
-        };
+    let tried = experiment.claims.iter().map(|StatedClaim { claim: written, expression, says }| {
+        let result = judge(written, expression, experiment, records);
         ClaimResult { says: says.clone(), ..result }
     });
     tried.collect()
@@ -29,7 +24,7 @@ pub fn claims(experiment: &Experiment, records: &[Record]) -> Vec<ClaimResult> {
 #[must_use]
 pub fn judge(written: &str, claim: &Claim, experiment: &Experiment, records: &[Record]) -> ClaimResult {
     let measure = |figure: &Figure| measured(figure, experiment, records);
-    let publish = |figure: &Figure| published(figure, experiment).ok_or_else(String::new);
+    let publish = |figure: &Figure| published(figure, experiment).ok_or(NotTried::DividesByZero);
     let looks = claim.figures().iter().map(|figure| experiment.looks(&figure.load)).max().unwrap_or(1);
     let left = |look: Look<'_>| claim.comparisons.first().map(|first| value(&first.left, look));
     let mut holds = Some(true);
@@ -54,7 +49,6 @@ pub fn judge(written: &str, claim: &Claim, experiment: &Experiment, records: &[R
         holds,
         why: why.filter(|_| holds.is_none()),
         decided: holds.is_some() && certainty == Certainty::Decided(holds == Some(true)),
-        trusted: Some(doubt.is_none()),
         doubt,
         undecided: holds.is_some()
             && !matches!(certainty, Certainty::Decided(_))
@@ -63,13 +57,9 @@ pub fn judge(written: &str, claim: &Claim, experiment: &Experiment, records: &[R
 }
 
 /// Where figures come from: the records, or what was published.
-type Look<'a> = &'a dyn Fn(&Figure) -> Result<f64, String>;
+type Look<'a> = &'a dyn Fn(&Figure) -> Result<f64, NotTried>;
 
-fn untried(written: &str, why: String) -> ClaimResult {
-    ClaimResult { claim: written.to_owned(), why: Some(why), ..ClaimResult::default() }
-}
-
-fn is_true(comparison: &Comparison, look: Look<'_>) -> Result<bool, String> {
+fn is_true(comparison: &Comparison, look: Look<'_>) -> Result<bool, NotTried> {
     let (left, right) = (value(&comparison.left, look)?, value(&comparison.right, look)?);
     Ok(match comparison.test {
         Test::AtLeast => left >= right,
@@ -82,7 +72,7 @@ fn is_true(comparison: &Comparison, look: Look<'_>) -> Result<bool, String> {
     })
 }
 
-fn value(expr: &Expr, look: Look<'_>) -> Result<f64, String> {
+fn value(expr: &Expr, look: Look<'_>) -> Result<f64, NotTried> {
     let value = match expr {
         Expr::Number(number) => *number,
         Expr::Figure(figure) => look(figure)?,
@@ -97,24 +87,28 @@ fn value(expr: &Expr, look: Look<'_>) -> Result<f64, String> {
             }
         }
     };
-    if value.is_finite() { Ok(value) } else { Err("it divides by zero".to_owned()) }
+    if value.is_finite() { Ok(value) } else { Err(NotTried::DividesByZero) }
 }
 
-fn measured(figure: &Figure, experiment: &Experiment, records: &[Record]) -> Result<f64, String> {
+fn measured(figure: &Figure, experiment: &Experiment, records: &[Record]) -> Result<f64, NotTried> {
     let Figure { variant, load, metric, .. } = figure;
+    if experiment.loads.iter().all(|it| it.name != *load) {
+        return Err(NotTried::NoSuchLoad { load: load.clone() });
+    }
     let runs = complete(records, variant, load);
     if runs.is_empty() {
-        let variant_skipped =
-            experiment.variants.iter().find(|it| it.name == *variant).and_then(|it| it.skipped.as_ref());
-        let load_skipped =
-            experiment.loads.iter().find(|it| it.name == *load).and_then(|it| it.skipped.as_ref());
+        let variant_skipped = experiment.variant(variant).and_then(|it| it.skipped.as_ref());
+        let load_skipped = experiment.load(load).and_then(|it| it.skipped.as_ref());
         if let Some(why) = variant_skipped.or(load_skipped) {
-            return Err(format!("could not be tried here: {why}"));
+            return Err(NotTried::Skipped { why: why.clone() });
         }
-        return Err(format!("there is no complete run of {variant} under {load}"));
+        return Err(NotTried::NoCompleteRun { variant: variant.clone(), load: load.clone() });
     }
-    let name = metric.name();
-    mean(&figures(&runs, *metric)).ok_or_else(|| format!("{name} of {variant} under {load} was not measured"))
+    mean(&figures(&runs, *metric)).ok_or_else(|| NotTried::NotMeasured {
+        metric: *metric,
+        variant: variant.clone(),
+        load: load.clone(),
+    })
 }
 
 fn published(figure: &Figure, experiment: &Experiment) -> Option<f64> {
@@ -151,6 +145,10 @@ mod tests {
             run("virtual", "c400", 7844.0, 51.0),
             run("virtual", "c1000", 18_000.0, 53.0),
         ]
+    }
+
+    fn said(result: &ClaimResult) -> Option<String> {
+        result.why.as_ref().map(crate::report::reasons::not_tried)
     }
 
     fn tried(claim: &str) -> ClaimResult {
@@ -194,7 +192,7 @@ mod tests {
         ];
         for (claim, why) in known {
             let result = tried(claim);
-            assert_eq!((result.holds, result.why.as_deref()), (None, Some(why)), "{claim}");
+            assert_eq!((result.holds, said(&result).as_deref()), (None, Some(why)), "{claim}");
         }
     }
 
@@ -203,13 +201,13 @@ mod tests {
         let mut without = experiment("{claim: platform-10.1.rate > 1, says: an old Tomcat answers}");
         without.variants[2].skipped = Some("there is no Tomcat 10.1".into());
         let result = claims(&without, &records()).remove(0);
-        assert_eq!(result.why.as_deref(), Some("could not be tried here: there is no Tomcat 10.1"));
+        assert_eq!(said(&result).as_deref(), Some("not testable here: there is no Tomcat 10.1"));
         assert_eq!((result.holds, result.says.as_deref()), (None, Some("an old Tomcat answers")));
         let mut without = experiment("{claim: virtual@c1000.p99 > 1, says: it is slow}");
         without.loads[1].skipped = Some("ab is missing".into());
         let records: Vec<_> = records().into_iter().filter(|record| record.load != "c1000").collect();
         let result = claims(&without, &records).remove(0);
-        assert_eq!(result.why.as_deref(), Some("could not be tried here: ab is missing"));
+        assert_eq!(said(&result).as_deref(), Some("not testable here: ab is missing"));
     }
 
     #[test]
@@ -236,15 +234,15 @@ mod tests {
         let experiment = experiment("virtual.rate > 1, virtual@c1000.rate > 1");
         let doubts = |records: &[Record]| {
             let claims = claims(&experiment, records).into_iter();
-            claims.map(|claim| (claim.trusted, claim.doubt.is_some())).collect::<Vec<_>>()
+            claims.map(|claim| claim.doubt.is_some()).collect::<Vec<_>>()
         };
         let mut records = records();
-        assert_eq!(doubts(&records), [(Some(true), false); 2]);
+        assert_eq!(doubts(&records), [false; 2]);
         let slow = records.pop().expect("the one of c1000");
         records.push(with_load(slow, |load| load.generator.bottleneck = true));
-        assert_eq!(doubts(&records), [(Some(true), false), (Some(false), true)]);
+        assert_eq!(doubts(&records), [false, true]);
         records[4].foreign = Some(ForeignLoad::default());
-        assert_eq!(doubts(&records), [(Some(true), false); 2]);
+        assert_eq!(doubts(&records), [false; 2]);
     }
 
     #[test]
@@ -264,6 +262,6 @@ mod tests {
         let mut small = experiment("virtual@c1000.rate > 1");
         small.loads.truncate(1);
         let result = claims(&small, &records()).remove(0);
-        assert_eq!((result.holds, result.why.as_deref()), (None, Some("there is no load `c1000`")));
+        assert_eq!((result.holds, said(&result).as_deref()), (None, Some("there is no load `c1000`")));
     }
 }

@@ -1,12 +1,12 @@
 //! Each variant against the baseline, for each load and each metric.
 
-use super::metric::Metric;
+use super::difference::difference;
 use super::ratio::ratio_of_looks;
 use super::runs::{complete, figures, is_healthy, mean};
 use crate::model::experiment::{Experiment, LoadSpec};
-use crate::model::native_figure::NativeFigure;
+use crate::model::metric::Metric;
 use crate::model::record::Record;
-use crate::model::result::{Comparison, Ratio, Verdict};
+use crate::model::result::{Comparison, Difference, Ratio, Verdict};
 
 /// Compares every variant with the first one that runs under the same load.
 ///
@@ -25,35 +25,79 @@ fn under(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Vec<Co
     let looks = load.looks().len();
     let compared = names.map(|variant| {
         let variant_runs = complete(records, variant, &load.name);
-        let ratios =
-            Metric::ALL.into_iter().filter_map(|metric| one(metric, &variant_runs, &baseline_runs, looks));
+        let sides = Metric::ALL.map(|metric| Sides::of(metric, &variant_runs, &baseline_runs));
         Comparison {
             variant: variant.to_owned(),
             baseline: baseline.to_owned(),
             load: load.name.clone(),
-            ratios: ratios.collect(),
+            ratios: sides.iter().filter_map(|sides| sides.ratio(looks)).collect(),
+            differences: sides.iter().filter_map(|sides| sides.difference(looks)).collect(),
         }
     });
     compared.filter(|comparison| !comparison.ratios.is_empty()).collect()
 }
 
-/// variant / baseline of one metric, over these runs, looked at so often.
-pub(crate) fn one(metric: Metric, variant: &[&Record], baseline: &[&Record], looks: usize) -> Option<Ratio> {
-    let (variant_healthy, baseline_healthy) = (healthy(variant), healthy(baseline));
-    let trusted = !variant_healthy.is_empty() && !baseline_healthy.is_empty();
-    let (variant, baseline) =
-        if trusted { (&*variant_healthy, &*baseline_healthy) } else { (variant, baseline) };
-    let (variant, baseline) = (figures(variant, metric), figures(baseline, metric));
-    let estimate = ratio_of_looks(&variant, &baseline, metric.step(), looks)?;
-    Some(Ratio {
-        metric: metric.name().to_owned(),
-        variant_value: mean(&variant)?,
-        baseline_value: mean(&baseline)?,
-        ratio: estimate.ratio,
-        interval: estimate.interval.filter(|_| trusted),
-        verdict: if trusted { estimate.verdict } else { Verdict::NotEnoughRuns },
-        runs: (count(&variant), count(&baseline)),
-    })
+/// The figures of one metric, of a variant and of what it is compared with.
+pub(crate) struct Sides {
+    metric: Metric,
+    variant: Vec<f64>,
+    baseline: Vec<f64>,
+    /// Did the load generator keep up in the runs behind them?
+    trusted: bool,
+}
+
+impl Sides {
+    pub fn of(metric: Metric, variant: &[&Record], baseline: &[&Record]) -> Self {
+        let (variant_healthy, baseline_healthy) = (healthy(variant), healthy(baseline));
+        let trusted = !variant_healthy.is_empty() && !baseline_healthy.is_empty();
+        let (variant, baseline) =
+            if trusted { (&*variant_healthy, &*baseline_healthy) } else { (variant, baseline) };
+        Self { metric, variant: figures(variant, metric), baseline: figures(baseline, metric), trusted }
+    }
+
+    /// variant / baseline, in a session of so many interim analyses; `None` where a figure is missing, or is zero as it
+    /// may be: see [`Self::difference`].
+    pub fn ratio(&self, looks: usize) -> Option<Ratio> {
+        if self.has_zero() {
+            return None;
+        }
+        let estimate = ratio_of_looks(&self.variant, &self.baseline, self.metric.step(), looks)?;
+        Some(Ratio {
+            metric: self.metric,
+            variant_value: mean(&self.variant)?,
+            baseline_value: mean(&self.baseline)?,
+            ratio: estimate.ratio,
+            interval: estimate.interval.filter(|_| self.trusted),
+            verdict: if self.trusted { estimate.verdict } else { Verdict::NotEnoughRuns },
+            runs: self.runs(),
+        })
+    }
+
+    /// variant - baseline, of a figure that may be zero and is in some run.
+    pub fn difference(&self, looks: usize) -> Option<Difference> {
+        if !self.has_zero() {
+            return None;
+        }
+        let estimate = difference(&self.variant, &self.baseline, self.metric.step(), looks)?;
+        Some(Difference {
+            metric: self.metric,
+            variant_value: mean(&self.variant)?,
+            baseline_value: mean(&self.baseline)?,
+            difference: estimate.difference,
+            interval: estimate.interval.filter(|_| self.trusted),
+            verdict: if self.trusted { estimate.verdict } else { Verdict::NotEnoughRuns },
+            runs: self.runs(),
+        })
+    }
+
+    fn has_zero(&self) -> bool {
+        let mut figures = self.variant.iter().chain(&self.baseline);
+        self.metric.can_be_zero() && figures.any(|&figure| figure <= 0.0)
+    }
+
+    fn runs(&self) -> (u32, u32) {
+        (count(&self.variant), count(&self.baseline))
+    }
 }
 
 fn healthy<'a>(runs: &[&'a Record]) -> Vec<&'a Record> {
@@ -64,25 +108,12 @@ fn count(figures: &[f64]) -> u32 {
     u32::try_from(figures.len()).unwrap_or(u32::MAX)
 }
 
-impl Metric {
-    /// The smallest difference the figure can show, in its own unit: a thread, a page of memory.
-    #[must_use]
-    pub const fn step(self) -> f64 {
-        match self {
-            Self::OsThreads | Self::Native(NativeFigure::Threads, _) => 1.0,
-            // `jcmd` rounds what the JVM got from malloc to KiB; everything else consists of pages.
-            Self::Native(NativeFigure::Malloc, _) => 1_024.0,
-            Self::RssPeak | Self::PssPeak | Self::Native(_, _) => 4_096.0,
-            _ => 0.0,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::config::parse;
     use crate::model::record::RunFailure;
+    use crate::model::record::jvm::{JvmReadings, Pause};
     use crate::stats::sample::{run, with_load};
 
     fn experiment() -> Experiment {
@@ -92,7 +123,7 @@ mod tests {
     }
 
     fn rate(comparison: &Comparison) -> &Ratio {
-        comparison.ratios.iter().find(|ratio| ratio.metric == "rate_per_s").expect("the rate")
+        comparison.ratio(Metric::Rate).expect("the rate")
     }
 
     #[test]
@@ -133,12 +164,11 @@ mod tests {
         records.push(failed);
         let compared = compare(&experiment(), &records);
         assert_eq!(compared.len(), 1);
-        assert_eq!(compared[0].ratios[0].metric, "rate_per_s");
+        assert_eq!(compared[0].ratios[0].metric, Metric::Rate);
         let ratio = rate(&compared[0]);
         assert_eq!((ratio.runs, ratio.verdict), ((2, 3), Verdict::Higher));
         assert_eq!((ratio.variant_value, ratio.baseline_value, ratio.ratio), (201.0, 100.0, 2.01));
-        let native = compared[0].ratios.iter().find(|ratio| ratio.metric == "nmt_threads");
-        assert_eq!(native, None, "nobody measured it");
+        assert_eq!(compared[0].ratio(Metric::NmtThreads), None, "it was not measured");
     }
 
     #[test]
@@ -158,12 +188,37 @@ mod tests {
     }
 
     #[test]
+    fn a_variant_without_pauses_is_compared_by_the_difference() {
+        let paused = |variant, ms: f64| {
+            let pauses = vec![Pause { duration_ms: ms, ..Pause::default() }];
+            let jvm =
+                JvmReadings { pauses: if ms > 0.0 { pauses } else { Vec::new() }, ..JvmReadings::default() };
+            Record { jvm: Some(jvm), ..run(variant, "c4", 100.0, 5.0) }
+        };
+        let of = |b: [f64; 3]| {
+            let a = [120.0, 130.0, 125.0].map(|ms| paused("a", ms));
+            compare(&experiment(), &[a, b.map(|ms| paused("b", ms))].concat()).remove(0)
+        };
+        let without = of([0.0; 3]);
+        assert_eq!(without.ratio(Metric::GcPauses), None);
+        let of_pauses = |comparison: &Comparison| {
+            comparison.differences.iter().find(|it| it.metric == Metric::GcPauses).cloned()
+        };
+        let difference = of_pauses(&without).expect("a difference");
+        assert_eq!(difference.verdict, Verdict::Lower);
+        assert_eq!((difference.variant_value, difference.difference), (0.0, -12.5));
+        let with = of([60.0, 61.0, 62.0]);
+        assert_eq!(of_pauses(&with), None);
+        assert_eq!(with.ratio(Metric::GcPauses).map(|ratio| ratio.verdict), Some(Verdict::Lower));
+    }
+
+    #[test]
     fn two_identical_variants_are_no_different_in_anything() {
         let records: Vec<Record> =
             ["a", "b"].iter().flat_map(|variant| (0..3).map(|_| run(variant, "c4", 100.0, 5.0))).collect();
         for ratio in &compare(&experiment(), &records)[0].ratios {
             let interval = ratio.interval.expect("an interval");
-            assert!(interval.low < 1.0 && interval.high > 1.0, "{}", ratio.metric);
+            assert!(interval.low < 1.0 && interval.high > 1.0, "{}", ratio.metric.name());
         }
     }
 }

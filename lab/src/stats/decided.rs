@@ -3,28 +3,27 @@
 use super::claim::certainty::{Certainty, certainty};
 use super::comparison::compare;
 use super::ratio::MARGIN;
-use crate::model::experiment::claim::{Claim, Names};
+use crate::model::experiment::claim::Claim;
 use crate::model::experiment::{Experiment, LoadSpec};
 use crate::model::record::Record;
-use crate::model::result::{Interval, Verdict};
-use crate::parse::claim::parse;
+use crate::model::result::{Interval, RoundsEnd, Verdict};
 
 /// A ratio whose interval is no wider than this to each side is known as well as anybody asked.
 const NARROW: f64 = 0.02;
 
-/// Why this load needs no more runs, in words; `None`: it does.
+/// Why this load needs no more runs; `None`: it does.
 ///
 /// Every ratio of the headline has to be known, and every claim that could be tried by now has to be decided, or to be
 /// known as well as asked.
 #[must_use]
-pub fn decided(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Option<String> {
+pub fn decided(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Option<RoundsEnd> {
     let one_load = Experiment { loads: vec![load.clone()], ..experiment.clone() };
     let compared = compare(&one_load, records);
     let headline = load.kind.headline();
     let is_known = compared.iter().all(|comparison| {
         // A ratio that is not there (a capacity search that ended at its ceiling found none) is not known.
         headline.iter().all(|metric| {
-            let ratio = comparison.ratios.iter().find(|ratio| ratio.metric == metric.name());
+            let ratio = comparison.ratios.iter().find(|ratio| ratio.metric == *metric);
             ratio.is_some_and(|it| it.interval.is_some_and(|interval| is_known(interval, it.verdict)))
         })
     });
@@ -35,11 +34,11 @@ pub fn decided(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> 
     let open = claims.iter().any(|claim| matches!(claim, Certainty::Open));
     let why = match (compared.is_empty(), claims.is_empty()) {
         (true, true) => return None,
-        (true, false) => "each claim is decided",
-        (false, true) => "each comparison is decided",
-        (false, false) => "each comparison and each claim is decided",
+        (true, false) => RoundsEnd::ClaimsDecided,
+        (false, true) => RoundsEnd::ComparisonsDecided,
+        (false, false) => RoundsEnd::AllDecided,
     };
-    (is_known && !open).then(|| why.to_owned())
+    (is_known && !open).then_some(why)
 }
 
 /// Narrow enough, or clearly on one side of the margin.
@@ -55,14 +54,13 @@ pub fn is_known(interval: Interval, verdict: Verdict) -> bool {
 
 /// The claims whose figures all belong to this load or to those before it, and at least one to this one; those of
 /// variants that do not run under their load can never be tried.
-fn claims_about(experiment: &Experiment, load: &LoadSpec) -> Vec<Claim> {
-    let names = Names::of(experiment);
+fn claims_about<'a>(experiment: &'a Experiment, load: &LoadSpec) -> Vec<&'a Claim> {
     let place = |name: &str| experiment.loads.iter().position(|load| load.name == name);
     let Some(here) = place(&load.name) else { return Vec::new() };
     let runs_under = |variant: &str, load: &LoadSpec| {
         experiment.variants.iter().any(|known| known.name == variant && known.runs_under(load))
     };
-    let about = |claim: &Claim| {
+    let about = |claim: &&Claim| {
         let figures = claim.figures();
         let runs = figures.iter().all(|figure| {
             place(&figure.load)
@@ -70,7 +68,7 @@ fn claims_about(experiment: &Experiment, load: &LoadSpec) -> Vec<Claim> {
         });
         runs && figures.iter().any(|figure| figure.load == load.name)
     };
-    experiment.claims.iter().filter_map(|stated| parse(&stated.claim, &names).ok()).filter(about).collect()
+    experiment.claims.iter().map(|stated| &stated.expression).filter(about).collect()
 }
 
 #[cfg(test)]
@@ -89,7 +87,7 @@ mod tests {
         config::parse("x", "x.yaml", &text, false).expect("an experiment")
     }
 
-    fn why(claims: &str, a: &[f64], b: &[f64]) -> Option<String> {
+    fn why(claims: &str, a: &[f64], b: &[f64]) -> Option<RoundsEnd> {
         let experiment = experiment(claims);
         let of = |variant: &'static str, rates: &[f64]| {
             rates.iter().map(|&rate| run(variant, "c4", rate, 5.0)).collect::<Vec<_>>()
@@ -100,7 +98,7 @@ mod tests {
     #[test]
     fn a_clear_difference_is_decided_and_a_wide_interval_is_not() {
         let clear = why("", &[100.0, 103.0, 97.0], &[200.0, 206.0, 194.0]);
-        assert_eq!(clear.as_deref(), Some("each comparison is decided"));
+        assert_eq!(clear, Some(RoundsEnd::ComparisonsDecided));
         assert_eq!(why("", &[100.0, 103.0, 97.0], &[100.0, 106.0, 94.0]), None);
     }
 
@@ -114,7 +112,7 @@ mod tests {
         let (a, b) = ([100.0, 103.0, 97.0], [200.0, 206.0, 194.0]);
         assert_eq!(why("b.rate / a.rate >= 1.9", &a, &b), None);
         let decided = why("b.rate / a.rate >= 1.2", &a, &b);
-        assert_eq!(decided.as_deref(), Some("each comparison and each claim is decided"));
+        assert_eq!(decided, Some(RoundsEnd::AllDecided));
     }
 
     #[test]
@@ -145,7 +143,7 @@ mod tests {
             decided(&experiment, load, &rounds)
         };
         assert_eq!(decided_after(SearchEnd::Ceiling), None);
-        assert_eq!(decided_after(SearchEnd::Found).as_deref(), Some("each comparison is decided"));
+        assert_eq!(decided_after(SearchEnd::Found), Some(RoundsEnd::ComparisonsDecided));
     }
 
     #[test]

@@ -3,8 +3,8 @@
 pub mod claim;
 pub mod comparison;
 pub mod decided;
+pub mod difference;
 pub mod disturbance;
-pub mod metric;
 #[cfg(test)]
 mod noise;
 mod random;

@@ -124,6 +124,7 @@ pub fn more_runs(ratio: &Ratio) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::metric::Metric;
 
     fn verdict_of(variant: &[f64], baseline: &[f64], step: f64) -> Verdict {
         ratio(variant, baseline, step).expect("an estimate").verdict
@@ -199,7 +200,7 @@ mod tests {
     #[test]
     fn an_undecided_ratio_says_how_many_more_runs_it_wants() {
         let of = |low: f64, high: f64, runs, verdict| Ratio {
-            metric: "rate_per_s".into(),
+            metric: Metric::Rate,
             variant_value: 1.0,
             baseline_value: 1.0,
             ratio: 1.0,

@@ -1,7 +1,7 @@
 //! The complete runs of one variant under one load.
 
 use super::disturbance::disturbance;
-use super::metric::Metric;
+use crate::model::metric::Metric;
 use crate::model::record::Record;
 use crate::model::record::capacity::SearchEnd;
 

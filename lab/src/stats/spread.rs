@@ -1,8 +1,8 @@
 //! How far the runs of one variant differ from each other.
 
-use super::metric::Metric;
 use super::runs::{complete, figures, mean};
 use crate::model::experiment::Experiment;
+use crate::model::metric::Metric;
 use crate::model::record::Record;
 
 /// Run-to-run spread of one variant's rate under one load; of a benchmark's score.

@@ -1,13 +1,13 @@
-//! May the figures be believed? If not, why not, in sentences for a person.
+//! May the figures be believed? If not, why not.
 
 use super::disturbance::disturbance;
-use super::metric::Metric;
-use super::runs::{FEWEST_UNDISTURBED, complete, is_complete};
-use super::spread::spreads;
+use super::runs::{complete, is_complete};
+use super::spread::{Spread, spreads};
 use crate::model::experiment::Experiment;
 use crate::model::experiment::plan::plan;
 use crate::model::record::Record;
 use crate::model::record::capacity::SearchEnd;
+use crate::model::result::{Doubt, DoubtReason};
 use std::collections::BTreeSet;
 use threadcount_load::report::LoadReport;
 
@@ -18,231 +18,166 @@ const SENT_OF_ASKED: f64 = 0.99;
 /// Less than this much was answered: the server falls behind (what is in flight at the end is always missing).
 const COMPLETED_OF_ASKED: f64 = 0.95;
 
-/// The judgement and the sentences behind it, the most important first.
+/// What is doubtful about the runs, the most important first, and whether the figures may be believed all the same.
 ///
 /// Failed runs, a load generator that was the bottleneck, unexpected failures, overflowing accept queues and a
-/// machine that is busy with something else end the trust: such figures are not the server's. A disturbed run that is
-/// left out, a missed rate, a warm-up that never levelled off, a wide spread and too few runs are said as well, and do
+/// machine that is busy with something else end the trust: such figures are not the server's. A run with interference that
+/// is left out, a missed rate, a warm-up without a steady state, a wide spread and too few runs are said as well, and do
 /// not end it: the figures are true, and the intervals (or their absence) already say how little they prove.
 #[must_use]
-pub fn trust(experiment: &Experiment, records: &[Record]) -> (bool, Vec<String>) {
-    let mut serious = failed_runs(experiment, records);
-    serious.extend(records.iter().flat_map(|record| serious_doubts(record, records)));
-    let trusted = serious.is_empty();
-    let mut sentences = grouped(serious);
-    let left_out = records.iter().filter_map(|record| disturbed(record, records));
-    let mut mild: Vec<Doubt> = left_out.filter(|(counts, _)| !counts).map(|(_, doubt)| doubt).collect();
-    mild.extend(records.iter().filter_map(|record| missed_rate(record, record.measured.as_ref()?)));
-    mild.extend(records.iter().filter_map(never_level));
-    sentences.extend(grouped(mild));
-    sentences.extend(wide_spreads(experiment, records));
-    sentences.extend(too_few_runs(experiment, records));
-    (trusted, sentences)
+pub fn trust(experiment: &Experiment, records: &[Record]) -> (bool, Vec<Doubt>) {
+    let doubts = doubts(experiment, records);
+    let trusted = doubts.iter().all(|doubt| !doubt.reason.is_serious());
+    (trusted, grouped(doubts))
+}
+
+/// Everything that is doubtful about the runs, one by one, the most important first.
+#[must_use]
+pub fn doubts(experiment: &Experiment, records: &[Record]) -> Vec<Doubt> {
+    let mut doubts = failed_runs(experiment, records);
+    for record in records {
+        doubts.extend(serious_doubts(record, records));
+        doubts.extend(interference(record, records).filter(|reason| !reason.is_serious()).map(about(record)));
+        doubts.extend(record.measured.as_ref().and_then(missed_rate).map(about(record)));
+        doubts.extend(not_steady(record).map(about(record)));
+    }
+    doubts.extend(spread_doubts(experiment, records));
+    doubts.sort_by_key(|doubt| doubt.reason.rank());
+    doubts
 }
 
 /// What ends the trust in one run that was measured.
 fn serious_doubts(record: &Record, records: &[Record]) -> Vec<Doubt> {
     let load = record.measured.as_ref();
-    let disturbed = disturbed(record, records).filter(|(counts, _)| *counts).map(|(_, doubt)| doubt);
-    let doubts = [
+    let reasons = [
         load.and_then(|load| generator(record, load)),
-        load.and_then(|load| failures(record, load)),
+        load.and_then(failures),
         overflows(record),
-        disturbed,
+        interference(record, records).filter(DoubtReason::is_serious),
     ];
-    doubts.into_iter().flatten().collect()
+    reasons.into_iter().flatten().map(about(record)).collect()
 }
 
 /// Why nothing may be concluded from the figures of this variant under this load, the most important reason; `None`: it
 /// may. That somebody else's tool was the bottleneck of its own figures is what these figures are there to show.
 #[must_use]
-pub fn doubt_about(variant: &str, load: &str, records: &[Record]) -> Option<String> {
+pub fn doubt_about(variant: &str, load: &str, records: &[Record]) -> Option<Doubt> {
     let of_both = records.iter().filter(|record| record.variant == variant && record.load == load);
     let doubts = of_both.flat_map(|record| {
         let is_foreign = record.foreign.is_some();
-        let is_wanted = move |doubt: &Doubt| !(is_foreign && doubt.rank == GENERATOR);
+        let is_wanted = move |doubt: &Doubt| !(is_foreign && doubt.reason.is_of_generator());
         serious_doubts(record, records).into_iter().filter(is_wanted)
     });
     grouped(doubts.collect()).into_iter().next()
 }
 
-/// The rank of a doubt about the load generator.
-const GENERATOR: u8 = 1;
-
-/// One thing that is wrong with one run.
-struct Doubt {
-    rank: u8,
-    variant: String,
-    load: String,
-    sentence: String,
+/// A reason as a doubt about one run.
+fn about(record: &Record) -> impl Fn(DoubtReason) -> Doubt {
+    let (variant, load) = (record.variant.clone(), record.load.clone());
+    move |reason| Doubt { variant: variant.clone(), load: load.clone(), runs: 1, reason }
 }
 
-impl Doubt {
-    fn about(record: &Record, rank: u8, sentence: String) -> Self {
-        Self { rank, variant: record.variant.clone(), load: record.load.clone(), sentence }
-    }
-}
-
-/// The doubts by importance; of several of one kind about the same variant and load the first, and how many.
-fn grouped(mut doubts: Vec<Doubt>) -> Vec<String> {
-    doubts.sort_by_key(|doubt| doubt.rank);
-    let same = |a: &Doubt, b: &Doubt| (a.rank, &a.variant, &a.load) == (b.rank, &b.variant, &b.load);
-    let mut sentences = Vec::new();
-    for (index, doubt) in doubts.iter().enumerate() {
-        if doubts[..index].iter().any(|before| same(before, doubt)) {
-            continue;
+/// The doubts by importance; of several of one kind about the same variant and load the first, and in how many runs.
+fn grouped(mut doubts: Vec<Doubt>) -> Vec<Doubt> {
+    doubts.sort_by_key(|doubt| doubt.reason.rank());
+    let mut groups: Vec<Doubt> = Vec::new();
+    for doubt in doubts {
+        let same = |group: &&mut Doubt| {
+            (group.reason.rank(), &group.variant, &group.load)
+                == (doubt.reason.rank(), &doubt.variant, &doubt.load)
+        };
+        match groups.iter_mut().find(same) {
+            Some(group) => group.runs += doubt.runs,
+            None => groups.push(doubt),
         }
-        let alike = doubts.iter().filter(|other| same(other, doubt)).count();
-        let also =
-            if alike > 1 { format!(" (and in {} more of its runs)", alike - 1) } else { String::new() };
-        sentences.push(format!("{} under {}: {}{also}", doubt.variant, doubt.load, doubt.sentence));
     }
-    sentences
+    groups
 }
 
 fn failed_runs(experiment: &Experiment, records: &[Record]) -> Vec<Doubt> {
-    let mut doubts: Vec<Doubt> = records
-        .iter()
-        .filter(|record| !is_complete(record))
-        .map(|record| {
-            let why = record.failure.as_ref().map_or("it was interrupted", |failure| failure.why.as_str());
-            Doubt::about(record, 0, format!("a run failed: {why}"))
-        })
-        .collect();
+    let failed = records.iter().filter(|record| !is_complete(record)).map(|record| {
+        let why = record.failure.as_ref().map(|failure| failure.why.clone());
+        let reason = why.map_or(DoubtReason::RunInterrupted, |why| DoubtReason::RunFailed { why });
+        about(record)(reason)
+    });
+    let mut doubts: Vec<Doubt> = failed.collect();
     let planned: BTreeSet<_> = plan(experiment).iter().map(|run| (run.variant, run.load)).collect();
     for (variant, load) in planned {
         let (variant, load) = (&experiment.variants[variant].name, &experiment.loads[load].name);
         if !records.iter().any(|record| record.variant == *variant && record.load == *load) {
-            let sentence = "it was planned and never ran".to_owned();
-            doubts.push(Doubt { rank: 0, variant: variant.clone(), load: load.clone(), sentence });
+            let reason = DoubtReason::NeverRan;
+            doubts.push(Doubt { variant: variant.clone(), load: load.clone(), runs: 1, reason });
         }
     }
     doubts
 }
 
-fn generator(record: &Record, load: &LoadReport) -> Option<Doubt> {
+fn generator(record: &Record, load: &LoadReport) -> Option<DoubtReason> {
     if let Some(search) = &record.capacity {
-        let rate = search.sustained_per_s.unwrap_or(0.0);
-        let why = &search.why;
-        return (search.ended == SearchEnd::Generator).then(|| {
-            let sentence =
-                format!("above {rate:.0}/s the load generator was the bottleneck, not the server: {why}");
-            Doubt::about(record, GENERATOR, sentence)
-        });
+        let above_per_s = search.sustained_per_s.unwrap_or(0.0);
+        return (search.ended == SearchEnd::Generator)
+            .then_some(DoubtReason::GeneratorBelowCapacity { above_per_s });
     }
-    let why = load.generator.why.as_deref().unwrap_or("it could not send faster");
-    load.generator.bottleneck.then(|| {
-        Doubt::about(
-            record,
-            GENERATOR,
-            format!("the load generator was the bottleneck, not the server: {why}"),
-        )
-    })
+    let generator = &load.generator;
+    generator.bottleneck.then(|| DoubtReason::GeneratorBottleneck { why: generator.why.clone() })
 }
 
-fn failures(record: &Record, load: &LoadReport) -> Option<Doubt> {
+fn failures(load: &LoadReport) -> Option<DoubtReason> {
     let requests = load.requests;
-    let cause =
-        load.failures.iter().max_by_key(|&(_, count)| count).map_or("unknown", |(cause, _)| cause.as_str());
-    (requests.failed > 0).then(|| {
-        let share = 100.0 * requests.failed as f64 / requests.sent.max(1) as f64;
-        Doubt::about(
-            record,
-            2,
-            format!(
-                "{} of {} requests failed ({share:.2} %), most of them: {cause}",
-                requests.failed, requests.sent
-            ),
-        )
+    let cause = load.failures.iter().max_by_key(|&(_, count)| count).map(|(cause, _)| cause.clone());
+    (requests.failed > 0).then_some(DoubtReason::RequestsFailed {
+        failed: requests.failed,
+        sent: requests.sent,
+        cause,
     })
 }
 
-fn overflows(record: &Record) -> Option<Doubt> {
+fn overflows(record: &Record) -> Option<DoubtReason> {
     let overflows = record.network?.listen_overflows;
-    (overflows > 0).then(|| {
-        Doubt::about(
-            record,
-            3,
-            format!(
-                "the server's accept queue overflowed {overflows} times; such connections wait a second and more, \
-                 whatever the thread model; set `accept_count` above the number of clients"
-            ),
-        )
-    })
+    (overflows > 0).then_some(DoubtReason::AcceptQueueOverflow { overflows })
 }
 
-/// A disturbed run, and whether the figures rest on it: it is left out of them where enough undisturbed ones stay.
-fn disturbed(record: &Record, records: &[Record]) -> Option<(bool, Doubt)> {
-    let why = disturbance(record)?;
+/// A run with interference: the figures leave it out where enough others stay, and rest on it where not.
+fn interference(record: &Record, records: &[Record]) -> Option<DoubtReason> {
+    let by = disturbance(record)?;
     let counted = complete(records, &record.variant, &record.load);
     let counts = counted.iter().any(|run| std::ptr::eq(*run, record));
     let undisturbed = counted.iter().filter(|run| disturbance(run).is_none()).count();
-    let sentence = match (counts, undisturbed) {
-        (false, _) => format!("a run is left out of the figures, because {why}"),
-        (true, 0) => why,
-        (true, _) => format!(
-            "{why} (the run counts all the same: without it there would be fewer than {FEWEST_UNDISTURBED})"
-        ),
-    };
-    Some((counts, Doubt::about(record, 4, sentence)))
+    Some(if counts {
+        DoubtReason::Interference { by, kept: undisturbed > 0 }
+    } else {
+        DoubtReason::LeftOut { by }
+    })
 }
 
-fn never_level(record: &Record) -> Option<Doubt> {
+fn not_steady(record: &Record) -> Option<DoubtReason> {
     let warm_up = record.warm_up.as_ref().filter(|warm_up| warm_up.levelled == Some(false))?;
-    Some(Doubt::about(
-        record,
-        6,
-        format!(
-            "the {} had not levelled off when the warm-up ended after {:.0} s, so it may still have been getting \
-             faster; give it a longer `warmup`",
-            warm_up.judged_by, warm_up.lasted_s
-        ),
-    ))
+    Some(DoubtReason::NotSteady { judged_by: warm_up.judged_by, after_s: warm_up.lasted_s })
 }
 
-fn missed_rate(record: &Record, load: &LoadReport) -> Option<Doubt> {
+fn missed_rate(load: &LoadReport) -> Option<DoubtReason> {
     let (rate, asked) = (load.rate_per_s, load.rate_per_s.asked?);
     let missed = rate.sent < SENT_OF_ASKED * asked || rate.completed < COMPLETED_OF_ASKED * asked;
-    missed.then(|| {
-        let (sent, completed) = (rate.sent, rate.completed);
-        Doubt::about(
-            record,
-            5,
-            format!(
-                "the asked rate of {asked:.0}/s was not reached: {sent:.0}/s were sent and \
-                {completed:.0}/s answered"
-            ),
-        )
+    missed.then_some(DoubtReason::RateMissed {
+        asked_per_s: asked,
+        sent_per_s: rate.sent,
+        completed_per_s: rate.completed,
     })
 }
 
-fn wide_spreads(experiment: &Experiment, records: &[Record]) -> Vec<String> {
-    let wide = spreads(experiment, records).into_iter().filter(|spread| spread.rate > WIDE_SPREAD);
-    wide.map(|spread| {
-        format!(
-            "{} under {}: the {} of its {} runs differ by {:.0} %; something else was busy, or \
-                the warm-up was too short",
-            spread.variant,
-            spread.load,
-            if spread.metric == Metric::Score { "scores" } else { "rates" },
-            spread.runs,
-            spread.rate * 100.0
-        )
-    })
-    .collect()
-}
-
-fn too_few_runs(experiment: &Experiment, records: &[Record]) -> Vec<String> {
-    let single = spreads(experiment, records).into_iter().filter(|spread| spread.runs < 2);
-    single
-        .map(|spread| {
-            let (variant, load) = (spread.variant, spread.load);
-            format!(
-                "{variant} under {load}: one complete run shows no spread, so nothing can be \
-                said of differences; use --runs 3 or more"
-            )
-        })
-        .collect()
+/// Runs that differ a lot, and single ones.
+fn spread_doubts(experiment: &Experiment, records: &[Record]) -> Vec<Doubt> {
+    let reason = |spread: &Spread| match spread.runs {
+        0 | 1 => Some(DoubtReason::SingleRun),
+        _ => (spread.rate > WIDE_SPREAD)
+            .then_some(DoubtReason::WideSpread { metric: spread.metric, share: spread.rate }),
+    };
+    let spreads = spreads(experiment, records).into_iter();
+    let doubts = spreads.filter_map(|spread| {
+        let reason = reason(&spread)?;
+        Some(Doubt { variant: spread.variant, load: spread.load, runs: spread.runs as u32, reason })
+    });
+    doubts.collect()
 }
 
 #[cfg(test)]
@@ -250,7 +185,7 @@ mod tests {
     use super::*;
     use crate::config::parse;
     use crate::model::record::benchmark::BenchmarkScore;
-    use crate::model::record::{Cost, NetworkCounters, RunFailure, WarmUp};
+    use crate::model::record::{Cost, NetworkCounters, RunFailure, SteadyBy, WarmUp};
     use crate::stats::sample::{run, with_load};
 
     fn experiment() -> Experiment {
@@ -260,8 +195,12 @@ mod tests {
     }
 
     fn judged(records: &[Record]) -> (bool, String) {
-        let (trusted, sentences) = trust(&experiment(), records);
-        (trusted, sentences.join("\n"))
+        let (trusted, doubts) = trust(&experiment(), records);
+        (trusted, sentences(&doubts).join("\n"))
+    }
+
+    fn sentences(doubts: &[Doubt]) -> Vec<String> {
+        doubts.iter().map(crate::report::reasons::doubt).collect()
     }
 
     fn twice(record: &Record) -> Vec<Record> {
@@ -292,7 +231,7 @@ mod tests {
 
     #[test]
     fn a_variant_that_never_ran_is_missed() {
-        assert_eq!(judged(&[]), (false, "a under c4: it was planned and never ran".into()));
+        assert_eq!(judged(&[]), (false, "a under c4: planned, but never ran".into()));
     }
 
     #[test]
@@ -302,7 +241,7 @@ mod tests {
             load.failures.insert("connection refused".into(), 9);
             load.failures.insert("timeout".into(), 1);
         });
-        let expected = "a under c4: 10 of 1000 requests failed (1.00 %), most of them: connection \
+        let expected = "a under c4: 10 of 1,000 requests failed (1.0 %), most of them: connection \
             refused (and in 1 more of its runs)";
         assert_eq!(judged(&twice(&record)), (false, expected.into()));
     }
@@ -326,10 +265,7 @@ mod tests {
         };
         assert_eq!(judged(&busy(1.4)), (true, String::new()));
         let (trusted, sentences) = judged(&busy(2.0));
-        assert!(
-            !trusted && sentences.contains("something else on this machine used 0.80 of its 2 cores"),
-            "{sentences}"
-        );
+        assert!(!trusted && sentences.contains("other processes used 0.80 of 2 cores"), "{sentences}");
     }
 
     #[test]
@@ -359,7 +295,8 @@ mod tests {
             loads: [{iterations: 3, duration: 1s}]\n";
         let experiment = parse("x", "x.yaml", text, false).expect("an experiment");
         assert_eq!(trust(&experiment, &[score(2.0), score(2.1)]), (true, Vec::new()));
-        let (trusted, sentences) = trust(&experiment, &[score(2.0), score(2.5)]);
+        let (trusted, doubts) = trust(&experiment, &[score(2.0), score(2.5)]);
+        let sentences = sentences(&doubts);
         assert!(trusted && sentences[0].contains("the scores of its 2 runs differ by 22 %"), "{sentences:?}");
         let busy = Cost { machine_cpu_cores: 2.0, cpu_cores: 1.0, machine_cores: 2, ..Cost::default() };
         let disturbed = Record { cost: Some(busy), ..score(2.0) };
@@ -374,10 +311,7 @@ mod tests {
         };
         assert_eq!(judged(&robbed(0.1)), (true, String::new()));
         let (trusted, sentences) = judged(&robbed(0.5));
-        assert!(
-            !trusted && sentences.contains("gave 0.50 of this machine's 2 cores to others"),
-            "{sentences}"
-        );
+        assert!(!trusted && sentences.contains("CPU steal: 0.50 of 2 cores"), "{sentences}");
     }
 
     #[test]
@@ -388,9 +322,7 @@ mod tests {
         let (trusted, sentences) = judged(&records);
         assert!(trusted, "{sentences}");
         assert!(
-            sentences.starts_with(
-                "a under c4: a run is left out of the figures, because the hypervisor gave 0.50"
-            ),
+            sentences.starts_with("a under c4: left out of the figures: CPU steal: 0.50 of 2 cores"),
             "{sentences}"
         );
         assert!(!sentences.contains("differ by"), "its rate is no spread of the others: {sentences}");
@@ -402,7 +334,7 @@ mod tests {
         let robbed = Record { cost: Some(cost), ..run("a", "c4", 50.0, 5.0) };
         let (trusted, sentences) = judged(&[run("a", "c4", 100.0, 5.0), robbed]);
         assert!(!trusted, "{sentences}");
-        let expected = "(the run counts all the same: without it there would be fewer than 2)";
+        let expected = "(kept: otherwise fewer than 2 runs remain)";
         assert!(sentences.lines().next().is_some_and(|line| line.ends_with(expected)), "{sentences}");
         assert!(sentences.contains("the rates of its 2 runs differ by"), "{sentences}");
     }
@@ -410,13 +342,11 @@ mod tests {
     #[test]
     fn a_warm_up_that_never_levelled_off_is_said() {
         let warmed = |levelled| {
-            let warm_up = WarmUp { lasted_s: 10.0, at_most_s: 10.0, levelled, judged_by: "rate".into() };
+            let warm_up = WarmUp { lasted_s: 10.0, at_most_s: 10.0, levelled, judged_by: SteadyBy::Rate };
             twice(&Record { warm_up: Some(warm_up), ..run("a", "c4", 100.0, 5.0) })
         };
         let (trusted, sentences) = judged(&warmed(Some(false)));
-        assert!(
-            trusted && sentences.contains("the rate had not levelled off when the warm-up ended after 10 s")
-        );
+        assert!(trusted && sentences.contains("the rate had not reached steady state after 10 s"));
         assert!(sentences.ends_with("(and in 1 more of its runs)"), "{sentences}");
         assert_eq!(judged(&warmed(Some(true))), (true, String::new()));
         assert_eq!(judged(&warmed(None)), (true, String::new()));
@@ -426,7 +356,7 @@ mod tests {
     fn a_missed_rate_is_said_and_the_figures_stay_true() {
         let missed = with_load(run("a", "c4", 3668.0, 5.0), |load| load.rate_per_s.asked = Some(5000.0));
         let (trusted, sentences) = judged(&twice(&missed));
-        assert!(trusted && sentences.contains("5000/s was not reached: 3668/s were sent"), "{sentences}");
+        assert!(trusted && sentences.contains("5,000/s was not reached: 3,668/s sent"), "{sentences}");
         let reached = with_load(run("a", "c4", 4960.0, 5.0), |load| load.rate_per_s.asked = Some(5000.0));
         assert_eq!(judged(&twice(&reached)), (true, String::new()));
     }
@@ -436,6 +366,6 @@ mod tests {
         let spread = [run("a", "c4", 100.0, 5.0), run("a", "c4", 120.0, 5.0)];
         assert!(judged(&spread).1.contains("the rates of its 2 runs differ by 18 %"));
         assert!(judged(&spread).0);
-        assert!(judged(&spread[..1]).1.contains("one complete run"));
+        assert!(judged(&spread[..1]).1.contains("one valid run"));
     }
 }

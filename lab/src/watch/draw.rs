@@ -4,7 +4,7 @@ use super::history::History;
 use super::screen::Screen;
 use super::sites::Sites;
 use crate::probe::line::Pool;
-use crate::report::units::{bytes, count, time};
+use crate::report::figures::{bytes, count, milliseconds as time};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout};
 use ratatui::style::{Color, Style, Stylize};
@@ -93,11 +93,14 @@ fn carriers(screen: &Screen) -> Option<Line<'static>> {
 fn pool(pool: &Pool) -> Line<'static> {
     let unknown = |value: i64| if value < 0 { "?".to_owned() } else { value.to_string() };
     if pool.busy < 0 && pool.max < 0 {
-        return row(&pool.kind, &pool.name, "does not tell how busy it is".to_owned());
+        return row(pool.kind.name(), &pool.name, "does not tell how busy it is".to_owned());
     }
     let queued = if pool.queued > 0 { format!(", {} wait", pool.queued) } else { String::new() };
-    let line =
-        row(&pool.kind, &pool.name, format!("{} of {} busy{queued}", unknown(pool.busy), unknown(pool.max)));
+    let line = row(
+        pool.kind.name(),
+        &pool.name,
+        format!("{} of {} busy{queued}", unknown(pool.busy), unknown(pool.max)),
+    );
     if pool.max > 0 && pool.busy >= pool.max { line.yellow() } else { line }
 }
 

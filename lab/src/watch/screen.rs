@@ -2,6 +2,7 @@
 
 use super::history::History;
 use super::sites::Sites;
+use crate::model::record::jvm::PoolKind;
 use crate::model::record::jvm::Total;
 use crate::probe::line::{Carriers, Line, Pool, Sample};
 use std::collections::BTreeMap;
@@ -23,7 +24,7 @@ pub struct Screen {
     /// The scheduler of virtual threads.
     pub carriers: Option<Carriers>,
     /// Pools by kind and name.
-    pub pools: BTreeMap<(String, String), Pool>,
+    pub pools: BTreeMap<(PoolKind, String), Pool>,
     /// Heap used, bytes.
     pub heap: History,
     /// Allocation, bytes per second.
@@ -108,7 +109,7 @@ impl Screen {
     }
 
     fn pool(&mut self, pool: Pool) {
-        let key = (pool.kind.clone(), pool.name.clone());
+        let key = (pool.kind, pool.name.clone());
         self.pools.insert(key, pool);
     }
 
@@ -140,7 +141,7 @@ impl Screen {
 
     /// Pools of threads that say how many they may have: a Tomcat with virtual threads says -1.
     fn thread_pools(&self) -> impl Iterator<Item = &Pool> {
-        self.pools.values().filter(|pool| pool.kind != "hikari" && pool.max > 0)
+        self.pools.values().filter(|pool| !pool.kind.is_of_connections() && pool.max > 0)
     }
 
     /// Do virtual threads wait while the operating system runs fewer carriers than there may be? Then something holds the

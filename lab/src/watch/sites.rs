@@ -1,6 +1,6 @@
 //! Events added up by the place in the code where they happen.
 
-use crate::model::record::jvm::Total;
+use crate::model::record::jvm::{SiteReason, Total};
 use crate::probe::line::Tally;
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ impl Site {
     fn of(tally: &Tally) -> Self {
         let place = tally.holder.as_ref().or(tally.application.as_ref()).or(tally.top.as_ref());
         let place = place.cloned().unwrap_or_else(|| "a place without a Java frame".to_owned());
-        Self { place, why: tally.reason.clone() }
+        Self { place, why: tally.reason.as_ref().map(SiteReason::words) }
     }
 }
 

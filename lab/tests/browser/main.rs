@@ -398,7 +398,7 @@ fn the_first_screen_shows_what_each_variant_did_as_bars_from_zero() {
             &document,
             variant,
             load,
-            threadcount::stats::metric::Metric::Rate,
+            threadcount::model::metric::Metric::Rate,
         )
         .unwrap()
     };
@@ -406,9 +406,45 @@ fn the_first_screen_shows_what_each_variant_did_as_bars_from_zero() {
     let drawn = widths[0].as_f64().unwrap() / widths[5].as_f64().unwrap();
     assert!((drawn - expected).abs() < 0.01, "one scale for both loads: {drawn} {expected}");
     let figure = page.text("document.querySelector('.board tbody .figure').textContent");
-    let metric = threadcount::stats::metric::Metric::Rate;
+    let metric = threadcount::model::metric::Metric::Rate;
     assert_eq!(figure, threadcount::report::figures::figure(metric, rate("c400", "platform")));
-    let trust = page.text("document.querySelector('.trust').innerText");
-    assert!(trust.contains("3 of at most 10 rounds, because each comparison is decided"), "{trust}");
-    assert!(trust.contains("not decided by the intervals"), "{trust}");
+    let trust = page.text("document.querySelector('.confidence').innerText");
+    assert!(trust.contains("3 of at most 10 rounds, each comparison is decided"), "{trust}");
+    let claims = page.text("document.querySelector('.trust').innerText");
+    assert!(claims.contains("claims that hold: 1 of 3; that do not: 1; not tested: 1"), "{claims}");
+}
+
+/// A laptop's window and a phone's, in CSS pixels.
+const SCREENS: [(u32, u32); 2] = [(1280, 800), (390, 844)];
+
+#[test]
+fn which_by_how_much_at_what_price_and_whether_to_believe_it_need_no_scrolling() {
+    let mut page = open(&common::demo());
+    for (width, height) in SCREENS {
+        page.resize(width, height);
+        page.reload();
+        let bottom = |page: &mut Page, what: &str| {
+            let script = format!(
+                "Math.max(...[...document.querySelectorAll('{what}')].filter(it => it.offsetParent).map(it => it.getBoundingClientRect().bottom))"
+            );
+            page.evaluate(&script).as_f64().expect(what)
+        };
+        for what in ["h1", ".board .to", ".verdict", ".confidence"] {
+            let bottom = bottom(&mut page, what);
+            assert!(
+                bottom > 0.0 && bottom <= f64::from(height),
+                "{what} ends at {bottom} of {width} x {height}"
+            );
+        }
+        let verdict = page.text("document.querySelector('.verdict').innerText");
+        assert!(verdict.contains("virtual has 1.98x the throughput of platform"), "{verdict}");
+        assert!(
+            verdict.contains("196 fewer OS threads and 1.36x the memory")
+                || verdict.contains("196 fewer OS threads, 1.36x the memory"),
+            "{verdict}"
+        );
+        let trust = page.text("document.querySelector('.confidence').innerText");
+        assert!(trust.starts_with("Trusted: generator at most 11 % of a core"), "{trust}");
+    }
+    is_quiet(&page);
 }

@@ -5,10 +5,11 @@ mod runs;
 
 use runs::{Sizes, record};
 use std::collections::BTreeMap;
+use threadcount::model::experiment::claim::Names;
 use threadcount::model::experiment::*;
+use threadcount::model::metric::Metric;
 use threadcount::model::record::Record;
 use threadcount::model::result::*;
-use threadcount::stats::metric::Metric;
 
 /// tomcat-blocking: three variants, two loads, three rounds.
 pub fn demo() -> ResultDocument {
@@ -38,7 +39,18 @@ pub fn hostile() -> ResultDocument {
 }
 
 fn poison(value: &mut serde_json::Value) {
-    const FIXED: [&str; 6] = ["verdict", "threads", "schema", "metric", "mode", "sending"];
+    const FIXED: [&str; 10] = [
+        "verdict",
+        "threads",
+        "schema",
+        "metric",
+        "mode",
+        "sending",
+        "kind",
+        "judged_by",
+        "expression",
+        "rounds",
+    ];
     match value {
         serde_json::Value::String(text) => *text = format!("{text}{HOSTILE}{}", "x".repeat(300)),
         serde_json::Value::Array(items) => items.iter_mut().for_each(poison),
@@ -135,7 +147,7 @@ fn rounds(loads: &[LoadSpec], sizes: Sizes) -> Vec<RoundsDone> {
         load: load.name.clone(),
         rounds: sizes.rounds,
         at_most: 10,
-        why: "each comparison is decided".into(),
+        why: RoundsEnd::ComparisonsDecided,
     };
     loads.iter().map(done).collect()
 }
@@ -166,13 +178,29 @@ fn experiment(variants: &[Variant], loads: &[LoadSpec]) -> Experiment {
             published("virtual", "c400", &[("rate_per_s", 7_881.3), ("p50_ms", 50.4), ("nmt_threads", 39.0)]),
             published("virtual", "c1000", &[("rate_per_s", 19_672.9)]),
         ],
-        claims: vec![StatedClaim { claim: "virtual.rate / platform.rate >= 1.9".into(), says: None }],
+        claims: vec![stated_claim("virtual.rate / platform.rate >= 1.9", variants, loads)],
         unavailable: vec![Unavailable {
             what: "a laptop's fan stays silent".into(),
             why: "this machine has no fan".into(),
         }],
         quick: true,
     }
+}
+
+fn stated_claim(claim: &str, variants: &[Variant], loads: &[LoadSpec]) -> StatedClaim {
+    let names = Names {
+        variants: variants.iter().map(|variant| variant.name.as_str()).collect(),
+        loads: loads.iter().map(|load| load.name.as_str()).collect(),
+    };
+    let expression = threadcount::parse::claim::parse(claim, &names).unwrap();
+    StatedClaim { claim: claim.into(), expression, says: None }
+}
+
+/// What ends the trust in a result of the tests.
+pub fn generator_doubt() -> Doubt {
+    let why = Some("it used 99 % of its core".to_owned());
+    let reason = DoubtReason::GeneratorBottleneck { why };
+    Doubt { variant: "virtual".into(), load: "c400".into(), runs: 3, reason }
 }
 
 fn comparisons(experiment: &Experiment, records: &[Record]) -> Vec<Comparison> {
@@ -192,6 +220,7 @@ fn comparisons(experiment: &Experiment, records: &[Record]) -> Vec<Comparison> {
                 baseline: baseline.clone(),
                 load: load.name.clone(),
                 ratios: ratios.collect(),
+                differences: Vec::new(),
             });
         }
     }
@@ -214,15 +243,7 @@ fn ratio(metric: Metric, variant: &[f64], baseline: &[f64]) -> Option<Ratio> {
     };
     let interval = (metric != Metric::Max).then_some(Interval { low, high, confidence: 0.95 });
     let runs = (variant.len() as u32, baseline.len() as u32);
-    Some(Ratio {
-        metric: metric.name().to_owned(),
-        variant_value,
-        baseline_value,
-        ratio,
-        interval,
-        verdict,
-        runs,
-    })
+    Some(Ratio { metric, variant_value, baseline_value, ratio, interval, verdict, runs })
 }
 
 fn findings() -> Vec<Finding> {
@@ -239,55 +260,61 @@ fn findings() -> Vec<Finding> {
     };
     vec![
         Finding {
-            advice: Some("raise maxThreads, or use virtual threads".into()),
+            advice: Some("a larger pool (Tomcat: maxThreads) or virtual threads".into()),
             ..finding(
                 "pool-ceiling",
                 Some("platform"),
                 Some("c400"),
-                "200 of 200 pool threads busy all the time: 200 / 50.2 ms = 3,984/s is all such a pool can do",
+                "all 200 pool threads are busy: 200 / 50.2 ms = 3,984/s at most, 3,960/s measured",
             )
         },
         finding(
             "little-limit",
             Some("virtual"),
             Some("c400"),
-            "every client is waiting for the servlet: 400 / 50.9 ms = 7,859/s; send more and it will do more",
+            "limited by the load: 400 clients cannot request more than 7,859/s at 50.9 ms per request",
         ),
         finding(
             "pool-ceiling",
             Some("platform"),
             Some("c1000"),
-            "200 of 200 pool threads busy all the time: 200 / 50.4 ms = 3,968/s is all such a pool can do",
+            "all 200 pool threads are busy: 200 / 50.4 ms = 3,968/s at most, 3,955/s measured",
         ),
         finding(
             "machine-full",
             Some("virtual"),
             Some("c1000"),
-            "both cores of the machine are full; the load generator has 0.4 of them",
+            "the CPU is full, 1.98 of 2 cores: server 1.40, load generator 0.40, other processes 0.18",
         ),
         finding(
             "heap-fixed",
             None,
             None,
-            "the heap is the same for all variants (512 MB), so that memory compares",
+            "all variants have the same heap (512 MB), so memory figures are comparable",
         ),
     ]
 }
 
 fn claims() -> Vec<ClaimResult> {
-    let claim = |claim: &str, published, measured, holds: Option<bool>, why: Option<&str>| ClaimResult {
+    let claim = |claim: &str, published, measured, holds: Option<bool>, why: Option<NotTried>| ClaimResult {
         claim: claim.to_owned(),
         says: holds.map(|_| format!("the study says so of {}", &claim[..7])),
         published,
         measured,
         holds,
-        why: why.map(str::to_owned),
+        why,
         decided: holds == Some(true),
         ..ClaimResult::default()
     };
     vec![
         claim("virtual.rate / platform.rate >= 1.9", Some(1.986), Some(1.981), Some(true), None),
         claim("virtual.os_threads <= 20", None, Some(27.0), Some(false), None),
-        claim("cached.rate >= 5000", None, None, None, Some("there is no variant `cached`")),
+        claim(
+            "cached.rate >= 5000",
+            None,
+            None,
+            None,
+            Some(NotTried::Unreadable { why: "there is no variant `cached`".into() }),
+        ),
     ]
 }

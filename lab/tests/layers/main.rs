@@ -75,15 +75,15 @@ fn no_files_of_load_import_each_other_in_a_circle_but_the_known_ones() {
 #[test]
 fn a_planted_import_of_a_layer_above_is_found_however_it_is_written() {
     for import in [
-        "use crate::report::figures;",
-        "use crate::{model::metric::Metric, report::{csv, figures}};",
-        "fn planted() { let _ = crate::report::figures::plain(1.0); }",
-        "use super::super::report::figures::plain as _;",
-        "pub(crate) use crate::report::figures::*;",
+        "use crate::report::reasons;",
+        "use crate::{model::metric::Metric, report::{csv, reasons}};",
+        "fn planted() { let _ = crate::report::reasons::plain(1.0); }",
+        "use super::super::report::reasons::plain as _;",
+        "pub(crate) use crate::report::reasons::*;",
     ] {
         let found = lab_with("stats/planted.rs", import).upward(&LAB);
         assert!(
-            found.contains(&"stats/planted.rs imports report/figures.rs".to_owned()),
+            found.contains(&"stats/planted.rs imports report/reasons.rs".to_owned()),
             "{import}: {found:?}"
         );
     }
@@ -93,15 +93,15 @@ fn a_planted_import_of_a_layer_above_is_found_however_it_is_written() {
 #[test]
 fn a_planted_import_in_a_test_a_comment_or_a_text_is_none() {
     for text in [
-        "#[cfg(test)]\nmod tests {\n    use crate::report::figures;\n    fn f() { let _ = '}'; }\n}",
+        "#[cfg(test)]\nmod tests {\n    use crate::report::reasons;\n    fn f() { let _ = '}'; }\n}",
         "#[cfg(test)]\npub(crate) fn sample() -> crate::report::Format { todo!() }",
-        "//! [`crate::report::figures`]\n/* use crate::report::figures; */",
-        "const A: &str = \"use crate::report::figures; \\\" crate::report::csv::x\";",
+        "//! [`crate::report::reasons`]\n/* use crate::report::reasons; */",
+        "const A: &str = \"use crate::report::reasons; \\\" crate::report::csv::x\";",
         "const A: &str = r#\"\" crate::report::csv::x\"#;",
     ] {
         assert_eq!(lab_with("stats/planted.rs", text).upward(&LAB), [] as [&str; 0], "{text}");
     }
-    let after = "#[cfg(test)]\nmod tests { fn f() { let _ = \"}\"; } }\nuse crate::report::figures;";
+    let after = "#[cfg(test)]\nmod tests { fn f() { let _ = \"}\"; } }\nuse crate::report::reasons;";
     assert_eq!(lab_with("stats/planted.rs", after).upward(&LAB).len(), 1, "what follows a test counts");
 }
 

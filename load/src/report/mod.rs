@@ -3,6 +3,7 @@
 //! `schema/load-1.schema.json` describes the same document; a test holds the two together.
 
 mod build;
+mod query;
 mod thousands;
 
 use crate::clock::NANOS_PER_S;

@@ -4,6 +4,8 @@
 //! request's number, computed from the number alone. Nothing is added up, so nothing drifts.
 
 mod curve;
+#[cfg(test)]
+mod independence;
 mod share;
 
 use crate::clock::{NANOS_PER_S, Nanos};

@@ -1,6 +1,6 @@
 //! A compact picture of a distribution: one bar for each step of time up to p99, and one for the rest.
 
-use crate::report::units;
+use crate::report::figures;
 use threadcount_load::times::Times;
 
 /// The most bars between the shortest time and p99.
@@ -30,8 +30,8 @@ pub fn lines(times: &Times) -> Vec<String> {
     let total = times.count() as f64;
     let line = |bar: &Bar| {
         let share = bar.count as f64 / total * 100.0;
-        let from = if bar.from_ms > 0.0 { units::time(bar.from_ms) } else { "0".to_owned() };
-        let to = units::time(bar.to_ms);
+        let from = if bar.from_ms > 0.0 { figures::milliseconds(bar.from_ms) } else { "0".to_owned() };
+        let to = figures::milliseconds(bar.to_ms);
         let drawn = draw(bar.count as f64 / most as f64 * WIDTH);
         format!("{from:>8} .. {to:<8} {share:>5.1} % {drawn}").trim_end().to_owned()
     };

@@ -4,7 +4,7 @@ mod bars;
 mod table;
 
 use crate::cli::plan_flags;
-use crate::report::units;
+use crate::report::figures;
 use owo_colors::OwoColorize;
 use threadcount_load::health::Warning;
 use threadcount_load::health::cores::FULL;
@@ -31,7 +31,10 @@ pub fn summary(report: &LoadReport, outcome: &LoadOutcome) -> String {
 fn warnings(report: &LoadReport) -> Vec<String> {
     let closed_loop = plan_flags::warning(&Warning::ClosedLoop);
     let cut_short = report.interrupted.then(|| {
-        format!("interrupted: the figures cover the {} until then", units::time(report.elapsed_s * 1e3))
+        format!(
+            "interrupted: the figures cover the {} until then",
+            figures::milliseconds(report.elapsed_s * 1e3)
+        )
     });
     let texts = report.warnings.iter().filter(|&warning| *warning != closed_loop).chain(&cut_short);
     let line = |text: &String| format!("{} {}", "!".red().bold(), wrapped(text, 2).yellow());
@@ -41,7 +44,7 @@ fn warnings(report: &LoadReport) -> Vec<String> {
 fn head(report: &LoadReport) -> Vec<String> {
     let plan = &report.plan;
     let mode = match (&plan.rate_per_s, &plan.shape) {
-        (Some(rate_per_s), _) => format!("open loop at {}", units::rate(*rate_per_s)),
+        (Some(rate_per_s), _) => format!("open loop at {}", figures::rate(*rate_per_s)),
         (None, Some(shape)) => format!("open loop, {shape}"),
         (None, None) => "closed loop".to_owned(),
     };
@@ -49,50 +52,54 @@ fn head(report: &LoadReport) -> Vec<String> {
     let how = [
         format!("{spoken} over {}", report.driver),
         mode,
-        units::plural(u64::from(plan.connections), "connection"),
-        units::plural(u64::from(plan.threads), "thread"),
-        units::time(report.elapsed_s * 1e3),
+        figures::plural(u64::from(plan.connections), "connection"),
+        figures::plural(u64::from(plan.threads), "thread"),
+        figures::milliseconds(report.elapsed_s * 1e3),
     ];
     let mut lines =
         vec![report.target.bold().to_string(), how.join(" · ").dimmed().to_string(), String::new()];
     lines.extend(requests(report));
     let rate = &report.rate_per_s;
-    let asked = rate.asked.map(|asked| format!("{} asked, ", units::rate(asked))).unwrap_or_default();
-    let completed = units::rate(rate.completed);
+    let asked = rate.asked.map(|asked| format!("{} requested, ", figures::rate(asked))).unwrap_or_default();
+    let completed = figures::rate(rate.completed);
     lines.push(labelled(
         "rate",
-        &format!("{} completed, {asked}{} sent", completed.bold(), units::rate(rate.sent)),
+        &format!("{} completed, {asked}{} sent", completed.bold(), figures::rate(rate.sent)),
     ));
     let bytes = report.bytes;
     lines.push(labelled(
         "bytes",
-        &format!("{} received, {} sent", units::bytes(bytes.received), units::bytes(bytes.sent)),
+        &format!("{} received, {} sent", figures::bytes(bytes.received), figures::bytes(bytes.sent)),
     ));
     lines
 }
 
 fn requests(report: &LoadReport) -> Vec<String> {
     let requests = report.requests;
-    let failed = format!("{} failed", units::count(requests.failed));
+    let failed = format!("{} failed", figures::count(requests.failed));
     let failed = if requests.failed > 0 { failed.red().bold().to_string() } else { failed };
     let line = format!(
         "{} sent = {} ok + {failed} + {} unfinished",
-        units::count(requests.sent),
-        units::count(requests.ok),
-        units::count(requests.unfinished)
+        figures::count(requests.sent),
+        figures::count(requests.ok),
+        figures::count(requests.unfinished)
     );
     let mut lines = vec![labelled("requests", &line)];
     if let Some(age) = report.unfinished_age_ms {
-        let text = format!("the oldest unfinished one was due {} before the end", units::time(age.max));
+        let text =
+            format!("the oldest unfinished one was due {} before the end", figures::milliseconds(age.max));
         lines.push(labelled("", &text));
     }
     if let Some(age) = report.not_sent_age_ms {
-        let count = units::count(requests.not_sent);
-        let text = format!("{count} more were due and never sent, the oldest for {}", units::time(age.max));
+        let count = figures::count(requests.not_sent);
+        let text = format!(
+            "{count} more were due but never sent, the oldest for {}",
+            figures::milliseconds(age.max)
+        );
         lines.push(labelled("", &text.yellow().to_string()));
     }
     if requests.resent > 0 {
-        let count = units::count(requests.resent);
+        let count = figures::count(requests.resent);
         lines.push(labelled(
             "",
             &format!("{count} sent again, because the server had closed an idle connection"),
@@ -104,7 +111,7 @@ fn requests(report: &LoadReport) -> Vec<String> {
 fn times(report: &LoadReport) -> Vec<String> {
     match (&report.response_time_ms, &report.service_time_ms) {
         (Some(response), Some(service)) => table::lines(response, service, report.requests.ok),
-        _ => vec!["no request was answered as expected, so there are no times".yellow().to_string()],
+        _ => vec!["no request completed as expected, so there are no times".yellow().to_string()],
     }
 }
 
@@ -117,25 +124,25 @@ fn answers(report: &LoadReport) -> Vec<String> {
     let mut lines = Vec::new();
     for (index, (status, count)) in report.status.iter().enumerate() {
         let label = if index == 0 { "status" } else { "" };
-        lines.push(labelled(label, &format!("{status}  {}", units::count(*count))));
+        lines.push(labelled(label, &format!("{status}  {}", figures::count(*count))));
     }
     let mut causes: Vec<(&String, u64)> =
         report.failures.iter().map(|(cause, &count)| (cause, count)).collect();
     causes.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
     for (index, (cause, count)) in causes.iter().take(MOST_CAUSES).enumerate() {
         let label = if index == 0 { "failures" } else { "" };
-        lines.push(labelled(label, &format!("{}  {cause}", units::count(*count).red())));
+        lines.push(labelled(label, &format!("{}  {cause}", figures::count(*count).red())));
     }
     let rest: u64 = causes.iter().skip(MOST_CAUSES).map(|&(_, count)| count).sum();
     if rest > 0 {
-        lines.push(labelled("", &format!("{}  of other causes (all are in --json)", units::count(rest))));
+        lines.push(labelled("", &format!("{}  of other causes (all are in --json)", figures::count(rest))));
     }
     if let Some(failed) = report.failed_time_ms {
         let text = format!(
-            "they failed after {} (p50), {} (p99), {} at most",
-            units::time(failed.p50),
-            units::time(failed.p99),
-            units::time(failed.max)
+            "time to failure: p50 {}, p99 {}, max {}",
+            figures::milliseconds(failed.p50),
+            figures::milliseconds(failed.p99),
+            figures::milliseconds(failed.max)
         );
         lines.push(labelled("", &text));
     }
@@ -146,21 +153,24 @@ fn answers(report: &LoadReport) -> Vec<String> {
 fn generator(report: &LoadReport) -> Vec<String> {
     let own = &report.generator;
     let cost = format!(
-        "{:.2} us CPU per request, {:.0} % of a core ({:.2} cores in all)",
+        "{:.2} µs CPU per request, {:.0} % of a core ({:.2} cores in all)",
         own.cpu_us_per_request,
         own.cpu_share * 100.0,
         own.cpu_cores
     );
     let mut lines = vec![labelled("generator", &cost)];
     if let Some(lag) = own.send_lag_ms {
-        let text =
-            format!("sent within {} of due (p99), {} at most", units::time(lag.p99), units::time(lag.max));
+        let text = format!(
+            "send lag p99 {}, max {}",
+            figures::milliseconds(lag.p99),
+            figures::milliseconds(lag.max)
+        );
         lines.push(labelled("", &text));
     }
     if let Some(text) = cores(&report.cores_busy) {
         lines.push(labelled("machine", &wrapped(&text, LABEL_WIDTH)));
     }
-    if report.plan.mode == "closed" {
+    if report.is_closed() {
         let note = wrapped(&plan_flags::warning(&Warning::ClosedLoop), LABEL_WIDTH);
         lines.push(labelled("note", &note).dimmed().to_string());
     }
@@ -174,11 +184,11 @@ fn cores(busy: &[f64]) -> Option<String> {
         (0..busy.len()).filter(|&core| busy[core] >= FULL).map(|core| core.to_string()).collect();
     let named = match full.as_slice() {
         [] => String::new(),
-        [only] => format!("core {only} was full; "),
-        _ if full.len() == busy.len() => "every core was full; ".to_owned(),
-        _ => format!("cores {} were full; ", full.join(", ")),
+        [only] => format!("core {only} was saturated; "),
+        _ if full.len() == busy.len() => "every core was saturated; ".to_owned(),
+        _ => format!("cores {} were saturated; ", full.join(", ")),
     };
-    (!busy.is_empty()).then(|| format!("{named}its cores were busy for {} of the time", shares.join(", ")))
+    (!busy.is_empty()).then(|| format!("{named}core utilization {}", shares.join(", ")))
 }
 
 /// Breaks a text into lines that fit behind an indent.

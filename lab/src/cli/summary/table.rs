@@ -1,6 +1,6 @@
 //! Response time and service time side by side.
 
-use crate::report::units;
+use crate::report::figures;
 use threadcount_load::times::TimesSummary;
 
 type Column = fn(&TimesSummary) -> f64;
@@ -28,7 +28,11 @@ pub fn lines(response: &TimesSummary, service: &TimesSummary, answers: u64) -> V
     ];
     let row = |(name, above, figure): &(&str, f64, Column)| {
         let shown = |times: &TimesSummary| {
-            if above * answers as f64 >= 1.0 { units::time(figure(times)) } else { "= max".to_owned() }
+            if above * answers as f64 >= 1.0 {
+                figures::milliseconds(figure(times))
+            } else {
+                "= max".to_owned()
+            }
         };
         format!("{name:<10}{:>15}{:>15}", shown(response), shown(service))
     };

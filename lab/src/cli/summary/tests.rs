@@ -79,7 +79,7 @@ fn an_open_load_reads_from_top_to_bottom() {
         "",
         "requests  1,000 sent = 996 ok + 3 failed + 1 unfinished",
         "          the oldest unfinished one was due 10.0 ms before the end",
-        "rate      99.6/s completed, 100/s asked, 100/s sent",
+        "rate      99.6/s completed, 100/s requested, 100/s sent",
         "bytes     125 kB received, 40.0 kB sent",
         "",
         "            response time   service time",
@@ -97,7 +97,7 @@ fn an_open_load_reads_from_top_to_bottom() {
 fn statuses_and_failures_are_listed_the_most_frequent_cause_first() {
     let text = summarized(open(100.0), &outcome());
     let expected = "status    200  996\n          503  2\nfailures  2  unexpected status 503\n          \
-                    1  connection refused\n          they failed after 5.00 ms (p50), 5.00 ms (p99), 5.00 ms at most";
+                    1  connection refused\n          time to failure: p50 5.00 ms, p99 5.00 ms, max 5.00 ms";
     assert!(text.contains(expected), "{text}");
 }
 
@@ -142,7 +142,7 @@ fn requests_that_were_due_and_never_sent_are_told() {
     let mut outcome = outcome();
     outcome.add(recorder);
     let text = summarized(open(100.0), &outcome);
-    assert!(text.contains("          1 more were due and never sent, the oldest for 3.10 s"), "{text}");
+    assert!(text.contains("          1 more were due but never sent, the oldest for 3.10 s"), "{text}");
 }
 
 #[test]
@@ -150,19 +150,16 @@ fn a_load_without_an_answer_has_no_times_and_no_picture() {
     let mut outcome = LoadOutcome::default();
     (outcome.ended_ns, outcome.driver) = (MS, "epoll");
     let text = summarized(Pacing::Closed, &outcome);
-    assert!(text.contains("no request was answered as expected, so there are no times"), "{text}");
+    assert!(text.contains("no request completed as expected, so there are no times"), "{text}");
     assert!(text.contains("no connection over epoll"), "{text}");
     assert!(!text.contains("p50") && !text.contains(" .. "), "{text}");
 }
 
 #[test]
 fn a_full_core_is_named_before_the_shares_of_all() {
-    assert_eq!(
-        cores(&[0.991, 0.62]).unwrap(),
-        "core 0 was full; its cores were busy for 99 %, 62 % of the time"
-    );
-    assert_eq!(cores(&[0.5, 0.62]).unwrap(), "its cores were busy for 50 %, 62 % of the time");
-    assert!(cores(&[0.99, 0.98, 0.1]).unwrap().starts_with("cores 0, 1 were full; "));
-    assert!(cores(&[0.99, 0.98]).unwrap().starts_with("every core was full; "));
+    assert_eq!(cores(&[0.991, 0.62]).unwrap(), "core 0 was saturated; core utilization 99 %, 62 %");
+    assert_eq!(cores(&[0.5, 0.62]).unwrap(), "core utilization 50 %, 62 %");
+    assert!(cores(&[0.99, 0.98, 0.1]).unwrap().starts_with("cores 0, 1 were saturated; "));
+    assert!(cores(&[0.99, 0.98]).unwrap().starts_with("every core was saturated; "));
     assert_eq!(cores(&[]), None);
 }

@@ -2,7 +2,7 @@
 
 use crate::model::experiment::{LoadKind, Sending};
 use crate::parse;
-use crate::parse::fault::Fault;
+use crate::parse::diagnostic::Diagnostic;
 use crate::parse::fields::Fields;
 use crate::parse::yaml::{Kind, Node};
 use std::path::Path;
@@ -10,7 +10,7 @@ use threadcount_load::plan::{AddressOverride, ClientIdentity};
 use threadcount_load::response::{BodyCheck, Capture};
 
 /// The usual with these keys in it. Files are looked for in `folder`.
-pub(super) fn read(fields: &Fields<'_>, folder: &Path) -> Result<Sending, Fault> {
+pub(super) fn read(fields: &Fields<'_>, folder: &Path) -> Result<Sending, Diagnostic> {
     let usual = Sending::default();
     let text = |key: &str| fields.read(key, |node| node.text(key).map(str::to_owned));
     let file = |key: &str| Ok(text(key)?.map(|file| folder.join(file)));
@@ -53,11 +53,11 @@ pub(super) fn read(fields: &Fields<'_>, folder: &Path) -> Result<Sending, Fault>
 }
 
 /// What does not go with the kind of load, or with another key.
-pub(super) fn check(fields: &Fields<'_>, kind: LoadKind) -> Result<(), Fault> {
+pub(super) fn check(fields: &Fields<'_>, kind: LoadKind) -> Result<(), Diagnostic> {
     let is_there = |key: &str| fields.get(key).is_some();
     let refused = |key: &str, message: &str, label: &str, help: &str| {
         let span = fields.key_span(key).unwrap_or_else(|| fields.span.clone());
-        Err(Fault::new(span, message, label).help(help))
+        Err(Diagnostic::new(span, message, label).help(help))
     };
     if is_there("lateness") && matches!(kind, LoadKind::Closed { .. }) {
         let message = "clients send as soon as they have their responses, so nothing is due together";
@@ -87,7 +87,7 @@ pub(super) fn check(fields: &Fields<'_>, kind: LoadKind) -> Result<(), Fault> {
 }
 
 /// `capture:` of a load.
-pub(in super::super) fn captures(node: &Node) -> Result<Vec<Capture>, Fault> {
+pub(in super::super) fn captures(node: &Node) -> Result<Vec<Capture>, Diagnostic> {
     let parse = |text: &str| text.parse::<Capture>().map_err(|error| error.why);
     let captures = each(node, "capture", "a value of a response", parse)?;
     let names: Vec<&str> = captures.iter().map(|capture| capture.name.as_str()).collect();
@@ -95,7 +95,8 @@ pub(in super::super) fn captures(node: &Node) -> Result<Vec<Capture>, Fault> {
     match twice {
         Some(place) => {
             let message = format!("`capture` has `{}` twice", names[place]);
-            Err(Fault::new(node.span.clone(), message, "two of one name").help("give each a name of its own"))
+            Err(Diagnostic::new(node.span.clone(), message, "two of one name")
+                .help("give each a name of its own"))
         }
         None => Ok(captures),
     }
@@ -107,7 +108,7 @@ fn each<T>(
     what: &str,
     expected: &str,
     parse: impl Fn(&str) -> Result<T, String>,
-) -> Result<Vec<T>, Fault> {
+) -> Result<Vec<T>, Diagnostic> {
     match &node.kind {
         Kind::List(items) => items.iter().map(|item| item.parsed(what, expected, &parse)).collect(),
         _ => Ok(vec![node.parsed(what, expected, parse)?]),
@@ -115,7 +116,7 @@ fn each<T>(
 }
 
 /// The name of a file in the folder of each run.
-fn log(node: &Node) -> Result<String, Fault> {
+fn log(node: &Node) -> Result<String, Diagnostic> {
     node.parsed("log", "the name of a file", |text| {
         parse::log_file(text)?;
         if text.contains('/') {

@@ -1,9 +1,10 @@
 //! The size of a microbenchmark: what JMH is asked to do, where a server would be asked by a load.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How often JMH repeats. Each iteration is as long as the load's duration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Benchmark {
     /// Fresh JVMs, one after the other.
     pub forks: u32,

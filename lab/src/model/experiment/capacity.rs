@@ -1,6 +1,7 @@
 //! A capacity load: which rate is the highest that a variant sustains under a limit?
 
 use crate::model::metric::Metric;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The shortest step: its second half must show whether the backlog grows.
@@ -13,7 +14,7 @@ pub const GROWTH: f64 = 2.0;
 const CONNECTIONS: (f64, f64) = (100.0, 8_000.0);
 
 /// What is searched, and where.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Capacity {
     /// The response time that is limited.
     pub metric: Metric,
@@ -67,7 +68,7 @@ impl Capacity {
     /// The limit in words: `p99 within 200 ms`.
     #[must_use]
     pub fn limit_in_words(&self) -> String {
-        let name = self.metric.name().trim_end_matches("_ms").replace('_', ".");
+        let name = self.metric.short_name().replace('_', ".");
         format!("{name} within {} ms", self.limit_ms)
     }
 }

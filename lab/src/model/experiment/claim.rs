@@ -15,17 +15,19 @@
 
 use super::Experiment;
 use crate::model::metric::Metric;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// A statement that holds or does not.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Claim {
     /// All of them must hold.
     pub comparisons: Vec<Comparison>,
 }
 
 /// Two sides and how they are compared.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct Comparison {
     pub left: Expr,
@@ -34,7 +36,8 @@ pub struct Comparison {
 }
 
 /// How two sides are compared.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Test {
     /// `>=`
     AtLeast,
@@ -51,7 +54,8 @@ pub enum Test {
 }
 
 /// A side of a comparison.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub enum Expr {
     Number(f64),
@@ -61,7 +65,8 @@ pub enum Expr {
 }
 
 /// `+ - * /`
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub enum Operator {
     Plus,
@@ -71,7 +76,7 @@ pub enum Operator {
 }
 
 /// One measured figure of one variant under one load.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Figure {
     /// The variant.
     pub variant: String,
@@ -116,7 +121,31 @@ impl Claim {
     }
 }
 
+impl Claim {
+    /// The same, to be changed.
+    pub fn figures_mut(&mut self) -> Vec<&mut Figure> {
+        let mut found = Vec::new();
+        for comparison in &mut self.comparisons {
+            comparison.left.collect_mut(&mut found);
+            comparison.right.collect_mut(&mut found);
+        }
+        found
+    }
+}
+
 impl Expr {
+    fn collect_mut<'a>(&'a mut self, found: &mut Vec<&'a mut Figure>) {
+        match self {
+            Self::Number(_) => {}
+            Self::Figure(figure) => found.push(figure),
+            Self::Negative(inner) => inner.collect_mut(found),
+            Self::Binary(left, _, right) => {
+                left.collect_mut(found);
+                right.collect_mut(found);
+            }
+        }
+    }
+
     /// Every figure it speaks of, from left to right.
     #[must_use]
     pub fn figures(&self) -> Vec<&Figure> {

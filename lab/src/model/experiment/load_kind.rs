@@ -3,10 +3,11 @@
 use super::benchmark::Benchmark;
 use super::capacity::Capacity;
 use crate::model::metric::Metric;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Closed, open, or searched.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LoadKind {
     /// N clients, each sends as soon as it has its answer.

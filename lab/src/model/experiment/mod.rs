@@ -13,6 +13,7 @@ mod server;
 pub mod shape;
 mod subject;
 
+pub use super::thread_kind::ThreadKind;
 pub use load_kind::LoadKind;
 pub use protocol::Protocol;
 pub use request::{Body, RequestSpec};
@@ -23,13 +24,15 @@ pub use server::{
 pub use shape::{Shape, ShapeStep};
 pub use subject::{BenchmarkMethod, Subject};
 
+use claim::Claim;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// A question, its variants, its loads, how often to repeat, what was published before, what is claimed.
 ///
 /// Everything is resolved: defaults are filled in, `quick` is applied where it was asked for.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Experiment {
     /// The file's name without its ending, or `compare`.
     pub name: String,
@@ -57,35 +60,19 @@ pub struct Experiment {
     pub quick: bool,
 }
 
-/// A claim as it is written, and what of the study it stands for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "WrittenClaim")]
+/// A claim as it is written and as it is read, and what of the study it stands for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StatedClaim {
     /// In the language of claims.
     pub claim: String,
+    /// The same as an expression.
+    pub expression: Claim,
     /// What the study says, in our words.
     pub says: Option<String>,
 }
 
-/// Results of the first version have the bare text.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum WrittenClaim {
-    Bare(String),
-    Stated { claim: String, says: Option<String> },
-}
-
-impl From<WrittenClaim> for StatedClaim {
-    fn from(written: WrittenClaim) -> Self {
-        match written {
-            WrittenClaim::Bare(claim) => Self { claim, says: None },
-            WrittenClaim::Stated { claim, says } => Self { claim, says },
-        }
-    }
-}
-
 /// A statement of the study that cannot be tried here.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Unavailable {
     /// What the study says, in our words.
     pub what: String,
@@ -94,7 +81,7 @@ pub struct Unavailable {
 }
 
 /// Where a question and its published figures come from.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct Study {
     pub title: String,
@@ -106,6 +93,18 @@ pub struct Study {
 }
 
 impl Experiment {
+    /// The load of this name.
+    #[must_use]
+    pub fn load(&self, name: &str) -> Option<&LoadSpec> {
+        self.loads.iter().find(|load| load.name == name)
+    }
+
+    /// The variant of this name.
+    #[must_use]
+    pub fn variant(&self, name: &str) -> Option<&Variant> {
+        self.variants.iter().find(|variant| variant.name == name)
+    }
+
     /// How long a load runs before it is measured, in seconds.
     #[must_use]
     pub fn warmup_s(&self, load: &LoadSpec) -> f64 {
@@ -114,7 +113,7 @@ impl Experiment {
 }
 
 /// One way to run the server.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Variant {
     /// Its name in every table.
     pub name: String,
@@ -143,29 +142,8 @@ pub struct Variant {
     pub skipped: Option<String>,
 }
 
-/// A kind of Java thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ThreadKind {
-    /// One of the operating system's: of a pool, or an event loop.
-    Platform,
-    /// One of the JVM's.
-    Virtual,
-}
-
-impl ThreadKind {
-    /// In words.
-    #[must_use]
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::Platform => "platform",
-            Self::Virtual => "virtual",
-        }
-    }
-}
-
 /// How much of the JVM inside a server is watched.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum ProbeLevel {
     /// Nothing: no probe in the JVM.
@@ -207,7 +185,7 @@ impl Variant {
 }
 
 /// A server behind the server. It is started afresh for each run; what it costs is not counted.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Backend {
     /// What is started.
     pub server: Server,
@@ -218,7 +196,7 @@ pub struct Backend {
 }
 
 /// What is sent.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadSpec {
     /// Its name in tables and claims: as written, or `c400` (400 clients), `r5000` (5,000/s).
     pub name: String,
@@ -298,7 +276,7 @@ const fn yes() -> bool {
 }
 
 /// Somebody else's load generator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Tool {
     /// ApacheBench.
@@ -309,7 +287,7 @@ pub enum Tool {
 }
 
 /// Figures somebody published for one variant under one load. A `None` was not published.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Published {
     /// Which variant.
     pub variant: String,

@@ -1,6 +1,7 @@
 //! How many rounds a load gets: as many as its answer needs, or a fixed number.
 
 use super::{Experiment, LoadSpec};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// At most so many rounds, if nothing is written.
@@ -14,7 +15,7 @@ const AT_LEAST_QUICK: u32 = 2;
 const NEXT_LOOK: f64 = 1.3;
 
 /// When the rounds of a load end. [`LoadSpec::runs`] is the most there are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Protocol {
     /// Exactly `runs` rounds, as a study says it; the first of them are kept and left out of every figure.
@@ -80,7 +81,7 @@ impl Experiment {
     /// How often the intervals under a load may have been looked at; 1 for a load that is not known.
     #[must_use]
     pub fn looks(&self, load: &str) -> usize {
-        self.loads.iter().find(|known| known.name == load).map_or(1, |load| load.looks().len())
+        self.load(load).map_or(1, |load| load.looks().len())
     }
 }
 

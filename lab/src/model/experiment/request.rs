@@ -2,12 +2,13 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 use threadcount_load::request::{Header, RequestError, RequestSource, Target};
 
 /// One request. Path, headers and body may have `{rand:1:1000}` and `{seq:1}` in them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RequestSpec {
     /// `GET`, `POST`, ...
     pub method: String,
@@ -23,7 +24,7 @@ pub struct RequestSpec {
 }
 
 /// What a request carries.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Body {
     /// Text, as it is.

@@ -1,6 +1,8 @@
 //! How the requests of a load are carried and their answers judged: everything but what is asked, and how much.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,10 +20,11 @@ pub const TIMEOUT: Duration = Duration::from_secs(30);
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How requests are carried and answers judged.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Sending {
     /// How the due times of an open load are spread.
+    #[schemars(with = "String")]
     pub arrivals: Arrivals,
     /// Seed of everything random. Each round has the next one: the variants of a round get the same load, and no two
     /// rounds do.
@@ -31,8 +34,10 @@ pub struct Sending {
     /// How long a connection may take to be made, TLS included, in seconds.
     pub connect_timeout_s: f64,
     /// Status codes that count as an answer.
+    #[schemars(with = "Vec<(u16, u16)>")]
     pub expect: ExpectedStatus,
     /// Which HTTP.
+    #[schemars(with = "String")]
     pub http: ProtocolChoice,
     /// Requests at once on one HTTP/2 connection.
     pub streams: NonZeroU32,
@@ -43,9 +48,11 @@ pub struct Sending {
     /// Cores the generator's threads are pinned to; empty: none.
     pub cores: Vec<usize>,
     /// What carries plain HTTP/1.1.
+    #[schemars(with = "String")]
     pub driver: DriverChoice,
     /// Where connections go instead of to the host and port of the URL.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<BTreeMap<String, serde_json::Value>>")]
     pub resolve: Vec<AddressOverride>,
     /// Connections go to this Unix socket.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -58,6 +65,7 @@ pub struct Sending {
     pub ca_files: Vec<PathBuf>,
     /// The client certificate.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<BTreeMap<String, PathBuf>>")]
     pub identity: Option<ClientIdentity>,
     /// TLS sessions are resumed.
     pub tls_resumption: bool,
@@ -70,11 +78,13 @@ pub struct Sending {
     pub log: Option<PathBuf>,
     /// What the body of a response must contain.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
     pub expect_body: Option<BodyCheck>,
     /// Each connection sends the cookies that the server has set.
     pub cookies: bool,
     /// Values from responses that later requests send.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<String>")]
     pub captures: Vec<Capture>,
 }
 

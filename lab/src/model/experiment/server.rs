@@ -1,9 +1,10 @@
 //! What is started for a variant: the data of each kind of server. What a kind does is in its folder of `server/`.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What is started.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "each kind is described at its data")]
 pub enum Server {
@@ -15,7 +16,7 @@ pub enum Server {
 }
 
 /// A Tomcat distribution of the newest known version of this line (`11.0`) or of an exact version.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TomcatServer {
     /// Line or version.
     pub version: String,
@@ -31,7 +32,7 @@ pub struct TomcatServer {
 }
 
 /// A distribution of Jetty (`jetty-home`), of the newest known version of this line (`12.1`) or of an exact version.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JettyServer {
     /// Line or version.
     pub version: String,
@@ -46,7 +47,7 @@ pub struct JettyServer {
 }
 
 /// A runnable jar.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JarServer {
     /// A module of our Maven reactor, or a path to a .jar.
     pub jar: String,
@@ -57,7 +58,7 @@ pub struct JarServer {
 }
 
 /// One of the servers in other languages.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PeerServer {
     /// A folder below `peers`, or a path to one.
     pub peer: String,
@@ -68,7 +69,7 @@ pub struct PeerServer {
 }
 
 /// Any command. `{port}` in it and in the URL stands for a free port.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CommandServer {
     /// A shell-like command line (quotes work, no shell is started).
     pub command: String,
@@ -113,7 +114,7 @@ impl Server {
 }
 
 /// How requests get their threads.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Threads {
     /// A pool of platform threads of at most this size.
@@ -125,7 +126,7 @@ pub enum Threads {
 }
 
 /// An executor of `jvm/executors`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DropIn {
     /// A virtual thread for each task, also for Tomcats that have none of their own.
@@ -135,7 +136,7 @@ pub enum DropIn {
 }
 
 /// The size of a pool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PoolSize {
     /// The server's own default (Tomcat: 200); nothing is configured.

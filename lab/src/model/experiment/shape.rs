@@ -1,11 +1,12 @@
 //! How the rate of an open load develops.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use threadcount_load::plan::{RateShape, Step};
 
 /// A rate that is not the same all the time.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Shape {
     /// A straight line from one rate to another; then it stays there.
@@ -22,7 +23,7 @@ pub enum Shape {
 }
 
 /// One of [`Shape::Steps`].
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ShapeStep {
     /// Requests per second.
     pub rate_per_s: f64,

@@ -1,10 +1,11 @@
 //! What a variant measures: a server, or a microbenchmark that needs none.
 
 use super::server::Server;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a variant measures.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Subject {
     /// A server, under loads.
@@ -17,7 +18,7 @@ pub enum Subject {
 }
 
 /// A method of a jar of JMH's.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BenchmarkMethod {
     /// A module of our Maven reactor, or a path to a .jar.
     #[serde(rename = "benchmark")]

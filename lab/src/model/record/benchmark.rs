@@ -1,9 +1,10 @@
 //! What a microbenchmark measured.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One benchmark method in all its forks, as JMH reports it; times in microseconds per operation.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BenchmarkScore {
     /// The method with its class.
     pub method: String,

@@ -1,9 +1,10 @@
 //! What the search for a capacity did: every step, and how it ended.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The search within one run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CapacitySearch {
     /// The limit in words, e.g. `p99 within 200 ms`.
     pub limit: String,
@@ -18,7 +19,7 @@ pub struct CapacitySearch {
 }
 
 /// How a search ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SearchEnd {
     /// It has not ended: the run was cut short.
@@ -49,7 +50,7 @@ impl CapacitySearch {
 }
 
 /// One rate, sent for some seconds.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CapacityStep {
     /// The rate that was asked for.
     pub asked_per_s: f64,
@@ -80,7 +81,7 @@ pub struct CapacityStep {
 }
 
 /// What a step showed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StepVerdict {
     /// The limit was held, the rate was reached, and the backlog did not grow.

@@ -1,9 +1,10 @@
 //! What somebody else's load generator said of its own load.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One load by a foreign tool: one or more processes at once.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ForeignLoad {
     /// Its name and version as it prints them, e.g. `ApacheBench 2.3`.
     pub tool: String,
@@ -14,7 +15,7 @@ pub struct ForeignLoad {
 }
 
 /// One process of the tool.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ForeignProcess {
     /// The exact command line.
     pub command: Vec<String>,
@@ -39,7 +40,7 @@ pub struct ForeignProcess {
 }
 
 /// Response times in milliseconds, as far as the tool tells them: in steps of 1 %, so nothing beyond p99 but the slowest.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct ForeignTimes {
     pub mean_ms: f64,

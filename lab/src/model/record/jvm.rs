@@ -1,9 +1,10 @@
 //! What the JVM inside the server said of itself, cut to the measured window.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The probe's readings of one run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JvmReadings {
     /// `Runtime.version()`.
     pub java: String,
@@ -43,7 +44,7 @@ pub struct JvmReadings {
 }
 
 /// One reading.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct JvmSample {
     /// Seconds since the measured window began.
@@ -59,7 +60,7 @@ pub struct JvmSample {
 }
 
 /// One reading of the scheduler of virtual threads.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CarrierSample {
     /// Seconds since the measured window began.
     pub t_s: f64,
@@ -76,11 +77,81 @@ pub struct CarrierSample {
     pub running: u32,
 }
 
+impl SiteReason {
+    /// In words: `read from db:5432`, `monitor of shop.Orders`, `park on java.util.concurrent.Semaphore`.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match self {
+            Self::Yield => "yield".to_owned(),
+            Self::Scheduling => "scheduling".to_owned(),
+            Self::ReadFrom(peer) => format!("read from {peer}"),
+            Self::Monitor(class) => format!("monitor of {class}"),
+            Self::Park(class) => format!("park on {class}"),
+            Self::Jvm(words) => words.clone(),
+        }
+    }
+}
+
+/// Whose pool it is, as the probe names it.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub enum PoolKind {
+    Tomcat,
+    TomcatExecutor,
+    Jetty,
+    Hikari,
+    /// One that only a newer probe knows.
+    #[default]
+    #[serde(other)]
+    Other,
+}
+
+impl PoolKind {
+    /// The name, as the probe has it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tomcat => "tomcat",
+            Self::TomcatExecutor => "tomcat-executor",
+            Self::Jetty => "jetty",
+            Self::Hikari => "hikari",
+            Self::Other => "pool",
+        }
+    }
+
+    /// Does it hold connections to a database, and no threads that answer requests?
+    #[must_use]
+    pub const fn is_of_connections(self) -> bool {
+        matches!(self, Self::Hikari)
+    }
+}
+
+/// Why a thread was found at a place in the code.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", content = "what", rename_all = "kebab-case")]
+pub enum SiteReason {
+    /// It gave way (`Thread.yield`).
+    Yield,
+    /// A carrier between two virtual threads.
+    Scheduling,
+    /// It waited for data from this peer.
+    ReadFrom(String),
+    /// It waited to enter a monitor of this class.
+    Monitor(String),
+    /// It was parked on this class.
+    Park(String),
+    /// In the JVM's own words, e.g. why a virtual thread was pinned.
+    Jvm(String),
+}
+
 /// A pool over time.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Pool {
-    /// `tomcat`, `tomcat-executor`, `jetty` or `hikari`.
-    pub kind: String,
+    /// Whose it is.
+    pub kind: PoolKind,
     /// The pool's own name.
     pub name: String,
     /// How many may be busy at once; `None`: it does not say.
@@ -90,7 +161,7 @@ pub struct Pool {
 }
 
 /// One reading of a pool; `None` where the pool does not say.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct PoolSample {
     pub t_s: f64,
@@ -100,7 +171,7 @@ pub struct PoolSample {
 }
 
 /// A garbage collection.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct Collection {
     pub t_s: f64,
@@ -112,7 +183,7 @@ pub struct Collection {
 }
 
 /// A pause in which no thread of the application ran.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct Pause {
     pub t_s: f64,
@@ -121,7 +192,7 @@ pub struct Pause {
 }
 
 /// Pins within one second.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PinSample {
     /// Middle of the second, seconds since the measured window began.
     pub t_s: f64,
@@ -132,7 +203,7 @@ pub struct PinSample {
 }
 
 /// The heap after a collection: what lives, and what has died where the collection did not look.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct HeapAfterGc {
     pub t_s: f64,
@@ -142,7 +213,7 @@ pub struct HeapAfterGc {
 }
 
 /// Looks at threads that were running Java code.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Looks {
     /// How many.
     pub count: u64,
@@ -152,7 +223,7 @@ pub struct Looks {
 }
 
 /// Thread stacks as native memory tracking tells them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct StackSample {
     pub t_s: f64,
@@ -161,7 +232,7 @@ pub struct StackSample {
 }
 
 /// How often and how long.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct Total {
     pub count: u64,
@@ -170,7 +241,7 @@ pub struct Total {
 }
 
 /// How often and how long, at one place in the code.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SiteTotal {
     /// The frame that keeps a virtual thread on its carrier.
     pub holder: Option<String>,
@@ -178,14 +249,14 @@ pub struct SiteTotal {
     pub application: Option<String>,
     /// The topmost frame.
     pub top: Option<String>,
-    /// Why, as the JVM (or the kind of wait) says it.
-    pub reason: Option<String>,
+    /// Why.
+    pub reason: Option<SiteReason>,
     /// How often and how long.
     pub total: Total,
 }
 
 /// Virtual threads over the window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct VirtualThreads {
     pub started: u64,

@@ -3,14 +3,17 @@
 pub mod benchmark;
 pub mod capacity;
 pub mod foreign;
+pub mod interference;
 pub mod jvm;
+mod load_schema;
 
-use crate::model::experiment::ThreadKind;
+use crate::model::thread_kind::ThreadKind;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use threadcount_load::report::LoadReport;
 
 /// One fresh server process under one load, from launch to stop.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Record {
     /// The variant's name.
     pub variant: String,
@@ -29,15 +32,16 @@ pub struct Record {
     /// It belongs to the first rounds that the experiment's protocol leaves out of every figure (`drop`).
     #[serde(default)]
     pub dropped: bool,
-    /// What disturbed it, in words: it is left out of figures where undisturbed runs exist, and repeated within bounds.
+    /// What disturbed it: it is left out of figures where undisturbed runs exist, and repeated within bounds.
     #[serde(default)]
-    pub disturbed: Option<String>,
+    pub disturbed: Option<interference::Interference>,
     /// How its warm-up went; `None`: there was none.
     #[serde(default)]
     pub warm_up: Option<WarmUp>,
     /// The rate in each second of the warm-up, requests per second.
     pub warmup_rate_per_s: Vec<f64>,
     /// The load generator's report over the measured window.
+    #[schemars(schema_with = "load_schema::load_report")]
     pub measured: Option<LoadReport>,
     /// What somebody else's load generator said, where one sent the load.
     #[serde(default)]
@@ -77,7 +81,7 @@ pub struct Record {
 }
 
 /// How a warm-up went.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WarmUp {
     /// How long it was, in seconds.
     pub lasted_s: f64,
@@ -85,12 +89,23 @@ pub struct WarmUp {
     pub at_most_s: f64,
     /// Was it level at the end? `None`: it was too short to tell.
     pub levelled: Option<bool>,
-    /// What had to be level, in words: `rate`, or `rate or the CPU` where the schedule holds the rate.
-    pub judged_by: String,
+    /// What had to be level.
+    pub judged_by: SteadyBy,
+}
+
+/// What has to be level for a warm-up to end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SteadyBy {
+    /// The rate.
+    #[default]
+    Rate,
+    /// The rate and the CPU, where the schedule holds the rate.
+    RateAndCpu,
 }
 
 /// Why a run has no complete figures.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunFailure {
     /// In words.
     pub why: String,
@@ -99,7 +114,7 @@ pub struct RunFailure {
 }
 
 /// The server as it was started.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerFacts {
     /// The exact command line.
     pub command: Vec<String>,
@@ -128,7 +143,7 @@ pub struct ServerFacts {
 }
 
 /// A server behind the server, as it was started.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BackendFacts {
     /// The exact command line.
     pub command: Vec<String>,
@@ -141,7 +156,7 @@ pub struct BackendFacts {
 }
 
 /// A thread as a server reported it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadSeen {
     /// `Thread.getName()`.
     pub name: String,
@@ -158,7 +173,7 @@ impl ThreadSeen {
 }
 
 /// A point of a latency curve.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CurvePoint {
     /// 0 to 100.
     pub percentile: f64,
@@ -167,7 +182,7 @@ pub struct CurvePoint {
 }
 
 /// Percentiles of the response time beside those of the load generator's report, in milliseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct MorePercentiles {
     pub p10_ms: f64,
@@ -186,7 +201,7 @@ impl MorePercentiles {
 }
 
 /// What a run cost, over the measured window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cost {
     /// Time between the two process samples that bound the window, in seconds.
     pub window_s: f64,
@@ -239,7 +254,7 @@ pub struct Cost {
 }
 
 /// A reading before and after the load.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct BeforeAfter<T> {
     pub before: T,
@@ -247,7 +262,7 @@ pub struct BeforeAfter<T> {
 }
 
 /// Native memory as `jcmd PID VM.native_memory summary` tells it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NativeMemory {
     /// Total reserved, bytes.
     pub reserved_bytes: u64,
@@ -282,7 +297,7 @@ pub struct NativeMemory {
 }
 
 /// Differences of the kernel's counters in /proc/net/netstat and /proc/net/snmp over the window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the kernel's own names")]
 pub struct NetworkCounters {
     pub listen_overflows: u64,
@@ -298,7 +313,7 @@ pub struct NetworkCounters {
 }
 
 /// One second of the load.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadSample {
     /// Middle of the second, seconds since the measured window began.
     pub t_s: f64,
@@ -315,7 +330,7 @@ pub struct LoadSample {
 }
 
 /// One reading of the server's process tree.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProcessSample {
     /// Seconds since the measured window began (same clock as the load; negative before it).
     pub t_s: f64,

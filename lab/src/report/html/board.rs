@@ -1,11 +1,12 @@
-//! The picture of the first screen: what each variant did under a load, figure by figure, as bars from zero.
+//! The first screen's table of a load: each variant's figures as bars from zero, and its ratio to the baseline.
 
-use crate::model::experiment::{LoadKind, LoadSpec};
+use crate::model::experiment::LoadSpec;
+use crate::model::metric::Metric;
 use crate::model::result::ResultDocument;
 use crate::report::figures;
 use crate::report::html::colour;
 use crate::report::html::method::ran;
-use crate::stats::metric::Metric;
+use crate::report::overview::table::{RatioCell, columns, table};
 use crate::stats::runs::{complete, figures as figures_of, mean};
 use serde::Serialize;
 
@@ -16,6 +17,8 @@ pub struct Board {
     pub columns: Vec<&'static str>,
     /// One for each variant that has a figure.
     pub rows: Vec<BoardRow>,
+    /// The load in words.
+    pub words: String,
     /// With what the others are compared, where there are others.
     pub baseline: Option<String>,
 }
@@ -27,6 +30,8 @@ pub struct BoardRow {
     pub variant: String,
     /// The colour that it has in the pictures, from 1.
     pub colour: usize,
+    /// To the baseline, of the first column.
+    pub ratio: RatioCell,
     /// One for each column.
     pub cells: Vec<Option<Cell>>,
 }
@@ -44,43 +49,12 @@ pub struct Cell {
     pub runs: Vec<f64>,
 }
 
-/// What a load is about, the most important first, with a short name for its column.
-const fn shown(kind: LoadKind) -> &'static [(Metric, &'static str)] {
-    match kind {
-        LoadKind::Closed { .. } => &[
-            (Metric::Rate, "answers"),
-            (Metric::P50, "median wait"),
-            (Metric::P99, "99th percentile"),
-            (Metric::OsThreads, "OS threads"),
-            (Metric::RssPeak, "memory"),
-            (Metric::CpuPerRequest, "CPU for each"),
-        ],
-        LoadKind::Open { .. } => &[
-            (Metric::P50, "median wait"),
-            (Metric::P99, "99th percentile"),
-            (Metric::Rate, "answers"),
-            (Metric::OsThreads, "OS threads"),
-            (Metric::RssPeak, "memory"),
-            (Metric::CpuPerRequest, "CPU for each"),
-        ],
-        LoadKind::Capacity(_) => &[
-            (Metric::Capacity, "sustained"),
-            (Metric::OsThreads, "OS threads"),
-            (Metric::RssPeak, "memory"),
-            (Metric::CpuPerRequest, "CPU for each"),
-        ],
-        LoadKind::Benchmark(_) => &[(Metric::Score, "one operation"), (Metric::RssPeak, "memory")],
-    }
-}
-
 /// The bars of a load. A column has one scale on the whole page, so that bars of two loads compare.
 #[must_use]
 pub fn board(document: &ResultDocument, load: &LoadSpec) -> Board {
-    let columns: Vec<(Metric, &'static str, f64)> = shown(load.kind)
-        .iter()
-        .filter(|(metric, _)| ran(document).any(|variant| !runs(document, variant, load, *metric).is_empty()))
-        .map(|&(metric, name)| (metric, name, longest(document, metric)))
-        .collect();
+    let table = table(document, load);
+    let columns: Vec<(Metric, &'static str, f64)> =
+        table.columns.iter().map(|it| (it.metric, it.title, longest(document, it.metric))).collect();
     let baseline = ran(document).find(|name| !complete(&document.records, name, &load.name).is_empty());
     let baseline = baseline.cloned();
     let rows = ran(document).filter_map(|name| {
@@ -90,12 +64,18 @@ pub fn board(document: &ResultDocument, load: &LoadSpec) -> Board {
             cell(metric, &runs(document, name, load, metric), other, longest)
         };
         let cells: Vec<Option<Cell>> = columns.iter().map(cell).collect();
-        let row = BoardRow { variant: name.clone(), colour: colour(document, name), cells };
+        let ratio = table
+            .rows
+            .iter()
+            .find(|row| row.variant == *name)
+            .map_or(RatioCell::None, |row| row.ratio.clone());
+        let row = BoardRow { variant: name.clone(), colour: colour(document, name), cells, ratio };
         row.cells.iter().any(Option::is_some).then_some(row)
     });
     let rows: Vec<BoardRow> = rows.collect();
     Board {
         columns: columns.iter().map(|(_, name, _)| *name).collect(),
+        words: table.words,
         baseline: baseline.filter(|_| rows.len() > 1),
         rows,
     }
@@ -108,7 +88,7 @@ fn runs(document: &ResultDocument, variant: &str, load: &LoadSpec, metric: Metri
 /// The highest figure of any run under any load whose bars are drawn with this metric.
 fn longest(document: &ResultDocument, metric: Metric) -> f64 {
     let loads = document.experiment.loads.iter();
-    let loads = loads.filter(|load| shown(load.kind).iter().any(|(shown, _)| *shown == metric));
+    let loads = loads.filter(|load| columns(load.kind).iter().any(|column| column.metric == metric));
     let all = loads.flat_map(|load| ran(document).flat_map(|variant| runs(document, variant, load, metric)));
     all.fold(0.0, f64::max)
 }
@@ -147,13 +127,13 @@ mod tests {
             run("b", "c8", 400.0, 30.0),
         ];
         let document = document("[{clients: [4, 8], duration: 1s}]", &records);
-        let Board { columns, rows, baseline } = board(&document, &document.experiment.loads[0]);
-        assert_eq!((columns[0], columns[1], baseline.as_deref()), ("answers", "median wait", Some("a")));
+        let Board { columns, rows, baseline, .. } = board(&document, &document.experiment.loads[0]);
+        assert_eq!((columns[0], columns[1], baseline.as_deref()), ("throughput", "p50", Some("a")));
         let names: Vec<_> = rows.iter().map(|row| (row.variant.as_str(), row.colour)).collect();
         assert_eq!(names, [("a", 1), ("b", 2)], "c did not run");
         let rate = |row: usize| rows[row].cells[0].clone().expect("a rate");
-        let a = Cell { figure: "100.0/s".into(), mean: 25.0, baseline: None, runs: Vec::new() };
-        let b = Cell { figure: "200.0/s".into(), mean: 50.0, baseline: Some(25.0), runs: vec![45.0, 55.0] };
+        let a = Cell { figure: "100/s".into(), mean: 25.0, baseline: None, runs: Vec::new() };
+        let b = Cell { figure: "200/s".into(), mean: 50.0, baseline: Some(25.0), runs: vec![45.0, 55.0] };
         assert_eq!((rate(0), rate(1)), (a, b));
         let second = board(&document, &document.experiment.loads[1]);
         assert_eq!((second.rows.len(), second.baseline), (1, None), "nothing to be compared with");
@@ -163,11 +143,8 @@ mod tests {
     #[test]
     fn under_an_open_load_the_waiting_comes_first_and_without_runs_there_is_no_bar() {
         let document = document("[{rate: 10/s, duration: 1s}]", &[run("a", "r10", 10.0, 5.0)]);
-        assert_eq!(
-            board(&document, &document.experiment.loads[0]).columns[..2],
-            ["median wait", "99th percentile"]
-        );
+        assert_eq!(board(&document, &document.experiment.loads[0]).columns[..2], ["p50", "p99"]);
         let empty = ResultDocument { records: Vec::new(), ..document };
-        assert_eq!(board(&empty, &empty.experiment.loads[0]), Board::default());
+        assert!(board(&empty, &empty.experiment.loads[0]).rows.is_empty());
     }
 }

@@ -3,9 +3,9 @@
 use crate::model::experiment::{Body, Experiment, LoadSpec, RequestSpec};
 use crate::model::record::{BackendFacts, Record};
 use crate::model::result::ResultDocument;
-use crate::report::figures;
 use crate::report::load_words::load_words;
 use crate::report::summary::distinct;
+use crate::report::{figures, reasons};
 use serde::Serialize;
 
 /// A fact with its name.
@@ -109,7 +109,7 @@ fn warm_up(experiment: &Experiment) -> String {
 }
 
 fn variant_method(document: &ResultDocument, name: &str) -> VariantMethod {
-    let variant = document.experiment.variants.iter().find(|variant| variant.name == name);
+    let variant = document.experiment.variant(name);
     let runs: Vec<&Record> = document.records.iter().filter(|record| record.variant == name).collect();
     let each = |read: &dyn Fn(&Record) -> Option<String>| distinct(runs.iter().filter_map(|run| read(run)));
     let thread = |run: &Record| {
@@ -215,7 +215,9 @@ fn rounds(document: &ResultDocument, load: &LoadSpec) -> String {
         drop => format!(", the first {drop} of them left out of all figures"),
     };
     match document.rounds.iter().find(|done| done.load == load.name) {
-        Some(done) => format!("{} of at most {}{counted}: {}", done.rounds, done.at_most, done.why),
+        Some(done) => {
+            format!("{} of at most {}{counted}: {}", done.rounds, done.at_most, reasons::rounds_end(done.why))
+        }
         None => format!("{}{counted}", load.runs),
     }
 }

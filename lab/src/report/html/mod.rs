@@ -1,6 +1,5 @@
 //! One self-contained page: no network, no build step, one template, one style sheet, two scripts (ours of several files).
 
-mod answers;
 mod board;
 mod method;
 mod pictures;
@@ -9,11 +8,12 @@ mod tables;
 
 use crate::model::experiment::Study;
 use crate::model::result::ResultDocument;
+use crate::report::overview::{Overview, overview};
 use crate::report::summary::{Summary, summary};
 use crate::report::{ReportError, figures};
-use answers::LoadAnswers;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use board::Board;
 use method::Method;
 use minijinja::Environment;
 use minijinja::value::Serde;
@@ -70,11 +70,10 @@ pub fn html(document: &ResultDocument) -> Result<String, ReportError> {
 /// What the template sees.
 #[derive(Serialize)]
 struct Page<'a> {
-    answers: Vec<LoadAnswers>,
-    scores: Vec<String>,
+    overview: Overview,
+    boards: Vec<Board>,
     summary: Summary,
     has_findings: bool,
-    has_boards: bool,
     made_at: String,
     made_by: &'a str,
     study: Option<&'a Study>,
@@ -98,11 +97,10 @@ struct Page<'a> {
 impl<'a> Page<'a> {
     fn of(document: &'a ResultDocument, data: &str) -> Self {
         let summary = summary(document);
-        let answers = answers::answers(document, &summary);
+        let boards = document.experiment.loads.iter().map(|load| board::board(document, load));
         Self {
-            has_boards: answers.iter().any(|load| !load.board.rows.is_empty()),
-            answers,
-            scores: answers::scores(document),
+            overview: overview(document),
+            boards: boards.filter(|board| !board.rows.is_empty()).collect(),
             summary,
             has_findings: !document.findings.is_empty(),
             made_at: figures::moment(&document.created_at).replace('T', " ").replace('Z', " UTC"),

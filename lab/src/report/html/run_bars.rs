@@ -1,13 +1,13 @@
 //! What each run measured, as bars beside each other: does one round differ from the others?
 
 use crate::model::experiment::LoadSpec;
+use crate::model::metric::Metric;
 use crate::model::record::Record;
 use crate::model::result::ResultDocument;
 use crate::report::html::colour;
 use crate::report::html::method::ran;
 use crate::report::load_words::load_words;
 use crate::report::{figures, published};
-use crate::stats::metric::Metric;
 use crate::stats::runs;
 use serde::Serialize;
 
@@ -190,7 +190,7 @@ mod tests {
         let (pool, virtuals) = ([dropped, round("pool", 2, 50.0)], [round("virtual", 2, 25.0)]);
         let variants = [variant("pool", 1, &pool), variant("virtual", 3, &virtuals)];
         let mean = picture(Metric::Mean, &variants, 1, &|_| None).unwrap();
-        assert_eq!((mean.title.as_str(), mean.most.as_str()), ("Mean response time", "100.0 ms"));
+        assert_eq!((mean.title.as_str(), mean.most.as_str()), ("Mean response time", "100 ms"));
         let bars: Vec<_> = mean.bars.iter().map(|bar| (bar.x, bar.height, bar.colour, bar.dropped)).collect();
         assert_eq!(bars, [(0.0, 60.0, 1, true), (10.0, 30.0, 1, false), (28.0, 15.0, 3, false)]);
         assert_eq!((mean.width, mean.bars[1].y), (36.0, 30.0));
@@ -208,7 +208,7 @@ mod tests {
         let published = |name: &str| (name == "pool").then_some(100.0);
         let mean = picture(Metric::Mean, &variants, 0, &published).unwrap();
         assert_eq!(mean.bars.iter().map(|bar| bar.height).collect::<Vec<_>>(), [30.0, 30.0, 15.0]);
-        let mark = Mark { figure: "100.0 ms".into(), x1: 0.0, x2: 18.0, y: 0.0 };
+        let mark = Mark { figure: "100 ms".into(), x1: 0.0, x2: 18.0, y: 0.0 };
         assert_eq!(mean.groups[0].published, Some(mark));
         assert_eq!((mean.groups[1].published.as_ref(), mean.most.as_str()), (None, "50.0 ms"));
     }

@@ -41,7 +41,7 @@ pub(super) fn width_of(text: &str) -> usize {
 }
 
 /// The column where the text behind a label begins.
-const LABEL: usize = 11;
+const LABEL: usize = 10;
 
 /// A page that grows line by line.
 pub(super) struct Page {
@@ -83,12 +83,17 @@ impl Page {
         self.flow(indent, pieces);
     }
 
+    /// Text broken to the width, the lines after the first indented further.
+    pub(super) fn hanging(&mut self, indent: usize, rest: usize, pieces: Vec<Piece>) {
+        self.text.push_str(&" ".repeat(indent));
+        self.flow(rest, pieces);
+    }
+
     /// A label at the left (only before the first of several lines with the same label) and text beside it.
     pub(super) fn labelled(&mut self, label: &'static str, pieces: Vec<Piece>) {
         let shown = if self.label == label { "" } else { label };
         self.label = label;
-        self.text.push_str("  ");
-        self.put(&format!("{shown:<width$}", width = LABEL - 2), Tone::Dim);
+        self.put(&format!("{shown:<width$}", width = LABEL), Tone::Dim);
         self.flow(LABEL, pieces);
     }
 
@@ -132,7 +137,9 @@ impl Page {
         };
         match style.filter(|_| self.style.colour && !text.trim().is_empty()) {
             Some(style) => {
-                let _ = write!(self.text, "{}", text.style(style));
+                // A space at the end of a line is taken away, which an escape code behind it would prevent.
+                let word = text.trim_end_matches(' ');
+                let _ = write!(self.text, "{}{}", word.style(style), &text[word.len()..]);
             }
             None => self.text.push_str(text),
         }

@@ -7,7 +7,7 @@ use super::kind::ServerKind;
 use super::launch_spec::{LaunchContext, LaunchSpec, ProbeWay, with_native_memory};
 use crate::host::jdk_finder::choose;
 use crate::model::experiment::{CommandServer, Server};
-use crate::parse::fault::Fault;
+use crate::parse::diagnostic::Diagnostic;
 
 impl ServerKind for CommandServer {
     fn keys() -> Keys {
@@ -33,7 +33,7 @@ impl ServerKind for CommandServer {
     }
 }
 
-fn read(written: &WrittenServer<'_>) -> Result<Server, Fault> {
+fn read(written: &WrittenServer<'_>) -> Result<Server, Diagnostic> {
     written.refuse_threads("a command")?;
     written.refuse("args", "a command", "a jar or a peer")?;
     let command = written.kind.to_owned();

@@ -8,7 +8,7 @@ use super::launch_spec::{LOOPBACK, LaunchContext, LaunchSpec};
 use crate::host::app;
 use crate::host::jdk_finder::choose;
 use crate::model::experiment::{JarServer, Server};
-use crate::parse::fault::Fault;
+use crate::parse::diagnostic::Diagnostic;
 
 impl ServerKind for JarServer {
     fn keys() -> Keys {
@@ -41,7 +41,7 @@ impl ServerKind for JarServer {
     }
 }
 
-fn read(written: &WrittenServer<'_>) -> Result<Server, Fault> {
+fn read(written: &WrittenServer<'_>) -> Result<Server, Diagnostic> {
     written.refuse_threads("a jar")?;
     let args = written.text("args")?.unwrap_or_default();
     if !args.contains("{port}") && !written.owner.env.iter().any(|text| text.contains("{port}")) {

@@ -15,7 +15,7 @@ use crate::host::app;
 use crate::host::jdk::Jdk;
 use crate::host::jdk_finder::choose;
 use crate::model::experiment::{JettyServer, PoolSize, Server, ThreadKind, Threads};
-use crate::parse::fault::Fault;
+use crate::parse::diagnostic::Diagnostic;
 use crate::parse::yaml::Node;
 use distribution::JETTY;
 use start_ini::StartIni;
@@ -99,7 +99,7 @@ impl ServerKind for JettyServer {
     }
 }
 
-fn read(written: &WrittenServer<'_>) -> Result<Server, Fault> {
+fn read(written: &WrittenServer<'_>) -> Result<Server, Diagnostic> {
     written.refuse("args", "a Jetty", "a jar or a peer")?;
     let threads = written.owner.fields.read("threads", |node| match threads(node)? {
         Threads::Executor(_) => Err(node
@@ -120,10 +120,12 @@ fn read(written: &WrittenServer<'_>) -> Result<Server, Fault> {
 }
 
 /// A number, or 0 for `unlimited`, as Jetty counts.
-fn tasks(node: &Node) -> Result<u32, Fault> {
+fn tasks(node: &Node) -> Result<u32, Diagnostic> {
     match node.text(TASKS)? {
         "unlimited" => Ok(0),
-        _ => node.positive_u32(TASKS).map_err(|fault| fault.help("write a number from 1, or unlimited")),
+        _ => node
+            .positive_u32(TASKS)
+            .map_err(|diagnostic| diagnostic.help("write a number from 1, or unlimited")),
     }
 }
 

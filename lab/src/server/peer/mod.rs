@@ -8,7 +8,7 @@ use super::keys::{Keys, WrittenServer, path, text};
 use super::kind::ServerKind;
 use super::launch_spec::{LOOPBACK, LaunchContext, LaunchSpec};
 use crate::model::experiment::{PeerServer, Server};
-use crate::parse::fault::Fault;
+use crate::parse::diagnostic::Diagnostic;
 
 impl ServerKind for PeerServer {
     fn keys() -> Keys {
@@ -34,7 +34,7 @@ impl ServerKind for PeerServer {
     }
 }
 
-fn read(written: &WrittenServer<'_>) -> Result<Server, Fault> {
+fn read(written: &WrittenServer<'_>) -> Result<Server, Diagnostic> {
     written.refuse_threads("a peer")?;
     let args = written.text("args")?.unwrap_or_default();
     Ok(Server::Peer(PeerServer { peer: written.kind.to_owned(), args, ready: written.ready()? }))

@@ -14,7 +14,7 @@ use crate::host::app;
 use crate::host::jdk::Jdk;
 use crate::host::jdk_finder::choose;
 use crate::model::experiment::{DropIn, PoolSize, Server, ThreadKind, Threads, TomcatServer};
-use crate::parse::fault::Fault;
+use crate::parse::diagnostic::Diagnostic;
 use base::TomcatBase;
 use distribution::{TOMCAT, has_virtual_executor};
 use server_xml::Connector;
@@ -90,7 +90,7 @@ impl ServerKind for TomcatServer {
     }
 }
 
-fn read(written: &WrittenServer<'_>) -> Result<Server, Fault> {
+fn read(written: &WrittenServer<'_>) -> Result<Server, Diagnostic> {
     written.refuse("args", "a Tomcat", "a jar or a peer")?;
     let threads = written.owner.fields.read("threads", threads)?;
     let number = |key: &str| written.read(key, |node| node.positive_u32(key));

@@ -9,6 +9,7 @@
 use super::value;
 use crate::model::experiment::claim::{Claim, Comparison, Expr, Figure, Operator, Test};
 use crate::model::record::Record;
+use crate::model::result::NotTried;
 use crate::stats::ratio::{alpha, t_quantile};
 use crate::stats::runs::{complete, figures, mean};
 
@@ -87,7 +88,7 @@ struct Known {
 
 fn known(surplus: &Expr, comparison: &Comparison, records: &[Record], looks: usize) -> Option<Known> {
     let look = |skipped: Option<&Record>, expr: &Expr| {
-        value(expr, &|figure: &Figure| without(figure, records, skipped).ok_or_else(String::new)).ok()
+        value(expr, &|figure: &Figure| without(figure, records, skipped).ok_or(NotTried::DividesByZero)).ok()
     };
     let whole = look(None, surplus)?;
     let size = look(None, &comparison.right)?.abs().max(look(None, &comparison.left)?.abs());

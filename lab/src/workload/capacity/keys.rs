@@ -2,7 +2,7 @@
 
 use crate::model::experiment::capacity::Capacity;
 use crate::model::metric::Metric;
-use crate::parse::fault::Fault;
+use crate::parse::diagnostic::Diagnostic;
 use crate::parse::fields::Fields;
 use crate::parse::suggest::advice;
 use crate::parse::yaml::{Key, Kind, Node};
@@ -10,10 +10,10 @@ use crate::parse::yaml::{Key, Kind, Node};
 const KEYS: [&str; 4] = ["from", "to", "failures", "resolution"];
 
 /// `{p99: 200ms, from: 500/s, to: 20k/s, failures: 0.1%, resolution: 5%}`.
-pub(crate) fn read(node: &Node, connections: Option<u32>) -> Result<Capacity, Fault> {
+pub(crate) fn read(node: &Node, connections: Option<u32>) -> Result<Capacity, Diagnostic> {
     let Kind::Map(entries) = &node.kind else {
         let message = format!("`capacity` is a map with a limit, and this is {}", node.noun());
-        return Err(Fault::new(node.span.clone(), message, "expected `{p99: 200ms}`")
+        return Err(Diagnostic::new(node.span.clone(), message, "expected `{p99: 200ms}`")
             .help("write the response time that must be held, for example `capacity: {p99: 200ms}`"));
     };
     let (metric, limit_ms) = limit(node, entries)?;
@@ -34,44 +34,48 @@ pub(crate) fn read(node: &Node, connections: Option<u32>) -> Result<Capacity, Fa
     Ok(capacity)
 }
 
-fn limit(node: &Node, entries: &[(Key, Node)]) -> Result<(Metric, f64), Fault> {
+fn limit(node: &Node, entries: &[(Key, Node)]) -> Result<(Metric, f64), Diagnostic> {
     let times = || Metric::ALL.into_iter().filter(|metric| metric.is_response_time());
     let mut found = None;
     for (key, value) in entries.iter().filter(|(key, _)| !KEYS.contains(&key.name.as_str())) {
         let metric = Metric::from_name(&key.name).filter(|metric| metric.is_response_time());
         let Some(metric) = metric else {
-            let short = times().map(|metric| metric.name().trim_end_matches("_ms"));
+            let short = times().map(|metric| metric.short_name());
             let known: Vec<&str> = short.chain(KEYS).collect();
             let message = format!("`{}` is no response time that can be limited", key.name);
-            return Err(Fault::new(key.span.clone(), message, "unknown key").help(advice(
+            return Err(Diagnostic::new(key.span.clone(), message, "unknown key").help(advice(
                 &key.name,
                 "response times and keys",
                 known.iter().copied(),
             )));
         };
         if found.is_some() {
-            return Err(Fault::new(key.span.clone(), "a capacity has one limit", "the second one")
+            return Err(Diagnostic::new(key.span.clone(), "a capacity has one limit", "the second one")
                 .help("write a load for each limit, each with a `name`"));
         }
         found = Some((metric, value.positive_seconds(&key.name)? * 1e3));
     }
     found.ok_or_else(|| {
-        Fault::new(node.span.clone(), "which response time must be held?", "no limit")
+        Diagnostic::new(node.span.clone(), "which response time must be held?", "no limit")
             .help("write, for example, `capacity: {p99: 200ms}`")
     })
 }
 
-fn check(fields: &Fields<'_>, capacity: &Capacity) -> Result<(), Fault> {
+fn check(fields: &Fields<'_>, capacity: &Capacity) -> Result<(), Diagnostic> {
     let at = |key: &str| fields.get(key).map_or_else(|| fields.span.clone(), |node| node.span.clone());
     if capacity.to_per_s <= capacity.from_per_s {
         let (from, to) = (capacity.from_per_s, capacity.to_per_s);
         let message = format!("the highest rate, {to}/s, must be above the first one, {from}/s");
         let key = if fields.get("to").is_some() { "to" } else { "from" };
-        return Err(Fault::new(at(key), message, "this rate").help("change `from` or `to`"));
+        return Err(Diagnostic::new(at(key), message, "this rate").help("change `from` or `to`"));
     }
     if !(0.01..=0.5).contains(&capacity.resolution) {
-        return Err(Fault::new(at("resolution"), "`resolution` must lie between 1 % and 50 %", "this value")
-            .help("write `5%`; finer than the noise of single steps is not possible"));
+        return Err(Diagnostic::new(
+            at("resolution"),
+            "`resolution` must lie between 1 % and 50 %",
+            "this value",
+        )
+        .help("write `5%`; finer than the noise of single steps is not possible"));
     }
     Ok(())
 }

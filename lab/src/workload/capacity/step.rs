@@ -3,7 +3,7 @@
 use crate::model::experiment::capacity::Capacity;
 use crate::model::metric::Metric;
 use crate::model::record::capacity::StepVerdict;
-use threadcount_load::health::{FULL_CORE, own_lag_p99_ms};
+use threadcount_load::health::{FULL_CORE, Warning, own_lag_p99_ms};
 use threadcount_load::outcome::LoadOutcome;
 use threadcount_load::report::LoadReport;
 use threadcount_load::times::{Times, TimesSummary};
@@ -55,7 +55,13 @@ pub struct Judgement {
 impl StepFigures {
     /// The figures of a load at a constant rate.
     #[must_use]
-    pub fn of(spec: &Capacity, asked_per_s: f64, outcome: &LoadOutcome, report: &LoadReport) -> Self {
+    pub fn of(
+        spec: &Capacity,
+        asked_per_s: f64,
+        outcome: &LoadOutcome,
+        report: &LoadReport,
+        warnings: &[Warning],
+    ) -> Self {
         let limit_ns = (spec.limit_ms * 1e6) as u64;
         let length_s = outcome.elapsed_s();
         let half_s = (length_s / 2.0).floor().max(1.0);
@@ -64,12 +70,7 @@ impl StepFigures {
             seconds.map(|second| second.ok + second.failed).sum()
         };
         let young = |ages: &Times| ages.histogram().count_between(0, limit_ns);
-        let generator = report.generator.bottleneck.then(|| {
-            let why = report.generator.why.as_deref().unwrap_or("the generator could not send faster");
-            // Without what the verdict says anyway, and without the advice that follows: it is for a load of its own.
-            let why = why.strip_prefix("the generator was the bottleneck: ").unwrap_or(why);
-            why.split(". ").next().unwrap_or(why).to_owned()
-        });
+        let generator = warnings.iter().find_map(generator_limit);
         Self {
             asked_per_s,
             length_s,
@@ -115,6 +116,20 @@ fn with_the_late(outcome: &LoadOutcome, limit_ns: u64) -> Times {
         }
     }
     times
+}
+
+/// Why the load generator is the bottleneck, if that is what the warning says. Without its advice, which is for a load of
+/// its own.
+fn generator_limit(warning: &Warning) -> Option<String> {
+    match *warning {
+        Warning::GeneratorBusy { share, .. } => {
+            Some(format!("its busiest thread used {:.0} % of a core", share * 100.0))
+        }
+        Warning::GeneratorLate { p99_ms } => {
+            Some(format!("with a connection free its send lag p99 was {p99_ms:.1} ms"))
+        }
+        _ => None,
+    }
 }
 
 /// The time of a summary that a metric names.
@@ -167,7 +182,7 @@ fn failures(spec: &Capacity, step: &StepFigures) -> Option<String> {
 fn limit(spec: &Capacity, step: &StepFigures) -> Option<String> {
     let Some(times) = &step.times_ms else { return Some("nothing was answered".to_owned()) };
     let time_ms = time_of(spec.metric, times);
-    let name = spec.metric.name().trim_end_matches("_ms").replace('_', ".");
+    let name = spec.metric.short_name().replace('_', ".");
     (time_ms > spec.limit_ms).then(|| format!("{name} was {time_ms:.0} ms"))
 }
 
@@ -277,7 +292,11 @@ mod tests {
         (outcome.counts.ok, outcome.counts.sent, outcome.counts.not_sent) = (980, 998, 20);
         outcome.seconds = (0..4).map(|index| Second { index, ok: 245, ..Second::default() }).collect();
         let report = sample::run("a", "c", 245.0, 50.0).measured.expect("a report");
-        let step = StepFigures::of(&spec(), 250.0, &outcome, &report);
+        let step = StepFigures::of(&spec(), 250.0, &outcome, &report, &[Warning::ClosedLoop]);
+        assert_eq!(step.generator, None);
+        let busy = Warning::GeneratorBusy { share: 0.97, threads: 1 };
+        let limited = StepFigures::of(&spec(), 250.0, &outcome, &report, &[Warning::ClosedLoop, busy]);
+        assert_eq!(limited.generator.as_deref(), Some("its busiest thread used 97 % of a core"));
         assert_eq!((step.due, step.on_their_way), (1_018, 15));
         assert_eq!((step.due_in_first_half, step.ended_in_first_half), (500.0, 490));
         let times = step.times_ms.expect("times");

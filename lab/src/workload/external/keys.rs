@@ -1,32 +1,36 @@
 //! `tool:` of a load: somebody else's load generator.
 
 use crate::model::experiment::{LoadKind, RequestSpec, Tool};
-use crate::parse::fault::Fault;
+use crate::parse::diagnostic::Diagnostic;
 use crate::parse::fields::Fields;
 use crate::parse::yaml::Node;
 
 /// `{ab: 5}`: five processes of ApacheBench at once.
-pub(crate) fn read(node: &Node, kind: LoadKind, requests: &[RequestSpec]) -> Result<Tool, Fault> {
+pub(crate) fn read(node: &Node, kind: LoadKind, requests: &[RequestSpec]) -> Result<Tool, Diagnostic> {
     let fields = Fields::open(node, "a load generator", &["ab"])?;
     let processes = fields.require("ab", "tool: {ab: 1}")?;
     let count = processes.positive_u32("ab")?;
     let LoadKind::Closed { clients } = kind else {
-        return Err(Fault::new(node.span.clone(), "ab cannot send at a rate", "with a `rate`")
+        return Err(Diagnostic::new(node.span.clone(), "ab cannot send at a rate", "with a `rate`")
             .help("give the load `clients`, or leave `tool` out"));
     };
     if clients % count != 0 {
         let message = format!("{clients} clients cannot be shared among {count} processes");
-        return Err(Fault::new(processes.span.clone(), message, "processes").help(format!(
+        return Err(Diagnostic::new(processes.span.clone(), message, "processes").help(format!(
             "write `clients: {}`: the clients of all of them",
             clients.div_ceil(count) * count
         )));
     }
     if requests.len() > 1 {
-        return Err(Fault::new(node.span.clone(), "ab asks for one thing only", "with several requests")
-            .help("write one `request`, or leave `tool` out"));
+        return Err(Diagnostic::new(
+            node.span.clone(),
+            "ab asks for one thing only",
+            "with several requests",
+        )
+        .help("write one `request`, or leave `tool` out"));
     }
     if requests.iter().any(|request| request.path.contains("{rand:") || request.path.contains("{seq:")) {
-        return Err(Fault::new(
+        return Err(Diagnostic::new(
             node.span.clone(),
             "ab does not know placeholders",
             "with `{rand:..}` or `{seq:..}`",
@@ -34,7 +38,7 @@ pub(crate) fn read(node: &Node, kind: LoadKind, requests: &[RequestSpec]) -> Res
         .help("write a path without them, or leave `tool` out"));
     }
     if requests.iter().any(|request| request.body.is_some()) {
-        return Err(Fault::new(node.span.clone(), "ab sends no body here", "with a body")
+        return Err(Diagnostic::new(node.span.clone(), "ab sends no body here", "with a body")
             .help("ask for something without a body, or leave `tool` out"));
     }
     Ok(Tool::Ab { processes: count })

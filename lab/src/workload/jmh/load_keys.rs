@@ -2,24 +2,26 @@
 
 use crate::model::experiment::LoadKind;
 use crate::model::experiment::benchmark::Benchmark;
-use crate::parse::fault::Fault;
+use crate::parse::diagnostic::Diagnostic;
 use crate::parse::fields::Fields;
 
 /// The keys that only such a load has.
 pub(crate) const KEYS: [&str; 3] = ["iterations", "warmups", "forks"];
 
 /// The kind of a load with `iterations`; `None`: it is another kind.
-pub(crate) fn kind(fields: &Fields<'_>) -> Result<Option<LoadKind>, Fault> {
+pub(crate) fn kind(fields: &Fields<'_>) -> Result<Option<LoadKind>, Diagnostic> {
     let Some(iterations) = fields.read("iterations", |node| node.positive_u32("iterations"))? else {
         return match KEYS.iter().find_map(|key| fields.key_span(key)) {
-            Some(span) => Err(Fault::new(span, "a benchmark needs `iterations`", "how many are measured?")
-                .help("write, for example, `{forks: 1, warmups: 1, iterations: 3, duration: 10s}`")),
+            Some(span) => {
+                Err(Diagnostic::new(span, "a benchmark needs `iterations`", "how many are measured?")
+                    .help("write, for example, `{forks: 1, warmups: 1, iterations: 3, duration: 10s}`"))
+            }
             None => Ok(None),
         };
     };
     let of_servers = ["clients", "rate", "ramp", "steps", "connections", "requests", "request"];
     if let Some((key, span)) = of_servers.iter().find_map(|key| Some((key, fields.key_span(key)?))) {
-        return Err(Fault::new(span, format!("a benchmark has no `{key}`"), "it asks no server").help(
+        return Err(Diagnostic::new(span, format!("a benchmark has no `{key}`"), "it asks no server").help(
             "keep `iterations`, `duration` (of each iteration), `warmups` and `forks` for a benchmark, or leave \
              `iterations` out for a server",
         ));

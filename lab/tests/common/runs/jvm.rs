@@ -8,7 +8,7 @@ pub fn readings(variant: &str, is: &Character, position: u32, seconds: u32) -> J
     let is_virtual = variant == "virtual";
     let max = if variant == "platform" { 200 } else { is.threads - 23 };
     let pool = Pool {
-        kind: "tomcat".into(),
+        kind: PoolKind::Tomcat,
         name: format!("http-nio-{}", 40_000 + position),
         max: (!is_virtual).then_some(max),
         samples: steps()
@@ -17,7 +17,7 @@ pub fn readings(variant: &str, is: &Character, position: u32, seconds: u32) -> J
             .collect(),
     };
     let connections = Pool {
-        kind: "hikari".into(),
+        kind: PoolKind::Hikari,
         name: "main".into(),
         max: Some(10),
         samples: steps()
@@ -49,7 +49,10 @@ pub fn readings(variant: &str, is: &Character, position: u32, seconds: u32) -> J
         pauses: (0..seconds).step_by(2).map(pause).collect(),
         pins: if is_virtual { vec![pinned()] } else { Vec::new() },
         pins_series: if is_virtual { pins(seconds) } else { Vec::new() },
-        waits: vec![SiteTotal { reason: Some("park".into()), ..pinned() }],
+        waits: vec![SiteTotal {
+            reason: Some(SiteReason::Park("java.util.concurrent.Semaphore".into())),
+            ..pinned()
+        }],
         stacks: steps()
             .step_by(2)
             .map(|(_, t_s)| StackSample {
@@ -80,7 +83,7 @@ fn pinned() -> SiteTotal {
         holder: Some("java.util.concurrent.ConcurrentHashMap.computeIfAbsent:1708".into()),
         application: Some("app.SleepServlet.doGet:9".into()),
         top: Some("java.lang.Thread.sleep:509".into()),
-        reason: Some("monitor".into()),
+        reason: Some(SiteReason::Jvm("monitor".into())),
         total: Total { count: 40, total_ms: 2_000.0, longest_ms: 51.0 },
     }
 }

@@ -2,10 +2,10 @@
 
 use super::lines::rounded;
 use crate::model::experiment::{LoadKind, LoadSpec};
+use crate::model::metric::Metric;
 use crate::model::result::ResultDocument;
 use crate::report::load_words::load_words;
 use crate::report::published::mean;
-use crate::stats::metric::Metric;
 use serde::Serialize;
 
 /// The picture: no points where nothing was swept.

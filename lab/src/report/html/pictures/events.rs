@@ -163,7 +163,7 @@ mod tests {
         let jvm = JvmReadings { pins_series, ..JvmReadings::default() };
         let run = Record { jvm: Some(jvm), ..Record::default() };
         let marks = Events::of(&[&run], 2).pins;
-        assert_eq!(texts(&marks), [(1.5, "carriers kept for 1,950 ms in this second, 9 pins")]);
+        assert_eq!(texts(&marks), [(1.5, "carriers kept for 1.95 s in this second, 9 pins")]);
     }
 
     #[test]

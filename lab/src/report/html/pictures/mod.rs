@@ -225,7 +225,7 @@ enum PoolKind {
 impl PoolKind {
     /// The first that says how busy it is.
     fn of(self, run: &Record) -> Option<&Pool> {
-        let wanted = |pool: &&Pool| (pool.kind == "hikari") == (self == Self::Connections);
+        let wanted = |pool: &&Pool| pool.kind.is_of_connections() == (self == Self::Connections);
         let tells = |pool: &&Pool| pool.samples.iter().any(|sample| sample.busy.is_some());
         run.jvm.as_ref()?.pools.iter().filter(wanted).find(tells)
     }
@@ -286,11 +286,11 @@ fn variant_pictures(runs: &[&Record], nines: &[f64], steps: Steps, cores: u32) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::record::jvm::Pause;
+    use crate::model::record::jvm::{Pause, PoolKind as Owner};
 
-    fn pool(kind: &str, busy: Option<u32>) -> Pool {
+    fn pool(kind: Owner, busy: Option<u32>) -> Pool {
         let sample = PoolSample { t_s: 0.5, busy, ..PoolSample::default() };
-        Pool { kind: kind.to_owned(), max: busy.map(|_| 200), samples: vec![sample], ..Pool::default() }
+        Pool { kind, max: busy.map(|_| 200), samples: vec![sample], ..Pool::default() }
     }
 
     fn run(jvm: JvmReadings) -> Record {
@@ -299,7 +299,11 @@ mod tests {
 
     #[test]
     fn the_pool_that_tells_is_drawn_and_a_connection_pool_apart_from_it() {
-        let pools = vec![pool("tomcat", None), pool("tomcat-executor", Some(7)), pool("hikari", Some(3))];
+        let pools = vec![
+            pool(Owner::Tomcat, None),
+            pool(Owner::TomcatExecutor, Some(7)),
+            pool(Owner::Hikari, Some(3)),
+        ];
         let run = run(JvmReadings { pools, ..JvmReadings::default() });
         let source = Source { runs: &[&run], steps: Steps { seconds: 1, most: 9 } };
         let busy = |kind| source.pool(kind, |it| it.busy.map(f64::from)).median;

@@ -4,13 +4,13 @@
 use super::SweepPoint;
 use super::lines::{median, rounded};
 use crate::model::experiment::LoadKind;
+use crate::model::metric::Metric;
 use crate::model::record::Record;
 use crate::model::record::capacity::{CapacityStep, StepVerdict};
 use crate::model::result::ResultDocument;
 use crate::report::figures;
 use crate::report::load_words::load_words;
 use crate::report::published::mean;
-use crate::stats::metric::Metric;
 
 /// One point for each variant and load, the search for a capacity aside: its rate is not one that was chosen.
 pub fn loads(document: &ResultDocument, variants: &[String]) -> Vec<SweepPoint> {

@@ -4,11 +4,11 @@ pub mod ratios;
 pub mod sites;
 pub mod variants;
 
+use crate::model::metric::Metric;
 use crate::model::record::{NativeMemory, Record};
 use crate::model::result::{ClaimResult, ResultDocument};
 use crate::report::load_words::load_words;
-use crate::report::{figures, published, summary};
-use crate::stats::metric::Metric;
+use crate::report::{figures, published, reasons, summary};
 use serde::Serialize;
 
 /// A table as text: what it shows, its columns, its rows (the first cell is the row's head).
@@ -35,7 +35,7 @@ impl Table {
 #[must_use]
 pub fn published(document: &ResultDocument) -> Table {
     let rows = published::rows(document).into_iter().map(|row| {
-        let load = document.experiment.loads.iter().find(|load| load.name == row.load);
+        let load = document.experiment.load(&row.load);
         vec![
             row.variant.clone(),
             load.map_or_else(|| row.load.clone(), load_words),
@@ -64,8 +64,7 @@ pub fn native_memory(document: &ResultDocument) -> Table {
     let mut rows = Vec::new();
     for load in &document.experiment.loads {
         for variant in &document.experiment.variants {
-            let mine = |record: &&Record| record.variant == variant.name && record.load == load.name;
-            let runs = document.records.iter().filter(mine).filter_map(|record| record.native_memory);
+            let runs = document.runs_of(&variant.name, &load.name).filter_map(|record| record.native_memory);
             let (before, after): (Vec<_>, Vec<_>) = runs.map(|memory| (memory.before, memory.after)).unzip();
             for (when, readings) in [("before", before), ("after", after)] {
                 if !readings.is_empty() {
@@ -111,7 +110,8 @@ fn native_cells(readings: &[NativeMemory]) -> [String; 6] {
 pub fn claims(document: &ResultDocument) -> Table {
     let number = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), figures::plain);
     let rows = document.claims.iter().map(|claim| {
-        let why = claim.why.as_ref().or(claim.doubt.as_ref());
+        let why = claim.why.as_ref().map(reasons::not_tried);
+        let why = why.or_else(|| claim.doubt.as_ref().map(reasons::doubt));
         let why = why.map_or_else(String::new, |why| format!(": {why}"));
         let verdict = format!("{}{why}", summary::claim_words(claim));
         let says = claim.says.clone().unwrap_or_default();
@@ -183,7 +183,7 @@ fn counts(record: &Record) -> String {
     match (&record.failure, record.dropped, &record.disturbed) {
         (Some(_), ..) => "no: it failed".to_owned(),
         (None, true, _) => "no: the protocol drops this round".to_owned(),
-        (None, false, Some(why)) => format!("disturbed: {why}"),
+        (None, false, Some(by)) => format!("disturbed: {}", reasons::interference(by)),
         (None, false, None) => "yes".to_owned(),
     }
 }
@@ -192,15 +192,19 @@ fn counts(record: &Record) -> String {
 mod tests {
     use super::*;
     use crate::model::record::RunFailure;
+    use crate::model::record::interference::Interference;
 
     #[test]
     fn a_run_that_does_not_count_says_why() {
         let run = Record::default();
         assert_eq!(counts(&run), "yes");
         assert_eq!(counts(&Record { dropped: true, ..run.clone() }), "no: the protocol drops this round");
-        let disturbed = Some("the hypervisor took 40 % of the cores".to_owned());
+        let disturbed = Some(Interference::Steal { cores: 0.8, of_cores: 2 });
         let disturbed = Record { disturbed, ..run.clone() };
-        assert_eq!(counts(&disturbed), "disturbed: the hypervisor took 40 % of the cores");
+        assert_eq!(
+            counts(&disturbed),
+            "disturbed: CPU steal: 0.80 of 2 cores; measure again when the host is quieter"
+        );
         let failure = Some(RunFailure { why: "port in use".to_owned(), log_tail: Vec::new() });
         assert_eq!(counts(&Record { failure, ..run }), "no: it failed");
     }

@@ -1,10 +1,9 @@
 //! Ratios, each with a little picture of its interval.
 
-use crate::model::result::{Comparison, Ratio, ResultDocument, Verdict};
+use crate::model::result::{Comparison, Difference, Ratio, ResultDocument, Verdict};
 use crate::report::answer::verdict_words;
 use crate::report::figures;
 use crate::report::load_words::load_words;
-use crate::stats::metric::Metric;
 use serde::Serialize;
 
 /// All ratios of one comparison.
@@ -52,21 +51,20 @@ pub fn ratios(document: &ResultDocument) -> Vec<RatioTable> {
 }
 
 fn ratio_table(document: &ResultDocument, comparison: &Comparison, reach: f64) -> RatioTable {
-    let load = document.experiment.loads.iter().find(|load| load.name == comparison.load);
+    let load = document.experiment.load(&comparison.load);
+    let ratios = comparison.ratios.iter().map(|ratio| ratio_row(ratio, reach));
     RatioTable {
         variant: comparison.variant.clone(),
         baseline: comparison.baseline.clone(),
         load: load.map_or_else(|| comparison.load.clone(), load_words),
-        rows: comparison.ratios.iter().map(|ratio| ratio_row(ratio, reach)).collect(),
+        rows: ratios.chain(comparison.differences.iter().map(difference_row)).collect(),
     }
 }
 
 fn ratio_row(ratio: &Ratio, reach: f64) -> RatioRow {
-    let metric = Metric::from_name(&ratio.metric);
-    let figure =
-        |value| metric.map_or_else(|| figures::number(value), |metric| figures::figure(metric, value));
+    let figure = |value| figures::figure(ratio.metric, value);
     RatioRow {
-        metric: metric.map_or_else(|| ratio.metric.clone(), |metric| metric.label().to_owned()),
+        metric: ratio.metric.label().to_owned(),
         variant: figure(ratio.variant_value),
         baseline: figure(ratio.baseline_value),
         ratio: figures::ratio(ratio.ratio),
@@ -74,6 +72,23 @@ fn ratio_row(ratio: &Ratio, reach: f64) -> RatioRow {
         verdict: verdict_words(ratio.verdict),
         runs: format!("{} and {}", ratio.runs.0, ratio.runs.1),
         bar: bar(ratio, reach),
+    }
+}
+
+/// A figure that is zero in a run has no ratio: the difference and its interval stand in its place.
+fn difference_row(difference: &Difference) -> RatioRow {
+    let figure = |value| figures::figure(difference.metric, value);
+    let signed = |value: f64| format!("{}{}", if value > 0.0 { "+" } else { "" }, figure(value));
+    let interval = difference.interval.map(|it| format!("[{} .. {}]", signed(it.low), signed(it.high)));
+    RatioRow {
+        metric: difference.metric.label().to_owned(),
+        variant: figure(difference.variant_value),
+        baseline: figure(difference.baseline_value),
+        ratio: signed(difference.difference),
+        interval: interval.unwrap_or_else(|| "–".to_owned()),
+        verdict: verdict_words(difference.verdict),
+        runs: format!("{} and {}", difference.runs.0, difference.runs.1),
+        bar: None,
     }
 }
 
@@ -102,11 +117,12 @@ pub fn bar(ratio: &Ratio, reach: f64) -> Option<Bar> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::metric::Metric;
     use crate::model::result::Interval;
 
     fn ratio(low: f64, ratio: f64, high: f64) -> Ratio {
         Ratio {
-            metric: "rate_per_s".to_owned(),
+            metric: Metric::Rate,
             variant_value: ratio,
             baseline_value: 1.0,
             ratio,

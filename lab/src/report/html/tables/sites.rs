@@ -1,8 +1,7 @@
 //! Places in the code where virtual threads were pinned and where threads waited.
 
 use super::Table;
-use crate::model::record::Record;
-use crate::model::record::jvm::{JvmReadings, SiteTotal};
+use crate::model::record::jvm::{JvmReadings, SiteReason, SiteTotal};
 use crate::model::result::ResultDocument;
 use crate::report::figures;
 use crate::report::html::method::ran;
@@ -31,8 +30,7 @@ fn table(document: &ResultDocument, caption: &str, sites: fn(&JvmReadings) -> &V
     let mut rows = Vec::new();
     for load in &document.experiment.loads {
         for variant in ran(document) {
-            let mine = |record: &&Record| record.variant == *variant && record.load == load.name;
-            let runs = document.records.iter().filter(mine).filter_map(|record| record.jvm.as_ref());
+            let runs = document.runs_of(variant, &load.name).filter_map(|record| record.jvm.as_ref());
             for site in added_up(runs.flat_map(sites)).into_iter().take(MOST_SITES) {
                 rows.push(row(variant, &load_words(load), &site));
             }
@@ -49,7 +47,7 @@ fn row(variant: &str, load: &str, site: &SiteTotal) -> Vec<String> {
         load.to_owned(),
         text(if site.holder.is_some() { &site.holder } else { &site.top }),
         text(&site.application),
-        text(&site.reason),
+        text(&site.reason.as_ref().map(SiteReason::words)),
         figures::count(site.total.count),
         figures::milliseconds(site.total.total_ms),
         figures::milliseconds(site.total.longest_ms),

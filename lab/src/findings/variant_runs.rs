@@ -12,7 +12,7 @@ pub(super) const FULL_MACHINE: f64 = 0.85;
 
 /// One variant under one load, with its complete runs.
 #[derive(Debug)]
-pub struct Scene<'a> {
+pub struct VariantRuns<'a> {
     /// The variant.
     pub variant: &'a Variant,
     /// The load.
@@ -23,7 +23,7 @@ pub struct Scene<'a> {
 
 /// The figures of one run that rules speak of, or their means over runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Facts {
+pub struct RunFigures {
     /// Answers per second.
     pub rate_per_s: f64,
     /// The fastest response: what the service takes when nothing is in its way.
@@ -54,7 +54,7 @@ pub struct Facts {
     pub generator_cpu_cores: f64,
 }
 
-impl Facts {
+impl RunFigures {
     /// Of one run; `None`: it was not measured.
     #[must_use]
     pub fn of(record: &Record) -> Option<Self> {
@@ -118,12 +118,12 @@ impl Facts {
     pub(super) fn cpu_evidence(&self) -> Vec<Evidence> {
         let rest = (self.machine_cpu_cores - self.server_cpu_cores - self.generator_cpu_cores).max(0.0);
         let parts = [
-            ("of it the server", Some(self.server_cpu_cores)),
-            ("of the server the kernel", Some(self.kernel_cpu_cores)),
+            ("of it server", Some(self.server_cpu_cores)),
+            ("of the server kernel", Some(self.kernel_cpu_cores)),
             ("of the server garbage collection", self.gc_cpu_cores),
             ("of the server compilation", self.jit_cpu_cores),
-            ("of it the load generator", Some(self.generator_cpu_cores)),
-            ("of it the rest", Some(rest)),
+            ("of it load generator", Some(self.generator_cpu_cores)),
+            ("of it other processes", Some(rest)),
         ];
         let mut seen = vec![evidence("CPU in use on the machine", self.machine_cpu_cores, "cores")];
         seen.extend(parts.iter().filter_map(|(what, cores)| Some(evidence(what, (*cores)?, "cores"))));
@@ -139,7 +139,7 @@ const NEARLY_ALL: f64 = 0.95;
 
 /// A pool whose threads answer requests, not one of connections.
 pub(super) fn is_request_pool(pool: &Pool) -> bool {
-    pool.kind != "hikari"
+    !pool.kind.is_of_connections()
 }
 
 /// The share of a pool's readings in which all of it was in use; `None`: it does not tell, or seldom.
@@ -155,8 +155,8 @@ pub(super) fn mean_of(values: impl Iterator<Item = f64>) -> Option<f64> {
     crate::stats::runs::mean(&values.collect::<Vec<f64>>())
 }
 
-impl<'a> Scene<'a> {
-    /// The scene of a variant under a load.
+impl<'a> VariantRuns<'a> {
+    /// The runs of a variant under a load.
     #[must_use]
     pub fn of(variant: &'a Variant, load: &'a LoadSpec, records: &'a [Record]) -> Self {
         Self { variant, load, runs: complete(records, &variant.name, &load.name) }
@@ -177,10 +177,11 @@ impl<'a> Scene<'a> {
     /// Looks at each run that has all facts. If the condition holds in more than half of the complete runs: the means
     /// of the runs in which it holds, and the confidence that follows.
     #[must_use]
-    pub fn mostly(&self, holds: impl Fn(&Facts) -> bool) -> Option<(Facts, f64)> {
-        let held: Vec<Facts> = self.runs.iter().filter_map(|run| Facts::of(run)).filter(holds).collect();
+    pub fn mostly(&self, holds: impl Fn(&RunFigures) -> bool) -> Option<(RunFigures, f64)> {
+        let held: Vec<RunFigures> =
+            self.runs.iter().filter_map(|run| RunFigures::of(run)).filter(holds).collect();
         (2 * held.len() > self.runs.len())
-            .then(|| (Facts::mean(&held), confidence(held.len(), self.runs.len())))
+            .then(|| (RunFigures::mean(&held), confidence(held.len(), self.runs.len())))
     }
 
     /// What a look finds in each run, if it finds something in more than half of the complete ones, and the confidence
@@ -210,12 +211,12 @@ impl<'a> Scene<'a> {
 /// Variants, loads and runs for the tests of the rules.
 #[cfg(test)]
 pub(super) mod stage {
-    use super::Scene;
+    use super::VariantRuns;
     use crate::config;
     use crate::findings::Rule;
     use crate::model::experiment::Experiment;
     use crate::model::record::Record;
-    use crate::model::record::jvm::{CarrierSample, SiteTotal, Total};
+    use crate::model::record::jvm::{CarrierSample, SiteReason, SiteTotal, Total};
     use crate::model::result::Finding;
 
     /// The machine has two cores; the figures are those of the sleeping servlet of 50 ms.
@@ -239,7 +240,7 @@ pub(super) mod stage {
     pub(in super::super) fn site(
         holder: Option<&str>,
         application: Option<&str>,
-        reason: Option<&str>,
+        reason: Option<SiteReason>,
         count: u64,
         total_ms: f64,
     ) -> SiteTotal {
@@ -248,7 +249,7 @@ pub(super) mod stage {
             holder: owned(holder),
             application: owned(application),
             top: None,
-            reason: owned(reason),
+            reason,
             total: Total { count, total_ms, longest_ms: total_ms },
         }
     }
@@ -260,6 +261,6 @@ pub(super) mod stage {
         );
         let experiment: Experiment = config::parse("x", "x.yaml", &text, false).expect("an experiment");
         let records = [record.clone(), record.clone(), record];
-        rule.look(&Scene::of(&experiment.variants[0], &experiment.loads[0], &records))
+        rule.look(&VariantRuns::of(&experiment.variants[0], &experiment.loads[0], &records))
     }
 }

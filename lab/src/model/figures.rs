@@ -1,10 +1,11 @@
-//! Numbers as a person reads them: thousands separators, three to four significant digits, the unit beside them.
+//! Numbers as a person reads them, in every output: thousands separated, three significant digits, the unit beside them.
+//! Whole numbers keep all their digits.
 
+use crate::model::metric::{Metric, Unit};
 use crate::model::result::{Interval, Ratio};
-use crate::stats::metric::Metric;
 use threadcount_load::report::thousands;
 
-/// A number with three to four significant digits: `7,846`, `100.6`, `50.4`, `1.98`, `0.0812`.
+/// A number with three significant digits: `7,846`, `101`, `50.4`, `1.98`, `0.0812`.
 #[must_use]
 pub fn number(value: f64) -> String {
     if !value.is_finite() {
@@ -12,7 +13,7 @@ pub fn number(value: f64) -> String {
     }
     let magnitude = value.abs();
     let decimals = match magnitude {
-        m if m >= 999.95 => 0,
+        m if m >= 99.95 => 0,
         m if m >= 9.995 => 1,
         m if m >= 0.9995 || m == 0.0 => 2,
         m => (2.0 - m.log10().floor()).clamp(0.0, 9.0) as usize,
@@ -55,33 +56,28 @@ impl Quantity {
 }
 
 fn quantity(metric: Metric, value: f64) -> Quantity {
-    let name = metric.name();
-    if name.ends_with("_per_s") {
-        Quantity::new(number(value), "/s")
-    } else if name.ends_with("_ms") {
-        time(value)
-    } else if name.ends_with("_bytes") {
-        memory(value)
-    } else if name.ends_with("_us_per_request") || name.ends_with("_us") {
-        Quantity::new(number(value), " µs")
-    } else if matches!(metric, Metric::CpuCores | Metric::CpuPeak) {
-        Quantity::new(number(value), " cores")
-    } else if value.is_finite() {
-        Quantity::new(thousands(&format!("{value:.0}")), "")
-    } else {
-        Quantity::new(number(value), "")
+    match metric.unit() {
+        Unit::PerSecond => Quantity::new(number(value), "/s"),
+        Unit::Milliseconds => time(value),
+        Unit::Bytes => memory_quantity(value),
+        Unit::Microseconds => Quantity::new(number(value), " µs"),
+        Unit::Cores => Quantity::new(number(value), " cores"),
+        Unit::Count if value.is_finite() => Quantity::new(thousands(&format!("{value:.0}")), ""),
+        Unit::Count => Quantity::new(number(value), ""),
     }
 }
 
 fn time(ms: f64) -> Quantity {
-    if ms.abs() >= 10_000.0 {
-        Quantity::new(number(ms / 1e3), " s")
-    } else {
-        Quantity::new(number(ms), " ms")
+    match ms.abs() {
+        size if size >= 999.5 => Quantity::new(number(ms / 1e3), " s"),
+        size if size >= 0.999_5 || size == 0.0 => Quantity::new(number(ms), " ms"),
+        size if size >= 0.001 => Quantity::new(number(ms * 1e3), " µs"),
+        _ if ms.is_finite() => Quantity::new("under 1".to_owned(), " µs"),
+        _ => Quantity::new(number(ms), " ms"),
     }
 }
 
-fn memory(bytes: f64) -> Quantity {
+fn memory_quantity(bytes: f64) -> Quantity {
     const UNITS: [(f64, &str); 4] = [(1e9, " GB"), (1e6, " MB"), (1e3, " kB"), (1.0, " B")];
     let (size, unit) = UNITS.into_iter().find(|(size, _)| bytes.abs() >= *size).unwrap_or((1.0, " B"));
     let scaled = bytes / size;
@@ -101,10 +97,28 @@ pub fn figure(metric: Metric, value: f64) -> String {
 /// Bytes in decimal units: `1.08 GB`, `418 MB`.
 #[must_use]
 pub fn bytes(value: u64) -> String {
-    memory(value as f64).text()
+    memory(value as f64)
 }
 
-/// A time given in milliseconds: `50.4 ms`, `12.3 s`.
+/// The same of a mean.
+#[must_use]
+pub fn memory(bytes: f64) -> String {
+    memory_quantity(bytes).text()
+}
+
+/// `3,961`: rounded to a whole number.
+#[must_use]
+pub fn whole(value: f64) -> String {
+    thousands(&format!("{:.0}", value.max(0.0)))
+}
+
+/// A rate: `7,846/s`, `12.5/s`.
+#[must_use]
+pub fn rate(per_s: f64) -> String {
+    figure(Metric::Rate, per_s)
+}
+
+/// A time given in milliseconds: `412 µs`, `50.4 ms`, `12.3 s`.
 #[must_use]
 pub fn milliseconds(value: f64) -> String {
     time(value).text()
@@ -127,18 +141,18 @@ pub fn ratio(value: f64) -> String {
 /// An interval whose ends differ by more than this factor says only that nothing is known; digits would look like more.
 const NOTHING_KNOWN: f64 = 1_000.0;
 
-/// An interval: `[1.96 .. 2.00]`, with a third decimal where two would show both ends as the same.
+/// An interval: `[1.96, 2.00]`, with a third decimal where two would show both ends as the same.
 #[must_use]
 pub fn interval(interval: Interval) -> String {
     let Interval { low, high, .. } = interval;
     if low > 0.0 && high / low > NOTHING_KNOWN {
         let low = if low < 0.1 { "under 0.1".to_owned() } else { ratio(low) };
         let high = if high > 10.0 { "over 10".to_owned() } else { ratio(high) };
-        return format!("[{low} .. {high}]");
+        return format!("[{low}, {high}]");
     }
     let ends = [low, high].map(ratio);
     let [low, high] = if ends[0] == ends[1] { [low, high].map(|end| format!("{end:.3}")) } else { ends };
-    format!("[{low} .. {high}]")
+    format!("[{low}, {high}]")
 }
 
 /// The interval of a ratio, where there is one.
@@ -169,11 +183,18 @@ pub fn moment(rfc_3339: &str) -> String {
     moment.map_or_else(|_| rfc_3339.to_owned(), |moment| moment.strftime("%FT%TZ").to_string())
 }
 
+/// `1 more run`, `3 more runs`.
+#[must_use]
+pub fn more_runs(count: u32) -> String {
+    format!("{} more run{}", self::count(count.into()), if count == 1 { "" } else { "s" })
+}
+
 /// `1 run`, `3 runs`.
 #[must_use]
-pub fn plural(count: usize, noun: &str) -> String {
+pub fn plural(count: impl TryInto<u64>, noun: &str) -> String {
+    let count = count.try_into().unwrap_or(u64::MAX);
     let ending = if count == 1 { "" } else { "s" };
-    format!("{} {noun}{ending}", thousands(&count.to_string()))
+    format!("{} {noun}{ending}", self::count(count))
 }
 
 #[cfg(test)]
@@ -181,12 +202,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_has_three_to_four_significant_digits_and_separators() {
+    fn a_number_has_three_significant_digits_and_separators() {
         let cases = [
             (7_846.3, "7,846"),
             (1_234_567.0, "1,234,567"),
             (999.96, "1,000"),
-            (100.63, "100.6"),
+            (99.96, "100"),
+            (100.63, "101"),
             (50.42, "50.4"),
             (9.996, "10.0"),
             (1.984, "1.98"),
@@ -214,8 +236,8 @@ mod tests {
     #[test]
     fn an_interval_shows_that_it_is_one() {
         let shown = |low, high| interval(Interval { low, high, confidence: 0.95 });
-        assert_eq!(shown(1.96, 2.0), "[1.96 .. 2.00]");
-        assert_eq!(shown(0.1974, 0.2034), "[0.197 .. 0.203]");
+        assert_eq!(shown(1.96, 2.0), "[1.96, 2.00]");
+        assert_eq!(shown(0.1974, 0.2034), "[0.197, 0.203]");
     }
 
     #[test]
@@ -229,11 +251,34 @@ mod tests {
 
     #[test]
     fn a_pair_names_its_unit_once() {
-        assert_eq!(pair(Metric::P50, 50.4, 100.6), "50.4 ms against 100.6");
+        assert_eq!(pair(Metric::P50, 50.4, 100.6), "50.4 ms against 101");
         assert_eq!(pair(Metric::Rate, 7_846.0, 3_961.0), "7,846/s against 3,961/s");
         assert_eq!(pair(Metric::RssPeak, 1.2e9, 304e6), "1.20 GB against 304 MB");
         assert_eq!(pair(Metric::OsThreads, 27.0, 223.0), "27 against 223");
-        assert_eq!(pair(Metric::P50, 12_300.0, 100.6), "12.3 s against 100.6 ms");
+        assert_eq!(pair(Metric::P50, 12_300.0, 100.6), "12.3 s against 101 ms");
+    }
+
+    #[test]
+    fn times_have_a_fitting_unit() {
+        let cases = [
+            (0.0, "0 ms"),
+            (0.000_4, "under 1 µs"),
+            (0.001, "1.00 µs"),
+            (0.0994, "99.4 µs"),
+            (0.412, "412 µs"),
+            (0.9996, "1.00 ms"),
+            (9.996, "10.0 ms"),
+            (50.12, "50.1 ms"),
+            (999.4, "999 ms"),
+            (1_234.0, "1.23 s"),
+            (3_600_000.0, "3,600 s"),
+        ];
+        for (ms, expected) in cases {
+            assert_eq!(milliseconds(ms), expected, "{ms}");
+        }
+        assert_eq!((rate(7_845.6), rate(12.5), rate(0.0)), ("7,846/s".into(), "12.5/s".into(), "0/s".into()));
+        assert_eq!([0.0, 999.4, 1_234_567.0].map(whole), ["0", "999", "1,234,567"]);
+        assert_eq!(memory(1_234_567_890.0), "1.23 GB");
     }
 
     #[test]
@@ -261,9 +306,9 @@ mod tests {
     #[test]
     fn an_interval_that_says_nothing_has_no_digits() {
         let said = |low, high| interval(Interval { low, high, confidence: 0.95 });
-        assert_eq!(said(0.001_72, 884.9), "[under 0.1 .. over 10]");
-        assert_eq!(said(0.5, 884.9), "[0.50 .. over 10]");
-        assert_eq!(said(0.24, 3.9), "[0.24 .. 3.90]");
-        assert_eq!(said(110.0, 130.0), "[110.0 .. 130.0]");
+        assert_eq!(said(0.001_72, 884.9), "[under 0.1, over 10]");
+        assert_eq!(said(0.5, 884.9), "[0.50, over 10]");
+        assert_eq!(said(0.24, 3.9), "[0.24, 3.90]");
+        assert_eq!(said(110.0, 130.0), "[110, 130]");
     }
 }

@@ -1,4 +1,4 @@
-//! What `run` and `compare` share: conducting an experiment from the first launch to the written report.
+//! What `run` and `compare` share: options, and an experiment from the first launch to the written report.
 
 use super::progress::Progress;
 use super::{FAILED, NOT_JUDGED, interrupt};
@@ -9,8 +9,8 @@ use crate::model::result::{ClaimResult, ClaimVerdict, ResultDocument};
 use crate::model::result_folder::ResultFolder;
 use crate::parse::claim::parse;
 use crate::probe::{Instruments, ProbeChoice};
-use crate::report::terminal::{TerminalStyle, terminal};
-use crate::report::{self, Format};
+use crate::report::terminal::terminal;
+use crate::report::{self, Format, reasons};
 use crate::run::session::session;
 use crate::run::{self, Runner};
 use crate::server::LaunchError;
@@ -19,31 +19,27 @@ use crate::stats::claim::judge;
 use crate::workload::external;
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr};
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::atomic::Ordering;
 
-/// Narrower terminals and pipes get this many columns.
-const DEFAULT_WIDTH: usize = 110;
-
 /// Where the result goes and what it decides.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Result")]
-pub struct Conduct {
+pub struct ExperimentArgs {
     /// The result folder [default: out/EXPERIMENT]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Exit with 1 if this holds (3: it could not be judged), e.g. 'virtual.p99 > 1.1 * platform.p99'; as often as needed
+    /// Exit with 1 if this holds (3: it could not be judged), e.g. 'virtual.p99 > 1.1 * platform.p99'; repeatable
     #[arg(long, value_name = "CLAIM")]
     fail_if: Vec<String>,
-    /// How much the probe watches inside each JVM; `full` costs the server something for each request
+    /// What the probe records inside each JVM; `full` adds a cost per request
     #[arg(long, value_name = "LEVEL", default_value = "light")]
     probe: ProbeChoice,
-    /// Put no probe into the JVMs: the report cannot say what they were doing
+    /// No probe in the JVMs; the report then cannot explain differences
     #[arg(long, conflicts_with = "probe")]
     no_probe: bool,
-    /// Keep the flight recorder's file of each run (run.jfr), for JDK Mission Control
+    /// Keep the JFR recording of each run (run.jfr), for JDK Mission Control
     #[arg(long)]
     jfr: bool,
     /// Open the report in the browser
@@ -52,21 +48,21 @@ pub struct Conduct {
 }
 
 /// An experiment's outcome, and what became of each `--fail-if`.
-pub struct Conducted {
+pub struct ExperimentOutcome {
     document: ResultDocument,
     conditions: Vec<ClaimResult>,
     /// The user stopped it.
     cut_short: bool,
 }
 
-impl Conducted {
+impl ExperimentOutcome {
     /// What came out.
     pub const fn document(&self) -> &ResultDocument {
         &self.document
     }
 }
 
-impl Conduct {
+impl ExperimentArgs {
     /// The folder of one experiment; of several, each has one of its own below `--out`.
     pub fn out_folder(&self, experiment: &str, many: bool) -> PathBuf {
         match &self.out {
@@ -80,11 +76,12 @@ impl Conduct {
     ///
     /// # Errors
     /// A claim that cannot be read, a server that cannot be had, a result that cannot be written.
-    pub fn run(&self, mut experiment: Experiment, out: &Path) -> miette::Result<Conducted> {
+    pub fn run(&self, mut experiment: Experiment, out: &Path) -> miette::Result<ExperimentOutcome> {
         let names = Names::of(&experiment);
         let mut conditions = Vec::new();
         for written in &self.fail_if {
-            let claim = parse(written, &names).map_err(|fault| fault.within("--fail-if", written))?;
+            let claim =
+                parse(written, &names).map_err(|diagnostic| diagnostic.within("--fail-if", written))?;
             conditions.push((written, claim));
         }
         let probe = if self.no_probe { ProbeChoice::Off } else { self.probe };
@@ -117,7 +114,7 @@ impl Conduct {
             .map(|(written, claim)| judge(written, claim, &experiment, &document.records))
             .collect();
         let cut_short = interrupted.load(Ordering::Relaxed);
-        Ok(Conducted { document, conditions, cut_short })
+        Ok(ExperimentOutcome { document, conditions, cut_short })
     }
 }
 
@@ -169,15 +166,8 @@ fn told(error: LaunchError) -> miette::Report {
 }
 
 fn show(document: &ResultDocument, page: &Path) {
-    let style = TerminalStyle { width: width(), colour: std::io::stdout().is_terminal() };
-    anstream::println!("\n{}", terminal(document, Some(&page.display().to_string()), style));
-}
-
-fn width() -> usize {
-    match rustix::termios::tcgetwinsize(std::io::stdout()) {
-        Ok(size) if size.ws_col > 0 => usize::from(size.ws_col),
-        _ => DEFAULT_WIDTH,
-    }
+    let text = terminal(document, Some(&page.display().to_string()), super::stdout::style());
+    anstream::println!("\n{text}");
 }
 
 /// The desktop's own way to open a file; where there is none, the path has been printed anyway.
@@ -198,9 +188,9 @@ enum Outcome {
 
 /// 1 where a run failed or is missing, a claim of the user's own does not hold or a `--fail-if` does; 3 where one of them
 /// could not be judged. Each is printed. What the intervals leave open is printed too, and fails nothing.
-pub fn exit_code(conducted: &[Conducted]) -> ExitCode {
+pub fn exit_code(outcomes: &[ExperimentOutcome]) -> ExitCode {
     let mut gravest = Outcome::Passed;
-    for Conducted { document, conditions, cut_short } in conducted {
+    for ExperimentOutcome { document, conditions, cut_short } in outcomes {
         let name = &document.experiment.name;
         for record in document.records.iter().filter(|record| record.failure.is_some()) {
             gravest = Outcome::Failed;
@@ -210,7 +200,7 @@ pub fn exit_code(conducted: &[Conducted]) -> ExitCode {
         let conditions = conditions.iter().map(|condition| tell_condition(document, condition));
         gravest = claims.chain(conditions).fold(gravest, Outcome::max);
         if document.experiment.variants.iter().all(|variant| variant.skipped.is_some()) {
-            anstream::eprintln!("{name}: nothing was run, because no variant can run on this machine");
+            anstream::eprintln!("{name}: no runs, because no variant can run on this machine");
         }
         if *cut_short {
             gravest = Outcome::Failed;
@@ -225,10 +215,11 @@ pub fn exit_code(conducted: &[Conducted]) -> ExitCode {
 }
 
 /// Why a claim cannot be judged; `None`: it can.
-fn cannot_be_judged<'a>(document: &'a ResultDocument, claim: &'a ClaimResult) -> Option<&'a str> {
-    match claim.verdict() {
-        ClaimVerdict::NotTried => Some(claim.why.as_deref().unwrap_or("its figures were not measured")),
-        _ => claim.why_no_verdict(document),
+fn cannot_be_judged(claim: &ClaimResult) -> Option<String> {
+    match (claim.verdict(), &claim.why) {
+        (ClaimVerdict::NotTried, Some(why)) => Some(reasons::not_tried(why)),
+        (ClaimVerdict::NotTried, None) => Some("its figures were not measured".to_owned()),
+        _ => claim.doubt.as_ref().map(reasons::doubt),
     }
 }
 
@@ -249,7 +240,7 @@ fn tell_claim(document: &ResultDocument, claim: &ClaimResult) -> Outcome {
     if claim.holds.is_none() && !is_asked(document, claim) {
         return Outcome::Passed;
     }
-    match (claim.verdict(), &claim.says, cannot_be_judged(document, claim)) {
+    match (claim.verdict(), &claim.says, cannot_be_judged(claim)) {
         (ClaimVerdict::DoesNotHold, Some(says), Some(why)) => {
             anstream::eprintln!("{name}: no verdict: {says} ({written}): {why}");
             Outcome::Passed
@@ -268,7 +259,7 @@ fn tell_claim(document: &ResultDocument, claim: &ClaimResult) -> Outcome {
             Outcome::Failed
         }
         (ClaimVerdict::NotDecided, None, None) => {
-            anstream::eprintln!("{name}: the runs do not decide the claim: {written}");
+            anstream::eprintln!("{name}: the claim is inconclusive: {written}");
             Outcome::Passed
         }
         _ => Outcome::Passed,
@@ -278,7 +269,7 @@ fn tell_claim(document: &ResultDocument, claim: &ClaimResult) -> Outcome {
 /// The same of a `--fail-if`.
 fn tell_condition(document: &ResultDocument, condition: &ClaimResult) -> Outcome {
     let (name, written) = (&document.experiment.name, &condition.claim);
-    if let Some(why) = cannot_be_judged(document, condition) {
+    if let Some(why) = cannot_be_judged(condition) {
         anstream::eprintln!("{name}: --fail-if could not be judged: {written}: {why}");
         return Outcome::NotJudged;
     }
@@ -288,9 +279,7 @@ fn tell_condition(document: &ResultDocument, condition: &ClaimResult) -> Outcome
             Outcome::Failed
         }
         ClaimVerdict::NotDecided => {
-            anstream::eprintln!(
-                "{name}: the runs do not decide --fail-if: {written}; more of them may (--runs)"
-            );
+            anstream::eprintln!("{name}: --fail-if is inconclusive: {written}; use more rounds (--runs)");
             Outcome::Passed
         }
         ClaimVerdict::DoesNotHold | ClaimVerdict::NotTried => Outcome::Passed,
@@ -316,6 +305,7 @@ fn tell_failure(record: &crate::model::record::Record) {
 mod tests {
     use super::*;
     use crate::config::parse;
+    use crate::model::result::{Doubt, DoubtReason};
     use crate::run::session::conclude;
 
     fn document() -> ResultDocument {
@@ -324,17 +314,11 @@ mod tests {
         conclude(&parse("x", "x.yaml", text, false).expect("an experiment"), Vec::new(), Vec::new())
     }
 
-    fn claim(holds: Option<bool>, doubt: Option<&str>) -> ClaimResult {
-        let doubt = doubt.map(str::to_owned);
+    fn claim(holds: Option<bool>, reason: Option<DoubtReason>) -> ClaimResult {
+        let doubt =
+            reason.map(|reason| Doubt { variant: "b".to_owned(), load: "c4".to_owned(), runs: 1, reason });
         let claim = "b.rate / a.rate >= 2".to_owned();
-        ClaimResult {
-            claim,
-            holds,
-            trusted: Some(doubt.is_none()),
-            doubt,
-            decided: true,
-            ..ClaimResult::default()
-        }
+        ClaimResult { claim, holds, doubt, decided: true, ..ClaimResult::default() }
     }
 
     #[test]
@@ -349,14 +333,14 @@ mod tests {
     #[test]
     fn a_claim_of_ones_own_passes_fails_or_cannot_be_judged() {
         let document = document();
-        for (holds, doubt, outcome) in [
+        for (holds, reason, outcome) in [
             (Some(true), None, Outcome::Passed),
             (Some(false), None, Outcome::Failed),
-            (Some(true), Some("the generator was the bottleneck"), Outcome::NotJudged),
-            (Some(false), Some("the generator was the bottleneck"), Outcome::NotJudged),
+            (Some(true), Some(DoubtReason::GeneratorBottleneck { why: None }), Outcome::NotJudged),
+            (Some(false), Some(DoubtReason::GeneratorBottleneck { why: None }), Outcome::NotJudged),
             (None, None, Outcome::NotJudged),
         ] {
-            let own = claim(holds, doubt);
+            let own = claim(holds, reason);
             assert_eq!(tell_claim(&document, &own), outcome, "{own:?}");
             let studys = ClaimResult { says: Some("it is so".to_owned()), ..own };
             assert_eq!(tell_claim(&document, &studys), Outcome::Passed, "{studys:?}");
@@ -368,26 +352,27 @@ mod tests {
     #[test]
     fn a_fail_if_fails_where_it_holds_and_cannot_be_judged_on_figures_that_are_not_trusted() {
         let document = document();
-        for (holds, doubt, outcome) in [
+        for (holds, reason, outcome) in [
             (Some(true), None, Outcome::Failed),
             (Some(false), None, Outcome::Passed),
-            (Some(true), Some("the server's accept queue overflowed"), Outcome::NotJudged),
-            (Some(false), Some("the server's accept queue overflowed"), Outcome::NotJudged),
+            (Some(true), Some(DoubtReason::AcceptQueueOverflow { overflows: 3 }), Outcome::NotJudged),
+            (Some(false), Some(DoubtReason::AcceptQueueOverflow { overflows: 3 }), Outcome::NotJudged),
             (None, None, Outcome::NotJudged),
         ] {
-            assert_eq!(tell_condition(&document, &claim(holds, doubt)), outcome, "{holds:?} {doubt:?}");
+            let condition = claim(holds, reason);
+            assert_eq!(tell_condition(&document, &condition), outcome, "{condition:?}");
         }
     }
 
     #[test]
     fn what_failed_is_graver_than_what_could_not_be_judged() {
         let both = |claims: Vec<ClaimResult>| {
-            let conducted = Conducted {
+            let outcomes = ExperimentOutcome {
                 document: ResultDocument { claims, ..document() },
                 conditions: Vec::new(),
                 cut_short: false,
             };
-            format!("{:?}", exit_code(&[conducted]))
+            format!("{:?}", exit_code(&[outcomes]))
         };
         let code = |code: u8| format!("{:?}", ExitCode::from(code));
         let unjudged = claim(None, None);

@@ -1,13 +1,13 @@
 //! A mistake in something the user wrote, with the place of it: a line of a YAML file, a token of a claim.
 
-use miette::{Diagnostic, NamedSource, SourceSpan};
+use miette::{NamedSource, SourceSpan};
 use std::ops::Range;
 use std::sync::Arc;
 use thiserror::Error;
 
 /// A mistake somewhere in a text that the finder of the mistake does not own.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct Diagnostic {
     /// Bytes of the text.
     pub span: Range<usize>,
     /// What is wrong, as a sentence without its place.
@@ -18,7 +18,7 @@ pub struct Fault {
     pub help: Option<String>,
 }
 
-impl Fault {
+impl Diagnostic {
     /// A mistake at these bytes.
     #[must_use]
     pub fn new(span: Range<usize>, message: impl Into<String>, label: impl Into<String>) -> Self {
@@ -67,7 +67,7 @@ fn with_short_line(text: &str, place: usize) -> &str {
 }
 
 /// A mistake that shows the user's own line with a caret under it.
-#[derive(Debug, Error, Diagnostic)]
+#[derive(Debug, Error, miette::Diagnostic)]
 #[error("{message}")]
 pub struct Mistake {
     message: String,

@@ -1,0 +1,12 @@
+//! The schema of a load's report, which has a file of its own.
+
+use schemars::{Schema, SchemaGenerator, json_schema};
+use serde_json::Value;
+
+const LOAD: &str = include_str!("../../../../load/schema/load-1.schema.json");
+
+/// Nothing, or a report as `threadcount load --json` prints it.
+pub(super) fn load_report(_: &mut SchemaGenerator) -> Schema {
+    let load = serde_json::from_str::<Value>(LOAD).unwrap_or_default();
+    json_schema!({ "anyOf": [{ "type": "null" }, load] })
+}

@@ -1,0 +1,25 @@
+//! The kinds of Java threads.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A kind of Java thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ThreadKind {
+    /// One of the operating system's: of a pool, or an event loop.
+    Platform,
+    /// One of the JVM's.
+    Virtual,
+}
+
+impl ThreadKind {
+    /// In words.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Platform => "platform",
+            Self::Virtual => "virtual",
+        }
+    }
+}

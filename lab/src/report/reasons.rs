@@ -1,0 +1,171 @@
+//! Sentences for the reasons in a result: doubts, interference, untried claims, ended rounds.
+
+use crate::model::metric::Metric;
+use crate::model::record::SteadyBy;
+use crate::model::record::interference::Interference;
+use crate::model::result::{Doubt, DoubtReason, NotTried, RoundsEnd};
+use crate::report::figures;
+
+/// A doubt with the runs it is about: `virtual under c400: a run failed: ... (and in 2 more of its runs)`.
+#[must_use]
+pub fn doubt(doubt: &Doubt) -> String {
+    let about_all = matches!(doubt.reason, DoubtReason::WideSpread { .. } | DoubtReason::SingleRun);
+    let also = match doubt.runs {
+        runs if runs > 1 && !about_all => {
+            format!(" (and in {} more of its runs)", figures::count((runs - 1).into()))
+        }
+        _ => String::new(),
+    };
+    format!("{} under {}: {}{also}", doubt.variant, doubt.load, reason(doubt))
+}
+
+/// The doubt in a few words, for a column: without figures and advice, which the result's own report has.
+#[must_use]
+pub fn doubt_in_short(doubt: &Doubt) -> String {
+    let what = match doubt.reason {
+        DoubtReason::RunFailed { .. } => "a run failed",
+        DoubtReason::RunInterrupted => "a run was interrupted",
+        DoubtReason::NeverRan => "planned, but never ran",
+        DoubtReason::GeneratorBottleneck { .. } | DoubtReason::GeneratorBelowCapacity { .. } => {
+            "the load generator was the bottleneck, not the server"
+        }
+        DoubtReason::RequestsFailed { .. } => "requests failed",
+        DoubtReason::AcceptQueueOverflow { .. } => "the accept queue overflowed",
+        DoubtReason::Interference { .. } => "a run with interference",
+        DoubtReason::LeftOut { .. } => "a run with interference is left out",
+        DoubtReason::RateMissed { .. } => "the requested rate was not reached",
+        DoubtReason::NotSteady { .. } => "no steady state when measuring began",
+        DoubtReason::WideSpread { .. } => "the runs differ a lot",
+        DoubtReason::SingleRun => "one valid run: no interval",
+    };
+    format!("{} under {}: {what}", doubt.variant, doubt.load)
+}
+
+/// What is wrong, without whose it is.
+#[must_use]
+pub fn reason(doubt: &Doubt) -> String {
+    match &doubt.reason {
+        DoubtReason::RunFailed { why } => format!("a run failed: {why}"),
+        DoubtReason::RunInterrupted => "a run failed: interrupted".to_owned(),
+        DoubtReason::NeverRan => "planned, but never ran".to_owned(),
+        DoubtReason::GeneratorBottleneck { why } => {
+            let why = why.as_deref().unwrap_or("it could not send faster");
+            format!("the load generator was the bottleneck, not the server: {why}")
+        }
+        DoubtReason::GeneratorBelowCapacity { above_per_s } => format!(
+            "above {} the load generator was the bottleneck, not the server",
+            figures::figure(Metric::Rate, *above_per_s)
+        ),
+        DoubtReason::RequestsFailed { failed, sent, cause } => format!(
+            "{} of {} requests failed ({}), most of them: {}",
+            figures::count(*failed),
+            figures::count(*sent),
+            figures::percent(*failed as f64 / (*sent).max(1) as f64),
+            cause.as_deref().unwrap_or("unknown")
+        ),
+        DoubtReason::AcceptQueueOverflow { overflows } => format!(
+            "the server's accept queue overflowed {}, and such connections are retried after 1 s; set `accept_count` \
+             above the number of clients",
+            figures::plural(*overflows as usize, "time")
+        ),
+        DoubtReason::Interference { by, kept: false } => interference(by),
+        DoubtReason::Interference { by, kept: true } => {
+            format!("{} (kept: otherwise fewer than 2 runs remain)", interference(by))
+        }
+        DoubtReason::LeftOut { by } => {
+            format!("left out of the figures: {}", interference(by))
+        }
+        DoubtReason::RateMissed { asked_per_s, sent_per_s, completed_per_s } => {
+            let rate = |rate: f64| figures::figure(Metric::Rate, rate);
+            format!(
+                "the requested rate of {} was not reached: {} sent, {} completed",
+                rate(*asked_per_s),
+                rate(*sent_per_s),
+                rate(*completed_per_s)
+            )
+        }
+        DoubtReason::NotSteady { judged_by, after_s } => format!(
+            "still warming up when measuring began: the {} had not reached steady state after {after_s:.0} s; use a \
+             longer `warmup`",
+            steady_by(*judged_by)
+        ),
+        DoubtReason::WideSpread { metric, share } => format!(
+            "the {} of its {} differ by {} (interference, or too short a warm-up)",
+            if *metric == Metric::Score { "scores" } else { "rates" },
+            figures::plural(doubt.runs as usize, "run"),
+            figures::percent(*share)
+        ),
+        DoubtReason::SingleRun => "one valid run: no interval; use --runs 3 or more".to_owned(),
+    }
+}
+
+/// What disturbed a run.
+#[must_use]
+pub fn interference(by: &Interference) -> String {
+    match by {
+        Interference::Steal { cores, of_cores } => format!(
+            "CPU steal: {cores:.2} of {}; measure again when the host is quieter",
+            figures::plural(*of_cores as usize, "core")
+        ),
+        Interference::OtherProcesses { cores, of_cores } => format!(
+            "other processes used {cores:.2} of {}; stop them and measure again",
+            figures::plural(*of_cores as usize, "core")
+        ),
+    }
+}
+
+/// What had to be level for the warm-up to end.
+#[must_use]
+pub const fn steady_by(by: SteadyBy) -> &'static str {
+    match by {
+        SteadyBy::Rate => "rate",
+        SteadyBy::RateAndCpu => "rate or the CPU",
+    }
+}
+
+/// Why a claim could not be tried.
+#[must_use]
+pub fn not_tried(why: &NotTried) -> String {
+    match why {
+        NotTried::Skipped { why } => format!("not testable here: {why}"),
+        NotTried::NoSuchLoad { load } => format!("there is no load `{load}`"),
+        NotTried::NoCompleteRun { variant, load } => {
+            format!("there is no complete run of {variant} under {load}")
+        }
+        NotTried::NotMeasured { metric, variant, load } => {
+            format!("{} of {variant} under {load} was not measured", metric.name())
+        }
+        NotTried::DividesByZero => "it divides by zero".to_owned(),
+        NotTried::Unreadable { why } => why.clone(),
+    }
+}
+
+/// Why a load got no more rounds, in words that follow "3 rounds, ".
+#[must_use]
+pub const fn rounds_end(end: RoundsEnd) -> &'static str {
+    match end {
+        RoundsEnd::ComparisonsDecided => "each comparison is decided",
+        RoundsEnd::ClaimsDecided => "each claim is decided",
+        RoundsEnd::AllDecided => "each comparison and each claim is decided",
+        RoundsEnd::AsRequested => "as requested",
+        RoundsEnd::BudgetUsed => "the time budget is used up",
+        RoundsEnd::Interrupted => "interrupted",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_doubt_names_its_runs_and_in_short_leaves_figures_and_advice_to_the_report() {
+        let reason =
+            DoubtReason::RequestsFailed { failed: 10, sent: 1_000, cause: Some("timeout".to_owned()) };
+        let about = Doubt { variant: "cpp".to_owned(), load: "ab".to_owned(), runs: 2, reason };
+        assert_eq!(
+            doubt(&about),
+            "cpp under ab: 10 of 1,000 requests failed (1.0 %), most of them: timeout (and in 1 more of its runs)"
+        );
+        assert_eq!(doubt_in_short(&about), "cpp under ab: requests failed");
+    }
+}

@@ -1,0 +1,111 @@
+//! Figures that may be zero have no ratio: their difference is compared, by Welch's interval of the difference of two
+//! means. A pause that never happened in any run is known, not unknown.
+
+use super::ratio::{CONFIDENCE, MARGIN, alpha, t_quantile};
+use super::runs::mean;
+use crate::model::result::{Interval, Verdict};
+
+/// No figure is known better than this part of itself: the histogram keeps three digits.
+const RELATIVE_STEP: f64 = 0.001;
+
+/// variant - baseline and what may be said of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DifferenceEstimate {
+    /// Mean of one side less the mean of the other.
+    pub difference: f64,
+    /// Where the difference lies; `None`: fewer than two runs on a side.
+    pub interval: Option<Interval>,
+    /// What may be said.
+    pub verdict: Verdict,
+}
+
+/// The difference of two variants' figures, one figure per run, in a session of so many interim analyses. `step` is the
+/// smallest difference the figure can show. `None` where there is no figure on a side.
+#[must_use]
+pub fn difference(variant: &[f64], baseline: &[f64], step: f64, looks: usize) -> Option<DifferenceEstimate> {
+    let (variant_mean, baseline_mean) = (mean(variant)?, mean(baseline)?);
+    let difference = variant_mean - baseline_mean;
+    let sides = Side::of(variant, variant_mean, step).zip(Side::of(baseline, baseline_mean, step));
+    let interval = sides.and_then(|(a, b)| interval(difference, &a, &b, alpha(looks)));
+    let largest = variant_mean.abs().max(baseline_mean.abs());
+    let verdict = interval.map_or(Verdict::NotEnoughRuns, |interval| verdict(interval, MARGIN * largest));
+    Some(DifferenceEstimate { difference, interval, verdict })
+}
+
+/// One side: the squared standard error of its mean, and the runs behind it.
+struct Side {
+    error: f64,
+    runs: f64,
+}
+
+impl Side {
+    fn of(figures: &[f64], mean: f64, step: f64) -> Option<Self> {
+        let runs = figures.len() as f64;
+        if figures.len() < 2 || figures.iter().any(|figure| !figure.is_finite()) {
+            return None;
+        }
+        let variance = figures.iter().map(|figure| (figure - mean).powi(2)).sum::<f64>() / (runs - 1.0);
+        let rounding = ((RELATIVE_STEP * mean).powi(2) + step.powi(2)) / 12.0;
+        // All runs without it, and nothing that rounding could hide: zero is exact.
+        let rounding = if figures.iter().all(|&figure| figure == 0.0) { 0.0 } else { rounding };
+        Some(Self { error: variance.max(rounding) / runs, runs })
+    }
+}
+
+fn interval(difference: f64, variant: &Side, baseline: &Side, alpha: f64) -> Option<Interval> {
+    let error = variant.error + baseline.error;
+    if error == 0.0 {
+        return Some(Interval { low: difference, high: difference, confidence: CONFIDENCE });
+    }
+    let share = |side: &Side| side.error.powi(2) / (side.runs - 1.0);
+    let freedom = error.powi(2) / (share(variant) + share(baseline));
+    let half_width = t_quantile(freedom, 1.0 - alpha / 2.0)? * error.sqrt();
+    let (low, high) = (difference - half_width, difference + half_width);
+    (low.is_finite() && high.is_finite()).then_some(Interval { low, high, confidence: CONFIDENCE })
+}
+
+fn verdict(interval: Interval, margin: f64) -> Verdict {
+    match interval {
+        Interval { low, high, .. } if low >= -margin && high <= margin => Verdict::NoDifference,
+        Interval { low, .. } if low > 0.0 => Verdict::Higher,
+        Interval { high, .. } if high < 0.0 => Verdict::Lower,
+        _ => Verdict::NotEnoughRuns,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verdict_of(variant: &[f64], baseline: &[f64]) -> Verdict {
+        difference(variant, baseline, 0.0, 1).expect("an estimate").verdict
+    }
+
+    #[test]
+    fn a_variant_that_never_pauses_pauses_less_than_one_that_does() {
+        assert_eq!(verdict_of(&[0.0; 3], &[12.0, 14.0, 13.0]), Verdict::Lower);
+        assert_eq!(verdict_of(&[12.0, 14.0, 13.0], &[0.0; 3]), Verdict::Higher);
+        assert_eq!(verdict_of(&[0.0; 3], &[0.0; 3]), Verdict::NoDifference);
+    }
+
+    #[test]
+    fn one_pause_in_three_runs_is_no_difference_yet() {
+        assert_eq!(verdict_of(&[0.0, 0.0, 9.0], &[0.0; 3]), Verdict::NotEnoughRuns);
+        assert_eq!(verdict_of(&[0.0], &[12.0]), Verdict::NotEnoughRuns, "one run has no interval");
+    }
+
+    #[test]
+    fn the_interval_is_welchs_as_computed_by_hand() {
+        // Variances 1 and 0, squared error 1/3, freedom 2: t(0.975) = 4.302653 (printed tables).
+        let estimate = difference(&[1.0, 2.0, 3.0], &[0.0; 3], 0.0, 1).expect("an estimate");
+        let interval = estimate.interval.expect("an interval");
+        assert_eq!(estimate.difference, 2.0);
+        assert!((interval.high - 2.0 - 4.302_653 / 3.0_f64.sqrt()).abs() < 1e-5, "{interval:?}");
+    }
+
+    #[test]
+    fn without_figures_there_is_no_difference_to_estimate() {
+        assert_eq!(difference(&[], &[1.0], 0.0, 1), None);
+        assert_eq!(difference(&[f64::NAN, 1.0], &[1.0, 1.0], 0.0, 1).and_then(|it| it.interval), None);
+    }
+}
