@@ -31,6 +31,7 @@ pub mod export;
 pub mod failure;
 pub mod health;
 pub mod http1;
+mod http2;
 pub mod limits;
 pub mod log;
 pub mod outcome;

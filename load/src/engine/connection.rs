@@ -5,8 +5,9 @@ use crate::driver::Slot;
 use crate::failure::FailureCause;
 use crate::http1::ResponseParser;
 use crate::recorder::Exchange;
+use crate::request::FieldRequest;
 use crate::secure::Session;
-use bytes::Bytes;
+use std::sync::Arc;
 
 /// How soon after a request was sent the server must have closed its connection for the two to have crossed, beside the time
 /// of a connect (which has a round trip in it).
@@ -136,7 +137,7 @@ pub(super) enum Rendered {
     #[default]
     Not,
     Http1,
-    Http2(Box<http::Request<Bytes>>),
+    Http2(Arc<FieldRequest>),
 }
 
 /// One stream: at most one request at a time.

@@ -1,9 +1,9 @@
 //! Looking into responses: only where a load asks for it, since it costs a copy of each.
 
 use super::connection::Place;
+use crate::http2::KeptResponse;
 use crate::plan::LoadPlan;
 use crate::response::{BodyCheck, RawResponse, ResponseParts, VirtualUser};
-use crate::secure::KeptResponse;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -52,7 +52,7 @@ impl<'a> Inspection<'a> {
 
     /// The same of an HTTP/2 response.
     pub(super) fn judge_kept(&mut self, place: Place, status: u16, kept: &KeptResponse) -> bool {
-        let parts = ResponseParts::from_map(status, &kept.headers, &kept.body);
+        let parts = ResponseParts::new(status, &kept.fields, &kept.body);
         judge(&mut self.users[place as usize], self.check, &parts)
     }
 }

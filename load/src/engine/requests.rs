@@ -5,8 +5,8 @@ use super::responses::UNASKED;
 use super::worker::Worker;
 use crate::clock::{Nanos, now_ns};
 use crate::driver::{Driver, Slot};
+use crate::http2::{Again, Broken, NotSent};
 use crate::recorder::Exchange;
-use crate::secure::{Again, Broken, NotSent};
 use std::io;
 
 impl<D: Driver> Worker<'_, D> {
@@ -121,10 +121,10 @@ impl<D: Driver> Worker<'_, D> {
                 stream.rendered = Rendered::Http1;
             }
             (_, true) => {
-                let (target, request) = self.writer.http_of(stream.number, user);
+                let (target, request) = self.writer.fields_of(stream.number, user);
                 stream.exchange.target = target;
-                stream.is_idempotent = request.method().is_idempotent();
-                stream.rendered = Rendered::Http2(Box::new(request));
+                stream.is_idempotent = request.is_idempotent();
+                stream.rendered = Rendered::Http2(request);
             }
         }
     }
@@ -147,7 +147,7 @@ impl<D: Driver> Worker<'_, D> {
         match &stream.rendered {
             Rendered::Http2(request) => {
                 let number = self.width.stream(place);
-                if let Err(not_sent) = session.send_http2(number, http::Request::clone(request)) {
+                if let Err(not_sent) = session.send_http2(number, request) {
                     let NotSent { cause, again } = not_sent;
                     return self.go_again(place, Broken { cause, status: None, again }, now_ns);
                 }

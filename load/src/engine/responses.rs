@@ -6,7 +6,7 @@ use crate::clock::Nanos;
 use crate::driver::{Chunk, Completion, Driver, Event, LEAST_SKIPPED, Slot};
 use crate::failure::FailureCause;
 use crate::http1::{Answer, Malformed, Parsed};
-use crate::secure::StreamEnd;
+use crate::http2::StreamEnd;
 use std::io;
 
 /// When a response was complete: when its last byte came, and when we saw it.

@@ -1,6 +1,7 @@
 //! One target as a request for a library that writes it itself (HTTP/2).
 
 use super::compiled::Field;
+use super::fields::FieldRequest;
 use super::template::{Template, Values};
 use super::{RequestError, Target};
 use crate::response::VirtualUser;
@@ -52,6 +53,25 @@ impl LibraryRequest {
         let has_own_cookies = fields.iter().any(|(name, _)| name.eq_ignore_ascii_case("cookie"));
         let varying = |template: &Template| template.as_text().is_none().then(|| template.clone());
         Ok(Self { fixed, uri: varying(&uri), headers, body: varying(body), has_own_cookies })
+    }
+
+    /// Does each request say the same, if this user sends it?
+    pub fn is_static(&self, user: Option<&VirtualUser>) -> bool {
+        let sends_cookies = !self.has_own_cookies && user.is_some_and(|user| user.cookies().is_some());
+        self.uri.is_none() && self.headers.is_empty() && self.body.is_none() && !sends_cookies
+    }
+
+    /// The request as a list of fields. `static_number`: where it never varies, its number.
+    pub fn render_fields(&self, values: Values<'_>, static_number: Option<u32>) -> FieldRequest {
+        FieldRequest::new(self.render(values), static_number, |name| match name {
+            ":path" | ":authority" => self.uri.is_some(),
+            "cookie" => !self.has_own_cookies || self.varies(name),
+            _ => self.varies(name),
+        })
+    }
+
+    fn varies(&self, name: &str) -> bool {
+        self.headers.iter().any(|(varying, _)| varying == name)
     }
 
     pub fn render(&self, mut values: Values<'_>) -> Request<Bytes> {

@@ -19,6 +19,7 @@
 mod compiled;
 mod csv_file;
 mod error;
+mod fields;
 mod header;
 mod library;
 mod origin;
@@ -30,6 +31,7 @@ pub mod vegeta;
 mod writer;
 
 pub use error::RequestError;
+pub(crate) use fields::FieldRequest;
 pub use header::Header;
 pub use origin::Origin;
 pub use source::RequestSource;

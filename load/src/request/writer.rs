@@ -1,6 +1,7 @@
 //! One thread's view of the source.
 
 use super::compiled::Compiled;
+use super::fields::FieldRequest;
 use super::source::{Order, RequestSource};
 use super::template::Values;
 use crate::random::{self, Purpose};
@@ -8,6 +9,7 @@ use crate::response::VirtualUser;
 use bytes::Bytes;
 use rand::RngExt;
 use rand::rngs::Xoshiro256PlusPlus;
+use std::sync::Arc;
 
 /// One request, ready for the wire.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +38,8 @@ pub struct RequestWriter<'s> {
     values: Xoshiro256PlusPlus,
     buffer: Vec<u8>,
     body: Vec<u8>,
+    /// Requests over HTTP/2 that never vary, by target; this thread's own, since counting their users is shared work.
+    fields: Vec<Option<Arc<FieldRequest>>>,
 }
 
 impl<'s> RequestWriter<'s> {
@@ -52,6 +56,7 @@ impl<'s> RequestWriter<'s> {
             values: random::stream(seed, Purpose::Values, thread),
             buffer: Vec::new(),
             body: Vec::new(),
+            fields: vec![None; source.targets.len()],
         }
     }
 
@@ -93,6 +98,22 @@ impl<'s> RequestWriter<'s> {
     pub fn http_of(&mut self, number: u64, user: Option<&VirtualUser>) -> (u32, http::Request<Bytes>) {
         let (at, target) = self.target(number);
         (at, target.library.render(Values { random: &mut self.values, number, body_length: 0, user }))
+    }
+
+    /// Request `number` as a list of fields, sent by a virtual user, and which target it is. No allocation in the steady state
+    /// where nothing in it varies.
+    pub(crate) fn fields_of(&mut self, number: u64, user: Option<&VirtualUser>) -> (u32, Arc<FieldRequest>) {
+        let (at, target) = self.target(number);
+        let is_static = target.library.is_static(user);
+        if let Some(request) = self.fields[at as usize].as_ref().filter(|_| is_static) {
+            return (at, Arc::clone(request));
+        }
+        let values = Values { random: &mut self.values, number, body_length: 0, user };
+        let request = Arc::new(target.library.render_fields(values, is_static.then_some(at)));
+        if is_static {
+            self.fields[at as usize] = Some(Arc::clone(&request));
+        }
+        (at, request)
     }
 
     fn target(&mut self, number: u64) -> (u32, &'s Compiled) {

@@ -1,9 +1,7 @@
-//! What rustls, h2 and the kernel report, as the cause that a user reads.
+//! What rustls reports, as the cause that a user reads.
 
 use crate::failure::{CertificateProblem, FailureCause};
-use h2::Reason;
 use rustls::{AlertDescription, CertificateError};
-use std::io;
 
 /// The server speaks TLS, but not HTTP/2 inside it.
 pub(super) const HTTP2_NOT_OFFERED: FailureCause = FailureCause::Http2NotOffered;
@@ -11,25 +9,6 @@ pub(super) const HTTP2_NOT_OFFERED: FailureCause = FailureCause::Http2NotOffered
 /// The connection ended before the TLS handshake did.
 pub(super) const ENDED_IN_HANDSHAKE: FailureCause =
     FailureCause::Tls("the server closed the connection during the handshake");
-
-/// On an established connection. `has_begun`: some of the answer had come.
-fn of_transfer(error: &io::Error, has_begun: bool) -> FailureCause {
-    of_io(error).unwrap_or(if has_begun {
-        FailureCause::TruncatedAnswer
-    } else {
-        FailureCause::ClosedBeforeAnswer
-    })
-}
-
-fn of_io(error: &io::Error) -> Option<FailureCause> {
-    if let Some(errno) = error.raw_os_error() {
-        return Some(FailureCause::from_errno(errno));
-    }
-    if let Some(tls) = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
-        return Some(of_tls(tls));
-    }
-    (error.kind() == io::ErrorKind::ConnectionReset).then_some(FailureCause::ConnectionReset)
-}
 
 pub(super) fn of_tls(error: &rustls::Error) -> FailureCause {
     use rustls::Error;
@@ -85,81 +64,9 @@ fn of_alert(alert: AlertDescription) -> &'static str {
     }
 }
 
-/// While an HTTP/2 connection is being set up, where most errors mean that nobody speaks it there.
-pub(super) fn of_http2_preface(error: &h2::Error) -> FailureCause {
-    if error.is_remote() {
-        return of_http2(error, false);
-    }
-    match error.get_io().and_then(of_io) {
-        Some(cause) => cause,
-        None => FailureCause::Http2NotSpoken,
-    }
-}
-
-/// On an established HTTP/2 connection. `has_begun`: some of the answer had come.
-pub(super) fn of_http2(error: &h2::Error, has_begun: bool) -> FailureCause {
-    match (error.reason(), error.get_io()) {
-        (_, Some(io)) => of_transfer(io, has_begun),
-        (Some(reason), None) if error.is_go_away() && error.is_remote() => {
-            FailureCause::Http2(of_go_away(reason))
-        }
-        (Some(reason), None) if error.is_remote() => FailureCause::Http2(of_reset(reason)),
-        (Some(reason), None) => FailureCause::Http2(of_breach(reason)),
-        (None, None) => FailureCause::Http2("the request cannot be sent over HTTP/2"),
-    }
-}
-
-/// The error names of RFC 9113 section 7, each with what was received or found before it.
-macro_rules! reason_names {
-    ($name:ident, $before:literal) => {
-        fn $name(reason: Reason) -> &'static str {
-            match reason {
-                Reason::NO_ERROR => concat!($before, "NO_ERROR"),
-                Reason::PROTOCOL_ERROR => concat!($before, "PROTOCOL_ERROR"),
-                Reason::INTERNAL_ERROR => concat!($before, "INTERNAL_ERROR"),
-                Reason::FLOW_CONTROL_ERROR => concat!($before, "FLOW_CONTROL_ERROR"),
-                Reason::SETTINGS_TIMEOUT => concat!($before, "SETTINGS_TIMEOUT"),
-                Reason::STREAM_CLOSED => concat!($before, "STREAM_CLOSED"),
-                Reason::FRAME_SIZE_ERROR => concat!($before, "FRAME_SIZE_ERROR"),
-                Reason::REFUSED_STREAM => concat!($before, "REFUSED_STREAM"),
-                Reason::CANCEL => concat!($before, "CANCEL"),
-                Reason::COMPRESSION_ERROR => concat!($before, "COMPRESSION_ERROR"),
-                Reason::CONNECT_ERROR => concat!($before, "CONNECT_ERROR"),
-                Reason::ENHANCE_YOUR_CALM => concat!($before, "ENHANCE_YOUR_CALM"),
-                Reason::INADEQUATE_SECURITY => concat!($before, "INADEQUATE_SECURITY"),
-                Reason::HTTP_1_1_REQUIRED => concat!($before, "HTTP_1_1_REQUIRED"),
-                _ => concat!($before, "an unknown error code"),
-            }
-        }
-    };
-}
-reason_names!(of_reset, "");
-reason_names!(of_go_away, "GOAWAY: ");
-reason_names!(of_breach, "the server broke the protocol: ");
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn resets_goaways_and_breaches_carry_the_names_of_the_rfc() {
-        assert_eq!(of_reset(Reason::REFUSED_STREAM), "REFUSED_STREAM");
-        assert_eq!(of_go_away(Reason::NO_ERROR), "GOAWAY: NO_ERROR");
-        assert_eq!(
-            of_breach(Reason::FLOW_CONTROL_ERROR),
-            "the server broke the protocol: FLOW_CONTROL_ERROR"
-        );
-        assert_eq!(of_reset(Reason::from(99)), "an unknown error code");
-    }
-
-    #[test]
-    fn system_errors_keep_their_names_and_a_cut_is_told_by_what_had_come() {
-        let reset = io::Error::from_raw_os_error(libc::ECONNRESET);
-        assert_eq!(of_transfer(&reset, true), FailureCause::ConnectionReset);
-        let cut = io::Error::from(io::ErrorKind::UnexpectedEof);
-        assert_eq!(of_transfer(&cut, false), FailureCause::ClosedBeforeAnswer);
-        assert_eq!(of_transfer(&cut, true), FailureCause::TruncatedAnswer);
-    }
 
     #[test]
     fn an_expired_certificate_is_called_expired() {

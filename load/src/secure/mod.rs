@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! engine ─ bytes from the driver ─> Session ─> TlsSession (rustls) ─> HTTP/1.1 bytes, back to the engine's parser
-//!                                      │                           └> Http2Session (h2) ─> ended streams
+//!                                      │                           └> Http2Session    ─> ended streams
 //!                                      └ bytes for the driver
 //! ```
 //!
@@ -10,11 +10,8 @@
 //! takes the times of all of them where the bytes arrive.
 
 mod cause;
-mod http2;
-mod pipe;
 mod session;
 mod tls;
 mod tls_session;
 
-pub(crate) use http2::{Again, Broken, KeptResponse, NotSent, StreamEnd};
 pub(crate) use session::{Session, SessionKind, Spoken, session_kind};

@@ -1,13 +1,13 @@
 //! What one connection speaks above its socket, where that is more than plain HTTP/1.1.
 
 use super::cause;
-use super::http2::{Http2Session, KeptResponse, NotSent, StreamEnd};
 use super::tls::{client_config, server_name};
 use super::tls_session::{TlsProgress, TlsSession};
 use crate::failure::FailureCause;
+use crate::http2::{Http2Session, KeptResponse, NotSent, StreamEnd};
 use crate::plan::{LoadPlan, ProtocolChoice};
+use crate::request::FieldRequest;
 use crate::run::LoadError;
-use bytes::Bytes;
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use std::sync::Arc;
@@ -196,7 +196,7 @@ impl Session {
     ///
     /// # Errors
     /// It was not sent.
-    pub fn send_http2(&mut self, stream: u32, request: http::Request<Bytes>) -> Result<(), NotSent> {
+    pub fn send_http2(&mut self, stream: u32, request: &Arc<FieldRequest>) -> Result<(), NotSent> {
         match &mut self.http2 {
             Some(http2) => http2.send(stream, request),
             None => Err(NotSent::elsewhere()),

@@ -1,0 +1,118 @@
+//! The server's header blocks, from frames to heads.
+
+use super::error_code::ErrorCode;
+use super::head::{FieldReader, Head};
+use super::hpack::{Decoder, HpackError};
+use super::stream_end::KeptResponse;
+use crate::failure::FailureCause;
+
+/// A header block is not larger, neither as it is sent nor decoded.
+pub(super) const MAX_HEADER_BYTES: usize = 64 * 1024;
+pub(super) const TOO_LARGE: FailureCause =
+    FailureCause::Http2("the header of a response is larger than 64 KiB");
+
+/// Reads header blocks. A block that is the same as the one before says the same, if no table has changed.
+#[derive(Debug)]
+pub(super) struct HeaderBlocks {
+    decoder: Decoder,
+    last: Vec<u8>,
+    last_head: Option<Head>,
+    last_version: u64,
+}
+
+/// Why the connection cannot go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Breach {
+    pub code: ErrorCode,
+    pub cause: FailureCause,
+}
+
+impl From<ErrorCode> for Breach {
+    fn from(code: ErrorCode) -> Self {
+        Self { code, cause: code.of_breach() }
+    }
+}
+
+impl From<HpackError> for Breach {
+    fn from(error: HpackError) -> Self {
+        match error {
+            HpackError::Malformed => ErrorCode::COMPRESSION_ERROR.into(),
+            HpackError::TooLarge => Self::too_large(),
+        }
+    }
+}
+
+impl Breach {
+    pub fn too_large() -> Self {
+        Self { code: ErrorCode::ENHANCE_YOUR_CALM, cause: TOO_LARGE }
+    }
+}
+
+impl HeaderBlocks {
+    pub fn new() -> Self {
+        Self { decoder: Decoder::new(), last: Vec::new(), last_head: None, last_version: 0 }
+    }
+
+    /// The head of a response; `None`: it is malformed.
+    ///
+    /// # Errors
+    /// The block cannot be decoded.
+    #[inline]
+    pub fn head(&mut self, block: &[u8]) -> Result<Option<Head>, Breach> {
+        if self.last_head.is_some() && self.last_version == self.decoder.version() && self.last == block {
+            return Ok(self.last_head);
+        }
+        self.new_head(block)
+    }
+
+    fn new_head(&mut self, block: &[u8]) -> Result<Option<Head>, Breach> {
+        let version = self.decoder.version();
+        let mut reader = FieldReader::default();
+        self.decoder.decode(block, MAX_HEADER_BYTES, |name, value| reader.take(name, value))?;
+        let head = reader.head();
+        self.last_head = head.filter(|_| self.decoder.version() == version);
+        if self.last_head.is_some() {
+            self.last_version = version;
+            self.last.clear();
+            self.last.extend_from_slice(block);
+        }
+        Ok(head)
+    }
+
+    /// The same, keeping the fields of a final response.
+    ///
+    /// # Errors
+    /// The block cannot be decoded.
+    pub fn kept_head(&mut self, block: &[u8], kept: &mut KeptResponse) -> Result<Option<Head>, Breach> {
+        let mut reader = FieldReader::default();
+        kept.fields.clear();
+        kept.body.clear();
+        self.decoder.decode(block, MAX_HEADER_BYTES, |name, value| {
+            reader.take(name, value);
+            if !name.starts_with(b":") {
+                for part in [name, b": ", value, b"\r\n"] {
+                    kept.fields.extend_from_slice(part);
+                }
+            }
+        })?;
+        Ok(reader.head())
+    }
+
+    /// False: they are malformed.
+    ///
+    /// # Errors
+    /// The block cannot be decoded.
+    pub fn trailers(&mut self, block: &[u8]) -> Result<bool, Breach> {
+        let mut reader = FieldReader::default();
+        self.decoder.decode(block, MAX_HEADER_BYTES, |name, value| reader.take(name, value))?;
+        Ok(reader.are_trailers())
+    }
+
+    /// A block whose stream is gone still changes the table.
+    ///
+    /// # Errors
+    /// The block cannot be decoded.
+    pub fn pass_over(&mut self, block: &[u8]) -> Result<(), Breach> {
+        Ok(self.decoder.decode(block, MAX_HEADER_BYTES, |_, _| {})?)
+    }
+}

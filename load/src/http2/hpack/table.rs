@@ -1,0 +1,72 @@
+//! The dynamic table (RFC 7541 section 2.3.2).
+
+use super::{DEFAULT_TABLE_BYTES, ENTRY_OVERHEAD_BYTES};
+use std::collections::VecDeque;
+
+/// The latest fields, the newest first. The memory of those that were evicted is used again.
+#[derive(Debug)]
+pub(super) struct DynamicTable {
+    entries: VecDeque<Entry>,
+    spare: Vec<Vec<u8>>,
+    bytes: usize,
+    max_bytes: usize,
+}
+
+#[derive(Debug)]
+struct Entry {
+    /// The name and, behind it, the value.
+    text: Vec<u8>,
+    name_bytes: usize,
+}
+
+impl DynamicTable {
+    pub fn new() -> Self {
+        Self { entries: VecDeque::new(), spare: Vec::new(), bytes: 0, max_bytes: DEFAULT_TABLE_BYTES }
+    }
+
+    /// Name and value of the entry; 0 is the newest.
+    pub fn get(&self, index: usize) -> Option<(&[u8], &[u8])> {
+        let entry = self.entries.get(index)?;
+        Some(entry.text.split_at(entry.name_bytes))
+    }
+
+    /// An empty text for a new entry.
+    pub fn text(&mut self) -> Vec<u8> {
+        self.spare.pop().unwrap_or_default()
+    }
+
+    /// Adds a name with the value behind it. One that is larger than the table empties it.
+    pub fn insert(&mut self, text: Vec<u8>, name_bytes: usize) {
+        let added = text.len() + ENTRY_OVERHEAD_BYTES;
+        self.evict_to(self.max_bytes.saturating_sub(added));
+        if added <= self.max_bytes {
+            self.bytes += added;
+            self.entries.push_front(Entry { text, name_bytes });
+        } else {
+            self.keep(text);
+        }
+    }
+
+    pub fn set_max_bytes(&mut self, max_bytes: usize) {
+        self.max_bytes = max_bytes;
+        self.evict_to(max_bytes);
+    }
+
+    fn evict_to(&mut self, bytes: usize) {
+        while self.bytes > bytes {
+            let Some(entry) = self.entries.pop_back() else { return };
+            self.bytes -= entry.text.len() + ENTRY_OVERHEAD_BYTES;
+            self.keep(entry.text);
+        }
+    }
+
+    fn keep(&mut self, mut text: Vec<u8>) {
+        text.clear();
+        self.spare.push(text);
+    }
+
+    #[cfg(test)]
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+}

@@ -1,0 +1,31 @@
+//! HTTP/2 as a client speaks it (RFC 9113): bytes that came go in, bytes to send and ended requests come out. It has no runtime,
+//! no socket and no clock.
+//!
+//! ```text
+//! bytes that came ─> Http2Session ─> frames ─> header_blocks (hpack) ─> head ─> StreamEnd
+//! FieldRequest ────> Http2Session ─> request_blocks (hpack) ─> frames ─> bytes to send
+//! ```
+//!
+//! It is a library of our own because it is measured: what a general one does for each frame (a queue, a map of headers, a
+//! waker) costs several times what the request itself needs. It is as strict as the parser of HTTP/1.1: whatever the protocol
+//! forbids is a named failure.
+
+mod error_code;
+mod frames;
+mod head;
+mod header_blocks;
+mod hpack;
+mod incoming;
+mod receiving;
+mod request_blocks;
+mod sending;
+mod session;
+mod settings;
+mod stream_end;
+mod streams;
+#[cfg(test)]
+mod tests;
+mod window;
+
+pub(crate) use session::Http2Session;
+pub(crate) use stream_end::{Again, Broken, KeptResponse, NotSent, StreamEnd};

@@ -1,0 +1,55 @@
+//! How requests over HTTP/2 end.
+
+use crate::failure::FailureCause;
+
+/// May the request go over another connection?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Again {
+    /// No: it failed.
+    Never,
+    /// Yes, where the connection may have been closed as idle, and it counts as sent again (RFC 9112 section 9.3.1).
+    IfIdleClose,
+    /// Yes: the server says that it did not look at it (RFC 9113 section 8.7).
+    Resend,
+    /// Yes, and no byte of it left before.
+    Send,
+}
+
+/// A complete response, where a load looks into it.
+#[derive(Debug, Default)]
+pub(crate) struct KeptResponse {
+    /// Lines `name: value`, each with its line end.
+    pub fields: Vec<u8>,
+    pub body: Vec<u8>,
+}
+
+/// How a request on a stream ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StreamEnd {
+    /// A complete response.
+    Complete { status: u16, body_bytes: u64 },
+    /// Anything else.
+    Broken(Broken),
+}
+
+/// A request without a complete response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Broken {
+    pub cause: FailureCause,
+    /// Of the response, where one had begun.
+    pub status: Option<u16>,
+    pub again: Again,
+}
+
+/// A request that could not be handed to the connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NotSent {
+    pub cause: FailureCause,
+    pub again: Again,
+}
+
+impl NotSent {
+    pub(crate) fn elsewhere() -> Self {
+        Self { cause: FailureCause::ClosedBeforeAnswer, again: Again::Send }
+    }
+}

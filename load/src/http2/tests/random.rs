@@ -1,0 +1,164 @@
+//! Any bytes, any splits, and the h2 library as the server.
+
+use super::peer::{Peer, data, frame, go_away, head_200, headers, request, settings};
+use crate::http2::{Http2Session, StreamEnd};
+use crate::request::FieldRequest;
+use bytes::Bytes;
+use proptest::prelude::*;
+use std::sync::Arc;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+const WIDTH: u32 = 4;
+
+/// Frames of a server that mostly keeps to the protocol.
+fn any_frame() -> impl Strategy<Value = Vec<u8>> {
+    let stream = (0..WIDTH + 1).prop_map(|number| 2 * number + 1);
+    let text =
+        proptest::collection::vec(b'a'..=b'z', 0..50).prop_map(|text| String::from_utf8(text).unwrap());
+    prop_oneof![
+        4 => (stream.clone(), any::<bool>()).prop_map(|(stream, ends)| head_200(stream, ends)),
+        4 => (stream.clone(), text.clone(), any::<bool>()).prop_map(|(stream, text, ends)| data(stream, &text, ends)),
+        2 => (stream.clone(), text, any::<bool>()).prop_map(|(stream, text, ends)| {
+            headers(stream, 4 | u8::from(ends), &[(":status", "201"), ("x", &text), ("content-length", "7")])
+        }),
+        1 => (0..5_u16, 0..200_u32).prop_map(|(name, value)| settings(&[(name, value)])),
+        1 => (stream.clone(), 0..14_u32).prop_map(|(stream, code)| frame(3, 0, stream, &code.to_be_bytes())),
+        1 => (0..9_u32, 0..2_u32).prop_map(|(last, code)| go_away(last, code)),
+        1 => (any::<u8>(), any::<u8>(), stream, any::<Vec<u8>>()).prop_map(|(kind, flags, stream, payload)| {
+            frame(kind % 12, flags, stream, &payload)
+        }),
+    ]
+}
+
+/// Ends and sent bytes of a session that gets these bytes in these pieces; it sends requests on all streams at once.
+fn outcome(bytes: &[u8], pieces: &[usize]) -> (Vec<(u32, StreamEnd)>, Vec<u8>) {
+    let mut peer = Peer::open(WIDTH);
+    (0..WIDTH).for_each(|place| peer.session.send(place, &request("POST", "some body")).unwrap());
+    let mut rest = bytes;
+    for &piece in pieces.iter().cycle() {
+        if rest.is_empty() {
+            break;
+        }
+        let (now, later) = rest.split_at(piece.clamp(1, rest.len()));
+        peer.session.receive(now);
+        rest = later;
+    }
+    let sent = peer.sent();
+    peer.session.end(None);
+    (peer.ends(), sent)
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_at_all_end_each_request_once(
+        bytes in proptest::collection::vec(any::<u8>(), 0..500),
+        frames in proptest::collection::vec(any_frame(), 0..12),
+    ) {
+        for bytes in [frames.concat(), [frames.concat(), bytes.clone()].concat(), bytes] {
+            let (mut ends, _) = outcome(&bytes, &[usize::MAX]);
+            ends.sort_by_key(|(place, _)| *place);
+            prop_assert_eq!(ends.iter().map(|(place, _)| *place).collect::<Vec<_>>(), [0, 1, 2, 3]);
+        }
+    }
+
+    #[test]
+    fn any_split_leads_to_the_same(
+        frames in proptest::collection::vec(any_frame(), 0..12),
+        pieces in proptest::collection::vec(1..40_usize, 1..20),
+    ) {
+        let bytes = frames.concat();
+        prop_assert_eq!(outcome(&bytes, &pieces), outcome(&bytes, &[usize::MAX]));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn the_h2_library_understands_each_request_and_is_understood(
+        bodies in proptest::collection::vec((0..200_000_usize, 0..200_000_usize), 1..12),
+        table_bytes in 0..5_000_u32,
+        window_bytes in 1_000..100_000_u32,
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(exchange(&bodies, table_bytes, window_bytes));
+    }
+}
+
+/// Sends requests with bodies of the first lengths and gets responses with bodies of the second.
+async fn exchange(bodies: &[(usize, usize)], table_bytes: u32, window_bytes: u32) {
+    // Large enough that no side ever waits for the other to read.
+    let (mut ours, theirs) = tokio::io::duplex(1 << 26);
+    let local = tokio::task::LocalSet::new();
+    local.spawn_local(serve(theirs, table_bytes, window_bytes));
+    local
+        .run_until(async {
+            let mut session = Http2Session::new(WIDTH, true);
+            let mut waiting = bodies.iter().copied().enumerate();
+            let mut free: Vec<u32> = (0..WIDTH).collect();
+            let mut wanted = [0; WIDTH as usize];
+            let (mut ended, mut outgoing, mut incoming) = (0, Vec::new(), vec![0; 50_000]);
+            while ended < bodies.len() {
+                while session.takes_requests() && !free.is_empty() {
+                    let Some((number, (sent, received))) = waiting.next() else { break };
+                    let place = free.pop().unwrap();
+                    wanted[place as usize] = received;
+                    session.send(place, &asking(number, sent, received)).unwrap();
+                }
+                session.take_outgoing(&mut outgoing);
+                ours.write_all(&outgoing).await.unwrap();
+                outgoing.clear();
+                let count = ours.read(&mut incoming).await.unwrap();
+                assert!(count > 0, "the server went away");
+                session.receive(&incoming[..count]);
+                while let Some((place, end)) = session.next_end() {
+                    let body_bytes = wanted[place as usize] as u64;
+                    assert_eq!(end, StreamEnd::Complete { status: 200, body_bytes });
+                    let kept = session.kept(place).unwrap();
+                    assert!(kept.body.iter().all(|&byte| byte == b'r'));
+                    let all = [b"x-all: ", &all_characters()[..], b"\r\n"].concat();
+                    assert!(kept.fields.windows(all.len()).any(|part| part == all));
+                    free.push(place);
+                    ended += 1;
+                }
+            }
+        })
+        .await;
+}
+
+fn asking(number: usize, sent: usize, received: usize) -> Arc<FieldRequest> {
+    let request = http::Request::post(format!("http://localhost/{}", number % 3))
+        .header("x-sent", sent)
+        .header("x-received", received)
+        .header("x-static", "s".repeat(number * 100))
+        .body(Bytes::from(vec![b's'; sent]));
+    Arc::new(FieldRequest::new(request.unwrap(), None, |name| name == "x-received"))
+}
+
+/// All characters of a value, which the server sends in its Huffman code.
+fn all_characters() -> Vec<u8> {
+    (b'!'..=b'~').chain(0x80..=0xff).collect()
+}
+
+async fn serve(stream: tokio::io::DuplexStream, table_bytes: u32, window_bytes: u32) {
+    let mut builder = h2::server::Builder::new();
+    builder.header_table_size(table_bytes).initial_window_size(window_bytes).max_concurrent_streams(3);
+    let mut connection = builder.handshake::<_, Bytes>(stream).await.unwrap();
+    while let Some(Ok((request, mut respond))) = connection.accept().await {
+        tokio::task::spawn_local(async move {
+            let (head, mut body) = request.into_parts();
+            let length = |name| head.headers[name].to_str().unwrap().parse::<usize>().unwrap();
+            let mut came = 0;
+            while let Some(data) = body.data().await {
+                let data = data.unwrap();
+                assert!(data.iter().all(|&byte| byte == b's'));
+                body.flow_control().release_capacity(data.len()).unwrap();
+                came += data.len();
+            }
+            assert_eq!((came, head.method), (length("x-sent"), http::Method::POST));
+            let response = http::Response::builder().header("content-length", length("x-received"));
+            let response = response.header("x-all", all_characters());
+            let mut sending = respond.send_response(response.body(()).unwrap(), false).unwrap();
+            sending.send_data(Bytes::from(vec![b'r'; length("x-received")]), true).unwrap();
+        });
+    }
+}
