@@ -345,7 +345,7 @@ fn rounds_end_when_a_clear_answer_is_decided() {
     let document = result(measured.out.path());
     let rounds = &document["rounds"][0];
     // Ten times as slow is clear after three rounds; a machine that is busy may need a few more.
-    assert_eq!(rounds["why"], "each comparison is decided", "{rounds}");
+    assert_eq!(rounds["why"], "comparisons-decided", "{rounds}");
     assert!((3..=10).contains(&rounds["rounds"].as_u64().unwrap()), "{rounds}");
     assert_eq!(measured.rate["verdict"], "lower");
     let said = stderr(&measured.output);
@@ -359,7 +359,7 @@ fn a_budget_that_is_used_up_leaves_one_round_and_says_so() {
     assert!(output.status.success(), "{}", stderr(&output));
     let document = result(out.path());
     assert_eq!(document["rounds"][0]["rounds"], 1);
-    assert_eq!(document["rounds"][0]["why"], "the time budget is used up");
+    assert_eq!(document["rounds"][0]["why"], "budget-used");
     assert_eq!(document["records"].as_array().unwrap().len(), 2);
 }
 
@@ -380,5 +380,5 @@ fn the_protocol_of_a_study_makes_its_rounds_and_leaves_out_the_first() {
     // A run that another program disturbed is left out as well; the first ones count never.
     let expected = ["b", "a"].map(|variant| counted(&records(&document), variant));
     assert_eq!(rate_of(&document)["runs"], serde_json::json!(expected), "{document:#}");
-    assert_eq!(document["rounds"][0]["why"], "as requested");
+    assert_eq!(document["rounds"][0]["why"], "as-requested");
 }
