@@ -11,3 +11,9 @@ pub(crate) enum Endpoint {
     /// A Unix socket.
     Unix(PathBuf),
 }
+
+impl Endpoint {
+    pub(crate) fn is_tcp(&self) -> bool {
+        matches!(self, Self::Tcp(_))
+    }
+}

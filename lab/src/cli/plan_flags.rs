@@ -45,6 +45,9 @@ fn plan_error(error: &PlanError) -> String {
             )
         }
         PlanError::DuplicateCapture { name } => format!("--capture {name}=..: there are two of this name"),
+        PlanError::Places { .. } => {
+            error.to_string().replace("`connections`", "-c").replace("`streams_per_connection`", "--streams")
+        }
         PlanError::UnixSocketAndResolve => {
             "--unix-socket has no host and port: leave out --resolve and --connect-to".to_owned()
         }

@@ -203,7 +203,9 @@ impl Driver for Uring {
     }
 
     fn skip(&mut self, slot: Slot, bytes: u64) {
-        if self.stamped.is_some() || bytes < LEAST_SKIPPED {
+        // A Unix socket copies what it should throw away, and there is no room to copy it to.
+        let is_tcp = self.endpoints.iter().all(Endpoint::is_tcp);
+        if self.stamped.is_some() || bytes < LEAST_SKIPPED || !is_tcp {
             return;
         }
         match self.sockets[slot as usize].receiving {

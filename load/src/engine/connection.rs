@@ -43,6 +43,8 @@ pub(super) struct Connection {
     pub streams: u32,
     /// Those of its requests that wait for it to be opened.
     pub waiting: u32,
+    /// While `Opening`: TCP is established and the session is being set up.
+    pub is_setting_up: bool,
     /// Why it could not be opened in advance.
     pub refused: Option<FailureCause>,
     /// The connection has carried a response, so that the server may have closed it as idle.
@@ -70,6 +72,7 @@ impl Connection {
             busy: 0,
             streams: 1,
             waiting: 0,
+            is_setting_up: false,
             refused: None,
             is_reused: false,
             has_unasked_bytes: false,

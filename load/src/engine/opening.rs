@@ -38,6 +38,8 @@ impl<D: Driver> Worker<'_, D> {
         match Session::new(kind, self.width.streams(), self.inspection.is_some()) {
             Ok(session) => {
                 connection.session = Some(Box::new(session));
+                connection.is_setting_up = true;
+                self.setting_up += 1;
                 self.write_session(slot);
             }
             Err(cause) => self.on_connect_failed(slot, cause, now_ns),
@@ -67,15 +69,29 @@ impl<D: Driver> Worker<'_, D> {
         connection.refused = None;
         connection.streams = streams;
         connection.state = State::Open;
+        self.setting_up -= u32::from(std::mem::take(&mut connection.is_setting_up));
         self.deadlines.clear(self.width.place(slot, 0));
         if connection.waiting == 0 {
             self.opening -= 1;
         }
-        connection.waiting = 0;
         for number in 0..self.width.streams() {
             let place = self.width.place(slot, number);
+            // A request that could not be sent may have closed the connection again; the others wait for the next one.
+            if self.connections[slot as usize].state != State::Open {
+                return;
+            }
             match self.streams[place as usize].state {
-                StreamState::Waiting => self.send(place, now_ns),
+                StreamState::Waiting => {
+                    self.connections[slot as usize].waiting -= 1;
+                    if number < streams {
+                        self.send(place, now_ns);
+                    } else {
+                        // The connection before had more streams: another server answered, or with other settings.
+                        let exchange = self.streams[place as usize].exchange;
+                        self.recorder.failed(exchange, FailureCause::ClosedBeforeAnswer, None, now_ns);
+                        self.end(place, now_ns);
+                    }
+                }
                 StreamState::Idle if number < streams => self.on_free(place, now_ns),
                 _ => {}
             }
@@ -90,6 +106,7 @@ impl<D: Driver> Worker<'_, D> {
         connection.state = State::Closed;
         connection.session = None;
         connection.closed_ns = now_ns;
+        self.setting_up -= u32::from(std::mem::take(&mut connection.is_setting_up));
         connection.refusals = connection.refusals.saturating_add(1);
         let was_in_advance = std::mem::take(&mut connection.waiting) == 0;
         if was_in_advance {

@@ -46,6 +46,8 @@ pub(super) struct Worker<'a, D> {
     /// Connections still to be opened in advance, and those being opened so.
     pub(super) to_open: u32,
     pub(super) opening: u32,
+    /// Connections whose session is being set up: each step of it waits for the one before.
+    pub(super) setting_up: u32,
     opening_at_once: u32,
     pub(super) peers: Peers<'a>,
     /// The shortest time of a connect so far: a round trip.
@@ -121,6 +123,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             in_flight: 0,
             to_open: if plan.keep_alive { slots } else { 0 },
             opening: 0,
+            setting_up: 0,
             opening_at_once: (OPENING_AT_ONCE / share.threads()).max(1),
             peers: Peers {
                 endpoints: work.endpoints.len(),
@@ -252,13 +255,16 @@ impl<'a, D: Driver> Worker<'a, D> {
                 self.patience.wake(),
             );
         };
-        let due_ns = self.next_leaves_ns();
+        let may_begin = now_ns < start.deadline_ns;
+        let due_ns = if may_begin { self.next_leaves_ns() } else { Nanos::MAX };
         let has_room = self.free.has_stream() || (self.may_open_for_request() && self.free.has_closed());
         // A request that is due and waits for a connection leaves with the response that frees one.
         let waits_for_response = !has_room && due_ns <= now_ns;
-        let (due_ns, wake) =
-            if waits_for_response { (Nanos::MAX, Wake::AtOnce) } else { (due_ns, self.patience.wake()) };
-        let end_ns = if now_ns < start.deadline_ns { start.deadline_ns } else { start.end_ns };
+        let due_ns = if waits_for_response { Nanos::MAX } else { due_ns };
+        // A step of a handshake is part of what its request waits for, and nobody else looks at the clock for it.
+        let wake =
+            if waits_for_response || self.setting_up > 0 { Wake::AtOnce } else { self.patience.wake() };
+        let end_ns = if may_begin { start.deadline_ns } else { start.end_ns };
         let until_ns = due_ns.min(self.deadlines.look_at_ns()).min(end_ns).min(now_ns + HEARTBEAT_NS);
         (until_ns, wake)
     }

@@ -7,6 +7,17 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanError {
+    /// More requests at once than can be kept apart.
+    #[error(
+        "`connections` times `streams_per_connection` is {places}, and at most {most} requests can be under way \
+         at once: lower one of them"
+    )]
+    Places {
+        /// Their product.
+        places: u64,
+        /// The most that it may be.
+        most: u64,
+    },
     /// A request sends a value that nothing captures.
     #[error("a request sends `{{capture:{name}}}`, and `captures` has no `{name}`")]
     UnknownCapture {
@@ -87,8 +98,15 @@ impl fmt::Display for LearnedField {
     }
 }
 
+/// Requests that can be under way at once: each has a place of its own in memory.
+const MOST_PLACES: u64 = 1 << 24;
+
 pub(super) fn check(plan: &LoadPlan) -> Result<(), PlanError> {
     check_captures(plan)?;
+    let places = u64::from(plan.connections.get()) * u64::from(plan.streams_per_connection.get());
+    if places > MOST_PLACES {
+        return Err(PlanError::Places { places, most: MOST_PLACES });
+    }
     if plan.unix_socket.is_some() && !plan.resolve.is_empty() {
         return Err(PlanError::UnixSocketAndResolve);
     }
@@ -157,6 +175,17 @@ mod tests {
         assert_eq!(plan("http://h/").check(), Ok(()));
         assert_eq!(plan("https://h/").check(), Ok(()));
         assert!(!plan("http://h/").reads_responses());
+    }
+
+    #[test]
+    fn more_requests_at_once_than_have_a_place_are_refused() {
+        let most = |plan: &mut LoadPlan| {
+            plan.connections = NonZeroU32::new(1 << 14).unwrap();
+            plan.streams_per_connection = NonZeroU32::new(1 << 10).unwrap();
+        };
+        assert_eq!(plan("http://h/").with(most).check(), Ok(()));
+        let more = refused("http://h/", |plan| plan.streams_per_connection = NonZeroU32::MAX);
+        assert!(more.contains("is 4294967295, and at most 16777216 requests"), "{more}");
     }
 
     #[test]

@@ -219,3 +219,15 @@ fn a_unix_socket_carries_what_tcp_does() {
         assert_eq!(server.requests(), 160);
     });
 }
+
+#[test]
+fn a_large_body_comes_over_a_unix_socket_too() {
+    over_each_way(|way| {
+        let body = "x".repeat(300_000);
+        let server = Server::start_unix(way.transport, file("large", way), move |_| Reply::answer(&body));
+        for pacing in [Pacing::Closed, open(200.0)] {
+            let outcome = outcome_of(&way.plan(&server, 2, pacing, requests(20)));
+            assert_eq!(outcome.counts.ok, 20, "{way:?}: {:?}", outcome.failures);
+        }
+    });
+}

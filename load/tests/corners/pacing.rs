@@ -60,6 +60,35 @@ fn no_response_time_of_an_open_load_holds_the_opening_of_its_connections() {
 }
 
 #[test]
+fn a_handshake_does_not_wait_until_the_next_request_is_due() {
+    over_each_way(|way| {
+        let server = Server::start(way.transport, |_| Reply::answer("hi"));
+        // The next request is due after 250 ms, and an idle generator looks around every 100 ms.
+        let plan = way.plan(&server, 4, open(4.0), requests(8)).with(|plan| plan.keep_alive = false);
+        let outcome = outcome_of(&plan);
+        assert_eq!(outcome.counts.ok, 8, "{way:?}: {:?}", outcome.failures);
+        let median = ms(outcome.service_time.at_quantile(0.5));
+        assert!(median < 60.0, "{way:?}: {median} ms");
+    });
+}
+
+#[test]
+fn a_generator_that_waits_for_the_last_responses_rests() {
+    over_each_way(|way| {
+        let server = Server::start(way.transport, |request| {
+            Reply::answer("hi").after_ms(if request.connection == 0 { 1_500 } else { 1 })
+        });
+        let stop = Stop::Duration(Duration::from_millis(300));
+        let plan =
+            way.plan(&server, 2, Pacing::Closed, stop).with(|plan| plan.grace = Duration::from_secs(10));
+        let outcome = outcome_of(&plan);
+        assert_eq!(outcome.counts.unfinished, 0, "{way:?}");
+        let busy_s = outcome.cost.cpu_ns as f64 / 1e9;
+        assert!(busy_s < 0.7, "{way:?}: {busy_s} s of CPU, 1.2 s of them are waiting");
+    });
+}
+
+#[test]
 fn an_open_load_lasts_as_long_as_it_was_asked_to() {
     over_each_way(|way| {
         let server = Server::start(way.transport, |_| Reply::answer("hi"));
