@@ -1,33 +1,13 @@
 //! Frames (RFC 9113 sections 4 and 6).
 
+pub(super) mod flag;
+pub(super) mod kind;
+
 use super::error_code::ErrorCode;
 
 pub(super) const HEAD_BYTES: usize = 9;
 /// SETTINGS_MAX_FRAME_SIZE, where nobody says otherwise; we never do.
 pub(super) const MAX_PAYLOAD_BYTES: usize = 16_384;
-
-/// Kinds of frames.
-pub(super) mod kind {
-    pub const DATA: u8 = 0;
-    pub const HEADERS: u8 = 1;
-    pub const PRIORITY: u8 = 2;
-    pub const RST_STREAM: u8 = 3;
-    pub const SETTINGS: u8 = 4;
-    pub const PUSH_PROMISE: u8 = 5;
-    pub const PING: u8 = 6;
-    pub const GOAWAY: u8 = 7;
-    pub const WINDOW_UPDATE: u8 = 8;
-    pub const CONTINUATION: u8 = 9;
-}
-
-/// Flags of frames.
-pub(super) mod flag {
-    pub const ACK: u8 = 1;
-    pub const END_STREAM: u8 = 1;
-    pub const END_HEADERS: u8 = 4;
-    pub const PADDED: u8 = 8;
-    pub const PRIORITY: u8 = 0x20;
-}
 
 /// What stands before each payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
