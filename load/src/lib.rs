@@ -25,8 +25,11 @@ struct Readme;
 
 pub mod clock;
 mod collect;
+mod counts;
 mod driver;
+mod endpoint;
 mod engine;
+mod error;
 pub mod export;
 pub mod failure;
 pub mod health;

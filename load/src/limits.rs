@@ -3,8 +3,8 @@
 //! A load that runs out of either in the middle measures this machine instead of the server, so it is told before
 //! the first request, with the number needed and where it is set.
 
+use crate::endpoint::Endpoint;
 use crate::plan::{LoadPlan, Pacing, Stop};
-use crate::resolve::Endpoint;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};

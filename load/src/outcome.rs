@@ -1,6 +1,7 @@
 //! Everything that happened during one load, before it is turned into figures.
 
 use crate::clock::Nanos;
+pub use crate::counts::{Bytes, Counts};
 use crate::failure::FailureCause;
 use crate::log::LogCounts;
 use crate::recorder::Recorder;
@@ -93,45 +94,6 @@ impl LoadOutcome {
         self.stamped += worker.stamped;
         self.last_sent_ns = self.last_sent_ns.max(worker.last_sent_ns);
     }
-}
-
-impl Counts {
-    fn add(&mut self, other: Self) {
-        self.sent += other.sent;
-        self.ok += other.ok;
-        self.failed += other.failed;
-        self.unfinished += other.unfinished;
-        self.not_sent += other.not_sent;
-        self.resent += other.resent;
-    }
-}
-
-/// What became of the requests: `sent = ok + failed + unfinished`, always.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Counts {
-    /// Requests that were begun (a request whose connection could not be made was begun, and failed).
-    pub sent: u64,
-    /// Complete answers with an expected status.
-    pub ok: u64,
-    /// Everything else that ended.
-    pub failed: u64,
-    /// In flight when the time was up.
-    pub unfinished: u64,
-    /// Due by the schedule and never begun (open loop only; not part of `sent`).
-    pub not_sent: u64,
-    /// Requests sent a second time because the server closed an idle kept-alive connection under them
-    /// (RFC 9112 section 9.3.1). Each is still one request, with its first due and sent times.
-    pub resent: u64,
-}
-
-/// Bytes on the wire.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names are the definition")]
-#[non_exhaustive]
-pub struct Bytes {
-    pub sent: u64,
-    pub received: u64,
 }
 
 /// One second of the run.

@@ -3,9 +3,9 @@
 //! No allocation per request; one slice a second leaves the thread through a channel.
 
 use crate::clock::{NANOS_PER_S, Nanos};
+use crate::counts::{Bytes, Counts};
 use crate::failure::FailureCause;
 use crate::log::{LogRow, LogSender, RowOutcome};
-use crate::outcome::{Bytes, Counts};
 use crate::times::Times;
 use hdrhistogram::Histogram;
 use std::collections::BTreeMap;

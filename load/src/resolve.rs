@@ -1,24 +1,15 @@
 //! Where connections go: overrides first, then name resolution, then those addresses at which somebody listens.
 
+use crate::endpoint::Endpoint;
+use crate::error::LoadError;
 use crate::plan::LoadPlan;
-use crate::run::LoadError;
 use std::io;
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
-use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
 /// How long one of several addresses of a host may take to show that its port is open.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
-
-/// What a connection is made to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Endpoint {
-    /// An address and a port.
-    Tcp(SocketAddr),
-    /// A Unix socket.
-    Unix(PathBuf),
-}
 
 /// Every address of the origin at which somebody listens, in the order of name resolution: a name like `localhost` often
 /// has one at which nobody does. At least one: where nobody listens anywhere, the first.

@@ -1,19 +1,18 @@
 //! Runs a plan: one worker thread per core given to the generator, nothing shared between them but a stop flag.
 
 use crate::clock::{Nanos, now_ns};
-use crate::engine::{self, Gate};
+use crate::engine::{self, Done, Gate, Work};
+pub use crate::error::LoadError;
 use crate::health::cores::CoreTimes;
 use crate::log::RequestLog;
 use crate::outcome::{GeneratorCost, LoadOutcome, Second};
 use crate::plan::{LoadPlan, Pacing, ProtocolChoice};
 use crate::recorder::Recorder;
-use crate::resolve::{self, Endpoint};
+use crate::resolve;
 use crate::schedule::Share;
-use crate::secure::{self, SessionKind};
-use crate::times::Times;
+use crate::secure;
 use crate::{collect, limits};
 use rustix::thread::{CpuSet, sched_setaffinity};
-use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::thread;
@@ -27,84 +26,12 @@ const OPEN_LOAD_RATE_PER_THREAD: f64 = 20_000.0;
 /// How often the start is looked for.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 
-/// Why a load could not be started at all. What goes wrong with single requests is a
-/// [`FailureCause`](crate::failure::FailureCause) instead.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum LoadError {
-    /// The host name has no address.
-    #[error("cannot find the address of `{host}`: {source}")]
-    Resolve {
-        /// As it was written.
-        host: String,
-        /// What the resolver said.
-        source: std::io::Error,
-    },
-    /// A limit of this machine is too low.
-    #[error(transparent)]
-    Limit(#[from] limits::LimitError),
-    /// Fields of the plan that do not go together.
-    #[error(transparent)]
-    Plan(#[from] crate::plan::PlanError),
-    /// A file of the TLS options that cannot be used.
-    #[error(transparent)]
-    TlsFile(#[from] crate::plan::TlsFileError),
-    /// The log of requests cannot be written.
-    #[error(transparent)]
-    Log(#[from] crate::log::LogError),
-    /// The driver that was asked for cannot be had.
-    #[error("the {driver} driver cannot be used here: {source}")]
-    Driver {
-        /// `io_uring` or `epoll`.
-        driver: &'static str,
-        /// What the kernel said.
-        source: std::io::Error,
-    },
-    /// The TLS set-up failed.
-    #[error("TLS cannot be set up: {0}")]
-    Tls(String),
-    /// A thread could not be started or died.
-    #[error("a generator thread failed: {0}")]
-    Thread(String),
-}
-
 /// How the caller follows and ends a load.
 pub struct Control<'a> {
     /// Set it to true and the load ends as if its time were up, with `interrupted` set in its outcome.
     pub stop: &'a AtomicBool,
     /// Called on the calling thread with each second once all workers are past it.
     pub on_second: &'a mut dyn FnMut(&Second),
-}
-
-/// What one worker thread is given.
-pub(crate) struct Work<'a> {
-    pub plan: &'a LoadPlan,
-    /// What connections are made to, one after the other.
-    pub endpoints: &'a [Endpoint],
-    /// Bind connections to these, one after the other; empty: the kernel chooses.
-    pub source_addresses: &'a [IpAddr],
-    /// TLS or HTTP/2, where it is not plain HTTP/1.1.
-    pub session_kind: Option<&'a SessionKind>,
-    /// Which requests and connections are this worker's.
-    pub share: Share,
-    pub gate: &'a Gate,
-    pub stop: &'a AtomicBool,
-    pub recorder: Recorder,
-}
-
-/// What one worker thread gives back.
-pub(crate) struct Done {
-    pub recorder: Recorder,
-    /// When its last request ended or was given up.
-    pub ended_ns: Nanos,
-    /// CPU time of the thread since the start (`CLOCK_THREAD_CPUTIME_ID`).
-    pub cpu_ns: u64,
-    pub loop_lag: Times,
-    /// What was spoken over TLS or HTTP/2.
-    pub protocol: Option<String>,
-    pub connections_open: u32,
-    pub streams_per_connection: u32,
-    pub driver: &'static str,
 }
 
 /// Runs a plan to its end and returns everything that happened.

@@ -3,8 +3,8 @@
 
 use super::{Chunk, Completion, Driver, Event, Slot, Wake};
 use crate::clock::{Nanos, now_ns};
+use crate::endpoint::Endpoint;
 use crate::request::RenderedRequest;
-use crate::resolve::Endpoint;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io;

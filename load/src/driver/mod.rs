@@ -16,8 +16,8 @@ mod stamps;
 pub(crate) mod uring;
 
 use crate::clock::Nanos;
+use crate::endpoint::Endpoint;
 use crate::request::RenderedRequest;
-use crate::resolve::Endpoint;
 use std::io;
 use std::net::IpAddr;
 

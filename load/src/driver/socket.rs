@@ -1,6 +1,6 @@
 //! A socket as both drivers need it.
 
-use crate::resolve::Endpoint;
+use crate::endpoint::Endpoint;
 use rustix::net::{
     AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, ipproto, socket_with, sockopt,
 };

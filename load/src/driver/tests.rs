@@ -2,7 +2,7 @@
 
 use super::{Completion, Driver, Event, Wake, epoll::Epoll, uring::Uring};
 use crate::clock::{NANOS_PER_S, Nanos, now_ns};
-use crate::resolve::Endpoint;
+use crate::endpoint::Endpoint;
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsRawFd;

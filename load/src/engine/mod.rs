@@ -26,15 +26,17 @@ mod requests;
 mod responses;
 #[cfg(test)]
 mod tests;
+mod work;
 mod worker;
 
 use crate::driver::{Driver, epoll::Epoll, uring::Uring};
+use crate::error::LoadError;
 use crate::plan::{DriverChoice, Pacing};
-use crate::run::{Done, LoadError, Work};
 pub(crate) use gate::Gate;
 use rustix::thread::set_current_timer_slack;
 use rustix::time::{ClockId, clock_gettime};
 use std::num::NonZeroU64;
+pub(crate) use work::{Done, Work};
 use worker::Worker;
 
 /// Does one worker's part of a load.

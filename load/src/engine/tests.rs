@@ -1,15 +1,15 @@
 //! The engine over a driver without a kernel: who is late, which connection carries what, and what counts.
 
 use super::Gate;
+use super::work::{Done, Work};
 use super::worker::Worker;
 use crate::clock::now_ns;
 use crate::driver::Wake;
 use crate::driver::instant::{Account, Habits, Instant};
+use crate::endpoint::Endpoint;
 use crate::plan::{Arrivals, LoadPlan, RateShape, Stop};
 use crate::recorder::Recorder;
 use crate::request::{Origin, RequestSource};
-use crate::resolve::Endpoint;
-use crate::run::{Done, Work};
 use crate::schedule::Share;
 use std::cell::RefCell;
 use std::io;

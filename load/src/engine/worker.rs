@@ -7,12 +7,12 @@ use super::gate::{Gate, LOOK_EVERY_NS};
 use super::inspection::Inspection;
 use super::pace::Pace;
 use super::patience::Patience;
+use super::work::{Done, Work};
 use crate::clock::{Nanos, now_ns};
 use crate::driver::{Driver, Slot, Wake};
 use crate::plan::LoadPlan;
 use crate::recorder::Recorder;
 use crate::request::RequestWriter;
-use crate::run::{Done, Work};
 use crate::secure::SessionKind;
 use crate::times::Times;
 use std::io;
@@ -370,9 +370,9 @@ fn width(work: &Work<'_>) -> Width {
 mod tests {
     use super::*;
     use crate::driver::burst::{Burst, Step};
+    use crate::endpoint::Endpoint;
     use crate::plan::{Arrivals, Pacing, RateShape, Stop};
     use crate::request::{Origin, RequestSource};
-    use crate::resolve::Endpoint;
     use crate::schedule::Share;
     use std::cell::RefCell;
     use std::num::{NonZeroU32, NonZeroU64};

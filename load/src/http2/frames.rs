@@ -1,9 +1,7 @@
 //! Frames (RFC 9113 sections 4 and 6).
 
-pub(super) mod flag;
-pub(super) mod kind;
-
 use super::error_code::ErrorCode;
+use super::{flag, kind};
 
 pub(super) const HEAD_BYTES: usize = 9;
 /// SETTINGS_MAX_FRAME_SIZE, where nobody says otherwise; we never do.

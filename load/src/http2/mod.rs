@@ -11,11 +11,13 @@
 //! forbids is a named failure.
 
 mod error_code;
+mod flag;
 mod frames;
 mod head;
 mod header_blocks;
 mod hpack;
 mod incoming;
+mod kind;
 mod receiving;
 mod request_blocks;
 mod sending;

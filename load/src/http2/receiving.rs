@@ -1,12 +1,13 @@
 //! What the server's frames do.
 
 use super::error_code::ErrorCode;
-use super::frames::{self, FrameHead, flag, kind, number};
+use super::frames::{self, FrameHead, number};
 use super::head::Head;
 use super::header_blocks::{Breach, MAX_HEADER_BYTES};
 use super::session::{GoAway, Http2Session};
 use super::stream_end::{Again, Broken, StreamEnd};
 use super::streams::{Found, StreamState};
+use super::{flag, kind};
 use crate::failure::FailureCause;
 use crate::response::MAX_KEPT_BYTES;
 

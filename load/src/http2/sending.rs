@@ -1,11 +1,12 @@
 //! How requests leave.
 
 use super::error_code::ErrorCode;
-use super::frames::{self, FrameHead, flag, kind};
+use super::frames::{self, FrameHead};
 use super::session::{Http2Session, STREAM_WINDOW_BYTES};
 use super::stream_end::NotSent;
 use super::streams::StreamState;
 use super::window::{ReceiveWindow, SendWindow};
+use super::{flag, kind};
 use crate::request::FieldRequest;
 use std::sync::Arc;
 

@@ -3,7 +3,7 @@
 use super::csv_file::CsvFiles;
 use super::library::LibraryRequest;
 use super::place::{MAX_PATH_VALUES, Place};
-use super::template::{Template, Values};
+use super::template::{Field, Template, Values};
 use super::{Header, RequestError, Target};
 use crate::response::VirtualUser;
 use std::sync::OnceLock;
@@ -111,9 +111,6 @@ impl Head {
         Self { template, rendered: OnceLock::new() }
     }
 }
-
-/// Name and value of a header.
-pub(super) type Field = (String, Template);
 
 /// The headers of a request: each default, or what the user wrote in its place, then the user's others.
 fn fields(

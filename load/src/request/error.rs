@@ -1,6 +1,5 @@
 //! Why a request cannot be made, and what to write instead.
 
-use super::Origin;
 use std::io;
 use std::path::PathBuf;
 
@@ -60,9 +59,9 @@ pub enum RequestError {
     )]
     Origins {
         /// Origin of the first target.
-        first: Origin,
+        first: String,
         /// The first one that differs.
-        other: Origin,
+        other: String,
     },
     /// A line of a target file.
     #[error("line {line}: {source}")]

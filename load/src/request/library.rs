@@ -1,8 +1,7 @@
 //! One target as a request for a library that writes it itself (HTTP/2).
 
-use super::compiled::Field;
 use super::fields::FieldRequest;
-use super::template::{Template, Values};
+use super::template::{Field, Template, Values};
 use super::{RequestError, Target};
 use crate::response::VirtualUser;
 use bytes::Bytes;

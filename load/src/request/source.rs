@@ -2,7 +2,6 @@
 
 use super::compiled::Compiled;
 use super::csv_file::CsvFiles;
-use super::writer::RequestWriter;
 use super::{Origin, RequestError, Target};
 use std::num::NonZeroU32;
 
@@ -34,7 +33,7 @@ impl RequestSource {
     pub fn new(targets: Vec<Target>) -> Result<Self, RequestError> {
         let origin = targets.first().ok_or(RequestError::NoTarget)?.origin.clone();
         if let Some(other) = targets.iter().find(|target| target.origin != origin) {
-            return Err(RequestError::Origins { first: origin, other: other.origin.clone() });
+            return Err(RequestError::Origins { first: origin.to_string(), other: other.origin.to_string() });
         }
         let first_url = targets.first().map(|target| format!("{origin}{}", target.path)).unwrap_or_default();
         let order = Order::of(targets.iter().map(|target| target.weight));
@@ -73,12 +72,6 @@ impl RequestSource {
     /// The names of the captured values that requests send; one may come more than once.
     pub fn captures_sent(&self) -> impl Iterator<Item = &str> {
         self.targets.iter().flat_map(Compiled::captures)
-    }
-
-    /// One thread's view. `keep_alive: false` adds `Connection: close`.
-    #[must_use]
-    pub fn writer(&self, thread: u32, seed: u64, keep_alive: bool) -> RequestWriter<'_> {
-        RequestWriter::new(self, thread, seed, keep_alive)
     }
 }
 

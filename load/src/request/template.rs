@@ -19,6 +19,9 @@ pub(super) struct Template {
     pieces: Vec<Piece>,
 }
 
+/// Name and value of a header.
+pub(super) type Field = (String, Template);
+
 #[derive(Clone, Debug)]
 enum Piece {
     Text(Bytes),

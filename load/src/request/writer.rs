@@ -42,6 +42,14 @@ pub struct RequestWriter<'s> {
     fields: Vec<Option<Arc<FieldRequest>>>,
 }
 
+impl RequestSource {
+    /// One thread's view. `keep_alive: false` adds `Connection: close`.
+    #[must_use]
+    pub fn writer(&self, thread: u32, seed: u64, keep_alive: bool) -> RequestWriter<'_> {
+        RequestWriter::new(self, thread, seed, keep_alive)
+    }
+}
+
 impl<'s> RequestWriter<'s> {
     pub(super) fn new(source: &'s RequestSource, thread: u32, seed: u64, keep_alive: bool) -> Self {
         let only = match source.targets.as_slice() {

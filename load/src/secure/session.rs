@@ -3,11 +3,11 @@
 use super::cause;
 use super::tls::{client_config, server_name};
 use super::tls_session::{TlsProgress, TlsSession};
+use crate::error::LoadError;
 use crate::failure::FailureCause;
 use crate::http2::{Http2Session, KeptResponse, NotSent, StreamEnd};
 use crate::plan::{LoadPlan, ProtocolChoice};
 use crate::request::FieldRequest;
-use crate::run::LoadError;
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use std::sync::Arc;

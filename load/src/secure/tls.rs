@@ -1,7 +1,7 @@
 //! What this client asks of a TLS server, whom it trusts and who it is.
 
+use crate::error::LoadError;
 use crate::plan::{ClientIdentity, LoadPlan, ProtocolChoice, TlsFile, TlsFileError, TlsOptions};
-use crate::run::LoadError;
 use rustls::client::Resumption;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};

@@ -1,0 +1,43 @@
+//! What one worker thread is given, and what it gives back.
+
+use super::Gate;
+use crate::clock::Nanos;
+use crate::endpoint::Endpoint;
+use crate::plan::LoadPlan;
+use crate::recorder::Recorder;
+use crate::schedule::Share;
+use crate::secure::SessionKind;
+use crate::times::Times;
+use std::net::IpAddr;
+use std::sync::atomic::AtomicBool;
+
+/// What one worker thread is given.
+pub(crate) struct Work<'a> {
+    pub plan: &'a LoadPlan,
+    /// What connections are made to, one after the other.
+    pub endpoints: &'a [Endpoint],
+    /// Bind connections to these, one after the other; empty: the kernel chooses.
+    pub source_addresses: &'a [IpAddr],
+    /// TLS or HTTP/2, where it is not plain HTTP/1.1.
+    pub session_kind: Option<&'a SessionKind>,
+    /// Which requests and connections are this worker's.
+    pub share: Share,
+    pub gate: &'a Gate,
+    pub stop: &'a AtomicBool,
+    pub recorder: Recorder,
+}
+
+/// What one worker thread gives back.
+pub(crate) struct Done {
+    pub recorder: Recorder,
+    /// When its last request ended or was given up.
+    pub ended_ns: Nanos,
+    /// CPU time of the thread since the start (`CLOCK_THREAD_CPUTIME_ID`).
+    pub cpu_ns: u64,
+    pub loop_lag: Times,
+    /// What was spoken over TLS or HTTP/2.
+    pub protocol: Option<String>,
+    pub connections_open: u32,
+    pub streams_per_connection: u32,
+    pub driver: &'static str,
+}

@@ -1,0 +1,42 @@
+//! Why a load cannot be run.
+
+/// Why a load could not be started at all. What goes wrong with single requests is a
+/// [`FailureCause`](crate::failure::FailureCause) instead.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// The host name has no address.
+    #[error("cannot find the address of `{host}`: {source}")]
+    Resolve {
+        /// As it was written.
+        host: String,
+        /// What the resolver said.
+        source: std::io::Error,
+    },
+    /// A limit of this machine is too low.
+    #[error(transparent)]
+    Limit(#[from] crate::limits::LimitError),
+    /// Fields of the plan that do not go together.
+    #[error(transparent)]
+    Plan(#[from] crate::plan::PlanError),
+    /// A file of the TLS options that cannot be used.
+    #[error(transparent)]
+    TlsFile(#[from] crate::plan::TlsFileError),
+    /// The log of requests cannot be written.
+    #[error(transparent)]
+    Log(#[from] crate::log::LogError),
+    /// The driver that was asked for cannot be had.
+    #[error("the {driver} driver cannot be used here: {source}")]
+    Driver {
+        /// `io_uring` or `epoll`.
+        driver: &'static str,
+        /// What the kernel said.
+        source: std::io::Error,
+    },
+    /// The TLS set-up failed.
+    #[error("TLS cannot be set up: {0}")]
+    Tls(String),
+    /// A thread could not be started or died.
+    #[error("a generator thread failed: {0}")]
+    Thread(String),
+}
