@@ -25,10 +25,10 @@ const LAB: [&str; 14] = [
 ];
 
 /// The modules of `load/src`, from the top to the bottom.
-const LOAD: [&str; 27] = [
+const LOAD: [&str; 26] = [
     "export", "report", "run", "collect", "engine", "secure", "http2", "health", "schedule", "driver",
-    "limits", "resolve", "error", "limits", "endpoint", "outcome", "recorder", "plan", "request", "response",
-    "http1", "log", "counts", "times", "random", "failure", "clock",
+    "resolve", "error", "limits", "endpoint", "outcome", "recorder", "plan", "request", "response", "http1",
+    "log", "counts", "times", "random", "failure", "clock",
 ];
 
 #[test]
