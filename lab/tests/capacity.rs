@@ -44,7 +44,7 @@ fn a_server_that_goes_silent_ends_the_search_and_its_log_says_why() {
     assert_eq!(search["why"], why, "{search:#}");
     assert!(search["sustained_per_s"].as_f64().unwrap() < last.as_f64().unwrap(), "{search:#}");
     let shown = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(shown.contains("or more with p99 within 400 ms: after"), "{shown}");
+    assert!(shown.contains("or more with p99 within 400 ms; after"), "{shown}");
 }
 
 /// Runs a search against the delay server with such an environment; gives its result and what the command said.
