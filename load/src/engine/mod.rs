@@ -16,6 +16,7 @@
 
 mod connection;
 mod deadlines;
+mod endings;
 mod free;
 mod gate;
 mod inspection;

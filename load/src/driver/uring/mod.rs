@@ -4,7 +4,9 @@
 //! all share; a request is one send, and a static one completes without a word unless it fails. The ring has a single
 //! issuer and runs the kernel's part of the work only when the loop waits (`IORING_SETUP_DEFER_TASKRUN`, Linux 6.1).
 
-use super::buffers::{Buffers, GROUP};
+mod receiving;
+
+use super::buffers::Buffers;
 use super::outgoing::Outgoing;
 use super::socket::{self, RawAddress};
 use super::stamps::{self, CONTROL_BYTES, KernelClock};
@@ -14,6 +16,7 @@ use crate::endpoint::Endpoint;
 use crate::request::RenderedRequest;
 use io_uring::types::{Fd, TimeoutFlags, Timespec};
 use io_uring::{EnterFlags, IoUring, cqueue, opcode, squeue};
+use receiving::Receiving;
 use rustix::net::{Shutdown, SocketFlags, shutdown};
 use std::io;
 use std::net::IpAddr;
@@ -35,8 +38,6 @@ const ENDS_SLEEP: u32 = 32;
 const ALARM: u64 = u64::MAX;
 /// The same of a cancellation, whose target's completion says all.
 const CANCELLATION: u64 = u64::MAX - 1;
-/// Wait first, try then (`IORING_RECVSEND_POLL_FIRST`): a response does not come before its request has left.
-const POLL_FIRST: u16 = 1;
 
 pub(crate) struct Uring {
     /// Before everything that the kernel may access, so that it goes first.
@@ -107,20 +108,6 @@ struct Socket {
     is_sending: bool,
     /// A send failed as it does when the server has gone; what the server said before that is still to be received.
     send_error: i32,
-}
-
-/// How a socket receives.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Receiving {
-    /// One receive for as long as the connection lasts.
-    #[default]
-    Multishot,
-    /// That is being cancelled.
-    Cancelling,
-    /// One receive after the other: its responses are large, and most of them is left to the kernel.
-    Once,
-    /// So many bytes are thrown away.
-    Skipping(u64),
 }
 
 /// What a completion completes.
@@ -387,35 +374,6 @@ impl Uring {
         self.push(&entry);
     }
 
-    fn push_receive(&mut self, slot: Slot) {
-        let socket = &self.sockets[slot as usize];
-        let Some(fd) = &socket.fd else { return };
-        let fd = Fd(fd.as_raw_fd());
-        let receive = match &self.stamped {
-            None if socket.receiving != Receiving::Multishot => {
-                let receive = opcode::Recv::new(fd, std::ptr::null_mut(), 0).buf_group(GROUP);
-                receive.ioprio(POLL_FIRST).build().flags(squeue::Flags::BUFFER_SELECT)
-            }
-            None => opcode::RecvMulti::new(fd, GROUP).build(),
-            Some(stamped) => opcode::RecvMsgMulti::new(fd, &raw const *stamped.message, GROUP).build(),
-        };
-        let receive = receive.user_data(socket.user_data(slot, Action::Receive));
-        self.push(&receive);
-    }
-
-    /// Has the kernel throw the next bytes away. `has_more`: some of them may have come already.
-    fn push_skip(&mut self, slot: Slot, bytes: u64, has_more: bool) {
-        let socket = &mut self.sockets[slot as usize];
-        let Some(fd) = &socket.fd else { return };
-        socket.receiving = Receiving::Skipping(bytes);
-        let len = bytes.min(MOST_PER_CALL as u64) as u32;
-        let receive = opcode::Recv::new(Fd(fd.as_raw_fd()), std::ptr::null_mut(), len);
-        // Waiting for all of them (MSG_WAITALL) never ends on Linux 6.18 where they come in several parts.
-        let receive = receive.flags(libc::MSG_TRUNC).ioprio(if has_more { 0 } else { POLL_FIRST }).build();
-        let receive = receive.user_data(socket.user_data(slot, Action::Receive));
-        self.push(&receive);
-    }
-
     /// What a completion tells the engine, if anything.
     fn take(&mut self, entry: &cqueue::Entry) -> Option<(Slot, Event)> {
         match entry.user_data() {
@@ -447,55 +405,6 @@ impl Uring {
             Action::Send | Action::SilentSend => self.sent(slot, result, action),
         };
         event.map(|event| (slot, event))
-    }
-
-    fn received(&mut self, slot: Slot, result: i32, flags: u32) -> Option<Event> {
-        let Socket { send_error, receiving, .. } = self.sockets[slot as usize];
-        if let (Receiving::Skipping(bytes), 1..) = (receiving, result) {
-            return Some(self.skipped(slot, bytes, result as u64, cqueue::sock_nonempty(flags)));
-        }
-        let result = if result > 0 { result - self.bytes_from() as i32 } else { result };
-        match result {
-            1.. => {
-                if !cqueue::more(flags) {
-                    self.receive_again(slot);
-                }
-                Some(Event::Received(Chunk { buffer: self.in_use?, len: result as u32 }))
-            }
-            0 if send_error != 0 => Some(Event::Failed(send_error)),
-            0 => Some(Event::Ended),
-            _ if [libc::ENOBUFS, libc::EINTR, libc::EAGAIN].contains(&-result)
-                || (-result == libc::ECANCELED && receiving == Receiving::Cancelling) =>
-            {
-                match receiving {
-                    Receiving::Skipping(bytes) => self.push_skip(slot, bytes, true),
-                    _ => self.receive_again(slot),
-                }
-                None
-            }
-            _ => Some(Event::Failed(-result)),
-        }
-    }
-
-    /// The receive has ended; the next one is for once where the last one was not to last.
-    fn receive_again(&mut self, slot: Slot) {
-        let receiving = &mut self.sockets[slot as usize].receiving;
-        if *receiving == Receiving::Multishot {
-            return self.push_receive(slot);
-        }
-        *receiving = Receiving::Once;
-        // Only one slot's bytes are looked at at a time.
-        self.to_receive = Some(slot);
-    }
-
-    fn skipped(&mut self, slot: Slot, asked: u64, bytes: u64, has_more: bool) -> Event {
-        if bytes < asked {
-            self.push_skip(slot, asked - bytes, has_more);
-        } else {
-            self.sockets[slot as usize].receiving = Receiving::Once;
-            self.to_receive = Some(slot);
-        }
-        Event::Skipped(bytes)
     }
 
     fn sent(&mut self, slot: Slot, result: i32, action: Action) -> Option<Event> {

@@ -1,0 +1,144 @@
+//! How connections end, and waits that have lasted too long.
+
+use super::connection::{Place, State, StreamState};
+use super::responses::Seen;
+use super::worker::Worker;
+use crate::clock::Nanos;
+use crate::driver::{Driver, Slot};
+use crate::failure::FailureCause;
+use crate::http1::Answer;
+
+impl<D: Driver> Worker<'_, D> {
+    /// The server closed its side.
+    pub(super) fn on_ended(&mut self, slot: Slot, now_ns: Nanos) {
+        let connection = &mut self.connections[slot as usize];
+        match connection.state {
+            State::Opening => {
+                let cause = connection
+                    .session
+                    .as_mut()
+                    .map_or(FailureCause::ClosedBeforeAnswer, |session| session.refused());
+                self.on_connect_failed(slot, cause, now_ns);
+            }
+            State::Open | State::Draining if connection.is_http2() => self.on_http2_end(slot, None, now_ns),
+            State::Open | State::Draining => self.on_stream_end(slot, now_ns, false),
+            State::Closed | State::Resting => {}
+        }
+    }
+
+    /// An HTTP/1.1 connection ended. `by_word`: TLS said so.
+    pub(super) fn on_stream_end(&mut self, slot: Slot, now_ns: Nanos, by_word: bool) {
+        let place = self.width.place(slot, 0);
+        if self.streams[place as usize].state != StreamState::Busy {
+            return self.on_lost(slot, now_ns);
+        }
+        self.patience.on_anything_else();
+        let connection = &mut self.connections[slot as usize];
+        let may_be_missing =
+            !by_word && connection.session.as_ref().is_some_and(|session| session.ends_by_word());
+        if !connection.parser.has_begun() && connection.is_reused {
+            let was_reset = self.driver.was_reset(slot);
+            if self.streams[place as usize].has_crossed_close(now_ns, was_reset, self.connect_ns) {
+                return self.resend(place, now_ns);
+            }
+        }
+        match self.connections[slot as usize].parser.end_of_stream() {
+            Ok(_) if may_be_missing => self.fail(place, FailureCause::TruncatedAnswer, now_ns),
+            Ok(answer) => {
+                self.complete(place, Answer { keep_alive: false, ..answer }, true, Seen::at(now_ns));
+            }
+            Err(cause) => self.fail(place, cause, now_ns),
+        }
+    }
+
+    /// An HTTP/2 connection ended or failed, and with it its streams.
+    fn on_http2_end(&mut self, slot: Slot, errno: Option<i32>, now_ns: Nanos) {
+        if let Some(session) = &mut self.connections[slot as usize].session {
+            session.end(errno);
+        }
+        self.patience.on_anything_else();
+        self.connections[slot as usize].state = State::Draining;
+        self.end_streams(slot, Seen::at(now_ns));
+        // What is left has not been sent yet.
+        if self.connections[slot as usize].state == State::Draining {
+            self.fail_all(slot, FailureCause::ClosedBeforeAnswer, now_ns);
+        }
+    }
+
+    pub(super) fn on_failed(&mut self, slot: Slot, errno: i32, now_ns: Nanos) {
+        self.patience.on_anything_else();
+        let place = self.width.place(slot, 0);
+        let connection = &self.connections[slot as usize];
+        let cause = FailureCause::from_errno(errno);
+        match connection.state {
+            State::Opening => self.on_connect_failed(slot, cause, now_ns),
+            State::Open | State::Draining if connection.is_http2() => {
+                self.on_http2_end(slot, Some(errno), now_ns);
+            }
+            State::Open | State::Draining if self.streams[place as usize].state == StreamState::Busy => {
+                let stream = &self.streams[place as usize];
+                let is_lost = cause == FailureCause::ConnectionReset
+                    && connection.is_reused
+                    && !connection.parser.has_begun();
+                if is_lost && stream.has_crossed_close(now_ns, true, self.connect_ns) {
+                    self.resend(place, now_ns);
+                } else {
+                    self.fail(place, cause, now_ns);
+                }
+            }
+            State::Open | State::Draining => self.on_lost(slot, now_ns),
+            State::Closed | State::Resting => {}
+        }
+    }
+
+    /// Sends the request again on a fresh connection, with its first due and sent times.
+    fn resend(&mut self, place: Place, now_ns: Nanos) {
+        self.recorder.counts.resent += 1;
+        self.wait_for_another_connection(place, now_ns);
+    }
+
+    /// The server closed a connection on which no request was under way. One that was about to leave gets a fresh one.
+    fn on_lost(&mut self, slot: Slot, now_ns: Nanos) {
+        let place = self.width.place(slot, 0);
+        if self.streams[place as usize].state == StreamState::Queued {
+            self.streams[place as usize].exchange.sent_ns = now_ns;
+            self.requeue(place);
+        }
+        self.close(slot, now_ns);
+    }
+
+    /// What the stream, or its connection, waited for did not come in time.
+    pub(super) fn on_deadline(&mut self, place: Place, now_ns: Nanos) {
+        let slot = self.width.slot(place);
+        match self.connections[slot as usize].state {
+            State::Opening => self.on_connect_failed(slot, FailureCause::ConnectTimeout, now_ns),
+            State::Open | State::Draining => self.on_request_timeout(place, now_ns),
+            State::Resting => {
+                self.connections[slot as usize].state = State::Closed;
+                self.close(slot, now_ns);
+            }
+            State::Closed => {}
+        }
+    }
+
+    fn on_request_timeout(&mut self, place: Place, now_ns: Nanos) {
+        let slot = self.width.slot(place);
+        let (connection, stream) = (&mut self.connections[slot as usize], &self.streams[place as usize]);
+        if stream.state != StreamState::Busy {
+            return;
+        }
+        if !connection.is_http2() {
+            return self.fail(place, FailureCause::RequestTimeout, now_ns);
+        }
+        // A connection over which nothing came since then is dead, or as good as that.
+        let is_silent = connection.received_ns <= stream.exchange.sent_ns;
+        if let Some(session) = &mut connection.session {
+            session.cancel(self.width.stream(place));
+        }
+        if is_silent {
+            connection.state = State::Draining;
+        }
+        self.write_session(slot);
+        self.fail_stream(place, FailureCause::RequestTimeout, None, now_ns);
+    }
+}
