@@ -59,7 +59,7 @@ const CLOSED: [&str; 5] = [Threadcount::IO_URING, tool::bare::NAME, "wrk", "wrk2
 const PROTOCOL: [&str; 4] = [Threadcount::DEFAULT, "h2load", "oha", "k6"];
 /// Those that may be late.
 const LATE: [&str; 4] =
-    [Threadcount::WITHIN_1_MS, Threadcount::WITHIN_10_MS, tool::bare::WITHIN_1_MS, tool::bare::WITHIN_10_MS];
+    [Threadcount::WITHIN_1_MS, Threadcount::WITHIN_9_MS, tool::bare::WITHIN_1_MS, tool::bare::WITHIN_10_MS];
 
 impl Table {
     /// Has the tool a place in it? The floors are no generators and have one among the costs; the one that sleeps also says

@@ -224,7 +224,7 @@ pub fn all() -> Vec<Box<dyn Tool>> {
         Box::new(threadcount::Threadcount::Epoll),
         Box::new(threadcount::Threadcount::Default),
         Box::new(threadcount::Threadcount::Within1ms),
-        Box::new(threadcount::Threadcount::Within10ms),
+        Box::new(threadcount::Threadcount::Within9ms),
         Box::new(bare::Bare::Closed),
         Box::new(bare::Bare::Streams),
         Box::new(bare::Bare::Sleeping),
