@@ -15,8 +15,10 @@ import time
 
 # Neighbours that compute would take the cores from the servers that they measure.
 LAST = ["findings", "run_command", "capacity"]
+# Its tests either wait, or take turns that exclude all others.
+THREADS = {"findings": "4"}
 # In this order, because what is long and begins last ends last.
-FIRST = ["browser", "threadcount (lib)", "readme", "probe_tomcat", "watch", "servers", "launch", "peers", "step_by_step"]
+FIRST = ["browser", "memory_needed", "threadcount (lib)", "readme", "probe_tomcat", "windows", "watch", "servers", "launch", "peers", "step_by_step"]
 
 printing = threading.Lock()
 
@@ -43,6 +45,8 @@ def run(test, programs):
     name, program, folder = test
     began = time.monotonic()
     env = {**os.environ, **programs, "CARGO_MANIFEST_DIR": folder}
+    if name in THREADS:
+        env["RUST_TEST_THREADS"] = THREADS[name]
     ended = subprocess.run([program, "--quiet"], cwd=folder, env=env, stdin=subprocess.DEVNULL,
                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", errors="replace")
     closing = [line for line in ended.stdout.splitlines() if line.startswith("test result:")]

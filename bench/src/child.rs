@@ -52,7 +52,7 @@ pub fn pin(command: &mut Command, core: usize) -> &mut Command {
 }
 
 /// Lets the command's process go before everything else on its core, where that is allowed: what the machine does besides
-/// then holds nobody up. Not for one that never sleeps: the kernel stops those for a twentieth of each second.
+/// then delays no other process. Not for one that never sleeps: the kernel stops those for a twentieth of each second.
 pub fn urgent(command: &mut Command) -> &mut Command {
     // SAFETY: between fork and exec only one system call is made; it neither allocates nor takes a lock.
     unsafe {
@@ -93,7 +93,7 @@ pub fn run(command: &mut Command, limit: Duration, mut look: impl FnMut(Memory))
 }
 
 /// The child's peak. `ru_maxrss` is exact to the end, but begins with what we had when we forked (the kernel counts
-/// the memory before exec too); below that only our own samples of VmHWM tell.
+/// the memory before exec too); below that only our own samples of VmHWM count.
 fn peak_kib(sampled: u64, ru_maxrss: u64, own_peak: u64) -> u64 {
     if ru_maxrss > own_peak { ru_maxrss.max(sampled) } else { sampled }
 }
@@ -175,7 +175,7 @@ impl ServerProcess {
         self.url_over(Protocol::Http1)
     }
 
-    /// Where it listens, for one who speaks `protocol`.
+    /// The URL for `protocol`.
     #[must_use]
     pub fn url_over(&self, protocol: Protocol) -> String {
         format!("{}://127.0.0.1:{}/", protocol.scheme(), self.port)

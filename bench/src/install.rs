@@ -7,7 +7,7 @@ use std::fs;
 use std::io;
 use std::process::Command;
 
-/// Where a program comes from.
+/// The source of a program.
 enum Source {
     Debian(&'static str),
     Cargo(&'static str),
@@ -50,7 +50,8 @@ pub fn why_missing(program: &str) -> &'static str {
     }
 }
 
-/// Installs every tool that is missing, one after the other. What fails is said and left out: the comparison goes on.
+/// Installs every tool that is missing, one after the other. A failure is printed, and the comparison goes on without
+/// that tool.
 ///
 /// # Errors
 /// When our own folder cannot be made.

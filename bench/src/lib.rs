@@ -1,9 +1,9 @@
 //! Threadcount's load generator measured against other load generators, and the servers it takes to do that.
 //!
 //! ```text
-//! server/   what is asked: a fixed answer, after a known time (fixed: at once; truth: stalls on purpose)
+//! server/   the servers: a fixed response, after a known time (fixed: at once; truth: stalls on purpose)
 //! protocol  HTTP/1.1 or HTTP/2, in the clear or over TLS
-//! truth/    what a true generator must say about such a server, as pure functions
+//! truth/    what a correct generator reports about such a server, as pure functions
 //! bare      the floors: send/receive loops that parse nothing, closed and open
 //! tool/     one file per load generator: how it is called, how its figures are read
 //! child     one process on one core: its CPU by wait4, its peak memory

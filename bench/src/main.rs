@@ -33,7 +33,7 @@ enum Command {
     Soak(Soak),
 }
 
-/// A server that answers each request with the same bytes. Prints its port first, and its counts on SIGTERM.
+/// A server with the same response to each request. Prints its port first, and its counts on SIGTERM.
 #[derive(Args)]
 struct Fixed {
     /// The port to listen on (127.0.0.1); 0: any free one
@@ -42,10 +42,10 @@ struct Fixed {
     /// Answer after this time instead of at once
     #[arg(long, value_parser = span::parse)]
     delay: Option<Duration>,
-    /// How long the body of each answer is, in bytes; other lengths than 13 only over HTTP/1.1 in the clear and at once
+    /// How long the body of each response is, in bytes; other lengths than 13 only over HTTP/1.1 in the clear and at once
     #[arg(long, value_name = "BYTES", default_value_t = 13)]
     body: usize,
-    /// The rate that the load is asked to keep: also print how late its requests arrived
+    /// The rate of the load: also print how late its requests arrived
     #[arg(long, value_name = "RATE")]
     asked_rate: Option<u32>,
     #[command(flatten)]
@@ -54,24 +54,24 @@ struct Fixed {
 
 #[derive(Args)]
 struct Spoken {
-    /// What it speaks; over TLS with a certificate of its own
+    /// The protocol; over TLS with a self-signed certificate
     #[arg(long, value_enum, default_value_t = Protocol::Http1)]
     protocol: Protocol,
 }
 
-/// A server that stalls on purpose, or delays its answers by a known distribution.
+/// A server that stalls on purpose, or delays its responses by a known distribution.
 #[derive(Args)]
 struct Truth {
     /// The port to listen on (127.0.0.1); 0: any free one
     #[arg(long, default_value_t = 0)]
     port: u16,
-    /// How long nothing is answered
+    /// Length of the stall
     #[arg(long, value_parser = span::parse, requires = "every")]
     stall: Option<Duration>,
     /// How often it stalls, counted from the first request; the stall lies in the middle of each such period
     #[arg(long, value_parser = span::parse, requires = "stall")]
     every: Option<Duration>,
-    /// How long each answer is held back: 5ms, uniform:1ms:9ms, exp:5ms or bimodal:1ms:20ms:10 (percent long)
+    /// How long each response is held back: 5ms, uniform:1ms:9ms, exp:5ms or bimodal:1ms:20ms:10 (percent long)
     #[arg(long)]
     delays: Option<Delay>,
     #[command(flatten)]
@@ -91,13 +91,13 @@ struct Bare {
     /// How long
     #[arg(short, value_parser = span::parse, default_value = "5s")]
     duration: Duration,
-    /// Requests per second, evenly spaced; left out: each connection sends as soon as it has its answer
+    /// Requests per second, evenly spaced; left out: each connection sends as soon as it has its response
     #[arg(short)]
     rate: Option<u32>,
     /// Send what falls due within so much time together, when the last of it is due
     #[arg(long, value_parser = span::parse, default_value = "0s", requires = "rate")]
     lateness: Duration,
-    /// How long the body of each answer is, in bytes, as the server was told
+    /// How long the body of each response is, in bytes, as given to the server
     #[arg(long, value_name = "BYTES", default_value_t = 13, conflicts_with = "rate")]
     body: usize,
     /// HTTP/2 in the clear, with so many streams on each connection
@@ -289,7 +289,7 @@ impl Soak {
 /// Thousands of connections need as many descriptors; the programs we start inherit the limit.
 fn raise_file_limit() {
     let limit = getrlimit(Resource::Nofile);
-    // Where this is refused the limit stays as it was, and the connections that fail say so.
+    // If this is refused the limit stays, and connections fail with the reason.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
 }
 

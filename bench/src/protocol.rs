@@ -1,4 +1,4 @@
-//! What is spoken over a connection.
+//! The protocol of a connection.
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
@@ -60,7 +60,7 @@ impl Protocol {
         match self {
             Self::Http1 => "HTTP/1.1",
             Self::Http1Tls => "HTTP/1.1 over TLS",
-            Self::H2c => "HTTP/2 in the clear (h2c)",
+            Self::H2c => "HTTP/2 without TLS (h2c)",
             Self::H2Tls => "HTTP/2 over TLS",
         }
     }

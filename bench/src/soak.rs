@@ -19,7 +19,7 @@ pub struct Soak {
     pub command: String,
     /// How long it was watched, in seconds.
     pub seconds: f64,
-    /// What the server answered.
+    /// Responses of the server.
     pub answers: u64,
     /// Resident after the first minute; `None` when it was not watched that long.
     pub rss_after_first_minute_kib: Option<u64>,
@@ -75,7 +75,7 @@ fn mib(kib: u64) -> String {
 }
 
 impl Soak {
-    /// What is wrong with it: memory grew by more than `margin_kib` after the first minute, or it was too short to tell.
+    /// The problem: memory grew by more than `margin_kib` after the first minute, or the run was too short.
     #[must_use]
     pub fn trouble(&self, margin_kib: u64) -> Option<String> {
         let Some(first) = self.rss_after_first_minute_kib else {

@@ -5,7 +5,7 @@ use std::time::Duration;
 /// Reads a time with its unit (`us`, `ms`, `s`, `m`, `h`).
 ///
 /// # Errors
-/// A sentence that says what to write, when the number or the unit is missing.
+/// What to write, when the number or the unit is missing.
 pub fn parse(text: &str) -> Result<Duration, String> {
     let wrong = || format!("`{text}` is no time: write a number and a unit, such as 300ms, 2s or 1m");
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(wrong)?;

@@ -25,9 +25,11 @@ fn refused(folder: &Path, arguments: &[&str]) -> String {
 }
 
 #[test]
-fn what_cannot_be_meant_is_answered_with_what_to_write() {
+fn bad_input_is_refused_with_what_to_write() {
     let folder = TempDir::new().unwrap();
     fs::write(folder.path().join("a-file"), "").unwrap();
+    let sni = "question: q\nserver: {command: 'x {port}'}\nrequest: /\nvariants: {a: {}}\nloads: [{clients: 1, duration: 1s, sni: x}]\n";
+    fs::write(folder.path().join("sni.yaml"), sni).unwrap();
     fs::write(folder.path().join("data.csv"), "id,mail\n1,a@b\n").unwrap();
     let url = "http://127.0.0.1:1/";
     let known: &[(&[&str], &str)] = &[
@@ -43,7 +45,7 @@ fn what_cannot_be_meant_is_answered_with_what_to_write() {
         (&["load", url, "-t2"], "for a number of threads write --threads 2"),
         (&["load", url, "-H", "foo"], "write it as 'Name: value'"),
         (&["load", url, "-b", "@missing"], "--data @missing: the file cannot be read"),
-        (&["load", url, "--expect", "999"], "no status from 100 to 599"),
+        (&["load", url, "--expect", "999"], "not a status from 100 to 599"),
         (&["load", url, "--targets", "x"], "--targets and a URL: give one of the two"),
         (&["load", "--targets", "missing"], "--targets cannot read `missing`"),
         (&["load", url, "--resolve", "a:80:b"], "`b` is not an IP address"),
@@ -91,6 +93,11 @@ fn what_cannot_be_meant_is_answered_with_what_to_write() {
             &["compare", "--url", url, "--variant", "a=b", "--variant", "c=d", "--ready", "x"],
             "--ready x: not a path",
         ),
+        (
+            &["compare", "--url", url, "--variant", "a=b", "--variant", "c=d", "--sni", "x"],
+            "--sni is for https",
+        ),
+        (&["run", "./sni.yaml"], "sni: load `c1`, variant `a`: `sni` is for https"),
         (
             &["compare", "--url", "http://h:{port}/", "--variant", "a=b", "--variant", "c=d"],
             "write `{port}` in the command too",

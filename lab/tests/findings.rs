@@ -1,10 +1,12 @@
 //! Findings of real servers: each must fire where its cause is, and be silent in a server that looks alike.
 //!
-//! Servers that wait share the machine; one that takes its cores has them to itself, because what is measured is what it does
-//! with them.
+//! Servers that wait share the machine; one that takes its cores has them to itself, because what is measured is what
+//! it does with them.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test ends where something is missing")]
 
+#[path = "common/cgroup.rs"]
+mod cgroup;
 mod java;
 #[path = "common/schema.rs"]
 mod schema;
@@ -14,6 +16,7 @@ use serde_json::Value;
 use std::fs;
 use std::process::{Command, Stdio};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use threadcount::report::findings::{FindingWords, words};
 
 static CORES: RwLock<()> = RwLock::new(());
 
@@ -45,13 +48,13 @@ const LONG: &str = "sleep=250ms";
 const FULL_MACHINE: f64 = 0.85;
 
 /// One run of each variant, measured; exactly one, because on a busy machine disturbed runs would be repeated.
-struct Told {
+struct ExperimentOutput {
     result: Value,
     _turn: Turn,
 }
 
-impl Told {
-    fn of(turn: Turn, rest: &str, javas: &[u16], more: &[&str]) -> Self {
+impl ExperimentOutput {
+    fn measure(turn: Turn, rest: &str, javas: &[u16], more: &[&str]) -> Self {
         javas.iter().for_each(|&feature| drop(java::runtime(feature)));
         java::servlets_and_probe();
         let folder = tempfile::tempdir().unwrap();
@@ -79,7 +82,7 @@ impl Told {
             "server: {{tomcat: \"11.0\", app: servlets}}\njvm: [-Xmx128m, {TWO_CARRIERS}]\nrequest: {request}\n\
              variants: {{{variants}}}\nloads: [{{clients: 10, duration: {seconds}s}}]\n"
         );
-        Self::of(turn, &rest, javas, more)
+        Self::measure(turn, &rest, javas, more)
     }
 
     fn finding(&self, rule: &str, variant: &str) -> Option<&Value> {
@@ -87,18 +90,25 @@ impl Told {
         findings.iter().find(|it| it["rule"] == rule && it["variant"] == variant)
     }
 
-    fn sentence(&self, rule: &str, variant: &str) -> &str {
-        let finding = self.finding(rule, variant);
-        finding
-            .and_then(|it| it["sentence"].as_str())
-            .unwrap_or_else(|| panic!("{rule} of {variant}: {self}"))
+    /// As the reports say it.
+    fn words(&self, rule: &str, variant: &str) -> FindingWords {
+        let finding = self.finding(rule, variant).unwrap_or_else(|| panic!("{rule} of {variant}: {self}"));
+        words(&serde_json::from_value(finding.clone()).unwrap())
     }
 
-    fn evidence(&self, rule: &str, variant: &str, what: &str) -> f64 {
+    fn sentence(&self, rule: &str, variant: &str) -> String {
+        self.words(rule, variant).sentence
+    }
+
+    fn advice(&self, rule: &str, variant: &str) -> String {
+        self.words(rule, variant).advice.unwrap()
+    }
+
+    /// At a path within the figures of the result.
+    fn figure(&self, rule: &str, variant: &str, path: &str) -> f64 {
         let finding = self.finding(rule, variant).unwrap_or_else(|| panic!("{rule} of {variant}: {self}"));
-        let evidence = finding["evidence"].as_array().unwrap();
-        let fact = evidence.iter().find(|it| it["what"].as_str().is_some_and(|it| it.contains(what)));
-        fact.and_then(|it| it["value"].as_f64()).unwrap_or_else(|| panic!("{what}: {finding:#}"))
+        let figure = finding["figures"].pointer(path).and_then(Value::as_f64);
+        figure.unwrap_or_else(|| panic!("{path}: {finding:#}"))
     }
 
     /// What the server used, in the run in which it had the least.
@@ -124,7 +134,7 @@ impl Told {
     }
 }
 
-impl std::fmt::Display for Told {
+impl std::fmt::Display for ExperimentOutput {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         writeln!(f, "{:#}", self.result["findings"])?;
         for record in self.result["records"].as_array().into_iter().flatten() {
@@ -145,59 +155,78 @@ fn names_a_line_of(class: &str, sentence: &str) -> bool {
 
 #[test]
 fn a_servlet_that_sleeps_in_synchronized_pins_java_21_is_named_to_the_line_and_is_silent_on_25() {
-    let told = Told::tomcat(shared(), VIRTUAL_ON_BOTH, &format!("/synchronized?{LONG}"), 6, &[21, 25], &[]);
-    let sentence = told.sentence("pinned-carriers", "virtual-21");
-    assert!(names_a_line_of("dev.threadcount.servlets.Synchronized.", sentence), "{sentence}");
+    let output = ExperimentOutput::tomcat(
+        shared(),
+        VIRTUAL_ON_BOTH,
+        &format!("/synchronized?{LONG}"),
+        3,
+        &[21, 25],
+        &[],
+    );
+    let sentence = output.sentence("pinned-carriers", "virtual-21");
+    assert!(names_a_line_of("dev.threadcount.servlets.Synchronized.", &sentence), "{sentence}");
     assert!(sentence.contains("/s at most"), "carriers / sleep is the rate: {sentence}");
-    assert!(told.evidence("pinned-carriers", "virtual-21", "by the JVM's events") >= 70.0, "{told}");
+    assert!(output.figure("pinned-carriers", "virtual-21", "/mean/pinned_share") >= 0.7, "{output}");
     // Two carriers, 250 ms each; a sleep may take longer, and never less. Ten clients that pin nothing get 40/s.
-    assert!((5.0..=8.2).contains(&told.rate("virtual-21")), "{told}");
-    let advice = told.finding("pinned-carriers", "virtual-21").unwrap()["advice"].as_str().unwrap();
+    assert!((5.0..=8.2).contains(&output.rate("virtual-21")), "{output}");
+    let advice = output.advice("pinned-carriers", "virtual-21");
     assert!(advice.contains("Java 24") && advice.contains("ReentrantLock"), "{advice}");
-    assert_eq!(told.finding("pinned-carriers", "virtual-25"), None, "{told}");
+    assert_eq!(output.finding("pinned-carriers", "virtual-25"), None, "{output}");
 }
 
 #[test]
 fn a_class_initializer_that_blocks_still_pins_java_25_and_is_named() {
     let variants = "virtual-25: {threads: virtual, jdk: 25}";
-    let told = Told::tomcat(shared(), variants, &format!("/initializer?{LONG}"), 4, &[25], &[]);
-    let sentence = told.sentence("pinned-carriers", "virtual-25");
-    assert!(names_a_line_of("dev.threadcount.servlets.BlocksWhenInitialized$Hidden", sentence), "{sentence}");
-    let advice = told.finding("pinned-carriers", "virtual-25").unwrap()["advice"].as_str().unwrap();
+    let output = ExperimentOutput::tomcat(shared(), variants, &format!("/initializer?{LONG}"), 3, &[25], &[]);
+    let sentence = output.sentence("pinned-carriers", "virtual-25");
+    assert!(
+        names_a_line_of("dev.threadcount.servlets.BlocksWhenInitialized$Hidden", &sentence),
+        "{sentence}"
+    );
+    let advice = output.advice("pinned-carriers", "virtual-25");
     assert!(advice.contains("class initializer"), "{advice}");
 }
 
 #[test]
 fn a_native_frame_that_blocks_still_pins_java_25_and_is_named() {
     let variants = "virtual-25: {threads: virtual, jdk: 25}";
-    let told = Told::tomcat(shared(), variants, &format!("/native-frame?{LONG}"), 4, &[25], &[]);
-    let sentence = told.sentence("pinned-carriers", "virtual-25");
-    assert!(names_a_line_of("dev.threadcount.servlets.NativeFrame.blockAndCompare", sentence), "{sentence}");
-    let advice = told.finding("pinned-carriers", "virtual-25").unwrap()["advice"].as_str().unwrap();
+    let output =
+        ExperimentOutput::tomcat(shared(), variants, &format!("/native-frame?{LONG}"), 3, &[25], &[]);
+    let sentence = output.sentence("pinned-carriers", "virtual-25");
+    assert!(names_a_line_of("dev.threadcount.servlets.NativeFrame.blockAndCompare", &sentence), "{sentence}");
+    let advice = output.advice("pinned-carriers", "virtual-25");
     assert!(advice.contains("(Native or VM frame on stack)"), "{advice}");
 }
 
 #[test]
 fn a_contended_monitor_that_java_21_is_silent_about_shows_in_the_carriers_and_is_gone_on_25() {
     let variants = format!("{VIRTUAL_ON_BOTH}, platform-25: {{threads: platform, jdk: 25}}");
-    let told = Told::tomcat(shared(), &variants, &format!("/contended?{LONG}"), 6, &[21, 25], &[]);
-    let sentence = told.sentence("pinned-carriers", "virtual-21");
+    let output =
+        ExperimentOutput::tomcat(shared(), &variants, &format!("/contended?{LONG}"), 3, &[21, 25], &[]);
+    let sentence = output.sentence("pinned-carriers", "virtual-21");
     assert!(sentence.contains("from the states of the carriers"), "{sentence}");
-    assert!(names_a_line_of("dev.threadcount.servlets.Contended.", sentence), "{sentence}");
-    assert!(told.evidence("pinned-carriers", "virtual-21", "all carriers held") >= 50.0, "{told}");
-    assert_eq!(told.finding("pinned-carriers", "virtual-25"), None, "{told}");
+    assert!(names_a_line_of("dev.threadcount.servlets.Contended.", &sentence), "{sentence}");
+    assert!(output.figure("pinned-carriers", "virtual-21", "/mean/held_share") >= 0.5, "{output}");
+    assert_eq!(output.finding("pinned-carriers", "virtual-25"), None, "{output}");
     // Platform threads wait for the same monitor, and have no carrier to hold.
-    assert_eq!(told.finding("pinned-carriers", "platform-25"), None, "{told}");
-    let waiting = told.sentence("waiting", "platform-25");
-    assert!(names_a_line_of("dev.threadcount.servlets.Contended.", waiting), "{waiting}");
+    assert_eq!(output.finding("pinned-carriers", "platform-25"), None, "{output}");
+    let waiting = output.sentence("waiting", "platform-25");
+    assert!(names_a_line_of("dev.threadcount.servlets.Contended.", &waiting), "{waiting}");
 }
 
 #[test]
 fn object_wait_that_java_21_is_silent_about_shows_in_the_carriers_and_is_gone_on_25() {
-    let told = Told::tomcat(shared(), VIRTUAL_ON_BOTH, &format!("/object-wait?{LONG}"), 6, &[21, 25], &[]);
-    let sentence = told.sentence("pinned-carriers", "virtual-21");
+    let output = ExperimentOutput::tomcat(
+        shared(),
+        VIRTUAL_ON_BOTH,
+        &format!("/object-wait?{LONG}"),
+        3,
+        &[21, 25],
+        &[],
+    );
+    let sentence = output.sentence("pinned-carriers", "virtual-21");
     assert!(sentence.contains("from the states of the carriers"), "{sentence}");
-    assert_eq!(told.finding("pinned-carriers", "virtual-25"), None, "{told}");
+    assert_eq!(output.finding("pinned-carriers", "virtual-25"), None, "{output}");
 }
 
 /// A storm takes all the CPU that there is. A server that other programs leave less than this has none to show it with.
@@ -207,12 +236,12 @@ const STARVED_CORES: f64 = 0.5;
 fn a_yield_storm_is_named_with_its_line() {
     let virtual_25 = "virtual-25: {threads: virtual, jdk: 25}";
     for _ in 0..3 {
-        let told = Told::tomcat(alone(), virtual_25, "/yielding?sleep=50ms", 8, &[25], &[]);
-        if told.finding("busy-without-progress", "virtual-25").is_none() && told.cores() < STARVED_CORES {
+        let output = ExperimentOutput::tomcat(alone(), virtual_25, "/yielding?sleep=50ms", 6, &[25], &[]);
+        if output.finding("busy-without-progress", "virtual-25").is_none() && output.cores() < STARVED_CORES {
             continue;
         }
-        let sentence = told.sentence("busy-without-progress", "virtual-25");
-        assert!(names_a_line_of("dev.threadcount.servlets.Yielding.", sentence), "{sentence}");
+        let sentence = output.sentence("busy-without-progress", "virtual-25");
+        assert!(names_a_line_of("dev.threadcount.servlets.Yielding.", &sentence), "{sentence}");
         return;
     }
     panic!("not seen: three times other programs left the server less than {STARVED_CORES} cores");
@@ -220,11 +249,12 @@ fn a_yield_storm_is_named_with_its_line() {
 
 #[test]
 fn a_servlet_that_computes_keeps_the_carriers_as_busy_and_is_no_yield_storm() {
-    let told = Told::tomcat(alone(), VIRTUAL_ON_BOTH, "/computing?sleep=50ms", 4, &[21, 25], &[]);
+    let output =
+        ExperimentOutput::tomcat(alone(), VIRTUAL_ON_BOTH, "/computing?sleep=50ms", 3, &[21, 25], &[]);
     for variant in ["virtual-21", "virtual-25"] {
-        assert_eq!(told.finding("busy-without-progress", variant), None, "{told}");
-        assert_eq!(told.finding("pinned-carriers", variant), None, "{told}");
-        assert_eq!(told.finding("client-ceiling", variant), None, "{told}");
+        assert_eq!(output.finding("busy-without-progress", variant), None, "{output}");
+        assert_eq!(output.finding("pinned-carriers", variant), None, "{output}");
+        assert_eq!(output.finding("client-ceiling", variant), None, "{output}");
     }
 }
 
@@ -232,14 +262,15 @@ fn a_servlet_that_computes_keeps_the_carriers_as_busy_and_is_no_yield_storm() {
 fn threads_that_wait_for_a_pool_of_their_own_are_named_and_threads_that_only_sleep_are_not() {
     let starved = "platform: {threads: platform, jdk: 25}";
     let full = ["--probe", "full"];
-    let told = Told::tomcat(shared(), starved, &format!("/starved?{LONG}"), 6, &[25], &full);
-    let sentence = told.sentence("waiting", "platform");
-    assert!(names_a_line_of("dev.threadcount.servlets.Starved.withPermit", sentence), "{sentence}");
+    let output = ExperimentOutput::tomcat(shared(), starved, &format!("/starved?{LONG}"), 4, &[25], &full);
+    let sentence = output.sentence("waiting", "platform");
+    assert!(names_a_line_of("dev.threadcount.servlets.Starved.withPermit", &sentence), "{sentence}");
     // Ten requests in flight, four of them with a permit; a wait that began before the window counts with all of itself.
-    assert!((4.0..=7.5).contains(&told.evidence("waiting", "platform", "waiting there")), "{told}");
-    drop(told);
-    let told = Told::tomcat(shared(), starved, &format!("/thread-info?{LONG}"), 6, &[25], &full);
-    assert_eq!(told.finding("waiting", "platform"), None, "{told}");
+    assert!((4.0..=7.5).contains(&output.figure("waiting", "platform", "/waiting_threads")), "{output}");
+    drop(output);
+    let output =
+        ExperimentOutput::tomcat(shared(), starved, &format!("/thread-info?{LONG}"), 3, &[25], &full);
+    assert_eq!(output.finding("waiting", "platform"), None, "{output}");
 }
 
 /// Twenty requests that wait for 200 ms: eight at a time, or all of them.
@@ -249,11 +280,11 @@ fn a_pool_that_is_full_is_the_limit_and_virtual_threads_leave_it_to_the_clients(
         request: /thread-info?sleep=200ms\n\
         variants: {pool: {threads: {platform: 8}}, virtual: {threads: virtual}}\n\
         loads: [{clients: 20, requests: 300}]\n";
-    let told = Told::of(alone(), rest, &[25], &[]);
-    told.assert_limit("pool-ceiling", "pool");
-    assert_eq!(told.finding("client-ceiling", "pool"), None, "{told}");
-    told.assert_limit("client-ceiling", "virtual");
-    assert_eq!(told.finding("pool-ceiling", "virtual"), None, "{told}");
+    let output = ExperimentOutput::measure(alone(), rest, &[25], &[]);
+    output.assert_limit("pool-ceiling", "pool");
+    assert_eq!(output.finding("client-ceiling", "pool"), None, "{output}");
+    output.assert_limit("client-ceiling", "virtual");
+    assert_eq!(output.finding("pool-ceiling", "virtual"), None, "{output}");
 }
 
 /// Two connections may wait to be accepted, and twenty clients open a new one for each request.
@@ -264,10 +295,10 @@ fn a_server_that_accepts_too_slowly_is_named() {
         "variants:\n  slow: {{command: \"python3 {server} {{port}} 20\"}}\n\
          request: /\nloads: [{{clients: 20, duration: 3s, keep_alive: false}}]\n"
     );
-    let told = Told::of(shared(), &rest, &[], &["--no-probe"]);
-    let sentence = told.sentence("accept-queue", "slow");
+    let output = ExperimentOutput::measure(shared(), &rest, &[], &["--no-probe"]);
+    let sentence = output.sentence("accept-queue", "slow");
     assert!(sentence.starts_with("the accept queue overflowed "), "{sentence}");
-    assert!(told.evidence("accept-queue", "slow", "overflows") > 0.0, "{told}");
+    assert!(output.figure("accept-queue", "slow", "/overflows") > 0.0, "{output}");
 }
 
 /// The same requests, and a heap that they keep a part of: what lives rises, or stays as it is.
@@ -275,16 +306,16 @@ fn a_server_that_accepts_too_slowly_is_named() {
 fn a_heap_that_keeps_what_it_is_given_grows_and_one_that_lets_it_go_does_not() {
     let variants = "leak: {threads: platform, jdk: 25, jvm: [-Xmx900m, -XX:+UseSerialGC]}";
     let leak = "/allocating?kb=100&keep=100000&sleep=50ms&collect=30";
-    let told = Told::tomcat(alone(), variants, leak, 10, &[25], &[]);
-    let sentence = told.sentence("memory-growth", "leak");
+    let output = ExperimentOutput::tomcat(alone(), variants, leak, 10, &[25], &["--no-probe"]);
+    let sentence = output.sentence("memory-growth", "leak");
     assert!(
         sentence.starts_with("the heap after full collections grew throughout the measured window"),
         "{sentence}"
     );
-    drop(told);
+    drop(output);
     let cache = "/allocating?kb=100&keep=4&sleep=50ms&collect=30";
-    let told = Told::tomcat(alone(), variants, cache, 10, &[25], &[]);
-    assert_eq!(told.finding("memory-growth", "leak"), None, "{told}");
+    let output = ExperimentOutput::tomcat(alone(), variants, cache, 10, &[25], &["--no-probe"]);
+    assert_eq!(output.finding("memory-growth", "leak"), None, "{output}");
 }
 
 /// A cache of many small objects in a small heap: the Serial collector has to look at all of them again and again.
@@ -294,15 +325,71 @@ fn a_heap_that_is_nearly_full_spends_its_time_in_pauses_and_a_larger_one_does_no
         format!("heap: {{threads: platform, jdk: 25, jvm: [-Xms{size}, -Xmx{size}, -XX:+UseSerialGC]}}")
     };
     let request = "/allocating?kb=1000&keep=100";
-    let told = Told::tomcat(alone(), &heap("160m"), request, 6, &[25], &[]);
-    let paused = told.evidence("gc", "heap", "time in pauses");
-    assert!(paused >= 10.0, "{told}");
-    drop(told);
+    let output = ExperimentOutput::tomcat(alone(), &heap("160m"), request, 6, &[25], &["--no-probe"]);
+    let paused = 100.0 * output.figure("gc", "heap", "/paused_share");
+    assert!(paused >= 10.0, "{output}");
+    drop(output);
     // The same servlet and as large a cache. It sleeps, so that no machine asks for more than 200 x 50 KiB a second: the
     // young generation is 300 MB, and has room for all of them.
     let request = "/allocating?kb=50&keep=100&sleep=50ms";
-    let told = Told::tomcat(alone(), &heap("900m"), request, 6, &[25], &[]);
-    assert_eq!(told.finding("gc", "heap"), None, "{told}");
+    let output = ExperimentOutput::tomcat(alone(), &heap("900m"), request, 6, &[25], &["--no-probe"]);
+    assert_eq!(output.finding("gc", "heap"), None, "{output}");
+}
+
+/// Nothing is in the JVM: its log alone tells. One request in 400 has the whole heap collected, about once a second; it stops
+/// the ten that are on their way, a fortieth of all.
+#[test]
+fn a_steady_pause_in_each_second_is_named_by_the_log_alone_and_without_the_log_nothing_is() {
+    let request = "/allocating?kb=1&keep=60&sleep=20ms&collect=400";
+    let variants = "steady: {threads: platform, jdk: 25, jvm: [-Xms600m, -Xmx600m, -XX:+UseSerialGC]}";
+    let output = ExperimentOutput::tomcat(alone(), variants, request, 6, &[25], &["--no-probe"]);
+    assert!(output.figure("gc", "steady", "/pauses_per_run") >= 3.0, "{output}");
+    assert_eq!(output.result["records"][0]["jvm_log"]["file"], "runs/001-steady-c10/jvm.log");
+    drop(output);
+    let output =
+        ExperimentOutput::tomcat(alone(), variants, request, 2, &[25], &["--no-probe", "--no-jvm-log"]);
+    assert_eq!(output.finding("gc", "steady"), None, "{output}");
+    assert_eq!(output.result["records"][0]["jvm_log"], Value::Null);
+    assert!(!output.result["records"][0]["server"]["command"].to_string().contains("-Xlog"), "{output}");
+}
+
+#[test]
+fn requests_that_wait_for_zgc_to_free_memory_are_named_and_in_a_larger_heap_they_do_not_wait() {
+    let heap = |name, size| format!("{name}: {{threads: virtual, jdk: 25, jvm: [-Xmx{size}, -XX:+UseZGC]}}");
+    let request = "/allocating?kb=1000&keep=30";
+    let output = ExperimentOutput::tomcat(alone(), &heap("tight", "64m"), request, 5, &[25], &["--no-probe"]);
+    assert!(output.figure("allocation-stalls", "tight", "/stalls_per_run") >= 3.0, "{output}");
+    drop(output);
+    // It sleeps, so that no machine is asked for more than 10 MB a second.
+    let request = "/allocating?kb=50&keep=30&sleep=50ms";
+    let output =
+        ExperimentOutput::tomcat(alone(), &heap("roomy", "600m"), request, 5, &[25], &["--no-probe"]);
+    assert_eq!(output.finding("allocation-stalls", "roomy"), None, "{output}");
+}
+
+/// Where no control group can be made there is nothing to see; the finding has a known-answer test of its own.
+#[test]
+fn a_server_that_uses_up_its_cpu_quota_is_named_and_one_with_a_larger_quota_is_not() {
+    let (Some(tight), Some(wide)) =
+        (cgroup::Group::with_quota("tight", 10_000), cgroup::Group::with_quota("wide", 6_400_000))
+    else {
+        return;
+    };
+    let delay = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/delay.py");
+    let within = |name: &str, group: &cgroup::Group| {
+        let processes = group.processes();
+        let processes = processes.display();
+        format!("{name}: {{command: \"sh -c 'echo $$ >{processes}; exec python3 {delay} {{port}} 1'\"}}")
+    };
+    let rest = format!(
+        "variants:\n  {}\n  {}\nrequest: /\nloads: [{{clients: 20, duration: 4s}}]\n",
+        within("tight", &tight),
+        within("wide", &wide)
+    );
+    let output = ExperimentOutput::measure(alone(), &rest, &[], &["--no-probe"]);
+    assert_eq!(output.figure("throttled", "tight", "/quota_cores"), 0.1, "{output}");
+    assert!(!output.sentence("throttled", "tight").contains("load generator"), "{output}");
+    assert_eq!(output.finding("throttled", "wide"), None, "{output}");
 }
 
 #[test]
@@ -313,8 +400,48 @@ fn a_server_with_few_files_left_is_named_and_one_with_many_is_not() {
          many: {{command: \"sh -c 'ulimit -n 1000; exec python3 {delay} {{port}} 20'\"}}\n\
          request: /\nloads: [{{clients: 54, duration: 4s}}]\n"
     );
-    let told = Told::of(shared(), &rest, &[], &["--no-probe"]);
-    let sentence = told.sentence("limits", "few");
+    let output = ExperimentOutput::measure(shared(), &rest, &[], &["--no-probe"]);
+    let sentence = output.sentence("limits", "few");
     assert!(sentence.contains("of at most 64 files"), "{sentence}");
-    assert_eq!(told.finding("limits", "many"), None, "{told}");
+    assert_eq!(output.finding("limits", "many"), None, "{output}");
+}
+
+/// Without reasons of its own: Tomcat, the servlet and the connection together, measured with `kb=0`.
+const SMALL_REQUEST_BYTES: f64 = 16_000.0;
+
+#[test]
+fn what_a_servlet_allocates_for_each_request_is_counted_and_its_line_has_most_of_it() {
+    let variants = "some: {threads: platform, jdk: 25}, other: {threads: virtual, jdk: 25}";
+    let request = "/allocating?kb=200&sleep=50ms";
+    let output = ExperimentOutput::tomcat(alone(), variants, request, 6, &[25], &[]);
+    // Blocks of 1,024 bytes and their header of 16.
+    let known = 200.0 * 1_040.0;
+    for record in output.result["records"].as_array().unwrap() {
+        let allocation = &record["jvm"]["allocation"];
+        let completed = record["explaining"]["load"]["rate_per_s"]["completed"].as_f64().unwrap();
+        let bytes = allocation["bytes_per_s"].as_f64().unwrap() / completed;
+        // The counter is read twice a second, so the rate at both ends of the window counts: here the machine is busy.
+        assert!((known * 0.85..known * 1.15 + SMALL_REQUEST_BYTES).contains(&bytes), "{bytes}: {output}");
+        let site = &allocation["sites"][0];
+        assert_eq!(site["class"], "byte[]", "{allocation:#}");
+        let line = site["application"].as_str().unwrap();
+        assert!(names_a_line_of("dev.threadcount.servlets.Allocating.", line), "{allocation:#}");
+        assert!(site["share"].as_f64().unwrap() > 0.8, "{allocation:#}");
+    }
+    // Both allocate as much.
+    for variant in ["some", "other"] {
+        assert_eq!(output.finding("allocation", variant), None, "{output}");
+    }
+}
+
+#[test]
+fn processors_that_tomcat_makes_anew_are_named_with_their_cache_and_with_room_for_all_there_are_none() {
+    let variants = "few: {threads: virtual, jdk: 25, server: {processor_cache: 1}}, \
+                    all: {threads: virtual, jdk: 25, server: {processor_cache: unlimited}}";
+    let output = ExperimentOutput::tomcat(alone(), variants, "/thread-info?sleep=50ms", 5, &[25], &[]);
+    assert_eq!(output.figure("allocation", "few", "/processors/cache"), 1.0);
+    assert!(output.figure("allocation", "few", "/processors/in_flight") > 5.0, "{output}");
+    let sentence = output.sentence("allocation", "few");
+    assert!(sentence.contains("is made anew for each request beyond 1 in flight"), "{sentence}");
+    assert_eq!(output.finding("allocation", "all"), None, "{output}");
 }

@@ -101,7 +101,10 @@ fn a_command_is_started_found_ready_and_stopped() {
 fn a_server_that_ends_at_once_is_told_with_its_status_and_the_end_of_its_log() {
     let error = Bench::new().fails_within(AMPLE, &command("sh -c 'echo no such file: app.jar >&2; exit 3'"));
     let says = error.to_string();
-    assert!(says.starts_with("The server ended (exit status: 3) before it answered 127.0.0.1:"), "{says}");
+    assert!(
+        says.starts_with("The server ended (exit status: 3) before it responded at 127.0.0.1:"),
+        "{says}"
+    );
     assert!(says.contains("server.log"), "{says}");
     assert_eq!(error.log_tail(), ["no such file: app.jar"]);
 }
@@ -267,6 +270,7 @@ fn tomcat(threads: Threads) -> Variant {
         threads,
         accept_count: 100,
         max_connections: None,
+        processor_cache: None,
     });
     Variant { jdk: Some(25), jvm: vec!["-Xmx128m".to_owned()], ..Variant::new("tomcat", server) }
 }
@@ -288,7 +292,7 @@ fn runs_on_tomcat(threads: Threads, pool: Option<u32>) {
     // The JVM ends its compiler's threads when they have nothing to do: between two looks there may be fewer.
     comes_true("every thread the JVM knows is one of the operating system", || {
         let memory = server.native_memory().expect("tracking is on");
-        let threads = threadcount::host::process_tree::ProcessTree::of(pid).read().os_threads;
+        let threads = threadcount::host::process_tree::ProcessTree::rooted_at(pid).read().os_threads;
         memory.threads >= 10 && threads >= memory.threads
     });
     assert!(folder.path().join("run/server.xml").is_file());
@@ -319,6 +323,7 @@ fn a_real_tomcat_whose_port_is_taken_ends_and_says_so() {
         clients: 1,
         accept_count: 10,
         max_connections: None,
+        processor_cache: None,
     };
     let war = war();
     let base = threadcount::server::tomcat::base::TomcatBase::create(

@@ -143,7 +143,7 @@ print('waited'); sys.stdin.readline()",
     );
     actor.says();
     let (_, cost, _) = actor.watched();
-    let waits = cost.voluntary_switches_per_s * cost.window_s;
+    let waits = cost.voluntary_switches_per_s.unwrap() * cost.window_s;
     assert!((200.0..400.0).contains(&waits), "{waits} voluntary switches");
 }
 

@@ -9,10 +9,15 @@ mod common;
 
 use std::path::Path;
 use threadcount::findings::explain;
-use threadcount::model::result::ResultDocument;
+use threadcount::model::metric::Metric;
+use threadcount::model::record::memory::{LiveHeap, MemoryUnderLoad};
+use threadcount::model::record::{BeforeAfter, Cost, NativeMemory, WarmUp};
+use threadcount::model::result::{Interval, Ratio, ResultDocument, TwoSpeeds, Verdict};
 use threadcount::model::result_folder::ResultFolder;
+use threadcount::report::overview::answer::answer;
 use threadcount::report::terminal::details::details;
 use threadcount::report::terminal::{TerminalStyle, terminal};
+use threadcount::stats::comparison::compare;
 use threadcount::stats::trust::trust;
 
 const MOST_LINES: usize = 40;
@@ -59,7 +64,7 @@ fn the_table_comes_first_then_the_answer_limits_trust_study_and_report() {
 #[test]
 fn a_remark_about_several_runs_is_said_once() {
     let text = terminal(&real(), REPORT, STYLE);
-    for remark in ["other processes used", "still warming up", "one valid run: no interval"] {
+    for remark in ["other processes used", "still warming up"] {
         assert_eq!(text.matches(remark).count(), 1, "{remark}\n{text}");
     }
     let details = details(&real(), STYLE);
@@ -85,4 +90,118 @@ fn details_have_each_ratio_and_each_claim_of_the_result() {
         long.contains("0.50x the median response time") && !short.contains("0.80x the CPU per request  [")
     );
     assert!(long.lines().count() > short.lines().count());
+}
+
+/// The demo with other verdicts and ratios of virtual under its first load.
+fn with(changes: &[(Metric, f64, Verdict)]) -> ResultDocument {
+    let mut document = common::demo();
+    document.experiment.loads.truncate(1);
+    document.comparisons.retain(|it| it.load == "c400" && it.variant == "virtual");
+    for ratio in &mut document.comparisons[0].ratios {
+        if let Some((_, value, verdict)) = changes.iter().find(|(metric, ..)| *metric == ratio.metric) {
+            (ratio.ratio, ratio.verdict) = (*value, *verdict);
+            ratio.interval = Some(Interval { low: value * 0.99, high: value * 1.01, confidence: 0.95 });
+        }
+    }
+    document
+}
+
+#[test]
+fn a_sentence_that_says_better_says_what_is_worse_too() {
+    use Verdict::{Higher, Lower, NoDifference, NotEnoughRuns};
+    let hidden = with(&[
+        (Metric::P50, 0.036, Lower),
+        (Metric::Mean, 0.57, Lower),
+        (Metric::P99, 1.75, Higher),
+        (Metric::P99_9, 1.9, Higher),
+    ]);
+    let said = answer(&hidden);
+    assert!(
+        said.contains("0.036x its median response time, but 1.90x its p99.9, with 196"),
+        "the worst of the tails: {said}"
+    );
+    let mean = with(&[(Metric::P50, 0.5, Lower), (Metric::Mean, 1.2, Higher)]);
+    assert!(answer(&mean).contains(", but 1.20x its mean response time"), "{}", answer(&mean));
+    let same = with(&[(Metric::Rate, 1.0, NoDifference), (Metric::P50, 1.3, Higher)]);
+    assert!(answer(&same).contains("but 1.30x its median response time"), "{}", answer(&same));
+    let unproven = with(&[(Metric::P99, 1.75, NotEnoughRuns), (Metric::P99_9, 1.9, NotEnoughRuns)]);
+    assert!(!answer(&unproven).contains("but"), "{}", answer(&unproven));
+}
+
+#[test]
+fn the_sentence_says_two_speeds_what_few_runs_cannot_see_and_what_may_be_chance() {
+    let mut document = with(&[(Metric::Rate, 1.05, Verdict::Higher)]);
+    let two_speeds =
+        TwoSpeeds { variant: "virtual".into(), runs: 5, slower_runs: 1, share_of_runs: 0.2, slow_by: 0.1 };
+    let rate = |document: &mut ResultDocument, change: fn(&mut Ratio)| {
+        let ratio = document.comparisons[0].ratios.iter_mut().find(|ratio| ratio.metric == Metric::Rate);
+        change(ratio.unwrap());
+    };
+    rate(&mut document, |ratio| ratio.runs = (5, 5));
+    rate(&mut document, |ratio| ratio.basis.unseen_share = Some(0.4507));
+    document.comparisons[0].ratios[0].basis.two_speeds = vec![two_speeds];
+    let said = answer(&document);
+    assert!(
+        said.contains("; 1 of 5 runs of virtual is 10 % slower; 5 runs each: another speed in up to 45 %"),
+        "{said}"
+    );
+    rate(&mut document, |ratio| ratio.verdict = Verdict::NotEnoughRuns);
+    rate(&mut document, |ratio| ratio.basis.withheld = true);
+    let said = answer(&document);
+    assert!(said.contains("the throughput of platform, which may be chance among all figures"), "{said}");
+    assert!(!said.contains("another speed"), "{said}");
+}
+
+/// The demo, whose virtual variant has 1.36x the resident memory, with a live heap of so many bytes in each variant.
+fn with_live_heap(live_bytes: impl Fn(&str) -> u64) -> ResultDocument {
+    let mut document = common::demo();
+    for record in &mut document.records {
+        // What differs from round to round.
+        let noise = u64::from(record.round) * 100_000;
+        let after = NativeMemory {
+            committed_bytes: 380_000_000,
+            heap_committed_bytes: 300_000_000,
+            ..Default::default()
+        };
+        record.native_memory = Some(BeforeAfter { before: after, after });
+        let under_load = LiveHeap { live_bytes: live_bytes(&record.variant) + noise, ..LiveHeap::default() };
+        record.memory = Some(MemoryUnderLoad { under_load, ..MemoryUnderLoad::default() });
+    }
+    document.comparisons = compare(&document.experiment, &document.records);
+    document
+}
+
+#[test]
+fn a_heap_that_was_touched_and_never_needed_is_no_difference_in_memory() {
+    let document = with_live_heap(|_| 20_000_000);
+    let virtual_threads = document.comparisons.iter().find(|it| it.variant == "virtual").unwrap();
+    assert_eq!(virtual_threads.ratio(Metric::RssPeak).unwrap().verdict, Verdict::Higher);
+    assert_eq!(virtual_threads.ratio(Metric::MemoryNeeded).unwrap().verdict, Verdict::NoDifference);
+    let text = terminal(&document, REPORT, TerminalStyle { width: 132, ..STYLE });
+    assert!(text.contains("memory needed") && text.contains("100 MB"), "{text}");
+    assert!(!text.contains("x the memory") && !text.contains("x the resident memory"), "{text}");
+}
+
+#[test]
+fn a_heap_that_is_needed_is_said() {
+    let document = with_live_heap(|variant| if variant == "virtual" { 120_000_000 } else { 20_000_000 });
+    let text = terminal(&document, REPORT, TerminalStyle { width: 132, ..STYLE });
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("2.00x the memory"), "{text}");
+}
+
+#[test]
+fn a_busy_compiler_leaves_cpu_per_request_out_of_the_answer() {
+    let mut document = common::demo();
+    assert!(terminal(&document, REPORT, STYLE).contains("x the CPU per request"));
+    for record in document.records.iter_mut().filter(|record| record.variant == "virtual") {
+        record.warm_up = Some(WarmUp { levelled: Some(true), ..WarmUp::default() });
+        record.cost = record.cost.map(|cost| Cost { jit_cpu_cores: Some(0.23 * cost.cpu_cores), ..cost });
+    }
+    document.why_not = trust(&document.experiment, &document.records).1;
+    let text = terminal(&document, REPORT, STYLE);
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(!words.contains("x the CPU per request"), "{text}");
+    assert!(words.contains("compiler took 23 % of the server's CPU while measuring"), "{text}");
+    assert!(words.contains("virtual has 1.98x the throughput"), "{text}");
 }

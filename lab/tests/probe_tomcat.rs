@@ -29,7 +29,7 @@ impl Bench {
         java::runtime(feature);
         java::servlets_and_probe();
         let launcher = Launcher {
-            instruments: Instruments { probe: ProbeChoice::Light, jfr: false },
+            instruments: Instruments { probe: ProbeChoice::Light, jfr: false, jvm_log: true },
             ..Launcher::of_this_machine()
         };
         let folder = tempfile::tempdir().unwrap();
@@ -39,6 +39,7 @@ impl Bench {
             threads,
             accept_count: 100,
             max_connections: None,
+            processor_cache: None,
         });
         let variant = Variant {
             jdk: Some(feature),
@@ -46,7 +47,8 @@ impl Bench {
             ..Variant::new("tomcat", server)
         };
         let server = launcher.launch(&variant, 8, &folder.path().join("run"), &AtomicBool::new(false));
-        let server = server.unwrap_or_else(|error| panic!("{error}\n{}", error.log_tail().join("\n")));
+        let mut server = server.unwrap_or_else(|error| panic!("{error}\n{}", error.log_tail().join("\n")));
+        assert_eq!(server.attach_instruments(), None);
         Self { server, _folder: folder }
     }
 
@@ -89,7 +91,7 @@ fn command(jdk: Jdk, folder: TempDir, jfr: bool) -> (RunningServer, TempDir) {
     java::probe();
     let feature = jdk.feature;
     let launcher = Launcher {
-        instruments: Instruments { probe: ProbeChoice::Light, jfr },
+        instruments: Instruments { probe: ProbeChoice::Light, jfr, jvm_log: false },
         jdks: vec![jdk],
         ..Launcher::of_this_machine()
     };
@@ -111,8 +113,8 @@ fn command(jdk: Jdk, folder: TempDir, jfr: bool) -> (RunningServer, TempDir) {
 
 #[test]
 fn the_jvm_below_a_command_gets_the_probe_while_it_runs() {
-    let (server, _folder) = command(java::jdk(), tempfile::tempdir().unwrap(), false);
-    assert_eq!(server.probe_refused, None);
+    let (mut server, _folder) = command(java::jdk(), tempfile::tempdir().unwrap(), false);
+    assert_eq!(server.attach_instruments(), None);
     let started_ns = now_ns();
     let give_up = Instant::now() + Duration::from_secs(100);
     let said = loop {
@@ -128,8 +130,8 @@ fn the_jvm_below_a_command_gets_the_probe_while_it_runs() {
 
 #[test]
 fn the_flight_recording_of_a_commands_jvm_is_kept_when_it_is_stopped() {
-    let (server, folder) = command(java::jdk(), tempfile::tempdir().unwrap(), true);
-    assert_eq!(server.probe_refused, None);
+    let (mut server, folder) = command(java::jdk(), tempfile::tempdir().unwrap(), true);
+    assert_eq!(server.attach_instruments(), None);
     server.stop();
     let recording = std::fs::read(folder.path().join("run/run.jfr")).expect("it is beside the log");
     assert_eq!(&recording[..4], b"FLR\0", "a flight recording begins so");
@@ -138,8 +140,8 @@ fn the_flight_recording_of_a_commands_jvm_is_kept_when_it_is_stopped() {
 #[test]
 fn a_jvm_too_old_for_the_probe_is_measured_without_it() {
     let folder = tempfile::tempdir().unwrap();
-    let (server, _folder) = command(java::jdk_that_says_17(folder.path()), folder, false);
-    let why = server.probe_refused.as_deref().unwrap_or_default();
+    let (mut server, _folder) = command(java::jdk_that_says_17(folder.path()), folder, false);
+    let why = server.attach_instruments().unwrap_or_default();
     assert!(why.contains("Java 17") && why.contains("needs Java 21 or newer"), "{why}");
     assert_eq!(server.readings(Window { started_ns: 0, ended_ns: 1 }), None);
 }

@@ -8,6 +8,7 @@ mod schema;
 
 use assert_cmd::cargo::cargo_bin;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
@@ -73,13 +74,14 @@ fn measured_until(enough: impl Fn(&Value) -> bool, a: &str, b: &str, more: &[&st
     once()
 }
 
-/// How many runs the figures of a variant have to rest on, by the rules of the design: complete, not of a dropped round,
-/// and not disturbed where two undisturbed ones stay.
-fn counted(records: &[Record], variant: &str) -> usize {
+/// The rounds whose run of a variant counts, by the rules of the design: complete, not of a dropped round, and not
+/// disturbed where two undisturbed ones stay.
+fn counted(records: &[Record], variant: &str) -> BTreeSet<u32> {
     let counts = |run: &&Record| run.variant == variant && run.failure.is_none() && !run.dropped;
     let all: Vec<&Record> = records.iter().filter(counts).collect();
-    let undisturbed = all.iter().filter(|run| disturbance(run).is_none()).count();
-    if undisturbed < 2 { all.len() } else { undisturbed }
+    let undisturbed: Vec<&Record> = all.iter().copied().filter(|run| disturbance(run).is_none()).collect();
+    let kept = if undisturbed.len() < 2 { all } else { undisturbed };
+    kept.iter().map(|run| run.round).collect()
 }
 
 fn records(document: &Value) -> Vec<Record> {
@@ -132,7 +134,7 @@ fn fail_if_decides_the_exit_code() {
     let said = stderr(&output);
     // One run has no other to take its place when another program disturbs it.
     let (code, verdict) = match result(out.path())["trusted"].as_bool() {
-        Some(true) => (1, "--fail-if holds: b.p50 > 1.5 * a.p50"),
+        Some(true) => (1, "--fail-if holds (one run: indicative only): b.p50 > 1.5 * a.p50"),
         _ => (3, "--fail-if could not be judged: b.p50 > 1.5 * a.p50: "),
     };
     assert_eq!(output.status.code(), Some(code), "{said}");
@@ -346,10 +348,10 @@ fn rounds_end_when_a_clear_answer_is_decided() {
     let rounds = &document["rounds"][0];
     // Ten times as slow is clear after three rounds; a machine that is busy may need a few more.
     assert_eq!(rounds["why"], "comparisons-decided", "{rounds}");
-    assert!((3..=10).contains(&rounds["rounds"].as_u64().unwrap()), "{rounds}");
+    assert!((3..=15).contains(&rounds["rounds"].as_u64().unwrap()), "{rounds}");
     assert_eq!(measured.rate["verdict"], "lower");
     let said = stderr(&measured.output);
-    assert!(said.contains("of at most 10: each comparison is decided"), "{said}");
+    assert!(said.contains("of at most 15: each comparison is decided"), "{said}");
 }
 
 #[test]
@@ -377,8 +379,10 @@ fn the_protocol_of_a_study_makes_its_rounds_and_leaves_out_the_first() {
     let document = result(&path.with_extension("out"));
     let dropped: Vec<bool> = records(&document).iter().map(|record| record.dropped).collect();
     assert_eq!(dropped, [true, true, false, false, false, false]);
-    // A run that another program disturbed is left out as well; the first ones count never.
-    let expected = ["b", "a"].map(|variant| counted(&records(&document), variant));
+    // A run that another program disturbed is left out as well, and its partner; the first ones count never.
+    let [b, a] = ["b", "a"].map(|variant| counted(&records(&document), variant));
+    let pairs = a.intersection(&b).count();
+    let expected = if pairs < 2 { [b.len(), a.len()] } else { [pairs; 2] };
     assert_eq!(rate_of(&document)["runs"], serde_json::json!(expected), "{document:#}");
     assert_eq!(document["rounds"][0]["why"], "as-requested");
 }

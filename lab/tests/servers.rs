@@ -99,10 +99,10 @@ fn is_alive(pid: u32) -> bool {
 fn a_runnable_jar_gets_its_java_its_flags_the_probe_and_a_port() {
     let mut bench = Bench::new();
     java::probe();
-    bench.launcher.instruments = Instruments { probe: ProbeChoice::Light, jfr: false };
+    bench.launcher.instruments = Instruments { probe: ProbeChoice::Light, jfr: false, jvm_log: true };
     let mut variant = bench.variant("{port}");
     variant.jvm.extend(["-XX:+UseSerialGC".to_owned(), "-Dmine={port}".to_owned()]);
-    let server = bench.launch(&variant);
+    let mut server = bench.launch(&variant);
     assert_eq!(body(&server.url), "alone");
     assert!(server.facts.java.as_ref().unwrap().starts_with("25."), "{:?}", server.facts);
     assert_eq!(server.facts.product.as_deref(), Some("web.jar"));
@@ -113,9 +113,11 @@ fn a_runnable_jar_gets_its_java_its_flags_the_probe_and_a_port() {
         assert!(flags.iter().any(|it| it == flag), "{flag} in {flags:?}");
     }
     assert!(server.native_memory().is_some_and(|memory| memory.threads > 5));
-    assert_eq!(server.probe_refused, None);
     let now = now_ns();
-    let said = server.readings(Window { started_ns: now, ended_ns: now }).expect("the probe says hello");
+    let window = Window { started_ns: now, ended_ns: now };
+    assert_eq!(server.readings(window), None, "nothing observes it before it is asked to");
+    assert_eq!(server.attach_instruments(), None);
+    let said = server.readings(window).expect("the probe says hello");
     assert!(said.java.starts_with("25."), "{said:?}");
     let dump = bench.folder.path().join("a folder.json");
     assert!(server.dump_threads(&dump));
@@ -141,7 +143,7 @@ fn a_backend_runs_before_the_server_and_is_not_in_its_tree() {
     let listens = |arguments: &[String]| arguments == &facts.command[..];
     let mut processes = procfs::process::all_processes().unwrap().flatten();
     let backend = processes.find(|it| it.cmdline().is_ok_and(|words| listens(&words))).unwrap().pid();
-    let tree = ProcessTree::of(server.pid()).members();
+    let tree = ProcessTree::rooted_at(server.pid()).members();
     assert!(!tree.iter().any(|&(pid, _)| pid == backend), "{tree:?}");
 
     assert!(server.backend_has_exited().is_none());
@@ -229,6 +231,7 @@ fn answers_on(tomcat: &str, executor: DropIn, name: &str, is_virtual: bool) {
         threads: Threads::Executor(executor),
         accept_count: 100,
         max_connections: Some(500),
+        processor_cache: None,
     });
     let folder = tempfile::tempdir().unwrap();
     let variant = Variant { jdk: Some(25), jvm: vec!["-Xmx64m".to_owned()], ..Variant::new("x", server) };

@@ -112,7 +112,7 @@ fn a_run_on_another_kind_of_thread_than_the_variant_says_fails_with_the_threads_
         .unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{stderr}");
-    assert!(stderr.contains("it was to answer on a platform thread, and ``"), "{stderr}");
+    assert!(stderr.contains("expected a platform thread, but ``"), "{stderr}");
     assert!(stderr.contains("is a virtual thread"), "{stderr}");
 }
 

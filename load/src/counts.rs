@@ -6,7 +6,7 @@
 pub struct Counts {
     /// Requests that were begun (a request whose connection could not be made was begun, and failed).
     pub sent: u64,
-    /// Complete answers with an expected status.
+    /// Complete responses with an expected status.
     pub ok: u64,
     /// Everything else that ended.
     pub failed: u64,

@@ -10,7 +10,7 @@ pub enum LoadError {
     Resolve {
         /// As it was written.
         host: String,
-        /// What the resolver said.
+        /// The resolver's error.
         source: std::io::Error,
     },
     /// A limit of this machine is too low.
@@ -25,12 +25,12 @@ pub enum LoadError {
     /// The log of requests cannot be written.
     #[error(transparent)]
     Log(#[from] crate::log::LogError),
-    /// The driver that was asked for cannot be had.
+    /// The requested driver is not available.
     #[error("the {driver} driver cannot be used here: {source}")]
     Driver {
         /// `io_uring` or `epoll`.
         driver: &'static str,
-        /// What the kernel said.
+        /// The kernel's error.
         source: std::io::Error,
     },
     /// The TLS set-up failed.

@@ -10,19 +10,19 @@ pub enum FailureCause {
     ConnectionRefused,
     /// The connection was not established in time (often a full accept queue).
     ConnectTimeout,
-    /// The request was sent and its answer was not complete in time.
+    /// The request was sent and its response was not complete in time.
     RequestTimeout,
     /// The server reset the connection.
     ConnectionReset,
-    /// The server closed the connection before any byte of the answer.
+    /// The server closed the connection before any byte of the response.
     ClosedBeforeAnswer,
     /// The server closed the connection in the middle of the head or the body.
     TruncatedAnswer,
-    /// The answer breaks the HTTP grammar; the text says how.
+    /// The response violates the HTTP grammar; the text has the reason.
     Malformed(&'static str),
-    /// The answer was well-formed, but its status is not one the load expects.
+    /// The response was well-formed, but its status is not one the load expects.
     UnexpectedStatus(u16),
-    /// The status is expected and the body is not: it lacks what the load looks for in it.
+    /// The status is expected, but the body lacks the expected text.
     UnexpectedBody,
     /// No source port was left (`EADDRNOTAVAIL`).
     NoPortLeft,
@@ -30,11 +30,11 @@ pub enum FailureCause {
     NoFileDescriptorLeft,
     /// The server's certificate was refused.
     Certificate(CertificateProblem),
-    /// The plan asks for HTTP/2, and the server does not offer it inside TLS (ALPN).
+    /// The plan requires HTTP/2, and the server does not offer it in TLS (ALPN).
     Http2NotOffered,
-    /// The plan asks for HTTP/2 without TLS, and the server does not speak it.
+    /// The plan requires HTTP/2 without TLS, and the server does not support it.
     Http2NotSpoken,
-    /// The TLS handshake or a TLS record failed; the text says how.
+    /// The TLS handshake or a TLS record failed; the text has the reason.
     Tls(&'static str),
     /// The HTTP/2 layer reported an error; the text is the RFC 9113 section 7 error name or our own words.
     Http2(&'static str),
@@ -46,7 +46,7 @@ pub enum FailureCause {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum CertificateProblem {
-    /// Nobody who is trusted has signed it.
+    /// Not signed by a trusted authority.
     UnknownIssuer,
     /// Its time is over.
     Expired,

@@ -1,17 +1,17 @@
 //! A load generator that costs next to nothing and never lies about time.
 //!
-//! It knows HTTP and time; it knows nothing of JVMs or experiments. The flow is one way:
+//! HTTP and time only, without JVMs or experiments. The flow is one way:
 //!
 //! ```text
 //! LoadPlan ──> Schedule (when is each request due?)      pure, no clock, no I/O
 //!     │            │
-//!     └──> RequestSource (what does each request say?) ──> engine ──> Recorder ──> LoadOutcome ──> LoadReport
+//!     └──> RequestSource (bytes of each request)       ──> engine ──> Recorder ──> LoadOutcome ──> LoadReport
 //!                                                      (one thread per core,      (everything      (the JSON
 //!                                                       a Driver below it)         that happened)   contract)
 //! ```
 //!
 //! Three times belong to every request, all on [`clock`]'s one monotonic clock: when it was **due**, when it was
-//! **sent**, and when its last byte **came**. Response time is due → last byte, service time is sent → last byte,
+//! **sent**, and when its last byte **arrived**. Response time is due → last byte, service time is sent → last byte,
 //! send lag is due → sent. All three are recorded for every request; none is corrected afterwards
 //! (Tene, "How NOT to Measure Latency", 2013, names the mistake: coordinated omission).
 

@@ -1,6 +1,6 @@
 //! Limits checked before the start: file descriptors and source ports.
 //!
-//! A load that runs out of either in the middle measures this machine instead of the server, so it is told before
+//! A load that runs out of either in the middle measures this machine instead of the server, so it is refused before
 //! the first request, with the number needed and where it is set.
 
 use crate::endpoint::Endpoint;
@@ -19,7 +19,7 @@ const SPARE_DESCRIPTORS: u64 = 64;
 const KERNEL_MOST_DESCRIPTORS: u64 = 1_048_576;
 /// The most that `ip_local_port_range` can hold without the ports that only root may bind.
 const MOST_PORTS: u64 = 64_512;
-/// What a closed loop with a new connection for each request is taken to reach where addresses cost nothing.
+/// The assumed rate of a closed loop with a new connection per request where addresses cost nothing.
 const FAST_CLOSED_LOOP_PER_S: f64 = 50_000.0;
 /// The kernel's default, for systems that hide the setting.
 const DEFAULT_PORT_RANGE: RangeInclusive<u16> = 32_768..=60_999;
@@ -99,7 +99,7 @@ impl LimitError {
     }
 }
 
-/// Checks the limits and finds the source addresses that a load needs. It changes nothing: a program that wants as many
+/// Checks the limits and finds the source addresses that a load needs. It changes nothing: a program that needs as many
 /// descriptors as it may have calls [`raise_descriptor_limit`] first.
 ///
 /// # Errors
@@ -169,7 +169,7 @@ fn source_addresses(
     }
 }
 
-/// Ports taken at the worst moment: one for each connection, and one for each that was closed within TIME_WAIT.
+/// Ports in use at the worst moment: one per connection, and one per connection closed within TIME_WAIT.
 fn ports_needed(plan: &LoadPlan) -> u64 {
     let held = u64::from(plan.connections.get());
     if plan.keep_alive {

@@ -17,21 +17,21 @@ pub struct LoadOutcome {
     pub started_ns: Nanos,
     /// When measuring ended, on the shared clock.
     pub ended_ns: Nanos,
-    /// The protocol that was really spoken, e.g. `HTTP/1.1`, `HTTP/2`, `HTTP/2 over TLS 1.3`.
+    /// The protocol that was used, e.g. `HTTP/1.1`, `HTTP/2`, `HTTP/2 over TLS 1.3`.
     pub protocol: String,
     /// The driver that really carried it: `io_uring` or `epoll`.
     pub driver: &'static str,
     /// What became of the requests.
     pub counts: Counts,
-    /// Due → last byte, of requests with an expected answer.
+    /// Due → last byte, of requests with an expected response.
     pub response_time: Times,
-    /// Sent → last byte, of requests with an expected answer.
+    /// Sent → last byte, of requests with an expected response.
     pub service_time: Times,
     /// Due → failure, of failed requests.
     pub failed_time: Times,
     /// Due → sent, of all requests that were sent.
     pub send_lag: Times,
-    /// The generator's own part of that: what came after a connection was free for the request.
+    /// The generator's own part of that: the time after a connection was free for the request.
     pub own_lag: Times,
     /// Age (since due) at the end, of requests in flight at the end.
     pub unfinished_age: Times,
@@ -47,7 +47,8 @@ pub struct LoadOutcome {
     pub connections_opened: u64,
     /// Connections that were open when the load ended.
     pub connections_open: u64,
-    /// Requests at once that one connection really carried: more than 1 only over HTTP/2, and no more than the server allows.
+    /// Requests at once that one connection really carried: more than 1 only over HTTP/2, and no more than the server
+    /// allows.
     pub streams_per_connection: u32,
     /// Requests of an open load that found every connection busy when they were due: that part of their send lag
     /// is the server's doing (or of too few connections), not the generator's.
@@ -60,7 +61,7 @@ pub struct LoadOutcome {
     pub seconds: Vec<Second>,
     /// What the generator itself cost.
     pub cost: GeneratorCost,
-    /// How busy each core of this machine was, 0..=1, with whatever ran on it; empty: not known.
+    /// How busy each core of this machine was, 0..=1, by all processes; empty: not known.
     pub cores_busy: Vec<f64>,
     /// True when the load was cut short by the user.
     pub interrupted: bool,
@@ -98,6 +99,7 @@ impl LoadOutcome {
 
 /// One second of the run.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Second {
     /// Which second since the start, from 0.
     pub index: u32,
@@ -105,20 +107,21 @@ pub struct Second {
     pub length_s: f64,
     /// Requests sent in it.
     pub sent: u64,
-    /// Expected answers that were completed in it.
+    /// Expected responses that were completed in it.
     pub ok: u64,
     /// Failures in it.
     pub failed: u64,
-    /// Response times of the answers completed in it, in ms: p50, p99, max; `None` where there was no answer.
+    /// Response times of the responses completed in it, in ms: p50, p99, max; `None` where there was no response.
     pub response_ms: Option<SecondTimes>,
-    /// The histogram behind them, in microseconds at two digits. Only there while `on_second` looks at the second,
+    /// The histogram behind them, in microseconds at two digits. Only there during `on_second`,
     /// so that memory stays constant.
     pub response_us: Option<Histogram<u64>>,
 }
 
 /// Response times within one second, in milliseconds.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[expect(missing_docs, reason = "the names are the definition")]
+#[non_exhaustive]
 pub struct SecondTimes {
     pub p50: f64,
     pub p99: f64,
@@ -135,6 +138,6 @@ pub struct GeneratorCost {
     pub cpu_ns: u64,
     /// The busiest thread's CPU time, in nanoseconds.
     pub busiest_thread_cpu_ns: u64,
-    /// How late the event loop came back to look for work: time between two looks while something was waiting.
+    /// Lateness of the event loop: time between two iterations while something was waiting.
     pub loop_lag: Times,
 }

@@ -22,7 +22,7 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct LoadPlan {
-    /// What to ask, and whom.
+    /// The requests and their origin.
     pub requests: Arc<RequestSource>,
     /// When the next request is due.
     pub pacing: Pacing,
@@ -41,13 +41,13 @@ pub struct LoadPlan {
     pub protocol: ProtocolChoice,
     /// Requests at once on one HTTP/2 connection.
     pub streams_per_connection: NonZeroU32,
-    /// `false`: a new connection for each request, and `Connection: close` is sent.
+    /// `false`: a new connection per request, and `Connection: close` is sent.
     pub keep_alive: bool,
     /// How long a connection may take to be established (TLS included).
     pub connect_timeout: Duration,
     /// How long a request may take, counted from the moment it was sent.
     pub request_timeout: Duration,
-    /// Which status codes count as an answer; any other is a failure.
+    /// Expected status codes; any other is a failure.
     pub expected_status: ExpectedStatus,
     /// Do not verify the server's certificate.
     pub insecure: bool,
@@ -131,7 +131,7 @@ impl LoadPlan {
         self
     }
 
-    /// True where the engine must look into responses, not only count their bytes.
+    /// True where the engine must inspect responses, not only count their bytes.
     #[must_use]
     pub fn reads_responses(&self) -> bool {
         self.expected_body.is_some() || self.keep_cookies || !self.captures.is_empty()
@@ -148,11 +148,12 @@ impl LoadPlan {
 
 /// When a request is due.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Pacing {
-    /// Closed loop: each connection sends as soon as it has its answer. It cannot see the waiting of requests that
-    /// users would have sent meanwhile.
+    /// Closed loop: each connection sends as soon as its response is complete. Response times leave out the queueing of
+    /// requests that users would have sent meanwhile.
     Closed,
-    /// Open loop: requests are due by the schedule, whatever the answers do.
+    /// Open loop: requests are due by the schedule, regardless of response times.
     Open {
         /// How the rate develops.
         shape: RateShape,
@@ -163,6 +164,7 @@ pub enum Pacing {
 
 /// The rate of an open load over time, in requests per second, over all connections and threads together.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum RateShape {
     /// The same rate all the time.
     Constant {
@@ -196,6 +198,7 @@ impl RateShape {
 
 /// One step of [`RateShape::Steps`].
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Step {
     /// Requests per second.
     pub rate_per_s: f64,
@@ -203,9 +206,18 @@ pub struct Step {
     pub lasts: Duration,
 }
 
+impl Step {
+    /// This rate, in requests per second, for so long.
+    #[must_use]
+    pub const fn new(rate_per_s: f64, lasts: Duration) -> Self {
+        Self { rate_per_s, lasts }
+    }
+}
+
 /// How due times are spread at a given rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Arrivals {
     /// Evenly spaced.
     #[default]
@@ -216,6 +228,7 @@ pub enum Arrivals {
 
 /// When to stop sending. At least one of the two holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Stop {
     /// After exactly this many requests were sent and each has ended.
     Requests(NonZeroU64),
@@ -248,6 +261,7 @@ impl Stop {
 /// The kernel interface that carries the bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum DriverChoice {
     /// io_uring where the kernel allows it, else epoll.
     #[default]
@@ -261,6 +275,7 @@ pub enum DriverChoice {
 /// The HTTP version to speak.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ProtocolChoice {
     /// HTTP/1.1 without TLS; over TLS what ALPN agrees on, HTTP/2 preferred.
     #[default]
@@ -271,7 +286,7 @@ pub enum ProtocolChoice {
     Http2,
 }
 
-/// Which status codes count as an answer.
+/// Expected status codes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ExpectedStatus {
@@ -292,7 +307,7 @@ impl ExpectedStatus {
         Self { ranges }
     }
 
-    /// Does this status count as an answer?
+    /// Whether this status is expected.
     #[must_use]
     pub fn accepts(&self, status: u16) -> bool {
         self.ranges.iter().any(|&(low, high)| (low..=high).contains(&status))

@@ -1,5 +1,5 @@
-//! The sources of randomness of a load. Each purpose of each thread has a stream of its own, so that none tells anything
-//! about another.
+//! The sources of randomness of a load. Each purpose of each thread has a stream of its own, so that they are
+//! independent.
 
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;

@@ -13,6 +13,7 @@ use std::sync::mpsc::Sender;
 
 /// The moments a request carries until it ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Exchange {
     /// When it was due, by the schedule; in a closed loop, when the connection became free for it.
     pub due_ns: Nanos,
@@ -20,7 +21,7 @@ pub struct Exchange {
     pub ready_ns: Nanos,
     /// When it was handed to the kernel for the first time.
     pub sent_ns: Nanos,
-    /// Bytes that came for it: of HTTP/2 those of the body.
+    /// Bytes received for it: of HTTP/2 those of the body.
     pub received_bytes: u64,
     /// Which target of the load it is, from 0.
     pub target: u32,
@@ -30,12 +31,13 @@ pub struct Exchange {
 
 /// What one thread saw within one second of the run.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Slice {
     /// Which second since the start, from 0.
     pub index: u32,
     /// Requests sent in it.
     pub sent: u64,
-    /// Expected answers completed in it.
+    /// Expected responses completed in it.
     pub ok: u64,
     /// Failures in it.
     pub failed: u64,
@@ -64,6 +66,7 @@ impl Slice {
 
 /// A second that is over for one thread.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Progress {
     /// Which thread.
     pub thread: u32,
@@ -79,9 +82,9 @@ pub struct Recorder {
     /// `MAX` until the load begins.
     started_ns: Nanos,
     thread: u32,
-    /// One line per request, where that was asked for.
+    /// The log of requests, if there is one.
     log: Option<LogSender>,
-    /// Gone after the last slice, so that whoever collects them knows the end.
+    /// Dropped after the last slice, which ends the collecting loop.
     progress: Option<Sender<Progress>>,
     slice: Slice,
     /// What became of the requests.
@@ -180,7 +183,7 @@ impl Recorder {
         }
     }
 
-    /// Its expected answer is complete.
+    /// Its expected response is complete.
     pub fn ok(&mut self, exchange: Exchange, status: u16, now_ns: Nanos) {
         self.turn_to(now_ns);
         let response_ns = now_ns.saturating_sub(exchange.due_ns);
@@ -193,7 +196,7 @@ impl Recorder {
         self.log(exchange, RowOutcome::Ok, Some(status), Some(now_ns));
     }
 
-    /// It failed. `status` where an answer came all the same.
+    /// It failed. `status` where a response arrived all the same.
     pub fn failed(&mut self, exchange: Exchange, cause: FailureCause, status: Option<u16>, now_ns: Nanos) {
         self.turn_to(now_ns);
         self.counts.failed += 1;

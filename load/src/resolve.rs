@@ -1,4 +1,4 @@
-//! Where connections go: overrides first, then name resolution, then those addresses at which somebody listens.
+//! Where connections go: overrides first, then name resolution, then those addresses that accept connections.
 
 use crate::endpoint::Endpoint;
 use crate::error::LoadError;
@@ -11,8 +11,8 @@ use std::time::Duration;
 /// How long one of several addresses of a host may take to show that its port is open.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Every address of the origin at which somebody listens, in the order of name resolution: a name like `localhost` often
-/// has one at which nobody does. At least one: where nobody listens anywhere, the first.
+/// Every address of the origin that accepts connections, in the order of name resolution: a name like `localhost` often
+/// has one that does not. At least one: if none does, the first.
 ///
 /// # Errors
 /// [`LoadError::Resolve`] where the host has no address.

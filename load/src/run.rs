@@ -18,8 +18,8 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-/// A request that is due waits for a connection of its own thread only: with this many each, waits do not depend on the number
-/// of threads.
+/// A request that is due waits for a connection of its own thread only: with this many each, waits do not depend on the
+/// number of threads.
 const OPEN_LOAD_CONNECTIONS_PER_THREAD: u32 = 16;
 /// One thread carries this rate on a slow core with room to spare.
 const OPEN_LOAD_RATE_PER_THREAD: f64 = 20_000.0;
@@ -27,11 +27,19 @@ const OPEN_LOAD_RATE_PER_THREAD: f64 = 20_000.0;
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 
 /// How the caller follows and ends a load.
+#[non_exhaustive]
 pub struct Control<'a> {
     /// Set it to true and the load ends as if its time were up, with `interrupted` set in its outcome.
     pub stop: &'a AtomicBool,
     /// Called on the calling thread with each second once all workers are past it.
     pub on_second: &'a mut dyn FnMut(&Second),
+}
+
+impl<'a> Control<'a> {
+    /// A load that ends when `stop` is set, followed by `on_second`.
+    pub fn new(stop: &'a AtomicBool, on_second: &'a mut dyn FnMut(&Second)) -> Self {
+        Self { stop, on_second }
+    }
 }
 
 /// Runs a plan to its end and returns everything that happened.
@@ -133,7 +141,7 @@ fn connections(plan: &LoadPlan) -> u32 {
     u64::from(plan.connections.get()).min(requests) as u32
 }
 
-/// What is spoken where no connection showed it.
+/// The protocol to report if no connection was established.
 fn asked_protocol(plan: &LoadPlan) -> &'static str {
     match (plan.protocol, plan.requests.origin().tls) {
         (ProtocolChoice::Http2, true) => "HTTP/2 over TLS",
@@ -143,7 +151,7 @@ fn asked_protocol(plan: &LoadPlan) -> &'static str {
     }
 }
 
-/// Half of the cores unless asked otherwise, and never more threads than connections. An open load gets no more than its rate
+/// Half of the cores by default, and never more threads than connections. An open load gets no more than its rate
 /// needs, and none with too few connections.
 fn worker_count(plan: &LoadPlan, connections: u32) -> u32 {
     let cores = thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
@@ -159,7 +167,7 @@ fn worker_count(plan: &LoadPlan, connections: u32) -> u32 {
     wanted.min(useful).clamp(1, connections.max(1))
 }
 
-/// Keeps the calling thread on its core. A core that does not exist or is not ours is no reason to fail: where the load
+/// Keeps the calling thread on its core. A core that does not exist or is not ours does not fail the load: where it
 /// then ran shows in the CPU it cost.
 fn pin(cores: &[usize], index: u32) {
     let core = cores.get(index as usize % cores.len().max(1));

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// The longest time a histogram keeps apart; longer ones count as this long.
 const LONGEST_NS: u64 = 3_600 * 1_000_000_000;
-/// Times below this are not told apart.
+/// Resolution of times.
 const SHORTEST_NS: u64 = 1_000;
 /// Three significant digits: a bucket is at most 0.1 % wide.
 const DIGITS: u8 = 3;
@@ -81,8 +81,9 @@ impl Times {
 }
 
 /// A distribution of times in milliseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are the definition; the unit is the struct's")]
+#[non_exhaustive]
 pub struct TimesSummary {
     pub min: f64,
     pub mean: f64,

@@ -2,52 +2,27 @@
 
 #![expect(clippy::unwrap_used, reason = "a test says what went wrong by failing")]
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+#[path = "common/counting_allocator.rs"]
+#[expect(dead_code, reason = "other tests count one thread")]
+mod counting_allocator;
+
+use counting_allocator::{allocations_of_all_threads, exclude_this_thread};
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::thread;
 use threadcount_load::plan::{DriverChoice, LoadPlan, Stop};
 use threadcount_load::request::{Origin, RequestSource};
 use threadcount_load::run::{Control, LoadError, run};
 
-static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
-
-thread_local! {
-    /// The server's threads and the test's own do not count: what remains are the generator's.
-    static DOES_NOT_COUNT: Cell<bool> = const { Cell::new(false) };
-}
-
-struct Counting;
-
-// SAFETY: everything is left to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        if !DOES_NOT_COUNT.get() {
-            ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        }
-        // SAFETY: the caller's contract.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's contract.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-/// Answers whatever comes with one answer per read, which is right for requests smaller than a segment.
+/// Sends one response per read, which is right for requests smaller than a segment.
 fn serve(listener: &TcpListener) {
-    DOES_NOT_COUNT.set(true);
+    exclude_this_thread();
     for stream in listener.incoming() {
         thread::spawn(move || {
-            DOES_NOT_COUNT.set(true);
+            exclude_this_thread();
             let (mut stream, mut piece) = (stream.unwrap(), [0; 1024]);
             while stream.read(&mut piece).is_ok_and(|count| count > 0) {
                 let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi");
@@ -63,19 +38,19 @@ fn allocations(port: u16, driver: DriverChoice, count: u64) -> Option<(u64, u64)
     let stop = Stop::Requests(NonZeroU64::new(count).unwrap());
     let mut plan = LoadPlan::closed(source, NonZeroU32::new(8).unwrap(), stop);
     plan.driver = driver;
-    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    let before = allocations_of_all_threads();
     let flag = AtomicBool::new(false);
-    let outcome = match run(&plan, Control { stop: &flag, on_second: &mut |_| {} }) {
+    let outcome = match run(&plan, Control::new(&flag, &mut |_| {})) {
         Err(LoadError::Driver { .. }) => return None,
         outcome => outcome.unwrap(),
     };
     assert_eq!(outcome.counts.ok, count);
-    Some((ALLOCATIONS.load(Ordering::Relaxed) - before, outcome.seconds.len() as u64))
+    Some((allocations_of_all_threads() - before, outcome.seconds.len() as u64))
 }
 
 #[test]
 fn the_steady_state_allocates_once_in_a_while_and_not_per_request() {
-    DOES_NOT_COUNT.set(true);
+    exclude_this_thread();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     thread::spawn(move || serve(&listener));

@@ -2,52 +2,27 @@
 
 #![expect(clippy::unwrap_used, reason = "a test says what went wrong by failing")]
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+#[path = "common/counting_allocator.rs"]
+#[expect(dead_code, reason = "other tests count one thread")]
+mod counting_allocator;
+
+use counting_allocator::{allocations_of_all_threads, exclude_this_thread};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::thread;
 use threadcount_load::plan::{LoadPlan, ProtocolChoice, Stop};
 use threadcount_load::request::{Origin, RequestSource};
 use threadcount_load::run::{Control, run};
-
-static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
-
-thread_local! {
-    /// The server's threads and the test's own do not count: what remains are the generator's.
-    static DOES_NOT_COUNT: Cell<bool> = const { Cell::new(false) };
-}
-
-struct Counting;
-
-// SAFETY: everything is left to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        if !DOES_NOT_COUNT.get() {
-            ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        }
-        // SAFETY: the caller's contract.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's contract.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 const PREFACE_BYTES: usize = 24;
 const HEADERS: u8 = 1;
 
 /// Answers each HEADERS frame with a head whose `x-new` is different each time, and a body.
 fn serve(mut stream: TcpStream) {
-    DOES_NOT_COUNT.set(true);
+    exclude_this_thread();
     stream.read_exact(&mut [0; PREFACE_BYTES]).unwrap();
     stream.write_all(&[0, 0, 0, 4, 0, 0, 0, 0, 0]).unwrap();
     let mut number = 0_u8;
@@ -81,20 +56,20 @@ fn allocations(port: u16, count: u64) -> (u64, u64) {
         changed.protocol = ProtocolChoice::Http2;
         changed.streams_per_connection = NonZeroU32::new(8).unwrap();
     });
-    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    let before = allocations_of_all_threads();
     let flag = AtomicBool::new(false);
-    let outcome = run(&plan, Control { stop: &flag, on_second: &mut |_| {} }).unwrap();
+    let outcome = run(&plan, Control::new(&flag, &mut |_| {})).unwrap();
     assert_eq!(outcome.counts.ok, count);
-    (ALLOCATIONS.load(Ordering::Relaxed) - before, outcome.seconds.len() as u64)
+    (allocations_of_all_threads() - before, outcome.seconds.len() as u64)
 }
 
 #[test]
 fn the_steady_state_over_http2_allocates_once_in_a_while_and_not_per_request() {
-    DOES_NOT_COUNT.set(true);
+    exclude_this_thread();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     thread::spawn(move || {
-        DOES_NOT_COUNT.set(true);
+        exclude_this_thread();
         listener.incoming().for_each(|stream| drop(thread::spawn(|| serve(stream.unwrap()))));
     });
     let (few, _) = allocations(port, 1_000);

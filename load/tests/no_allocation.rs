@@ -1,40 +1,19 @@
-//! What is done for each request allocates nothing in the steady state.
+//! Parsing a response and writing a request allocate nothing in the steady state.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+#[path = "common/counting_allocator.rs"]
+#[expect(dead_code, reason = "other tests count all threads")]
+mod counting_allocator;
+
+use counting_allocator::allocations_of_this_thread;
 use threadcount_load::http1::{Parsed, ResponseParser};
 use threadcount_load::request::{RequestSource, Target};
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-struct Counting;
-
-// SAFETY: everything is left to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.with(|count| count.set(count.get() + 1));
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
-        unsafe { System.dealloc(place, layout) }
-    }
-    unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.with(|count| count.set(count.get() + 1));
-        unsafe { System.realloc(place, layout, size) }
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
 
 fn allocations(mut step: impl FnMut()) -> u64 {
     // Buffers grow to their size first.
     (0..100).for_each(|_| step());
-    let before = ALLOCATIONS.get();
+    let before = allocations_of_this_thread();
     (0..1000).for_each(|_| step());
-    ALLOCATIONS.get() - before
+    allocations_of_this_thread() - before
 }
 
 #[test]

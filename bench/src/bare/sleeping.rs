@@ -1,8 +1,8 @@
-//! The floor of an open loop: it sleeps until the next request is due, sends it, picks up whatever answers have come
+//! The floor of an open loop: it sleeps until the next request is due, sends it, reads the responses that have arrived
 //! meanwhile, and sleeps again. With a lateness it sleeps that much longer and sends all that has become due.
 //!
 //! A generator that keeps to its schedule must wake for each request that is due by itself. This one does that and
-//! nothing else: it never wakes for an answer (and so could not say when it came), parses nothing and records nothing but
+//! nothing else: it never wakes for a response (and does not know when it arrived), parses nothing and records nothing but
 //! how late it woke. What is left is one sleep, one send and one receive.
 
 use super::{BareResult, REQUEST, cpu_us, ended};
@@ -15,9 +15,9 @@ use std::time::{Duration, Instant};
 use threadcount_load::clock::{NANOS_PER_S, now_ns};
 use threadcount_load::times::Times;
 
-/// Who sends so long after the due time was held up by the machine.
+/// A request sent this long after it was due was delayed by the machine.
 const LATE_NS: u64 = 1_000_000;
-/// An answer that has not come so long after the last request is one that never will.
+/// Timeout of responses after the last request.
 const DRAIN_LIMIT: Duration = Duration::from_secs(5);
 
 /// Sends `rate` requests a second, evenly spaced, over `connections` connections in turn, for `lasts`; those that fall due
@@ -80,7 +80,7 @@ fn sleep_until(due_ns: u64) -> io::Result<()> {
     Ok(clock_nanosleep_absolute(ClockId::Monotonic, &due)?)
 }
 
-/// The bytes that have come; none is no error.
+/// The bytes that have arrived, perhaps none.
 fn receive(stream: &mut TcpStream) -> io::Result<u64> {
     match stream.read(&mut [0; 1_024]) {
         Ok(0) => Err(ended(0)),

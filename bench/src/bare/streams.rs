@@ -1,17 +1,16 @@
 //! The floor of a closed loop over HTTP/2 in the clear: frames that are written once and patched with the stream's number.
 //!
-//! It knows the server beside it: each answer has the same length, so it counts bytes and reads no frame. What is left is
+//! The server is known: each response has the same length, so it counts bytes and reads no frame. What is left is
 //! the kernel's TCP, shared by all streams of a connection.
 
-use super::{BareResult, LARGEST_BUFFER, connect, cpu_us, ended};
+use super::{BareResult, LARGEST_BUFFER, closed_loop, connect, push, ring_for};
 use crate::server::h2::{ANSWER_BYTES, GREETING_BYTES, PREFACE};
-use crate::server::ring::{POLL_FIRST, retry};
-use io_uring::{IoUring, opcode, squeue, types};
+use crate::server::ring::POLL_FIRST;
+use io_uring::{opcode, squeue, types};
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
-use threadcount_load::clock::now_ns;
 
 /// An empty SETTINGS frame, the acknowledgement of the server's, and a window on the connection that never fills.
 const SETUP: &[u8] = b"\0\0\0\x04\0\0\0\0\0\0\0\0\x04\x01\0\0\0\0\0\0\x04\x08\0\0\0\0\0\x7f\xfe\0\0";
@@ -24,11 +23,11 @@ const STREAM_AT: usize = 5;
 struct Connection {
     fd: RawFd,
     next_stream: u32,
-    /// Bytes of answers that have come and belong to one that is not complete.
+    /// Bytes received of a response that is not complete.
     received: usize,
-    /// Bytes that come before the first answer.
+    /// Bytes that precede the first response.
     greeting: usize,
-    /// What is on its way to the kernel; a new send is made only when all answers to the last one have begun to come.
+    /// Bytes being sent; the next send is made only when responses to the last one have begun to arrive.
     request: Vec<u8>,
 }
 
@@ -57,7 +56,7 @@ impl Connection {
             .flags(squeue::Flags::SKIP_SUCCESS)
     }
 
-    /// How many answers are complete with these bytes.
+    /// How many responses are complete with these bytes.
     fn completed(&mut self, bytes: usize) -> usize {
         let greeting = self.greeting.min(bytes);
         self.greeting -= greeting;
@@ -68,7 +67,7 @@ impl Connection {
     }
 }
 
-/// Sends over `connections` connections with `streams` streams each for `lasts`, and counts the answers.
+/// Sends over `connections` connections with `streams` streams each for `lasts`, and counts the responses.
 ///
 /// # Errors
 /// When the server cannot be reached, closes a connection, or the kernel does not allow io_uring.
@@ -85,41 +84,20 @@ pub fn run(address: SocketAddr, connections: u32, streams: u32, lasts: Duration)
             request: [PREFACE, SETUP].concat(),
         })
         .collect();
-    let mut ring = IoUring::builder()
-        .setup_single_issuer()
-        .setup_defer_taskrun()
-        .build((connections.len() as u32 * 2).next_power_of_two())?;
+    let mut ring = ring_for(connections.len() as u32)?;
     for (at, connection) in connections.iter_mut().enumerate() {
         connection.push_requests(streams as usize);
         push(&mut ring, &connection.send())?;
         push(&mut ring, &receive(at, connection.fd, &mut buffer))?;
     }
-    let start = now_ns();
-    let end = start + lasts.as_nanos() as u64;
-    let mut answers = 0;
-    let mut came = Vec::with_capacity(connections.len() * 2);
-    while now_ns() < end {
-        retry(|| ring.submit_and_wait(1))?;
-        came.extend(ring.completion().map(|c| (c.user_data(), c.result())));
-        for (at, result) in came.drain(..) {
-            if result <= 0 {
-                return Err(ended(result));
-            }
-            let connection = &mut connections[at as usize];
-            let completed = connection.completed(result as usize);
-            answers += completed as u64;
-            if completed > 0 {
-                push(&mut ring, &connection.ask(completed))?;
-            }
-            push(&mut ring, &receive(at as usize, connection.fd, &mut buffer))?;
+    closed_loop(&mut ring, lasts, |ring, at, bytes| {
+        let connection = &mut connections[at];
+        let completed = connection.completed(bytes);
+        if completed > 0 {
+            push(ring, &connection.ask(completed))?;
         }
-    }
-    Ok(BareResult {
-        answers,
-        seconds: (now_ns() - start) as f64 / 1e9,
-        cpu_us_per_request: cpu_us() / answers.max(1) as f64,
-        send_lag_p99_ms: None,
-        late: None,
+        push(ring, &receive(at, connection.fd, &mut buffer))?;
+        Ok(completed as u64)
     })
 }
 
@@ -128,13 +106,6 @@ fn receive(at: usize, fd: RawFd, buffer: &mut [u8]) -> squeue::Entry {
         .ioprio(POLL_FIRST)
         .build()
         .user_data(at as u64)
-}
-
-fn push(ring: &mut IoUring, entry: &squeue::Entry) -> io::Result<()> {
-    // SAFETY: a connection's request is sent before it is written again: a send of so few bytes completes when it is
-    // submitted. The buffer is a vector that neither grows nor moves while the ring lives, and what the kernel writes there
-    // is never read.
-    unsafe { ring.submission().push(entry) }.map_err(io::Error::other)
 }
 
 #[cfg(test)]

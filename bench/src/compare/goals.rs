@@ -15,7 +15,7 @@ pub struct Goal {
     pub limit: String,
     /// What was measured, in words; `None` when it was not.
     pub measured: Option<String>,
-    /// The same figure of the bare loop, or for truth of the server itself, in words: better than that nobody can be on this
+    /// The same figure of the bare loop, or for truth of the server itself, in words: the best possible on this
     /// machine. `None`: not measured, or there is no such figure.
     pub floor: Option<String>,
     /// Reached?
@@ -105,7 +105,7 @@ fn truth(of: &Comparison, rows: &[Row], tool: &str, name: &str) -> Goal {
     let told = |untrue: &Vec<String>| if untrue.is_empty() { "all".to_owned() } else { untrue.join(", ") };
     let said = run.and_then(|run| run.claim.as_ref()).map(|claim| untrue(claim.times));
     Goal {
-        what: format!("{name} about the truth server: p50, p90, p95, p99, p99.9 and max"),
+        what: format!("{name} on the truth server: p50, p90, p95, p99, p99.9 and max"),
         limit: "each within 2 % or 1 ms".to_owned(),
         floor: run.and_then(|run| run.held_ms).map(|held| {
             let machine_ms = of.machine_lateness().map_or(0.0, |machine| machine.p90_ms);
@@ -138,7 +138,7 @@ fn memory(of: &Comparison) -> Vec<Goal> {
     let reached = row.and_then(Row::rate_per_s).map(|rate| rate / possible);
     vec![
         Goal {
-            what: "connections open at once when 15,000 are asked for".to_owned(),
+            what: "connections open at once when 15,000 are requested".to_owned(),
             limit: "15000".to_owned(),
             floor: None,
             measured: row.and_then(Row::connections_seen).map(|seen| format!("{seen}")),
@@ -193,14 +193,14 @@ mod tests {
 
     #[test]
     fn a_wrong_quantile_is_named() {
-        let truth = goal("threadcount (epoll) about the truth");
+        let truth = goal("threadcount (epoll) on the truth");
         assert_eq!((truth.measured.as_deref(), truth.holds), (Some("p95 104.9 ms"), Some(false)));
-        assert_eq!(goal("threadcount (io_uring) about the truth").holds, Some(true));
+        assert_eq!(goal("threadcount (io_uring) on the truth").holds, Some(true));
     }
 
     #[test]
     fn what_the_server_itself_got_wrong_stands_beside_what_was_said() {
-        let floor = |tool: &str| goal(&format!("threadcount ({tool}) about the truth")).floor;
+        let floor = |tool: &str| goal(&format!("threadcount ({tool}) on the truth")).floor;
         assert_eq!((floor("io_uring").as_deref(), floor("epoll")), (Some("p90 2.3 ms, p99 184.2 ms"), None));
     }
 

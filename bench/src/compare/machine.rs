@@ -17,8 +17,8 @@ pub struct Machine {
     pub memory_gib: f64,
     /// The kernel's release.
     pub kernel: String,
-    /// How many cores were busy right before the first run, with whatever it was: it disturbs the figures. `None`: nobody
-    /// looked.
+    /// How many cores were busy right before the first run, which affects the figures. `None`: not
+    /// measured.
     #[serde(default)]
     pub busy_before: Option<f64>,
 }

@@ -14,7 +14,7 @@ use crate::tool::threadcount::Threadcount;
 use crate::tool::{Quantiles, bare};
 use threadcount_load::report;
 
-/// So many busy cores before the first run are already something that disturbs.
+/// From this many busy cores before the first run on, the machine is not quiet.
 const QUIET: f64 = 0.1;
 
 /// The whole page.
@@ -44,7 +44,7 @@ fn unless_empty(rows: &[Row], section: String) -> String {
     if rows.is_empty() { String::new() } else { section }
 }
 
-/// A part's section, with a line about when and how it was measured where that is not what the head of the page says.
+/// A part's section, with date and command of its measurement where they differ from those of the page.
 fn measured(of: &Comparison, part: Part, section: String) -> String {
     let Some(measured) = of.measured.get(&part.name()) else { return section };
     if section.is_empty() || (&measured.command, &measured.date) == (&of.command, &of.date) {
@@ -56,10 +56,9 @@ fn measured(of: &Comparison, part: Part, section: String) -> String {
 
 fn head(of: &Comparison) -> String {
     let machine = &of.machine;
-    let quick =
-        if of.quick { "\n**Quick sizes: good to see that everything works, not to quote.**\n" } else { "" };
+    let quick = if of.quick { "\n**Quick sizes: a functional check, not to quote.**\n" } else { "" };
     let busy = if machine.busy_before.is_some_and(|cores| cores > QUIET) {
-        "\n**The machine was busy with something else when this began: measure again on a quiet one.**\n"
+        "\n**Other processes used the machine before the first run: measure again on a quiet one.**\n"
     } else {
         ""
     };
@@ -68,9 +67,9 @@ fn head(of: &Comparison) -> String {
          Written by `threadcount-bench compare` from `benchmarks.json`; do not edit it by hand.\n{quick}{busy}\n\
          - {}, {} min: `{}`\n\
          - {}, {} cores, {:.0} GiB, Linux {}, {}\n\
-         - the server is pinned to core {}, each client to core {}; they alternate over the rounds (A B C, C B A, ..)\n\
-         - CPU per request is the client process's user and system time (wait4) divided by the answers that the *server* \
-         counted, its start included; figures are medians over the rounds\n",
+         - the server is pinned to core {}, each client to core {}; the clients alternate over the rounds (A B C, C B A, ..)\n\
+         - CPU per request is the client process's user and system time (wait4), including its start, divided by the responses \
+         that the *server* counted; figures are medians over the rounds\n",
         of.date,
         (of.took_s / 60.0).round(),
         of.command,
@@ -79,7 +78,7 @@ fn head(of: &Comparison) -> String {
         machine.memory_gib,
         machine.kernel,
         machine.busy_before.map_or_else(
-            || "not looked at before the first run".to_owned(),
+            || "CPU before the first run not measured".to_owned(),
             |cores| format!("{cores:.2} cores busy before the first run")
         ),
         of.server_core,
@@ -98,18 +97,18 @@ fn goal_table(of: &Comparison) -> String {
         vec![goal.what, goal.limit, said(goal.measured), holds.to_owned(), said(goal.floor)]
     });
     format!(
-        "## What we set out to reach\n\n{}\n\
-         The floor is the same figure of the bare loop: what is left when a generator neither parses nor records; for the truth it is what the server and the machine themselves kept to. A limit \
-         below it cannot be reached on this machine.\n",
+        "## Goals\n\n{}\n\
+         The floor is the same figure of the bare loop, which neither parses nor records; for the truth server it is the timing of the server \
+         and the machine themselves. A limit below the floor cannot be reached on this machine.\n",
         table(&["goal", "limit", "measured", "reached", "floor"], rows)
     )
 }
 
 fn cost_table(of: &Comparison) -> String {
-    let columns = ["tool", "CPU us per request", "lowest .. highest", "ours / it", "answers/s"];
+    let columns = ["tool", "CPU µs per request", "lowest .. highest", "ours / it", "responses/s"];
     format!(
-        "## Cost per request: closed loop, 64 connections, 13-byte answers\n\n{}\n\
-         `ours / it` is what {} costs as a share of what the tool in the row costs.\n",
+        "## Cost per request: closed loop, 64 connections, 13-byte responses\n\n{}\n\
+         `ours / it` is the CPU per request of {} divided by that of the tool in the row.\n",
         table(&columns, of.cost.iter().map(|row| cost_cells(&of.cost, row))),
         Threadcount::IO_URING,
     )
@@ -134,10 +133,10 @@ fn cost_cells_beside(rows: &[Row], ours: &str, row: &Row) -> Vec<String> {
 fn open_table(of: &Comparison) -> String {
     let columns = [
         "tool",
-        "CPU us per request",
+        "CPU µs per request",
         "lowest .. highest",
         "ours / it",
-        "answers/s",
+        "responses/s",
         "real lateness p50 ms",
         "real lateness p99 ms",
         "send lag p99 ms (reported)",
@@ -153,12 +152,12 @@ fn open_table(of: &Comparison) -> String {
     };
     format!(
         "## Open loop at 5,000 requests/s\n\n{}\n\
-         Real lateness is how late requests arrived at the server, by its clock, against an even schedule of 5,000/s that \
-         begins as late as it can without any request being early. A generator that sends in groups is late by up to the time \
-         that a group covers: h2load looks at each connection's schedule at most every 10 ms and at all of them together. Send \
-         lag is what a generator says about itself; only ours does. The bare sleeping loop wakes once for each request, \
-         when it is due (with 1 ms or 10 ms: for all that fall due within that time), and never for an answer, and cannot say \
-         when an answer came. Ours wakes as often: the kernel stamps the answers.\n",
+         Real lateness is measured at the server, by its clock, against an even schedule of 5,000/s that \
+         begins as late as possible without any early request. A generator that sends in groups is late by up to the time \
+         that a group covers: h2load checks the schedules of all connections together, at most every 10 ms. Send \
+         lag is the generator's own figure; only threadcount has it. The bare sleeping loop wakes once per request, \
+         when it is due (with 1 ms or 10 ms: for all requests due within that time), and never for a response, so it does not know \
+         when responses arrive. Threadcount wakes as often, because the kernel stamps the responses.\n",
         table(&columns, of.open.iter().map(cells))
     )
 }
@@ -176,7 +175,7 @@ fn truth_cells(of: &Comparison, name: String, times: &Quantiles, rate_per_s: Opt
     cells
 }
 
-/// The truth, the server itself, and what each tool but the floor said.
+/// The truth, the server itself, and the report of each tool but the floor.
 fn truth_rows(of: &Comparison, rows: &[Row], ours: &str) -> Vec<Vec<String>> {
     let cells = |name, times: &_, rate_per_s| truth_cells(of, name, times, rate_per_s);
     let said = rows.iter().filter(|row| row.tool != bare::SLEEPING).map(|row| {
@@ -187,35 +186,35 @@ fn truth_rows(of: &Comparison, rows: &[Row], ours: &str) -> Vec<Vec<String>> {
     });
     let truth = cells("*the truth*".to_owned(), &of.analytic, Some(f64::from(TRUTH_RATE)));
     let held = row(rows, ours).and_then(|row| {
-        let who = format!("*the server itself, asked by {}*", row.tool);
+        let who = format!("*the server itself, under the load of {}*", row.tool);
         Some(cells(who, &row.runs.first()?.held_ms?, row.rate_per_s()))
     });
     std::iter::once(truth).chain(held).chain(said).collect()
 }
 
-const TRUTH_COLUMNS: [&str; 8] = ["tool", "p50", "p90", "p95", "p99", "p99.9", "max", "answers/s"];
+const TRUTH_COLUMNS: [&str; 8] = ["tool", "p50", "p90", "p95", "p99", "p99.9", "max", "responses/s"];
 
 fn truth_table(of: &Comparison) -> String {
     format!(
-        "## What each says about a server that stalls 200 ms in every 2 s, asked 2,000 times a second\n\n{}\n\
-         Milliseconds; **bold** is off by more than 2 % and more than 1 ms; – is not printed. A closed loop cannot be asked \
-         for a rate: it sends nothing while it waits, so it cannot see the waiting of requests that were never sent. The true p90 lies \
-         exactly where the waiting begins: each 0.05 % of the requests that the machine itself holds up moves it by 1 ms. \
-         The server itself: from when it read a request to when it had written the answer. Servers and open loads go before \
-         everything else on their cores (SCHED_FIFO, where allowed).{}\n",
+        "## Response times reported for a server that stalls 200 ms in every 2 s, at 2,000 requests/s\n\n{}\n\
+         Milliseconds; **bold** is off by more than 2 % and more than 1 ms; – is not printed. A closed loop has no \
+         rate: its response times leave out the queueing of requests that it did not send during the stall. The true p90 lies \
+         exactly where the queueing begins: each 0.05 % of the requests that the machine itself delays moves it by 1 ms. \
+         The server itself: from reading a request to writing its response. Servers and open loads have real-time priority \
+         on their cores (SCHED_FIFO, where allowed).{}\n",
         table(&TRUTH_COLUMNS, truth_rows(of, &of.truth, Threadcount::IO_URING)),
         machine_lateness(of)
     )
 }
 
-/// What nobody can do anything about.
+/// Lateness caused by the machine.
 fn machine_lateness(of: &Comparison) -> String {
     let Some(MachineLateness { requests, late, p90_ms }) = of.machine_lateness() else {
         return String::new();
     };
     format!(
-        " The bare sleeping loop, which does nothing but send the same {} requests when they are due, sent {late} of them more \
-         than 1 ms late: that is the machine, and it alone puts p90 at {p90_ms:.1} ms.",
+        " The bare sleeping loop, which only sends the same {} requests when they are due, sent {late} of them more \
+         than 1 ms late: this delay by the machine alone puts p90 at {p90_ms:.1} ms.",
         thousands(Some(requests as f64))
     )
 }
@@ -237,15 +236,15 @@ const MEMORY_COLUMNS: [&str; 7] = [
     "connections",
     "open at once",
     "peak memory MiB",
-    "failures it reports",
-    "answers/s",
+    "reported failures",
+    "responses/s",
     "share of possible",
 ];
 
 fn memory_table(of: &Comparison) -> String {
     format!(
         "## Memory: closed loop against a server that takes 300 ms\n\n{}\n\
-         Open at once is the most connections the server saw; peak memory is the client's largest resident set; the rate is the server's; possible are connections / 0.3 s.\n",
+         Open at once is the highest number of connections at the server; peak memory is the peak resident set of the client; the rate is measured at the server; the possible rate is connections / 0.3 s.\n",
         table(&MEMORY_COLUMNS, of.memory.iter().map(memory_cells))
     )
 }
@@ -283,7 +282,7 @@ pub(crate) mod tests {
     use crate::compare::result::{Circumstances, Run, SCHEMA};
     use crate::tool::Claim;
 
-    /// What a tool said about the truth server.
+    /// What a tool reported about the truth server.
     pub fn saying(tool: &str, p95: f64) -> Row {
         let times = Quantiles {
             p50: Some(0.1),
@@ -375,7 +374,7 @@ pub(crate) mod tests {
         );
         assert!(
             page.contains(
-                "| *the server itself, asked by threadcount (io_uring)* | 0.1 | 0.2 | 100.4 | **184.2** |"
+                "| *the server itself, under the load of threadcount (io_uring)* | 0.1 | 0.2 | 100.4 | **184.2** |"
             ),
             "{page}"
         );
@@ -384,10 +383,10 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_machines_own_lateness_is_told_with_what_it_does_to_p90() {
+    fn the_lateness_of_the_machine_is_reported_with_its_effect_on_p90() {
         let page = page(&comparison());
-        let told = "the same 40,000 requests when they are due, sent 46 of them more than 1 ms late: that is the machine, and it \
-                    alone puts p90 at 2.3 ms.";
+        let told = "the same 40,000 requests when they are due, sent 46 of them more than 1 ms late: this delay by the \
+                    machine alone puts p90 at 2.3 ms.";
         assert!(page.contains(told), "{page}");
         assert!(!page.contains("| bare sleeping loop | –"), "{page}");
     }
@@ -399,7 +398,7 @@ pub(crate) mod tests {
             "2026-11-20, 13 min",
             "Fast 9000, 2 cores",
             "- wrk: wrk 4.1.0\n  `wrk http:",
-            "wrk2 is not here: no registry",
+            "wrk2 is not installed: no registry",
         ] {
             assert!(page.contains(text), "{text} in {page}");
         }
@@ -413,7 +412,10 @@ pub(crate) mod tests {
         assert!(!page(&busy).contains("**The machine") && !page(&busy).contains("**Quick"));
         busy.machine.busy_before = Some(0.3);
         busy.quick = true;
-        assert!(page(&busy).contains("**The machine was busy") && page(&busy).contains("**Quick sizes"));
+        assert!(
+            page(&busy).contains("**Other processes used the machine")
+                && page(&busy).contains("**Quick sizes")
+        );
     }
 
     #[test]

@@ -80,7 +80,7 @@ impl<'a> Measuring<'a> {
         self.rounds(Table::Open, self.sizes.rounds, |_| Some(trial.clone()))
     }
 
-    /// Asked for the rate where a tool can; else as a closed loop, to show what that says.
+    /// With a rate where a tool has one; else as a closed loop, to show what that reports.
     fn truth(&mut self, table: Table, protocol: Protocol) -> io::Result<Vec<Row>> {
         let periods = if table == Table::Truth { self.sizes.periods } else { self.sizes.protocol_periods };
         let lasts = EVERY * periods;
@@ -108,7 +108,7 @@ impl<'a> Measuring<'a> {
         self.rounds(table, 1, |tool| choices.iter().find(|trial| can(tool, trial)).cloned())
     }
 
-    /// A tool that occupies ports comes last, after all sizes of the others: for a minute nobody else could use them.
+    /// A tool that occupies ports comes last, after all sizes of the others: they cannot be used for a minute.
     fn memory(&mut self) -> io::Result<Vec<Row>> {
         let condition = Condition::default();
         let server = fixed(condition).chain("--delay", &span::text(MEMORY_DELAY));
@@ -208,7 +208,7 @@ impl<'a> Measuring<'a> {
     }
 }
 
-/// A run where what is asked is what a tool costs: nothing is urgent.
+/// A run that measures what a tool costs: without real-time priority.
 fn trial(load: Load, condition: Condition, server: Vec<String>) -> Trial {
     Trial { load, condition, server, is_urgent: false }
 }
@@ -224,7 +224,7 @@ fn can(tool: &dyn Tool, trial: &Trial) -> bool {
     tool.call(&job).is_some()
 }
 
-/// The call of a server that answers at once.
+/// The command of a server that responds at once.
 fn fixed(condition: Condition) -> Vec<String> {
     let server = vec!["fixed".to_owned()].chain("--protocol", condition.protocol.flag());
     server.chain("--body", &condition.body.to_string())

@@ -92,7 +92,7 @@ fn version(toolbox: &Toolbox, tool: &dyn Tool) -> String {
     toolbox.find(tool.program()).map_or_else(String::new, |program| toolbox.version(tool, &program))
 }
 
-/// What a true generator must say about the truth server.
+/// What a correct generator reports about the truth server.
 fn analytic() -> Quantiles {
     let truth = ResponseTime::new(Delay::None, Stall::new(STALL, EVERY).ok());
     let at = |quantile| Some(truth.quantile_ms(quantile));
@@ -109,7 +109,7 @@ fn analytic() -> Quantiles {
 /// Is there anything of ours to compare?
 ///
 /// # Errors
-/// A sentence that says how to build it.
+/// How to build it, as a sentence.
 pub fn check_ours(toolbox: &Toolbox) -> io::Result<()> {
     match toolbox.find(Threadcount::PROGRAM) {
         Some(_) => Ok(()),

@@ -7,12 +7,12 @@ use clap::ValueEnum;
 /// What can be measured by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub enum Part {
-    /// CPU per request of closed loops: 64 and 1,000 connections, 13-byte and 64 KiB answers
+    /// CPU per request of closed loops: 64 and 1,000 connections, 13-byte and 64 KiB responses
     #[value(alias = "cost")]
     Closed,
     /// CPU per request and lateness of an open loop
     Open,
-    /// What each says about a server that stalls
+    /// What each tool reports about a server that stalls
     Truth,
     /// Memory at thousands of connections
     Memory,
@@ -62,8 +62,8 @@ const LATE: [&str; 4] =
     [Threadcount::WITHIN_1_MS, Threadcount::WITHIN_9_MS, tool::bare::WITHIN_1_MS, tool::bare::WITHIN_10_MS];
 
 impl Table {
-    /// Has the tool a place in it? The floors are no generators and have one among the costs; the one that sleeps also says
-    /// how late the machine lets anybody be for the truth server. A variant that only speaks differently has none.
+    /// Whether the tool has a row in it. The floors are not generators and have one among the costs; the sleeping one also
+    /// measures the lateness of the machine for the truth server. A variant that only reports differently has none.
     #[must_use]
     pub fn has(self, tool: &dyn Tool) -> bool {
         let name = tool.name();
@@ -81,7 +81,7 @@ impl Table {
         }
     }
 
-    /// The names of the tools that its readers look for, were they not here.
+    /// The names of the tools that are expected in it.
     #[must_use]
     pub fn expects(self) -> &'static [&'static str] {
         match self {

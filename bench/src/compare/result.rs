@@ -29,20 +29,20 @@ pub struct Comparison {
     pub server_core: usize,
     /// The core each client was pinned to.
     pub client_core: usize,
-    /// Who took part: name and version.
+    /// Tools with their versions.
     pub tools: Vec<(String, String)>,
-    /// Who did not, and why.
+    /// Missing tools, with the reason.
     pub missing: Vec<(String, String)>,
-    /// Closed loop, 64 connections, 13-byte answers, every tool.
+    /// Closed loop, 64 connections, 13-byte responses, every tool.
     pub cost: Vec<Row>,
-    /// Closed loops with more connections and longer answers.
+    /// Closed loops with more connections and longer responses.
     #[serde(default)]
     pub closed: Vec<Row>,
     /// Open loop at 5,000/s.
     pub open: Vec<Row>,
-    /// What a true generator must say about the truth server.
+    /// What a correct generator reports about the truth server.
     pub analytic: Quantiles,
-    /// What each said about it.
+    /// The report of each tool about it.
     pub truth: Vec<Row>,
     /// 1,000 connections and more against a server that takes 300 ms.
     pub memory: Vec<Row>,
@@ -67,7 +67,7 @@ pub struct Comparison {
 pub struct ProtocolRows {
     /// Closed loops.
     pub cost: Vec<Row>,
-    /// What each said about the truth server.
+    /// The report of each tool about the truth server.
     pub truth: Vec<Row>,
     /// 1,000 connections against a server that takes 300 ms.
     pub memory: Vec<Row>,
@@ -93,9 +93,9 @@ pub struct Circumstances {
 pub struct Row {
     /// Its name.
     pub tool: String,
-    /// Connections asked for.
+    /// Requested connections.
     pub connections: u32,
-    /// It was asked for a closed loop.
+    /// The load was a closed loop.
     pub closed: bool,
     /// What it was sent over.
     #[serde(default)]
@@ -113,15 +113,15 @@ pub struct Run {
     pub answers: u64,
     /// The most connections that the server saw open at once.
     pub connections: u64,
-    /// Answers per second, as the server saw them from the first request to the last answer.
+    /// Responses per second, by the server, from the first request to the last response.
     pub rate_per_s: f64,
-    /// CPU time of the client process (wait4) per answer that the server wrote.
+    /// CPU time of the client process (wait4) per response that the server wrote.
     pub cpu_us_per_request: Option<f64>,
     /// The most memory the client process had resident.
     pub peak_rss_mib: f64,
-    /// What it said itself.
+    /// The report of the tool.
     pub claim: Option<Claim>,
-    /// How long the server had the requests, in milliseconds; of servers that answer at known times.
+    /// Time from reading a request to writing its response, in milliseconds; of servers with known times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_ms: Option<Quantiles>,
     /// How late its requests arrived at the server against the even schedule, in milliseconds; of open loops.
@@ -156,7 +156,7 @@ impl Comparison {
         self
     }
 
-    /// Who takes part now, and who does not; of the others, what was known before stays.
+    /// Tools and missing tools of this call; those of earlier calls stay.
     pub fn took_part(&mut self, tools: Vec<(String, String)>, missing: Vec<(String, String)>) {
         let is_new = |name: &String| tools.iter().chain(&missing).any(|(new, _)| new == name);
         self.tools.retain(|(name, _)| !is_new(name));
@@ -173,7 +173,7 @@ impl Comparison {
         own.into_iter().chain(protocols).flatten()
     }
 
-    /// How late the machine lets anybody be for the truth server; `None`: nobody counted.
+    /// Lateness caused by the machine, for the truth server; `None`: not measured.
     #[must_use]
     pub fn machine_lateness(&self) -> Option<MachineLateness> {
         let run = row(&self.truth, bare::SLEEPING)?.runs.first()?;
@@ -276,7 +276,7 @@ pub fn over(rows: &[Row], protocol: Protocol) -> Vec<Row> {
     rows.iter().filter(|row| row.condition.protocol == protocol).cloned().collect()
 }
 
-/// The rows with so many connections, each with so many streams, and so long answers.
+/// The rows with this number of connections, streams per connection, and response length.
 #[must_use]
 pub fn with(rows: &[Row], connections: u32, streams: u32, body: usize) -> Vec<Row> {
     let fits = |row: &&Row| {

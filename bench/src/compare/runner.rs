@@ -1,4 +1,4 @@
-//! One run: a fresh server on its core, one call of a tool on the other, and what both say.
+//! One run: a fresh server on its core, one call of a tool on the other, and the reports of both.
 
 use crate::child::{self, ServerProcess, Spent};
 use crate::compare::result::Run;
@@ -14,7 +14,7 @@ use std::time::Duration;
 /// What one run of a tool consists of.
 #[derive(Clone, Debug)]
 pub struct Trial {
-    /// What the tool is asked to send.
+    /// The load.
     pub load: Load,
     /// What it sends it over.
     pub condition: Condition,
@@ -43,10 +43,11 @@ impl<'a> Runner<'a> {
         Ok(Self { toolbox, cores, folder, number: 0 })
     }
 
-    /// Makes one trial of a tool against a fresh server of ours; also returns its command line. `None`: it cannot do this load.
+    /// Makes one trial of a tool against a fresh server of ours; also returns its command line. `None`: it cannot do
+    /// this load.
     ///
     /// # Errors
-    /// When the server cannot be started; whatever is wrong with the tool is in the run.
+    /// When the server cannot be started; problems of the tool are in the run.
     pub fn run(&mut self, tool: &dyn Tool, trial: &Trial) -> io::Result<Option<(String, Run)>> {
         let &Trial { load, condition, ref server, is_urgent } = trial;
         self.number += 1;

@@ -64,7 +64,7 @@ pub const TRUTH_RATE: u32 = 2_000;
 pub const OPEN_RATE: u32 = 5_000;
 /// The connections of the cost tables that every tool has a place in.
 pub const CONNECTIONS: u32 = 64;
-/// The other closed loops: connections and bytes of each answer's body.
+/// The other closed loops: connections and bytes of each response's body.
 pub const CLOSED: [(u32, usize); 3] = [(64, 65_536), (1_000, 13), (1_000, 65_536)];
 /// The closed loops over HTTP/2: connections and streams on each.
 pub const STREAMS: [(u32, u32); 2] = [(64, 1), (8, 16)];

@@ -1,12 +1,12 @@
-//! The answer, and the reading of the requests that ask for it: strict once, then by comparison.
+//! The response, and the parsing of requests: strict once, then by comparison.
 //!
 //! A load generator sends the same bytes again and again. The parser judges them once; as long as the next request is
 //! the same, byte for byte, so is the judgement.
 
-/// The body of an answer, unless a longer one is asked for.
+/// The default body of a response.
 pub const BODY: &[u8] = b"Hello, World!";
 
-/// The answer on a connection that stays open (HTTP/1.1).
+/// The response on a connection that stays open (HTTP/1.1).
 pub const ANSWER: &[u8] =
     b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 13\r\n\r\nHello, World!";
 
@@ -22,7 +22,7 @@ pub enum Reply {
     Keep,
     /// Answer in HTTP/1.0 words and go on (`ab -k`).
     Keep1_0,
-    /// Answer and close, as asked.
+    /// Respond and close, as requested.
     Last,
     /// Answer 400 and close.
     Refuse,
@@ -36,7 +36,7 @@ impl Reply {
     }
 }
 
-/// The answers of a server, all with a body of the same length. They live as long as the process: the kernel reads them
+/// The responses of a server, all with a body of the same length. They live as long as the process: the kernel reads them
 /// whenever it sends.
 #[derive(Clone, Copy, Debug)]
 pub struct Answers {

@@ -1,4 +1,4 @@
-//! A certificate of the server's own, made when it starts. No client can verify it: each is told not to.
+//! A self-signed certificate, made when the server starts. Clients do not verify it.
 
 use crate::protocol::Protocol;
 use rustls::ServerConfig;
@@ -6,7 +6,7 @@ use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use std::io;
 use std::sync::Arc;
 
-/// How TLS is spoken for `protocol`, which is the only one offered by ALPN; `None` in the clear.
+/// The TLS configuration for `protocol`, which is the only one offered by ALPN; `None` in the clear.
 ///
 /// # Errors
 /// When no certificate can be made.
@@ -25,7 +25,7 @@ pub fn tls_config(protocol: Protocol) -> io::Result<Option<Arc<ServerConfig>>> {
         .with_single_cert(vec![made.cert.der().clone()], key)
         .map_err(io::Error::other)?;
     config.alpn_protocols = vec![protocol.alpn().to_vec()];
-    // A ticket is two more messages on each connection, and no client here comes back.
+    // A ticket is two more messages on each connection, and no client here resumes a session.
     config.send_tls13_tickets = 0;
     Ok(Some(Arc::new(config)))
 }

@@ -1,4 +1,4 @@
-//! A connection of the epoll server: requests out of bytes, and answers into bytes.
+//! A connection of the epoll server: bytes to requests, and responses to bytes.
 
 use crate::server::Counts;
 use crate::server::answer::{Answers, Reply, RequestReader};
@@ -7,11 +7,11 @@ use crate::server::transport::Transport;
 use std::collections::VecDeque;
 use std::io;
 
-/// A connection, whatever is spoken on it.
+/// A connection of any protocol.
 pub struct Connection {
     /// Its bytes.
     pub transport: Transport,
-    /// What has come and is no whole request yet.
+    /// Received bytes of an incomplete request.
     pub unread: Vec<u8>,
     /// Answers that go out with the next write.
     unsent: Vec<u8>,
@@ -20,10 +20,10 @@ pub struct Connection {
     pub generation: u64,
 }
 
-/// What is spoken on a connection.
+/// The protocol of a connection.
 enum Http {
     One {
-        /// The answers to come, in the order of the requests, whatever the order in which they become due.
+        /// The responses to come, in the order of the requests, not in the order in which they become due.
         replies: VecDeque<Reply>,
         last_due_ns: u64,
     },
@@ -32,7 +32,7 @@ enum Http {
 
 /// A request that was read.
 pub struct Request {
-    /// How it is answered.
+    /// The response that it gets.
     pub reply: Reply,
     /// The HTTP/2 stream; 0 over HTTP/1.1.
     pub stream: u32,
@@ -53,7 +53,7 @@ impl Connection {
     /// The requests that are complete. Answers that had to wait and go out now are counted at `now_ns`.
     ///
     /// # Errors
-    /// When what came is no HTTP/2.
+    /// When the received bytes are not HTTP/2.
     pub(super) fn parse(
         &mut self,
         reader: &mut RequestReader,
@@ -88,7 +88,7 @@ impl Connection {
         Ok(asked)
     }
 
-    /// When an answer that is ready at `own_ns` is due: over HTTP/1.1 not before those to earlier requests.
+    /// When a response that is ready at `own_ns` is due: over HTTP/1.1 not before those to earlier requests.
     pub fn in_turn(&mut self, reply: Reply, own_ns: u64) -> u64 {
         match &mut self.http {
             Http::One { replies, last_due_ns } => {
@@ -100,7 +100,7 @@ impl Connection {
         }
     }
 
-    /// Appends the next answer to what goes out with the next write; `None`: it has to wait, or there is none.
+    /// Appends the next response to what goes out with the next write; `None`: it has to wait, or there is none.
     pub fn stage(&mut self, answers: Answers, stream: u32) -> Option<Reply> {
         match &mut self.http {
             Http::One { replies, .. } => {

@@ -1,6 +1,6 @@
 //! The server's side of one HTTP/2 connection (RFC 9113), without a socket: frames in, frames out.
 //!
-//! Every request gets the same answer, so the header blocks are not decoded: that would cost time which the generator on
+//! Every request gets the same response, so the header blocks are not decoded: that would cost time which the generator on
 //! the other core then waits. Flow control, settings, pings and resets are kept.
 
 use crate::server::answer::BODY;
@@ -27,9 +27,9 @@ const END_HEADERS: u8 = 4;
 
 /// `:status: 200`, `content-type: text/plain` and `content-length: 13`, none of them entered into the dynamic table.
 const HEADER_BLOCK: &[u8] = b"\x88\x0f\x10\x0atext/plain\x0f\x0d\x0213";
-/// The length of an answer: a HEADERS frame and a DATA frame.
+/// The length of a response: a HEADERS frame and a DATA frame.
 pub const ANSWER_BYTES: usize = FRAME_HEAD + HEADER_BLOCK.len() + FRAME_HEAD + BODY.len();
-/// The length of what comes before the first answer: settings, and the acknowledgement of the client's.
+/// The length of what comes before the first response: settings, and the acknowledgement of the client's.
 pub const GREETING_BYTES: usize = FRAME_HEAD + 6 + FRAME_HEAD;
 /// At most so many streams at once: SETTINGS_MAX_CONCURRENT_STREAMS.
 const STREAMS: u8 = 250;
@@ -39,7 +39,7 @@ const STREAMS: u8 = 250;
 pub enum Frame {
     /// A request is complete on this stream.
     Request(u32),
-    /// So many answers that waited for the window went out.
+    /// Number of responses sent that had waited for the window.
     Released(u64),
     /// Nothing to do.
     Control,
@@ -80,7 +80,7 @@ impl H2Connection {
     /// appended to `out`.
     ///
     /// # Errors
-    /// When the bytes are no HTTP/2, or a stream's window is too small for an answer.
+    /// When the bytes are not HTTP/2, or a stream's window is too small for a response.
     pub fn read(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<Option<(Frame, usize)>, Malformed> {
         if !self.greeted {
             return self.greet(bytes, out);
@@ -133,7 +133,7 @@ impl H2Connection {
                 }
                 Ok(if ends && self.continued.is_none() { Frame::Request(stream) } else { Frame::Control })
             }
-            // Bodies are not asked for here; one that comes is taken up to the first window.
+            // Requests have no body here; one is accepted up to the first window.
             DATA if flags & END_STREAM != 0 => Ok(Frame::Request(stream)),
             SETTINGS if flags & ACK == 0 => {
                 self.settings(payload)?;
@@ -166,7 +166,7 @@ impl H2Connection {
         if self.stream_window < BODY.len() as i64 { Err(Malformed) } else { Ok(()) }
     }
 
-    /// Appends the answer on `stream` to `out`; false: it waits until the peer takes more.
+    /// Appends the response on `stream` to `out`; false: it waits until the peer takes more.
     pub fn answer(&mut self, stream: u32, out: &mut Vec<u8>) -> bool {
         if self.window < BODY.len() as i64 {
             self.waiting.push_back(stream);

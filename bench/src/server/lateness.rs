@@ -1,4 +1,4 @@
-//! How late requests arrived, against the even schedule that the load was asked to keep.
+//! Lateness of requests at the server, against the even schedule of the requested rate.
 
 use crate::tool::Quantiles;
 use threadcount_load::clock::NANOS_PER_S;
@@ -6,8 +6,8 @@ use threadcount_load::times::Times;
 
 /// How late each request arrived in milliseconds: the n-th is due n periods after the schedule began.
 ///
-/// When the schedule began, only the client knows. It is taken as late as it can be without any request being early, so no
-/// generator looks later than it was. One that sends in groups is late by up to the time that a group covers.
+/// Only the client knows when the schedule began. It is taken as late as it can be without any request being early, so no
+/// generator appears later than it was. One that sends in groups is late by up to the time that a group covers.
 #[must_use]
 pub fn lateness(arrivals_ns: &[u64], rate: u32) -> Option<Quantiles> {
     let offset = |(n, &arrived): (usize, &u64)| {

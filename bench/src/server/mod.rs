@@ -1,8 +1,8 @@
-//! The servers: they answer each request with the same bytes, at a known time, and count what they did.
+//! The servers: they return the same response to each request, at a known time, and count.
 //!
-//! [`ring`] answers at once over io_uring and is as cheap as possible, because every microsecond it burns limits the
-//! generator on the other core. [`paced`] answers when a [`Pace`] says so, over epoll, and also over TLS and HTTP/2. Both are
-//! single-threaded.
+//! [`ring`] responds at once over io_uring and is as cheap as possible, because every microsecond it burns limits the
+//! generator on the other core. [`paced`] responds at the times of a [`Pace`], over epoll, and also over TLS and
+//! HTTP/2. Both are single-threaded.
 
 pub mod answer;
 pub mod certificate;
@@ -30,13 +30,13 @@ use threadcount_load::times::Times;
 /// What a server does.
 #[derive(Clone, Debug, Default)]
 pub struct Service {
-    /// When it answers.
+    /// When it responds.
     pub pace: Pace,
-    /// What it speaks.
+    /// The protocol.
     pub protocol: Protocol,
-    /// What it answers over HTTP/1.1; over HTTP/2 always the 13 bytes.
+    /// The response over HTTP/1.1; over HTTP/2 always the 13 bytes.
     pub answers: Answers,
-    /// The rate that the load is asked to keep, where its lateness is wanted.
+    /// The rate of the load, to compute its lateness.
     pub asked_rate: Option<u32>,
 }
 
@@ -49,17 +49,18 @@ pub struct Served {
     pub answers: u64,
     /// The most connections that were open at once.
     pub connections: u64,
-    /// Malformed requests; each was answered with 400 and a close.
+    /// Malformed requests; each got a 400 and a close.
     pub refused: u64,
-    /// From the first request to the last answer: whole waves when many connections ask at once.
+    /// From the first request to the last response: whole waves when many connections ask at once.
     pub seconds: f64,
     /// Answers per second over `seconds`.
     pub rate_per_s: f64,
-    /// How long the server had the requests: from when it read one to when its answer was written, in milliseconds. Only of
-    /// answers at known times.
+    /// Time from reading a request to writing its response, in milliseconds. Only of
+    /// responses at known times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_ms: Option<Quantiles>,
-    /// How late requests arrived against the even schedule of the asked rate, in milliseconds. Only where a rate was named.
+    /// How late requests arrived against the even schedule of the requested rate, in milliseconds. Only where a rate
+    /// was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lateness_ms: Option<Quantiles>,
 }
@@ -84,7 +85,7 @@ impl Counts {
         Self { arrivals: service.asked_rate.map(|rate| (rate, Vec::new())), ..Self::default() }
     }
 
-    /// Counts a request that came at `now_ns`; returns how many came before it.
+    /// Counts a request that arrived at `now_ns`; returns how many arrived before it.
     fn received(&mut self, reply: Reply, now_ns: u64) -> u64 {
         self.first_ns.get_or_insert(now_ns);
         let before = self.requests + self.refused;
@@ -115,7 +116,7 @@ impl Counts {
         }
     }
 
-    /// An answer was written at `now_ns` whose request was read at `came_ns`.
+    /// A response was written at `now_ns` whose request was read at `came_ns`.
     fn held(&mut self, came_ns: u64, now_ns: u64) {
         self.held.record_ns(now_ns.saturating_sub(came_ns));
     }
@@ -156,8 +157,8 @@ pub fn listen(port: u16) -> io::Result<TcpListener> {
     Ok(listener)
 }
 
-/// Serves until `stop`: over io_uring when every answer is due at once and in the clear and the kernel allows it, else over
-/// epoll.
+/// Serves until `stop`: over io_uring when every response is due at once and in the clear and the kernel allows it,
+/// else over epoll.
 ///
 /// # Errors
 /// When the kernel refuses a descriptor or a ring; never because of what a client does.
@@ -166,7 +167,7 @@ pub fn serve(listener: &TcpListener, service: &Service, stop: &StopSignal) -> io
     if service.pace.is_immediate() && service.protocol == Protocol::Http1 {
         match ring::Ring::new(listener, service, stop) {
             Ok(ring) => return ring.serve(),
-            // Over epoll an answer is written in one go or not at all.
+            // Over epoll a response is written in one go or not at all.
             Err(error) if is_long => return Err(error),
             Err(error) => {
                 eprintln!("io_uring is not allowed here ({error}): serving over epoll, which costs more")
@@ -174,7 +175,7 @@ pub fn serve(listener: &TcpListener, service: &Service, stop: &StopSignal) -> io
         }
     }
     if is_long {
-        return Err(io::Error::other("--body: only over HTTP/1.1 in the clear, and answered at once"));
+        return Err(io::Error::other("--body: only over HTTP/1.1 without TLS, and without a delay"));
     }
     paced::Paced::new(listener, service, stop)?.serve()
 }

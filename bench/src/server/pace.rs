@@ -1,8 +1,8 @@
-//! When an answer is due: at once, after a delay, or when a stall has passed. Pure; the server reads the clock.
+//! When a response is due: at once, after a delay, or when a stall has passed. Pure; the server reads the clock.
 
 use crate::truth::{Delay, Stall};
 
-/// When a server answers.
+/// When a server responds.
 #[derive(Clone, Debug, Default)]
 pub struct Pace {
     delay: Delay,
@@ -12,25 +12,25 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Each answer after its share of `delay`, and none during a stall.
+    /// Each response after its share of `delay`, and none during a stall.
     #[must_use]
     pub fn new(delay: Delay, stall: Option<Stall>) -> Self {
         Self { delay, stall, first_ns: None, asked: 0 }
     }
 
-    /// Is every answer due the moment its request came?
+    /// Whether every response is due as soon as its request has arrived.
     #[must_use]
     pub fn is_immediate(&self) -> bool {
         self.delay == Delay::None && self.stall.is_none()
     }
 
-    /// Are there moments at which many answers become due?
+    /// Whether many responses become due at the same moment.
     #[must_use]
     pub fn stalls(&self) -> bool {
         self.stall.is_some()
     }
 
-    /// The moment the answer to the next request is due, which came at `now_ns`. The first request starts the stalls.
+    /// The moment the response to the next request is due, which arrived at `now_ns`. The first request starts the stalls.
     pub fn due_ns(&mut self, now_ns: u64) -> u64 {
         let first_ns = *self.first_ns.get_or_insert(now_ns);
         let ready_ns = now_ns + self.delay.nth(self.asked).as_nanos() as u64;

@@ -1,8 +1,8 @@
 //! Answers at known times, over epoll: a heap of what is due, and a wait until the next of it.
 //!
-//! Of what is due the newest goes out first. After a stall hundreds of answers are due at one moment, and writing them
+//! Of what is due the newest goes out first. After a stall hundreds of responses are due at one moment, and writing them
 //! takes some milliseconds. In this order those are added to the longest waits, of which they are a small share; in
-//! the order of arrival they would be added to the waits that are truly none, and to every request that comes meanwhile.
+//! the order of arrival would add their delay to requests that are due at once, and to every request that arrives meanwhile.
 
 use crate::server::answer::{Answers, LONGEST_REQUEST, Reply, RequestReader};
 use crate::server::certificate::tls_config;
@@ -24,13 +24,13 @@ use threadcount_load::clock::{NANOS_PER_S, now_ns};
 const LISTENER: u64 = u64::MAX;
 const STOP: u64 = u64::MAX - 1;
 
-/// How many answers are written before new requests are looked for.
+/// How many responses are written before new requests are read.
 const AT_ONCE: usize = 16;
 
 /// So long before the end of a stall the server stays awake: a core that sleeps begins late.
 const AWAKE_NS: u64 = 3_000_000;
 
-/// The moment at which a connection's next answer is due; the order is by time, then by arrival.
+/// The moment at which a connection's next response is due; the order is by time, then by arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Due {
     at_ns: u64,
@@ -93,7 +93,7 @@ impl<'a> Paced<'a> {
         })
     }
 
-    /// Serves until it is told to stop.
+    /// Serves until it is stopped.
     ///
     /// # Errors
     /// When waiting itself fails.
@@ -118,7 +118,7 @@ impl<'a> Paced<'a> {
         }
     }
 
-    /// How long there is nothing to write; `None`: until a request comes.
+    /// Time until the next write; `None`: until a request arrives.
     fn until_next_ns(&self) -> Option<u64> {
         if !self.ready.is_empty() {
             return Some(0);
@@ -128,7 +128,7 @@ impl<'a> Paced<'a> {
     }
 
     fn accept_all(&mut self) {
-        // Any error ends this round: the listener is level-triggered, so a connection still waiting comes again.
+        // Any error ends this round: the listener is level-triggered, so a waiting connection is reported again.
         while let Ok((stream, _)) = self.listener.accept() {
             let place = self.free.pop().unwrap_or_else(|| {
                 self.connections.push(None);
@@ -171,13 +171,13 @@ impl<'a> Paced<'a> {
             let at_ns = connection.in_turn(reply, own_ns);
             self.due.push(Reverse(Due { at_ns, arrival, came_ns, place, generation, stream }));
         }
-        // An acknowledgement must not wait for an answer.
+        // An acknowledgement must not wait for a response.
         if connection.flush().is_err() {
             self.close(place);
         }
     }
 
-    /// Writes a few of the answers that are due, so that new requests do not wait for the rest.
+    /// Writes a few of the responses that are due, so that new requests do not wait for the rest.
     fn answer_what_is_due(&mut self) {
         let now = now_ns();
         while let Some(&Reverse(due)) = self.due.peek()
@@ -186,7 +186,7 @@ impl<'a> Paced<'a> {
             self.due.pop();
             self.ready.push(due);
         }
-        // Who answers at once has nobody waiting behind a stall: the more go out together, the better.
+        // Without a stall no request waits behind another: the more go out together, the better.
         let at_once = if self.pace.is_immediate() { usize::MAX } else { AT_ONCE };
         for _ in 0..at_once {
             let Some(due) = self.ready.pop() else { return };

@@ -1,4 +1,4 @@
-//! Answers at once over io_uring: one receive on its way for each connection, answer and next receive submitted
+//! Responds at once over io_uring: one receive in flight per connection, response and next receive submitted
 //! together in batches, and a send that went well reports nothing.
 
 use crate::server::answer::{Answers, LONGEST_REQUEST, Reply, RequestReader};
@@ -67,7 +67,7 @@ impl Ring {
         Ok(server)
     }
 
-    /// Serves until it is told to stop.
+    /// Serves until it is stopped.
     ///
     /// # Errors
     /// When waiting itself fails.
@@ -101,9 +101,9 @@ impl Ring {
         if result < 0 {
             return;
         }
-        // SAFETY: the kernel has just made this descriptor for us; nobody else owns it.
+        // SAFETY: the kernel has just made this descriptor; it has no other owner.
         let stream = unsafe { TcpStream::from_raw_fd(result) };
-        // An answer must not wait for an acknowledgement; were this refused, only pipelining would be slower.
+        // A response must not wait for an acknowledgement; were this refused, only pipelining would be slower.
         let _ = stream.set_nodelay(true);
         self.counts.opened();
         let place = result as usize;
@@ -146,7 +146,7 @@ impl Ring {
             if self.ring.submission().len() + batch.len() > ENTRIES as usize {
                 retry(|| self.ring.submit())?;
             }
-            // SAFETY: the pointers are to static answers and to boxed buffers of connections, which live until their
+            // SAFETY: the pointers are to static responses and to boxed buffers of connections, which live until their
             // receive has completed.
             unsafe { self.ring.submission().push_multiple(batch) }.map_err(io::Error::other)?;
         }
@@ -157,7 +157,7 @@ impl Ring {
 
 fn receive(fd: RawFd, connection: &mut Connection) -> squeue::Entry {
     let free = &mut connection.buffer[connection.filled..];
-    // The next request cannot be there before the answer is: wait at once instead of trying first.
+    // The next request cannot be there before the response is: wait at once instead of trying first.
     opcode::Recv::new(types::Fd(fd), free.as_mut_ptr(), free.len() as u32)
         .ioprio(POLL_FIRST)
         .build()

@@ -1,4 +1,4 @@
-//! How a server is told to stop: SIGTERM and SIGINT as a descriptor, or, in tests, an event.
+//! How a server is stopped: SIGTERM and SIGINT as a descriptor, or, in tests, an event.
 
 use rustix::event::{EventfdFlags, eventfd};
 use std::io;
@@ -26,7 +26,7 @@ impl StopSignal {
         if fd < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: signalfd just returned this descriptor; nobody else owns it.
+        // SAFETY: signalfd just returned this descriptor; it has no other owner.
         Ok(Self(unsafe { OwnedFd::from_raw_fd(fd) }))
     }
 

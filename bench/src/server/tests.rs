@@ -1,4 +1,4 @@
-//! Known answers of both servers, asked by a plain std client.
+//! Known answers of both servers, requested by a plain std client.
 
 mod protocols;
 

@@ -33,10 +33,10 @@ impl Transport {
         Ok(Self::Tls(Box::new(TlsStream { stream, session })))
     }
 
-    /// Appends to `unread` what has come; false: the peer has closed.
+    /// Appends to `unread` what has arrived; false: the peer has closed.
     ///
     /// # Errors
-    /// `WouldBlock` when nothing has come; anything else ends the connection.
+    /// `WouldBlock` when nothing has arrived; anything else ends the connection.
     pub fn read(&mut self, chunk: &mut [u8], unread: &mut Vec<u8>) -> io::Result<bool> {
         match self {
             Self::Plain(stream) => {
@@ -51,7 +51,7 @@ impl Transport {
     /// Writes all of it.
     ///
     /// # Errors
-    /// Also when the socket takes less: the answers are far smaller than its buffer, so nobody reads.
+    /// Also when the socket takes less: the responses are far smaller than its buffer, so the peer does not read.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
             Self::Plain(stream) => {
@@ -70,7 +70,7 @@ impl TlsStream {
     fn read(&mut self, chunk: &mut [u8], unread: &mut Vec<u8>) -> io::Result<bool> {
         let read = self.session.read_tls(&mut self.stream)?;
         let processed = self.session.process_new_packets();
-        // The handshake's answers, or the alert that says what is wrong.
+        // The messages of the handshake, or an alert.
         self.flush()?;
         processed.map_err(io::Error::other)?;
         loop {

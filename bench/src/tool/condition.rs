@@ -1,4 +1,4 @@
-//! What a load is sent over, and what comes back: all that is the same for every tool of a table.
+//! The protocol of a load and its response: what is the same for every tool of a table.
 
 use crate::protocol::Protocol;
 use crate::server::answer::BODY;
@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 /// The circumstances of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Condition {
-    /// What is spoken.
+    /// The protocol.
     pub protocol: Protocol,
     /// Streams at once on each connection; 1 where there are none.
     pub streams: u32,
-    /// How long the body of each answer is, in bytes.
+    /// How long the body of each response is, in bytes.
     pub body: usize,
     /// The generator's threads.
     pub threads: u32,

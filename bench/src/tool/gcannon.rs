@@ -4,11 +4,11 @@ use crate::tool::{Call, Claim, Job, Load, Quantiles, Tool, VersionBy, unreadable
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// `gcannon --json`, where somebody has built it.
+/// `gcannon --json`, if it has been built.
 #[derive(Clone, Copy, Debug)]
 pub struct Gcannon;
 
-/// Its own buffers are 4 KiB; for long answers its manual asks for larger ones.
+/// Its own buffers are 4 KiB; for long responses its manual recommends larger ones.
 const LARGE_BUFFER: usize = 65_536;
 
 #[derive(Deserialize)]

@@ -48,7 +48,7 @@ impl Tool for H2load {
             .lines()
             .find_map(|line| line.strip_prefix("time for request:"))
             .and_then(|rest| rest.split_whitespace().nth(1).and_then(time_ms));
-        // Clients that could not connect are only a progress line's absence; what it counts is what we can say.
+        // Clients that could not connect only lack a progress line, so only what it counts is reported.
         let failed = number_after(output, "succeeded, ").and_then(|n| Some(n as u64 + count(" timeout")?));
         Ok(Claim {
             answers: count(" succeeded"),

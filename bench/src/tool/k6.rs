@@ -28,7 +28,7 @@ impl Tool for K6 {
         VersionBy::Argument("version")
     }
 
-    /// It speaks HTTP/2 where TLS agrees on it, with one stream for each virtual user, which has a connection of its own.
+    /// It uses HTTP/2 where ALPN selects it, with one stream per virtual user, which has a connection of its own.
     fn speaks(&self, protocol: Protocol) -> bool {
         protocol != Protocol::H2c
     }

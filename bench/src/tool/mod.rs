@@ -23,17 +23,17 @@ use std::path::PathBuf;
 use std::time::Duration;
 use threadcount_load::times::TimesSummary;
 
-/// What a tool is asked to send.
+/// A load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Load {
-    /// So many connections, each sends as soon as it has its answer.
+    /// A closed loop with this many connections.
     Closed {
         /// Connections.
         connections: u32,
         /// How long.
         lasts: Duration,
     },
-    /// So many requests per second, whatever the answers do.
+    /// An open loop with this rate per second.
     Open {
         /// Requests per second.
         rate: u32,
@@ -61,7 +61,7 @@ impl Load {
         }
     }
 
-    /// The rate each connection must keep so that all together keep the asked one; `None` when it is no whole number.
+    /// The rate per connection that adds up to the requested one; `None`: not a whole number.
     /// (hey and h2load know no total.)
     #[must_use]
     pub fn rate_per_connection(self) -> Option<u32> {
@@ -85,7 +85,7 @@ impl Load {
 pub struct Job {
     /// What to send.
     pub load: Load,
-    /// Over what, and what else there is to say.
+    /// The protocol and other conditions.
     pub condition: Condition,
     /// Where to.
     pub url: String,
@@ -116,7 +116,7 @@ impl Call {
     }
 }
 
-/// What a tool said. A figure that it does not print is `None`.
+/// What a tool reported. A figure that it does not print is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Claim {
     /// Answers.
@@ -130,7 +130,7 @@ pub struct Claim {
     /// Requests sent more than a millisecond late.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub late: Option<u64>,
-    /// What it says about its own trouble, e.g. that it was the bottleneck.
+    /// Its own warnings, e.g. that it was the bottleneck.
     pub warning: Option<String>,
 }
 
@@ -176,7 +176,7 @@ pub trait Tool {
     /// The file name of its program.
     fn program(&self) -> &'static str;
 
-    /// How it tells its version.
+    /// Where it prints its version.
     fn version(&self) -> VersionBy;
 
     /// Can it speak this at all?
@@ -184,16 +184,16 @@ pub trait Tool {
         protocol == Protocol::Http1
     }
 
-    /// How it is asked for this load, whose protocol it speaks; `None` when it cannot do that.
+    /// The command line for this load; `None`: the tool cannot send it.
     fn call(&self, job: &Job) -> Option<Call>;
 
-    /// A variant of another row that differs only in what it says.
+    /// A variant of another row that differs only in what it reports.
     fn only_for_truth(&self) -> bool {
         false
     }
 
     /// It binds its connections to ports of its own choice, which then wait a minute (TIME_WAIT) during which the kernel
-    /// gives them to nobody else that just connects, on any address.
+    /// does not give them to other connects, on any address.
     fn occupies_ports(&self) -> bool {
         false
     }
@@ -212,7 +212,7 @@ pub enum VersionBy {
     Argument(&'static str),
     /// By the Go module's version in the program file (`go version -m`).
     GoModule(&'static str),
-    /// Not at all: it says so only while it sends.
+    /// Not at all: only in the output of a load.
     Nothing,
 }
 

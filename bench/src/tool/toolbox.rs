@@ -18,7 +18,7 @@ pub struct Toolbox {
 
 impl Toolbox {
     /// The folder is `$XDG_CACHE_HOME/threadcount/bench` or `~/.cache/threadcount/bench`; threadcount lies beside this
-    /// program unless told otherwise.
+    /// program by default.
     ///
     /// # Errors
     /// When there is neither HOME nor XDG_CACHE_HOME, or this program's own path cannot be read.

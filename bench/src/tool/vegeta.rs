@@ -1,4 +1,4 @@
-//! vegeta 12. It binds a port for each connection that no other may use, so every call gets a source address of its own.
+//! vegeta 12. It binds a port exclusively for each connection, so every call gets a source address of its own.
 
 use crate::span;
 use crate::tool::{Call, Claim, Job, Load, Quantiles, Tool, VersionBy, unreadable};

@@ -33,7 +33,7 @@ impl Tool for Wrk {
 /// Reads what wrk and its daughter wrk2 print.
 ///
 /// # Errors
-/// When there is no line of requests.
+/// When there is no line with the number of requests.
 pub fn claim_of(tool: &str, output: &str) -> Result<Claim, String> {
     let line = output
         .lines()

@@ -6,7 +6,7 @@ use std::time::Duration;
 /// How long it waits before it opens the next connection.
 const OPENING: Duration = Duration::from_millis(5);
 
-/// `wrk2 -R`, where somebody has built it.
+/// `wrk2 -R`, if it has been built.
 #[derive(Clone, Copy, Debug)]
 pub struct Wrk2;
 
@@ -29,7 +29,7 @@ impl Tool for Wrk2 {
         if matches!(job.load, Load::Closed { .. }) && opening * 2 > job.load.lasts() {
             return None;
         }
-        // Without a rate it does not run; one that nobody reaches makes it a closed loop.
+        // It needs a rate; an unreachable one makes it a closed loop.
         let rate = match job.load {
             Load::Closed { .. } => 10_000_000,
             Load::Open { rate, .. } => rate,

@@ -1,6 +1,6 @@
 //! The response times of an evenly spaced open load against a server with known delays and stalls, in closed form.
 //!
-//! Over whole periods the moment an answer becomes ready is spread evenly over the period, whatever the delay was. So
+//! Over whole periods the moment a response becomes ready is spread evenly over the period, for any delay. So
 //! the response time is the sum of two independent times: the delay D, and the wait W for the end of a stall, which
 //! is 0 in a share 1 - S/P of the cases and else spread evenly over 0..S. With F the distribution function of D and G
 //! its integral: `P(D + W <= x) = (1 - S/P) F(x) + (G(x) - G(x - S)) / P`.
@@ -88,7 +88,7 @@ mod tests {
         }
     }
 
-    /// The servers' own pace, asked evenly over ten periods with a clock that is only a number.
+    /// The servers' own pace, loaded evenly over ten periods with a simulated clock.
     #[test]
     fn delays_and_stalls_together_are_what_the_servers_pace_does_to_an_even_load() {
         for text in ["uniform:1ms:300ms", "exp:50ms", "bimodal:1ms:400ms:10"] {

@@ -8,7 +8,7 @@ use std::time::Duration;
 /// random numbers, so that even a short run has nearly the analytic quantiles (Weyl's equidistribution theorem).
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// How long an answer is held back. All times in the figures below are milliseconds.
+/// How long a response is held back. All times in the figures below are milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Delay {
     /// Not at all.

@@ -1,4 +1,4 @@
-//! What a true load generator must say about a server whose behaviour is known. Pure: no clock, no socket.
+//! What a correct load generator reports about a server with a known behaviour. Pure: no clock, no socket.
 
 pub mod analytic;
 pub mod delay;

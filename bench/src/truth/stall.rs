@@ -1,14 +1,14 @@
-//! A pause that comes back: `stall` of every `every`, in the middle of each period.
+//! A periodic pause: `stall` of every `every`, in the middle of each period.
 
 use std::time::Duration;
 
-/// The server answers nothing for `lasts` in every period, then everything at once.
+/// The server sends nothing for `lasts` in every period, then everything at once.
 ///
 /// The pause lies in the middle of the period and the first request starts the first period, so that a run of N whole
 /// periods meets exactly N whole pauses even when it starts or ends a little early or late.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stall {
-    /// How long nothing is answered.
+    /// Length of the stall.
     pub lasts: Duration,
     /// How often.
     pub every: Duration,
@@ -26,7 +26,7 @@ impl Stall {
         Ok(Self { lasts, every })
     }
 
-    /// When an answer that is ready at `ready_ns` (counted from the first request) goes out.
+    /// When a response that is ready at `ready_ns` (counted from the first request) goes out.
     #[must_use]
     pub fn release_ns(&self, ready_ns: u64) -> u64 {
         let (lasts, every) = (self.lasts.as_nanos() as u64, self.every.as_nanos() as u64);

@@ -64,7 +64,7 @@ function axis(extra) {
 
 function xAxis(figure) {
   const bottom = { nameLocation: "middle", nameGap: 28, splitLine: { show: false } };
-  if (figure.sweep) return axis({ ...bottom, name: figure.against || (figure.asked ? "requests per second asked" : "answers per second"), min: 0 });
+  if (figure.sweep) return axis({ ...bottom, name: figure.against || (figure.asked ? "requests per second asked" : "responses per second"), min: 0 });
   if (!figure.percentile) return axis({ ...bottom, name: figure.own ? "seconds of warm-up" : "seconds of the measured window", min: 0, max: longest(figure) });
   const last = load().nines[load().nines.length - 1];
   const ticks = [0, Math.log10(2), 1, 2, 3, 4, 5, 6, 7].filter((place) => place <= last + 0.01);

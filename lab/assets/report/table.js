@@ -7,7 +7,7 @@ function sweepTable(figure) {
     return { columns: ["load", label], cells: rows.map((p) => [data.variants[p.variant], p.load, quantity(p[key], unit)]) };
   }
   return {
-    columns: [figure.asked ? "step" : "load", figure.asked ? "asked" : "answers per second", "median", "99th percentile"],
+    columns: [figure.asked ? "step" : "load", figure.asked ? "asked" : "responses per second", "median", "99th percentile"],
     cells: rows.map((p) => [data.variants[p.variant], p.load, quantity(p.rate_per_s, "/s"), quantity(p.p50_ms, "ms"), quantity(p.p99_ms, "ms")]),
   };
 }

@@ -32,7 +32,7 @@ impl CheckCommand {
     /// Prints what was found and what is missing.
     ///
     /// # Errors
-    /// None: what is missing is printed.
+    /// None.
     pub fn run(&self) -> miette::Result<ExitCode> {
         let mut all = true;
         let mut missing = |what: &str, why: &dyn Display| {

@@ -1,10 +1,13 @@
 //! `threadcount compare`: an experiment without a file, for a service of the user's own.
 
 use super::experiment_args::{ExperimentArgs, exit_code};
-use super::load_options::LoadOptions;
+use super::load_options::{AskedLoad, LoadOptions};
+use super::plan_flags;
 use crate::config::for_compare::{CompareAsked, CompareError};
 use crate::model::experiment::Experiment;
+use crate::model::experiment::warm_up::WarmUpTime;
 use crate::parse;
+use crate::workload::load_plan::load_plan;
 use clap::Args;
 use miette::miette;
 use std::num::NonZeroU32;
@@ -28,15 +31,15 @@ pub struct CompareCommand {
     /// The path that responds when the server is ready [default: that of the URL]
     #[arg(long, value_name = "PATH")]
     ready: Option<String>,
-    /// Exact number of rounds [default: until the result is conclusive, at most 10]
+    /// Exact number of rounds [default: until the result is conclusive, at most 15]
     #[arg(long, value_name = "N", value_parser = parse::positive_u32, allow_negative_numbers = true)]
     runs: Option<NonZeroU32>,
     /// Time budget, e.g. 10m: start no round that would end later; the first one always runs
     #[arg(long, value_name = "TIME", value_parser = parse::duration)]
     budget: Option<Duration>,
-    /// Longest warm-up with the same load; it ends when the rate reaches steady state; 0s: none
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse::seconds)]
-    warmup: f64,
+    /// Longest warm-up with the same load; auto: until the server is warm, within the budget; 0s: none
+    #[arg(long, value_name = "TIME", default_value = "auto", value_parser = parse::warm_up)]
+    warmup: WarmUpTime,
     #[command(flatten)]
     load: LoadOptions,
     #[command(flatten)]
@@ -52,7 +55,7 @@ impl CompareCommand {
     /// Runs it.
     ///
     /// # Errors
-    /// What was asked does not fit together, a server that cannot be started, a result that cannot be saved.
+    /// Options that exclude each other, a server that cannot be started, a result that cannot be saved.
     pub fn run(self) -> miette::Result<ExitCode> {
         let url = self.urls.first().cloned().unwrap_or_default();
         if self.load.has_target_file() && self.urls.len() > 1 {
@@ -60,18 +63,20 @@ impl CompareCommand {
                 "--targets and several --url: the file has the requests, one --url has the address"
             ));
         }
-        // A port that is still to be found is a number to whoever reads URLs.
+        // The port is not known yet, and URLs need a number.
         let urls: Vec<String> = self.urls.iter().map(|url| url.replace("{port}", "1")).collect();
         if let Some(url) = self.urls.iter().find(|url| !url.contains("://")) {
             return Err(CompareError::Url(url.clone()).into());
         }
+        let AskedLoad { origin, load } = self.load.load(&urls)?;
+        load_plan(&load, &origin).map_err(|error| miette!("{}", plan_flags::load_plan_error(&error)))?;
         let experiment = Experiment::for_compare(CompareAsked {
             url,
             variants: self.variants,
-            load: self.load.load(&urls)?.load,
+            load,
             runs: self.runs.map(NonZeroU32::get),
             budget_s: self.budget.map(|budget| budget.as_secs_f64()),
-            warmup_s: self.warmup,
+            warmup: self.warmup,
             ready: self.ready,
         })?;
         let out = self.args.out_folder(&experiment.name, false);

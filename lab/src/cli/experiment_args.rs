@@ -42,6 +42,9 @@ pub struct ExperimentArgs {
     /// Keep the JFR recording of each run (run.jfr), for JDK Mission Control
     #[arg(long)]
     jfr: bool,
+    /// No log of collections and safepoints (jvm.log in each run's folder); the report then lacks GC pauses
+    #[arg(long)]
+    no_jvm_log: bool,
     /// Open the report in the browser
     #[arg(long)]
     open: bool,
@@ -56,7 +59,7 @@ pub struct ExperimentOutcome {
 }
 
 impl ExperimentOutcome {
-    /// What came out.
+    /// The result.
     pub const fn document(&self) -> &ResultDocument {
         &self.document
     }
@@ -85,7 +88,7 @@ impl ExperimentArgs {
             conditions.push((written, claim));
         }
         let probe = if self.no_probe { ProbeChoice::Off } else { self.probe };
-        let instruments = Instruments { probe, jfr: self.jfr };
+        let instruments = Instruments { probe, jfr: self.jfr, jvm_log: !self.no_jvm_log };
         let launcher = Launcher { instruments, ..Launcher::of_this_machine() };
         for variant in &mut experiment.variants {
             prepare(&launcher, variant)?;
@@ -118,7 +121,7 @@ impl ExperimentArgs {
     }
 }
 
-/// Finds everything a variant needs. What is not installed and no mistake leaves it out, and is said.
+/// Finds everything a variant needs. A variant whose requirements are not installed is skipped, with a message.
 fn prepare(launcher: &Launcher, variant: &mut Variant) -> miette::Result<()> {
     if let Some(archive) = launcher.missing_download(variant) {
         anstream::eprintln!("fetching {archive} from Maven Central into the cache");
@@ -130,19 +133,19 @@ fn prepare(launcher: &Launcher, variant: &mut Variant) -> miette::Result<()> {
             variant.skipped = Some(why.to_owned());
             Ok(())
         }
-        None => Err(told(error)),
+        None => Err(launch_error_report(error)),
     }
 }
 
-/// A load that a tool sends which is not installed is left out, and that is said.
+/// A load whose external tool is not installed is skipped, with a message.
 fn look_for_tool(load: &mut LoadSpec) {
-    if let Some(Err(missing)) = load.tool.map(external::program) {
+    if let Some(Err(missing)) = load.workload.tool().map(external::program) {
         anstream::eprintln!("{} is skipped: {missing}", load.name);
         load.skipped = Some(missing.to_string());
     }
 }
 
-/// A load whose generator is to be pinned to cores that are not here is left out.
+/// A load whose generator is pinned to cores that do not exist is skipped.
 fn look_for_cores(load: &mut LoadSpec) {
     if let Some(why) = own_cores::cannot_be_had(&load.sending.cores) {
         anstream::eprintln!("{} is skipped: `cores`: {why}", load.name);
@@ -150,7 +153,7 @@ fn look_for_cores(load: &mut LoadSpec) {
     }
 }
 
-/// Leaves out and tells the loads that this machine has too few open files for.
+/// Skips the loads that need more open files than allowed, with a message.
 fn leave_out_too_large(experiment: &mut Experiment) {
     for (load, why) in open_files::leave_out_too_large(experiment, machine::read().max_open_files) {
         anstream::eprintln!("{load} is skipped: {why}");
@@ -158,7 +161,7 @@ fn leave_out_too_large(experiment: &mut Experiment) {
 }
 
 /// A launch error with the last lines of what it is about.
-fn told(error: LaunchError) -> miette::Report {
+fn launch_error_report(error: LaunchError) -> miette::Report {
     match error.log_tail() {
         [] => miette::Report::from_err(error),
         lines => miette::miette!(help = lines.join("\n"), "{error}"),
@@ -223,7 +226,7 @@ fn cannot_be_judged(claim: &ClaimResult) -> Option<String> {
     }
 }
 
-/// Is it about variants and loads of this session? `--variant` and `--quick` leave some out, and then nobody asked.
+/// Whether it is about variants and loads of this session, which `--variant` and `--quick` may leave out.
 fn is_asked(document: &ResultDocument, claim: &ClaimResult) -> bool {
     let experiment = &document.experiment;
     parse(&claim.claim, &Names::of(experiment)).is_ok_and(|parsed| {
@@ -234,36 +237,41 @@ fn is_asked(document: &ResultDocument, claim: &ClaimResult) -> bool {
     })
 }
 
-/// Prints what has to be said of a claim.
+/// Prints the verdict on a claim.
 fn tell_claim(document: &ResultDocument, claim: &ClaimResult) -> Outcome {
     let (name, written) = (&document.experiment.name, &claim.claim);
     if claim.holds.is_none() && !is_asked(document, claim) {
         return Outcome::Passed;
     }
-    match (claim.verdict(), &claim.says, cannot_be_judged(claim)) {
-        (ClaimVerdict::DoesNotHold, Some(says), Some(why)) => {
+    match (claim.is_denied(), &claim.says, cannot_be_judged(claim)) {
+        (true, Some(says), Some(why)) => {
             anstream::eprintln!("{name}: no verdict: {says} ({written}): {why}");
             Outcome::Passed
         }
         // That a study's statement does not hold on this machine is a result like any other.
-        (ClaimVerdict::DoesNotHold, Some(says), None) => {
-            anstream::eprintln!("{name}: not reproduced: {says} ({written})");
+        (true, Some(says), None) => {
+            anstream::eprintln!("{name}: not reproduced{}: {says} ({written})", of_one_run(claim));
             Outcome::Passed
         }
         (_, None, Some(why)) => {
             anstream::eprintln!("{name}: the claim could not be judged: {written}: {why}");
             Outcome::NotJudged
         }
-        (ClaimVerdict::DoesNotHold, None, None) => {
-            anstream::eprintln!("{name}: the claim does not hold: {written}");
+        (true, None, None) => {
+            anstream::eprintln!("{name}: the claim does not hold{}: {written}", of_one_run(claim));
             Outcome::Failed
         }
-        (ClaimVerdict::NotDecided, None, None) => {
+        (false, None, None) if claim.verdict() == ClaimVerdict::NotDecided => {
             anstream::eprintln!("{name}: the claim is inconclusive: {written}");
             Outcome::Passed
         }
         _ => Outcome::Passed,
     }
+}
+
+/// A gate of one run closes all the same; it says what it rests on.
+fn of_one_run(claim: &ClaimResult) -> &'static str {
+    if claim.verdict() == ClaimVerdict::Indicative { " (one run: indicative only)" } else { "" }
 }
 
 /// The same of a `--fail-if`.
@@ -274,15 +282,15 @@ fn tell_condition(document: &ResultDocument, condition: &ClaimResult) -> Outcome
         return Outcome::NotJudged;
     }
     match condition.verdict() {
-        ClaimVerdict::Holds => {
-            anstream::eprintln!("{name}: --fail-if holds: {written}");
+        ClaimVerdict::Holds | ClaimVerdict::Indicative if !condition.is_denied() => {
+            anstream::eprintln!("{name}: --fail-if holds{}: {written}", of_one_run(condition));
             Outcome::Failed
         }
         ClaimVerdict::NotDecided => {
             anstream::eprintln!("{name}: --fail-if is inconclusive: {written}; use more rounds (--runs)");
             Outcome::Passed
         }
-        ClaimVerdict::DoesNotHold | ClaimVerdict::NotTried => Outcome::Passed,
+        _ => Outcome::Passed,
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 /// A flag that the first SIGINT or SIGTERM sets; the second ends the process with [`FAILED`](super::FAILED).
 ///
 /// # Errors
-/// What the kernel says when a handler cannot be installed.
+/// The kernel's error when a handler cannot be installed.
 pub fn stop_flag() -> io::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {

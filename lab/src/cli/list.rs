@@ -23,7 +23,7 @@ impl ListCommand {
     /// Prints them.
     ///
     /// # Errors
-    /// There are none. A file that cannot be read is listed with the reason.
+    /// None. A file that cannot be read is listed with the reason.
     pub fn run(&self) -> miette::Result<ExitCode> {
         let all = Places::usual(None).list();
         if all.is_empty() {

@@ -1,4 +1,4 @@
-//! How a load is going, on stderr: a bar in a terminal, a plain line every few seconds in a log.
+//! The progress of a load, on stderr: a bar in a terminal, a plain line every few seconds in a log.
 
 use crate::report::figures;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -20,7 +20,7 @@ pub enum Live {
     Quiet,
 }
 
-/// What a full bar means.
+/// The unit of the bar.
 #[derive(Clone, Copy, Debug)]
 pub enum Unit {
     /// Seconds, by the plan's duration.
@@ -66,7 +66,7 @@ impl Live {
     pub fn second(&mut self, second: &Second) {
         match self {
             Self::Bar { bar, unit } => {
-                bar.set_message(Window::of(second).in_words());
+                bar.set_message(Window::from_second(second).in_words());
                 match unit {
                     Unit::Seconds => bar.set_position(u64::from(second.index) + 1),
                     Unit::Requests => bar.inc(second.ok + second.failed),
@@ -76,7 +76,7 @@ impl Live {
                 window.add(second);
                 let passed = second.index + 1;
                 if passed.is_multiple_of(SECONDS_PER_LINE) || window.seconds >= SECONDS_PER_LINE {
-                    // A log that cannot be written must not end a measurement.
+                    // A closed stderr must not end a measurement.
                     let _ = writeln!(io::stderr(), "{passed:>5} s  {}", std::mem::take(window).in_words());
                 }
             }
@@ -93,7 +93,7 @@ impl Live {
 }
 
 impl Window {
-    fn of(second: &Second) -> Self {
+    fn from_second(second: &Second) -> Self {
         let mut window = Self::default();
         window.add(second);
         window
@@ -115,7 +115,7 @@ impl Window {
     fn in_words(&self) -> String {
         let mut words = figures::rate(self.ok as f64 / f64::from(self.seconds.max(1)));
         match self.worst {
-            Some(SecondTimes { p50, p99, max }) => {
+            Some(SecondTimes { p50, p99, max, .. }) => {
                 let [p50, p99, max] = [p50, p99, max].map(figures::milliseconds);
                 let of = if self.seconds > 1 { "worst second: " } else { "" };
                 words += &format!("  {of}p50 {p50}  p99 {p99}  max {max}");
@@ -134,8 +134,13 @@ mod tests {
     use super::*;
 
     fn second(index: u32, ok: u64, failed: u64, p99: f64) -> Second {
-        let response_ms = (ok > 0).then_some(SecondTimes { p50: p99 / 2.0, p99, max: p99 * 2.0 });
-        Second { index, length_s: 1.0, sent: ok + failed, ok, failed, response_ms, ..Second::default() }
+        let mut times = SecondTimes::default();
+        (times.p50, times.p99, times.max) = (p99 / 2.0, p99, p99 * 2.0);
+        let mut second = Second::default();
+        (second.index, second.length_s) = (index, 1.0);
+        (second.sent, second.ok, second.failed) = (ok + failed, ok, failed);
+        second.response_ms = (ok > 0).then_some(times);
+        second
     }
 
     #[test]
@@ -151,6 +156,6 @@ mod tests {
 
     #[test]
     fn a_second_without_an_answer_says_so() {
-        assert_eq!(Window::of(&second(0, 0, 2, 0.0)).in_words(), "0/s  no answer  2 failed");
+        assert_eq!(Window::from_second(&second(0, 0, 2, 0.0)).in_words(), "0/s  no answer  2 failed");
     }
 }

@@ -56,7 +56,7 @@ impl LoadCommand {
             live.second(second);
             files.second(second);
         };
-        let control = Control { stop: &stop, on_second: &mut on_second };
+        let control = Control::new(&stop, &mut on_second);
         limits::raise_descriptor_limit();
         let outcome =
             run::run(&plan, control).map_err(|error| miette!("{}", plan_flags::load_error(&error)))?;
@@ -70,7 +70,7 @@ impl LoadCommand {
     }
 }
 
-/// Nothing sent at all is no success either.
+/// A load that sent nothing has failed, too.
 fn exit_code(outcome: &LoadOutcome) -> ExitCode {
     let counts = outcome.counts;
     let is_bad = counts.failed > 0 || counts.sent == 0 || outcome.interrupted;

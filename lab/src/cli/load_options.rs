@@ -1,10 +1,10 @@
-//! How a load is asked for: the flags that `load` and `compare` share, and the load they make.
+//! The flags of a load that `load` and `compare` share, and the load they make.
 
 use super::request_options::RequestOptions;
 use super::transport_options::{ResponseOptions, TransportOptions};
 use crate::host::own_cores;
 use crate::model::experiment::sending::{CONNECT_TIMEOUT, TIMEOUT};
-use crate::model::experiment::{LoadKind, LoadSpec, Sending, Shape};
+use crate::model::experiment::{LoadKind, LoadSpec, Sending, Shape, Workload};
 use crate::parse::{self, Cores};
 use clap::{Args, ValueEnum};
 use miette::miette;
@@ -121,10 +121,10 @@ impl LoadOptions {
     /// origin is that of the URL where there is one.
     ///
     /// # Errors
-    /// A URL, a file, a weight or a core that cannot be used; the message names it and says what to write.
+    /// A URL, a file, a weight or a core that cannot be used; the message names it and what to write.
     pub fn load(&self, urls: &[String]) -> miette::Result<AskedLoad> {
         let asked = self.request.asked(urls)?;
-        let kind = self.pace.kind();
+        let workload = self.pace.workload();
         let shape = self.pace.shape();
         let (requests, duration_s) = self.pace.size();
         let load = LoadSpec {
@@ -133,7 +133,7 @@ impl LoadOptions {
             more_requests: asked.more,
             sending: self.sending()?,
             keep_alive: !self.connection.disable_keepalive,
-            ..LoadSpec::new(&kind.default_name(shape.as_ref()), kind, asked.first)
+            ..LoadSpec::new(&workload.default_name(shape.as_ref()), workload, asked.first)
         };
         Ok(AskedLoad { origin: asked.origin, load: LoadSpec { shape, ..load } })
     }
@@ -177,15 +177,15 @@ impl PaceOptions {
         self.ramp.clone().or_else(|| self.steps.clone())
     }
 
-    fn kind(&self) -> LoadKind {
+    fn workload(&self) -> Workload {
         let rates = self.rate.map(|rate_per_s| (rate_per_s, rate_per_s));
         let rates = rates.or_else(|| self.shape().map(|shape| (shape.mean_per_s(), shape.highest_per_s())));
         let connections = self.connections.map(NonZeroU32::get);
         match rates {
-            None => LoadKind::Closed { clients: connections.unwrap_or(DEFAULT_CONNECTIONS) },
+            None => LoadKind::Closed { clients: connections.unwrap_or(DEFAULT_CONNECTIONS) }.into(),
             Some((rate_per_s, highest)) => {
                 let clients = connections.unwrap_or_else(|| LoadKind::connections_for(highest));
-                LoadKind::Open { rate_per_s, clients }
+                LoadKind::Open { rate_per_s, clients }.into()
             }
         }
     }

@@ -13,6 +13,7 @@ mod load;
 mod load_options;
 mod output;
 mod plan_flags;
+mod plan_keys;
 mod progress;
 mod report;
 mod request_options;
@@ -68,10 +69,10 @@ enum Command {
 }
 
 impl Cli {
-    /// Does what was asked.
+    /// Runs the command.
     ///
     /// # Errors
-    /// Bad input, as a sentence that says what to write or do instead; the exit code is [`BAD_INPUT`].
+    /// Bad input, as a sentence with what to write or do instead; the exit code is [`BAD_INPUT`].
     pub fn run(self) -> miette::Result<ExitCode> {
         // Terminals wrap lines themselves; miette would break URLs and paths. A hook that is there already stays.
         let _ = miette::set_hook(Box::new(|_| Box::new(MietteHandlerOpts::new().wrap_lines(false).build())));

@@ -47,7 +47,7 @@ enum Kind {
     Seconds,
 }
 
-/// The log grows while the load runs; what goes wrong then is told at the end.
+/// The log grows while the load runs; errors are reported at the end.
 struct LogFile {
     name: Name,
     log: io::Result<HistogramLog<BufWriter<File>>>,
@@ -65,7 +65,7 @@ struct Name {
 }
 
 impl Output {
-    /// Opens every file that was asked for. What is in it stays until there is something to put in its place.
+    /// Opens every output file. Its old content stays until there is a result.
     ///
     /// # Errors
     /// Names the flag and the path.
@@ -75,8 +75,8 @@ impl Output {
             (Kind::Percentiles, "--hgrm", &self.hgrm),
             (Kind::Seconds, "--csv", &self.csv),
         ];
-        let given = wanted.into_iter().filter_map(|(kind, flag, path)| Some((kind, flag, path.as_deref()?)));
-        let at_the_end = given.map(|(kind, flag, path)| Ok((kind, OutputFile::open(flag, path)?)));
+        let named = wanted.into_iter().filter_map(|(kind, flag, path)| Some((kind, flag, path.as_deref()?)));
+        let at_the_end = named.map(|(kind, flag, path)| Ok((kind, OutputFile::open(flag, path)?)));
         let log = self.hlog.as_deref().map(|path| OutputFile::open("--hlog", path));
         Ok(Files {
             at_the_end: at_the_end.collect::<miette::Result<_>>()?,

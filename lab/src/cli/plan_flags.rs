@@ -1,4 +1,4 @@
-//! What the generator reports about the fields of its plan, in the words of the command line: each field by its flag.
+//! The generator's messages about fields of its plan, with the flag instead of the field.
 
 use crate::workload::load_plan::LoadPlanError;
 use std::path::Path;
@@ -160,8 +160,8 @@ pub(super) fn warning(warning: &Warning) -> String {
             failure_cause(cause)
         ),
         Warning::ClosedLoop => {
-            "a closed loop sends nothing while it waits, so it cannot see the waiting of requests that \
-             users would have sent meanwhile. For the times users see, ask for a rate (--rate)"
+            "closed loop: response times leave out the queueing that users would see. To include it, \
+             set a rate (--rate)"
                 .to_owned()
         }
         ref other => other.to_string(),

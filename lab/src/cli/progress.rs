@@ -1,11 +1,12 @@
-//! How an experiment is going, on stderr: one bar in a terminal, one line for each run in a log.
+//! The progress of an experiment, on stderr: one bar in a terminal, one line per run in a log.
 
-use crate::model::experiment::Experiment;
 use crate::model::experiment::plan::{estimate_s, plan};
+use crate::model::experiment::{Experiment, LoadSpec};
+use crate::model::metric::Metric;
 use crate::model::record::Record;
 use crate::model::record::capacity::{CapacityStep, StepVerdict};
 use crate::model::result::RoundsDone;
-use crate::report::{figures, reasons};
+use crate::report::{capacity, figures, reasons};
 use crate::run::watch::{Event, Watch};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal};
@@ -16,14 +17,17 @@ pub struct Progress {
     bar: ProgressBar,
     is_terminal: bool,
     doing: String,
+    load: String,
     /// The longest warm-up of each load.
     warmups_s: Vec<(String, f64)>,
     /// Of the load that is running.
     warmup_s: f64,
+    /// The response time that the capacity search of each load limits.
+    limited: Vec<(String, Metric)>,
 }
 
 impl Progress {
-    /// Says what is ahead.
+    /// Prints the number of runs.
     pub fn new(experiment: &Experiment) -> Self {
         let runs = plan(experiment).len();
         let about = estimate_s(experiment)
@@ -36,9 +40,20 @@ impl Progress {
         if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len}  {wide_msg}") {
             bar.set_style(style);
         }
-        let warmups_s = experiment.loads.iter().map(|load| (load.name.clone(), experiment.warmup_s(load)));
+        let warmups_s =
+            experiment.loads.iter().map(|load| (load.name.clone(), experiment.longest_warmup_s(load)));
         let warmups_s = warmups_s.collect();
-        Self { bar, is_terminal, doing: String::new(), warmups_s, warmup_s: experiment.warmup_s }
+        let limited = |load: &LoadSpec| Some((load.name.clone(), load.workload.capacity()?.metric));
+        let limited = experiment.loads.iter().filter_map(limited).collect();
+        Self {
+            bar,
+            is_terminal,
+            doing: String::new(),
+            load: String::new(),
+            warmups_s,
+            warmup_s: experiment.warmup_s,
+            limited,
+        }
     }
 
     /// Takes the bar away, so that the result stands alone.
@@ -50,11 +65,20 @@ impl Progress {
         self.bar.set_message(format!("{} · {what}", self.doing));
     }
 
+    /// The response time that a load limits.
+    fn limited_of(&self, load: &str) -> Metric {
+        let own = self.limited.iter().find(|(name, _)| name == load);
+        own.map_or(Metric::P99, |&(_, metric)| metric)
+    }
+
     /// In a terminal the bar shows it; a log gets a line, because a search takes long.
     fn stepped(&self, step: &CapacityStep) {
-        let why = step.why.as_deref().unwrap_or("sustained");
+        let why = step.why.as_ref().map_or_else(
+            || "sustained".to_owned(),
+            |why| capacity::failure(why, self.limited_of(&self.load)),
+        );
         let whose = match step.verdict {
-            StepVerdict::Generator => "the generator was the bottleneck: ",
+            StepVerdict::Generator => "the load generator was the bottleneck: ",
             StepVerdict::Sustained | StepVerdict::Broken => "",
         };
         let line = format!("{} asked: {whose}{why}", figures::rate(step.asked_per_s));
@@ -65,7 +89,7 @@ impl Progress {
     }
 
     fn ended(&self, record: &Record) {
-        self.line(&one_line(record, &self.doing));
+        self.line(&one_line(record, &self.doing, self.limited_of(&record.load)));
         self.bar.inc(1);
     }
 
@@ -94,12 +118,13 @@ impl Watch for Progress {
         match event {
             Event::Starting { variant, load } => {
                 self.doing = format!("{variant} · {load}");
+                load.clone_into(&mut self.load);
                 let own = self.warmups_s.iter().find(|(name, _)| name == load);
                 self.warmup_s = own.map_or(self.warmup_s, |&(_, warmup_s)| warmup_s);
                 self.say("starting");
             }
             Event::Ready { after_ms } => {
-                self.say(&format!("answers after {}", figures::milliseconds(after_ms)))
+                self.say(&format!("ready after {}", figures::milliseconds(after_ms)))
             }
             Event::Warming(second) => {
                 self.say(&format!(
@@ -111,6 +136,9 @@ impl Watch for Progress {
             }
             Event::Measuring(second) => {
                 self.say(&format!("measuring {} s  {}", second.index + 1, rate(second)))
+            }
+            Event::Explaining(second) => {
+                self.say(&format!("looking for reasons {} s  {}", second.index + 1, rate(second)))
             }
             Event::Step(step) => self.stepped(step),
             Event::Benchmarking { since_s } => self.say(&format!("measuring {since_s} s")),
@@ -135,24 +163,24 @@ fn about(experiment: &Experiment) -> &'static str {
 }
 
 fn may_end_early(experiment: &Experiment) -> bool {
-    experiment.loads.iter().any(|load| load.looks().len() > 1)
+    experiment.loads.iter().any(|load| load.interim_analyses().len() > 1)
 }
 
 fn rate(second: &Second) -> String {
     figures::rate(second.ok as f64 / second.length_s.max(f64::MIN_POSITIVE))
 }
 
-fn one_line(record: &Record, doing: &str) -> String {
+fn one_line(record: &Record, doing: &str, limited: Metric) -> String {
     let place = format!("{:>4}  {doing} · round {}", record.position, record.round);
     match (&record.failure, &record.measured) {
         (Some(failure), _) => format!("{place}: failed: {}", failure.why),
-        (None, Some(_)) if record.capacity.is_some() => format!("{place}: {}", found(record)),
+        (None, Some(_)) if record.capacity.is_some() => format!("{place}: {}", found(record, limited)),
         (None, Some(load)) => {
             let p99 = load
                 .response_time_ms
                 .map_or(String::new(), |times| format!("  p99 {}", figures::milliseconds(times.p99)));
-            let disturbed = record.disturbed.as_ref().map_or("", |_| "  disturbed");
-            format!("{place}: {}{p99}{disturbed}", figures::rate(load.rate_per_s.completed))
+            let interference = record.interference.as_ref().map_or("", |_| "  interference");
+            format!("{place}: {}{p99}{interference}", figures::rate(load.rate_per_s.completed))
         }
         (None, None) => record.benchmark.as_ref().map_or_else(
             || place.clone(),
@@ -161,10 +189,10 @@ fn one_line(record: &Record, doing: &str) -> String {
     }
 }
 
-fn found(record: &Record) -> String {
+fn found(record: &Record, limited: Metric) -> String {
     let Some(search) = &record.capacity else { return String::new() };
     let rate = search.sustained_per_s.map_or_else(|| "nothing".to_owned(), figures::rate);
-    format!("sustains {rate} with {}; {}", search.limit, search.why)
+    format!("capacity {rate}; {}", capacity::end(search, limited))
 }
 
 fn in_minutes(seconds: f64) -> String {

@@ -52,7 +52,7 @@ impl ReportCommand {
         let read = |path: &PathBuf| ResultFolder::read(path).into_diagnostic();
         let documents: Vec<ResultDocument> = self.results.iter().map(read).collect::<miette::Result<_>>()?;
         if self.summary {
-            self.table(&documents)?;
+            self.print_summary_table(&documents)?;
             return Ok(ExitCode::SUCCESS);
         }
         if self.details {
@@ -69,13 +69,13 @@ impl ReportCommand {
                         anstream::println!("{}", path.display());
                     }
                 }
-                None => self.one(document, result)?,
+                None => self.write_or_print(document, result)?,
             }
         }
         Ok(ExitCode::SUCCESS)
     }
 
-    fn table(&self, documents: &[ResultDocument]) -> miette::Result<()> {
+    fn print_summary_table(&self, documents: &[ResultDocument]) -> miette::Result<()> {
         let documents: Vec<&ResultDocument> = documents.iter().collect();
         let text = match self.format {
             Format::Markdown => summary_table::markdown(&documents),
@@ -88,7 +88,7 @@ impl ReportCommand {
         super::stdout::print(&text).into_diagnostic()
     }
 
-    fn one(&self, document: &ResultDocument, result: &Path) -> miette::Result<()> {
+    fn write_or_print(&self, document: &ResultDocument, result: &Path) -> miette::Result<()> {
         let beside = (self.format == Format::Html && result.is_dir()).then(|| result.to_owned());
         match self.out.as_ref().map(|out| self.own(out, document)).or(beside) {
             Some(folder) => {

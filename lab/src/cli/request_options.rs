@@ -1,4 +1,4 @@
-//! What is asked: the flags that make requests.
+//! The flags of requests.
 
 use crate::model::experiment::RequestSpec;
 use clap::Args;
@@ -30,7 +30,7 @@ pub struct RequestOptions {
     weights: Vec<NonZeroU32>,
 }
 
-/// All that is asked, and whom.
+/// The requests and their origin.
 pub struct Asked {
     /// `http://host:port`, without a user's password.
     pub origin: String,
@@ -43,7 +43,7 @@ impl RequestOptions {
     /// The requests to these URLs, or those of the target file.
     ///
     /// # Errors
-    /// What cannot be asked, and what to write.
+    /// What cannot be sent, and what to write.
     pub fn asked(&self, urls: &[String]) -> miette::Result<Asked> {
         let targets = match &self.targets {
             Some(file) => vegeta::read(file).map_err(|error| target_file_error(&error))?,
@@ -58,7 +58,7 @@ impl RequestOptions {
         Ok(Asked { origin, first, more })
     }
 
-    /// Do the requests come from a file?
+    /// Whether the requests are from a file.
     pub const fn has_target_file(&self) -> bool {
         self.targets.is_some()
     }

@@ -1,9 +1,11 @@
 //! `threadcount run`: experiments from files.
 
 use super::experiment_args::{ExperimentArgs, ExperimentOutcome, exit_code};
+use super::plan_keys;
 use crate::config::find::Places;
 use crate::config::read;
 use crate::config::select::{Selection, select};
+use crate::model::experiment::warm_up::WarmUpTime;
 use crate::parse;
 use crate::report::summary_table;
 use clap::Args;
@@ -37,9 +39,9 @@ pub struct RunCommand {
     /// Time budget, e.g. 10m: start no round that would end later; the first round of each load always runs
     #[arg(long, value_name = "TIME", value_parser = parse::duration)]
     budget: Option<Duration>,
-    /// Longest warm-up, instead of the experiment's; 0s: none
-    #[arg(long, value_name = "TIME", value_parser = parse::seconds)]
-    warmup: Option<f64>,
+    /// Longest warm-up, instead of the experiment's; auto: until the server is warm, within the budget; 0s: none
+    #[arg(long, value_name = "TIME", value_parser = parse::warm_up)]
+    warmup: Option<WarmUpTime>,
     #[command(flatten)]
     args: ExperimentArgs,
 }
@@ -62,12 +64,14 @@ impl RunCommand {
             variants: self.variants.clone(),
             runs: self.runs.map(NonZeroU32::get),
             budget_s: self.budget.map(|budget| budget.as_secs_f64()),
-            warmup_s: self.warmup,
+            warmup: self.warmup,
             jdks: self.jdks.clone(),
         };
         let mut experiments = Vec::new();
         for path in self.files()? {
-            experiments.push(select(read(&path, self.quick)?, &selection)?);
+            let experiment = select(read(&path, self.quick)?, &selection)?;
+            plan_keys::check(&experiment)?;
+            experiments.push(experiment);
         }
         let many = experiments.len() > 1;
         let mut outcomes = Vec::new();

@@ -1,4 +1,4 @@
-//! What a command was asked for goes to stdout; everything else to stderr.
+//! The output of a command goes to stdout; everything else to stderr.
 
 use crate::report::terminal::TerminalStyle;
 use std::io::{self, IsTerminal, Write};
@@ -15,10 +15,10 @@ pub fn style() -> TerminalStyle {
     TerminalStyle { width, colour: io::stdout().is_terminal() }
 }
 
-/// To stdout, without colours where it is not a terminal; a reader that has seen enough (`| head`) is no error.
+/// To stdout, without colours where it is not a terminal; a reader that closes the pipe (`| head`) is not an error.
 ///
 /// # Errors
-/// What the system says when stdout cannot be written.
+/// The system's error when stdout cannot be written.
 pub fn print(text: &str) -> io::Result<()> {
     let mut out = anstream::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {

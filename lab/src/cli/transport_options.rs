@@ -1,4 +1,4 @@
-//! Where connections go, whom they trust, and what a load looks for in responses: the flags that are seldom needed.
+//! Destination of connections, TLS trust, and checks of responses: the flags that are seldom needed.
 
 use crate::model::experiment::Sending;
 use crate::parse;
@@ -35,12 +35,12 @@ pub struct TransportOptions {
     /// Private key of the client certificate, as a PEM file [default: the file of --cert]
     #[arg(long, value_name = "FILE", requires = "cert")]
     key: Option<PathBuf>,
-    /// Make a full TLS handshake for each connection instead of resuming sessions
+    /// Make a full TLS handshake per connection instead of resuming sessions
     #[arg(long)]
     no_tls_resumption: bool,
 }
 
-/// What a load looks for in responses, and what becomes of requests at the edges of its time.
+/// Checks of responses, and requests at the start and end of the load.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Responses")]
 pub struct ResponseOptions {
@@ -76,7 +76,7 @@ impl TransportOptions {
     pub(super) fn apply(&self, sending: Sending) -> Sending {
         let identity = self.cert.clone().map(|certificate| {
             let key = self.key.clone().unwrap_or_else(|| certificate.clone());
-            ClientIdentity { certificate, key }
+            ClientIdentity::new(certificate, key)
         });
         Sending {
             resolve: [&self.connect_to[..], &self.resolve].concat(),

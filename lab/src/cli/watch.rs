@@ -19,7 +19,7 @@ use crate::probe::attach::Detacher;
 use crate::probe::{Attached, ProbeChoice, jar};
 use crate::watch::{Screen, terminal};
 
-/// The probe looks twice a second whether somebody reads; writing a big recording takes longer.
+/// The probe checks its connection twice a second; writing a large recording takes longer.
 const DETACH_LIMIT: Duration = Duration::from_secs(10);
 
 /// No Linux gives a higher number (`PID_MAX_LIMIT`).
@@ -108,7 +108,7 @@ impl WatchCommand {
         let (sender, parsed) = channel();
         thread::spawn(move || {
             for line in lines {
-                // A line that this version does not know is no reason to stop.
+                // Unknown lines are skipped.
                 if let Ok(line) = serde_json::from_str(&line)
                     && sender.send(line).is_err()
                 {
@@ -116,7 +116,7 @@ impl WatchCommand {
                 }
             }
         });
-        terminal::show(&mut Screen::of(self.pid), &parsed, stop, until)
+        terminal::show(&mut Screen::new(self.pid), &parsed, stop, until)
     }
 }
 
@@ -147,7 +147,7 @@ fn follow(mut attached: Attached) -> Receiver<String> {
     lines
 }
 
-/// A reader that has seen enough (`| head`) is no error.
+/// A reader that closes the pipe (`| head`) is not an error.
 fn print_all(lines: &Receiver<String>, stop: &AtomicBool, until: Option<Instant>) -> io::Result<()> {
     let mut out = io::stdout().lock();
     while !stop.load(Ordering::Relaxed) && until.is_none_or(|end| Instant::now() < end) {
@@ -164,12 +164,12 @@ fn print_all(lines: &Receiver<String>, stop: &AtomicBool, until: Option<Instant>
     Ok(())
 }
 
-/// Takes the probe out of the JVM, and says what is left: a recording.
+/// Detaches the probe from the JVM, and prints where the recording is.
 fn leave(pid: u32, detacher: &Detacher, recording: Option<&Path>) -> miette::Result<()> {
     if !detacher.detach(DETACH_LIMIT) {
         let limit_s = DETACH_LIMIT.as_secs();
         return Err(miette!(
-            "The probe was told to leave the JVM {pid} and had not done so after {limit_s} s; it will when the JVM runs it"
+            "The probe is still in the JVM {pid} {limit_s} s after it was stopped; it ends as soon as the JVM runs it"
         ));
     }
     let Some(path) = recording else { return Ok(()) };

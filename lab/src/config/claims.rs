@@ -1,4 +1,4 @@
-//! `claims:` and `unavailable:`: what of a study can be tried here, and what cannot.
+//! `claims:` and `unavailable:`: statements of a study that are tested here, and those that are not.
 
 use crate::model::experiment::claim::{Claim, Names};
 use crate::model::experiment::{Experiment, StatedClaim, Unavailable};
@@ -7,7 +7,7 @@ use crate::parse::diagnostic::Diagnostic;
 use crate::parse::fields::Fields;
 use crate::parse::yaml::{Kind, Node};
 
-/// The list of claims: bare texts, or maps with what the study says beside it.
+/// The list of claims: bare texts, or maps with the study's statement beside it.
 pub(super) fn read(node: &Node, text: &str, experiment: &Experiment) -> Result<Vec<StatedClaim>, Diagnostic> {
     let names = Names::of(experiment);
     node.items("claims")?.iter().map(|item| stated(item, text, &names)).collect()
@@ -44,7 +44,7 @@ fn place_in_file(diagnostic: Diagnostic, claim: &str, item: &Node, text: &str) -
     }
 }
 
-/// The list of statements that cannot be tried.
+/// The list of statements that are not testable.
 pub(super) fn unavailable(node: &Node) -> Result<Vec<Unavailable>, Diagnostic> {
     node.items("unavailable")?.iter().map(statement).collect()
 }

@@ -19,7 +19,6 @@ pub struct Places {
     folders: Vec<PathBuf>,
 }
 
-/// No experiment of that name.
 #[derive(Debug, Error, Diagnostic, PartialEq, Eq)]
 #[error("there is no experiment `{written}`")]
 pub struct UnknownExperiment {
@@ -33,18 +32,15 @@ pub struct UnknownExperiment {
 pub struct Listed {
     /// What `threadcount run` understands.
     pub name: String,
-    /// Its file.
     pub path: PathBuf,
-    /// What it says, or why it cannot be read.
+    /// Its summary, or why it cannot be read.
     pub about: Result<About, ReadError>,
 }
 
-/// An experiment in short.
+/// Summary of an experiment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct About {
-    /// The question it answers.
     pub question: String,
-    /// The study it repeats.
     pub study: Option<String>,
     /// What it needs from the machine: Java versions, Tomcats, jars, peers.
     pub needs: Vec<String>,
@@ -54,43 +50,43 @@ pub struct About {
     pub quick: Size,
 }
 
-/// How much is run.
+/// Size of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Size {
     /// How many runs it takes.
     pub runs: usize,
-    /// About how long, in seconds; `None`: nobody knows.
+    /// Estimated duration in seconds; `None`: unknown.
     pub estimate_s: Option<f64>,
 }
 
 impl Size {
-    fn of(experiment: &Experiment) -> Self {
+    fn from_experiment(experiment: &Experiment) -> Self {
         Self { runs: plan(experiment).len(), estimate_s: estimate_s(experiment) }
     }
 }
 
 impl Places {
-    /// The folder given on the command line and those named `experiments` where [`home`] says; those that exist.
+    /// The folder given on the command line and those named `experiments` as in [`home`]; those that exist.
     #[must_use]
-    pub fn usual(given: Option<&Path>) -> Self {
+    pub fn usual(folder_option: Option<&Path>) -> Self {
         let beside = home::executable_folder();
         let above = beside.iter().flat_map(|it| it.ancestors().take(1 + LEVELS_ABOVE_EXECUTABLE));
-        // The working folder without its name: that is how paths in it are told.
-        let starts = home::named(home::HOME).into_iter().chain([PathBuf::new()]);
-        let folders = starts.chain(above.map(Path::to_owned)).map(|start| start.join("experiments"));
-        Self::of(given.map(Path::to_owned).into_iter().chain(folders))
+        // Empty for the working folder, so that messages show relative paths.
+        let parents = home::named(home::HOME).into_iter().chain([PathBuf::new()]);
+        let folders = parents.chain(above.map(Path::to_owned)).map(|parent| parent.join("experiments"));
+        Self::from_folders(folder_option.map(Path::to_owned).into_iter().chain(folders))
     }
 
     /// These folders; those that exist.
     #[must_use]
-    pub fn of(folders: impl IntoIterator<Item = PathBuf>) -> Self {
+    pub fn from_folders(folders: impl IntoIterator<Item = PathBuf>) -> Self {
         Self { folders: folders.into_iter().filter(|folder| folder.is_dir()).collect() }
     }
 
     /// The files of a name, a path, or `all`.
     ///
     /// # Errors
-    /// No experiment has this name. A path is not looked at here: reading it tells more.
+    /// No experiment has this name. A path is not checked here: reading it gives a better message.
     pub fn find(&self, written: &str) -> Result<Vec<PathBuf>, UnknownExperiment> {
         if written.contains('/') || is_yaml(Path::new(written)) {
             return Ok(vec![PathBuf::from(written)]);
@@ -110,10 +106,10 @@ impl Places {
     pub fn list(&self) -> Vec<Listed> {
         let listed = self.files().into_iter().map(|(name, path)| {
             let about = read(&path, false).and_then(|full| {
-                let quick = Size::of(&read(&path, true)?);
+                let quick = Size::from_experiment(&read(&path, true)?);
                 Ok(About {
                     needs: needs(&full),
-                    full: Size::of(&full),
+                    full: Size::from_experiment(&full),
                     quick,
                     study: full.study.as_ref().map(study),
                     question: full.question,
@@ -188,7 +184,7 @@ mod tests {
             std::fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
             std::fs::write(path, text).expect("a file");
         }
-        let places = Places::of(["one", "missing", "two"].map(|name| dir.path().join(name)));
+        let places = Places::from_folders(["one", "missing", "two"].map(|name| dir.path().join(name)));
         (dir, places)
     }
 
@@ -213,7 +209,9 @@ mod tests {
         let error = places.find("alhpa").expect_err("an error");
         assert_eq!(error.to_string(), "there is no experiment `alhpa`");
         assert_eq!(error.help, "did you mean `alpha`? known: alpha, beta, or a path like ./mine.yaml");
-        assert!(Places::of([]).find("all").expect_err("an error").help.contains("THREADCOUNT_HOME"));
+        assert!(
+            Places::from_folders([]).find("all").expect_err("an error").help.contains("THREADCOUNT_HOME")
+        );
     }
 
     #[test]
@@ -224,7 +222,7 @@ mod tests {
             question: "q".into(),
             study: Some("T (A, 2024)".into()),
             needs: vec!["Tomcat 11.0".into()],
-            full: Size { runs: 10, estimate_s: Some(50.0) },
+            full: Size { runs: 15, estimate_s: Some(75.0) },
             quick: Size { runs: 3, estimate_s: Some(15.0) },
         };
         assert_eq!(listed[0].about.as_ref().ok(), Some(&about));

@@ -1,37 +1,33 @@
 //! `threadcount compare`: an experiment without a file.
 
 use crate::model::experiment::protocol::AT_MOST;
+use crate::model::experiment::warm_up::WarmUpTime;
 use crate::model::experiment::{CommandServer, Experiment, LoadSpec, Protocol, RequestSpec, Server, Variant};
 use miette::Diagnostic;
 use thiserror::Error;
 
-/// What the command line of `threadcount compare` says.
+/// The arguments of `threadcount compare`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompareAsked {
     /// `--url`, the first: scheme, host, port (or `{port}`) and path of the request.
     pub url: String,
     /// `--variant NAME='COMMAND'`, in their order; the first is the baseline.
     pub variants: Vec<(String, String)>,
-    /// What is sent, as the flags of a load say it.
+    /// The load, from its flags.
     pub load: LoadSpec,
-    /// `--runs`: exactly so many rounds; `None`: until the answer is decided.
+    /// `--runs`: exactly so many rounds; `None`: until the result is conclusive.
     pub runs: Option<u32>,
-    /// `--budget`, in seconds.
     pub budget_s: Option<f64>,
-    /// `--warmup`, in seconds.
-    pub warmup_s: f64,
-    /// `--ready`: the path that answers when the server is ready; `None`: the path of the URL.
+    pub warmup: WarmUpTime,
+    /// `--ready`: the path that responds when the server is ready; `None`: the path of the URL.
     pub ready: Option<String>,
 }
 
-/// What is wrong with it.
 #[derive(Debug, Error, Diagnostic, PartialEq, Eq)]
 pub enum CompareError {
-    /// Nothing to compare.
     #[error("compare needs at least two variants")]
     #[diagnostic(help("write --variant NAME='COMMAND' for each, the baseline first"))]
     TooFew,
-    /// Two variants of one name.
     #[error("--variant {0}: two variants have this name")]
     #[diagnostic(help("give each variant a name of its own"))]
     Twice(String),
@@ -39,11 +35,10 @@ pub enum CompareError {
     #[error("--variant {0}: not a name")]
     #[diagnostic(help("use letters, digits, `-`, `_` and `.`, and begin with a letter or digit"))]
     Name(String),
-    /// A URL that is none.
     #[error("--url {0}: not an http:// or https:// address")]
     #[diagnostic(help("write, for example, http://127.0.0.1:8080/path; `{{port}}` stands for a free port"))]
     Url(String),
-    /// What is asked to see whether a server is ready is no path.
+    /// The readiness path is not a path.
     #[error("--ready {0}: not a path")]
     #[diagnostic(help("begin it with a slash, for example /health"))]
     Ready(String),
@@ -83,19 +78,22 @@ impl Experiment {
             protocol: asked.runs.map_or(Protocol::adaptive(false), |_| Protocol::Fixed { drop: 0 }),
             ..asked.load
         };
-        Ok(Self {
+        let mut experiment = Self {
             name: "compare".to_owned(),
             question,
             study: None,
             variants,
             loads: vec![load],
-            warmup_s: asked.warmup_s,
+            warmup_s: 0.0,
+            warmup_auto: false,
             budget_s: asked.budget_s,
             published: Vec::new(),
             claims: Vec::new(),
             unavailable: Vec::new(),
             quick: false,
-        })
+        };
+        experiment.set_warmup(asked.warmup);
+        Ok(experiment)
     }
 }
 
@@ -142,7 +140,7 @@ mod tests {
             load: LoadSpec::new("c64", LoadKind::Closed { clients: 64 }, RequestSpec::get("/a?b=c")),
             runs: None,
             budget_s: None,
-            warmup_s: 10.0,
+            warmup: WarmUpTime::AtMost(10.0),
             ready: None,
         }
     }

@@ -3,7 +3,7 @@
 use super::{name, request, sending, variant_list};
 use crate::model::experiment::capacity::SHORTEST_STEP_S;
 use crate::model::experiment::protocol::AT_MOST;
-use crate::model::experiment::{LoadKind, LoadSpec, Protocol, RequestSpec, Shape};
+use crate::model::experiment::{ExternalTool, LoadKind, LoadSpec, Protocol, RequestSpec, Shape, Workload};
 use crate::parse;
 use crate::parse::diagnostic::Diagnostic;
 use crate::parse::fields::Fields;
@@ -44,13 +44,11 @@ const KEYS: [&str; 20] = [
 pub(super) struct Shared<'a> {
     /// The requests at the top of the file.
     pub requests: Option<&'a [RequestSpec]>,
-    /// The names of the variants.
     pub variants: &'a [String],
-    /// Where files that are named in the file are looked for.
+    /// Folder of the file; paths in it are relative to this.
     pub folder: &'a Path,
 }
 
-/// The loads.
 pub(super) fn read(fields: &Fields<'_>, shared: &Shared<'_>) -> Result<Vec<LoadSpec>, Diagnostic> {
     let rounds = rounds(fields, (AT_MOST, Protocol::adaptive(false)))?;
     let node = fields.require("loads", "loads: [{clients: 400, duration: 30s}]")?;
@@ -109,28 +107,28 @@ fn swept(
 
 fn load(
     fields: &Fields<'_>,
-    (kind, shape): (LoadKind, Option<Shape>),
+    (workload, shape): (Workload, Option<Shape>),
     is_swept: bool,
     rounds: (u32, Protocol),
     shared: &Shared<'_>,
 ) -> Result<LoadSpec, Diagnostic> {
-    let (requests, duration_s) = size(fields, kind, shape.as_ref())?;
+    let (requests, duration_s) = size(fields, workload, shape.as_ref())?;
     let own = fields.read("request", |node| request::read(node, shared.folder))?;
-    let nothing = || matches!(kind, LoadKind::Benchmark(_)).then(|| vec![RequestSpec::nothing()]);
+    let nothing = || (!workload.needs_server()).then(|| vec![RequestSpec::nothing()]);
     let asked = own.or_else(|| shared.requests.map(<[_]>::to_vec)).or_else(nothing).unwrap_or_default();
     let Some((first, more)) = asked.split_first() else {
         return Err(Diagnostic::new(fields.span.clone(), "what does this load ask for?", "no `request`")
             .help("write `request: /path` here, or once at the top of the file for all loads"));
     };
-    let default_name = kind.default_name(shape.as_ref());
+    let default_name = workload.default_name(shape.as_ref());
     let written = fields.read("name", |node| name(node.text("name")?, &node.span, "load"))?;
     let name = match written {
         Some(name) if is_swept => format!("{name}-{default_name}"),
         written => written.unwrap_or(default_name),
     };
-    sending::check(fields, kind)?;
+    sending::check(fields, workload)?;
     request::check_captures(fields, &asked)?;
-    let tool = fields.read("tool", |node| external::keys::read(node, kind, &asked))?;
+    let external = fields.read("tool", |node| external::keys::read(node, workload, &asked))?;
     let (runs, protocol) = self::rounds(fields, rounds)?;
     let truth = |key: &str| fields.read(key, |node| node.truth(key));
     let only_variants = fields.read("variants", |node| variant_list(node, shared.variants))?;
@@ -146,34 +144,33 @@ fn load(
         warmup_s: fields.read("warmup", |node| node.seconds("warmup"))?,
         thread_dump: truth("thread_dump")?.unwrap_or_default(),
         keep_alive: truth("keep_alive")?.unwrap_or(true),
-        tool,
-        ..LoadSpec::new(&name, kind, first.clone())
+        ..LoadSpec::new(&name, external.unwrap_or(workload), first.clone())
     })
 }
 
 /// How much is measured: requests, seconds, or both. Of a capacity load the seconds of each step.
 fn size(
     fields: &Fields<'_>,
-    kind: LoadKind,
+    workload: Workload,
     shape: Option<&Shape>,
 ) -> Result<(Option<u64>, Option<f64>), Diagnostic> {
     let requests = fields.read("requests", |node| node.positive("requests"))?;
     let duration_s = fields.read("duration", |node| node.positive_seconds("duration"))?;
     let at = |key: &str| fields.get(key).map_or_else(|| fields.span.clone(), |node| node.span.clone());
-    match (kind, requests, duration_s) {
-        (LoadKind::Capacity(_), Some(_), _) => Err(Diagnostic::new(
+    match (workload, requests, duration_s) {
+        (Workload::Capacity(_), Some(_), _) => Err(Diagnostic::new(
             at("requests"),
             "the steps of a capacity load have a duration",
             "not for this load",
         )
         .help("write `duration: 5s` for the length of each step, or leave it out")),
-        (LoadKind::Capacity(_), None, Some(step_s)) if step_s < SHORTEST_STEP_S => Err(Diagnostic::new(
+        (Workload::Capacity(_), None, Some(step_s)) if step_s < SHORTEST_STEP_S => Err(Diagnostic::new(
             at("duration"),
             "a step is too short to show whether the backlog grows",
             "this step",
         )
         .help(format!("write at least `duration: {SHORTEST_STEP_S}s`"))),
-        (LoadKind::Capacity(_), None, step_s) => Ok((None, Some(step_s.unwrap_or(STEP_S)))),
+        (Workload::Capacity(_), None, step_s) => Ok((None, Some(step_s.unwrap_or(STEP_S)))),
         (_, None, None) if shape.is_some() => Ok((None, shape.map(Shape::lasts_s))),
         (_, None, None) => Err(Diagnostic::new(
             fields.span.clone(),
@@ -209,9 +206,9 @@ fn kind(
     fields: &Fields<'_>,
     clients: Option<&Node>,
     rate: Option<&Node>,
-) -> Result<(LoadKind, Option<Shape>), Diagnostic> {
-    if let Some(benchmark) = load_keys::kind(fields)? {
-        return Ok((benchmark, None));
+) -> Result<(Workload, Option<Shape>), Diagnostic> {
+    if let Some(size) = load_keys::read(fields)? {
+        return Ok((Workload::Jmh(size), None));
     }
     only_one(fields)?;
     let clients = clients.map(|node| node.positive_u32("clients")).transpose()?;
@@ -225,13 +222,13 @@ fn kind(
         clients: connections.unwrap_or_else(|| LoadKind::connections_for(highest)),
     };
     if let Some(capacity) = fields.read("capacity", |node| capacity::keys::read(node, connections))? {
-        return Ok((LoadKind::Capacity(capacity), None));
+        return Ok((Workload::Capacity(capacity), None));
     }
     if let Some(shape) = ramp.or(steps) {
-        return Ok((open(shape.mean_per_s(), shape.highest_per_s()), Some(shape)));
+        return Ok((open(shape.mean_per_s(), shape.highest_per_s()).into(), Some(shape)));
     }
     if let Some(rate_per_s) = rate {
-        return Ok((open(rate_per_s, rate_per_s), None));
+        return Ok((open(rate_per_s, rate_per_s).into(), None));
     }
     let Some(clients) = clients else {
         let label = "no `clients`, no `rate`, no `capacity`";
@@ -245,7 +242,7 @@ fn kind(
             Err(Diagnostic::new(span, "each client has one connection", "says it a second time")
                 .help("leave `connections` out; it limits a load with a `rate`"))
         }
-        _ => Ok((LoadKind::Closed { clients }, None)),
+        _ => Ok((LoadKind::Closed { clients }.into(), None)),
     }
 }
 
@@ -265,7 +262,7 @@ fn only_one(fields: &Fields<'_>) -> Result<(), Diagnostic> {
     let message = format!("a load has {article}{first} or a {second}, not both");
     let clients = fields.get("clients").and_then(|node| node.text("clients").ok()).unwrap_or("400");
     Err(Diagnostic::new(span, message, "the second one").help(format!(
-        "clients wait for their answers, a rate does not; to limit the connections of a rate write `connections: \
+        "clients wait for their responses, a rate does not; to limit the connections of a rate write `connections: \
          {clients}`; for both write two loads"
     )))
 }
@@ -278,15 +275,21 @@ impl LoadKind {
     pub fn connections_for(rate_per_s: f64) -> u32 {
         (rate_per_s * 2.0).clamp(64.0, 4_000.0).ceil() as u32
     }
+}
 
+impl Workload {
     /// `c400`, `r5000`, `ramp100-5000`, `capacity`, `jmh`.
     #[must_use]
     pub fn default_name(&self, shape: Option<&Shape>) -> String {
         match self {
-            Self::Closed { clients } => format!("c{clients}"),
-            Self::Open { rate_per_s, .. } => shape.map_or_else(|| format!("r{rate_per_s}"), Shape::name),
+            Self::Http(LoadKind::Closed { clients }) | Self::External(ExternalTool { clients, .. }) => {
+                format!("c{clients}")
+            }
+            Self::Http(LoadKind::Open { rate_per_s, .. }) => {
+                shape.map_or_else(|| format!("r{rate_per_s}"), Shape::name)
+            }
             Self::Capacity(_) => "capacity".to_owned(),
-            Self::Benchmark(_) => "jmh".to_owned(),
+            Self::Jmh(_) => "jmh".to_owned(),
         }
     }
 }

@@ -15,7 +15,7 @@ mod server;
 mod subjects;
 mod variants;
 
-use crate::model::experiment::{Experiment, Study};
+use crate::model::experiment::{Experiment, Study, warm_up};
 use crate::parse::diagnostic::{Diagnostic, Mistake};
 use crate::parse::fields::Fields;
 use crate::parse::yaml::{self, Kind, Node};
@@ -25,10 +25,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// How long the same load runs before measuring, if nothing is written.
-const WARMUP_S: f64 = 10.0;
-
-/// Nobody writes so much; it is another file.
+/// Maximum file size; a larger file is not an experiment.
 const LARGEST_BYTES: u64 = 1 << 20;
 
 const KEYS: [&str; 18] = [
@@ -55,33 +52,21 @@ const KEYS: [&str; 18] = [
 /// Why an experiment could not be read.
 #[derive(Debug, Error, miette::Diagnostic)]
 pub enum ReadError {
-    /// The file itself.
     #[error("cannot read {path}: {why}", path = path.display())]
     #[diagnostic(help("`threadcount list` shows the experiments that are known"))]
-    Unreadable {
-        /// Which file.
-        path: PathBuf,
-        /// What the system said.
-        why: std::io::Error,
-    },
-    /// Not the text of an experiment.
-    #[error("{path} is no experiment: {why}", path = path.display())]
+    Unreadable { path: PathBuf, why: std::io::Error },
+    /// The text is not an experiment.
+    #[error("{path} is not an experiment: {why}", path = path.display())]
     #[diagnostic(help(
         "an experiment is a YAML file in UTF-8; `threadcount list` shows those that are known"
     ))]
-    NoText {
-        /// Which file.
-        path: PathBuf,
-        /// Why it cannot be one.
-        why: String,
-    },
-    /// Something written in it.
+    NoText { path: PathBuf, why: String },
     #[error(transparent)]
     #[diagnostic(transparent)]
     Mistake(#[from] Mistake),
 }
 
-/// Reads the experiment in a file, with the sizes of its `quick:` part where `quick` is asked for.
+/// Reads the experiment in a file, with the sizes of its `quick:` part if `quick` is set.
 ///
 /// # Errors
 /// The file cannot be read, or something in it is wrong: then with its line and a caret.
@@ -136,13 +121,17 @@ fn experiment(name: &str, text: &str, folder: &Path, quick: bool) -> Result<Expe
         study: fields.read("study", study)?,
         variants,
         loads: loads::read(&fields, &shared)?,
-        warmup_s: fields.read("warmup", |node| node.seconds("warmup"))?.unwrap_or(WARMUP_S),
+        warmup_s: warm_up::USUAL_S,
+        warmup_auto: true,
         budget_s: fields.read("budget", |node| node.positive_seconds("budget"))?,
         published: Vec::new(),
         claims: Vec::new(),
         unavailable: fields.read("unavailable", claims::unavailable)?.unwrap_or_default(),
         quick: false,
     };
+    if let Some(warmup) = fields.read("warmup", |node| node.warm_up("warmup"))? {
+        experiment.set_warmup(warmup);
+    }
     let loads_at = fields.key_span("loads").unwrap_or_else(|| fields.span.clone());
     same_kind::check(&experiment, &loads_at)?;
     experiment.published =

@@ -24,7 +24,7 @@ pub fn needs(experiment: &Experiment) -> Vec<String> {
     };
     let javas = listed("Java", jdks.iter().map(u16::to_string));
     let others = kinds().into_iter().filter_map(|kind| listed(kind.plural(), of(&kind)));
-    let tools = experiment.loads.iter().filter_map(|load| load.tool);
+    let tools = experiment.loads.iter().filter_map(|load| load.workload.tool());
     let tools = listed("tools", tools.map(|Tool::Ab { .. }| "ab".to_owned()));
     javas.into_iter().chain(others).chain(tools).collect()
 }

@@ -1,4 +1,4 @@
-//! `published:`: figures that somebody else measured.
+//! `published:`: published figures.
 
 use super::known;
 use crate::model::experiment::{Experiment, Published};

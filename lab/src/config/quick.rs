@@ -2,7 +2,8 @@
 
 use super::{known, variant_list};
 use crate::model::experiment::capacity::SHORTEST_STEP_S;
-use crate::model::experiment::{Experiment, LoadKind, LoadSpec, Protocol};
+use crate::model::experiment::warm_up::WarmUpTime;
+use crate::model::experiment::{Experiment, LoadSpec, Protocol};
 use crate::model::metric::Metric;
 use crate::parse::diagnostic::Diagnostic;
 use crate::parse::fields::Fields;
@@ -19,7 +20,7 @@ const KEYS: [&str; 8] =
 /// What `--quick` changes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Quick {
-    warmup_s: Option<f64>,
+    warmup: Option<WarmUpTime>,
     budget_s: Option<f64>,
     all: Sizes,
     loads: Vec<(String, Sizes)>,
@@ -61,7 +62,7 @@ pub(super) fn read(node: &Node, experiment: &Experiment) -> Result<Quick, Diagno
         }
     }
     Ok(Quick {
-        warmup_s: fields.read("warmup", |node| node.seconds("warmup"))?,
+        warmup: fields.read("warmup", |node| node.warm_up("warmup"))?,
         budget_s: fields.read("budget", |node| node.positive_seconds("budget"))?,
         all: sizes(&fields, &names)?,
         loads,
@@ -93,7 +94,9 @@ impl Quick {
     /// Makes the experiment small.
     pub(super) fn apply(self, experiment: &mut Experiment) {
         experiment.quick = true;
-        experiment.warmup_s = self.warmup_s.unwrap_or(experiment.warmup_s);
+        if let Some(warmup) = self.warmup {
+            experiment.set_warmup(warmup);
+        }
         experiment.budget_s = self.budget_s.or(experiment.budget_s);
         let first = experiment.loads.first().map(|load| load.name.clone());
         let mut resized = Vec::new();
@@ -109,7 +112,7 @@ impl Quick {
             }
             is_left
         });
-        // How long a load took says nothing of one of another size.
+        // The duration of a load says nothing about a load of another size.
         for published in &mut experiment.published {
             let load = published.load.as_ref().or(first.as_ref());
             if load.is_some_and(|load| resized.contains(load)) {
@@ -121,7 +124,7 @@ impl Quick {
 }
 
 impl Sizes {
-    /// What `own` says goes before what is said here; a size in time or requests replaces the other one too.
+    /// `own` takes precedence over this; a duration replaces a number of requests and the other way round.
     fn with(self, own: Self) -> Self {
         let own_size = own.duration_s.is_some() || own.requests.is_some();
         let (duration_s, requests) =
@@ -135,17 +138,15 @@ impl Sizes {
         }
     }
 
-    /// Makes a load small; false: no variant is left under it.
+    /// Applies the small sizes to a load; false: no variant is left under it.
     fn apply(self, load: &mut LoadSpec) -> bool {
         (load.duration_s, load.requests) = match (self.duration_s, self.requests) {
-            // The steps of a capacity load: they have no requests, and too short they show nothing.
-            (duration_s, _) if matches!(load.kind, LoadKind::Capacity(_)) => {
+            // The steps of a capacity load: they have no number of requests, and short steps show nothing.
+            (duration_s, _) if load.workload.capacity().is_some() => {
                 let own_s = load.duration_s.map_or(STEP_S, |own_s| own_s.min(STEP_S));
                 (Some(duration_s.unwrap_or(own_s).max(SHORTEST_STEP_S)), None)
             }
-            (iteration_s, _) if matches!(load.kind, LoadKind::Benchmark(_)) => {
-                (iteration_s.or(load.duration_s), None)
-            }
+            (iteration_s, _) if !load.workload.needs_server() => (iteration_s.or(load.duration_s), None),
             (None, None) => (Some(load.duration_s.map_or(DURATION_S, |own| own.min(DURATION_S))), None),
             sizes => sizes,
         };

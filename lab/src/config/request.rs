@@ -10,22 +10,24 @@ use std::num::NonZeroU32;
 use std::path::Path;
 use threadcount_load::request::{RequestError, RequestSource, vegeta};
 
-/// Stands for the address, which each variant has of its own.
+/// Placeholder of the address, which differs per variant.
 const SOMEWHERE: &str = "http://localhost";
 
-/// Everything that is asked, at least one request. Files are looked for in `folder`.
+/// All requests, at least one. Files are relative to `folder`.
 pub(super) fn read(node: &Node, folder: &Path) -> Result<Vec<RequestSpec>, Diagnostic> {
     match &node.kind {
-        Kind::List(items) if !items.is_empty() => items.iter().map(|item| one(item, folder)).collect(),
+        Kind::List(items) if !items.is_empty() => {
+            items.iter().map(|item| single_request(item, folder)).collect()
+        }
         Kind::List(_) => Err(Diagnostic::new(node.span.clone(), "`request` is an empty list", "no request")
             .help("write one path, or a list like `[/a, {path: /b, weight: 3}]`")),
         Kind::Map(entries) if entries.iter().any(|(key, _)| key.name == "targets") => targets(node, folder),
-        _ => Ok(vec![one(node, folder)?]),
+        _ => Ok(vec![single_request(node, folder)?]),
     }
 }
 
 /// A path, or a map of everything a request has.
-fn one(node: &Node, folder: &Path) -> Result<RequestSpec, Diagnostic> {
+fn single_request(node: &Node, folder: &Path) -> Result<RequestSpec, Diagnostic> {
     let request = match node.kind {
         Kind::Scalar(_) => RequestSpec::get(path(node)?),
         _ => from_map(node, folder)?,
@@ -138,7 +140,7 @@ fn body(node: &Node, folder: &Path) -> Result<Body, Diagnostic> {
     Ok(Body::of(&bytes))
 }
 
-/// The reason alone: the address in the message would be one that nobody wrote.
+/// The reason alone: the address in the message would be the placeholder.
 fn cannot_be_sent(node: &Node, error: &RequestError) -> Diagnostic {
     let why = match error {
         RequestError::Url { why, .. } => format!("this path cannot be asked: {why}"),

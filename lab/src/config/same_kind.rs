@@ -1,6 +1,6 @@
-//! Each variant gets a load of its own kind.
+//! A variant's load must fit its kind: servers and benchmarks.
 
-use crate::model::experiment::{Experiment, LoadKind, Variant};
+use crate::model::experiment::{Experiment, Variant};
 use crate::parse::diagnostic::Diagnostic;
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use std::ops::Range;
 /// loads stand.
 pub(super) fn check(experiment: &Experiment, span: &Range<usize>) -> Result<(), Diagnostic> {
     for load in &experiment.loads {
-        let of_benchmark = matches!(load.kind, LoadKind::Benchmark(_));
+        let of_benchmark = !load.workload.needs_server();
         let mut under = experiment.variants.iter().filter(|variant| load.includes(&variant.name));
         let is_benchmark = |variant: &Variant| variant.server().is_none();
         let Some(other) = under.find(|variant| is_benchmark(variant) != of_benchmark) else { continue };

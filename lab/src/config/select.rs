@@ -1,5 +1,6 @@
-//! What the command line changes of an experiment: some variants only, other numbers of runs, other times, other JDKs.
+//! What the command line changes in an experiment: variants, numbers of runs, durations, JDKs.
 
+use crate::model::experiment::warm_up::WarmUpTime;
 use crate::model::experiment::{Experiment, Protocol, StatedClaim, Variant};
 use crate::parse::suggest::advice;
 use miette::Diagnostic;
@@ -12,10 +13,10 @@ pub struct Selection {
     pub variants: Vec<String>,
     /// Exactly so many runs of each variant under each load.
     pub runs: Option<u32>,
-    /// How long everything may take, in seconds.
+    /// Time budget in seconds.
     pub budget_s: Option<f64>,
-    /// How long each load is warmed up at most, in seconds.
-    pub warmup_s: Option<f64>,
+    /// The warm-up of each load.
+    pub warmup: Option<WarmUpTime>,
     /// These JDKs instead of the one in the file. More than one multiplies the variants: `virtual@21`, `virtual@25`.
     pub jdks: Vec<u16>,
 }
@@ -30,7 +31,6 @@ pub enum SelectionError {
         written: String,
         /// Where it was looked for.
         experiment: String,
-        /// What may be written.
         #[help]
         help: String,
     },
@@ -40,7 +40,6 @@ pub enum SelectionError {
     AllDropped {
         /// As written.
         runs: u32,
-        /// The experiment.
         experiment: String,
         /// How many rounds it drops.
         drop: u32,
@@ -48,10 +47,7 @@ pub enum SelectionError {
     /// `--jdk` for variants that run on no JDK of ours.
     #[error("--jdk has no effect: no variant of `{experiment}` says which JDK it runs on")]
     #[diagnostic(help("write `jdk: 25` in the experiment; the server's command then finds that JDK first"))]
-    NoJdk {
-        /// The experiment.
-        experiment: String,
-    },
+    NoJdk { experiment: String },
 }
 
 /// Applies a selection. Variants keep their place, so that the first of them stays the baseline; loads under which
@@ -74,8 +70,8 @@ pub fn select(mut experiment: Experiment, selection: &Selection) -> Result<Exper
         }
     }
     experiment.budget_s = selection.budget_s.or(experiment.budget_s);
-    if let Some(warmup_s) = selection.warmup_s {
-        experiment.warmup_s = warmup_s;
+    if let Some(warmup) = selection.warmup {
+        experiment.set_warmup(warmup);
         experiment.loads.iter_mut().for_each(|load| load.warmup_s = None);
     }
     match selection.jdks.as_slice() {
@@ -213,7 +209,7 @@ mod tests {
         let chosen =
             select(experiment(), &Selection { runs: Some(4), ..Selection::default() }).expect("a selection");
         assert_eq!(plan(&chosen).len(), 4 * 3 + 4);
-        assert!(chosen.loads.iter().all(|load| load.looks() == [4]), "exactly so many");
+        assert!(chosen.loads.iter().all(|load| load.interim_analyses() == [4]), "exactly so many");
     }
 
     #[test]
@@ -226,7 +222,8 @@ mod tests {
     fn a_warm_up_replaces_that_of_the_file_and_that_of_each_load() {
         let mut timed = experiment();
         timed.loads[1].warmup_s = Some(0.0);
-        let chosen = select(timed, &Selection { warmup_s: Some(10.0), ..Selection::default() });
+        let chosen =
+            select(timed, &Selection { warmup: Some(WarmUpTime::AtMost(10.0)), ..Selection::default() });
         let chosen = chosen.expect("a selection");
         assert!(chosen.loads.iter().all(|load| chosen.warmup_s(load) == 10.0));
     }

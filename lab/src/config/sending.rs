@@ -1,10 +1,10 @@
-//! The keys of a load that say how it is carried and what counts as an answer.
+//! The keys of a load for its connections and for what is a success.
 
 mod connection;
 
 pub(super) use connection::captures;
 
-use crate::model::experiment::{LoadKind, Sending};
+use crate::model::experiment::{Sending, Workload};
 use crate::parse;
 use crate::parse::diagnostic::Diagnostic;
 use crate::parse::fields::Fields;
@@ -41,7 +41,7 @@ pub(super) const KEYS: [&str; 25] = [
     "lateness",
 ];
 
-/// All of them; what is not written is as usual. Files are looked for in `folder`.
+/// All of them; missing keys have their defaults. Files are relative to `folder`.
 pub(super) fn read(fields: &Fields<'_>, folder: &Path) -> Result<Sending, Diagnostic> {
     let usual = connection::read(fields, folder)?;
     let truth = |key: &str| fields.read(key, |node| node.truth(key));
@@ -50,7 +50,7 @@ pub(super) fn read(fields: &Fields<'_>, folder: &Path) -> Result<Sending, Diagno
         |key: &str| fields.read(key, |node| node.parsed(key, "a whole number from 1", parse::positive_u32));
     let poisson = truth("poisson")?.unwrap_or_default();
     let expect = fields.read("expect", |node| {
-        node.parsed_list("expect", "the status codes of an answer", parse::expected_status)
+        node.parsed_list("expect", "the status codes of a response", parse::expected_status)
     })?;
     let cores = fields.read("cores", |node| node.parsed_list("cores", "numbers of cores", parse::cores))?;
     Ok(Sending {
@@ -71,31 +71,31 @@ pub(super) fn read(fields: &Fields<'_>, folder: &Path) -> Result<Sending, Diagno
     })
 }
 
-/// What does not go with the kind of load, or with another key.
-pub(super) fn check(fields: &Fields<'_>, kind: LoadKind) -> Result<(), Diagnostic> {
+/// Keys that exclude the kind of load or another key.
+pub(super) fn check(fields: &Fields<'_>, workload: Workload) -> Result<(), Diagnostic> {
     let is_there = |key: &str| fields.get(key).is_some();
     let refused = |key: &str, message: String, label: &str, help: &str| {
         let span = fields.key_span(key).unwrap_or_else(|| fields.span.clone());
         Err(Diagnostic::new(span, message, label).help(help))
     };
     let first = KEYS.into_iter().find(|key| is_there(key));
-    match (first, kind) {
-        (Some(key), LoadKind::Benchmark(_)) => {
+    match first {
+        Some(key) if !workload.needs_server() => {
             let message = format!("a benchmark has no `{key}`");
             return refused(key, message, "it asks no server", "leave it out");
         }
-        (Some(key), _) if is_there("tool") => {
+        Some(key) if is_there("tool") => {
             let message = format!("`{key}` is not for a load that another tool sends");
             return refused(key, message, "ours alone can do it", "leave out one of `tool` and this");
         }
         _ => {}
     }
-    if is_there("poisson") && matches!(kind, LoadKind::Closed { .. }) {
+    if is_there("poisson") && workload.is_closed() {
         let help = "write `rate: 5000/s` instead of `clients`, or leave `poisson` out";
-        let message = "clients send when they have their answers, not at random".to_owned();
+        let message = "clients send when their responses are complete, not at random".to_owned();
         return refused("poisson", message, "needs a rate", help);
     }
-    connection::check(fields, kind)?;
+    connection::check(fields, workload)?;
     if is_there("streams")
         && fields.get("http").is_some_and(|node| matches!(http(node), Ok(ProtocolChoice::Http1)))
     {
@@ -129,6 +129,7 @@ fn driver(node: &Node) -> Result<DriverChoice, Diagnostic> {
 mod tests {
     use super::super::parse;
     use super::*;
+    use crate::model::experiment::LoadKind;
     use crate::model::experiment::{LoadSpec, Shape};
     use threadcount_load::plan::ExpectedStatus;
 
@@ -203,10 +204,10 @@ mod tests {
         let ramp = load("ramp: 100:500:30s").unwrap();
         assert_eq!(ramp.shape, Some(Shape::Ramp { from_per_s: 100.0, to_per_s: 500.0, over_s: 30.0 }));
         assert_eq!((ramp.name.as_str(), ramp.duration_s), ("ramp100-500", Some(30.0)));
-        assert_eq!(ramp.kind, LoadKind::Open { rate_per_s: 300.0, clients: 1_000 });
+        assert_eq!(ramp.workload, LoadKind::Open { rate_per_s: 300.0, clients: 1_000 }.into());
         let steps = load("steps: [100:10s, 1k/s:30s], connections: 7").unwrap();
         assert_eq!((steps.name.as_str(), steps.duration_s), ("steps100-1000", Some(40.0)));
-        assert_eq!(steps.kind, LoadKind::Open { rate_per_s: 775.0, clients: 7 });
+        assert_eq!(steps.workload, LoadKind::Open { rate_per_s: 775.0, clients: 7 }.into());
         assert_eq!(load("steps: '100:10s, 1k/s:30s', connections: 7").unwrap(), steps);
     }
 
@@ -215,7 +216,7 @@ mod tests {
         let known = [
             (
                 "clients: 4, duration: 1s, poisson: true",
-                "poisson: clients send when they have their answers, not at random | write `rate: 5000/s`",
+                "poisson: clients send when their responses are complete, not at random | write `rate: 5000/s`",
             ),
             ("rate: 5/s, duration: 1s, poisson: yes", "yes: `poisson` must be true or false"),
             (
@@ -232,7 +233,7 @@ mod tests {
             ),
             (
                 "clients: 4, duration: 1s, expect: [200, 999]",
-                "999: `expect` must be the status codes of an answer, and `999` is not | `999` is no status from 100 to 599",
+                "999: `expect` must be the status codes of a response, and `999` is not | `999` is not a status from 100 to 599",
             ),
             (
                 "clients: 4, duration: 1s, http: 3",
@@ -312,7 +313,7 @@ mod tests {
             ("ramp: 1:2:3s, steps: [1:2s]", "steps: a load has a ramp or a steps, not both"),
             (
                 "clients: 4, ramp: 1:2:3s",
-                "ramp: a load has clients or a ramp, not both | clients wait for their answers, a rate does not; to limit the connections of a rate write `connections: 4`",
+                "ramp: a load has clients or a ramp, not both | clients wait for their responses, a rate does not; to limit the connections of a rate write `connections: 4`",
             ),
         ];
         for (written, expected) in known {

@@ -31,7 +31,6 @@ pub(super) fn keys() -> Vec<&'static str> {
     keys
 }
 
-/// The value of `server:`.
 pub(super) fn server(node: &Node) -> Result<ServerParts, Diagnostic> {
     parts(&Fields::open(node, "a server", &keys())?)
 }
@@ -68,18 +67,16 @@ fn two_kinds(fields: &Fields<'_>, first: &str, second: &str) -> Diagnostic {
 }
 
 impl ServerParts {
-    /// Only a command.
     pub(super) fn of_command(command: String) -> Self {
         Self { kind: Some(("command", command)), ..Self::default() }
     }
 
-    /// Only arguments.
     pub(super) fn of_args(node: &Node) -> Result<Self, Diagnostic> {
         node.text(ARGS)?;
         Ok(Self { kind: None, values: BTreeMap::from([(ARGS, node.clone())]) })
     }
 
-    /// What `other` says goes before what is said here; another kind of server leaves nothing that only the first kind
+    /// `other` takes precedence over this; another kind of server drops the keys that only the first kind
     /// understands.
     pub(super) fn with(mut self, other: Self) -> Self {
         if let Some((name, _)) = &other.kind {
@@ -99,7 +96,7 @@ impl ServerParts {
         named(name).map_or_else(|| Err(no_server(owner)), |kind| kind.read(&written))
     }
 
-    /// The same where it has to be a server.
+    /// The same, where it must be a server.
     pub(super) fn complete_server(&self, owner: &Owner<'_>) -> Result<Server, Diagnostic> {
         match self.complete(owner)? {
             Subject::Server(server) => Ok(server),

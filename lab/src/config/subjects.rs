@@ -1,4 +1,4 @@
-//! Everything that a variant can measure, by the key that names it.
+//! Everything that a variant can measure, by its key.
 
 use crate::model::experiment::{BenchmarkMethod, Server, Subject};
 use crate::parse::diagnostic::Diagnostic;
@@ -13,7 +13,7 @@ pub(super) enum Kind {
     Benchmark(Keys<BenchmarkMethod>),
 }
 
-/// All of them, in the order in which they are told.
+/// All of them, in the order of messages.
 pub(super) fn kinds() -> Vec<Kind> {
     kinds::keys().into_iter().map(Kind::Server).chain([Kind::Benchmark(jmh::keys())]).collect()
 }
@@ -32,7 +32,7 @@ impl Kind {
         }
     }
 
-    /// What lists call several of them.
+    /// Plural in lists of needs.
     pub(super) const fn plural(&self) -> &'static str {
         match self {
             Self::Server(keys) => keys.plural,
@@ -48,7 +48,7 @@ impl Kind {
         }
     }
 
-    /// Is the value of its name one that it understands?
+    /// Checks the value of its key.
     pub(super) fn check(&self, node: &Node) -> Result<(), Diagnostic> {
         match self {
             Self::Server(keys) => (keys.check)(node, keys.kind),
@@ -56,7 +56,6 @@ impl Kind {
         }
     }
 
-    /// What is measured.
     pub(super) fn read(&self, written: &WrittenServer<'_>) -> Result<Subject, Diagnostic> {
         Ok(match self {
             Self::Server(keys) => Subject::Server((keys.read)(written)?),

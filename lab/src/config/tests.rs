@@ -3,7 +3,7 @@ use crate::model::experiment::benchmark::Benchmark;
 use crate::model::experiment::capacity::Capacity;
 use crate::model::experiment::{
     Backend, BenchmarkMethod, CommandServer, DropIn, JarServer, JettyServer, LoadKind, PeerServer, PoolSize,
-    ProbeLevel, Protocol, Server, Subject, Threads, TomcatServer,
+    ProbeLevel, Protocol, Server, Subject, Threads, TomcatServer, Workload,
 };
 use crate::model::metric::Metric;
 use crate::parse::diagnostic::shown;
@@ -53,10 +53,10 @@ fn mistake_in(text: &str) -> (String, String) {
 fn a_file_becomes_an_experiment_with_its_defaults() {
     let experiment = good(SMALL);
     assert_eq!(experiment.name, "small");
-    assert_eq!(experiment.warmup_s, 10.0);
+    assert_eq!((experiment.warmup_s, experiment.warmup_auto), (10.0, true));
     let load = &experiment.loads[0];
-    assert_eq!((load.name.as_str(), load.requests, load.runs), ("c400", Some(1_000_000), 10));
-    assert_eq!(load.kind, LoadKind::Closed { clients: 400 });
+    assert_eq!((load.name.as_str(), load.requests, load.runs), ("c400", Some(1_000_000), 15));
+    assert_eq!(load.workload, LoadKind::Closed { clients: 400 }.into());
     assert_eq!(
         (load.request.method.as_str(), load.request.path.as_str()),
         ("GET", "/thread-info?sleep=50ms")
@@ -70,6 +70,7 @@ fn a_file_becomes_an_experiment_with_its_defaults() {
         threads: Threads::Virtual,
         accept_count: 4_096,
         max_connections: None,
+        processor_cache: None,
     });
     assert_eq!(variant.subject, expected.into());
 }
@@ -156,9 +157,9 @@ claims:
     ));
     let [fast, slow] = experiment.loads.as_slice() else { panic!("two loads") };
     assert_eq!((fast.name.as_str(), fast.duration_s), ("r5000", Some(90.0)));
-    assert_eq!(fast.kind, LoadKind::Open { rate_per_s: 5_000.0, clients: 4_000 });
+    assert_eq!(fast.workload, LoadKind::Open { rate_per_s: 5_000.0, clients: 4_000 }.into());
     assert_eq!(fast.request.headers, [("Accept".to_owned(), Some("text/html".to_owned()))]);
-    assert_eq!(slow.kind, LoadKind::Open { rate_per_s: 10.0, clients: 7 });
+    assert_eq!(slow.workload, LoadKind::Open { rate_per_s: 10.0, clients: 7 }.into());
     assert_eq!((slow.runs, slow.only_variants.as_slice()), (9, ["plain".to_owned()].as_slice()));
     let published = &experiment.published[0];
     assert_eq!(published.figures.keys().collect::<Vec<_>>(), ["p99_ms", "rate_per_s"]);
@@ -174,8 +175,8 @@ fn a_list_of_clients_or_rates_is_one_load_each() {
     let experiment = good(&text);
     let names: Vec<_> = experiment.loads.iter().map(|load| load.name.as_str()).collect();
     assert_eq!(names, ["c100", "c400", "c1000", "slow-r10", "slow-r20"]);
-    assert_eq!(experiment.loads[2].kind, LoadKind::Closed { clients: 1_000 });
-    assert_eq!(experiment.loads[4].kind, LoadKind::Open { rate_per_s: 20.0, clients: 64 });
+    assert_eq!(experiment.loads[2].workload, LoadKind::Closed { clients: 1_000 }.into());
+    assert_eq!(experiment.loads[4].workload, LoadKind::Open { rate_per_s: 20.0, clients: 64 }.into());
     assert!(experiment.loads[..3].iter().all(|load| (load.duration_s, load.runs) == (Some(30.0), 2)));
 
     let text = format!(
@@ -191,7 +192,7 @@ fn a_capacity_load_has_a_limit_bounds_and_steps() {
     let plain = good(&with("{capacity: {p99: 200ms}}"));
     let load = &plain.loads[0];
     assert_eq!((load.name.as_str(), load.requests, load.duration_s), ("capacity", None, Some(5.0)));
-    assert_eq!(load.kind, LoadKind::Capacity(Capacity::under(Metric::P99, 200.0)));
+    assert_eq!(load.workload, Workload::Capacity(Capacity::under(Metric::P99, 200.0)));
 
     let all = "{capacity: {mean_ms: 0.5s, from: 10/s, to: 2k/s, failures: 0.5%, resolution: 2%}, connections: 9, \
         duration: 4s, name: knee}";
@@ -205,7 +206,7 @@ fn a_capacity_load_has_a_limit_bounds_and_steps() {
         connections: Some(9),
     };
     let full = good(&with(all));
-    assert_eq!((full.loads[0].name.as_str(), full.loads[0].kind), ("knee", LoadKind::Capacity(expected)));
+    assert_eq!((full.loads[0].name.as_str(), full.loads[0].workload), ("knee", Workload::Capacity(expected)));
     assert_eq!(
         good(&format!("{}claims: [virtual.capacity / platform.capacity > 2]\n", with(all))).claims.len(),
         1
@@ -229,7 +230,7 @@ variants:
   plain: {}
   args: {args: "--port={port} --threads=virtual"}
   peer: {server: {peer: go, args: "-n 4"}}
-  cached: {server: {tomcat: "11.0", max_connections: 100_000}, threads: cached}
+  cached: {server: {tomcat: "11.0", max_connections: 100_000, processor_cache: unlimited}, threads: cached}
   ours: {server: {tomcat: "10.0"}, threads: {executor: virtual}, backend: {command: "other {port}", jdk: 21}}
 loads:
   - {clients: 4, duration: 1s, warmup: 0s, thread_dump: true}
@@ -253,6 +254,7 @@ unavailable:
         Some(Server::Tomcat(TomcatServer {
             threads: Threads::Executor(DropIn::Cached),
             max_connections: Some(100_000),
+            processor_cache: Some(-1),
             ..
         }))
     ));
@@ -330,7 +332,7 @@ fn a_benchmark_has_a_method_and_iterations_and_asks_nothing() {
     let benchmark = BenchmarkMethod { jar: "sorting-bench".into(), method: "Sort.small".into() };
     assert_eq!(experiment.variants[0].subject, Subject::Benchmark { benchmark });
     let load = &experiment.loads[0];
-    assert_eq!(load.kind, LoadKind::Benchmark(Benchmark { forks: 2, warmups: 1, iterations: 3 }));
+    assert_eq!(load.workload, Workload::Jmh(Benchmark { forks: 2, warmups: 1, iterations: 3 }));
     assert_eq!((load.name.as_str(), load.duration_s, load.request.path.as_str()), ("jmh", Some(10.0), ""));
     let small = quick(&format!("{BENCHMARK}quick: {{duration: 1s, runs: 2}}\n"));
     assert_eq!(

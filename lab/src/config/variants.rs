@@ -16,7 +16,7 @@ const KEYS: [&str; 11] =
 /// What stands for the backend's base URL.
 const BACKEND: &str = "{backend}";
 
-/// What all variants share, or one of them says.
+/// What all variants share, or one of them sets.
 #[derive(Clone, Debug, Default)]
 struct Base<'a> {
     server: ServerParts,
@@ -27,7 +27,6 @@ struct Base<'a> {
     request: Option<&'a RequestSpec>,
 }
 
-/// The variants and their names.
 pub(super) fn read(
     fields: &Fields<'_>,
     request: Option<&RequestSpec>,
@@ -102,7 +101,7 @@ fn variant(name: String, span: &Range<usize>, node: &Node, base: &Base<'_>) -> R
     })
 }
 
-/// The server behind the server. It is asked on no path that the loads know.
+/// The backend. Its readiness path is its own, not that of the loads.
 fn backend(node: &Node, jdk: Option<u16>) -> Result<Backend, Diagnostic> {
     let keys: Vec<&str> = server::keys().into_iter().chain(["jdk", "jvm"]).collect();
     let fields = Fields::open(node, "the backend", &keys)?;

@@ -19,7 +19,7 @@ pub(super) struct Carriers {
 }
 
 impl Carriers {
-    /// `None`: the JVM does not tell, or too seldom.
+    /// `None`: no readings, or too few.
     pub fn of(jvm: &JvmReadings) -> Option<Self> {
         let readings = &jvm.carriers;
         if readings.len() < FEWEST_READINGS {

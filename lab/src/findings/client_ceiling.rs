@@ -1,64 +1,47 @@
 //! The load is the limit: each client waits for its response, and the server has room for more of them.
 
+use super::VariantRuns;
 use super::variant_runs::FULL_MACHINE;
-use super::{Rule, VariantRuns, evidence};
-use crate::model::figures::{milliseconds as ms, whole};
-use crate::model::result::Finding;
+use crate::model::finding::{ClientCeiling, Fact, Finding};
 
 /// A median this much above the fastest response leaves no room for a queue.
 const NEARLY_THE_FASTEST: f64 = 1.15;
 /// How near clients / response time has to come to the rate: then the clients did nothing but wait.
 const SAME_RATE: f64 = 0.05;
 
-pub(super) struct ClientCeiling;
-
-impl Rule for ClientCeiling {
-    fn name(&self) -> &'static str {
-        "client-ceiling"
+pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+    if !runs_of_variant.is_closed() {
+        return None;
     }
-
-    fn look(&self, runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
-        let clients = runs_of_variant.clients();
-        if !runs_of_variant.is_closed() {
-            return None;
-        }
-        let (facts, confidence) = runs_of_variant.mostly(|facts| {
-            let waiting_only = clients * 1_000.0 / facts.mean_ms;
-            facts.p50_ms <= NEARLY_THE_FASTEST * facts.fastest_ms
-                && facts.machine_share() < FULL_MACHINE
-                && (facts.rate_per_s / waiting_only - 1.0).abs() <= SAME_RATE
-        })?;
-        let sentence = format!(
-            "limited by the load: {} clients cannot request more than {}/s at {} per request",
-            whole(clients),
-            whole(clients * 1_000.0 / facts.mean_ms),
-            ms(facts.mean_ms)
-        );
-        let mut seen = vec![
-            evidence("clients", clients, "clients"),
-            evidence("mean response time", facts.mean_ms, "ms"),
-            evidence("median response time", facts.p50_ms, "ms"),
-            evidence("fastest response", facts.fastest_ms, "ms"),
-            evidence("rate seen", facts.rate_per_s, "requests/s"),
-        ];
-        seen.extend(facts.cpu_evidence());
-        let advice = "more clients, or a rate, to find the limit of the server";
-        let finding = runs_of_variant.finding(self.name(), sentence, seen, confidence);
-        Some(finding.advising(advice))
-    }
+    let clients = runs_of_variant.clients();
+    let (means, runs) = runs_of_variant.mostly(|run| {
+        let waiting_only = f64::from(clients) * 1_000.0 / run.mean_ms;
+        run.p50_ms <= NEARLY_THE_FASTEST * run.fastest_ms
+            && run.machine_share() < FULL_MACHINE
+            && (run.rate_per_s / waiting_only - 1.0).abs() <= SAME_RATE
+    })?;
+    let ceiling = ClientCeiling {
+        clients,
+        mean_ms: means.mean_ms,
+        p50_ms: means.p50_ms,
+        fastest_ms: means.fastest_ms,
+        rate_per_s: means.rate_per_s,
+        cpu: means.cpu_use(),
+    };
+    Some(runs_of_variant.finding(Fact::ClientCeiling(ceiling), runs))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::variant_runs::stage::{look, run};
+    use super::super::variant_runs::stage::{found, run, sentence};
     use super::*;
 
     #[test]
     fn clients_that_only_wait_are_the_limit() {
-        let finding = look(&ClientCeiling, "clients: 400", run(7846.0, 50.1, 50.9, 1.2)).expect("a finding");
+        let finding = found(find, "clients: 400", run(7846.0, 50.1, 50.9, 1.2)).expect("a finding");
         let expected =
             "limited by the load: 400 clients cannot request more than 7,859/s at 50.9 ms per request";
-        assert_eq!(finding.sentence, expected);
+        assert_eq!(sentence(&finding), expected);
     }
 
     #[test]
@@ -70,7 +53,7 @@ mod tests {
             ("clients that do something else", "clients: 400", run(5000.0, 50.1, 50.9, 1.2)),
         ];
         for (what, load, record) in silent {
-            assert_eq!(look(&ClientCeiling, load, record), None, "{what}");
+            assert_eq!(found(find, load, record), None, "{what}");
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Pauses of the garbage collector: those that the slowest responses waited for, and the time that all of them took.
 
+use super::VariantRuns;
+use super::gc_tail::tail_of_pauses;
 use super::variant_runs::mean_of;
-use super::{Rule, VariantRuns, known};
-use crate::model::figures::{milliseconds as ms, percent};
+use crate::model::finding::{Fact, Finding, GcPauses, PauseTail, SlowSeconds};
 use crate::model::record::jvm::Pause;
 use crate::model::record::{LoadSample, Record};
-use crate::model::result::Finding;
 
 /// More than this share of the time in pauses slows everything down.
 const MUCH_TIME: f64 = 0.1;
@@ -23,72 +23,58 @@ const EXPLAINS: f64 = 0.5;
 const MOST_OF_THEM: f64 = 0.66;
 const RARER: f64 = 2.0;
 
-pub(super) struct GarbageCollection;
-
 /// One run.
 struct RunPauses {
     paused: f64,
     longest_ms: f64,
     pauses: f64,
     slow: Option<SlowSeconds>,
-}
-
-/// The seconds with the slowest responses.
-#[derive(Clone, Copy)]
-struct SlowSeconds {
-    slowest_ms: f64,
-    /// How many they are, and how many of them have a pause that explains them.
-    count: f64,
-    explained: f64,
-    /// The share of the other seconds with a pause as long as that.
-    others: f64,
+    tail: Option<PauseTail>,
 }
 
 impl RunPauses {
-    fn of(record: &Record) -> Option<Self> {
-        let jvm = record.jvm.as_ref()?;
+    fn of(record: &Record, is_closed: bool) -> Option<Self> {
+        let all = record.gc_pauses()?;
         let load = record.measured.as_ref()?;
-        let pauses = &jvm.pauses;
-        let total_ms: f64 = pauses.iter().map(|pause| pause.duration_ms).sum();
-        let seen = Self {
+        let total_ms = all.total.total_ms;
+        let found = Self {
             paused: total_ms / (load.elapsed_s * 1_000.0),
-            longest_ms: pauses.iter().map(|pause| pause.duration_ms).fold(0.0, f64::max),
-            pauses: pauses.len() as f64,
-            slow: SlowSeconds::of(&record.load_series, load.response_time_ms?.p50, pauses),
+            longest_ms: all.total.longest_ms,
+            pauses: all.total.count as f64,
+            slow: slow_seconds(&record.load_series, load.response_time_ms?.p50, &all.pauses),
+            tail: tail_of_pauses(record, &all.pauses, is_closed),
         };
-        (seen.paused >= MUCH_TIME || seen.slow.is_some()).then_some(seen)
+        (found.paused >= MUCH_TIME || found.slow.is_some() || found.tail.is_some()).then_some(found)
     }
 }
 
-impl SlowSeconds {
-    /// `None`: nothing is slow, or something else than a pause made it so.
-    fn of(series: &[LoadSample], p50_ms: f64, pauses: &[Pause]) -> Option<Self> {
-        let mut seconds: Vec<(f64, f64)> =
-            series.iter().filter_map(|second| Some((second.t_s.floor(), second.max_ms?))).collect();
-        if seconds.len() < FEWEST_SECONDS {
-            return None;
-        }
-        seconds.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let number = ((seconds.len() as f64 * SLOWEST_SHARE).ceil() as usize).max(2);
-        let (slowest, others) = seconds.split_at(number);
-        let is_slow = |max_ms: f64| max_ms >= SLOW * p50_ms && max_ms >= p50_ms + SLOWER_BY_MS;
-        let needs = slowest
-            .iter()
-            .filter(|&&(_, max_ms)| is_slow(max_ms))
-            .map(|&(second, max_ms)| (second, max_ms, EXPLAINS * (max_ms - p50_ms)));
-        let Explained { explained, shortest_ms, left } = explain_each(needs.collect(), pauses);
-        let as_long = |&&(second, max_ms): &&(f64, f64)| {
-            left.iter().any(|pause| pause.duration_ms >= shortest_ms && could_delay(pause, second, max_ms))
-        };
-        let seen = Self {
-            slowest_ms: slowest[0].1,
-            count: number as f64,
-            explained: explained as f64,
-            others: others.iter().filter(as_long).count() as f64 / others.len() as f64,
-        };
-        let share = seen.explained / seen.count;
-        (share >= MOST_OF_THEM && share >= RARER * seen.others).then_some(seen)
+/// `None`: nothing is slow, or something else than a pause made it so.
+fn slow_seconds(series: &[LoadSample], p50_ms: f64, pauses: &[Pause]) -> Option<SlowSeconds> {
+    let mut seconds: Vec<(f64, f64)> =
+        series.iter().filter_map(|second| Some((second.t_s.floor(), second.max_ms?))).collect();
+    if seconds.len() < FEWEST_SECONDS {
+        return None;
     }
+    seconds.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let number = ((seconds.len() as f64 * SLOWEST_SHARE).ceil() as usize).max(2);
+    let (slowest, others) = seconds.split_at(number);
+    let is_slow = |max_ms: f64| max_ms >= SLOW * p50_ms && max_ms >= p50_ms + SLOWER_BY_MS;
+    let needs = slowest
+        .iter()
+        .filter(|&&(_, max_ms)| is_slow(max_ms))
+        .map(|&(second, max_ms)| (second, max_ms, EXPLAINS * (max_ms - p50_ms)));
+    let Explained { explained, shortest_ms, left } = explain_each(needs.collect(), pauses);
+    let as_long = |&&(second, max_ms): &&(f64, f64)| {
+        left.iter().any(|pause| pause.duration_ms >= shortest_ms && could_delay(pause, second, max_ms))
+    };
+    let found = SlowSeconds {
+        slowest_ms: slowest[0].1,
+        seconds: number as f64,
+        explained_seconds: explained as f64,
+        others_share: others.iter().filter(as_long).count() as f64 / others.len() as f64,
+    };
+    let share = found.explained_seconds / found.seconds;
+    (share >= MOST_OF_THEM && share >= RARER * found.others_share).then_some(found)
 }
 
 /// What the pauses explain of the slow seconds.
@@ -129,47 +115,47 @@ fn could_delay(pause: &Pause, second: f64, max_ms: f64) -> bool {
     end_s <= second + 1.0 && pause.t_s >= second - max_ms / 1_000.0
 }
 
-impl Rule for GarbageCollection {
-    fn name(&self) -> &'static str {
-        "gc"
-    }
+pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+    let is_closed = runs_of_variant.is_closed();
+    let (found, runs) = runs_of_variant.in_most(|run| RunPauses::of(run, is_closed))?;
+    let mean = |figure: fn(&RunPauses) -> f64| mean_of(found.iter().map(figure));
+    let slow: Vec<SlowSeconds> = found.iter().filter_map(|it| it.slow).collect();
+    let tails: Vec<PauseTail> = found.iter().filter_map(|it| it.tail).collect();
+    let pauses = GcPauses {
+        paused_share: mean(|it| it.paused)?,
+        pauses_per_run: mean(|it| it.pauses)?,
+        longest_pause_ms: mean(|it| it.longest_ms)?,
+        slow_seconds: mean_seconds(&slow),
+        tail: mean_tail(&tails),
+    };
+    Some(runs_of_variant.finding(Fact::Gc(pauses), runs))
+}
 
-    fn look(&self, runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
-        let (runs, confidence) = runs_of_variant.in_most(RunPauses::of)?;
-        let mean = |of: fn(&RunPauses) -> Option<f64>| mean_of(runs.iter().filter_map(of));
-        let paused = mean(|it| Some(it.paused))?;
-        let slow =
-            |of: fn(&SlowSeconds) -> f64| mean_of(runs.iter().filter_map(|it| it.slow.as_ref()).map(of));
-        let longest_ms = mean(|it| Some(it.longest_ms))?;
-        let sentence = match (slow(|it| it.explained), slow(|it| it.count), slow(|it| it.slowest_ms)) {
-            (Some(explained), Some(count), Some(slowest_ms)) => format!(
-                "garbage collection pauses explain the slowest responses in {explained:.0} of the {count:.0} slowest seconds \
-                 (up to {}) and in {} of the others; the longest pause is {}",
-                ms(slowest_ms),
-                percent(slow(|it| it.others).unwrap_or_default()),
-                ms(longest_ms)
-            ),
-            _ => format!("garbage collection pauses stop the server for {} of the time", percent(paused)),
-        };
-        let figures = [
-            ("time in pauses", Some(paused * 100.0), "%"),
-            ("pauses", mean(|it| Some(it.pauses)), "in each run"),
-            ("longest pause", Some(longest_ms), "ms"),
-            ("slowest response", slow(|it| it.slowest_ms), "ms"),
-            ("slowest seconds", slow(|it| it.count), "seconds"),
-            ("of them with a pause that explains them", slow(|it| it.explained), "seconds"),
-            ("other seconds with such a pause", slow(|it| it.others * 100.0), "%"),
-        ];
-        let seen = known(&figures);
-        let advice = "a larger heap (-Xmx), a collector with shorter pauses (-XX:+UseZGC), or fewer allocations per request";
-        let finding = runs_of_variant.finding(self.name(), sentence, seen, confidence);
-        Some(finding.advising(advice))
-    }
+/// `None`: of nothing.
+fn mean_seconds(all: &[SlowSeconds]) -> Option<SlowSeconds> {
+    let mean = |figure: fn(&SlowSeconds) -> f64| mean_of(all.iter().map(figure));
+    Some(SlowSeconds {
+        slowest_ms: mean(|it| it.slowest_ms)?,
+        seconds: mean(|it| it.seconds)?,
+        explained_seconds: mean(|it| it.explained_seconds)?,
+        others_share: mean(|it| it.others_share)?,
+    })
+}
+
+/// `None`: of nothing.
+fn mean_tail(all: &[PauseTail]) -> Option<PauseTail> {
+    let mean = |figure: fn(&PauseTail) -> f64| mean_of(all.iter().map(figure));
+    Some(PauseTail {
+        p50_ms: mean(|it| it.p50_ms)?,
+        p99_ms: mean(|it| it.p99_ms)?,
+        delay_ms: mean(|it| it.delay_ms)?,
+        delayed_share: mean(|it| it.delayed_share)?,
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::variant_runs::stage::{look, run};
+    use super::super::variant_runs::stage::{found, run, sentence};
     use super::*;
     use crate::model::record::jvm::JvmReadings;
 
@@ -198,21 +184,21 @@ mod tests {
     #[test]
     fn pauses_that_fall_on_the_slowest_responses_are_named() {
         let record = slow_at_5_and_12(&[(2.0, 8.0), (5.1, 330.0), (11.8, 340.0), (15.0, 9.0)]);
-        let finding = look(&GarbageCollection, "clients: 200", record).expect("a finding");
+        let finding = found(find, "clients: 200", record).expect("a finding");
         let expected = "garbage collection pauses explain the slowest responses in 2 of the 2 slowest seconds (up to 400 ms) and in \
             0 % of the others; the longest pause is 340 ms";
-        assert_eq!(finding.sentence, expected);
+        assert_eq!(sentence(&finding), expected);
     }
 
     /// The first pause could have delayed responses of both seconds, the second one only those of 12.
     #[test]
     fn two_slow_seconds_side_by_side_need_two_pauses() {
         let record = slow_in(&[11, 12], &[(11.65, 330.0), (12.3, 310.0)]);
-        let finding = look(&GarbageCollection, "clients: 200", record).expect("a finding");
-        assert!(finding.sentence.contains("in 2 of the 2 slowest seconds"), "{}", finding.sentence);
+        let finding = found(find, "clients: 200", record).expect("a finding");
+        assert!(sentence(&finding).contains("in 2 of the 2 slowest seconds"), "{}", sentence(&finding));
     }
 
-    /// As seen: 20 ms of sleep, and one pause of 30 ms just before the border of two seconds.
+    /// As measured: 20 ms of sleep, and one pause of 30 ms just before the border of two seconds.
     #[test]
     fn one_pause_near_the_border_of_two_seconds_is_no_coincidence() {
         let mut record = slow_in(&[], &[(1.962, 30.5)]);
@@ -227,16 +213,37 @@ mod tests {
             let jvm = record.jvm.as_mut().expect("it has a probe");
             jvm.pauses.push(Pause { t_s: 2.5, duration_ms: 30.0, name: "Pause".to_owned() });
         };
-        assert_eq!(look(&GarbageCollection, "clients: 20", record.clone()), None);
+        assert_eq!(found(find, "clients: 20", record.clone()), None);
         other(&mut record);
-        assert!(look(&GarbageCollection, "clients: 20", record).is_some(), "two pauses are");
+        assert!(found(find, "clients: 20", record).is_some(), "two pauses are");
     }
 
     #[test]
     fn a_server_that_is_stopped_for_a_fifth_of_the_time_is_named() {
         let pauses: Vec<(f64, f64)> = (0..40).map(|step| (f64::from(step) * 0.5, 50.0)).collect();
-        let finding = look(&GarbageCollection, "clients: 200", slow_at_5_and_12(&pauses)).expect("a finding");
-        assert_eq!(finding.sentence, "garbage collection pauses stop the server for 20 % of the time");
+        let finding = found(find, "clients: 200", slow_at_5_and_12(&pauses)).expect("a finding");
+        assert_eq!(sentence(&finding), "garbage collection pauses stop the server for 20 % of the time");
+    }
+
+    /// 20 s with a pause of 40 ms in each: every second has as slow a response as every other.
+    fn steady(p99_ms: f64) -> Record {
+        let pauses: Vec<(f64, f64)> = (0..20).map(|second| (f64::from(second) + 0.2, 40.0)).collect();
+        let mut record = slow_in(&[], &pauses);
+        record.load_series.iter_mut().for_each(|second| second.max_ms = Some(p99_ms + 2.0));
+        let load = record.measured.as_mut().expect("it was measured");
+        load.elapsed_s = 20.0;
+        load.response_time_ms.as_mut().expect("it has times").p99 = p99_ms;
+        record
+    }
+
+    #[test]
+    fn a_steady_pause_in_every_second_that_sets_the_99th_percentile_is_named() {
+        let finding = found(find, "clients: 200", steady(88.0)).expect("a finding");
+        let expected = "garbage collection pauses set the 99th percentile (88.0 ms, median 50.0 ms): they delay at least 2.1 % of the \
+            requests by 19.0 ms or more; the longest pause is 40.0 ms";
+        assert_eq!(sentence(&finding), expected);
+        assert_eq!(found(find, "clients: 200", steady(300.0)), None, "something else makes 250 ms");
+        assert_eq!(found(find, "clients: 200", steady(58.0)), None, "nothing waits for them");
     }
 
     #[test]
@@ -252,7 +259,7 @@ mod tests {
             ("no probe", Record { jvm: None, ..slow_at_5_and_12(&[(5.1, 330.0), (12.2, 330.0)]) }),
         ];
         for (what, record) in silent {
-            assert_eq!(look(&GarbageCollection, "clients: 200", record), None, "{what}");
+            assert_eq!(found(find, "clients: 200", record), None, "{what}");
         }
     }
 }

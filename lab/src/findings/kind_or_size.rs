@@ -1,20 +1,20 @@
 //! Is it the kind of thread that helps, or only how many there are? Virtual threads against a platform pool as large as
 //! the load has clients, alike in everything else.
 
-use super::{VariantRuns, confidence, evidence};
+use super::{VariantRuns, showing};
 use crate::model::experiment::{Experiment, LoadSpec, PoolSize, Server, Subject, Threads, Variant};
-use crate::model::figures::whole;
+use crate::model::finding::{Fact, Finding, KindOrSize};
 use crate::model::metric::Metric;
 use crate::model::record::Record;
-use crate::model::result::Finding;
-use crate::stats::ratio::{Estimate, ratio_of_looks};
+use crate::model::result::Interval;
+use crate::stats::comparison::Sides;
 use crate::stats::runs::{figures, is_healthy, mean};
 
 /// Rates whose interval lies within this factor of each other do the same for a person who chooses between them.
 const THE_SAME: f64 = 1.05;
 
-/// What the comparison shows for one load; `None`: there is no such pair, or the runs do not tell.
-pub(super) fn look(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Option<Finding> {
+/// What the comparison shows for one load; `None`: there is no such pair, or the runs do not decide.
+pub(super) fn find(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Option<Finding> {
     let (sized, virtual_one) = pair(experiment, load)?;
     let (sized, virtual_one) =
         (VariantRuns::of(sized, load, records), VariantRuns::of(virtual_one, load, records));
@@ -22,31 +22,29 @@ pub(super) fn look(experiment: &Experiment, load: &LoadSpec, records: &[Record])
         return None;
     }
     let of = |runs_of_variant: &VariantRuns<'_>, metric: Metric| figures(&runs_of_variant.runs, metric);
-    let looks = load.looks().len();
-    let ratio = |metric| ratio_of_looks(&of(&sized, metric), &of(&virtual_one, metric), 0.0, looks);
+    let analyses = load.interim_analyses().len();
+    let ratio = |metric| Sides::of_rounds(metric, &sized.runs, &virtual_one.runs).ratio(analyses);
     let rates = ratio(Metric::Rate)?;
-    let threads = mean(&of(&sized, Metric::OsThreads))?;
-    let cpu = ratio(Metric::CpuPerRequest);
-    let clients = whole(sized.clients());
-    let sentence = format!(
-        "a platform pool of {clients} threads has {}, with {} OS threads{}",
-        said(&rates)?,
-        whole(threads),
-        cpu.map_or(String::new(), |cpu| format!(" and {:.2}x the CPU per request", cpu.ratio))
-    );
-    let mut seen = vec![
-        evidence("rate of the pool by that of virtual threads", rates.ratio, ""),
-        evidence("OS threads of the pool", threads, "threads"),
-    ];
-    seen.extend(
-        mean(&of(&virtual_one, Metric::OsThreads))
-            .map(|threads| evidence("OS threads otherwise", threads, "threads")),
-    );
-    seen.extend(
-        cpu.map(|cpu| evidence("CPU per request of the pool by that of virtual threads", cpu.ratio, "")),
-    );
+    let interval = rates.interval?;
+    let is_same_rate = is_same(interval);
+    if !is_same_rate && interval.low <= 1.0 && interval.high >= 1.0 {
+        return None;
+    }
+    let fact = Fact::KindOrSize(KindOrSize {
+        pool_threads: sized.clients(),
+        rate_ratio: rates.ratio,
+        rate_interval: interval,
+        is_same_rate,
+        pool_os_threads: mean(&of(&sized, Metric::OsThreads))?,
+        virtual_os_threads: mean(&of(&virtual_one, Metric::OsThreads)),
+        cpu_per_request_ratio: ratio(Metric::CpuPerRequest).map(|cpu| cpu.ratio),
+    });
     let runs = sized.runs.len().min(virtual_one.runs.len());
-    Some(virtual_one.finding("kind-or-size", sentence, seen, confidence(runs, runs)))
+    Some(virtual_one.finding(fact, showing(runs, runs)))
+}
+
+fn is_same(rates: Interval) -> bool {
+    rates.low >= 1.0 / THE_SAME && rates.high <= THE_SAME
 }
 
 /// The first virtual variant and a platform pool of as many threads as clients that differs in nothing else.
@@ -72,19 +70,9 @@ fn with_virtual_threads(variant: &Variant) -> Variant {
     alike
 }
 
-fn said(rates: &Estimate) -> Option<String> {
-    let interval = rates.interval?;
-    let (low, high) = (interval.low, interval.high);
-    let shown = format!("[{low:.2}, {high:.2}]");
-    match () {
-        () if low >= 1.0 / THE_SAME && high <= THE_SAME => Some(format!("the same throughput {shown}")),
-        () if high < 1.0 || low > 1.0 => Some(format!("{:.2}x the throughput {shown}", rates.ratio)),
-        () => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::variant_runs::stage::sentence;
     use super::*;
     use crate::config::parse;
     use crate::stats::sample::{run, with_cost};
@@ -109,21 +97,21 @@ mod tests {
                 cost.cpu_us_per_request = Some(130.0);
             })
         }));
-        look(&experiment, &experiment.loads[0], &records)
+        find(&experiment, &experiment.loads[0], &records)
     }
 
     #[test]
     fn a_pool_as_large_as_the_clients_that_does_the_same_is_named() {
         let finding = found(VARIANTS, [7_800.0, 7_850.0, 7_820.0]).expect("a finding");
-        let expected = "a platform pool of 400 threads has the same throughput [0.98, 1.01], with 423 OS \
+        let expected = "a platform pool of 400 threads has the same throughput [0.98, 1.02], with 423 OS \
             threads and 1.30x the CPU per request";
-        assert_eq!((finding.sentence.as_str(), finding.variant.as_deref()), (expected, Some("virtual")));
+        assert_eq!((sentence(&finding).as_str(), finding.variant.as_deref()), (expected, Some("virtual")));
     }
 
     #[test]
-    fn a_session_that_may_stop_after_each_look_has_wider_intervals_than_one_of_a_fixed_length() {
+    fn a_session_that_may_stop_after_each_interim_analysis_has_wider_intervals_than_one_of_a_fixed_length() {
         let rates = [7_800.0, 7_850.0, 7_820.0];
-        let said = |protocol| found_under(protocol, VARIANTS, rates).expect("a finding").sentence;
+        let said = |protocol| sentence(&found_under(protocol, VARIANTS, rates).expect("a finding"));
         assert!(said(", runs: 3, drop: 0").contains("[0.99, 1.00]"), "{}", said(", runs: 3, drop: 0"));
         assert!(said(", runs: 10").contains("[0.98, 1.01]"), "{}", said(", runs: 10"));
     }
@@ -131,7 +119,7 @@ mod tests {
     #[test]
     fn a_pool_that_does_less_is_named_with_how_much() {
         let finding = found(VARIANTS, [6_000.0, 6_050.0, 6_020.0]).expect("a finding");
-        assert!(finding.sentence.contains("has 0.77x the throughput [0.7"), "{}", finding.sentence);
+        assert!(sentence(&finding).contains("has 0.77x the throughput [0.7"), "{}", sentence(&finding));
     }
 
     #[test]

@@ -5,12 +5,10 @@
 //! without a trend are in rising order once in 120 times. Of the heap only collections of the whole of it count: a young one
 //! leaves what has died in the old part, and that grows in every server until it is collected.
 
+use super::VariantRuns;
 use super::variant_runs::mean_of;
-use super::{Rule, VariantRuns, evidence};
-use crate::model::figures::memory as mb;
+use crate::model::finding::{Fact, Finding, GrowingMemory, MemoryGrowth};
 use crate::model::record::Record;
-use crate::model::record::jvm::JvmReadings;
-use crate::model::result::Finding;
 
 const PARTS: usize = 5;
 const GROWN_BY: f64 = 0.1;
@@ -18,18 +16,10 @@ const GROWN_BY_BYTES: f64 = 16e6;
 /// Seconds: in a shorter window everything is still being filled.
 const SHORTEST_WINDOW_S: f64 = 5.0;
 
-pub(super) struct MemoryGrowth;
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum What {
-    HeapAfterCollections,
-    ResidentSet,
-}
-
 /// One run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct GrownMemory {
-    what: What,
+    memory: GrowingMemory,
     from_bytes: f64,
     to_bytes: f64,
     seconds: f64,
@@ -41,36 +31,39 @@ impl GrownMemory {
         if seconds < SHORTEST_WINDOW_S {
             return None;
         }
-        let jvm = record.jvm.as_ref();
-        let heap = jvm.map(|jvm| {
-            let whole = jvm.heap_after_gc.iter().filter(|it| it.whole);
+        let heap = record.heap_after_gc().map(|after| {
+            let whole = after.iter().filter(|it| it.whole);
             whole.map(|it| (it.t_s, it.used_bytes as f64)).collect()
         });
-        let heap = heap.and_then(|it: Vec<_>| grown(What::HeapAfterCollections, &it, seconds));
+        let heap = heap.and_then(|it: Vec<_>| grown(GrowingMemory::HeapAfterCollections, &it, seconds));
         heap.or_else(|| {
             let resident: Vec<_> =
                 record.process_series.iter().map(|it| (it.t_s, it.rss_bytes as f64)).collect();
-            grown(What::ResidentSet, &resident, seconds)
-                .filter(|seen| jvm.is_none_or(|jvm| seen.exceeds_heap(jvm)))
+            grown(GrowingMemory::ResidentSet, &resident, seconds)
+                .filter(|growth| growth.to_bytes - growth.from_bytes > touchable_heap_bytes(record) as f64)
         })
-    }
-
-    /// A heap that is used for the first time becomes resident, which is no leak: so much can be that.
-    fn exceeds_heap(self, jvm: &JvmReadings) -> bool {
-        let committed = jvm.samples.iter().map(|it| it.heap_committed_bytes).max().unwrap_or_default();
-        let used = jvm.samples.iter().map(|it| it.heap_used_bytes).min().unwrap_or_default();
-        self.to_bytes - self.from_bytes > committed.saturating_sub(used) as f64
     }
 }
 
+/// A heap that is used for the first time becomes resident, which is no leak: so much can be that. 0: no heap that is known.
+fn touchable_heap_bytes(record: &Record) -> u64 {
+    let committed = record.native_memory.map(|memory| memory.after.heap_committed_bytes);
+    let samples = || record.jvm.iter().flat_map(|jvm| &jvm.samples);
+    let of_probe = || samples().map(|it| it.heap_committed_bytes).max();
+    let measured = record.jvm_in_measured_window().into_iter().flat_map(|jvm| &jvm.samples);
+    let used = measured.map(|it| it.heap_used_bytes).min();
+    let committed = committed.or_else(of_probe).unwrap_or_default();
+    committed.saturating_sub(used.unwrap_or_default())
+}
+
 /// `None`: it did not grow, by the test above.
-fn grown(what: What, series: &[(f64, f64)], seconds: f64) -> Option<GrownMemory> {
+fn grown(memory: GrowingMemory, series: &[(f64, f64)], seconds: f64) -> Option<GrownMemory> {
     let lows: Vec<f64> = (0..PARTS).map(|part| lowest(series, part, seconds)).collect::<Option<_>>()?;
     let (from_bytes, to_bytes) = (lows[0], lows[PARTS - 1]);
     let by = to_bytes - from_bytes;
     let rises = lows.windows(2).all(|pair| pair[0] < pair[1]);
     (rises && by >= GROWN_BY * from_bytes && by >= GROWN_BY_BYTES).then_some(GrownMemory {
-        what,
+        memory,
         from_bytes,
         to_bytes,
         seconds,
@@ -83,51 +76,26 @@ fn lowest(series: &[(f64, f64)], part: usize, seconds: f64) -> Option<f64> {
     series.iter().filter(|(t_s, _)| of_part(*t_s)).map(|(_, bytes)| *bytes).reduce(f64::min)
 }
 
-impl Rule for MemoryGrowth {
-    fn name(&self) -> &'static str {
-        "memory-growth"
-    }
-
-    fn look(&self, runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
-        let (runs, confidence) = runs_of_variant.in_most(GrownMemory::of)?;
-        let what = runs.first()?.what;
-        let mean = |of: fn(&GrownMemory) -> f64| mean_of(runs.iter().filter(|it| it.what == what).map(of));
-        let (from, to) = (mean(|it| it.from_bytes)?, mean(|it| it.to_bytes)?);
-        let seconds = mean(|it| it.seconds)?;
-        let (name, advice) = match what {
-            What::HeapAfterCollections => (
-                "the heap after full collections",
-                "a longer measurement, as a cache reaches a steady state; else compare two class histograms (jcmd PID \
-                 GC.class_histogram)",
-            ),
-            What::ResidentSet => (
-                "resident memory",
-                "a longer measurement, to see whether it reaches a steady state; in a JVM, jcmd PID VM.native_memory, as the \
-                 heap does not explain it",
-            ),
-        };
-        let sentence = format!(
-            "{name} grew throughout the measured window: from {} to {} in {seconds:.0} s, {:.1} MB/s",
-            mb(from),
-            mb(to),
-            (to - from) / 1e6 / seconds
-        );
-        let seen = vec![
-            evidence(&format!("{name}, lowest in the first fifth"), from / 1e6, "MB"),
-            evidence(&format!("{name}, lowest in the last fifth"), to / 1e6, "MB"),
-            evidence("window", seconds, "s"),
-        ];
-        let finding = runs_of_variant.finding(self.name(), sentence, seen, confidence);
-        Some(finding.advising(advice))
-    }
+pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+    let (grown, runs) = runs_of_variant.in_most(GrownMemory::of)?;
+    let memory = grown.first()?.memory;
+    let mean =
+        |figure: fn(&GrownMemory) -> f64| mean_of(grown.iter().filter(|it| it.memory == memory).map(figure));
+    let growth = MemoryGrowth {
+        memory,
+        from_bytes: mean(|it| it.from_bytes)?,
+        to_bytes: mean(|it| it.to_bytes)?,
+        window_s: mean(|it| it.seconds)?,
+    };
+    Some(runs_of_variant.finding(Fact::MemoryGrowth(growth), runs))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::variant_runs::stage::{look, run};
+    use super::super::variant_runs::stage::{found, run, sentence};
     use super::*;
     use crate::model::record::ProcessSample;
-    use crate::model::record::jvm::{HeapAfterGc, JvmSample};
+    use crate::model::record::jvm::{HeapAfterGc, JvmReadings, JvmSample};
 
     fn heap(bytes_at: fn(u32) -> u64) -> Record {
         let after =
@@ -153,17 +121,15 @@ mod tests {
 
     #[test]
     fn a_heap_that_keeps_more_after_each_collection_is_named_with_its_pace() {
-        let finding =
-            look(&MemoryGrowth, "clients: 9", heap(|step| 50_000_000 + u64::from(step) * 5_000_000));
+        let finding = found(find, "clients: 9", heap(|step| 50_000_000 + u64::from(step) * 5_000_000));
         let expected = "the heap after full collections grew throughout the measured window: from 50.0 MB to 130 MB in 10 s, 8.0 MB/s";
-        assert_eq!(finding.expect("a finding").sentence, expected);
+        assert_eq!(sentence(&finding.expect("a finding")), expected);
     }
 
     #[test]
     fn resident_memory_counts_without_a_heap_and_beyond_it() {
-        let named = |record| {
-            look(&MemoryGrowth, "clients: 9", record).is_some_and(|it| it.sentence.contains("resident"))
-        };
+        let named =
+            |record| found(find, "clients: 9", record).is_some_and(|it| sentence(&it).contains("resident"));
         assert!(named(resident(100_000_000, None)), "no JVM");
         assert!(named(resident(100_000_000, with_heap(40_000_000, 64_000_000))), "a small heap");
     }
@@ -187,7 +153,7 @@ mod tests {
             ("a heap that becomes resident", resident(100_000_000, with_heap(40_000_000, 512_000_000))),
         ];
         for (what, record) in silent {
-            assert_eq!(look(&MemoryGrowth, "clients: 9", record), None, "{what}");
+            assert_eq!(found(find, "clients: 9", record), None, "{what}");
         }
     }
 }

@@ -1,11 +1,12 @@
-//! What a rule looks at: one variant under one load.
+//! What a rule judges: one variant under one load.
 
-use super::{confidence, evidence};
-use crate::model::experiment::{LoadKind, LoadSpec, Variant};
+use super::showing;
+use crate::model::experiment::{LoadSpec, Variant};
+use crate::model::finding::{CpuUse, Explanation, Fact, Finding, RunsShowing};
 use crate::model::record::jvm::Pool;
 use crate::model::record::{Cost, Record};
-use crate::model::result::{Evidence, Finding};
 use crate::stats::runs::complete;
+use threadcount_load::report::LoadReport;
 
 /// A machine with more than this in use is full: from here on the scheduler has work waiting most of the time.
 pub(super) const FULL_MACHINE: f64 = 0.85;
@@ -34,7 +35,7 @@ pub struct RunFigures {
     pub mean_ms: f64,
     /// The most request threads the pool may have.
     pub pool: Option<f64>,
-    /// The share of the pool's own readings in which all its threads were busy; `None`: it does not tell.
+    /// The share of the pool's own readings in which all its threads were busy; `None`: it does not report.
     pub pool_full: Option<f64>,
     /// Most OS threads of the server.
     pub os_threads: f64,
@@ -55,12 +56,21 @@ pub struct RunFigures {
 }
 
 impl RunFigures {
-    /// Of one run; `None`: it was not measured.
+    /// Of the measured window of one run; `None`: it was not measured.
     #[must_use]
     pub fn of(record: &Record) -> Option<Self> {
-        let load = record.measured.as_ref()?;
+        Self::of_window(record, record.measured.as_ref()?, record.cost?)
+    }
+
+    /// Of the window in which the probe read the JVM.
+    #[must_use]
+    pub fn while_observed(record: &Record) -> Option<Self> {
+        let (load, cost) = record.observed_window()?;
+        Self::of_window(record, load, cost)
+    }
+
+    fn of_window(record: &Record, load: &LoadReport, cost: Cost) -> Option<Self> {
         let times = load.response_time_ms?;
-        let cost: Cost = record.cost?;
         let pool = record.jvm.as_ref().and_then(|jvm| jvm.pools.iter().find(|pool| is_request_pool(pool)));
         let configured = record.server.pool_max_threads.map(f64::from);
         Some(Self {
@@ -114,21 +124,17 @@ impl RunFigures {
         }
     }
 
-    /// The CPU figures as evidence.
-    pub(super) fn cpu_evidence(&self) -> Vec<Evidence> {
-        let rest = (self.machine_cpu_cores - self.server_cpu_cores - self.generator_cpu_cores).max(0.0);
-        let parts = [
-            ("of it server", Some(self.server_cpu_cores)),
-            ("of the server kernel", Some(self.kernel_cpu_cores)),
-            ("of the server garbage collection", self.gc_cpu_cores),
-            ("of the server compilation", self.jit_cpu_cores),
-            ("of it load generator", Some(self.generator_cpu_cores)),
-            ("of it other processes", Some(rest)),
-        ];
-        let mut seen = vec![evidence("CPU in use on the machine", self.machine_cpu_cores, "cores")];
-        seen.extend(parts.iter().filter_map(|(what, cores)| Some(evidence(what, (*cores)?, "cores"))));
-        seen.push(evidence("cores of the machine", self.cores, "cores"));
-        seen
+    /// Who used the CPU.
+    pub(super) fn cpu_use(&self) -> CpuUse {
+        CpuUse {
+            in_use_cores: self.machine_cpu_cores,
+            machine_cores: self.cores,
+            server_cores: self.server_cpu_cores,
+            server_kernel_cores: self.kernel_cpu_cores,
+            server_gc_cores: self.gc_cpu_cores,
+            server_compilation_cores: self.jit_cpu_cores,
+            generator_cores: self.generator_cpu_cores,
+        }
     }
 }
 
@@ -142,7 +148,7 @@ pub(super) fn is_request_pool(pool: &Pool) -> bool {
     !pool.kind.is_of_connections()
 }
 
-/// The share of a pool's readings in which all of it was in use; `None`: it does not tell, or seldom.
+/// The share of a pool's readings in which all of it was in use; `None`: no readings, or too few.
 pub(super) fn full_share(pool: &Pool) -> Option<f64> {
     let max = f64::from(pool.max.filter(|&max| max > 0)?);
     let busy: Vec<f64> = pool.samples.iter().filter_map(|it| it.busy).map(f64::from).collect();
@@ -162,48 +168,52 @@ impl<'a> VariantRuns<'a> {
         Self { variant, load, runs: complete(records, &variant.name, &load.name) }
     }
 
+    /// Only the runs in which the JVM was observed from inside, where there are any: the others show nothing of it.
+    #[must_use]
+    pub fn observed(&self) -> Self {
+        let observed: Vec<&Record> = self.runs.iter().copied().filter(|run| run.jvm.is_some()).collect();
+        let runs = if observed.is_empty() { self.runs.clone() } else { observed };
+        Self { runs, ..*self }
+    }
+
     /// How many requests may be on their way at once.
     #[must_use]
-    pub fn clients(&self) -> f64 {
-        f64::from(self.load.clients())
+    pub fn clients(&self) -> u32 {
+        self.load.clients()
     }
 
     /// Does each client wait for its answer before it sends again?
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        matches!(self.load.kind, LoadKind::Closed { .. })
+        self.load.workload.is_closed()
     }
 
-    /// Looks at each run that has all facts. If the condition holds in more than half of the complete runs: the means
-    /// of the runs in which it holds, and the confidence that follows.
+    /// If the condition holds in more than half of the complete runs: the means of the runs in which it holds, and how
+    /// many they are.
     #[must_use]
-    pub fn mostly(&self, holds: impl Fn(&RunFigures) -> bool) -> Option<(RunFigures, f64)> {
+    pub fn mostly(&self, holds: impl Fn(&RunFigures) -> bool) -> Option<(RunFigures, RunsShowing)> {
         let held: Vec<RunFigures> =
             self.runs.iter().filter_map(|run| RunFigures::of(run)).filter(holds).collect();
         (2 * held.len() > self.runs.len())
-            .then(|| (RunFigures::mean(&held), confidence(held.len(), self.runs.len())))
+            .then(|| (RunFigures::mean(&held), showing(held.len(), self.runs.len())))
     }
 
-    /// What a look finds in each run, if it finds something in more than half of the complete ones, and the confidence
-    /// that follows.
+    /// What is found in each run, if something is found in more than half of the complete ones, and in how many.
     #[must_use]
-    pub fn in_most<T>(&self, look: impl Fn(&Record) -> Option<T>) -> Option<(Vec<T>, f64)> {
-        let found: Vec<T> = self.runs.iter().filter_map(|run| look(run)).collect();
-        let confidence = confidence(found.len(), self.runs.len());
-        (2 * found.len() > self.runs.len()).then_some((found, confidence))
+    pub fn in_most<T>(&self, find: impl Fn(&Record) -> Option<T>) -> Option<(Vec<T>, RunsShowing)> {
+        let found: Vec<T> = self.runs.iter().filter_map(|run| find(run)).collect();
+        let runs = showing(found.len(), self.runs.len());
+        (2 * found.len() > self.runs.len()).then_some((found, runs))
     }
 
     /// A finding about this variant under this load.
     #[must_use]
-    pub fn finding(&self, rule: &str, sentence: String, evidence: Vec<Evidence>, confidence: f64) -> Finding {
+    pub fn finding(&self, fact: Fact, runs: RunsShowing) -> Finding {
         Finding {
-            rule: rule.to_owned(),
             variant: Some(self.variant.name.clone()),
             load: Some(self.load.name.clone()),
-            sentence,
-            evidence,
-            advice: None,
-            confidence,
+            runs: Some(runs),
+            explanation: Explanation::Fact(fact),
         }
     }
 }
@@ -213,11 +223,11 @@ impl<'a> VariantRuns<'a> {
 pub(super) mod stage {
     use super::VariantRuns;
     use crate::config;
-    use crate::findings::Rule;
+    use crate::findings::Find;
     use crate::model::experiment::Experiment;
+    use crate::model::finding::Finding;
     use crate::model::record::Record;
     use crate::model::record::jvm::{CarrierSample, SiteReason, SiteTotal, Total};
-    use crate::model::result::Finding;
 
     /// The machine has two cores; the figures are those of the sleeping servlet of 50 ms.
     pub(in super::super) fn run(rate: f64, fastest_ms: f64, p50_ms: f64, machine_cpu_cores: f64) -> Record {
@@ -254,13 +264,27 @@ pub(super) mod stage {
         }
     }
 
-    pub(in super::super) fn look(rule: &dyn Rule, load: &str, record: Record) -> Option<Finding> {
+    /// What a rule finds in three equal runs.
+    pub(in super::super) fn found(find: Find, load: &str, record: Record) -> Option<Finding> {
+        found_in(find, load, &[record.clone(), record.clone(), record])
+    }
+
+    pub(in super::super) fn found_in(find: Find, load: &str, records: &[Record]) -> Option<Finding> {
         let text = format!(
             "question: q\nserver: {{tomcat: 11.0}}\nrequest: /\nvariants: {{it: {{}}}}\n\
             loads: [{{name: load, duration: 10s, {load}}}]\n"
         );
         let experiment: Experiment = config::parse("x", "x.yaml", &text, false).expect("an experiment");
-        let records = [record.clone(), record.clone(), record];
-        rule.look(&VariantRuns::of(&experiment.variants[0], &experiment.loads[0], &records))
+        find(&VariantRuns::of(&experiment.variants[0], &experiment.loads[0], records))
+    }
+
+    /// The report's sentence.
+    pub(in super::super) fn sentence(finding: &Finding) -> String {
+        crate::report::findings::words(finding).sentence
+    }
+
+    /// What the report advises.
+    pub(in super::super) fn advice(finding: &Finding) -> String {
+        crate::report::findings::words(finding).advice.unwrap_or_default()
     }
 }

@@ -1,32 +1,28 @@
 //! Running threads that do no work: they give way again and again (`Thread.yield` in a loop) until something has happened.
 //!
-//! The CPU is full then as in a server that computes, so the CPU alone shows nothing. What shows it are looks at the
-//! running threads: in a server that works few of them see a thread giving way, or a carrier between two threads.
+//! The CPU is full then as in a server that computes, so the CPU alone shows nothing. What shows it are samples of
+//! the running threads: in a server that works few of them show a thread that yields, or a carrier between two threads.
 
+use super::VariantRuns;
 use super::carriers::Carriers;
-use super::site::place;
 use super::variant_runs::{RunFigures, mean_of};
-use super::{Rule, VariantRuns, known};
-use crate::model::figures::{percent, whole};
+use crate::model::finding::{BusyWithoutProgress, Fact, Finding};
 use crate::model::record::Record;
-use crate::model::record::jvm::{Looks, SiteReason, SiteTotal};
-use crate::model::result::Finding;
+use crate::model::record::jvm::{SiteReason, SiteTotal, ThreadSamples};
 
-/// Fewer looks than this show nothing.
-const FEWEST_LOOKS: u64 = 10;
-/// More than this much of the looks saw no work. A server of virtual threads that answers 40,000 trivial requests a second
+/// Fewer samples than this show nothing.
+const FEWEST_SAMPLES: u64 = 10;
+/// More than this much of the samples show no work. A server of virtual threads that answers 40,000 trivial requests a second
 /// spends a part of its time in the scheduler too, but less.
 const MOSTLY: f64 = 0.5;
-/// And at least this much of them saw a thread giving way: a scheduler that has much to do does not yield.
+/// And at least this much of them show a thread that yields: a scheduler that has much to do does not yield.
 const YIELDS: f64 = 0.1;
 /// Less CPU than this, in cores, is no storm.
 const WORTH_SAYING: f64 = 0.25;
 
-pub(super) struct WithoutProgress;
-
 struct RunWithoutProgress {
-    facts: RunFigures,
-    looks: f64,
+    figures: RunFigures,
+    samples: f64,
     without_work: f64,
     yields: f64,
     site: SiteTotal,
@@ -35,80 +31,59 @@ struct RunWithoutProgress {
 
 impl RunWithoutProgress {
     fn of(record: &Record) -> Option<Self> {
-        let facts = RunFigures::of(record)?;
+        let figures = RunFigures::while_observed(record)?;
         let jvm = record.jvm.as_ref()?;
         let yields = |site: &&SiteTotal| site.reason == Some(SiteReason::Yield);
-        let seen = Self {
-            looks: jvm.looks.count as f64,
-            without_work: share(&jvm.looks, |_| true),
-            yields: share(&jvm.looks, yields),
-            site: jvm.looks.without_progress.iter().find(yields)?.clone(),
+        let found = Self {
+            samples: jvm.thread_samples.count as f64,
+            without_work: share(&jvm.thread_samples, |_| true),
+            yields: share(&jvm.thread_samples, yields),
+            site: jvm.thread_samples.without_progress.iter().find(yields)?.clone(),
             carriers: Carriers::of(jvm),
-            facts,
+            figures,
         };
-        (jvm.looks.count >= FEWEST_LOOKS
-            && seen.without_work >= MOSTLY
-            && seen.yields >= YIELDS
-            && facts.server_cpu_cores >= WORTH_SAYING)
-            .then_some(seen)
+        (jvm.thread_samples.count >= FEWEST_SAMPLES
+            && found.without_work >= MOSTLY
+            && found.yields >= YIELDS
+            && figures.server_cpu_cores >= WORTH_SAYING)
+            .then_some(found)
     }
 }
 
-fn share(looks: &Looks, which: impl Fn(&&SiteTotal) -> bool) -> f64 {
-    let count: u64 = looks.without_progress.iter().filter(which).map(|site| site.total.count).sum();
-    if looks.count == 0 { 0.0 } else { count as f64 / looks.count as f64 }
+fn share(samples: &ThreadSamples, which: impl Fn(&&SiteTotal) -> bool) -> f64 {
+    let count: u64 = samples.without_progress.iter().filter(which).map(|site| site.total.count).sum();
+    if samples.count == 0 { 0.0 } else { count as f64 / samples.count as f64 }
 }
 
-impl Rule for WithoutProgress {
-    fn name(&self) -> &'static str {
-        "busy-without-progress"
-    }
-
-    fn look(&self, runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
-        let (runs, confidence) = runs_of_variant.in_most(RunWithoutProgress::of)?;
-        let place = place(&runs.first()?.site);
-        let mean = |of: fn(&RunWithoutProgress) -> Option<f64>| mean_of(runs.iter().filter_map(of));
-        let (cpu, rate) =
-            (mean(|it| Some(it.facts.server_cpu_cores))?, mean(|it| Some(it.facts.rate_per_s))?);
-        let without_work = mean(|it| Some(it.without_work))?;
-        let sentence = format!(
-            "running threads do no work in {} of the samples: they yield (Thread.yield) at {place} or are being rescheduled; \
-             {cpu:.2} cores for {}/s",
-            percent(without_work),
-            whole(rate)
-        );
-        let figures = [
-            ("samples of running threads", mean(|it| Some(it.looks)), "samples per run"),
-            ("of them without work", Some(without_work * 100.0), "%"),
-            ("of them yielding", mean(|it| Some(it.yields * 100.0)), "%"),
-            ("readings with all carriers taken", mean(|it| Some(it.carriers?.full * 100.0)), "%"),
-            ("virtual threads waiting for a carrier", mean(|it| Some(it.carriers?.queued)), "threads"),
-            ("CPU of the server", Some(cpu), "cores"),
-            ("measured throughput", Some(rate), "requests/s"),
-        ];
-        let seen = known(&figures);
-        let finding = runs_of_variant.finding(self.name(), sentence, seen, confidence);
-        let advice = format!(
-            "a blocking wait (a lock's condition, a queue, LockSupport.park) instead of Thread.yield in a loop at {place}: a \
-             blocked virtual thread costs no CPU"
-        );
-        Some(finding.advising(advice))
-    }
+pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+    let (found, runs) = runs_of_variant.observed().in_most(RunWithoutProgress::of)?;
+    let mean = |figure: fn(&RunWithoutProgress) -> Option<f64>| mean_of(found.iter().filter_map(figure));
+    let busy = BusyWithoutProgress {
+        samples: mean(|it| Some(it.samples))?,
+        without_work_share: mean(|it| Some(it.without_work))?,
+        yielding_share: mean(|it| Some(it.yields))?,
+        carriers_full_share: mean(|it| Some(it.carriers?.full)),
+        queued_threads: mean(|it| Some(it.carriers?.queued)),
+        server_cpu_cores: mean(|it| Some(it.figures.server_cpu_cores))?,
+        rate_per_s: mean(|it| Some(it.figures.rate_per_s))?,
+        site: found.first()?.site.clone(),
+    };
+    Some(runs_of_variant.finding(Fact::BusyWithoutProgress(busy), runs))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::variant_runs::stage::{carriers, look, run, site};
+    use super::super::variant_runs::stage::{advice, carriers, found, run, sentence, site};
     use super::*;
     use crate::model::record::jvm::JvmReadings;
     use crate::stats::sample::with_cost;
 
-    /// As seen on Java 25: 60 of 100 looks in the scheduler, 35 giving way.
+    /// As measured on Java 25: 60 of 100 samples in the scheduler, 35 yielding.
     fn storm(scheduling: u64, yields: u64, cpu_cores: f64) -> Record {
         let mut record = run(160.0, 50.1, 52.0, 1.98);
         record.jvm = Some(JvmReadings {
             carriers: vec![carriers(2, 2, 18); 20],
-            looks: Looks {
+            thread_samples: ThreadSamples {
                 count: 100,
                 without_progress: vec![
                     site(None, None, Some(SiteReason::Scheduling), scheduling, 0.0),
@@ -122,28 +97,28 @@ mod tests {
 
     #[test]
     fn a_yield_storm_is_named_with_its_site() {
-        let finding = look(&WithoutProgress, "clients: 20", storm(60, 35, 1.9)).expect("a finding");
+        let finding = found(find, "clients: 20", storm(60, 35, 1.9)).expect("a finding");
         let expected = "running threads do no work in 95 % of the samples: they yield (Thread.yield) at \
             shop.Poll.until:31 or are being rescheduled; 1.90 cores for 160/s";
-        assert_eq!(finding.sentence, expected);
-        assert!(finding.advice.is_some_and(|advice| advice.contains("instead of Thread.yield")));
+        assert_eq!(sentence(&finding), expected);
+        assert!(advice(&finding).contains("instead of Thread.yield"));
     }
 
     #[test]
     fn look_alikes_are_left_alone() {
         let mut few = storm(60, 35, 1.9);
         if let Some(jvm) = &mut few.jvm {
-            jvm.looks.count = 9;
+            jvm.thread_samples.count = 9;
         }
         let silent = [
             ("a server that works", storm(20, 2, 1.9)),
             ("a scheduler with much to do", storm(70, 3, 1.9)),
             ("a few yields of an idle server", storm(60, 35, 0.1)),
-            ("too few looks", few),
+            ("too few samples", few),
             ("no probe", Record { jvm: None, ..storm(60, 35, 1.9) }),
         ];
         for (what, record) in silent {
-            assert_eq!(look(&WithoutProgress, "clients: 20", record), None, "{what}");
+            assert_eq!(found(find, "clients: 20", record), None, "{what}");
         }
     }
 }

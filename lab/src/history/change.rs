@@ -1,7 +1,6 @@
 //! What changed from one result to another: the figures of each variant under each load that both have.
 
 use super::differences::Differences;
-use crate::model::experiment::LoadKind;
 use crate::model::metric::Metric;
 use crate::model::result::{Ratio, ResultDocument};
 use crate::report::reasons;
@@ -20,9 +19,8 @@ pub struct Change {
     pub schema: &'static str,
     /// The first result, the one before.
     pub a: Side,
-    /// The second.
     pub b: Side,
-    /// What differs other than the figures.
+    /// Differences in what was measured, and on what.
     pub differs: Differences,
     /// Loads and variants that only one of them has, in sentences.
     pub only_in_one: Vec<String>,
@@ -33,22 +31,19 @@ pub struct Change {
 /// One of the two results.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Side {
-    /// Its folder.
     pub folder: PathBuf,
-    /// The experiment.
     pub experiment: String,
     /// When it was made, RFC 3339.
     pub created_at: String,
-    /// May its figures be believed?
+    /// Whether its figures are trusted.
     pub trusted: bool,
-    /// If not, why.
     pub why_not: Vec<String>,
 }
 
 impl Side {
     /// A result that lies in a folder.
     #[must_use]
-    pub fn of(folder: &Path, document: &ResultDocument) -> Self {
+    pub fn from_document(folder: &Path, document: &ResultDocument) -> Self {
         Self {
             folder: folder.to_owned(),
             experiment: document.experiment.name.clone(),
@@ -66,9 +61,7 @@ impl Side {
 /// The figures of one variant under one load.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Changed {
-    /// The load.
     pub load: String,
-    /// The variant.
     pub variant: String,
     /// B / A of each metric that both have; `variant_value` is B's figure, `baseline_value` A's.
     pub ratios: Vec<Ratio>,
@@ -77,14 +70,14 @@ pub struct Changed {
     rate_is_asked: bool,
 }
 
-/// Compares the figures of two results, whether that is fair or not: see [`Differences::unfair`].
+/// Compares the figures of two results, even if they are not comparable: see [`Differences::unfair`].
 #[must_use]
 pub fn change(a: (&Path, &ResultDocument), b: (&Path, &ResultDocument)) -> Change {
     let ((path_a, old), (path_b, new)) = (a, b);
     Change {
         schema: SCHEMA,
-        a: Side::of(path_a, old),
-        b: Side::of(path_b, new),
+        a: Side::from_document(path_a, old),
+        b: Side::from_document(path_b, new),
         differs: Differences::between(old, new),
         only_in_one: only_in_one(old, new),
         changed: changed(old, new),
@@ -102,10 +95,10 @@ fn changed(old: &ResultDocument, new: &ResultDocument) -> Vec<Changed> {
             let (before, after) = (runs(old), runs(new));
             let ratios: Vec<Ratio> = Metric::ALL
                 .into_iter()
-                .filter_map(|metric| Sides::of(metric, &after, &before).ratio(1))
+                .filter_map(|metric| Sides::of_sessions(metric, &after, &before).ratio(1))
                 .collect();
             if !ratios.is_empty() {
-                let rate_is_asked = !matches!(load.kind, LoadKind::Closed { .. });
+                let rate_is_asked = !load.workload.is_closed();
                 let (load, variant) = (load.name.clone(), variant.name.clone());
                 all.push(Changed { load, variant, ratios, rate_is_asked });
             }
@@ -132,12 +125,11 @@ fn only_in_one(a: &ResultDocument, b: &ResultDocument) -> Vec<String> {
     [missing(&in_a, &in_b, "A"), missing(&in_b, &in_a, "B")].concat()
 }
 
-/// Something that got worse by more than is allowed, or of which that cannot be said.
+/// A figure that got worse by more than is allowed, or may have.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Worse {
-    /// In words.
     pub sentence: String,
-    /// `false`: the runs are too few to say.
+    /// `false`: inconclusive, with too few runs.
     pub is_certain: bool,
 }
 
@@ -149,7 +141,6 @@ pub fn worse_by(change: &Change, share: f64) -> Vec<Worse> {
 }
 
 impl Changed {
-    /// The ratio of a metric.
     #[must_use]
     pub fn ratio(&self, metric: Metric) -> Option<&Ratio> {
         self.ratios.iter().find(|ratio| ratio.metric == metric)
@@ -159,7 +150,7 @@ impl Changed {
         let capacity = self.ratio(Metric::Capacity).map(|ratio| (Metric::Capacity, ratio));
         let rate =
             self.ratio(Metric::Rate).filter(|_| !self.rate_is_asked).map(|ratio| (Metric::Rate, ratio));
-        // At its capacity a server has the response times that the limit allows: they judge nothing.
+        // At its capacity a server has the response times that the limit allows.
         let tail = self.ratio(Metric::P99).filter(|_| capacity.is_none()).map(|ratio| (Metric::P99, ratio));
         let judged = [capacity, rate, tail].into_iter().flatten();
         judged.filter_map(|(metric, ratio)| self.judge(metric, ratio, share)).collect()

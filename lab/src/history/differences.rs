@@ -1,6 +1,6 @@
 //! What differs between two results, other than their figures.
 //!
-//! Everything that was asked is compared field by field as JSON, so that a key that is added to an experiment one day is
+//! Experiments are compared field by field as JSON, so that keys that are added later are
 //! not forgotten here.
 
 use crate::model::experiment::{Experiment, LoadSpec};
@@ -10,48 +10,53 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Keys that decide nothing about the figures: names, notes, how often, and limits that were not reached; and a load's own
+/// Keys without effect on the figures: names, notes, numbers of rounds, and limits that were not reached; and a load's own
 /// warm-up, which is compared together with the experiment's.
-const IGNORED: [&str; 8] =
-    ["name", "note", "runs", "only_variants", "max_open_files", "rounds", "protocol", "warmup_s"];
-/// Memory that differs by less than this is the same: the kernel takes a little more or less of it.
+const IGNORED: [&str; 9] = [
+    "name",
+    "note",
+    "runs",
+    "only_variants",
+    "max_open_files",
+    "rounds",
+    "protocol",
+    "warmup_s",
+    "warmup_auto",
+];
+/// Memory sizes that differ by less are equal: the kernel reserves a varying part.
 const SAME_MEMORY: f64 = 0.01;
 
-/// One thing that differs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
     /// Where it belongs: `machine`, the name of a load or of a variant.
     pub of: String,
     /// What, e.g. `kernel`, `clients`, `jdk`.
     pub what: String,
-    /// In the first result; `None`: it is not there.
+    /// In the first result; `None`: absent.
     pub a: Option<String>,
     /// In the second.
     pub b: Option<String>,
 }
 
-/// All that differs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Differences {
-    /// The machine: figures do not compare.
+    /// The machine: the figures are not comparable.
     pub machine: Vec<Difference>,
-    /// What was sent: figures do not compare.
+    /// The loads: the figures are not comparable.
     pub load: Vec<Difference>,
-    /// The servers: what a comparison is usually about.
+    /// The servers, which a comparison is usually about.
     pub server: Vec<Difference>,
-    /// What measured.
     pub tool: Vec<Difference>,
 }
 
 impl Differences {
-    /// Between two results.
     #[must_use]
     pub fn between(a: &ResultDocument, b: &ResultDocument) -> Self {
         Self {
             machine: machine(a, b),
             load: loads(a, b),
             server: servers(a, b),
-            tool: of("threadcount", &text(&a.threadcount), &text(&b.threadcount)),
+            tool: fields_that_differ("threadcount", &text(&a.threadcount), &text(&b.threadcount)),
         }
     }
 
@@ -75,17 +80,19 @@ fn machine(a: &ResultDocument, b: &ResultDocument) -> Vec<Difference> {
     if (old - new).abs() <= SAME_MEMORY * old {
         second.memory_bytes = a.machine.memory_bytes;
     }
-    of("machine", &a.machine, &second)
+    fields_that_differ("machine", &a.machine, &second)
 }
 
-/// Of the loads that both have; and the warm-up, which is theirs too.
+/// Of the loads that both have, including the warm-up.
 fn loads(a: &ResultDocument, b: &ResultDocument) -> Vec<Difference> {
     let (old, new) = (&a.experiment, &b.experiment);
     let both = old.loads.iter().filter_map(|load| Some((load, new.load(&load.name)?)));
     let both: Vec<(&LoadSpec, &LoadSpec)> = both.collect();
-    let of_load = |&(load, other): &(&LoadSpec, &LoadSpec)| of(&format!("load {}", load.name), load, other);
+    let of_load = |&(load, other): &(&LoadSpec, &LoadSpec)| {
+        fields_that_differ(&format!("load {}", load.name), load, other)
+    };
     let mut differ: Vec<Difference> = both.iter().flat_map(of_load).collect();
-    let warm_up = |of: &Experiment, load: &LoadSpec| format!("{} s", of.warmup_s(load));
+    let warm_up = |of: &Experiment, load: &LoadSpec| format!("{} s", of.longest_warmup_s(load));
     for (load, other) in both {
         let (a, b) = (warm_up(old, load), warm_up(new, other));
         if a != b {
@@ -96,15 +103,16 @@ fn loads(a: &ResultDocument, b: &ResultDocument) -> Vec<Difference> {
     differ
 }
 
-/// Of the variants that both have: what was asked, and what really ran.
+/// Of the variants that both have: as configured, and as reported by the running server.
 fn servers(a: &ResultDocument, b: &ResultDocument) -> Vec<Difference> {
     let old = &a.experiment.variants;
     let both = old.iter().filter_map(|variant| Some((variant, b.experiment.variant(&variant.name)?)));
     let differ = both.flat_map(|(variant, other)| {
         let name = variant.name.as_str();
-        let mut differ = of(name, variant, other);
-        for (what, seen) in [("server", product as ReadFact), ("java", java as ReadFact)] {
-            let (a, b) = (said(&a.records, name, seen), said(&b.records, name, seen));
+        let mut differ = fields_that_differ(name, variant, other);
+        for (what, read_fact) in [("server", product as ReadFact), ("java", java as ReadFact)] {
+            let (a, b) =
+                (distinct_facts(&a.records, name, read_fact), distinct_facts(&b.records, name, read_fact));
             if a != b {
                 differ.push(Difference { of: name.to_owned(), what: what.to_owned(), a, b });
             }
@@ -124,10 +132,10 @@ fn java(record: &Record) -> Option<&str> {
     record.server.java.as_deref()
 }
 
-/// What the runs of a variant said of themselves, each once.
-fn said(records: &[Record], variant: &str, seen: ReadFact) -> Option<String> {
+/// The distinct values that the runs of a variant reported.
+fn distinct_facts(records: &[Record], variant: &str, read_fact: ReadFact) -> Option<String> {
     let all: BTreeSet<&str> =
-        records.iter().filter(|record| record.variant == variant).filter_map(seen).collect();
+        records.iter().filter(|record| record.variant == variant).filter_map(read_fact).collect();
     (!all.is_empty()).then(|| all.into_iter().collect::<Vec<_>>().join(", "))
 }
 
@@ -135,7 +143,7 @@ fn text(text: &str) -> Value {
     Value::String(text.to_owned())
 }
 
-fn of(whose: &str, a: &impl Serialize, b: &impl Serialize) -> Vec<Difference> {
+fn fields_that_differ(whose: &str, a: &impl Serialize, b: &impl Serialize) -> Vec<Difference> {
     let flat = |value: &dyn Fn() -> serde_json::Result<Value>| {
         let mut leaves = BTreeMap::new();
         flatten("", &value().unwrap_or_default(), &mut leaves);
@@ -154,8 +162,8 @@ fn of(whose: &str, a: &impl Serialize, b: &impl Serialize) -> Vec<Difference> {
         .collect()
 }
 
-/// Every leaf with its path, `server.tomcat.version`. A list is one leaf: its items are read together. What is null is
-/// not there, so that a key that older results lack is no difference while it says nothing.
+/// Every leaf with its path, `server.tomcat.version`. A list is one leaf. Null counts as absent,
+/// so that an unset key that older results lack is not a difference.
 fn flatten(path: &str, value: &Value, leaves: &mut BTreeMap<String, String>) {
     let leaf = match value {
         Value::Object(fields) => {

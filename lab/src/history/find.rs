@@ -5,29 +5,25 @@ use crate::model::result_folder::ResultFolder;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// Folders inside each other that are looked into.
+/// Maximum depth of the search.
 const DEEPEST: usize = 8;
 
 /// A result and its folder.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
-    /// The folder.
     pub folder: PathBuf,
-    /// What is in it.
     pub document: ResultDocument,
 }
 
-/// A `result.json` that is none.
+/// A `result.json` that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Unreadable {
-    /// The folder.
     pub folder: PathBuf,
-    /// Why.
     pub why: String,
 }
 
 /// All results in a folder and below, the oldest first, and those that could not be read. Hidden folders and links are
-/// passed over.
+/// skipped.
 #[must_use]
 pub fn find(below: &Path) -> (Vec<Found>, Vec<Unreadable>) {
     let (mut found, mut unreadable) = (Vec::new(), Vec::new());

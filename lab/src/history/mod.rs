@@ -1,6 +1,6 @@
 //! Results over time: what differs between two of them, and what changed.
 //!
-//! Results are plain folders, so this reads nothing but `result.json`.
+//! Only `result.json` is read.
 
 mod change;
 mod differences;

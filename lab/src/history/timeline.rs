@@ -20,18 +20,16 @@ const METRICS: [Metric; 6] =
 pub struct Timeline {
     /// The document's name and version.
     pub schema: &'static str,
-    /// The folder.
     pub folder: PathBuf,
     /// By experiment, in alphabetical order.
     pub experiments: Vec<Series>,
-    /// What looks like a result and is none.
+    /// Files that could not be read as results.
     pub unreadable: Vec<Unreadable>,
 }
 
 /// The results of one experiment.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Series {
-    /// Its name.
     pub experiment: String,
     /// Its question, as the newest result has it.
     pub question: String,
@@ -39,18 +37,15 @@ pub struct Series {
     pub results: Vec<Entry>,
 }
 
-/// One result.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Entry {
-    /// Its folder.
     pub folder: PathBuf,
     /// When it was made, RFC 3339.
     pub created_at: String,
-    /// Threadcount's version.
     pub threadcount: String,
-    /// Were the small sizes used?
+    /// Run with `--quick`.
     pub quick: bool,
-    /// May its figures be believed?
+    /// Whether its figures are trusted.
     pub trusted: bool,
     /// What ran: servers and Java versions, each once.
     pub servers: Vec<String>,
@@ -63,17 +58,12 @@ pub struct Entry {
 /// Means over the complete runs of one variant under one load.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figures {
-    /// The load.
     pub load: String,
-    /// The variant.
     pub variant: String,
-    /// How many runs.
     pub runs: usize,
-    /// By the metric's name.
     pub means: Vec<(String, f64)>,
 }
 
-/// Orders results.
 #[must_use]
 pub fn timeline(below: &Path, found: &[Found], unreadable: Vec<Unreadable>) -> Timeline {
     let names: BTreeSet<&str> = found.iter().map(|one| one.document.experiment.name.as_str()).collect();

@@ -8,22 +8,20 @@ use std::path::{Path, PathBuf};
 #[error(
     "The {what} `{app}` was not found; looked for {}. Build Threadcount's own with `./dev build`, \
      set THREADCOUNT_APPS to the folder that holds it, or write the path of a .{}",
-    home::told(looked_at),
+    home::join_paths(looked_at),
     what.ending()
 )]
 pub struct AppMissing {
-    /// Which kind of file.
     pub what: Archive,
     /// As written in the experiment.
     pub app: String,
-    /// Every file that was tried.
+    /// The paths that were tried.
     pub looked_at: Vec<PathBuf>,
 }
 
 /// A kind of file that Maven makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Archive {
-    /// A web application.
     War,
     /// A runnable jar, or a library.
     Jar,
@@ -49,19 +47,19 @@ impl std::fmt::Display for Archive {
 
 /// Finds the WAR of our Maven reactor by name, or takes a path that ends in `.war`.
 ///
-/// Looks where [`home`] says: in the folder of [`home::APPS`], and in each of [`home::starts`], where it may lie itself
-/// or in `jvm/NAME/target` there or above.
+/// Searches as [`home`] describes: in the folder of [`home::APPS`], and in each of [`home::search_folders`], where it
+/// may lie itself or in `jvm/NAME/target` there or above.
 ///
 /// # Errors
-/// [`AppMissing`] with the files that were looked for.
+/// [`AppMissing`] with the paths that were tried.
 pub fn find(app: &str) -> Result<PathBuf, AppMissing> {
     find_archive(Archive::War, app)
 }
 
-/// Finds a jar of our Maven reactor by name, or takes a path that ends in `.jar`. Looks where [`find`] does.
+/// Finds a jar of our Maven reactor by name, or takes a path that ends in `.jar`. Searches as [`find`] does.
 ///
 /// # Errors
-/// [`AppMissing`] with the files that were looked for.
+/// [`AppMissing`] with the paths that were tried.
 pub fn find_jar(jar: &str) -> Result<PathBuf, AppMissing> {
     find_archive(Archive::Jar, jar)
 }
@@ -85,9 +83,9 @@ fn absolute(path: &Path) -> PathBuf {
 /// Finds a file that a module of our Maven reactor builds, where [`find`] looks for a WAR.
 ///
 /// # Errors
-/// The files that were looked for.
+/// The paths that were tried.
 pub fn find_built(module: &str, file: &str) -> Result<PathBuf, Vec<PathBuf>> {
-    find_in(module, file, home::named(home::APPS).as_deref(), &home::starts())
+    find_in(module, file, home::named(home::APPS).as_deref(), &home::search_folders())
 }
 
 fn find_in(
@@ -104,7 +102,7 @@ fn find_in(
     if let Some(found) = looked_at.iter().find(|it| it.is_file()) {
         return Ok(found.clone());
     }
-    // The folders between a start and the root would only make the message long.
+    // Listing every folder up to the root would make the message long.
     let is_told =
         |path: &Path| starts.iter().map(PathBuf::as_path).chain(named).any(|it| path.starts_with(it));
     looked_at.retain(|it| is_told(it));

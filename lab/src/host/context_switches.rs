@@ -1,10 +1,10 @@
-//! Context switches of a process tree: how often its threads waited, and how often they were pushed off their core.
+//! Context switches of a process tree: voluntary and involuntary.
 
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-/// A thread that waited gave its core away; an involuntary switch took the core from a thread that wanted to go on.
+/// Voluntary: the thread waited. Involuntary: the kernel took the core from a runnable thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the kernel's own names")]
 pub struct Switches {
@@ -12,10 +12,10 @@ pub struct Switches {
     pub involuntary: u64,
 }
 
-/// Adds up the switches of threads that come and go as counters that only grow.
+/// Adds up the switches of a changing set of threads as counters that only grow.
 ///
-/// The kernel tells them thread by thread and forgets a thread's when it ends, so what a thread did between the last
-/// reading and its end is missing: with short-lived threads the counters are a lower bound.
+/// The kernel has these counters per thread and drops them when it ends, so the switches between the last
+/// reading and its end are missing: with short-lived threads the counters are a lower bound.
 #[derive(Debug, Default)]
 pub struct SwitchAccount {
     total: Switches,

@@ -2,13 +2,12 @@
 
 use std::collections::HashMap;
 
-/// What makes a process one process although pids are used again: the pid and its start time in ticks after boot.
+/// Identity of a process although pids are reused: the pid and its start time in ticks after boot.
 pub type ProcessKey = (i32, u64);
 
 /// CPU of one process at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProcessCpu {
-    /// Which process.
     pub key: ProcessKey,
     /// Used by its own threads since its start, nanoseconds.
     pub own_ns: u64,

@@ -1,11 +1,11 @@
 //! CPU time, of a process to the nanosecond and of the machine to the tick.
 //!
-//! utime + stime in /proc/PID/stat come in ticks of 10 ms, and /proc/PID/schedstat tells of the main thread only, while
-//! a sum over /proc/PID/task/*/schedstat loses the threads that ended. The process's own CPU clock (`clock_getcpuclockid`,
-//! POSIX) has neither diagnostic: the scheduler's nanoseconds of all its threads, those that ended included. It is read
-//! without a permission and for a zombie too. It does not contain children; [`super::cpu_account`] sees to those.
+//! utime + stime in /proc/PID/stat come in ticks of 10 ms, and /proc/PID/schedstat covers the main thread only, while
+//! a sum over /proc/PID/task/*/schedstat misses threads that have ended. The process's own CPU clock (`clock_getcpuclockid`,
+//! POSIX) has neither problem: it counts nanoseconds of all threads, including those that have ended. It can be read
+//! without permissions, for a zombie too. It does not include children; [`super::cpu_account`] adds them.
 
-use procfs::{CurrentSI, KernelStats};
+use super::own_cores;
 
 /// CPU time that all threads of a process used since its start, in nanoseconds; `None`: there is no such process.
 #[must_use]
@@ -23,20 +23,49 @@ pub fn process_cpu_ns(pid: i32) -> Option<u64> {
     Some(time.tv_sec as u64 * threadcount_load::clock::NANOS_PER_S + time.tv_nsec as u64)
 }
 
-/// CPU time in use on the whole machine since boot, in nanoseconds: user, nice, system and interrupts of all cores.
-/// Time that the hypervisor took away (steal) was not in use here and does not count. 0 where /proc/stat is unreadable.
+/// CPU time that the calling thread used since its start, in nanoseconds.
 #[must_use]
-pub fn machine_busy_ns() -> u64 {
-    let Ok(stat) = KernelStats::current() else { return 0 };
-    let total = stat.total;
-    let busy = total.user + total.nice + total.system + total.irq.unwrap_or(0) + total.softirq.unwrap_or(0);
-    ticks_to_ns(busy)
+pub fn own_thread_cpu_ns() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: writes one timespec to the place given; this clock always exists.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+    time.tv_sec as u64 * threadcount_load::clock::NANOS_PER_S + time.tv_nsec as u64
 }
 
-/// CPU time that the hypervisor gave to others while something here wanted to run, since boot, in nanoseconds.
+/// Columns of /proc/stat: user, nice, system, interrupts, soft interrupts.
+const BUSY: [usize; 5] = [0, 1, 2, 5, 6];
+const STEAL: [usize; 1] = [7];
+
+/// CPU time in use since boot on the CPUs in our affinity mask, by all processes, in nanoseconds: user, nice, system and
+/// interrupts. In a container with 2 of 64 CPUs the other 62 do not count. Steal does not count. 0 where /proc/stat is unreadable.
+#[must_use]
+pub fn machine_busy_ns() -> u64 {
+    of_own_cores(&BUSY)
+}
+
+/// CPU steal of the same CPUs since boot, in nanoseconds: time in which a task was runnable here and the hypervisor ran
+/// another guest.
 #[must_use]
 pub fn stolen_ns() -> u64 {
-    KernelStats::current().map_or(0, |stat| ticks_to_ns(stat.total.steal.unwrap_or(0)))
+    of_own_cores(&STEAL)
+}
+
+fn of_own_cores(columns: &[usize]) -> u64 {
+    let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
+    ticks_to_ns(ticks(&stat, &own_cores::contains(), columns))
+}
+
+/// The sum over the lines `cpuN` of /proc/stat.
+fn ticks(stat: &str, is_ours: &dyn Fn(usize) -> bool, columns: &[usize]) -> u64 {
+    let ours = stat.lines().filter_map(|line| {
+        let (number, counters) = line.strip_prefix("cpu")?.split_once(' ')?;
+        is_ours(number.parse().ok()?).then_some(counters)
+    });
+    let sum = |counters: &str| -> u64 {
+        let counters: Vec<u64> = counters.split_whitespace().map_while(|it| it.parse().ok()).collect();
+        columns.iter().filter_map(|&column| counters.get(column)).sum()
+    };
+    ours.map(sum).sum()
 }
 
 /// Kernel ticks (`sysconf(_SC_CLK_TCK)`, nearly always 10 ms) as nanoseconds.
@@ -72,6 +101,17 @@ mod tests {
     fn a_process_that_does_not_exist_has_no_clock() {
         const BEYOND_PID_MAX_LIMIT: i32 = 4_194_305;
         assert_eq!(process_cpu_ns(BEYOND_PID_MAX_LIMIT), None);
+    }
+
+    #[test]
+    fn only_the_cores_that_we_may_use_count() {
+        let stat = "cpu  1000 20 300 9000 50 6 7 8 0 0\ncpu0 600 10 100 4000 30 4 5 6 0 0\n\
+                    cpu1 300 5 100 4000 10 1 1 1 0 0\ncpu3 100 5 100 1000 10 1 1 1 0 0\nintr 1 2\nctxt 7\n";
+        let of = |is_ours: &dyn Fn(usize) -> bool, columns: &[usize]| ticks(stat, is_ours, columns);
+        assert_eq!(of(&|_| true, &BUSY), 719 + 407 + 207);
+        assert_eq!(of(&|core| core == 3, &BUSY), 207, "an offline core has no line");
+        assert_eq!(of(&|core| core < 2, &STEAL), 7);
+        assert_eq!(of(&|_| false, &BUSY), 0);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Ends a server's process group when we end, however we end: also by SIGKILL, which leaves no time to clean up.
+//! Kills a server's process group when this process ends, by SIGKILL too.
 //!
 //! `PR_SET_PDEATHSIG` would do it for the server alone, not for its children, and it fires when the *thread* that started
 //! the server ends. So a shell waits at the end of a pipe of ours: the kernel closes the pipe with us, and the shell
@@ -19,7 +19,7 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// Starts the guard before there is anything to guard.
+    /// Starts the guard before the server, without a group yet.
     ///
     /// # Errors
     /// When `/bin/sh` cannot be started.
@@ -35,7 +35,7 @@ impl Guard {
         Ok(Self { shell })
     }
 
-    /// From now on the group ends with us.
+    /// Sets the group to be killed.
     ///
     /// # Errors
     /// When the guard is gone.
@@ -46,7 +46,7 @@ impl Guard {
 }
 
 impl Drop for Guard {
-    /// The guard goes first and the pipe after it, so that it kills nobody.
+    /// The guard ends before the pipe closes, so that it kills no process.
     fn drop(&mut self) {
         self.shell.kill().ok();
         self.shell.wait().ok();

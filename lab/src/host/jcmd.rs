@@ -1,14 +1,14 @@
-//! Asks a running JVM with `jcmd`.
+//! Runs `jcmd` commands.
 
 use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A JVM that does not answer by then is not waited for.
+/// Timeout of `jcmd`.
 const TIME_LIMIT: Duration = Duration::from_secs(30);
 
-/// What the JVM says. `None`: it is not a JVM, or it did not answer within 30 s. `jcmd` may be of another Java version
+/// Output of `jcmd`. `None`: not a JVM, or no output within 30 s. `jcmd` may be of another Java version
 /// than the JVM.
 #[must_use]
 pub fn ask(jcmd: &Path, pid: u32, question: &[&str]) -> Option<String> {
@@ -21,7 +21,7 @@ pub fn ask(jcmd: &Path, pid: u32, question: &[&str]) -> Option<String> {
         .spawn()
         .ok()?;
     let give_up = Instant::now() + TIME_LIMIT;
-    // Read meanwhile: a pipe holds 64 KiB, and jcmd ends only when all of its answer has been taken.
+    // Read meanwhile: a pipe holds 64 KiB, and jcmd ends only when all of its output has been read.
     let mut out = asking.stdout.take()?;
     let reader = std::thread::spawn(move || {
         let mut answer = Vec::new();

@@ -17,37 +17,36 @@ pub struct Jdk {
     pub version: String,
     /// Who built it, e.g. `Eclipse Adoptium`.
     pub vendor: Option<String>,
-    /// Can it compile?
     pub has_javac: bool,
-    /// Can it ask a JVM for its native memory?
+    /// Whether it has `jcmd`.
     pub has_jcmd: bool,
     /// Where it was found, in words: `JAVA_HOME`, `/usr/lib/jvm`, `SDKMAN`, ...
     pub found_in: String,
 }
 
 impl Jdk {
-    /// Looks at a folder. Believes the file `release`; where that says too little, asks `java` itself (which
-    /// takes 50 ms and more). `None`: no Java runtime is there.
+    /// Inspects a folder. Reads the file `release`; if that is incomplete, runs `java` (which
+    /// takes 50 ms and more). `None`: there is no Java runtime.
     #[must_use]
     pub fn at(home: &Path, found_in: &str) -> Option<Self> {
         let home = fs::canonicalize(home).ok()?;
         if !is_executable(&home.join("bin/java")) {
             return None;
         }
-        let told = fs::read_to_string(home.join("release"))
+        let properties = fs::read_to_string(home.join("release"))
             .map(|text| RuntimeProperties::of_release_file(&text))
             .unwrap_or_default();
-        let told = if told.is_complete() {
-            told
+        let properties = if properties.is_complete() {
+            properties
         } else {
-            told.or(RuntimeProperties::asked(&home).unwrap_or_default())
+            properties.or(RuntimeProperties::asked(&home).unwrap_or_default())
         };
-        let version = told.runtime_version.or(told.version)?;
+        let version = properties.runtime_version.or(properties.version)?;
         let version = version.strip_suffix("-LTS").unwrap_or(&version).to_owned();
         Some(Self {
             feature: feature_of(&version)?,
             version,
-            vendor: told.vendor,
+            vendor: properties.vendor,
             has_javac: is_executable(&home.join("bin/javac")),
             has_jcmd: is_executable(&home.join("bin/jcmd")),
             found_in: found_in.to_owned(),
@@ -61,7 +60,7 @@ impl Jdk {
         self.home.join("bin/java")
     }
 
-    /// The program that asks a running JVM, where there is one.
+    /// `jcmd`, if it exists.
     #[must_use]
     pub fn jcmd(&self) -> Option<PathBuf> {
         self.has_jcmd.then(|| self.home.join("bin/jcmd"))
@@ -94,7 +93,7 @@ fn feature_of(version: &str) -> Option<u16> {
     if first == 1 { numbers.next()?.parse().ok() } else { Some(first) }
 }
 
-/// What a runtime says about itself.
+/// Properties that a runtime reports.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct RuntimeProperties {
     version: Option<String>,

@@ -1,4 +1,4 @@
-//! Finds the Java runtimes of this machine by looking where they are usually put.
+//! Finds the Java runtimes of this machine in the usual places.
 
 use super::cache;
 use super::jdk::Jdk;
@@ -7,11 +7,11 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// No runtime of the version asked for. `Display` lists what was found and says how to get it.
+/// No runtime of the requested version. `Display` lists what was found and how to get one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", self.sentence())]
 pub struct JdkMissing {
-    /// Asked for; `None`: any.
+    /// The requested version; `None`: any.
     pub feature: Option<u16>,
     /// What is there instead, as `25.0.3+9 (Eclipse Adoptium) in /usr/lib/jvm/...`.
     pub found: Vec<String>,
@@ -38,12 +38,10 @@ impl JdkMissing {
     }
 }
 
-/// Where to look.
 #[derive(Clone, Debug, Default)]
 pub struct Places {
     /// `JAVA_HOME`.
     pub java_home: Option<PathBuf>,
-    /// The folders of `PATH`.
     pub path: Vec<PathBuf>,
     /// Folders that hold one runtime in each subfolder, with the words for [`Jdk::found_in`].
     pub folders: Vec<(String, PathBuf)>,
@@ -96,7 +94,7 @@ impl Places {
             add(home.clone(), "JAVA_HOME");
         }
         for folder in &self.path {
-            // A link in /usr/bin leads to the real one; a shim script of a version manager leads nowhere.
+            // A link in /usr/bin leads to the runtime; the shim of a version manager is a script and does not.
             let java = std::fs::canonicalize(folder.join("java"));
             if let Some(home) = java.ok().as_deref().and_then(Path::parent).and_then(Path::parent) {
                 add(home.to_owned(), "PATH");
@@ -119,7 +117,7 @@ impl Places {
 /// The best runtime of a feature version, or the best of all; expects the order of [`Places::find`].
 ///
 /// # Errors
-/// [`JdkMissing`], which says what there is instead and how to get one.
+/// [`JdkMissing`], with the runtimes that exist and how to get one.
 pub fn choose(jdks: &[Jdk], feature: Option<u16>) -> Result<&Jdk, JdkMissing> {
     let fits = |jdk: &&Jdk| feature.is_none_or(|it| it == jdk.feature);
     let describe = |jdk: &Jdk| format!("{} in {}", jdk.describe(), jdk.home.display());

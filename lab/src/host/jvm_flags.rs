@@ -3,31 +3,31 @@
 use super::jcmd;
 use std::path::Path;
 
-/// Two questions in one: what it was given, and what it made of it.
+/// Both commands in one call: the command line, and the flags in effect.
 const QUESTION: &str = "VM.command_line\nVM.flags";
 
-/// The flags it was given, as written, and then those that it has set itself and that nobody gave it in these words:
-/// `-Xmx512m` and also `-XX:MaxHeapSize=536870912`. Empty: it does not answer.
+/// The flags on its command line, as written, and then the flags in effect:
+/// `-Xmx512m` and also `-XX:MaxHeapSize=536870912`. Empty: `jcmd` failed.
 #[must_use]
 pub fn read(jcmd: &Path, pid: u32) -> Vec<String> {
     jcmd::ask(jcmd, pid, &[QUESTION]).map(|answer| parse(&answer)).unwrap_or_default()
 }
 
-/// The first of the flags it was to be given that the JVM does not report. Flags with a place to be filled in (`{port}`)
-/// or a blank are not looked for, and nothing is missed where it does not answer.
+/// The first requested flag that the JVM does not report. Flags with a placeholder (`{port}`)
+/// or a space are not checked, and nothing is missing if `jcmd` failed.
 #[must_use]
-pub fn missing<'a>(given: &'a [String], reported: &[String]) -> Option<&'a str> {
+pub fn missing<'a>(requested: &'a [String], reported: &[String]) -> Option<&'a str> {
     let literal = |flag: &&String| !flag.contains('{') && !flag.contains(' ') && flag.starts_with('-');
     // `--add-opens X` is two words here and `--add-opens=X` there.
-    let mut literal = given.iter().filter(literal).filter(|flag| !flag.starts_with("--"));
+    let mut literal = requested.iter().filter(literal).filter(|flag| !flag.starts_with("--"));
     literal.find(|flag| !reported.is_empty() && !reported.contains(flag)).map(String::as_str)
 }
 
 fn parse(answer: &str) -> Vec<String> {
-    let given = answer.lines().find_map(|line| line.strip_prefix("jvm_args:")).unwrap_or_default();
+    let reported_args = answer.lines().find_map(|line| line.strip_prefix("jvm_args:")).unwrap_or_default();
     let set = answer.lines().find(|line| line.starts_with("-XX:")).unwrap_or_default();
     let mut flags: Vec<String> = Vec::new();
-    for word in given.split_whitespace().chain(set.split_whitespace()) {
+    for word in reported_args.split_whitespace().chain(set.split_whitespace()) {
         if !word.starts_with('-')
             && let Some(before) = flags.last_mut()
         {

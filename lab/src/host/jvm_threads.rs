@@ -1,22 +1,34 @@
 //! CPU of a JVM's own threads: those that collect garbage and those that compile.
 //!
-//! The kernel knows them by name; the nanoseconds are in /proc/PID/task/TID/schedstat. A thread that ends takes what it
-//! used since the last reading with it, so with compiler threads that come and go this is a lower bound.
+//! They are found by name; their CPU time is in /proc/PID/task/TID/schedstat. The CPU time of a thread since the
+//! last reading is lost when it ends, so with short-lived compiler threads this is a lower bound.
 
 use std::collections::HashMap;
 use std::fs;
 
-/// The kernel keeps so much of a thread's name: these are beginnings.
+/// How the names begin: the kernel keeps 15 bytes of them. Java up to 25 gives it the first 15, Java 26 shortens long ones
+/// in the middle (`C2 Comp..hread4`).
 const COLLECTORS: [&str; 9] =
     ["GC Thread#", "G1 ", "VM Thread", "ZDriver", "ZWorker", "ZDirector", "XWorker", "Shenandoah", "ParGC"];
 const COMPILERS: [&str; 2] = ["C1 Compiler", "C2 Compiler"];
+
+/// What stands in the place of what was left out.
+const LEFT_OUT: &str = "..";
+/// A shorter beginning could be that of anything.
+const SHORTEST_BEGINNING: usize = 5;
+
+/// Is it the name of a thread whose full name begins so?
+fn begins(name: &str, beginning: &str) -> bool {
+    let shortened = || name.split_once(LEFT_OUT).map(|(first, _)| first);
+    name.starts_with(beginning)
+        || shortened().is_some_and(|first| first.len() >= SHORTEST_BEGINNING && beginning.starts_with(first))
+}
 
 /// What they have used: counters that only grow, take differences.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct JvmCpu {
     /// Garbage collection, with the VM thread: that one runs the Serial collector, and parts of the others.
     pub gc_ns: u64,
-    /// Compilation of bytecode.
     pub jit_ns: u64,
 }
 
@@ -28,11 +40,11 @@ enum Kind {
 }
 
 impl Kind {
-    fn of(name: &str) -> Self {
-        let begins = |names: &[&str]| names.iter().any(|it| name.starts_with(it));
-        if begins(&COLLECTORS) {
+    fn from_thread_name(name: &str) -> Self {
+        let is_of = |names: &[&str]| names.iter().any(|beginning| begins(name, beginning));
+        if is_of(&COLLECTORS) {
             Self::Collector
-        } else if begins(&COMPILERS) {
+        } else if is_of(&COMPILERS) {
             Self::Compiler
         } else {
             Self::Other
@@ -75,7 +87,7 @@ impl JvmThreads {
             Some(known) => known,
             None => {
                 let name = fs::read_to_string(format!("{folder}/comm")).ok()?;
-                Known { kind: Kind::of(name.trim_end()), used_ns: 0 }
+                Known { kind: Kind::from_thread_name(name.trim_end()), used_ns: 0 }
             }
         };
         if known.kind == Kind::Other {
@@ -113,11 +125,22 @@ mod tests {
         for name in
             ["GC Thread#3", "G1 Conc#0", "G1 Main Marker", "VM Thread", "ZWorkerYoung#0", "Shenandoah GC T"]
         {
-            assert_eq!(Kind::of(name), Kind::Collector, "{name}");
+            assert_eq!(Kind::from_thread_name(name), Kind::Collector, "{name}");
         }
-        assert_eq!(["C2 CompilerThre", "C1 CompilerThre"].map(Kind::of), [Kind::Compiler; 2]);
+        assert_eq!(["C2 CompilerThre", "C1 CompilerThre"].map(Kind::from_thread_name), [Kind::Compiler; 2]);
         for name in ["java", "http-nio-8080-e", "ForkJoinPool-1-", "G1nger", "VM Periodic Tas"] {
-            assert_eq!(Kind::of(name), Kind::Other, "{name}");
+            assert_eq!(Kind::from_thread_name(name), Kind::Other, "{name}");
+        }
+    }
+
+    #[test]
+    fn names_that_java_26_shortens_in_the_middle_are_known_too() {
+        for name in ["C2 Com..hread4", "C2 Comp..hread4", "C1 Comp..read12"] {
+            assert_eq!(Kind::from_thread_name(name), Kind::Compiler, "{name}");
+        }
+        assert_eq!(Kind::from_thread_name("Shenand..reads#3"), Kind::Collector);
+        for name in ["ForkJoi..rker-1", "C2..x", "http-ni..exec-12", "G1nger..thread", "..", "VM..ead"] {
+            assert_eq!(Kind::from_thread_name(name), Kind::Other, "{name}");
         }
     }
 
@@ -131,7 +154,7 @@ mod tests {
         };
         let (done, burnt) = channel();
         let collector = Builder::new().name("G1 Conc#7".to_owned()).spawn(move || {
-            // A thread gives itself its name: it has it now.
+            // A thread sets its own name, so it has it by now.
             done.send(()).unwrap();
             wait.recv().unwrap();
             burn();

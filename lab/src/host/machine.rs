@@ -1,14 +1,24 @@
 //! The machine that the runs share.
 
+use super::own_cores;
 use crate::model::result::Machine;
+use crate::parse::cores as parse_cores;
 use rustix::process::{Resource, getrlimit};
 use std::fs;
 use std::path::Path;
 
-/// Cores that this process may use: CPU affinity and the cgroup's quota are taken into account.
+/// CPUs that this process may use, by its affinity mask (which a cpuset narrows). A quota is no number of CPUs: it is in
+/// [`ResourceLimits`](crate::model::record::resource_limits::ResourceLimits).
 #[must_use]
 pub fn cores() -> u32 {
-    std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32)
+    own_cores::count().unwrap_or_else(online_cpus)
+}
+
+/// CPUs of the machine that are online.
+#[must_use]
+pub fn online_cpus() -> u32 {
+    let online = fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
+    parse_cores(online.trim()).map_or(1, |cores| cores.0.len() as u32)
 }
 
 /// Reads what the machine is. What cannot be read is an empty text or 0.

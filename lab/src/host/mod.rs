@@ -3,6 +3,7 @@
 
 pub mod app;
 pub mod cache;
+pub mod cgroup;
 pub mod context_switches;
 pub mod cpu_account;
 pub mod cpu_clock;
@@ -12,7 +13,9 @@ pub mod jcmd;
 pub mod jdk;
 pub mod jdk_finder;
 pub mod jvm_flags;
+pub mod jvm_log;
 pub mod jvm_threads;
+pub mod live_heap;
 pub mod log_file;
 pub mod machine;
 pub mod native_memory;
@@ -21,6 +24,7 @@ pub mod open_files;
 pub mod own_cores;
 pub mod port;
 pub mod process_tree;
+pub mod resource_limits;
 pub mod sampler;
 pub mod samples;
 

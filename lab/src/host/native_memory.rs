@@ -1,11 +1,11 @@
-//! Native memory of a JVM, as `jcmd PID VM.native_memory summary` tells it. The JVM must have been started with
+//! Native memory of a JVM, as printed by `jcmd PID VM.native_memory summary`. The JVM must have been started with
 //! `-XX:NativeMemoryTracking=summary`; it cannot be switched on later.
 
 use super::jcmd;
 use crate::model::record::NativeMemory;
 use std::path::Path;
 
-/// Asks a JVM. `None`: tracking is off, it is not a JVM, or it did not answer within 10 s.
+/// Reads the summary of a JVM. `None`: tracking is off, it is not a JVM, or `jcmd` timed out.
 /// `jcmd` may be of another Java version than the JVM.
 #[must_use]
 pub fn read(jcmd: &Path, pid: u32) -> Option<NativeMemory> {
@@ -24,6 +24,7 @@ fn parse(summary: &str) -> Option<NativeMemory> {
     let total = line("Total:")?;
     let (stack, malloc, mmap) = (line("(stack:"), line("malloc:"), line("mmap:"));
     let (heap, thread) = (category("Java Heap"), category("Thread"));
+    let classes = [category("Class"), category("Metaspace")];
     let reserved = |line: Option<&str>| line.and_then(|it| kilobytes(it, "reserved="));
     let committed = |line: Option<&str>| line.and_then(|it| kilobytes(it, "committed="));
     Some(NativeMemory {
@@ -40,6 +41,7 @@ fn parse(summary: &str) -> Option<NativeMemory> {
         threads_committed_bytes: committed(thread),
         stack_reserved_bytes: reserved(stack).unwrap_or(0),
         stack_committed_bytes: committed(stack).unwrap_or(0),
+        class_metadata_bytes: classes.map(committed).into_iter().flatten().reduce(|a, b| a + b),
     })
 }
 
@@ -72,6 +74,7 @@ mod tests {
             threads: 18,
             stack_reserved_bytes: 18_432 * 1024,
             stack_committed_bytes: 840 * 1024,
+            class_metadata_bytes: Some((185 + 204) * 1024),
         };
         assert_eq!(parse(include_str!("captured/nmt-25.txt")), Some(expected));
     }
@@ -91,6 +94,7 @@ mod tests {
             threads: 18,
             stack_reserved_bytes: 18_432 * 1024,
             stack_committed_bytes: 772 * 1024,
+            class_metadata_bytes: Some((522 + 3596) * 1024),
         };
         assert_eq!(parse(include_str!("captured/nmt-21.txt")), Some(expected));
     }

@@ -1,4 +1,4 @@
-//! The kernel's TCP counters that tell of a full accept queue or of lost packets: they are the machine's, not the
+//! The kernel's TCP counters of full accept queues and lost packets: they are the machine's, not the
 //! server's, so other traffic during the window is in them.
 
 use crate::model::record::NetworkCounters;
@@ -6,7 +6,7 @@ use std::fs;
 
 /// Reads the counters since boot. `None`: /proc/net cannot be read.
 ///
-/// `TcpExt` of /proc/net/netstat: `ListenOverflows` (a connection came when `acceptCount` were waiting already),
+/// `TcpExt` of /proc/net/netstat: `ListenOverflows` (a connection attempt when `acceptCount` connections were waiting),
 /// `ListenDrops`, `TCPSynRetrans`; `Tcp` of /proc/net/snmp: `RetransSegs`. See the kernel's
 /// Documentation/networking/snmp_counter.rst.
 #[must_use]

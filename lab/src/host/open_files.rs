@@ -6,7 +6,6 @@ use std::fs;
 /// Files of one process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OpenFiles {
-    /// Open now.
     pub open: u64,
     /// Allowed: the soft limit. A JVM raises its own to the hard one.
     pub limit: u64,
@@ -15,7 +14,7 @@ pub struct OpenFiles {
 impl OpenFiles {
     /// Of one process; `None`: not readable, or without a limit.
     #[must_use]
-    pub fn of(process: &Process) -> Option<Self> {
+    pub fn read(process: &Process) -> Option<Self> {
         let LimitValue::Value(limit) = process.limits().ok()?.max_open_files.soft_limit else { return None };
         let open = fs::read_dir(format!("/proc/{}/fd", process.pid())).ok()?.count() as u64;
         Some(Self { open, limit })
@@ -42,9 +41,9 @@ mod tests {
     #[test]
     fn thirty_files_more_read_as_thirty_more() {
         let own = Process::myself().unwrap();
-        let before = OpenFiles::of(&own).unwrap();
+        let before = OpenFiles::read(&own).unwrap();
         let held: Vec<File> = (0..30).map(|_| File::open("/dev/null").unwrap()).collect();
-        let after = OpenFiles::of(&own).unwrap();
+        let after = OpenFiles::read(&own).unwrap();
         // Other tests of this process open and close files meanwhile.
         assert!(after.open.abs_diff(before.open + held.len() as u64) < 20, "{before:?} {after:?}");
         let allowed = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;

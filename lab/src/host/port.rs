@@ -4,7 +4,7 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
-/// Asks the system for a port that nobody listens on. Somebody else may take it before the server does; the launcher tries
+/// A port that no process listens on. Another process may take it before the server does; the launcher tries
 /// once more then.
 ///
 /// # Errors
@@ -13,13 +13,13 @@ pub fn free() -> io::Result<u16> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
 }
 
-/// Does somebody answer there already?
+/// Whether a process listens there.
 #[must_use]
 pub fn is_taken(address: SocketAddr) -> bool {
     TcpStream::connect_timeout(&address, Duration::from_secs(1)).is_ok()
 }
 
-/// Do these lines of a server's log say that its port was taken?
+/// Whether these lines of a server's log report that its port was in use.
 #[must_use]
 pub fn log_says_taken(lines: &[String]) -> bool {
     const WORDS: [&str; 4] = ["address already in use", "bindexception", "eaddrinuse", "was already in use"];

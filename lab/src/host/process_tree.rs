@@ -20,9 +20,7 @@ pub struct TreeReading {
     /// Resident sets, added up; pages that processes share count for each. The kernel keeps this figure per CPU and may
     /// be off by some hundred KiB.
     pub rss_bytes: u64,
-    /// OS threads.
     pub os_threads: u32,
-    /// Processes.
     pub processes: u32,
 }
 
@@ -39,7 +37,7 @@ pub struct ProcessTree {
 impl ProcessTree {
     /// The tree under a process; its process group belongs to it where the process leads one.
     #[must_use]
-    pub fn of(root: u32) -> Self {
+    pub fn rooted_at(root: u32) -> Self {
         let mut tree = Self {
             root: root as i32,
             members: BTreeMap::new(),
@@ -52,18 +50,18 @@ impl ProcessTree {
         tree
     }
 
-    /// Looks for new members in all of /proc. Who was found once stays, also when its parent ends.
+    /// Searches /proc for new members. A member stays one when its parent ends.
     pub fn find_members(&mut self) {
         let mut family = Family::read();
         let known = self.members.keys().copied().chain([self.root]);
-        for pid in family.of(known, self.root) {
+        for pid in family.members(known, self.root) {
             if let Some(process) = family.processes.remove(&pid) {
                 self.members.entry(pid).or_insert(process);
             }
         }
     }
 
-    /// Reads the known members; cheap. Who has ended is forgotten.
+    /// Reads the known members; cheap. Members that have ended are removed.
     pub fn read(&mut self) -> TreeReading {
         let mut reading = TreeReading::default();
         let mut cpu = Vec::with_capacity(self.members.len());
@@ -112,10 +110,10 @@ impl ProcessTree {
     /// The files of the process that is nearest to its limit.
     #[must_use]
     pub fn open_files(&self) -> Option<OpenFiles> {
-        self.members.values().filter_map(OpenFiles::of).reduce(OpenFiles::nearer)
+        self.members.values().filter_map(OpenFiles::read).reduce(OpenFiles::nearer)
     }
 
-    /// Who belongs to the tree now, by pid and start time.
+    /// The members of the tree, by pid and start time.
     #[must_use]
     pub fn members(&self) -> Vec<ProcessKey> {
         let stats = self.members.values().filter_map(|process| process.stat().ok());
@@ -151,7 +149,7 @@ fn kernel_cpu(stat: &Stat) -> ProcessCpu {
     }
 }
 
-/// Who is whose child, at one moment.
+/// Parents and process groups at one moment.
 struct Family {
     processes: HashMap<i32, Process>,
     /// (pid, parent, group)
@@ -171,7 +169,7 @@ impl Family {
     }
 
     /// The known ones, the group, and all their descendants.
-    fn of(&self, known: impl Iterator<Item = i32>, group: i32) -> HashSet<i32> {
+    fn members(&self, known: impl Iterator<Item = i32>, group: i32) -> HashSet<i32> {
         let mut found: HashSet<i32> = known.collect();
         loop {
             let before = found.len();
@@ -193,19 +191,19 @@ mod tests {
     fn grandchildren_and_the_group_belong_to_the_family_and_strangers_do_not() {
         let kinship = vec![(1, 0, 1), (10, 1, 10), (11, 10, 10), (12, 11, 12), (13, 1, 10), (20, 1, 20)];
         let family = Family { processes: HashMap::new(), kinship };
-        let mut found: Vec<i32> = family.of([10].into_iter(), 10).into_iter().collect();
+        let mut found: Vec<i32> = family.members([10].into_iter(), 10).into_iter().collect();
         found.sort_unstable();
         assert_eq!(found, [10, 11, 12, 13]);
     }
 
     #[test]
     fn a_process_that_does_not_exist_reads_as_nothing() {
-        assert_eq!(ProcessTree::of(i32::MAX as u32).read(), TreeReading::default());
+        assert_eq!(ProcessTree::rooted_at(i32::MAX as u32).read(), TreeReading::default());
     }
 
     #[test]
     fn this_process_reads_as_one_with_memory_and_threads() {
-        let reading = ProcessTree::of(std::process::id()).read();
+        let reading = ProcessTree::rooted_at(std::process::id()).read();
         assert!(
             reading.processes >= 1 && reading.os_threads >= 1 && reading.rss_bytes > 500_000,
             "{reading:?}"

@@ -1,6 +1,6 @@
 //! A thread that reads a server's process tree at a steady pace.
 
-use super::cpu_clock::machine_busy_ns;
+use super::cpu_clock::{machine_busy_ns, own_thread_cpu_ns};
 use super::machine;
 use super::process_tree::ProcessTree;
 use super::samples::{CostlyReading, RawSample, Samples};
@@ -9,13 +9,15 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use threadcount_load::clock::now_ns;
 
-/// How often a server is read, unless told otherwise.
+/// Default sampling interval.
 pub const INTERVAL: Duration = Duration::from_millis(250);
 
-/// The costly part (proportional sets, context switches, open files, looking for new processes) is in every so many-th sample ...
+/// The costly part (proportional sets, context switches, open files, looking for new processes) is in every so many-th
+/// sample ...
 const COSTLY_EVERY: u32 = 4;
 
-/// ... but never again before this many times as long as it took has passed: it may use 1 % of a core.
+/// ... but never again before this many times the CPU time it took has passed: it may use 1 % of a core. Not the time it
+/// took: on a full machine it waits for a core, which costs the server nothing, and the readings would become too few.
 const COSTLY_REST: u32 = 99;
 
 /// Samples a process tree until it is stopped. Dropped without a stop, the thread ends too.
@@ -30,8 +32,10 @@ impl Sampler {
     /// # Errors
     /// When the system gives no more threads.
     pub fn start(pid: u32, interval: Duration) -> std::io::Result<Self> {
-        let mut reader = Reader { tree: ProcessTree::of(pid), costly_again: Instant::now() };
+        let mut reader = Reader { tree: ProcessTree::rooted_at(pid), costly_again: Instant::now() };
         let first = reader.sample(true);
+        // It was taken before the load: the next one, the first in the window, need not wait for it.
+        reader.costly_again = Instant::now();
         let (stop, stopped) = channel();
         let thread = std::thread::Builder::new()
             .name("sampler".to_owned())
@@ -55,7 +59,7 @@ fn sample_until(
 ) -> Vec<RawSample> {
     let mut samples = vec![first];
     let mut due = Instant::now() + interval;
-    let mut since_costly = 1;
+    let mut since_costly = COSTLY_EVERY;
     loop {
         let wait = due.saturating_duration_since(Instant::now());
         if stopped.recv_timeout(wait) != Err(RecvTimeoutError::Timeout) {
@@ -65,7 +69,7 @@ fn sample_until(
         let costly = since_costly >= COSTLY_EVERY && Instant::now() >= reader.costly_again;
         samples.push(reader.sample(costly));
         since_costly = if costly { 1 } else { since_costly + 1 };
-        // After a standstill of ours no burst of samples makes up for those that were missed.
+        // Samples missed while this thread was stopped are not made up for.
         due = (due + interval).max(Instant::now());
     }
 }
@@ -77,7 +81,7 @@ struct Reader {
 
 impl Reader {
     fn sample(&mut self, costly: bool) -> RawSample {
-        let began = Instant::now();
+        let began_cpu_ns = own_thread_cpu_ns();
         if costly {
             self.tree.find_members();
         }
@@ -85,12 +89,14 @@ impl Reader {
         let machine_busy_ns = machine_busy_ns();
         let reading = self.tree.read();
         let costly = costly.then(|| CostlyReading {
-            pss_bytes: self.tree.pss_bytes(),
+            // First: they belong to the time of the sample.
             switches: self.tree.context_switches(),
+            pss_bytes: self.tree.pss_bytes(),
             open_files: self.tree.open_files(),
         });
         if costly.is_some() {
-            self.costly_again = Instant::now() + began.elapsed() * COSTLY_REST;
+            let took = Duration::from_nanos(own_thread_cpu_ns().saturating_sub(began_cpu_ns));
+            self.costly_again = Instant::now() + took * COSTLY_REST;
         }
         RawSample {
             at_ns,
@@ -117,6 +123,14 @@ mod tests {
         let [first, last] = samples.readings() else { panic!("{samples:?}") };
         assert!(first.at_ns <= between && between <= last.at_ns);
         assert!(first.costly.is_some() && last.costly.is_some());
+    }
+
+    #[test]
+    fn the_first_sample_of_the_load_has_the_costly_part_whatever_the_one_before_it_took() {
+        let sampler = Sampler::start(std::process::id(), Duration::from_millis(1)).unwrap();
+        std::thread::sleep(Duration::from_millis(50));
+        let samples = sampler.stop();
+        assert!(samples.readings()[1].costly.is_some(), "{samples:?}");
     }
 
     #[test]

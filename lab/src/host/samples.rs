@@ -10,6 +10,12 @@ use threadcount_load::clock::{NANOS_PER_S, Nanos};
 /// started or ended.
 const SLACK_NS: Nanos = 20_000_000;
 
+/// Readings of context switches are seldom. Those around the window bound it too if this much of it, on each side, is all
+/// that lies between: what the server does then, little or nothing, is spread over the window.
+const AROUND_SHARE: f64 = 0.05;
+/// Two readings that cover less of the window than this do not stand for it.
+const ENOUGH_OF_WINDOW: f64 = 0.5;
+
 /// One reading of a server's process tree and of the machine. The counters only grow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RawSample {
@@ -23,9 +29,7 @@ pub struct RawSample {
     pub machine_busy_ns: u64,
     /// Counters: CPU of the JVM's own threads; 0 where there is no JVM.
     pub jvm: JvmCpu,
-    /// Resident set.
     pub rss_bytes: u64,
-    /// OS threads.
     pub os_threads: u32,
     /// What costs more to read, in every fourth sample or more seldom.
     pub costly: Option<CostlyReading>,
@@ -75,7 +79,14 @@ impl Samples {
         if last.at_ns <= first.at_ns {
             return (None, Vec::new());
         }
-        (Some(self.cost(window, first, last)), series(window, started_ns))
+        let mut cost = self.cost(window, first, last);
+        if let Some((voluntary, involuntary)) =
+            self.switches_per_s(started_ns.max(first.at_ns), ended_ns.min(last.at_ns))
+        {
+            cost.voluntary_switches_per_s = Some(voluntary);
+            cost.involuntary_switches_per_s = Some(involuntary);
+        }
+        (Some(cost), series(window, started_ns))
     }
 
     fn window(&self, started_ns: Nanos, ended_ns: Nanos) -> &[RawSample] {
@@ -92,7 +103,6 @@ impl Samples {
         let window_s = seconds(last.at_ns - first.at_ns);
         let cpu_s = seconds(last.cpu_ns.saturating_sub(first.cpu_ns));
         let machine_s = seconds(last.machine_busy_ns.saturating_sub(first.machine_busy_ns));
-        let (voluntary, involuntary) = switches_per_s(window);
         let rss = window.iter().map(|it| it.rss_bytes);
         let files = window.iter().filter_map(|it| it.costly?.open_files).reduce(OpenFiles::nearer);
         let jvm = jvm_cores(first, last);
@@ -115,9 +125,25 @@ impl Samples {
             rss_mean_bytes: rss.sum::<u64>() / window.len().max(1) as u64,
             pss_peak_bytes: window.iter().filter_map(|it| it.costly?.pss_bytes).max(),
             os_threads_peak: window.iter().map(|it| it.os_threads).max().unwrap_or(0),
-            voluntary_switches_per_s: voluntary,
-            involuntary_switches_per_s: involuntary,
+            voluntary_switches_per_s: None,
+            involuntary_switches_per_s: None,
         }
+    }
+
+    /// Voluntary and involuntary, between the outermost readings in the window or right around it; `None`: they do not
+    /// cover it.
+    fn switches_per_s(&self, started_ns: Nanos, ended_ns: Nanos) -> Option<(f64, f64)> {
+        let length_ns = ended_ns.saturating_sub(started_ns) as f64;
+        let slack_ns = SLACK_NS.max((length_ns * AROUND_SHARE) as Nanos);
+        let near = |it: &&RawSample| it.at_ns + slack_ns >= started_ns && it.at_ns <= ended_ns + slack_ns;
+        let mut read =
+            self.readings.iter().filter(near).filter_map(|it| Some((it.at_ns, it.costly?.switches)));
+        let (from_ns, from) = read.next()?;
+        let (to_ns, to) = read.next_back()?;
+        let between_ns = to_ns.saturating_sub(from_ns);
+        let per_s = |from: u64, to: u64| to.saturating_sub(from) as f64 / seconds(between_ns);
+        (between_ns > 0 && between_ns as f64 >= length_ns * ENOUGH_OF_WINDOW)
+            .then(|| (per_s(from.voluntary, to.voluntary), per_s(from.involuntary, to.involuntary)))
     }
 }
 
@@ -153,19 +179,6 @@ fn busiest_second(window: &[RawSample]) -> Option<f64> {
         }
     }
     peak
-}
-
-/// Between the first and the last sample of the window that have them. 0, where there are no two.
-fn switches_per_s(window: &[RawSample]) -> (f64, f64) {
-    let with = || window.iter().filter_map(|it| Some((it.at_ns, it.costly?.switches)));
-    let (Some((from_ns, from)), Some((to_ns, to))) = (with().next(), with().next_back()) else {
-        return (0.0, 0.0);
-    };
-    if to_ns <= from_ns {
-        return (0.0, 0.0);
-    }
-    let per_s = |from: u64, to: u64| to.saturating_sub(from) as f64 / seconds(to_ns - from_ns);
-    (per_s(from.voluntary, to.voluntary), per_s(from.involuntary, to.involuntary))
 }
 
 /// Rates are since the sample before; those of the first in the window are until the next one.
@@ -301,10 +314,49 @@ mod tests {
 
     #[test]
     fn context_switches_are_per_second_of_the_samples_that_have_them() {
-        let (cost, _) = made_by_hand().cut(10_900 * MS, 13_100 * MS);
+        let (cost, _) = made_by_hand().cut(10_950 * MS, 13_050 * MS);
         let cost = cost.unwrap();
-        assert!((cost.voluntary_switches_per_s - 4_000.0).abs() < 1e-6, "{cost:?}");
-        assert!((cost.involuntary_switches_per_s - 500.0).abs() < 1e-6, "{cost:?}");
+        assert!((cost.voluntary_switches_per_s.unwrap() - 4_000.0).abs() < 1e-6, "{cost:?}");
+        assert!((cost.involuntary_switches_per_s.unwrap() - 500.0).abs() < 1e-6, "{cost:?}");
+    }
+
+    /// One costly reading right before the load, perhaps one in it, one right after; 1,000 switches a second in between.
+    fn seldom_read(costly_at_ms: &[u64]) -> Samples {
+        let reading = |step: u64| {
+            let at_ms = step * 50;
+            let switches = Switches { voluntary: at_ms.clamp(1_000, 9_000) - 1_000, involuntary: 0 };
+            RawSample {
+                at_ns: at_ms * MS,
+                costly: costly_at_ms
+                    .contains(&at_ms)
+                    .then_some(CostlyReading { switches, ..CostlyReading::default() }),
+                ..RawSample::default()
+            }
+        };
+        Samples::new((0..=200).map(reading).collect(), 2)
+    }
+
+    #[test]
+    fn readings_of_context_switches_right_around_the_window_are_enough() {
+        let cost = seldom_read(&[900, 9_100]).cut(1_000 * MS, 9_000 * MS).0.unwrap();
+        let spread_over_8_2_s = 8_000.0 / 8.2;
+        assert!((cost.voluntary_switches_per_s.unwrap() - spread_over_8_2_s).abs() < 1e-6, "{cost:?}");
+    }
+
+    #[test]
+    fn context_switches_that_were_not_read_over_the_window_are_absent_and_not_zero() {
+        let in_window = |costly_at_ms: &[u64]| {
+            let cost = seldom_read(costly_at_ms).cut(1_000 * MS, 9_000 * MS).0.unwrap();
+            (cost.voluntary_switches_per_s, cost.involuntary_switches_per_s)
+        };
+        assert_eq!(
+            in_window(&[0, 4_000, 10_000]),
+            (None, None),
+            "one inside, the others long before and after"
+        );
+        assert_eq!(in_window(&[2_000, 4_000]), (None, None), "a quarter of the window");
+        assert_eq!(in_window(&[]), (None, None));
+        assert_eq!(in_window(&[2_000, 7_000]), (Some(1_000.0), Some(0.0)), "five eighths of it");
     }
 
     #[test]

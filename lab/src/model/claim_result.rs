@@ -68,19 +68,29 @@ pub enum NotTried {
 pub enum ClaimVerdict {
     Holds,
     DoesNotHold,
+    /// The figures are on one side of the bound, and rest on one run: there is no interval to say so.
+    Indicative,
     NotDecided,
     NotTried,
 }
 
 impl ClaimResult {
-    /// What the intervals say, and the means where one run has no interval.
+    /// What the intervals say.
     #[must_use]
     pub const fn verdict(&self) -> ClaimVerdict {
-        match (self.holds, self.undecided) {
-            (None, _) => ClaimVerdict::NotTried,
-            (Some(_), true) => ClaimVerdict::NotDecided,
-            (Some(true), false) => ClaimVerdict::Holds,
-            (Some(false), false) => ClaimVerdict::DoesNotHold,
+        match (self.holds, self.undecided, self.decided) {
+            (None, _, _) => ClaimVerdict::NotTried,
+            (Some(_), true, _) => ClaimVerdict::NotDecided,
+            (Some(_), false, false) => ClaimVerdict::Indicative,
+            (Some(true), false, true) => ClaimVerdict::Holds,
+            (Some(false), false, true) => ClaimVerdict::DoesNotHold,
         }
+    }
+
+    /// Do the figures deny it, by their interval or, of one run, as they are?
+    #[must_use]
+    pub fn is_denied(&self) -> bool {
+        self.holds == Some(false)
+            && matches!(self.verdict(), ClaimVerdict::DoesNotHold | ClaimVerdict::Indicative)
     }
 }

@@ -1,8 +1,8 @@
 //! What takes from the trust in figures, as data. The sentences are made by the reports.
 
 use crate::model::metric::Metric;
-use crate::model::record::SteadyBy;
 use crate::model::record::interference::Interference;
+use crate::model::record::{SteadyBy, WarmUpFigure};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +17,18 @@ pub struct Doubt {
     pub runs: u32,
     /// What is wrong.
     pub reason: DoubtReason,
+}
+
+/// How far the figures of a result may be trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TrustGrade {
+    /// Nothing is doubtful.
+    Good,
+    /// The figures are true; something limits what follows from them.
+    Fair,
+    /// No verdict may be drawn.
+    Poor,
 }
 
 /// What is wrong. The first ones end the trust, see [`DoubtReason::is_serious`].
@@ -45,7 +57,15 @@ pub enum DoubtReason {
     /// The asked rate was not reached.
     RateMissed { asked_per_s: f64, sent_per_s: f64, completed_per_s: f64 },
     /// The warm-up ended before the server had reached a steady state.
-    NotSteady { judged_by: SteadyBy, after_s: f64 },
+    NotSteady {
+        judged_by: SteadyBy,
+        after_s: f64,
+        #[serde(default)]
+        unsteady: Vec<WarmUpFigure>,
+    },
+    /// The JVM's compiler took this share of the server's CPU in the measured window: CPU per request is not that of a
+    /// warm server.
+    CompilerBusy { share: f64 },
     /// The runs differ by this share.
     WideSpread { metric: Metric, share: f64 },
     /// One valid run has no spread, and so no interval.
@@ -67,6 +87,7 @@ impl DoubtReason {
             Self::NotSteady { .. } => 7,
             Self::WideSpread { .. } => 8,
             Self::SingleRun => 9,
+            Self::CompilerBusy { .. } => 10,
         }
     }
 
@@ -80,6 +101,13 @@ impl DoubtReason {
     #[must_use]
     pub const fn is_about_a_run(&self) -> bool {
         !matches!(self, Self::WideSpread { .. } | Self::SingleRun)
+    }
+
+    /// Does it concern this figure? A busy compiler changes what a request costs, and is part of the rate that was
+    /// really served.
+    #[must_use]
+    pub fn concerns(&self, metric: Metric) -> bool {
+        !matches!(self, Self::CompilerBusy { .. }) || metric == Metric::CpuPerRequest
     }
 
     /// Is it the load generator's doing?

@@ -63,7 +63,7 @@ fn quantity(metric: Metric, value: f64) -> Quantity {
         Unit::Microseconds => Quantity::new(number(value), " µs"),
         Unit::Cores => Quantity::new(number(value), " cores"),
         Unit::Count if value.is_finite() => Quantity::new(thousands(&format!("{value:.0}")), ""),
-        Unit::Count => Quantity::new(number(value), ""),
+        Unit::Count | Unit::PerRequest => Quantity::new(number(value), ""),
     }
 }
 

@@ -5,7 +5,7 @@ mod unit;
 
 pub use unit::Unit;
 
-use super::record::foreign::ForeignTimes;
+use super::record::external::ExternalTimes;
 use super::record::{NativeMemory, Record};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
@@ -80,15 +80,45 @@ metrics! {
     P99 = "p99_ms", "99th percentile response time", Milliseconds,
         |run| response(run, |own| own.p99, |tool| tool.p99_ms);
     P99_9 = "p99_9_ms", "99.9th percentile response time", Milliseconds, |run| Some(times(run)?.p99_9);
+    P99_99 = "p99_99_ms", "99.99th percentile response time", Milliseconds, |run| Some(times(run)?.p99_99);
     Max = "max_ms", "slowest response", Milliseconds, |run| response(run, |own| own.max, |tool| tool.max_ms);
     Elapsed = "elapsed_ms", "time the whole load took", Milliseconds, |run| Some(load(run)?.elapsed_s * 1e3);
     CpuPerRequest = "cpu_us_per_request", "server CPU per request", Microseconds zero,
         |run| run.cost?.cpu_us_per_request;
+    UserCpuPerRequest = "user_cpu_us_per_request", "server CPU per request outside the kernel", Microseconds zero,
+        |run| run.cost?.user_cpu_us_per_request();
+    KernelCpuPerRequest = "system_cpu_us_per_request", "server CPU per request in the kernel", Microseconds zero,
+        |run| run.cost?.system_cpu_us_per_request();
+    VoluntarySwitches = "voluntary_switches_per_request", "voluntary context switches per request", PerRequest zero,
+        |run| per_request(run, run.cost?.voluntary_switches_per_s?);
+    InvoluntarySwitches = "involuntary_switches_per_request", "involuntary context switches per request", PerRequest zero,
+        |run| per_request(run, run.cost?.involuntary_switches_per_s?);
+    GcPausePerRequest = "gc_pause_us_per_request", "garbage collection pauses, per request", Microseconds zero,
+        |run| per_request(run, gc_pauses(run)? * 1e3);
+    AllocatedPerRequest = "allocated_bytes_per_request", "memory allocated per request (explaining window)", Bytes zero,
+        |run| run.allocated_bytes_per_request();
     CpuCores = "cpu_cores", "cores the server used", Cores zero, |run| Some(run.cost?.cpu_cores);
     CpuPeak = "cpu_cores_peak", "cores the server used in its busiest second", Cores zero,
         |run| run.cost?.cpu_cores_peak;
     GcPauses = "gc_pauses_ms_per_s", "garbage collection pauses, per second", Milliseconds zero, gc_pauses;
-    RssPeak = "rss_peak_bytes", "peak resident memory", Bytes, |run| Some(run.cost?.rss_peak_bytes as f64);
+    MemoryNeeded = "memory_needed_bytes", "memory needed (live heap and everything outside the heap)", Bytes,
+        Record::memory_needed_bytes;
+    LiveHeap = "live_heap_bytes", "live heap under load", Bytes, Record::live_heap_bytes;
+    OutsideHeap = "outside_heap_bytes", "memory outside the heap", Bytes,
+        |run| Some(after(run)?.outside_heap_bytes() as f64);
+    TouchedNotNeeded = "touched_not_needed_bytes", "resident memory that is not needed", Bytes zero,
+        Record::touched_not_needed_bytes;
+    VirtualThreadStacks = "virtual_thread_stacks_bytes", "heap of the stacks of parked virtual threads", Bytes zero,
+        |run| Some(run.memory?.under_load.virtual_thread_stacks_bytes as f64);
+    ClassMetadata = "class_metadata_bytes", "metaspace and class space", Bytes,
+        |run| Some(after(run)?.class_metadata_bytes? as f64);
+    OtherNative = "other_native_bytes", "memory outside heap, thread stacks and metaspace", Bytes,
+        |run| Some(after(run)?.other_bytes()? as f64);
+    MemoryPerConnection = "memory_per_connection_bytes", "memory that a connection holds", Bytes zero,
+        Record::memory_per_connection_bytes;
+    MemoryPerRequest = "memory_per_request_in_flight_bytes", "memory that a request in flight holds", Bytes zero,
+        Record::memory_per_request_in_flight_bytes;
+    RssPeak = "rss_peak_bytes", "resident memory (peak)", Bytes, |run| Some(run.cost?.rss_peak_bytes as f64);
     PssPeak = "pss_peak_bytes", "peak proportional memory", Bytes, |run| Some(run.cost?.pss_peak_bytes? as f64);
     OsThreads = "os_threads", "most OS threads", Count, |run| Some(run.cost?.os_threads_peak.into());
     NmtThreads = "nmt_threads", "threads the JVM counts after the load", Count,
@@ -153,8 +183,8 @@ fn times(run: &Record) -> Option<TimesSummary> {
 }
 
 /// A response time of our own generator, or else of the tool that sent the load.
-fn response(run: &Record, own: fn(TimesSummary) -> f64, tool: fn(ForeignTimes) -> f64) -> Option<f64> {
-    times(run).map(own).or_else(|| run.foreign.as_ref().map(|foreign| tool(foreign.times)))
+fn response(run: &Record, own: fn(TimesSummary) -> f64, tool: fn(ExternalTimes) -> f64) -> Option<f64> {
+    times(run).map(own).or_else(|| run.external.as_ref().map(|external| tool(external.times)))
 }
 
 /// Native memory when the load was over.
@@ -167,23 +197,28 @@ fn at_start(run: &Record) -> Option<NativeMemory> {
     run.native_memory.map(|memory| memory.before)
 }
 
-/// How long all pauses of the collector were, in each second; zero where the probe saw none.
+/// How long all pauses of the collector were, in each second; zero where there was none.
 fn gc_pauses(run: &Record) -> Option<f64> {
-    let jvm = run.jvm.as_ref()?;
-    let seconds = load(run)?.elapsed_s;
-    let paused_ms: f64 = jvm.pauses.iter().map(|pause| pause.duration_ms).sum();
-    (seconds > 0.0).then(|| (paused_ms + 0.0) / seconds)
+    let (paused, seconds) = (run.gc_pauses()?.total, load(run)?.elapsed_s);
+    (seconds > 0.0).then(|| paused.total_ms / seconds)
+}
+
+/// What happens each second, spread over the requests that were completed in it; `None`: none were.
+fn per_request(run: &Record, per_s: f64) -> Option<f64> {
+    let completed_per_s = load(run)?.rate_per_s.completed;
+    (completed_per_s > 0.0).then(|| per_s / completed_per_s)
 }
 
 impl Metric {
     /// The few that a table of comparisons shows.
-    pub const IN_TABLES: [Self; 8] = [
+    pub const IN_TABLES: [Self; 9] = [
         Self::Rate,
         Self::Capacity,
         Self::P50,
         Self::P99,
         Self::P99_9,
         Self::CpuPerRequest,
+        Self::MemoryNeeded,
         Self::RssPeak,
         Self::OsThreads,
     ];
@@ -225,6 +260,8 @@ impl Metric {
         match self {
             // `jcmd` rounds what the JVM got from malloc to KiB; everything else consists of pages.
             Self::Malloc | Self::MallocAtStart => 1_024.0,
+            // Objects begin at multiples of eight bytes.
+            Self::AllocatedPerRequest => 8.0,
             _ => self.unit().step(),
         }
     }
@@ -293,6 +330,36 @@ mod tests {
             ["rate", "p99_9", "os_threads"]
         );
         assert_eq!(Metric::from_name("speed"), None);
+    }
+
+    #[test]
+    fn costs_per_request_are_spread_over_the_requests_of_the_window() {
+        let run = crate::stats::sample::with_cost(crate::stats::sample::run("a", "c4", 100.0, 5.0), |cost| {
+            cost.cpu_us_per_request = Some(80.0);
+            (cost.cpu_cores, cost.kernel_cpu_cores) = (0.4, 0.1);
+            (cost.voluntary_switches_per_s, cost.involuntary_switches_per_s) = (Some(250.0), Some(0.0));
+        });
+        assert_eq!(Metric::KernelCpuPerRequest.of(&run), Some(20.0));
+        assert_eq!(Metric::UserCpuPerRequest.of(&run), Some(60.0));
+        assert_eq!(Metric::VoluntarySwitches.of(&run), Some(2.5));
+        assert_eq!(Metric::InvoluntarySwitches.of(&run), Some(0.0));
+        let gc_pauses = super::super::record::jvm_log::Stopped { total_ms: 50.0, ..Default::default() };
+        let log = super::super::record::jvm_log::JvmLog { gc_pauses, ..Default::default() };
+        let paused = Record { jvm_log: Some(log), ..run };
+        assert_eq!(Metric::GcPausePerRequest.of(&paused), Some(50.0), "50 ms over 1,000 requests");
+    }
+
+    #[test]
+    fn costs_that_were_not_read_are_absent() {
+        let run = crate::stats::sample::run("a", "c4", 100.0, 5.0);
+        for metric in [
+            Metric::VoluntarySwitches,
+            Metric::InvoluntarySwitches,
+            Metric::GcPausePerRequest,
+            Metric::AllocatedPerRequest,
+        ] {
+            assert_eq!(metric.of(&run), None, "{}", metric.name());
+        }
     }
 
     #[test]

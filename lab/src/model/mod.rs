@@ -1,11 +1,15 @@
 //! The data of an experiment, from the question to the result. Pure: it knows how it is serialised and answers questions
 //! about itself; reading a file or a process is done by the layers above.
 
+mod basis;
 mod claim_result;
 mod doubt;
 pub mod experiment;
 pub mod figures;
+pub mod finding;
+pub mod interval;
 pub mod metric;
+mod probe_level;
 pub mod record;
 pub mod result;
 pub mod result_folder;

@@ -6,8 +6,11 @@ use crate::model::record::Record;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use super::basis::{Basis, TwoSpeeds};
 pub use super::claim_result::{ClaimResult, ClaimVerdict, NotTried};
-pub use super::doubt::{Doubt, DoubtReason};
+pub use super::doubt::{Doubt, DoubtReason, TrustGrade};
+pub use super::finding::Finding;
+pub use super::interval::Interval;
 
 /// The name and version of the document.
 pub const SCHEMA: &str = "threadcount/result/2";
@@ -146,7 +149,7 @@ impl Comparison {
 pub struct Ratio {
     /// The metric.
     pub metric: Metric,
-    /// The variant's figure: mean over its runs.
+    /// The variant's figure: mean over the runs that are compared.
     pub variant_value: f64,
     /// The baseline's figure.
     pub baseline_value: f64,
@@ -158,6 +161,9 @@ pub struct Ratio {
     pub verdict: Verdict,
     /// Runs of the variant and of the baseline that the figure rests on.
     pub runs: (u32, u32),
+    /// What the verdict rests on.
+    #[serde(default)]
+    pub basis: Basis,
 }
 
 /// variant - baseline of one metric, in its unit: of a figure that is zero in a run.
@@ -177,56 +183,21 @@ pub struct Difference {
     pub verdict: Verdict,
     /// Runs of the variant and of the baseline that the figure rests on.
     pub runs: (u32, u32),
-}
-
-/// A confidence interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "the names are the definition")]
-pub struct Interval {
-    pub low: f64,
-    pub high: f64,
-    /// e.g. 0.95
-    pub confidence: f64,
+    /// What the verdict rests on.
+    #[serde(default)]
+    pub basis: Basis,
 }
 
 /// What may be said of a ratio or a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The metric is higher, and the interval does not contain 1.
+    /// The metric is higher: the interval does not contain 1, and among all figures of the result that is no chance.
     Higher,
-    /// The metric is lower, and the interval does not contain 1.
+    /// The metric is lower, as surely.
     Lower,
-    /// The whole interval lies within the margin around 1.
+    /// The whole interval lies within the margin around 1, or rules out every difference larger than 10 %.
     NoDifference,
     /// Neither a difference nor its absence is shown.
     NotEnoughRuns,
-}
-
-/// One explained fact: what limits a variant, with the figures that show it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Finding {
-    /// The rule that speaks, e.g. `pool-ceiling`.
-    pub rule: String,
-    /// The variant; `None`: the whole experiment.
-    pub variant: Option<String>,
-    /// The load; `None`: all.
-    pub load: Option<String>,
-    /// The fact, as a sentence.
-    pub sentence: String,
-    /// Each figure it rests on.
-    pub evidence: Vec<Evidence>,
-    /// What might help, in the user's terms; never a certainty.
-    pub advice: Option<String>,
-    /// 0 to 1.
-    pub confidence: f64,
-}
-
-/// One figure behind a finding.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "the names are the definition")]
-pub struct Evidence {
-    pub what: String,
-    pub value: f64,
-    pub unit: String,
 }

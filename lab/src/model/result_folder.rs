@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 const RESULT_FILE: &str = "result.json";
 const RUN_FOLDER: &str = "runs";
 
-/// A folder that was seen to be writable.
+/// A folder that is known to be writable.
 #[derive(Clone, Debug)]
 pub struct ResultFolder(PathBuf);
 
@@ -21,7 +21,7 @@ pub enum FolderError {
     Write {
         /// What was being written.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         why: io::Error,
     },
     /// It cannot be read.
@@ -29,7 +29,7 @@ pub enum FolderError {
     Read {
         /// What was being read.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         why: io::Error,
     },
     /// It is a result of an earlier form.
@@ -40,7 +40,7 @@ pub enum FolderError {
     Outdated {
         /// What was being read.
         path: PathBuf,
-        /// What it says it is.
+        /// Its schema.
         schema: &'static str,
     },
     /// It is not a result of a version that this Threadcount understands.
@@ -82,7 +82,7 @@ impl ResultFolder {
         self.0.join(RUN_FOLDER).join(format!("{position:03}-{}-{}", safe(variant), safe(load)))
     }
 
-    /// A path inside the folder as seen from the folder, so that the folder can be moved.
+    /// A path inside the folder relative to the folder, so that the folder can be moved.
     #[must_use]
     pub fn relative(&self, path: Option<&str>) -> Option<String> {
         let path = Path::new(path?);
@@ -166,6 +166,7 @@ mod tests {
                 variants: Vec::new(),
                 loads: Vec::new(),
                 warmup_s: 10.0,
+                warmup_auto: false,
                 budget_s: None,
                 published: Vec::new(),
                 claims: Vec::new(),

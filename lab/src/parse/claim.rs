@@ -1,4 +1,4 @@
-//! Text → [`Claim`], by recursive descent over the bytes, so that each diagnostic knows its place.
+//! Text → [`Claim`], by recursive descent over the bytes, so that each diagnostic has its place.
 
 use crate::model::experiment::claim::{Claim, Comparison, Expr, Figure, Names, Operator, Test};
 use crate::model::metric::Metric;
@@ -281,7 +281,7 @@ fn longest<'n>(names: &[&'n str], text: &str, ends: &[char]) -> Option<&'n str> 
         .max_by_key(|name| name.len())
 }
 
-/// What looks like a name at the beginning of the text.
+/// The name-like beginning of the text.
 fn name_at(text: &str) -> &str {
     let end = text.find(|c: char| !c.is_alphanumeric() && !"._-@".contains(c)).unwrap_or(text.len());
     &text[..end]

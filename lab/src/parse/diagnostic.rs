@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use thiserror::Error;
 
-/// A mistake somewhere in a text that the finder of the mistake does not own.
+/// A mistake in a text, before the text itself is attached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// Bytes of the text.
@@ -14,18 +14,15 @@ pub struct Diagnostic {
     pub message: String,
     /// What stands under the caret.
     pub label: String,
-    /// What to write instead.
     pub help: Option<String>,
 }
 
 impl Diagnostic {
-    /// A mistake at these bytes.
     #[must_use]
     pub fn new(span: Range<usize>, message: impl Into<String>, label: impl Into<String>) -> Self {
         Self { span, message: message.into(), label: label.into(), help: None }
     }
 
-    /// Says what to write instead.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
@@ -55,7 +52,7 @@ impl Diagnostic {
     }
 }
 
-/// The text, ending soon after `place` where its line is so long that nobody could read it.
+/// The text, cut soon after `place` if its line is too long to show.
 fn with_short_line(text: &str, place: usize) -> &str {
     const SHOWN_BYTES: usize = 200;
     let rest = text.get(place..).unwrap_or_default();
@@ -88,7 +85,7 @@ impl Mistake {
     }
 }
 
-/// The mistake as a person sees it, without colours, 100 columns wide.
+/// The mistake as printed, without colours, 100 columns wide.
 #[cfg(test)]
 pub(crate) fn shown(mistake: &Mistake) -> String {
     let mut out = String::new();

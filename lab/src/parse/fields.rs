@@ -63,7 +63,6 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// Where a key stands.
     pub(crate) fn key_span(&self, key: &str) -> Option<Range<usize>> {
         self.entries.iter().find(|(known, _)| known.name == key).map(|(known, _)| known.span.clone())
     }

@@ -88,7 +88,7 @@ pub fn split_number(text: &str) -> Option<(f64, &str)> {
     number.is_finite().then_some((number, rest))
 }
 
-/// A number and nothing else, with k or M behind it if one likes.
+/// A number, perhaps with a suffix k or M.
 pub(super) fn number(text: &str) -> Option<f64> {
     let (number, unit) = split_number(text.trim())?;
     let factor = match unit {

@@ -4,7 +4,7 @@ use super::number::number;
 use super::time::duration;
 use crate::model::experiment::{Shape, ShapeStep};
 
-/// Nobody sends more; what is beyond it is a slip of the finger.
+/// Upper bound of a rate; more is a typing mistake.
 const HIGHEST_PER_S: f64 = 1e8;
 
 /// Requests per second: `5000`, `5000/s`, `10k/s`, `600/min`.
@@ -13,7 +13,7 @@ const HIGHEST_PER_S: f64 = 1e8;
 /// What to write instead.
 pub fn rate(text: &str) -> Result<f64, String> {
     match rate_or_zero(text)? {
-        0.0 => Err("it must be above 0; for as fast as the server answers, leave the rate out".to_owned()),
+        0.0 => Err("it must be above 0; for the highest throughput, leave the rate out".to_owned()),
         rate_per_s => Ok(rate_per_s),
     }
 }

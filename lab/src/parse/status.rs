@@ -17,7 +17,7 @@ pub fn expected_status(text: &str) -> Result<ExpectedStatus, String> {
     let is_status = |&(low, high): &(u16, u16)| 100 <= low && low <= high && high <= 599;
     let one = |part: &str| {
         range(part.trim()).filter(is_status).ok_or_else(|| {
-            format!("`{part}` is no status from 100 to 599: write codes, ranges or classes, e.g. 200,301-399 or 2xx")
+            format!("`{part}` is not a status from 100 to 599: write codes, ranges or classes, e.g. 200,301-399 or 2xx")
         })
     };
     text.split(',').map(one).collect::<Result<_, String>>().map(ExpectedStatus::ranges)

@@ -1,6 +1,6 @@
 //! "Did you mean": the nearest of the known words.
 
-/// The known word nearest to what was written, if one is near enough to be a slip of the finger.
+/// The known word nearest to what was written, if one is close enough to be a typing mistake.
 #[must_use]
 pub fn nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let close_enough = (written.chars().count() / 3).max(1);

@@ -1,6 +1,7 @@
 //! Times with their units.
 
 use super::number::{number, split_number};
+use crate::model::experiment::warm_up::WarmUpTime;
 use std::time::Duration;
 
 /// Units, longest name first, with their length in seconds.
@@ -24,6 +25,17 @@ pub fn seconds(text: &str) -> Result<f64, String> {
     if seconds > LONGEST_S { Err("it is longer than a year".to_owned()) } else { Ok(seconds) }
 }
 
+/// A longest warm-up, or `auto`.
+///
+/// # Errors
+/// What to write instead.
+pub fn warm_up(text: &str) -> Result<WarmUpTime, String> {
+    if text.trim() == "auto" {
+        return Ok(WarmUpTime::Auto);
+    }
+    seconds(text).map(WarmUpTime::AtMost).map_err(|help| format!("{help}; or auto"))
+}
+
 /// A time longer than nothing.
 ///
 /// # Errors
@@ -37,7 +49,7 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     if duration.is_zero() { zero() } else { Ok(duration) }
 }
 
-/// `--timeout`: wrk's users write `-t2` for two threads.
+/// `--timeout`, with a hint for users of wrk, who write `-t2` for two threads.
 ///
 /// # Errors
 /// What to write instead.

@@ -1,6 +1,7 @@
 //! Values of the file, each with the place of its mistake. How they are written: [`crate::parse`].
 
 use super::yaml::{Kind, Node};
+use crate::model::experiment::warm_up::WarmUpTime;
 use crate::parse;
 use crate::parse::diagnostic::Diagnostic;
 
@@ -13,7 +14,6 @@ impl Node {
         }
     }
 
-    /// The items of a list.
     pub(crate) fn items(&self, what: &str) -> Result<&[Self], Diagnostic> {
         match &self.kind {
             Kind::List(items) => Ok(items),
@@ -30,7 +30,7 @@ impl Node {
         self.items(what)?.iter().map(|item| item.text(what).map(str::to_owned)).collect()
     }
 
-    /// Everything that `parse` reads; `expected` says what it is.
+    /// A value that `parse` reads; `expected` describes it.
     pub(crate) fn parsed<T>(
         &self,
         what: &str,
@@ -74,7 +74,6 @@ impl Node {
         self.parsed(what, "a whole number from 1", |text| parse::positive_u32(text).map(u32::from))
     }
 
-    /// `true` or `false`.
     pub(crate) fn truth(&self, what: &str) -> Result<bool, Diagnostic> {
         match self.text(what)? {
             "true" => Ok(true),
@@ -90,9 +89,13 @@ impl Node {
         self.parsed(what, "a whole number", |text| fits(parse::count(text)?))
     }
 
-    /// A duration in seconds.
     pub(crate) fn seconds(&self, what: &str) -> Result<f64, Diagnostic> {
         self.parsed(what, "a duration", parse::seconds)
+    }
+
+    /// A longest warm-up, or `auto`.
+    pub(crate) fn warm_up(&self, what: &str) -> Result<WarmUpTime, Diagnostic> {
+        self.parsed(what, "a duration", parse::warm_up)
     }
 
     /// A duration longer than nothing, in seconds.
@@ -100,7 +103,6 @@ impl Node {
         self.parsed(what, "a duration", |text| parse::duration(text).map(|duration| duration.as_secs_f64()))
     }
 
-    /// A rate per second.
     pub(crate) fn rate(&self, what: &str) -> Result<f64, Diagnostic> {
         self.parsed(what, "a rate", parse::rate)
     }

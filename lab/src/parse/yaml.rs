@@ -1,6 +1,6 @@
 //! YAML as a tree of nodes that know their bytes in the file.
 //!
-//! Scalars stay text: `11.0` is a version for one key and a number for another, and only the key knows.
+//! Scalars stay text: `11.0` is a version for one key and a number for another.
 
 use crate::parse::diagnostic::Diagnostic;
 use granit_parser::{Event, Parser, ScalarStyle, ScanError, Span};
@@ -44,7 +44,7 @@ impl Node {
 /// Reads one document.
 ///
 /// # Errors
-/// A syntax error, an anchor or alias, a tag, a key that is no plain text, a key written twice, several documents.
+/// A syntax error, an anchor or alias, a tag, a key that is not plain text, a key written twice, several documents.
 pub(crate) fn parse(text: &str) -> Result<Node, Diagnostic> {
     let mut reader = Reader { events: Parser::new_from_str(text) };
     loop {

@@ -18,58 +18,39 @@ const AGENT_FAILED: &str = "return code: 102";
 /// Why the probe is not in the JVM.
 #[derive(Debug, thiserror::Error)]
 pub enum AttachError {
-    /// The process does not allow it.
+    /// The process does not allow attaching.
     #[error(transparent)]
     Target(#[from] TargetError),
-    /// No tool.
     #[error(
         "No `jcmd` was found, which loads the probe into a running JVM; install a JDK of any version from 21 on"
     )]
     NoJcmd,
-    /// The tool.
     #[error("Cannot run {jcmd}: {source}")]
-    Jcmd {
-        /// The program.
-        jcmd: String,
-        /// Why not.
-        source: io::Error,
-    },
-    /// The socket.
+    Jcmd { jcmd: String, source: io::Error },
     #[error(
         "Cannot listen for the probe in {folder}: {source}; set TMPDIR to a short path that can be written"
     )]
-    Socket {
-        /// The folder.
-        folder: String,
-        /// Why not.
-        source: io::Error,
-    },
-    /// The JVM said no.
-    #[error("The JVM {pid} did not load the probe: {said}")]
-    Refused {
-        /// The process.
-        pid: u32,
-        /// What jcmd printed.
-        said: String,
-    },
+    Socket { folder: String, source: io::Error },
+    #[error("The JVM {pid} did not load the probe: {answer}")]
+    Refused { pid: u32, answer: String },
 }
 
 /// Loads the probe with `jcmd`. Returns when the JVM has loaded it, which takes about half a second.
 ///
 /// # Errors
-/// Everything that keeps it out, as a sentence with what to do.
+/// Why it could not attach, as a sentence with what to do.
 pub fn load(pid: u32, jar: &Path, jdks: &[Jdk], argument: &str) -> Result<(), AttachError> {
-    let target = Target::look(pid, jar)?;
+    let target = Target::inspect(pid, jar)?;
     let jcmd = target.jdk.iter().chain(jdks).find_map(Jdk::jcmd).ok_or(AttachError::NoJcmd)?;
-    let said = Command::new(&jcmd)
+    let answer = Command::new(&jcmd)
         .args([&pid.to_string(), "JVMTI.agent_load"])
         // The JVM takes the line apart once more: without quotes the argument ends at its first `=`.
         .args([format!("\"{}\"", jar.display()), format!("\"{argument}\"")])
         .stdin(Stdio::null())
         .output()
         .map_err(|source| AttachError::Jcmd { jcmd: jcmd.display().to_string(), source })?;
-    let text = String::from_utf8_lossy(&said.stdout) + String::from_utf8_lossy(&said.stderr);
-    if said.status.success() && text.contains("return code: 0") {
+    let text = String::from_utf8_lossy(&answer.stdout) + String::from_utf8_lossy(&answer.stderr);
+    if answer.status.success() && text.contains("return code: 0") {
         return Ok(());
     }
     Err(refusal(pid, jar, &text))
@@ -83,29 +64,29 @@ fn refusal(pid: u32, jar: &Path, text: &str) -> AttachError {
     if text.contains("No such process") {
         return TargetError::NoSuchProcess { pid }.into();
     }
-    let said = text.lines().map(str::trim).filter(|line| !line.is_empty() && *line != format!("{pid}:"));
-    let mut said = said.collect::<Vec<_>>().join(" ");
-    if said.ends_with(AGENT_FAILED) {
-        said.push_str(
+    let answer = text.lines().map(str::trim).filter(|line| !line.is_empty() && *line != format!("{pid}:"));
+    let mut answer = answer.collect::<Vec<_>>().join(" ");
+    if answer.ends_with(AGENT_FAILED) {
+        answer.push_str(
             "; its own standard error says why. A program that is started with -m, or on a runtime made by jlink, needs \
              --add-modules jdk.jfr,jdk.management",
         );
     }
-    AttachError::Refused { pid, said }
+    AttachError::Refused { pid, answer }
 }
 
 /// The probe in a running JVM, and its lines.
 pub struct Attached {
     lines: BufReader<UnixStream>,
-    /// The socket's folder, which nobody else may enter.
+    /// The socket's folder, accessible to this user only.
     _folder: TempDir,
 }
 
 impl Attached {
-    /// Gets into a JVM. `recording` is where the JVM writes its JFR file when we detach.
+    /// Attaches to a JVM. `recording` is where the JVM writes its JFR file when we detach.
     ///
     /// # Errors
-    /// Everything that keeps it out, as a sentence with what to do.
+    /// Why it could not attach, as a sentence with what to do.
     pub fn to(
         pid: u32,
         jar: &Path,
@@ -113,23 +94,23 @@ impl Attached {
         level: ProbeChoice,
         recording: Option<&Path>,
     ) -> Result<Self, AttachError> {
-        let told = std::env::temp_dir();
-        let failed = |source| AttachError::Socket { folder: told.display().to_string(), source };
+        let folder = std::env::temp_dir();
+        let failed = |source| AttachError::Socket { folder: folder.display().to_string(), source };
         let folder = tempfile::Builder::new().prefix("threadcount-").tempdir().map_err(failed)?;
         let path: PathBuf = folder.path().join("probe.sock");
         let listener = UnixListener::bind(&path).map_err(failed)?;
         load(pid, jar, jdks, &agent_argument(Out::Socket(&path), level, recording))?;
-        // The probe connects before `jcmd` has its answer, so that it is there by now or never.
+        // The probe connects before `jcmd` returns.
         listener.set_nonblocking(true).map_err(failed)?;
         let (stream, _) = listener.accept().map_err(|_| AttachError::Refused {
             pid,
-            said: "it loaded the probe, which did not connect; the JVM's own output says why".to_owned(),
+            answer: "it loaded the probe, which did not connect; the JVM's own output says why".to_owned(),
         })?;
         stream.set_nonblocking(false).map_err(failed)?;
         Ok(Self { lines: BufReader::new(stream), _folder: folder })
     }
 
-    /// A hand that ends the reading from another thread.
+    /// Ends the reading from another thread.
     ///
     /// # Errors
     /// When no file descriptor is left.
@@ -137,7 +118,7 @@ impl Attached {
         self.lines.get_ref().try_clone().map(Detacher)
     }
 
-    /// The next line, without its end; waits for it. `None`: the JVM ended, or somebody detached.
+    /// The next line, without its end; waits for it. `None`: the JVM ended, or the probe was detached.
     pub fn next_line(&mut self) -> Option<String> {
         let mut line = String::new();
         match self.lines.read_line(&mut line) {
@@ -151,7 +132,7 @@ impl Attached {
 pub struct Detacher(UnixStream);
 
 impl Detacher {
-    /// Says that nobody reads any more, and waits until the probe has ended and written its recording. False: it did
+    /// Closes the socket, and waits until the probe has ended and written its recording. False: it did
     /// not within the limit.
     #[must_use]
     pub fn detach(&self, limit: Duration) -> bool {

@@ -1,4 +1,4 @@
-//! How much the probe watches, if it is there at all.
+//! The level of the probe.
 
 pub use crate::model::experiment::ProbeLevel as ProbeChoice;
 
@@ -20,7 +20,7 @@ impl fmt::Display for ProbeChoice {
 pub enum Out<'a> {
     /// Into a file, until the JVM ends.
     File(&'a Path),
-    /// Into a listening Unix socket, until nobody reads it.
+    /// Into a listening Unix socket, until its reader closes it.
     Socket(&'a Path),
 }
 

@@ -3,22 +3,21 @@
 use crate::host::{app, home};
 use std::path::PathBuf;
 
-/// The probe is not there.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "The probe (probe.jar) was not found; looked for {}. Build it with `./dev build`, or set THREADCOUNT_APPS to the \
      folder that holds it",
-    home::told(looked_at)
+    home::join_paths(looked_at)
 )]
 pub struct ProbeMissing {
-    /// Every file that was tried.
+    /// The paths that were tried.
     pub looked_at: Vec<PathBuf>,
 }
 
 /// Finds it where the web applications of our Maven reactor are found ([`app::find`]).
 ///
 /// # Errors
-/// [`ProbeMissing`] with the files that were looked for.
+/// [`ProbeMissing`] with the paths that were tried.
 pub fn find() -> Result<PathBuf, ProbeMissing> {
     let found = app::find_built("probe", "probe.jar").map_err(|looked_at| ProbeMissing { looked_at })?;
     // The JVM that loads it has a working folder of its own.

@@ -33,7 +33,8 @@ pub enum Line {
     Safepoint(Tally),
     Pinned(Tally),
     Wait(Tally),
-    /// Looks at running threads; `reason` is what one did instead of work: `yield` or `scheduling`.
+    Allocated(Allocated),
+    /// Samples of running threads; `reason` is what one did instead of work: `yield` or `scheduling`.
     Running(Tally),
     NativeMemory {
         t_ns: Nanos,
@@ -41,7 +42,7 @@ pub enum Line {
         reserved_bytes: u64,
         committed_bytes: u64,
     },
-    /// `events_until_ns`: every event that ended before it has been told.
+    /// `events_until_ns`: every event that ended before it has been written.
     VirtualThreads {
         t_ns: Nanos,
         events_until_ns: Nanos,
@@ -79,7 +80,7 @@ pub struct Carriers {
     pub source: String,
 }
 
-/// A reading of a pool; -1 where it does not say.
+/// A reading of a pool; -1: not reported.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct Pool {
@@ -92,7 +93,6 @@ pub struct Pool {
     pub queued: i64,
 }
 
-/// A garbage collection.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct Gc {
@@ -103,6 +103,20 @@ pub struct Gc {
     pub name: String,
     pub cause: String,
     pub gc_id: u64,
+}
+
+/// Samples of objects of one class that were made at one place within one second; lines of the same second add up.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct Allocated {
+    pub t_ns: Nanos,
+    pub count: u64,
+    /// What the samples stand for.
+    pub bytes: u64,
+    pub class: String,
+    /// The first frame that belongs neither to the JDK nor to a constructor.
+    pub maker: Option<String>,
+    pub application: Option<String>,
 }
 
 /// Events of one kind at one site within one second; lines of the same second add up.

@@ -1,5 +1,6 @@
 //! The probe (`jvm/probe`): how it gets into a JVM, and its lines as readings on the clock of the load.
 
+mod allocation;
 pub mod attach;
 pub mod choice;
 pub mod jar;

@@ -1,6 +1,8 @@
 //! Lines → [`JvmReadings`]: cut to the measured window, counters as differences, sites added up.
 
+use super::allocation::AllocationTally;
 use super::line::{Carriers, Gc, Line, Pool as PoolLine, Sample, Tally};
+use crate::model::experiment::ProbeLevel;
 use crate::model::record::jvm::{
     CarrierSample, Collection, HeapAfterGc, JvmReadings, JvmSample, Pause, PinSample, Pool, PoolSample,
     SiteReason, SiteTotal, StackSample, Total, VirtualThreads,
@@ -21,7 +23,7 @@ impl Window {
         (self.started_ns..=self.ended_ns).contains(&t_ns)
     }
 
-    /// A tally speaks of a whole second; it belongs to the window where the middle of its second does.
+    /// A tally covers a whole second; it is in the window if the middle of its second is.
     fn contains_second(self, t_ns: Nanos) -> bool {
         self.contains(t_ns + NANOS_PER_S / 2)
     }
@@ -31,12 +33,20 @@ impl Window {
     }
 }
 
-/// What the JVM said, within the window. `None` where it never said hello.
+/// As the probe names it.
+fn level_named(name: &str) -> ProbeLevel {
+    match name {
+        "full" => ProbeLevel::Full,
+        _ => ProbeLevel::Light,
+    }
+}
+
+/// The readings within the window; `None` without a `hello` line.
 #[must_use]
 pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
     let mut readings = lines.iter().find_map(|line| match line {
         Line::Hello { java, level, .. } => {
-            Some(JvmReadings { java: java.clone(), level: level.clone(), ..JvmReadings::default() })
+            Some(JvmReadings { java: java.clone(), level: level_named(level), ..JvmReadings::default() })
         }
         _ => None,
     })?;
@@ -44,10 +54,14 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
     let mut pins_by_second = BTreeMap::new();
     let mut virtual_threads = Vec::new();
     let whole = whole_collections(lines);
+    let mut allocation = AllocationTally::default();
     let mut before: Option<&Sample> = None;
     for line in lines {
         match line {
             Line::Sample(sample) => {
+                if window.contains(sample.t_ns) {
+                    allocation.count(sample.t_ns, sample.allocated_bytes);
+                }
                 readings.samples.extend(
                     before
                         .filter(|_| window.contains(sample.t_ns))
@@ -80,11 +94,12 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
                 add(pins_by_second.entry(tally.t_ns / NANOS_PER_S).or_default(), tally);
             }
             Line::Running(tally) if window.contains_second(tally.t_ns) => {
-                readings.looks.count += tally.count;
+                readings.thread_samples.count += tally.count;
                 if tally.reason.is_some() {
                     sites.add(Kind::WithoutProgress, tally);
                 }
             }
+            Line::Allocated(sampled) if window.contains_second(sampled.t_ns) => allocation.add(sampled),
             Line::Wait(tally) if window.contains_second(tally.t_ns) => sites.add(Kind::Wait, tally),
             Line::NativeMemory { t_ns, kind, reserved_bytes, committed_bytes }
                 if kind == "Thread Stack" && window.contains(*t_ns) =>
@@ -108,10 +123,11 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
             _ => {}
         }
     }
+    readings.allocation = allocation.finish();
     readings.pins = sites.take(Kind::Pinned);
     readings.pins_series = pins_series(&pins_by_second, window);
     readings.waits = sites.take(Kind::Wait);
-    readings.looks.without_progress = sites.take(Kind::WithoutProgress);
+    readings.thread_samples.without_progress = sites.take(Kind::WithoutProgress);
     readings.virtual_threads = grown(&virtual_threads, window);
     Some(readings)
 }
@@ -138,7 +154,7 @@ fn carrier_sample(carriers: &Carriers, window: Window) -> CarrierSample {
         threads: carriers.threads,
         mounted: carriers.mounted,
         queued: carriers.queued,
-        // Where it is not known, nobody shall take a carrier for one that is held.
+        // Unknown: a carrier must not be taken for one that is held.
         running: u32::try_from(carriers.running).unwrap_or(carriers.mounted),
     }
 }
@@ -151,7 +167,7 @@ fn add_pool(pools: &mut Vec<Pool>, line: &PoolLine, window: Window) {
         size: known(line.size),
         queued: u64::try_from(line.queued).ok(),
     };
-    // A Tomcat on virtual threads has a pool that never says anything.
+    // A Tomcat on virtual threads has a pool without figures.
     let told = [sample.busy, sample.size].iter().any(Option::is_some) || sample.queued.is_some();
     let samples = told.then_some(sample).into_iter();
     match pools.iter_mut().find(|pool| pool.kind == line.kind && pool.name == line.name) {
@@ -179,17 +195,18 @@ fn collection(gc: &Gc, window: Window) -> Collection {
     }
 }
 
-/// The ids of the collections that looked at the whole heap.
+/// The ids of the collections that looked at the whole heap and freed what is dead. `G1Old` is G1's concurrent cycle, which
+/// leaves that to the young collections after it; its full collection is `G1Full`.
 fn whole_collections(lines: &[Line]) -> HashSet<u64> {
-    const YOUNG: [&str; 3] = ["New", "Scavenge", "Minor"];
+    const PARTIAL: [&str; 4] = ["New", "Scavenge", "Minor", "G1Old"];
     let whole = |line: &Line| match line {
-        Line::Gc(gc) if YOUNG.iter().all(|name| !gc.name.contains(name)) => Some(gc.gc_id),
+        Line::Gc(gc) if PARTIAL.iter().all(|name| !gc.name.contains(name)) => Some(gc.gc_id),
         _ => None,
     };
     lines.iter().filter_map(whole).collect()
 }
 
-/// Every second of the window, those without pins too; nothing at all where there was none.
+/// Every second of the window, including those without pins; empty if there was no pin.
 fn pins_series(pins: &BTreeMap<Nanos, Total>, window: Window) -> Vec<PinSample> {
     if pins.is_empty() {
         return Vec::new();
@@ -213,15 +230,15 @@ fn add(total: &mut Total, tally: &Tally) {
     total.longest_ms = total.longest_ms.max(ms(tally.longest_ns));
 }
 
-/// Counters at the end of the window less those at its start. The event stream speaks once a second, so the last figure
+/// Counters at the end of the window less those at its start. The event stream is flushed once a second, so the last figure
 /// is the first one that covers the whole window.
-fn grown(said: &[(Nanos, VirtualThreads)], window: Window) -> VirtualThreads {
-    let last_until = |t_ns: Nanos| said.iter().rfind(|(at, _)| *at <= t_ns).map(|(_, count)| *count);
+fn grown(readings: &[(Nanos, VirtualThreads)], window: Window) -> VirtualThreads {
+    let last_until = |t_ns: Nanos| readings.iter().rfind(|(at, _)| *at <= t_ns).map(|(_, count)| *count);
     let before = last_until(window.started_ns).unwrap_or_default();
-    let after = said
+    let after = readings
         .iter()
         .find(|(at, _)| *at >= window.ended_ns)
-        .or(said.last())
+        .or(readings.last())
         .map_or(before, |(_, count)| *count);
     VirtualThreads {
         started: after.started.saturating_sub(before.started),
@@ -307,16 +324,20 @@ mod tests {
 
     #[test]
     fn counters_become_differences_over_the_time_between_the_samples_taken() {
-        let said = read(&[sample(9.5, 1_000, 0), sample(11.5, 5_000, 2 * S), sample(20.5, 9_000, 3 * S)]);
-        assert_eq!(said.samples.len(), 1, "the first has nothing before it, the last is after the window");
-        assert_eq!(said.samples[0].allocated_bytes_per_s, 2_000.0);
-        assert_eq!(said.samples[0].cpu_cores, 1.0);
-        assert_eq!(said.samples[0].t_s, 1.5);
+        let readings = read(&[sample(9.5, 1_000, 0), sample(11.5, 5_000, 2 * S), sample(20.5, 9_000, 3 * S)]);
+        assert_eq!(
+            readings.samples.len(),
+            1,
+            "the first has nothing before it, the last is after the window"
+        );
+        assert_eq!(readings.samples[0].allocated_bytes_per_s, 2_000.0);
+        assert_eq!(readings.samples[0].cpu_cores, 1.0);
+        assert_eq!(readings.samples[0].t_s, 1.5);
     }
 
     #[test]
     fn pins_are_added_up_by_site_within_the_window() {
-        let said = read(&[
+        let readings = read(&[
             tally("pinned", 9, 100, S, "A.a:1"),
             tally("pinned", 10, 2, 3_000_000, "A.a:1"),
             tally("pinned", 11, 1, 9_000_000, "A.a:1"),
@@ -324,7 +345,7 @@ mod tests {
             tally("pinned", 20, 100, S, "A.a:1"),
             tally("wait", 11, 1, 1, "A.a:1"),
         ]);
-        let sites: Vec<_> = said.pins.iter().map(|site| (site.holder.as_deref(), site.total)).collect();
+        let sites: Vec<_> = readings.pins.iter().map(|site| (site.holder.as_deref(), site.total)).collect();
         assert_eq!(
             sites,
             [
@@ -332,18 +353,18 @@ mod tests {
                 (Some("A.a:1"), Total { count: 3, total_ms: 12.0, longest_ms: 9.0 }),
             ]
         );
-        assert_eq!(said.waits.len(), 1);
+        assert_eq!(readings.waits.len(), 1);
     }
 
     #[test]
     fn pins_have_a_series_with_every_second_of_the_window_and_none_where_nothing_was_pinned() {
-        let said = read(&[
+        let readings = read(&[
             tally("pinned", 9, 100, S, "A.a:1"),
             tally("pinned", 11, 1, 9_000_000, "A.a:1"),
             tally("pinned", 11, 2, 20_000_000, "B.b:2"),
             tally("pinned", 20, 100, S, "A.a:1"),
         ]);
-        let series: Vec<_> = said.pins_series.iter().map(|it| (it.t_s, it.pinned_ms, it.count)).collect();
+        let series: Vec<_> = readings.pins_series.iter().map(|it| (it.t_s, it.pinned_ms, it.count)).collect();
         assert_eq!(series[..3], [(0.5, 0.0, 0), (1.5, 29.0, 3), (2.5, 0.0, 0)]);
         assert_eq!(series.len(), 10);
         assert_eq!(read(&[tally("wait", 11, 1, 1, "A.a:1")]).pins_series, []);
@@ -354,14 +375,14 @@ mod tests {
         let yields = |count| {
             tally("running", 12, count, 0, "A.a:1").replace("\"reason\":null", "\"reason\":\"yield\"")
         };
-        let said = read(&[tally("running", 11, 7, 0, "x"), yields(3), tally("running", 21, 100, 0, "x")]);
-        assert_eq!(said.looks.count, 10);
-        assert_eq!(said.looks.without_progress.len(), 1);
-        assert_eq!(said.looks.without_progress[0].total.count, 3);
+        let readings = read(&[tally("running", 11, 7, 0, "x"), yields(3), tally("running", 21, 100, 0, "x")]);
+        assert_eq!(readings.thread_samples.count, 10);
+        assert_eq!(readings.thread_samples.without_progress.len(), 1);
+        assert_eq!(readings.thread_samples.without_progress[0].total.count, 3);
     }
 
     #[test]
-    fn the_heap_after_collections_is_cut_to_the_window() {
+    fn the_heap_after_collections_is_cut_to_the_window_and_a_concurrent_cycle_of_g1_is_not_a_whole_one() {
         let after = |at_s: u64, used: u64| {
             format!(r#"{{"type":"heap_after_gc","t_ns":{},"used_bytes":{used},"gc_id":{at_s}}}"#, at_s * S)
         };
@@ -371,16 +392,19 @@ mod tests {
                 at_s * S
             )
         };
-        let said = read(&[
+        let readings = read(&[
             after(9, 1),
             gc(9, "G1Old"),
             after(12, 2),
             gc(12, "G1New"),
             gc(15, "SerialOld"),
             after(15, 3),
+            after(16, 4),
+            gc(16, "G1Old"),
         ]);
-        let told: Vec<_> = said.heap_after_gc.iter().map(|it| (it.t_s, it.used_bytes, it.whole)).collect();
-        assert_eq!(told, [(2.0, 2, false), (5.0, 3, true)]);
+        let heap: Vec<_> =
+            readings.heap_after_gc.iter().map(|it| (it.t_s, it.used_bytes, it.whole)).collect();
+        assert_eq!(heap, [(2.0, 2, false), (5.0, 3, true), (6.0, 4, false)]);
     }
 
     #[test]
@@ -391,42 +415,43 @@ mod tests {
                 at_s * S
             )
         };
-        let said = read(&[pool(11, 7), pool(12, -1), pool(21, 9)]);
-        assert_eq!(said.pools.len(), 1);
-        assert_eq!(said.pools[0].max, Some(200));
-        let busy: Vec<_> = said.pools[0].samples.iter().map(|sample| (sample.busy, sample.queued)).collect();
+        let readings = read(&[pool(11, 7), pool(12, -1), pool(21, 9)]);
+        assert_eq!(readings.pools.len(), 1);
+        assert_eq!(readings.pools[0].max, Some(200));
+        let busy: Vec<_> =
+            readings.pools[0].samples.iter().map(|sample| (sample.busy, sample.queued)).collect();
         assert_eq!(busy, [(Some(7), None), (None, None)]);
     }
 
     #[test]
     fn safepoints_are_added_up_within_the_window() {
         let at = |second| tally("safepoint", second, 2, 3_000_000, "x");
-        let said = read(&[at(9), at(12), at(13), at(20)]);
-        assert_eq!(said.safepoints, Total { count: 4, total_ms: 6.0, longest_ms: 3.0 });
+        let readings = read(&[at(9), at(12), at(13), at(20)]);
+        assert_eq!(readings.safepoints, Total { count: 4, total_ms: 6.0, longest_ms: 3.0 });
     }
 
     #[test]
     fn virtual_threads_alive_are_those_that_began_and_did_not_end() {
-        let told = |started: u64, ended: u64| {
+        let counted = |started: u64, ended: u64| {
             read(&[format!(
                 r#"{{"type":"virtual_threads","t_ns":1,"events_until_ns":{},"started":{started},"ended":{ended},"submit_failed":0}}"#,
                 21 * S
             )])
         };
-        assert_eq!(told(100, 93).virtual_threads.alive, Some(7));
-        assert_eq!(told(0, 0).virtual_threads.alive, None, "level light tells of none");
+        assert_eq!(counted(100, 93).virtual_threads.alive, Some(7));
+        assert_eq!(counted(0, 0).virtual_threads.alive, None, "level light tells of none");
     }
 
     #[test]
     fn virtual_threads_are_those_of_the_window() {
-        let said = |at_s: u64, started: u64| {
+        let counters = |at_s: u64, started: u64| {
             format!(
                 r#"{{"type":"virtual_threads","t_ns":1,"events_until_ns":{},"started":{started},"ended":{started},"submit_failed":0}}"#,
                 at_s * S
             )
         };
-        let said = read(&[said(9, 100), said(15, 400), said(21, 1_100), said(22, 5_000)]);
-        assert_eq!(said.virtual_threads.started, 1_000);
+        let readings = read(&[counters(9, 100), counters(15, 400), counters(21, 1_100), counters(22, 5_000)]);
+        assert_eq!(readings.virtual_threads.started, 1_000);
     }
 
     #[test]

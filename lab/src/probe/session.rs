@@ -7,13 +7,14 @@ use super::line::{Line, parse};
 use super::readings::{Window, readings};
 use crate::host::jcmd;
 use crate::host::jdk::Jdk;
+use crate::host::jvm_log;
 use crate::model::record::jvm::JvmReadings;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 use threadcount_load::clock::Nanos;
 
-/// The flight recorder hands over its events about a second late, on a busy machine later. Who has not by then, will not.
+/// Timeout for the flight recorder's last events, which arrive about a second late, on a busy machine later.
 const EVENTS_LIMIT: Duration = Duration::from_secs(15);
 
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
@@ -21,33 +22,32 @@ const LOOK_AGAIN: Duration = Duration::from_millis(100);
 /// What is put into the JVM of each run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Instruments {
-    /// How much the probe watches.
+    /// The level of the probe.
     pub probe: ProbeChoice,
     /// Keep the flight recorder's own file beside the log: `run.jfr`.
     pub jfr: bool,
+    /// Have the JVM log collections and safepoints: `jvm.log`.
+    pub jvm_log: bool,
 }
 
 impl Instruments {
     /// Nothing is put into any JVM.
-    pub const NONE: Self = Self { probe: ProbeChoice::Off, jfr: false };
+    pub const NONE: Self = Self { probe: ProbeChoice::Off, jfr: false, jvm_log: false };
 
-    /// The flight recorder's flags for a JVM that we start; it writes its file when SIGTERM ends the JVM. The stacks are
-    /// as deep as the probe asks for, which comes too late where the JVM itself starts the recorder.
+    /// The flag of the log of a JVM that we start.
     #[must_use]
-    pub fn jfr_flags(self, run_folder: &Path) -> Vec<String> {
-        if !self.jfr {
-            return Vec::new();
-        }
-        vec![
-            "-XX:FlightRecorderOptions:stackdepth=256".to_owned(),
-            format!(
-                "-XX:StartFlightRecording:filename={},dumponexit=true,settings=default",
-                recording_in(run_folder).display()
-            ),
-        ]
+    pub fn jvm_log_flag(self, java: u16, run_folder: &Path) -> Option<String> {
+        let wanted = self.jvm_log && java >= jvm_log::flag::OLDEST_JAVA;
+        wanted.then(|| jvm_log::flag::flag(&jvm_log::flag::own_file(run_folder)))
     }
 
-    /// Starts the flight recorder of a JVM that a command of the user's has started. The answer: why it could not.
+    /// The same for the JVMs that a command of the user's starts.
+    #[must_use]
+    pub fn jvm_log_flag_of_any(self, run_folder: &Path) -> Option<String> {
+        self.jvm_log.then(|| jvm_log::flag::flag(&jvm_log::flag::file_of_any(run_folder)))
+    }
+
+    /// Starts the flight recorder of a JVM that a user's command has started. Returns why it could not.
     #[must_use]
     pub fn start_jfr(self, jvm_pid: u32, jcmd: Option<&Path>, run_folder: &Path) -> Option<String> {
         if !self.jfr {
@@ -94,22 +94,16 @@ impl ProbeSession {
         agent_argument(Out::File(&self.lines), self.level, None)
     }
 
-    /// The flag for a JVM that we start.
-    #[must_use]
-    pub fn jvm_flag(&self) -> String {
-        format!("-javaagent:{}={}", self.jar.display(), self.argument())
-    }
-
-    /// Gets into a JVM that a command of the user's has started.
+    /// Attaches to a JVM that a user's command has started.
     ///
     /// # Errors
-    /// Everything that keeps it out, as a sentence with what to do.
+    /// Why it could not attach, as a sentence with what to do.
     pub fn attach(&self, jvm_pid: u32, jdks: &[Jdk]) -> Result<(), AttachError> {
         attach::load(jvm_pid, &self.jar, jdks, &self.argument())
     }
 
-    /// What the JVM said of the window, while its server still runs. Waits until the probe has handed over the events up
-    /// to the window's end, which is usually one to two seconds after it, and at most 15. `None`: it never said anything.
+    /// Readings in the window, while the server still runs. Waits until the probe has written the events up
+    /// to its end, usually one to two seconds after it, at most 15. `None`: no lines.
     #[must_use]
     pub fn finish(&self, window: Window) -> Option<JvmReadings> {
         let give_up = Instant::now() + EVENTS_LIMIT;

@@ -1,4 +1,4 @@
-//! The process that the probe is to look into: can it be?
+//! Checks that the probe can attach to a process.
 
 use crate::host::jdk::Jdk;
 use std::ffi::OsString;
@@ -13,31 +13,19 @@ pub const OLDEST_JAVA: u16 = 21;
 /// Why the probe cannot get into a process.
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
-    /// Nobody has this id.
     #[error("There is no process {pid}; `jps -l` or `pgrep -a java` lists the JVMs of this machine")]
-    NoSuchProcess {
-        /// Asked for.
-        pid: u32,
-    },
-    /// No Java in it.
+    NoSuchProcess { pid: u32 },
     #[error(
         "Process {pid} ({name}) is not a JVM; `jps -l` or `pgrep -a java` lists the JVMs of this machine"
     )]
-    NotAJvm {
-        /// Asked for.
-        pid: u32,
-        /// Its name.
-        name: String,
-    },
-    /// A JVM lets only its own user in.
+    NotAJvm { pid: u32, name: String },
+    /// A JVM accepts only its own user.
     #[error(
         "Process {pid} belongs to {owner}, and a JVM is looked into by its own user only; run the same command \
          with `sudo -u {owner_name}` before it"
     )]
     AnotherUser {
-        /// Asked for.
         pid: u32,
-        /// In words.
         owner: String,
         /// What `sudo -u` takes.
         owner_name: String,
@@ -49,11 +37,9 @@ pub enum TargetError {
          watch {pid_inside}"
     )]
     Container {
-        /// Asked for.
         pid: u32,
         /// ` as process 7`, where its id is another one.
         inside: String,
-        /// Its id in the container.
         pid_inside: u32,
     },
     /// `-XX:+DisableAttachMechanism`.
@@ -61,41 +47,29 @@ pub enum TargetError {
         "Process {pid} was started with -XX:+DisableAttachMechanism, so nothing can be loaded into it; start it \
          without that flag, or with -javaagent:{jar}=out=file:/tmp/probe.jsonl"
     )]
-    AttachDisabled {
-        /// Asked for.
-        pid: u32,
-        /// The probe.
-        jar: String,
-    },
-    /// Too old.
+    AttachDisabled { pid: u32, jar: String },
     #[error(
         "Process {pid} runs Java {version}; the probe needs Java 21 or newer, the first with virtual threads"
     )]
-    TooOld {
-        /// Asked for.
-        pid: u32,
-        /// Its Java.
-        version: String,
-    },
+    TooOld { pid: u32, version: String },
 }
 
-/// A JVM that the probe may be loaded into, as far as /proc tells.
+/// A JVM that the probe can attach to, as far as /proc shows.
 #[derive(Debug)]
 pub struct Target {
-    /// Its process id.
     pub pid: u32,
     /// The Java it runs, where its folder can be seen.
     pub jdk: Option<Jdk>,
 }
 
 impl Target {
-    /// Looks at a process.
+    /// Inspects a process.
     ///
     /// # Errors
-    /// What stands in the way, and what to do.
-    pub fn look(pid: u32, jar: &Path) -> Result<Self, TargetError> {
+    /// What prevents it, and what to do.
+    pub fn inspect(pid: u32, jar: &Path) -> Result<Self, TargetError> {
         let folder = PathBuf::from(format!("/proc/{pid}"));
-        // An id beyond pid_max or of a thread is no process either.
+        // An id beyond pid_max or of a thread is not a process.
         let status = fs::read_to_string(folder.join("status")).unwrap_or_default();
         if field(&status, "Tgid").and_then(|it| it.parse().ok()) != Some(pid) {
             return Err(TargetError::NoSuchProcess { pid });
@@ -143,7 +117,7 @@ fn user_name(uid: u32, passwd: &str) -> Option<String> {
     })
 }
 
-/// The JVM itself is a library, whatever program loaded it.
+/// The JVM itself is a library, which any program can load.
 fn jvm_library(folder: &Path) -> Option<PathBuf> {
     let maps = fs::read_to_string(folder.join("maps")).unwrap_or_default();
     maps.lines()
@@ -176,7 +150,7 @@ mod tests {
     use super::*;
 
     fn says(pid: u32) -> String {
-        Target::look(pid, Path::new("/probe.jar")).unwrap_err().to_string()
+        Target::inspect(pid, Path::new("/probe.jar")).unwrap_err().to_string()
     }
 
     #[test]

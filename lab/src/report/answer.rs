@@ -1,4 +1,4 @@
-//! A comparison in words: one phrase for each thing a reader asks about, with its interval and its two figures.
+//! A comparison in words: one phrase per metric, with its interval and its two figures.
 
 use crate::model::metric::Metric;
 use crate::model::result::{Comparison, Ratio, Verdict};
@@ -6,14 +6,10 @@ use crate::report::figures;
 use crate::stats::ratio::{MARGIN, more_runs};
 use serde::Serialize;
 
-/// What one comparison says.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Answer {
-    /// The variant.
     pub variant: String,
-    /// What it is compared with.
     pub baseline: String,
-    /// The load's name.
     pub load: String,
     /// The most important first.
     pub lines: Vec<Line>,
@@ -22,15 +18,14 @@ pub struct Answer {
 /// One phrase and the figures under it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Line {
-    /// In words.
     pub phrase: Phrase,
     /// The interval of the ratio, e.g. `[1.96, 2.00]`; `None`: too few runs.
     pub interval: Option<String>,
     /// Both figures, e.g. `7,846/s against 3,961/s`.
     pub figures: String,
-    /// What may be said of it.
+    /// The verdict on the ratio.
     pub verdict: Verdict,
-    /// What the ratio is of.
+    /// The metric of the ratio.
     #[serde(skip)]
     pub metric: Metric,
 }
@@ -38,11 +33,9 @@ pub struct Line {
 /// A phrase around a ratio, in three parts so that each report can set the ratio as it likes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Phrase {
-    /// Before the ratio.
     pub before: String,
     /// The ratio without a unit; `None`: all is in `before`.
     pub ratio: Option<String>,
-    /// After the ratio.
     pub after: String,
 }
 
@@ -69,20 +62,21 @@ impl Phrase {
 #[must_use]
 pub fn answer(comparison: &Comparison, open_load: bool) -> Answer {
     if let Some(score) = score_line(comparison) {
-        return of(comparison, [Some(score), memory_line(comparison)].into_iter());
+        return answer_from_lines(comparison, [Some(score), memory_line(comparison)].into_iter());
     }
     if let Some(capacity) = capacity_line(comparison) {
-        // Rates and response times are those at each variant's own capacity: the search made them what they are.
+        // Rates and response times are those at each variant's own capacity, so they are not compared.
         let rest = [memory_line(comparison), threads_line(comparison), cpu_line(comparison)];
-        return of(comparison, std::iter::once(Some(capacity)).chain(rest));
+        return answer_from_lines(comparison, std::iter::once(Some(capacity)).chain(rest));
     }
     let (rate, times) = (rate_line(comparison, open_load), times_line(comparison, open_load));
     let first = if open_load { [times, rate] } else { [rate, times] };
-    let prices = [memory_line(comparison), threads_line(comparison), cpu_line(comparison)];
-    of(comparison, first.into_iter().chain(prices))
+    let rest =
+        [tail_line(comparison), memory_line(comparison), threads_line(comparison), cpu_line(comparison)];
+    answer_from_lines(comparison, first.into_iter().chain(rest))
 }
 
-fn of(comparison: &Comparison, lines: impl Iterator<Item = Option<Line>>) -> Answer {
+fn answer_from_lines(comparison: &Comparison, lines: impl Iterator<Item = Option<Line>>) -> Answer {
     Answer {
         variant: comparison.variant.clone(),
         baseline: comparison.baseline.clone(),
@@ -96,7 +90,7 @@ fn capacity_line(comparison: &Comparison) -> Option<Line> {
     Some(line(whole_sentence(comparison, ratio, "capacity"), Metric::Capacity, ratio))
 }
 
-/// `virtual has 1.98x the throughput of platform`, for the figure that an answer begins with.
+/// `virtual has 1.98x the throughput of platform`, for the first figure of an answer.
 fn whole_sentence(comparison: &Comparison, ratio: &Ratio, noun: &str) -> Phrase {
     let (variant, baseline) = (&comparison.variant, &comparison.baseline);
     match ratio.verdict {
@@ -143,7 +137,7 @@ fn rate_line(comparison: &Comparison, open_load: bool) -> Option<Line> {
     Some(line(phrase, Metric::Rate, ratio))
 }
 
-/// How large a difference is not ruled out, where that is more than the margin.
+/// The largest difference that is not ruled out, if it exceeds the margin.
 fn at_most(ratio: &Ratio) -> String {
     let around_one = ratio.interval.filter(|interval| interval.low <= 1.0 && interval.high >= 1.0);
     match around_one.map(|interval| interval.largest_difference()) {
@@ -160,7 +154,6 @@ fn needed(ratio: &Ratio) -> String {
         .map_or_else(String::new, |runs| format!("; about {} per variant needed", figures::more_runs(runs)))
 }
 
-/// Of a benchmark.
 fn score_line(comparison: &Comparison) -> Option<Line> {
     let ratio = comparison.ratio(Metric::Score)?;
     Some(line(whole_sentence(comparison, ratio, "time per operation"), Metric::Score, ratio))
@@ -181,9 +174,21 @@ fn times_line(comparison: &Comparison, open_load: bool) -> Option<Line> {
     Some(line)
 }
 
+/// The 99th percentile, where it is decided otherwise than the median.
+fn tail_line(comparison: &Comparison) -> Option<Line> {
+    let tail = comparison.ratio(Metric::P99)?;
+    let is_decided = matches!(tail.verdict, Verdict::Higher | Verdict::Lower);
+    let differs = comparison.ratio(Metric::P50).is_none_or(|median| median.verdict != tail.verdict);
+    (is_decided && differs)
+        .then(|| line(part_of_sentence(tail, "99th percentile response time"), Metric::P99, tail))
+}
+
 fn memory_line(comparison: &Comparison) -> Option<Line> {
-    let memory = comparison.ratio(Metric::RssPeak)?;
-    Some(line(part_of_sentence(memory, "memory"), Metric::RssPeak, memory))
+    if let Some(needed) = comparison.ratio(Metric::MemoryNeeded) {
+        return Some(line(part_of_sentence(needed, "memory needed"), Metric::MemoryNeeded, needed));
+    }
+    let resident = comparison.ratio(Metric::RssPeak)?;
+    Some(line(part_of_sentence(resident, "resident memory"), Metric::RssPeak, resident))
 }
 
 /// A difference, not a ratio: so it has no interval.
@@ -207,7 +212,17 @@ fn cpu_line(comparison: &Comparison) -> Option<Line> {
     Some(line(part_of_sentence(cpu, "CPU per request"), Metric::CpuPerRequest, cpu))
 }
 
-/// What may be said of a ratio, in words.
+/// The same of a ratio, with the reason where a clear interval is no proof on its page.
+#[must_use]
+pub fn ratio_words(ratio: &Ratio) -> &'static str {
+    if ratio.basis.withheld {
+        "inconclusive: may be chance among all figures"
+    } else {
+        verdict_words(ratio.verdict)
+    }
+}
+
+/// The verdict on a ratio, in words.
 #[must_use]
 pub fn verdict_words(verdict: Verdict) -> &'static str {
     match verdict {
@@ -221,7 +236,7 @@ pub fn verdict_words(verdict: Verdict) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::result::Interval;
+    use crate::model::result::{Basis, Interval};
 
     fn ratio(metric: Metric, variant: f64, baseline: f64, verdict: Verdict) -> Ratio {
         let ratio = variant / baseline;
@@ -238,55 +253,79 @@ mod tests {
             interval,
             verdict,
             runs: (3, 3),
+            basis: Basis::default(),
         }
     }
 
-    fn said(verdict: Verdict, open_load: bool) -> Vec<(String, String)> {
-        let comparison = Comparison {
+    fn comparison(load: &str, ratios: Vec<Ratio>) -> Comparison {
+        Comparison {
             variant: "virtual".to_owned(),
             baseline: "platform".to_owned(),
-            load: "c400".to_owned(),
+            load: load.to_owned(),
             differences: Vec::new(),
-            ratios: vec![
+            ratios,
+        }
+    }
+
+    fn lines_of(verdict: Verdict, open_load: bool) -> Vec<(String, String)> {
+        let comparison = comparison(
+            "c400",
+            vec![
                 ratio(Metric::Rate, 7_846.0, 3_961.0, verdict),
                 ratio(Metric::P50, 50.4, 100.6, verdict),
                 ratio(Metric::RssPeak, 418e6, 304e6, verdict),
                 ratio(Metric::OsThreads, 27.0, 223.0, verdict),
             ],
-        };
+        );
         let lines = answer(&comparison, open_load).lines;
         lines.into_iter().map(|line| (line.phrase.text("x"), line.figures)).collect()
     }
 
     #[test]
     fn a_difference_is_said_with_its_ratio() {
-        let said = said(Verdict::Higher, false);
-        assert_eq!(said[0].0, "virtual has 1.98x the throughput of platform");
-        assert_eq!(said[0].1, "7,846/s against 3,961/s");
-        assert_eq!(said[1].0, "0.50x the median response time");
-        assert_eq!(said[2].0, "1.38x the memory");
-        assert_eq!(said[2].1, "418 MB against 304");
-        assert_eq!((said[3].0.as_str(), said[3].1.as_str()), ("196 fewer OS threads", "27 against 223"));
+        let lines = lines_of(Verdict::Higher, false);
+        assert_eq!(lines[0].0, "virtual has 1.98x the throughput of platform");
+        assert_eq!(lines[0].1, "7,846/s against 3,961/s");
+        assert_eq!(lines[1].0, "0.50x the median response time");
+        assert_eq!(lines[2].0, "1.38x the resident memory");
+        assert_eq!(lines[2].1, "418 MB against 304");
+        assert_eq!((lines[3].0.as_str(), lines[3].1.as_str()), ("196 fewer OS threads", "27 against 223"));
+    }
+
+    #[test]
+    fn a_tail_that_gets_longer_beside_a_shorter_median_has_a_line_of_its_own() {
+        let lines = |p99, verdict| {
+            let comparison = comparison(
+                "c400",
+                vec![
+                    ratio(Metric::P50, 13.0, 369.0, Verdict::Lower),
+                    ratio(Metric::P99, p99, 1_000.0, verdict),
+                ],
+            );
+            let lines = answer(&comparison, false).lines.into_iter();
+            lines.map(|line| line.phrase.text("x")).collect::<Vec<_>>()
+        };
+        let both = ["0.0352x the median response time", "1.75x the 99th percentile response time"];
+        assert_eq!(lines(1_750.0, Verdict::Higher), both);
+        assert_eq!(lines(500.0, Verdict::Lower), both[..1], "it is as the median");
+        assert_eq!(lines(1_750.0, Verdict::NotEnoughRuns), both[..1]);
     }
 
     #[test]
     fn a_capacity_is_said_instead_of_the_rates_and_times_that_the_search_made() {
-        let comparison = Comparison {
-            variant: "virtual".to_owned(),
-            baseline: "platform".to_owned(),
-            load: "capacity".to_owned(),
-            differences: Vec::new(),
-            ratios: vec![
+        let comparison = comparison(
+            "capacity",
+            vec![
                 ratio(Metric::Rate, 9_390.0, 3_880.0, Verdict::Higher),
                 ratio(Metric::Capacity, 9_400.0, 3_900.0, Verdict::Higher),
                 ratio(Metric::P50, 60.0, 52.0, Verdict::Higher),
                 ratio(Metric::RssPeak, 418e6, 304e6, Verdict::Higher),
             ],
-        };
+        );
         let lines = answer(&comparison, true).lines;
         assert_eq!(lines[0].phrase.text("x"), "virtual has 2.41x the capacity of platform");
         assert_eq!(lines[0].figures, "9,400/s against 3,900/s");
-        assert_eq!(lines[1].phrase.text("x"), "1.38x the memory");
+        assert_eq!(lines[1].phrase.text("x"), "1.38x the resident memory");
         assert_eq!(lines.len(), 2);
     }
 
@@ -306,20 +345,20 @@ mod tests {
 
     #[test]
     fn no_difference_is_said_without_a_ratio() {
-        let said = said(Verdict::NoDifference, false);
-        assert_eq!(said[0].0, "virtual has the same throughput as platform");
-        assert_eq!(said[2].0, "the same memory");
+        let lines = lines_of(Verdict::NoDifference, false);
+        assert_eq!(lines[0].0, "virtual has the same throughput as platform");
+        assert_eq!(lines[2].0, "the same resident memory");
     }
 
     #[test]
     fn too_few_runs_are_never_a_difference() {
-        let said = said(Verdict::NotEnoughRuns, false);
+        let lines = lines_of(Verdict::NotEnoughRuns, false);
         assert!(
-            said[0].0.starts_with("inconclusive: virtual has 1.98x the throughput of platform"),
+            lines[0].0.starts_with("inconclusive: virtual has 1.98x the throughput of platform"),
             "{}",
-            said[0].0
+            lines[0].0
         );
-        assert_eq!(said[1].0, "0.50x the median response time (inconclusive)");
+        assert_eq!(lines[1].0, "0.50x the median response time (inconclusive)");
     }
 
     #[test]
@@ -331,16 +370,16 @@ mod tests {
             differences: Vec::new(),
             ratios: vec![ratio(Metric::Rate, 100.0, 100.0, Verdict::NoDifference)],
         };
-        let said = |comparison: &Comparison| answer(comparison, false).lines[0].phrase.text("x");
-        assert_eq!(said(&comparison), "b has the same throughput as a", "within the margin");
+        let headline = |comparison: &Comparison| answer(comparison, false).lines[0].phrase.text("x");
+        assert_eq!(headline(&comparison), "b has the same throughput as a", "within the margin");
         comparison.ratios[0].interval = Some(Interval { low: 0.97, high: 1.034, confidence: 0.95 });
-        assert_eq!(said(&comparison), "b has the same throughput as a, no difference larger than 4 %");
+        assert_eq!(headline(&comparison), "b has the same throughput as a, no difference larger than 4 %");
         comparison.ratios[0].interval = Some(Interval { low: 0.7, high: 1.4, confidence: 0.95 });
         comparison.ratios[0].verdict = Verdict::NotEnoughRuns;
         assert!(
-            said(&comparison).ends_with("; about 23 more runs per variant needed"),
+            headline(&comparison).ends_with("; about 25 more runs per variant needed"),
             "{}",
-            said(&comparison)
+            headline(&comparison)
         );
     }
 
@@ -350,12 +389,15 @@ mod tests {
             let interval = Some(Interval { low, high, confidence: 0.95 });
             needed(&Ratio { interval, ..ratio(Metric::Rate, 100.0, 100.0, Verdict::NotEnoughRuns) })
         };
-        assert_eq!(needed_with(0.999, 1.11), "; about 1 more run per variant needed");
-        assert_eq!(needed_with(0.7, 1.4), "; about 23 more runs per variant needed");
+        assert_eq!(needed_with(0.9999, 1.11), "; about 1 more run per variant needed");
+        assert_eq!(needed_with(0.7, 1.4), "; about 25 more runs per variant needed");
     }
 
     #[test]
     fn under_an_open_load_the_response_times_come_first() {
-        assert_eq!(said(Verdict::Lower, true)[0].0, "virtual has 0.50x the median response time of platform");
+        assert_eq!(
+            lines_of(Verdict::Lower, true)[0].0,
+            "virtual has 0.50x the median response time of platform"
+        );
     }
 }

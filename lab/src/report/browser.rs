@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-/// Far longer than a loaded machine needs; it only keeps a broken browser from hanging us.
+/// Timeout of a command, for a browser that hangs.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Under these names Chromium and its relatives are found in PATH.
@@ -36,7 +36,6 @@ const FLAGS: [&str; 14] = [
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BrowserError {
-    /// None is installed.
     #[error(
         "pictures need Chromium or Chrome, and neither is in PATH. Install it (Debian: apt-get install chromium), \
          or save the pictures one by one with the buttons in report.html"
@@ -44,24 +43,16 @@ pub enum BrowserError {
     Missing,
     /// It is there, but does not start.
     #[error("{program} cannot be started: {source}")]
-    Start {
-        /// The browser.
+    CannotStart {
         program: PathBuf,
-        /// What the system said.
         #[source]
         source: std::io::Error,
     },
-    /// It stopped answering.
     #[error("the browser does not answer to {0}. Does it start by hand, with --headless?")]
     Silent(String),
-    /// It does not do what it was told.
+    /// A command returned an error.
     #[error("the browser refused {what}: {why}")]
-    Refused {
-        /// The command or script.
-        what: String,
-        /// Its answer.
-        why: String,
-    },
+    Refused { what: String, why: String },
 }
 
 /// The browser of this machine.
@@ -80,7 +71,6 @@ pub struct Browser {
     _profile: tempfile::TempDir,
     session: String,
     last_id: u64,
-    /// Every event so far.
     pub events: Vec<Value>,
 }
 
@@ -88,9 +78,9 @@ impl Browser {
     /// Starts it with an empty page.
     ///
     /// # Errors
-    /// When it does not start or does not answer.
+    /// When it does not start or does not respond.
     pub fn start(program: &Path) -> Result<Self, BrowserError> {
-        let failed = |source| BrowserError::Start { program: program.to_owned(), source };
+        let failed = |source| BrowserError::CannotStart { program: program.to_owned(), source };
         let profile = tempfile::tempdir().map_err(failed)?;
         let mut process = command(program, profile.path()).spawn().map_err(failed)?;
         let silent = || BrowserError::Silent("its start".to_owned());

@@ -1,4 +1,4 @@
-//! The figures as files: `runs.csv`, one row for each run, and `series.csv`, one row for each reading over time.
+//! The figures as files: `runs.csv`, one row per run, and `series.csv`, one row per reading over time.
 //!
 //! Column names carry the units; an empty cell was not measured.
 
@@ -15,7 +15,7 @@ const GENERATOR_COLUMNS: [&str; 2] = ["generator_cpu_share", "generator_send_lag
 /// `runs.csv`: every run with every metric.
 ///
 /// # Errors
-/// When a row cannot be written: a mistake of ours.
+/// When a row cannot be written, which is a bug.
 pub fn runs(document: &ResultDocument) -> Result<String, ReportError> {
     let metrics = Metric::ALL.map(Metric::name);
     let head = RUN_COLUMNS.iter().chain(&metrics).chain(&COUNT_COLUMNS).chain(&GENERATOR_COLUMNS);
@@ -47,7 +47,7 @@ fn run_row(record: &Record) -> Vec<String> {
 /// `series.csv`: every reading of every run over time, see [`mod@series`].
 ///
 /// # Errors
-/// When a row cannot be written: a mistake of ours.
+/// When a row cannot be written, which is a bug.
 pub fn series(document: &ResultDocument) -> Result<String, ReportError> {
     let head = ["load", "variant", "round", "source", "what", "t_s"].into_iter();
     let head: Vec<String> = head.chain(COLUMNS.iter().map(|column| column.name)).map(str::to_owned).collect();

@@ -30,7 +30,7 @@ struct Run<'a> {
 /// The document as text.
 ///
 /// # Errors
-/// When it cannot be written as JSON: a mistake of ours.
+/// When it cannot be written as JSON, which is a bug.
 pub fn json(document: &ResultDocument) -> Result<String, ReportError> {
     let runs = document.records.iter().map(|record| Run {
         position: record.position,

@@ -1,8 +1,8 @@
 //! Claims as test cases, in the JUnit XML that build servers read.
 //!
-//! A claim that does not hold is a failure; one that the runs do not decide, that could not be tried, or never can be
-//! here, is skipped, and so is one that holds in a single run, which has no interval, and a study's statement that was not reproduced; one whose figures cannot be
-//! trusted is an error, because no verdict may be drawn.
+//! A claim that does not hold is a failure. Skipped are claims that are inconclusive, not tested or not testable
+//! here, that hold in a single run, which has no interval, and a study's statements that were not reproduced. A claim
+//! on figures that are not trusted is an error, because there is no verdict.
 
 use crate::model::result::{ClaimResult, ClaimVerdict, ResultDocument};
 use crate::report::summary::{OPEN, Summary, is_open, summary};
@@ -14,7 +14,7 @@ use std::io;
 /// `junit.xml`.
 ///
 /// # Errors
-/// When the XML cannot be written: a mistake of ours.
+/// When the XML cannot be written, which is a bug.
 pub fn junit(document: &ResultDocument) -> Result<String, ReportError> {
     let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
     write(&mut writer, document).map_err(ReportError::Xml)?;
@@ -24,7 +24,7 @@ pub fn junit(document: &ResultDocument) -> Result<String, ReportError> {
 fn write(writer: &mut Writer<Vec<u8>>, document: &ResultDocument) -> io::Result<()> {
     let summary = summary(document);
     let number = |wanted: fn(&Verdict) -> bool| {
-        let verdicts = document.claims.iter().map(|claim| Verdict::of(claim));
+        let verdicts = document.claims.iter().map(Verdict::from_claim);
         verdicts.filter(wanted).count()
     };
     let unavailable = &document.experiment.unavailable;
@@ -45,7 +45,7 @@ fn write(writer: &mut Writer<Vec<u8>>, document: &ResultDocument) -> io::Result<
         .with_attribute(("timestamp", allowed(&document.created_at).as_str()));
     suite.write_inner_content(|writer| {
         for claim in &document.claims {
-            test_case(writer, &claim.claim, &Verdict::of(claim), document)?;
+            test_case(writer, &claim.claim, &Verdict::from_claim(claim), document)?;
         }
         for statement in unavailable {
             test_case(writer, &statement.what, &Verdict::Skipped(statement.why.clone()), document)?;
@@ -57,7 +57,7 @@ fn write(writer: &mut Writer<Vec<u8>>, document: &ResultDocument) -> io::Result<
     Ok(())
 }
 
-/// What a claim is to a build server.
+/// The outcome of a claim for a build server.
 enum Verdict {
     Holds,
     Failure(String),
@@ -66,19 +66,21 @@ enum Verdict {
 }
 
 impl Verdict {
-    fn of(claim: &ClaimResult) -> Self {
+    fn from_claim(claim: &ClaimResult) -> Self {
         if let Some(doubt) = claim.doubt.as_ref().filter(|_| claim.holds.is_some()) {
             return Self::Error(format!("no verdict: {}", reasons::doubt(doubt)));
         }
         match claim.verdict() {
-            // Without an interval it may hold by chance: a build must not be green for it.
-            ClaimVerdict::Holds if is_open(claim) => Self::Skipped(measured(claim, "holds")),
             ClaimVerdict::Holds => Self::Holds,
-            // What a study says is checked, not demanded.
-            ClaimVerdict::DoesNotHold if claim.says.is_some() => {
+            // Without an interval it may hold by chance: a build must not be green for it.
+            ClaimVerdict::Indicative if !claim.is_denied() => Self::Skipped(measured(claim, "would hold")),
+            // A study's statement is reported, not required.
+            ClaimVerdict::DoesNotHold | ClaimVerdict::Indicative if claim.says.is_some() => {
                 Self::Skipped(measured(claim, "not reproduced"))
             }
-            ClaimVerdict::DoesNotHold => Self::Failure(measured(claim, "does not hold")),
+            ClaimVerdict::DoesNotHold | ClaimVerdict::Indicative => {
+                Self::Failure(measured(claim, "does not hold"))
+            }
             ClaimVerdict::NotDecided => Self::Skipped(measured(claim, "inconclusive: too few runs")),
             ClaimVerdict::NotTried => Self::Skipped(
                 claim.why.as_ref().map_or_else(|| "could not be tried".to_owned(), reasons::not_tried),

@@ -1,37 +1,52 @@
 //! A load in words.
 
-use crate::model::experiment::{LoadKind, LoadSpec, Shape, ShapeStep, Tool};
+use crate::model::experiment::capacity::Capacity;
+use crate::model::experiment::{ExternalTool, LoadKind, LoadSpec, Shape, ShapeStep, Tool, Workload};
+use crate::model::metric::Metric;
 use crate::report::figures;
 use threadcount_load::plan::{Arrivals, ProtocolChoice};
 
 /// A load in words: `400 clients`, `5,000/s over at most 64 clients`, `50 clients of 5 ab, a connection for each request`.
 #[must_use]
 pub fn load_words(load: &LoadSpec) -> String {
-    let size = match load.kind {
-        LoadKind::Closed { clients } => figures::plural(clients as usize, "client"),
-        LoadKind::Benchmark(size) => {
-            let forks = figures::plural(size.forks as usize, "JVM");
-            let iterations = figures::plural(size.iterations as usize, "iteration");
-            let each = figures::plain(load.duration_s.unwrap_or_default());
-            format!("JMH, {forks}, {iterations} of {each} s")
-        }
-        LoadKind::Open { rate_per_s, clients } => {
-            let clients = figures::plural(clients as usize, "client");
+    let clients = |clients: u32| figures::plural(clients, "client");
+    let size = match load.workload {
+        Workload::Http(LoadKind::Closed { clients: count }) => clients(count),
+        Workload::Http(LoadKind::Open { rate_per_s, clients: count }) => {
             let rate =
                 load.shape.as_ref().map_or_else(|| format!("{}/s", figures::number(rate_per_s)), shape_words);
             let arrivals = if load.sending.arrivals == Arrivals::Poisson { " at random moments" } else { "" };
-            format!("{rate}{arrivals} over at most {clients}")
+            format!("{rate}{arrivals} over at most {}", clients(count))
         }
-        LoadKind::Capacity(capacity) => format!("the highest rate with {}", capacity.limit_in_words()),
-    };
-    let by = match load.tool {
-        None => String::new(),
-        Some(Tool::Ab { processes: 1 }) => " of ab".to_owned(),
-        Some(Tool::Ab { processes }) => format!(" of {processes} ab at once"),
+        Workload::Capacity(capacity) => format!("the highest rate with {}", limit_words(&capacity)),
+        Workload::External(ExternalTool { tool: Tool::Ab { processes: 1 }, clients: count }) => {
+            format!("{} of ab", clients(count))
+        }
+        Workload::External(ExternalTool { tool: Tool::Ab { processes }, clients: count }) => {
+            format!("{} of {processes} ab at once", clients(count))
+        }
+        Workload::Jmh(size) => {
+            let forks = figures::plural(size.forks, "JVM");
+            let iterations = figures::plural(size.iterations, "iteration");
+            let each = figures::plain(load.duration_s.unwrap_or_default());
+            format!("JMH, {forks}, {iterations} of {each} s")
+        }
     };
     let connections = if load.keep_alive { "" } else { ", a connection for each request" };
     let http = if load.sending.http == ProtocolChoice::Http2 { ", HTTP/2" } else { "" };
-    format!("{size}{by}{http}{connections}")
+    format!("{size}{http}{connections}")
+}
+
+/// The limit of a search: `p99 within 200 ms`.
+#[must_use]
+pub fn limit_words(capacity: &Capacity) -> String {
+    format!("{} within {} ms", metric_words(capacity.metric), capacity.limit_ms)
+}
+
+/// A response time as its users call it: `p99.9`.
+#[must_use]
+pub fn metric_words(metric: Metric) -> String {
+    metric.short_name().replace('_', ".")
 }
 
 /// `100/s to 5,000/s within 30 s`, `100/s for 10 s, then 500/s for 5 s`.
@@ -54,6 +69,12 @@ fn shape_words(shape: &Shape) -> String {
 mod tests {
     use super::*;
     use crate::config::parse;
+
+    #[test]
+    fn the_limit_of_a_search_is_said_with_its_metric() {
+        assert_eq!(limit_words(&Capacity::under(Metric::P99_9, 200.0)), "p99.9 within 200 ms");
+        assert_eq!(limit_words(&Capacity::under(Metric::Mean, 1.5)), "mean within 1.5 ms");
+    }
 
     #[test]
     fn a_load_says_who_sends_it_and_over_what_connections() {

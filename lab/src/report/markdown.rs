@@ -2,15 +2,14 @@
 
 use crate::model::metric::Metric;
 use crate::model::result::{Comparison, ResultDocument};
-use crate::report::answer::verdict_words;
-use crate::report::figures;
+use crate::report::answer::ratio_words;
 use crate::report::load_words::load_words;
 use crate::report::overview::{Limit, LoadTable, Overview, overview};
 use crate::report::published::{self, Reproduced};
 use crate::report::summary::{Summary, summary};
+use crate::report::{figures, reasons};
 use std::fmt::Write as _;
 
-/// The whole result.
 #[must_use]
 pub fn markdown(document: &ResultDocument) -> String {
     let overview = overview(document);
@@ -83,7 +82,9 @@ fn limits(text: &mut String, limits: &[Limit]) {
 }
 
 fn trust(text: &mut String, overview: &Overview) {
-    let _ = writeln!(text, "**Trust:** {}.\n", plain(&overview.trust.join("; ")));
+    let allows = overview.allows.map_or_else(String::new, |allows| format!("; {allows}"));
+    let (grade, trust) = (reasons::grade(overview.grade), overview.trust.join("; "));
+    let _ = writeln!(text, "**Trust:** {grade}: {}.\n", plain(&(trust + &allows)));
     for remark in &overview.remarks {
         let _ = writeln!(text, "- {}: {}", plain(&remark.runs), plain(&remark.text));
     }
@@ -123,14 +124,14 @@ fn ratios(text: &mut String, comparison: &Comparison) {
                 figures::figure(metric, ratio.baseline_value),
                 figures::ratio(ratio.ratio),
                 plain(&figures::interval_of(ratio).unwrap_or_else(|| "–".to_owned())),
-                verdict_words(ratio.verdict),
+                ratio_words(ratio),
             );
         }
     }
     text.push('\n');
 }
 
-/// Folded, because a study may have published dozens of figures; those that nobody measured here are only counted.
+/// Folded, because a study may have published dozens of figures; those not measured here are only counted.
 fn study(text: &mut String, document: &ResultDocument) {
     let (measured, missing): (Vec<_>, Vec<_>) =
         published::rows(document).into_iter().partition(|row| row.measured.is_some());
@@ -176,7 +177,7 @@ fn claims(text: &mut String, summary: &Summary) {
     text.push('\n');
 }
 
-/// Text that stays text: no mark-up, no HTML, no line break, no table cell, no mention of a person.
+/// Escaped text: no mark-up, no HTML, no line break, no table cell, no mention of a user.
 pub(super) fn plain(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,14 +1,16 @@
-//! One result seen many ways: terminal, HTML, Markdown, CSV, JUnit. Each is made from the result document alone.
+//! The formats of a result: terminal, HTML, Markdown, CSV, JUnit. Each is made from the result document alone.
 
 pub mod answer;
 pub mod browser;
 pub mod capacity;
 pub mod csv;
+pub mod findings;
 pub mod html;
 pub mod json;
 pub mod junit;
 pub mod load_words;
 pub mod markdown;
+pub mod observing;
 pub mod overview;
 pub mod png;
 pub mod published;
@@ -27,7 +29,7 @@ use crate::model::result::ResultDocument;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A way to see a result.
+/// A report format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
     /// One page with pictures, for a browser.
@@ -43,7 +45,7 @@ pub enum Format {
     Junit,
     /// One paragraph.
     Text,
-    /// What `run` prints at its end.
+    /// The summary that `run` prints.
     Terminal,
 }
 
@@ -63,15 +65,12 @@ impl Format {
     }
 }
 
-/// Why a report could not be made. Only the first is not a mistake of ours.
+/// Why a report could not be made. All but the first are bugs.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
-    /// A file.
     #[error("cannot write {path}: {source}. Choose another folder with --out, or make room")]
     Write {
-        /// Which.
         path: PathBuf,
-        /// Why.
         #[source]
         source: io::Error,
     },
@@ -80,13 +79,10 @@ pub enum ReportError {
         "the page's data cannot be written as JSON: {0}. This is a mistake in Threadcount; please report it"
     )]
     Data(#[source] serde_json::Error),
-    /// The page's template.
     #[error("the page's template failed: {0}. This is a mistake in Threadcount; please report it")]
     Template(#[source] minijinja::Error),
-    /// A CSV table.
     #[error("the table cannot be written as CSV: {0}. This is a mistake in Threadcount; please report it")]
     Table(#[source] ::csv::Error),
-    /// JUnit's XML.
     #[error("the claims cannot be written as XML: {0}. This is a mistake in Threadcount; please report it")]
     Xml(#[source] io::Error),
 }
@@ -94,7 +90,7 @@ pub enum ReportError {
 /// The report as text, for standard output. [`Format::Csv`] is the table of runs.
 ///
 /// # Errors
-/// When the text cannot be made: a mistake of ours, not of the document.
+/// When the text cannot be made, which is a bug and not a problem of the document.
 pub fn render(document: &ResultDocument, format: Format) -> Result<String, ReportError> {
     match format {
         Format::Html => html::html(document),

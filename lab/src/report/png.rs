@@ -18,16 +18,14 @@ const SCALE: u32 = 2;
 
 const READY: &str = "document.documentElement.dataset.ready === 'true'";
 
-/// Why there are no pictures.
 #[derive(Debug, thiserror::Error)]
 pub enum PngError {
     /// The page itself, or a file.
     #[error(transparent)]
     Report(#[from] ReportError),
-    /// The browser.
     #[error(transparent)]
     Browser(#[from] BrowserError),
-    /// What the page gave is no picture.
+    /// The page returned data that is not a PNG.
     #[error("the browser gave no picture for {0}")]
     NoPicture(String),
 }
@@ -71,7 +69,7 @@ fn put(path: &Path, bytes: &[u8]) -> Result<(), ReportError> {
     std::fs::write(path, bytes).map_err(|source| ReportError::Write { path: path.to_owned(), source })
 }
 
-/// What a reader sees first: the answers, and as many whole lines of trust and reasons as one screen holds. A phone shows
+/// The first screen: the answers, and as many whole lines of trust and reasons as fit. A phone shows
 /// one screen.
 fn first_screen(browser: &mut Browser, (width, height): (u32, u32)) -> Result<Vec<u8>, PngError> {
     let phone = width < 600;

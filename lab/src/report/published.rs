@@ -8,13 +8,9 @@ use crate::stats::runs;
 /// One published figure and what was measured here.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PublishedRow {
-    /// The variant.
     pub variant: String,
-    /// The load's name.
     pub load: String,
-    /// The metric.
     pub metric: Metric,
-    /// As published.
     pub published: f64,
     /// Mean over the runs here; `None`: not measured.
     pub measured: Option<f64>,
@@ -22,22 +18,21 @@ pub struct PublishedRow {
     pub source: Option<String>,
 }
 
-/// A figure this near to the published one was seen again.
+/// Tolerance of a reproduced figure.
 pub const TOLERANCE: f64 = 0.10;
 
-/// Was a published figure seen again?
+/// Whether a published figure was reproduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reproduced {
     /// Within [`TOLERANCE`].
     Yes,
-    /// Further away: another machine, or another truth.
+    /// Not within [`TOLERANCE`].
     No,
-    /// No run here has this figure.
+    /// Not measured here.
     NotMeasured,
 }
 
 impl Reproduced {
-    /// In words.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -49,7 +44,7 @@ impl Reproduced {
 }
 
 impl PublishedRow {
-    /// Does the measured figure lie near the published one?
+    /// Compares the measured figure with the published one.
     #[must_use]
     pub fn reproduced(&self) -> Reproduced {
         match self.measured {
@@ -119,7 +114,7 @@ pub fn mean(document: &ResultDocument, variant: &str, load: &str, metric: Metric
 mod tests {
     use super::*;
 
-    fn said(published: f64, measured: Option<f64>) -> Reproduced {
+    fn verdict(published: f64, measured: Option<f64>) -> Reproduced {
         let (variant, load) = ("virtual".to_owned(), "c400".to_owned());
         let row = PublishedRow { variant, load, metric: Metric::Rate, published, measured, source: None };
         row.reproduced()
@@ -133,10 +128,10 @@ mod tests {
 
     #[test]
     fn a_figure_within_ten_per_cent_was_reproduced() {
-        assert_eq!(said(1_000.0, Some(900.0)), Reproduced::Yes);
-        assert_eq!(said(1_000.0, Some(1_100.0)), Reproduced::Yes);
-        assert_eq!(said(1_000.0, Some(899.0)), Reproduced::No);
-        assert_eq!(said(1_000.0, Some(2_000.0)), Reproduced::No);
-        assert_eq!(said(1_000.0, None), Reproduced::NotMeasured);
+        assert_eq!(verdict(1_000.0, Some(900.0)), Reproduced::Yes);
+        assert_eq!(verdict(1_000.0, Some(1_100.0)), Reproduced::Yes);
+        assert_eq!(verdict(1_000.0, Some(899.0)), Reproduced::No);
+        assert_eq!(verdict(1_000.0, Some(2_000.0)), Reproduced::No);
+        assert_eq!(verdict(1_000.0, None), Reproduced::NotMeasured);
     }
 }

@@ -1,9 +1,9 @@
 //! Sentences for the reasons in a result: doubts, interference, untried claims, ended rounds.
 
 use crate::model::metric::Metric;
-use crate::model::record::SteadyBy;
 use crate::model::record::interference::Interference;
-use crate::model::result::{Doubt, DoubtReason, NotTried, RoundsEnd};
+use crate::model::record::{SteadyBy, WarmUpFigure};
+use crate::model::result::{Doubt, DoubtReason, NotTried, RoundsEnd, TrustGrade};
 use crate::report::figures;
 
 /// A doubt with the runs it is about: `virtual under c400: a run failed: ... (and in 2 more of its runs)`.
@@ -17,6 +17,37 @@ pub fn doubt(doubt: &Doubt) -> String {
         _ => String::new(),
     };
     format!("{} under {}: {}{also}", doubt.variant, doubt.load, reason(doubt))
+}
+
+/// The grade in one word.
+#[must_use]
+pub const fn grade(grade: TrustGrade) -> &'static str {
+    match grade {
+        TrustGrade::Good => "good",
+        TrustGrade::Fair => "fair",
+        TrustGrade::Poor => "poor",
+    }
+}
+
+/// What figures that are fair for this reason allow to conclude.
+#[must_use]
+pub const fn allows(reason: &DoubtReason) -> &'static str {
+    match reason {
+        DoubtReason::SingleRun => "they show directions, not how sure they are",
+        DoubtReason::RateMissed { .. } => {
+            "response times are those of a server that fell behind; below its capacity they are shorter"
+        }
+        DoubtReason::WideSpread { .. } => {
+            "ratios are compared within rounds and hold; single figures may be others another time"
+        }
+        DoubtReason::NotSteady { .. } => {
+            "ratios hold for servers this warm; CPU per request may hold compilation"
+        }
+        DoubtReason::CompilerBusy { .. } => {
+            "CPU per request holds compilation; rates and response times are those that were served"
+        }
+        _ => "figures rest on the runs without interference",
+    }
 }
 
 /// The doubt in a few words, for a column: without figures and advice, which the result's own report has.
@@ -35,13 +66,16 @@ pub fn doubt_in_short(doubt: &Doubt) -> String {
         DoubtReason::LeftOut { .. } => "a run with interference is left out",
         DoubtReason::RateMissed { .. } => "the requested rate was not reached",
         DoubtReason::NotSteady { .. } => "no steady state when measuring began",
+        DoubtReason::CompilerBusy { .. } => {
+            "the compiler was busy while measuring: CPU per request is not that of a warm server"
+        }
         DoubtReason::WideSpread { .. } => "the runs differ a lot",
         DoubtReason::SingleRun => "one valid run: no interval",
     };
     format!("{} under {}: {what}", doubt.variant, doubt.load)
 }
 
-/// What is wrong, without whose it is.
+/// The problem, without its runs.
 #[must_use]
 pub fn reason(doubt: &Doubt) -> String {
     match &doubt.reason {
@@ -84,10 +118,14 @@ pub fn reason(doubt: &Doubt) -> String {
                 rate(*completed_per_s)
             )
         }
-        DoubtReason::NotSteady { judged_by, after_s } => format!(
-            "still warming up when measuring began: the {} had not reached steady state after {after_s:.0} s; use a \
-             longer `warmup`",
-            steady_by(*judged_by)
+        DoubtReason::NotSteady { judged_by, after_s, unsteady } => format!(
+            "still warming up when measuring began: {} after {after_s:.0} s; use a longer `warmup`",
+            not_steady(*judged_by, unsteady)
+        ),
+        DoubtReason::CompilerBusy { share } => format!(
+            "the JVM's compiler took {} of the server's CPU while measuring, so CPU per request is not that of a warm \
+             server; use a longer `warmup`",
+            figures::percent(*share)
         ),
         DoubtReason::WideSpread { metric, share } => format!(
             "the {} of its {} differ by {} (interference, or too short a warm-up)",
@@ -99,7 +137,7 @@ pub fn reason(doubt: &Doubt) -> String {
     }
 }
 
-/// What disturbed a run.
+/// The interference during a run.
 #[must_use]
 pub fn interference(by: &Interference) -> String {
     match by {
@@ -114,7 +152,29 @@ pub fn interference(by: &Interference) -> String {
     }
 }
 
-/// What had to be level for the warm-up to end.
+/// What had not settled when a warm-up ended.
+fn not_steady(judged_by: SteadyBy, unsteady: &[WarmUpFigure]) -> String {
+    let level: Vec<&str> = unsteady.iter().filter_map(|figure| level_figure(*figure)).collect();
+    let compiler = unsteady.contains(&WarmUpFigure::Compiler).then_some("the JVM's compiler was still busy");
+    let level = match level.as_slice() {
+        [] if compiler.is_some() => None,
+        [] => Some(format!("the {}", steady_by(judged_by))),
+        names => Some(format!("the {}", names.join(" and the "))),
+    };
+    let level = level.map(|names| format!("{names} had not reached steady state"));
+    level.into_iter().chain(compiler.map(str::to_owned)).collect::<Vec<_>>().join(" and ")
+}
+
+const fn level_figure(figure: WarmUpFigure) -> Option<&'static str> {
+    match figure {
+        WarmUpFigure::Rate => Some("rate"),
+        WarmUpFigure::Cpu => Some("CPU"),
+        WarmUpFigure::CpuPerRequest => Some("CPU per request"),
+        WarmUpFigure::Compiler => None,
+    }
+}
+
+/// The figure that had to reach steady state for the warm-up to end.
 #[must_use]
 pub const fn steady_by(by: SteadyBy) -> &'static str {
     match by {
@@ -123,7 +183,7 @@ pub const fn steady_by(by: SteadyBy) -> &'static str {
     }
 }
 
-/// Why a claim could not be tried.
+/// Why a claim was not tested.
 #[must_use]
 pub fn not_tried(why: &NotTried) -> String {
     match why {
@@ -140,7 +200,7 @@ pub fn not_tried(why: &NotTried) -> String {
     }
 }
 
-/// Why a load got no more rounds, in words that follow "3 rounds, ".
+/// Why the rounds of a load ended, in words that follow "3 rounds, ".
 #[must_use]
 pub const fn rounds_end(end: RoundsEnd) -> &'static str {
     match end {

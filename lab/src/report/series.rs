@@ -11,7 +11,6 @@ use std::cmp::Ordering;
 pub struct Column {
     /// Its name, with the unit at its end.
     pub name: &'static str,
-    /// What it is.
     pub meaning: &'static str,
 }
 
@@ -23,10 +22,10 @@ macro_rules! columns {
 }
 
 columns! {
-    rate_per_s: "expected answers completed in this second, per second",
+    rate_per_s: "expected responses completed in this second, per second",
     failed_per_s: "requests that failed in this second, per second",
-    p50_ms: "median response time of this second's answers",
-    p99_ms: "99th percentile response time of this second's answers",
+    p50_ms: "median response time of this second's responses",
+    p99_ms: "99th percentile response time of this second's responses",
     max_ms: "slowest response of this second",
     cpu_cores: "CPU of the server's process tree (source jvm: of the JVM) since the reading before, in cores",
     machine_cpu_cores: "CPU of the whole machine since the reading before, in cores",
@@ -60,7 +59,7 @@ columns! {
 pub struct Reading {
     /// Seconds since the measured window began.
     pub t_s: f64,
-    /// Who read it: `load`, `process`, `jvm`, `carriers`, `pool`, `stacks`, `pins`,
+    /// Its source: `load`, `process`, `jvm`, `carriers`, `pool`, `stacks`, `pins`,
     /// `gc-pause`, `gc`.
     pub source: &'static str,
     /// Which pool, pause or collection.
@@ -77,31 +76,31 @@ impl Reading {
         Self { t_s, source, what: String::new(), cells: cells.iter().filter_map(measured).collect() }
     }
 
-    fn of(self, what: &str) -> Self {
+    fn labelled(self, what: &str) -> Self {
         Self { what: what.to_owned(), ..self }
     }
 
-    /// One figure.
     #[must_use]
     pub fn cell(&self, column: &str) -> Option<f64> {
         self.cells.iter().find(|(name, _)| *name == column).map(|(_, value)| *value)
     }
 }
 
-/// Everything one run read, in the order of time.
+/// All readings of a run, in the order of time.
 #[must_use]
 pub fn readings(record: &Record) -> Vec<Reading> {
-    let mut readings: Vec<Reading> = record.load_series.iter().map(of_load).collect();
-    readings.extend(record.process_series.iter().map(of_process));
+    let mut readings: Vec<Reading> = record.load_series.iter().map(load_reading).collect();
+    readings.extend(record.process_series.iter().map(process_reading));
+    add_collector_readings(&mut readings, record);
     if let Some(jvm) = &record.jvm {
-        of_jvm(&mut readings, jvm);
-        jvm.pools.iter().for_each(|pool| of_pool(&mut readings, pool));
+        add_jvm_readings(&mut readings, jvm);
+        jvm.pools.iter().for_each(|pool| add_pool_readings(&mut readings, pool));
     }
     readings.sort_by(|a, b| a.t_s.partial_cmp(&b.t_s).unwrap_or(Ordering::Equal));
     readings
 }
 
-fn of_load(sample: &LoadSample) -> Reading {
+fn load_reading(sample: &LoadSample) -> Reading {
     let cells = [
         ("rate_per_s", Some(sample.rate_per_s)),
         ("failed_per_s", Some(sample.failed_per_s)),
@@ -112,7 +111,7 @@ fn of_load(sample: &LoadSample) -> Reading {
     Reading::new(sample.t_s, "load", &cells)
 }
 
-fn of_process(sample: &ProcessSample) -> Reading {
+fn process_reading(sample: &ProcessSample) -> Reading {
     let cells = [
         ("cpu_cores", Some(sample.cpu_cores)),
         ("machine_cpu_cores", Some(sample.machine_cpu_cores)),
@@ -123,7 +122,7 @@ fn of_process(sample: &ProcessSample) -> Reading {
     Reading::new(sample.t_s, "process", &cells)
 }
 
-fn of_jvm(readings: &mut Vec<Reading>, jvm: &JvmReadings) {
+fn add_jvm_readings(readings: &mut Vec<Reading>, jvm: &JvmReadings) {
     readings.extend(jvm.samples.iter().map(|sample| {
         let cells = [
             ("cpu_cores", Some(sample.cpu_cores)),
@@ -156,19 +155,23 @@ fn of_jvm(readings: &mut Vec<Reading>, jvm: &JvmReadings) {
         let cells = [("pins", Some(sample.count as f64)), ("pinned_ms", Some(sample.pinned_ms))];
         Reading::new(sample.t_s, "pins", &cells)
     }));
-    readings.extend(jvm.heap_after_gc.iter().map(|sample| {
-        Reading::new(sample.t_s, "gc", &[("heap_after_gc_bytes", Some(sample.used_bytes as f64))])
-    }));
-    readings.extend(jvm.pauses.iter().map(|pause| {
-        Reading::new(pause.t_s, "gc-pause", &[("gc_pause_ms", Some(pause.duration_ms))]).of(&pause.name)
-    }));
     readings.extend(jvm.collections.iter().map(|gc| {
         let what = format!("{} ({})", gc.name, gc.cause);
-        Reading::new(gc.t_s, "gc", &[("gc_ms", Some(gc.duration_ms))]).of(&what)
+        Reading::new(gc.t_s, "gc", &[("gc_ms", Some(gc.duration_ms))]).labelled(&what)
     }));
 }
 
-fn of_pool(readings: &mut Vec<Reading>, pool: &Pool) {
+fn add_collector_readings(readings: &mut Vec<Reading>, run: &Record) {
+    readings.extend(run.heap_after_gc().into_iter().flatten().map(|sample| {
+        Reading::new(sample.t_s, "gc", &[("heap_after_gc_bytes", Some(sample.used_bytes as f64))])
+    }));
+    let pauses = run.gc_pauses().unwrap_or_default().pauses;
+    readings.extend(pauses.iter().map(|pause| {
+        Reading::new(pause.t_s, "gc-pause", &[("gc_pause_ms", Some(pause.duration_ms))]).labelled(&pause.name)
+    }));
+}
+
+fn add_pool_readings(readings: &mut Vec<Reading>, pool: &Pool) {
     let what = format!("{} {}", pool.kind.name(), pool.name);
     readings.extend(pool.samples.iter().map(|sample| {
         let cells = [
@@ -177,7 +180,7 @@ fn of_pool(readings: &mut Vec<Reading>, pool: &Pool) {
             ("pool_busy", sample.busy.map(f64::from)),
             ("pool_queued", sample.queued.map(|queued| queued as f64)),
         ];
-        Reading::new(sample.t_s, "pool", &cells).of(&what)
+        Reading::new(sample.t_s, "pool", &cells).labelled(&what)
     }));
 }
 

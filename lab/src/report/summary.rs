@@ -1,9 +1,10 @@
-//! What every report says first, once, as text without a form: title, answers, findings, trust, study, claims.
+//! The summary of a result, before formatting: title, answers, findings, trust, study, claims.
 
-use crate::model::experiment::{LoadKind, LoadSpec};
+use crate::model::experiment::LoadSpec;
 use crate::model::metric::Metric;
 use crate::model::result::{ClaimResult, ClaimVerdict, Comparison, Finding, ResultDocument, Skipped};
 use crate::report::answer::{Answer, answer};
+use crate::report::findings::{self, FindingWords};
 use crate::report::load_words::load_words;
 use crate::report::published::{self, PublishedRow};
 use crate::report::trust::{self, Trust};
@@ -13,9 +14,7 @@ use serde::Serialize;
 /// A result in words.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
-    /// The experiment's name.
     pub name: String,
-    /// Its question.
     pub question: String,
     /// Java and server, e.g. `Java 25.0.3+9 · Tomcat 11.0.24`.
     pub context: Vec<String>,
@@ -23,7 +22,7 @@ pub struct Summary {
     pub loads: Vec<LoadPart>,
     /// Findings about no load in particular.
     pub findings: Vec<Why>,
-    /// May it be believed?
+    /// Whether the figures are trusted.
     pub trust: Trust,
     /// Published beside measured, as sentences.
     pub study: Vec<String>,
@@ -36,7 +35,6 @@ pub struct Summary {
 /// What happened under one load.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LoadPart {
-    /// The load's name.
     pub name: String,
     /// In words, e.g. `400 clients`.
     pub words: String,
@@ -44,7 +42,6 @@ pub struct LoadPart {
     pub capacity: Vec<String>,
     /// One for each comparison.
     pub answers: Vec<Answer>,
-    /// Findings about this load.
     pub findings: Vec<Why>,
 }
 
@@ -53,9 +50,7 @@ pub struct LoadPart {
 pub struct Why {
     /// The variant; empty: all.
     pub variant: String,
-    /// The fact.
     pub sentence: String,
-    /// What to try.
     pub advice: Option<String>,
     /// Its figures, e.g. `pool threads 200`.
     pub evidence: Vec<String>,
@@ -64,19 +59,18 @@ pub struct Why {
 /// A claim, as a line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ClaimLine {
-    /// As written; of a statement that cannot be tried at all, the statement.
+    /// As written; the statement, if it is not testable.
     pub claim: String,
-    /// What the study says, in our words.
+    /// The statement of the study, paraphrased.
     pub says: Option<String>,
     /// `holds`, `does not hold`, `inconclusive`, `no verdict`, `not tested` or `not testable here`.
     pub verdict: &'static str,
-    /// Tried, trusted, and does not hold.
+    /// Tested, trusted, and does not hold.
     pub fails: bool,
-    /// `measured 1.98, published 1.99`, with [`OPEN`] where the intervals do not say so; or why it was not tried.
+    /// `measured 1.98, published 1.99`, with [`OPEN`] if the intervals leave it open; or why it was not tested.
     pub figures: String,
 }
 
-/// Puts a result into words.
 #[must_use]
 pub fn summary(document: &ResultDocument) -> Summary {
     let rows = published::rows(document);
@@ -94,10 +88,10 @@ pub fn summary(document: &ResultDocument) -> Summary {
 }
 
 fn load_part(document: &ResultDocument, load: &LoadSpec) -> LoadPart {
-    let open = !matches!(load.kind, LoadKind::Closed { .. });
-    // Without a capacity on both sides there is nothing of a search to compare.
+    let open = !load.workload.is_closed();
+    // Without a capacity on both sides there is no ratio.
     let can_be_said = |comparison: &&Comparison| {
-        !matches!(load.kind, LoadKind::Capacity(_)) || comparison.ratio(Metric::Capacity).is_some()
+        load.workload.capacity().is_none() || comparison.ratio(Metric::Capacity).is_some()
     };
     let comparisons = document.comparisons_under(&load.name);
     let comparisons = comparisons.filter(can_be_said);
@@ -134,17 +128,9 @@ pub(super) fn distinct(texts: impl Iterator<Item = String>) -> Vec<String> {
 }
 
 fn whys(document: &ResultDocument, wanted: impl Fn(&Finding) -> bool) -> Vec<Why> {
-    let why = |finding: &Finding| Why {
-        variant: finding.variant.clone().unwrap_or_default(),
-        sentence: finding.sentence.clone(),
-        advice: finding.advice.clone(),
-        evidence: finding
-            .evidence
-            .iter()
-            .map(|fact| {
-                format!("{} {} {}", fact.what, figures::plain(fact.value), fact.unit).trim().to_owned()
-            })
-            .collect(),
+    let why = |finding: &Finding| {
+        let FindingWords { sentence, advice, evidence } = findings::words(finding);
+        Why { variant: finding.variant.clone().unwrap_or_default(), sentence, advice, evidence }
     };
     document.findings.iter().filter(|finding| wanted(finding)).map(why).collect()
 }
@@ -169,28 +155,29 @@ fn study(rows: &[PublishedRow], loads: &[LoadSpec]) -> Vec<String> {
     rows.iter().filter(|row| matches!(row.metric, Metric::Rate | Metric::Score)).map(sentence).collect()
 }
 
-/// The verdict on a statement that cannot be tried.
+/// The verdict on a statement that is not testable.
 pub const UNAVAILABLE: &str = "not testable here";
 
-/// A claim's verdict in words.
 #[must_use]
 pub fn claim_words(claim: &ClaimResult) -> &'static str {
     match claim.verdict() {
         verdict if claim.doubt.is_some() && verdict != ClaimVerdict::NotTried => "no verdict",
         ClaimVerdict::Holds => "holds",
         ClaimVerdict::DoesNotHold => "does not hold",
+        ClaimVerdict::Indicative if claim.holds == Some(true) => "indicative: would hold",
+        ClaimVerdict::Indicative => "indicative: would not hold",
         ClaimVerdict::NotDecided => "inconclusive",
         ClaimVerdict::NotTried => "not tested",
     }
 }
 
-/// What is said of a claim that only the means decide, where one run has no interval.
+/// The note on a claim that only the means decide, because one run has no interval.
 pub const OPEN: &str = "one run: indicative only";
 
-/// Was it tried, and do the intervals leave open whether it holds?
+/// Whether it was tested and the intervals leave it open.
 #[must_use]
 pub const fn is_open(claim: &ClaimResult) -> bool {
-    claim.holds.is_some() && !claim.decided && !claim.undecided
+    matches!(claim.verdict(), ClaimVerdict::Indicative)
 }
 
 fn claim_line(claim: &ClaimResult) -> ClaimLine {
@@ -204,12 +191,12 @@ fn claim_line(claim: &ClaimResult) -> ClaimLine {
         claim: claim.claim.clone(),
         says: claim.says.clone(),
         verdict: claim_words(claim),
-        fails: claim.doubt.is_none() && claim.verdict() == ClaimVerdict::DoesNotHold,
+        fails: claim.doubt.is_none() && claim.is_denied(),
         figures: parts.join(", "),
     }
 }
 
-/// What the study says and nobody can try here.
+/// Statements of the study that are not testable here.
 fn unavailable(document: &ResultDocument) -> impl Iterator<Item = ClaimLine> {
     document.experiment.unavailable.iter().map(|it| ClaimLine {
         claim: it.what.clone(),

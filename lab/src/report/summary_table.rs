@@ -24,7 +24,7 @@ pub struct Row {
     pub verdict: String,
 }
 
-/// The claims of each result, and how many of its published figures were seen again.
+/// The claims of each result, and how many of its published figures were reproduced.
 #[must_use]
 pub fn rows(documents: &[&ResultDocument]) -> Vec<Row> {
     documents.iter().flat_map(|document| rows_of(document)).collect()
@@ -74,8 +74,8 @@ fn claim_row(study: &str, claim: &ClaimResult) -> Row {
 
 fn published_row(document: &ResultDocument) -> Option<Row> {
     let all = published::rows(document);
-    let seen = |wanted: Reproduced| all.iter().filter(|row| row.reproduced() == wanted).count();
-    let (again, missing) = (seen(Reproduced::Yes), seen(Reproduced::NotMeasured));
+    let count = |wanted: Reproduced| all.iter().filter(|row| row.reproduced() == wanted).count();
+    let (again, missing) = (count(Reproduced::Yes), count(Reproduced::NotMeasured));
     (!all.is_empty()).then(|| Row {
         study: document.experiment.name.clone(),
         claim: "the published figures".to_owned(),

@@ -4,9 +4,10 @@ pub mod details;
 mod page;
 mod table;
 
-use crate::model::result::ResultDocument;
+use crate::model::result::{ResultDocument, TrustGrade};
 use crate::report::answer::Line;
 use crate::report::overview::{Limit, Overview, overview};
+use crate::report::reasons;
 use crate::report::summary::{capital, summary};
 pub(super) use page::clean;
 use page::{Page, Piece, Tone};
@@ -23,9 +24,24 @@ pub struct TerminalStyle {
 /// For a file or a README: no colours, and lines that fit where code is shown.
 pub const PLAIN: TerminalStyle = TerminalStyle { width: 100, colour: false };
 
-/// More limits, and more remarks, are only counted.
-const MOST_LIMITS: usize = 6;
-const MOST_REMARKS: usize = 3;
+/// One screen.
+const MOST_LINES: usize = 40;
+
+/// How many limits and remarks are printed; the others are counted, and `--details` has them.
+#[derive(Clone, Copy)]
+struct Shown {
+    limits: usize,
+    remarks: usize,
+}
+
+/// As many as fit into the screen.
+const SHOWN: [Shown; 5] = [
+    Shown { limits: 6, remarks: 2 },
+    Shown { limits: 5, remarks: 2 },
+    Shown { limits: 4, remarks: 2 },
+    Shown { limits: 4, remarks: 1 },
+    Shown { limits: 3, remarks: 1 },
+];
 
 /// The result in one screen. `report` is the path of the HTML report, where one was written.
 ///
@@ -33,8 +49,19 @@ const MOST_REMARKS: usize = 3;
 #[must_use]
 pub fn terminal(document: &ResultDocument, report: Option<&str>, style: TerminalStyle) -> String {
     let overview = overview(document);
+    let mut text = String::new();
+    for shown in SHOWN {
+        text = page(&overview, report, style, shown);
+        if text.lines().count() <= MOST_LINES {
+            break;
+        }
+    }
+    text
+}
+
+fn page(overview: &Overview, report: Option<&str>, style: TerminalStyle, shown: Shown) -> String {
     let mut page = Page::new(style);
-    title(&mut page, &overview);
+    title(&mut page, overview);
     table::print(&mut page, &overview.tables);
     if let Some(answer) = &overview.answer {
         page.indented(0, vec![Piece::new(answer, Tone::Strong)]);
@@ -42,9 +69,9 @@ pub fn terminal(document: &ResultDocument, report: Option<&str>, style: Terminal
     for sentence in &overview.capacity {
         page.hanging(2, 4, vec![Piece::new(&format!("{sentence}."), Tone::Plain)]);
     }
-    limits(&mut page, &overview.limits);
+    limits(&mut page, &overview.limits, shown.limits);
     page.blank();
-    trust(&mut page, &overview);
+    trust(&mut page, overview, shown.remarks);
     for (label, lines) in
         [("study", &overview.study), ("study", &overview.claims), ("skipped", &overview.skipped)]
     {
@@ -69,8 +96,8 @@ fn title(page: &mut Page, overview: &Overview) {
     page.blank();
 }
 
-fn limits(page: &mut Page, limits: &[Limit]) {
-    for limit in limits.iter().take(MOST_LIMITS) {
+fn limits(page: &mut Page, limits: &[Limit], most: usize) {
+    for limit in limits.iter().take(most) {
         let loads =
             if limit.loads.is_empty() { String::new() } else { format!(" ({})", limit.loads.join(", ")) };
         let name = if limit.variant.is_empty() { "all" } else { &limit.variant };
@@ -82,30 +109,30 @@ fn limits(page: &mut Page, limits: &[Limit]) {
         ];
         page.hanging(2, 4, pieces);
     }
-    if let Some(more) = limits.len().checked_sub(MOST_LIMITS).filter(|more| *more > 0) {
+    if let Some(more) = limits.len().checked_sub(most).filter(|more| *more > 0) {
         page.indented(2, vec![Piece::new(&format!("{more} more with --details"), Tone::Dim)]);
     }
 }
 
-fn trust(page: &mut Page, overview: &Overview) {
+fn trust(page: &mut Page, overview: &Overview, most_remarks: usize) {
     let mut lines = overview.trust.iter();
-    let state = match (&overview.no_verdict, overview.remarks.is_empty()) {
-        (Some(_), _) => Piece::new("none: ", Tone::Bad),
-        (None, true) => Piece::new("good: ", Tone::Strong),
-        (None, false) => Piece::new("with remarks: ", Tone::Strong),
-    };
+    let tone = if overview.grade == TrustGrade::Poor { Tone::Bad } else { Tone::Strong };
+    let state = Piece::new(&format!("{}: ", reasons::grade(overview.grade)), tone);
     if let Some(first) = lines.next() {
         page.labelled("trust", vec![state, Piece::new(first, Tone::Plain)]);
     }
     let rest: Vec<&str> = lines.map(String::as_str).collect();
     page.labelled("trust", vec![Piece::new(&rest.join("; "), Tone::Plain)]);
+    if let Some(allows) = overview.allows {
+        page.labelled("trust", vec![Piece::new(allows, Tone::Plain)]);
+    }
     // The first reason stands above the tables.
-    let said = usize::from(overview.no_verdict.is_some());
-    for remark in overview.remarks.iter().skip(said).take(MOST_REMARKS) {
+    let printed = usize::from(overview.no_verdict.is_some());
+    for remark in overview.remarks.iter().skip(printed).take(most_remarks) {
         let tone = if remark.serious { Tone::Bad } else { Tone::Plain };
         page.labelled("trust", vec![Piece::new(&format!("{}: {}", remark.runs, remark.text), tone)]);
     }
-    let more = overview.remarks.len().saturating_sub(said + MOST_REMARKS);
+    let more = overview.remarks.len().saturating_sub(printed + most_remarks);
     if more > 0 {
         page.labelled("trust", vec![Piece::new(&format!("{more} more with --details"), Tone::Dim)]);
     }
@@ -123,8 +150,8 @@ pub fn paragraph(document: &ResultDocument) -> String {
     for load in &summary.loads {
         sentences.extend(load.capacity.iter().map(|sentence| format!("{}.", capital(sentence))));
         for answer in &load.answers {
-            let said: Vec<String> = answer.lines.iter().map(sentence_part).collect();
-            sentences.push(format!("With {}, {}.", load.words, said.join(", ")));
+            let parts: Vec<String> = answer.lines.iter().map(sentence_part).collect();
+            sentences.push(format!("With {}, {}.", load.words, parts.join(", ")));
         }
     }
     sentences.push(format!("{}; {}.", capital(&summary.trust.sentence), summary.trust.requests));

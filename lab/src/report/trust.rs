@@ -1,31 +1,34 @@
-//! May the figures be believed: the generator's health, how far rounds differ, failures and warnings.
+//! Trust: the generator's health, the spread of the rounds, failures and warnings.
 
 use crate::model::record::Record;
 use crate::model::result::{ResultDocument, RoundsDone};
 use crate::report::load_words::load_words;
+use crate::report::observing::observation_costs;
 use crate::report::{figures, reasons};
 use crate::stats::spread::spreads;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What a reader must know before believing.
+/// Whether the figures are trusted, and why not.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Trust {
-    /// `false`: no verdict may be drawn.
+    /// `false`: no verdict.
     pub trusted: bool,
     /// Why not; the most important first.
     pub why_not: Vec<String>,
     /// The generator's health and the spread, as one sentence.
     pub sentence: String,
-    /// What became of the requests, as one sentence.
+    /// Counts of the requests, as one sentence.
     pub requests: String,
-    /// How many rounds there were and why no more, a sentence for all loads with the same reason.
+    /// The number of rounds and why they ended, one sentence per reason.
     pub rounds: Vec<String>,
-    /// Warnings of the runs, each once, with how many runs said it.
+    /// Warnings of the runs, each once, with the number of runs.
     pub warnings: Vec<String>,
+    /// What observing the JVM from inside cost, outside the measured windows.
+    pub observation: Vec<String>,
 }
 
-/// Less than a microsecond is nobody's business.
+/// Send lags below a microsecond are not shown.
 const FINEST_LAG_MS: f64 = 0.001;
 
 /// Reads a result's trust from its records.
@@ -42,6 +45,7 @@ pub fn trust(document: &ResultDocument) -> Trust {
         requests: requests(&document.records),
         rounds: rounds(document),
         warnings: remarks(document).chain(warnings(&document.records)).collect(),
+        observation: observation_costs(document),
     }
 }
 
@@ -68,7 +72,7 @@ fn rounds(document: &ResultDocument) -> Vec<String> {
     alike.into_iter().map(sentence).collect()
 }
 
-/// What is wrong with figures that can be believed all the same.
+/// Remarks on figures that are trusted.
 fn remarks(document: &ResultDocument) -> impl Iterator<Item = String> {
     document.why_not.iter().filter(|_| document.trusted).map(reasons::doubt)
 }
@@ -126,13 +130,13 @@ fn requests(records: &[Record]) -> String {
     )
 }
 
-/// Each warning once, with who said it: the variants and loads, or every run.
+/// Each warning once, with its variants and loads, or every run.
 fn warnings(records: &[Record]) -> Vec<String> {
     let mut warnings: Vec<(&str, Vec<String>, usize)> = Vec::new();
     for record in records {
         let failure = record.failure.iter().map(|failure| failure.why.as_str());
-        let said = record.measured.iter().flat_map(|load| &load.warnings).map(String::as_str);
-        for text in failure.chain(said) {
+        let measured = record.measured.iter().flat_map(|load| &load.warnings).map(String::as_str);
+        for text in failure.chain(measured) {
             let known = warnings.iter().position(|(known, ..)| *known == text).unwrap_or_else(|| {
                 warnings.push((text, Vec::new(), 0));
                 warnings.len() - 1
@@ -166,24 +170,24 @@ mod tests {
     #[test]
     fn rounds_that_ended_for_the_same_reason_are_one_sentence() {
         let done = |load: &str, rounds, at_most, why: &str| serde_json::json!({"load": load, "rounds": rounds, "at_most": at_most, "why": why});
-        let said = |done: &[serde_json::Value]| {
+        let sentences = |done: &[serde_json::Value]| {
             let document = document("{a: {}}", "[{clients: [400, 1000], duration: 1s}]", &[]);
             let done = serde_json::from_value(done.into()).expect("rounds");
             rounds(&ResultDocument { rounds: done, ..document })
         };
         let decided = "comparisons-decided";
         assert_eq!(
-            said(&[done("c400", 3, 10, decided), done("c1000", 3, 10, decided)]),
+            sentences(&[done("c400", 3, 10, decided), done("c1000", 3, 10, decided)]),
             ["3 of at most 10 rounds, each comparison is decided"]
         );
         assert_eq!(
-            said(&[done("c400", 3, 10, decided), done("c1000", 2, 2, "as-requested")]),
+            sentences(&[done("c400", 3, 10, decided), done("c1000", 2, 2, "as-requested")]),
             [
                 "3 of at most 10 rounds with 400 clients, each comparison is decided",
                 "2 rounds with 1,000 clients, as requested"
             ]
         );
-        assert!(said(&[]).is_empty());
+        assert!(sentences(&[]).is_empty());
     }
 
     #[test]

@@ -3,9 +3,11 @@
 use crate::host::Samples;
 use crate::host::network::difference;
 use crate::host::samples::cpu_us_per_request;
-use crate::model::record::{CurvePoint, LoadSample, MorePercentiles, NetworkCounters, Record};
+use crate::model::record::{
+    Cost, CurvePoint, LoadSample, MorePercentiles, NetworkCounters, ProcessSample, Record,
+};
 use crate::probe::readings::Window;
-use crate::workload::external::Told;
+use crate::workload::external::ExternalOutcome;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
@@ -21,7 +23,7 @@ const CURVE_STEPS: u32 = 5;
 /// A second shorter than this is left out of series of rates, because its rate is mostly chance.
 const SHORTEST_SECOND_S: f64 = 0.2;
 
-/// Fills in everything that the load and the samples tell.
+/// Fills in everything that the load and the samples show.
 pub fn measured(record: &mut Record, outcome: &LoadOutcome, plan: &LoadPlan, samples: &Samples) {
     let report = LoadReport::new(outcome, plan);
     cost(record, &report, (outcome.started_ns, outcome.ended_ns), samples);
@@ -32,21 +34,31 @@ pub fn measured(record: &mut Record, outcome: &LoadOutcome, plan: &LoadPlan, sam
     record.measured = Some(report);
 }
 
-/// Fills in what somebody else's load generator and the samples tell.
-pub fn told(record: &mut Record, told: Told, samples: &Samples) {
-    cost(record, &told.report, (told.started_ns, told.ended_ns), samples);
-    record.measured = Some(told.report);
-    record.more_percentiles = Some(told.more_percentiles);
-    record.foreign = Some(told.load);
+/// Fills in what an external load tool reports and the samples show.
+pub fn external(record: &mut Record, outcome: ExternalOutcome, samples: &Samples) {
+    cost(record, &outcome.report, (outcome.started_ns, outcome.ended_ns), samples);
+    record.measured = Some(outcome.report);
+    record.more_percentiles = Some(outcome.more_percentiles);
+    record.external = Some(outcome.load);
 }
 
 fn cost(record: &mut Record, report: &LoadReport, (started_ns, ended_ns): (Nanos, Nanos), samples: &Samples) {
-    let (cost, series) = samples.cut(started_ns, ended_ns);
-    record.cost = cost.map(|mut cost| {
+    let window = Window { started_ns, ended_ns };
+    (record.cost, record.process_series) = cost_within(report, window, samples);
+}
+
+/// What the server used in a window, and per request of the load that was sent in it.
+pub fn cost_within(
+    report: &LoadReport,
+    window: Window,
+    samples: &Samples,
+) -> (Option<Cost>, Vec<ProcessSample>) {
+    let (cost, series) = samples.cut(window.started_ns, window.ended_ns);
+    let per_request = |mut cost: Cost| {
         cost.cpu_us_per_request = cpu_us_per_request(&cost, report.elapsed_s, report.requests.ok);
         cost
-    });
-    record.process_series = series;
+    };
+    (cost.map(per_request), series)
 }
 
 /// What the server behind the server used.
@@ -110,7 +122,6 @@ pub fn grown(before: Option<NetworkCounters>, after: Option<NetworkCounters>) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::record::Cost;
     use hdrhistogram::Histogram;
     use hdrhistogram::serialization::Deserializer;
     use threadcount_load::outcome::SecondTimes;
@@ -161,9 +172,14 @@ mod tests {
         assert!(latency_curve(&Times::default()).is_empty());
     }
 
+    fn second(index: u32, length_s: f64, ok: u64) -> Second {
+        let mut second = Second::default();
+        (second.index, second.length_s, second.ok) = (index, length_s, ok);
+        second
+    }
+
     #[test]
     fn the_last_short_second_is_a_rate_over_its_own_length() {
-        let second = |index, length_s, ok| Second { index, length_s, ok, ..Second::default() };
         let half = load_sample(&second(4, 0.5, 50)).unwrap();
         assert_eq!((half.t_s, half.rate_per_s), (4.25, 100.0));
         assert_eq!(load_sample(&second(5, 0.1, 50)), None);
@@ -171,11 +187,14 @@ mod tests {
 
     #[test]
     fn a_second_without_answers_has_no_latency() {
-        let second = Second { length_s: 1.0, failed: 3, ..Second::default() };
+        let mut second = second(0, 1.0, 0);
+        second.failed = 3;
         let sample = load_sample(&second).unwrap();
         assert_eq!((sample.rate_per_s, sample.failed_per_s, sample.p99_ms), (0.0, 3.0, None));
-        let with = Second { response_ms: Some(SecondTimes { p50: 1.0, p99: 2.0, max: 3.0 }), ..second };
-        assert_eq!(load_sample(&with).unwrap().max_ms, Some(3.0));
+        let mut times = SecondTimes::default();
+        times.max = 3.0;
+        second.response_ms = Some(times);
+        assert_eq!(load_sample(&second).unwrap().max_ms, Some(3.0));
     }
 
     #[test]

@@ -1,31 +1,36 @@
 //! One run: launch, warm up, load and observe, stop → [`Record`].
 
-mod benchmark;
 mod capacity;
+mod context;
+mod explain;
+mod external;
 mod figures;
-mod foreign;
+mod http;
+mod jmh;
+mod memory;
 mod observed;
+mod on_server;
 pub mod session;
 mod settle;
+mod steady;
 mod warm_up;
 pub mod watch;
+mod workload;
 
-use crate::host::jvm_flags;
 use crate::model::experiment::plan::PlannedRun;
-use crate::model::experiment::{Experiment, LoadKind, LoadSpec, Subject, Variant};
-use crate::model::record::{BeforeAfter, Record, RunFailure, ServerFacts};
+use crate::model::experiment::{Experiment, Subject, Variant};
+use crate::model::record::{Record, RunFailure};
 use crate::model::result_folder::ResultFolder;
 use crate::probe::readings::Window;
 use crate::server::error::LaunchError;
-use crate::server::kinds::kind;
 use crate::server::launcher::{Launcher, RunningServer};
-use crate::server::thread_seen::{self, AnotherThread};
-use crate::workload::external::ForeignError;
+use crate::server::thread_seen::AnotherThread;
+use crate::workload::external::ExternalError;
 use crate::workload::jmh::jar::BenchmarkJar;
 use crate::workload::jmh::scores::JmhError;
 use crate::workload::load_plan::{LoadPlanError, load_plan, round_seed};
+use context::{MeasuredWindow, RunContext};
 use observed::{Observed, observed};
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -35,11 +40,11 @@ use threadcount_load::plan::LoadPlan;
 use threadcount_load::run::{Control, LoadError};
 use watch::{Event, Watch};
 
-/// How often the server is looked at while it is loaded.
-const EXIT_LOOK: Duration = Duration::from_millis(100);
+/// How often it is checked whether a process has ended.
+const EXIT_POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// When the threads of a load are dumped that ends after so many requests.
-const DUMP_AFTER: Duration = Duration::from_millis(500);
+/// When a server is asked under a load that ends after so many requests.
+const ASK_AFTER: Duration = Duration::from_millis(500);
 
 /// Everything the runs of one experiment share.
 pub struct Runner<'a> {
@@ -53,11 +58,38 @@ pub struct Runner<'a> {
     pub interrupted: &'a AtomicBool,
 }
 
-/// One load, and all that was seen while it went on.
+/// What is asked of a server once, while a load goes on.
+struct Question<'a> {
+    after: Duration,
+    ask: &'a mut (dyn FnMut(&RunningServer) + Send),
+    /// The load has no other purpose.
+    ends_load: bool,
+}
+
+/// One load, and all that was observed while it went on.
 struct Measurement {
     outcome: LoadOutcome,
     plan: LoadPlan,
-    seen: Observed,
+    observed: Observed,
+}
+
+impl Measurement {
+    /// Fills in all that was measured; what is left is when it was, and the plan.
+    fn fill_in(self, record: &mut Record) -> MeasuredWindow {
+        let window = Window { started_ns: self.outcome.started_ns, ended_ns: self.outcome.ended_ns };
+        figures::measured(record, &self.outcome, &self.plan, &self.observed.samples);
+        self.observed.beside(record, window);
+        record.network = self.observed.network;
+        MeasuredWindow { window, plan: self.plan }
+    }
+}
+
+/// The plan of a run: each has a seed of its round and a log of its own.
+fn measured_plan(run: &RunContext<'_>, url: &str) -> Result<LoadPlan, LoadPlanError> {
+    Ok(load_plan(run.load, url)?.with(|plan| {
+        plan.seed = round_seed(plan.seed, run.record.round);
+        plan.log = plan.log.take().and_then(|log| Some(run.folder.join(log.file_name()?)));
+    }))
 }
 
 /// Why a run ended early. What was measured until then is in its record.
@@ -74,13 +106,15 @@ enum RunError {
     #[error("the load could not be run: {0}")]
     Load(#[from] LoadError),
     #[error("the load could not be run: {0}")]
-    Foreign(#[from] ForeignError),
+    External(#[from] ExternalError),
     #[error("the server's processes cannot be read: {0}")]
     Observe(std::io::Error),
     #[error("the server ended while it was {doing} ({status})")]
     ServerEnded { doing: &'static str, status: std::process::ExitStatus, log_tail: Vec<String> },
-    #[error("it sustained no rate: {why}; lower `from:`, or raise the limit")]
-    NothingSustained { why: String },
+    #[error("no rate was sustained; lower `from:`, or raise the limit")]
+    NothingSustained,
+    #[error("`{0}` is a server, and JMH needs a benchmark")]
+    NoBenchmark(String),
     #[error("the backend ended while the server was {doing} ({status})")]
     BackendEnded { doing: &'static str, status: std::process::ExitStatus, log_tail: Vec<String> },
     #[error("the benchmark ended ({status}) before it had a result")]
@@ -118,137 +152,67 @@ impl Runner<'_> {
             started_at: jiff::Timestamp::now().to_string(),
             ..Record::default()
         };
-        if let Err(error) = self.fill(&mut record, variant, load, watch) {
+        let folder = self.folder.run_folder(record.position, &variant.name, &load.name);
+        let mut run = RunContext { runner: self, variant, load, folder, record: &mut record, watch };
+        if let Err(error) = workload::measure(&mut run) {
             record.failure = Some(error.into_failure());
         }
         record
     }
 
-    fn fill(
-        &self,
-        record: &mut Record,
-        variant: &Variant,
-        load: &LoadSpec,
-        watch: &mut dyn Watch,
-    ) -> Result<(), RunError> {
-        if let (Subject::Benchmark { benchmark }, LoadKind::Benchmark(size)) = (&variant.subject, load.kind) {
-            return self.benchmark(record, variant, load, (benchmark, size), watch);
-        }
-        let folder = self.folder.run_folder(record.position, &variant.name, &load.name);
-        watch.event(Event::Starting { variant: &variant.name, load: &load.name });
-        let mut server = self.launcher.launch(variant, load.clients(), &folder, self.interrupted)?;
-        record.server = server.facts.clone();
-        record.server.log = self.folder.relative(record.server.log.as_deref());
-        if let Some(backend) = &mut record.server.backend {
-            backend.log = self.folder.relative(backend.log.as_deref());
-        }
-        record.probe_refused.clone_from(&server.probe_refused);
-        is_what_it_claims(variant, &record.server)?;
-        watch.event(Event::Ready { after_ms: record.server.ready_after_ms });
-        let memory_before = server.native_memory();
-
-        let plan = load_plan(load, &server.url)?;
-        let plan = plan.with(|plan| {
-            plan.seed = round_seed(plan.seed, record.round);
-            // Each run has a log of its own.
-            plan.log = plan.log.take().and_then(|log| Some(folder.join(log.file_name()?)));
-        });
-        self.warm_up(record, load, &plan, &mut server, watch)?;
-
-        let window = match load.tool {
-            Some(tool) => self.foreign(record, load, tool, &mut server, &folder)?,
-            None => self.own(record, load, plan, &mut server, &folder, watch)?,
-        };
-        record.jvm = server.readings(window);
-        self.check(&mut server, "measured")?;
-        let memory_after = server.native_memory();
-        record.native_memory =
-            memory_before.zip(memory_after).map(|(before, after)| BeforeAfter { before, after });
-        server.stop();
-        Ok(())
-    }
-
-    /// The load as our own generator sends it.
-    fn own(
-        &self,
-        record: &mut Record,
-        load: &LoadSpec,
-        plan: LoadPlan,
-        server: &mut RunningServer,
-        folder: &Path,
-        watch: &mut dyn Watch,
-    ) -> Result<Window, RunError> {
-        let measurement = match load.kind {
-            LoadKind::Capacity(spec) => self.search(record, load, spec, server, watch)?,
-            _ => {
-                let dump = load.thread_dump.then(|| folder.join("threads.json"));
-                let measured = self.measure(plan, server, dump.as_deref(), watch)?;
-                let dumped = dump.filter(|file| file.is_file()).map(|file| file.display().to_string());
-                record.thread_dump = self.folder.relative(dumped.as_deref());
-                measured
-            }
-        };
-        let outcome = &measurement.outcome;
-        let window = Window { started_ns: outcome.started_ns, ended_ns: outcome.ended_ns };
-        figures::measured(record, outcome, &measurement.plan, &measurement.seen.samples);
-        measurement.seen.beside(record, window);
-        record.network = measurement.seen.network;
-        Ok(window)
-    }
-
-    /// Runs a load and looks at the server's processes and at the machine meanwhile.
+    /// Runs a load and samples the server's processes and the machine meanwhile.
     fn measure(
         &self,
         plan: LoadPlan,
         server: &mut RunningServer,
-        dump: Option<&Path>,
         watch: &mut dyn Watch,
     ) -> Result<Measurement, RunError> {
         let on_second = &mut |second: &Second| watch.event(Event::Measuring(second));
-        let (outcome, seen) = observed(server, |server| self.load(&plan, server, dump, on_second))?;
-        Ok(Measurement { outcome: outcome?, plan, seen })
+        let (outcome, observed) = observed(server, |server| self.load(&plan, server, on_second))?;
+        Ok(Measurement { outcome: outcome?, plan, observed })
     }
 
-    /// Runs a load to its end, or until the server ends or the user stops us. Its threads are dumped halfway.
+    /// Runs a load to its end, or until the server ends or the user stops us.
     fn load(
         &self,
         plan: &LoadPlan,
         server: &mut RunningServer,
-        dump: Option<&Path>,
         on_second: &mut dyn FnMut(&Second),
     ) -> Result<LoadOutcome, RunError> {
-        self.load_until(plan, server, dump, &mut |second, _| on_second(second))
+        self.load_until(plan, server, None, &mut |second, _| on_second(second))
     }
 
-    /// The same where `on_second` may end it as well, by setting what it is given.
+    /// The same with something that is asked of the server meanwhile, and where `on_second` may end it as well, by setting the
+    /// flag that it gets.
     fn load_until(
         &self,
         plan: &LoadPlan,
         server: &mut RunningServer,
-        dump: Option<&Path>,
+        question: Option<Question<'_>>,
         on_second: &mut dyn FnMut(&Second, &AtomicBool),
     ) -> Result<LoadOutcome, RunError> {
         let stop = AtomicBool::new(false);
         let done = AtomicBool::new(false);
         let outcome = thread::scope(|scope| {
             scope.spawn(|| {
-                let dump_at = Instant::now() + halfway(plan);
-                let mut dump = dump;
+                let began = Instant::now();
+                let mut question = question;
                 while !done.load(Ordering::Relaxed) {
                     if self.is_over(server) {
                         stop.store(true, Ordering::Relaxed);
                     }
-                    if let Some(file) = dump.filter(|_| Instant::now() >= dump_at) {
-                        // Without it the run is as good: whether it is there is seen by the file.
-                        let _ = server.dump_threads(file);
-                        dump = None;
+                    if let Some(due) = question.take_if(|question| began.elapsed() >= question.after) {
+                        (due.ask)(server);
+                        if due.ends_load {
+                            stop.store(true, Ordering::Relaxed);
+                        }
                     }
-                    thread::park_timeout(EXIT_LOOK);
+                    thread::park_timeout(EXIT_POLL_INTERVAL);
                 }
             });
             let on_second = &mut |second: &Second| on_second(second, &stop);
             limits::raise_descriptor_limit();
-            let outcome = threadcount_load::run::run(plan, Control { stop: &stop, on_second });
+            let outcome = threadcount_load::run::run(plan, Control::new(&stop, on_second));
             done.store(true, Ordering::Relaxed);
             outcome
         });
@@ -287,20 +251,7 @@ pub fn prepare(launcher: &Launcher, variant: &Variant) -> Result<(), LaunchError
     }
 }
 
-/// Does the server run on the threads and with the flags that its variant says? By its own word.
-fn is_what_it_claims(variant: &Variant, server: &ServerFacts) -> Result<(), RunError> {
-    let Some(kind) = variant.server().map(kind) else { return Ok(()) };
-    thread_seen::check(variant, kind.thread_kind(), server.thread_seen.as_ref())?;
-    if !kind.passes_jvm_flags() {
-        return Ok(());
-    }
-    match jvm_flags::missing(&variant.jvm, &server.jvm_flags) {
-        Some(flag) => Err(RunError::FlagMissing(flag.to_owned(), server.jvm_flags.join(" "))),
-        None => Ok(()),
-    }
-}
-
 /// Half of a load that has a length in time, soon where only its requests are counted.
 fn halfway(plan: &LoadPlan) -> Duration {
-    plan.stop.duration().map_or(DUMP_AFTER, |whole| whole / 2)
+    plan.stop.duration().map_or(ASK_AFTER, |whole| whole / 2)
 }

@@ -1,13 +1,16 @@
-//! What is looked at while a load goes on, whoever sends it.
+//! What is sampled while a load goes on, whoever sends it.
 
 use super::{RunError, figures};
 use crate::host::cpu_clock::stolen_ns;
+use crate::host::process_tree::ProcessTree;
+use crate::host::resource_limits::LimitsReading;
 use crate::host::{Sampler, Samples, network, sampler};
+use crate::model::record::resource_limits::ResourceLimits;
 use crate::model::record::{NetworkCounters, Record};
 use crate::probe::readings::Window;
 use crate::server::launcher::RunningServer;
 
-/// What was seen beside a load.
+/// What was sampled beside a load.
 pub(super) struct Observed {
     /// Of the server's processes.
     pub samples: Samples,
@@ -15,15 +18,19 @@ pub(super) struct Observed {
     behind: Option<Samples>,
     /// What the hypervisor took from the machine.
     stolen_ns: u64,
+    /// What the server may use, and what was held back.
+    limits: ResourceLimits,
     /// How much the kernel's counters grew.
     pub network: Option<NetworkCounters>,
 }
 
-/// Does `load` and looks at the server's processes, at those behind it and at the machine meanwhile.
+/// Does `load` and samples the server's processes, those of its backend and the machine meanwhile.
 pub(super) fn observed<T>(
     server: &mut RunningServer,
     load: impl FnOnce(&mut RunningServer) -> T,
 ) -> Result<(T, Observed), RunError> {
+    // The JVM may be in other groups than the command that started it.
+    let limits = LimitsReading::take(ProcessTree::rooted_at(server.pid()).java_pid().unwrap_or(server.pid()));
     let network_before = network::read();
     let stolen_before_ns = stolen_ns();
     let sampler = Sampler::start(server.pid(), sampler::INTERVAL).map_err(RunError::Observe)?;
@@ -33,7 +40,7 @@ pub(super) fn observed<T>(
     let (samples, behind) = (sampler.stop(), behind.map(Sampler::stop));
     let stolen_ns = stolen_ns().saturating_sub(stolen_before_ns);
     let network = figures::grown(network_before, network::read());
-    Ok((loaded, Observed { samples, behind, stolen_ns, network }))
+    Ok((loaded, Observed { samples, behind, stolen_ns, limits: limits.until_now(), network }))
 }
 
 impl Observed {
@@ -43,5 +50,6 @@ impl Observed {
             figures::backend(record, window, behind);
         }
         figures::stolen(record, window, self.stolen_ns);
+        record.resource_limits = Some(self.limits.clone());
     }
 }

@@ -19,7 +19,7 @@ use budget::Budget;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-/// A variant's disturbed runs under one load are repeated so often, and then no more: the machine is what it is.
+/// A variant's runs with interference under one load are repeated so often, and then no more: the machine is what it is.
 const REPEATS: u32 = 2;
 
 /// Runs what has to be run, or until the user stops it, and returns the last state of `result.json`.
@@ -52,7 +52,7 @@ impl Session<'_> {
     fn rounds(&mut self, index: usize) -> Result<(), FolderError> {
         let experiment = self.runner.experiment;
         let load = &experiment.loads[index];
-        let looks = load.looks();
+        let interim_analyses = load.interim_analyses();
         if round_of(experiment, index, 1, 1).is_empty() {
             return Ok(());
         }
@@ -62,8 +62,10 @@ impl Session<'_> {
             if self.is_interrupted() {
                 return self.end(index, round, RoundsEnd::Interrupted);
             }
-            let is_look = round < load.runs && looks.contains(&round);
-            if let Some(why) = is_look.then(|| decided(experiment, load, &self.document.records)).flatten() {
+            let is_analysed = round < load.runs && interim_analyses.contains(&round);
+            if let Some(why) =
+                is_analysed.then(|| decided(experiment, load, &self.document.records)).flatten()
+            {
                 return self.end(index, round, why);
             }
             let next = round_of(experiment, index, round + 1, 1).len();
@@ -74,18 +76,18 @@ impl Session<'_> {
         self.end(index, load.runs, RoundsEnd::AsRequested)
     }
 
-    /// One round, and the runs of it that were disturbed once more, as far as repeats are left and the time allows.
+    /// One round, and its runs with interference once more, as far as repeats are left and the time allows.
     fn round(&mut self, load: usize, round: u32, repeats: &mut [u32]) -> Result<(), FolderError> {
         let is_adaptive = matches!(self.runner.experiment.loads[load].protocol, Protocol::Adaptive { .. });
         let planned = round_of(self.runner.experiment, load, round, self.next_position());
         let (spec, in_a_round) = (&self.runner.experiment.loads[load], planned.len());
-        let mut disturbed = Vec::new();
+        let mut to_repeat = Vec::new();
         for run in planned {
             if self.run(run)? {
-                disturbed.push(run.variant);
+                to_repeat.push(run.variant);
             }
         }
-        for variant in disturbed.into_iter().filter(|_| is_adaptive) {
+        for variant in to_repeat.into_iter().filter(|_| is_adaptive) {
             // The least rounds go before repeats.
             let least = spec.at_least().saturating_sub(round) as usize * in_a_round;
             let allowed = self.budget.allows(load, 1 + least, self.elapsed_s());
@@ -98,7 +100,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// One run; true: something disturbed it.
+    /// One run; true: there was interference.
     fn run(&mut self, planned: PlannedRun) -> Result<bool, FolderError> {
         if self.is_interrupted() {
             return Ok(false);
@@ -106,12 +108,12 @@ impl Session<'_> {
         let began = Instant::now();
         let mut record = self.runner.run(planned, self.watch);
         self.budget.took(planned.load, began.elapsed().as_secs_f64());
-        record.disturbed = disturbance(&record);
-        let disturbed = record.disturbed.is_some();
+        record.interference = disturbance(&record);
+        let has_interference = record.interference.is_some();
         self.watch.event(Event::Ended(&record));
         self.document.records.push(record);
         self.save()?;
-        Ok(disturbed)
+        Ok(has_interference)
     }
 
     /// The load gets no more rounds.

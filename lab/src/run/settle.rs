@@ -25,7 +25,7 @@ impl Runner<'_> {
         let since = Instant::now();
         let mut is_answered = false;
         while since.elapsed() < LIMIT {
-            let outcome = self.load(&plan, server, None, &mut |_| {})?;
+            let outcome = self.load(&plan, server, &mut |_| {})?;
             self.check(server, doing)?;
             is_answered |= !outcome.status.is_empty();
             if within_ms.is_none_or(|within_ms| answered_within(&outcome, within_ms)) {

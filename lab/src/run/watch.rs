@@ -24,6 +24,8 @@ pub enum Event<'a> {
     Warming(&'a Second),
     /// A second of measuring has passed.
     Measuring(&'a Second),
+    /// A second of the explaining window has passed, with the probe in the JVM.
+    Explaining(&'a Second),
     /// A step of a capacity load is over.
     Step(&'a CapacityStep),
     /// A benchmark goes on.
@@ -33,7 +35,7 @@ pub enum Event<'a> {
     },
     /// The run is over.
     Ended(&'a Record),
-    /// A disturbed run is done once more: one run more than planned.
+    /// A run with interference is done once more: one run more than planned.
     Repeating,
     /// A load gets no more rounds.
     LoadEnded {

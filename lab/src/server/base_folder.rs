@@ -1,4 +1,4 @@
-//! The folder of one start: a server's configuration and application, removed when the server has gone.
+//! A server's configuration and application for one launch, removed afterwards.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,11 +8,8 @@ use tempfile::TempDir;
 #[derive(Debug, thiserror::Error)]
 #[error("Cannot prepare {product}'s folder: {path}: {source}")]
 pub struct BaseError {
-    /// Whose.
     product: &'static str,
-    /// What was being written.
     path: String,
-    /// Why not.
     source: io::Error,
 }
 
@@ -34,13 +31,12 @@ impl BaseFolder {
         Ok(Self { product, folder: folder.map_err(failed)? })
     }
 
-    /// Where it is.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Makes a file or folder of it.
+    /// Makes a file or folder in it.
     ///
     /// # Errors
     /// The error of `make`, with the name.

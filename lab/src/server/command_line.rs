@@ -5,16 +5,18 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// What stands for the port in a command, its environment and its URL.
+/// Placeholder of the port in a command, its environment and its URL.
 pub const PORT: &str = "{port}";
 
-/// What stands for the base URL of the server behind.
+/// Placeholder of the backend's base URL.
 pub const BACKEND: &str = "{backend}";
 
-/// What is put where `{port}` and `{backend}` stand.
+/// The variable whose flags `java` itself adds to its own (since Java 9).
+const JAVA_OPTIONS: &str = "JDK_JAVA_OPTIONS";
+
+/// Values of `{port}` and `{backend}`.
 #[derive(Clone, Copy, Debug)]
 pub struct Placeholders<'a> {
-    /// A free port.
     pub port: u16,
     /// The backend's base URL, where there is one.
     pub backend: Option<&'a str>,
@@ -32,13 +34,11 @@ impl Placeholders<'_> {
 /// A program with its arguments, environment and working folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServerCommand {
-    /// The program's file.
     pub program: PathBuf,
-    /// Its arguments.
     pub arguments: Vec<String>,
     /// Variables added to our environment.
     pub env: BTreeMap<String, String>,
-    /// Where it runs; `None`: where we run.
+    /// Working folder; `None`: that of this process.
     pub folder: Option<PathBuf>,
 }
 
@@ -54,6 +54,14 @@ impl ServerCommand {
     pub fn set(&mut self, name: &str, value: impl Into<String>) {
         self.env.insert(name.to_owned(), value.into());
     }
+
+    /// Adds a JVM flag to those in the environment, whoever put them there. `java` reads them before its command line, so
+    /// what stands there wins; Java 8 and what is no `java` do not read them at all.
+    pub fn add_java_option(&mut self, flag: &str) {
+        let before = self.env.get(JAVA_OPTIONS).cloned().or_else(inherited_java_options);
+        let options: Vec<_> = before.into_iter().chain([quoted_java_option(flag)]).collect();
+        self.set(JAVA_OPTIONS, options.join(" "));
+    }
 }
 
 /// A command that cannot be understood or found.
@@ -62,16 +70,14 @@ pub enum CommandError {
     /// A quote is open at the end.
     #[error("The command `{0}` ends inside a quote; close it with the same mark")]
     OpenQuote(String),
-    /// No word in it.
     #[error("The command `{0}` names no program")]
     Empty(String),
-    /// Its first word is no program.
+    /// Its first word is not a program.
     #[error(
         "The program `{program}` of the command `{command}` was not found on the PATH. \
          No shell is started; for what only a shell can do write sh -c '...'"
     )]
     NotFound {
-        /// The first word.
         program: String,
         /// As written.
         command: String,
@@ -86,7 +92,7 @@ pub enum CommandError {
 ///
 /// # Errors
 /// [`CommandError`] with the command as it was written.
-pub fn of_any(
+pub fn parse(
     command: &str,
     env: &BTreeMap<String, String>,
     jdk: Option<&Jdk>,
@@ -99,7 +105,7 @@ pub fn of_any(
         give_java(&mut made, jdk);
     }
     if !jvm.is_empty() {
-        made.set("JDK_JAVA_OPTIONS", java_options(jvm, placeholders));
+        made.set(JAVA_OPTIONS, java_options(jvm, placeholders));
     }
     for (name, value) in env {
         made.set(name, placeholders.text(value));
@@ -130,14 +136,20 @@ fn give_java(command: &mut ServerCommand, jdk: &Jdk) {
     command.set("PATH", format!("{}:{path}", jdk.home.join("bin").display()));
 }
 
-/// Flags after those the user's own environment has; a flag with a blank is quoted as the launcher wants it.
+/// Flags after those of the user's environment; a flag with a space is quoted for the `java` launcher.
 fn java_options(jvm: &[String], placeholders: &Placeholders<'_>) -> String {
-    let quoted = |flag: &String| {
-        let flag = placeholders.text(flag);
-        if flag.contains(char::is_whitespace) { format!("\"{flag}\"") } else { flag }
-    };
-    let inherited = std::env::var("JDK_JAVA_OPTIONS").ok().filter(|it| !it.is_empty());
-    inherited.into_iter().chain(jvm.iter().map(quoted)).collect::<Vec<_>>().join(" ")
+    let quoted = |flag: &String| quoted_java_option(&placeholders.text(flag));
+    inherited_java_options().into_iter().chain(jvm.iter().map(quoted)).collect::<Vec<_>>().join(" ")
+}
+
+fn inherited_java_options() -> Option<String> {
+    std::env::var(JAVA_OPTIONS).ok().filter(|it| !it.is_empty())
+}
+
+fn quoted_java_option(flag: &str) -> String {
+    let quote = if flag.contains('"') { '\'' } else { '"' };
+    let needs_quotes = flag.contains(|it: char| it.is_whitespace() || it == '"' || it == '\'');
+    if needs_quotes { format!("{quote}{flag}{quote}") } else { flag.to_owned() }
 }
 
 fn assignment(word: &str) -> Option<(String, String)> {
@@ -156,15 +168,15 @@ mod tests {
     use super::*;
     use crate::host::jdk::tests::{made_up, release};
 
-    const FILL: Placeholders<'_> = Placeholders { port: 4711, backend: Some("http://127.0.0.1:42") };
+    const PLACEHOLDERS: Placeholders<'_> = Placeholders { port: 4711, backend: Some("http://127.0.0.1:42") };
 
-    fn of(command: &str) -> Result<ServerCommand, CommandError> {
-        of_any(command, &BTreeMap::new(), None, &[], &FILL)
+    fn parsed(command: &str) -> Result<ServerCommand, CommandError> {
+        parse(command, &BTreeMap::new(), None, &[], &PLACEHOLDERS)
     }
 
     #[test]
     fn quotes_work_and_the_port_is_filled_in() {
-        let command = of("sh -c 'echo \"$0 a  b\"' --port={port} \"x y\"").unwrap();
+        let command = parsed("sh -c 'echo \"$0 a  b\"' --port={port} \"x y\"").unwrap();
         assert!(command.program.ends_with("sh") && command.program.is_absolute());
         assert_eq!(command.arguments, ["-c", "echo \"$0 a  b\"", "--port=4711", "x y"]);
     }
@@ -172,14 +184,14 @@ mod tests {
     #[test]
     fn assignments_before_the_program_and_the_env_get_the_port_too() {
         let env = BTreeMap::from([("SERVER_PORT".to_owned(), "{port}".to_owned())]);
-        let command = of_any("MODE=fast URL=:{port} sh", &env, None, &[], &FILL).unwrap();
+        let command = parse("MODE=fast URL=:{port} sh", &env, None, &[], &PLACEHOLDERS).unwrap();
         let env: Vec<_> = command.env.iter().map(|(name, value)| format!("{name}={value}")).collect();
         assert_eq!(env, ["MODE=fast", "SERVER_PORT=4711", "URL=:4711"]);
     }
 
     #[test]
     fn the_backends_url_is_filled_in() {
-        let command = of("sh --backend={backend}/slow").unwrap();
+        let command = parsed("sh --backend={backend}/slow").unwrap();
         assert_eq!(command.arguments, ["--backend=http://127.0.0.1:42/slow"]);
     }
 
@@ -189,16 +201,27 @@ mod tests {
         made_up(folder.path(), Some(&release("21.0.8+9")), &[("java", "exit 1")]);
         let jdk = Jdk::at(folder.path(), "a test").unwrap();
         let flags = ["-Xmx512m".to_owned(), "-Dname=a b".to_owned()];
-        let command = of_any("java -jar app.jar", &BTreeMap::new(), Some(&jdk), &flags, &FILL).unwrap();
+        let command =
+            parse("java -jar app.jar", &BTreeMap::new(), Some(&jdk), &flags, &PLACEHOLDERS).unwrap();
         assert_eq!(command.program, jdk.java());
         assert_eq!(command.env["JAVA_HOME"], jdk.home.display().to_string());
         assert!(command.env["JDK_JAVA_OPTIONS"].ends_with("-Xmx512m \"-Dname=a b\""));
     }
 
     #[test]
+    fn a_java_option_joins_those_of_the_command_and_is_quoted_for_the_launcher() {
+        let mut command = parsed("JDK_JAVA_OPTIONS=-Xmx1g sh -c exit").unwrap();
+        command.add_java_option("-Xlog:gc:file=/a/jvm.%p.log:tn");
+        assert_eq!(command.env["JDK_JAVA_OPTIONS"], "-Xmx1g -Xlog:gc:file=/a/jvm.%p.log:tn");
+        let mut command = parsed("sh -c exit").unwrap();
+        command.add_java_option("-Xlog:gc:file=\"/a b:c/jvm.log\"");
+        assert!(command.env["JDK_JAVA_OPTIONS"].ends_with("'-Xlog:gc:file=\"/a b:c/jvm.log\"'"));
+    }
+
+    #[test]
     fn what_cannot_be_started_is_answered_with_what_to_write() {
-        assert!(of("sh -c 'open").unwrap_err().to_string().contains("ends inside a quote"));
-        assert!(of("  ").unwrap_err().to_string().contains("names no program"));
-        assert!(of("no-such-program-42 x").unwrap_err().to_string().contains("write sh -c '...'"));
+        assert!(parsed("sh -c 'open").unwrap_err().to_string().contains("ends inside a quote"));
+        assert!(parsed("  ").unwrap_err().to_string().contains("names no program"));
+        assert!(parsed("no-such-program-42 x").unwrap_err().to_string().contains("write sh -c '...'"));
     }
 }

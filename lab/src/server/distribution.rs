@@ -12,17 +12,15 @@ use std::process::{Command, Stdio};
 pub struct Product {
     /// Its name, and in small letters its folder in the cache: `Tomcat`.
     pub name: &'static str,
-    /// Who publishes it: `Apache`.
     pub publisher: &'static str,
     /// Its name in results: `Apache Tomcat`.
     pub title: &'static str,
     /// Its Maven coordinates without the version; it is a tar.gz.
     pub group: &'static str,
-    /// See `group`.
     pub artifact: &'static str,
     /// The folder in the archive, without `-VERSION`.
     pub folder: &'static str,
-    /// A file of it that is there when it was unpacked to its end.
+    /// A file that exists once unpacking is complete.
     pub whole: &'static str,
     /// The oldest major version that we can run.
     pub oldest: u32,
@@ -37,7 +35,6 @@ pub struct Pinned {
     pub line: &'static str,
     /// `11.0.24`.
     pub version: &'static str,
-    /// In hexadecimal.
     pub sha512: &'static str,
 }
 
@@ -67,23 +64,20 @@ impl Product {
 /// The Maven plugin that copies an artifact to a folder.
 const COPY: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy";
 
-/// How we know that the archive is the publisher's.
+/// How the archive was verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checked {
     /// Its SHA-512 is the one in our table.
     Pinned,
-    /// A version we do not know: Maven compared it with the checksum beside it on Maven Central.
+    /// A version not in the table: Maven compared it with the checksum on Maven Central.
     ByMaven,
 }
 
 /// An unpacked distribution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Distribution {
-    /// Its folder.
     pub home: PathBuf,
-    /// The exact version.
     pub version: String,
-    /// How it was checked.
     pub checked: Checked,
     /// `Apache Tomcat`.
     pub title: &'static str,
@@ -101,7 +95,6 @@ impl Distribution {
     }
 }
 
-/// Why there is no distribution.
 #[derive(Debug, thiserror::Error)]
 pub enum DistributionError {
     /// Not a line or a version we can run.
@@ -110,69 +103,41 @@ pub enum DistributionError {
         .product.name, .product.known_lines(), .product.oldest
     )]
     Unknown {
-        /// Of what.
         product: &'static Product,
         /// As written.
         wanted: String,
     },
-    /// No Maven.
     #[error(
         "{} {version} is fetched by Maven, and `mvn` was not found; install it with `apt install maven`",
         .product.name
     )]
-    NoMaven {
-        /// Of what.
-        product: &'static Product,
-        /// What was to be fetched.
-        version: String,
-    },
-    /// Maven failed.
+    NoMaven { product: &'static Product, version: String },
     #[error(
         "Maven could not fetch {}:{}:{version}:tar.gz. It says: {says}",
         .product.group, .product.artifact
     )]
-    NotFetched {
-        /// Of what.
-        product: &'static Product,
-        /// What was to be fetched.
-        version: String,
-        /// Its error lines.
-        says: String,
-    },
-    /// Somebody changed the archive.
+    NotFetched { product: &'static Product, version: String, says: String },
     #[error(
         "The archive of {} {version} is not the one that {} published: its SHA-512 is {found}, expected {expected}. \
          Remove ~/.m2/repository/{}/{}/{version} and try again",
         .product.name, .product.publisher, .product.group.replace('.', "/"), .product.artifact
     )]
     WrongChecksum {
-        /// Of what.
         product: &'static Product,
-        /// Which version.
         version: String,
         /// In our table.
         expected: String,
-        /// Of the file.
         found: String,
     },
-    /// Files.
     #[error("Cannot unpack {} into {folder}: {source}", .product.name)]
-    Unpack {
-        /// Of what.
-        product: &'static Product,
-        /// The cache.
-        folder: String,
-        /// Why not.
-        source: io::Error,
-    },
+    Unpack { product: &'static Product, folder: String, source: io::Error },
 }
 
-/// Where distributions are kept, and who fetches them.
+/// The cache of distributions, and the Maven that fills it.
 #[derive(Clone, Debug)]
 pub struct DistributionStore {
     /// The folder for the unpacked ones; each product has a folder in it.
     pub folder: PathBuf,
-    /// Maven's program.
     pub maven: OsString,
 }
 
@@ -214,7 +179,7 @@ impl DistributionStore {
         self.all(product).join(format!("{}-{version}", product.folder))
     }
 
-    /// Everything happens in a folder beside the place it ends in, and one rename makes it visible: whoever looks finds a whole
+    /// Everything is unpacked in a folder beside the target, and one rename makes it visible: other processes see a whole
     /// distribution or none.
     fn install(
         &self,
@@ -244,7 +209,7 @@ impl DistributionStore {
             fs::remove_dir_all(home).map_err(failed)?;
         }
         match fs::rename(unpacked, home) {
-            // Another Threadcount was faster.
+            // Another process has put it there already.
             Err(_) if is_whole() => Ok(()),
             done => done.map_err(failed),
         }
@@ -280,7 +245,7 @@ impl DistributionStore {
     }
 }
 
-/// The first lines that say something; the rest of what Maven prints is advice about itself.
+/// The first error lines; the rest of Maven's output is general advice.
 fn error_lines(stdout: &[u8], stderr: &[u8]) -> String {
     let text = [String::from_utf8_lossy(stdout), String::from_utf8_lossy(stderr)].join("\n");
     let lines = text.lines().map(|line| line.trim_start_matches("[ERROR]").trim());

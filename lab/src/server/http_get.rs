@@ -1,4 +1,4 @@
-//! Asks a server whether it is there. The load does not go through it.
+//! One GET request to check that a server is ready. Not used for load.
 
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -6,13 +6,12 @@ use std::time::Duration;
 use ureq::Agent;
 use ureq::tls::TlsConfig;
 
-/// More of an answer is not read.
+/// Maximum response size that is read.
 const MOST_BYTES: u64 = 256 * 1024;
 
 /// A base URL: scheme, host and port, and the path before those of the requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BaseUrl {
-    /// `https`?
     pub is_https: bool,
     /// The host as written, without brackets.
     pub host: String,
@@ -63,20 +62,19 @@ impl BaseUrl {
     }
 }
 
-/// What came back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// The status; `None`: an answer that is not HTTP/1, as from a server of HTTP/2 alone.
+    /// The status; `None`: the response is not HTTP/1, for example from an HTTP/2-only server.
     pub status: Option<u16>,
     /// The body; empty where it did not end in time.
     pub body: String,
 }
 
-/// Asks once for a path (with query). Certificates are not checked: whether a server is there is no question of trust, and
-/// the load has a setting of its own for them.
+/// One GET request for a path with its query. Certificates are not verified: readiness does not depend on trust, and
+/// the load has its own setting for that.
 ///
 /// # Errors
-/// When nobody listens, no TLS comes about, or no answer comes within the limit.
+/// When the connection or the TLS handshake fails, or the response does not arrive within the limit.
 pub fn get(base: &BaseUrl, path: &str, limit: Duration) -> io::Result<Answer> {
     let scheme = if base.is_https { "https" } else { "http" };
     let host = if base.host.contains(':') { format!("[{}]", base.host) } else { base.host.clone() };
@@ -94,7 +92,7 @@ pub fn get(base: &BaseUrl, path: &str, limit: Duration) -> io::Result<Answer> {
     }
 }
 
-/// Asks the server itself: no proxy, no redirects, and each answer is one.
+/// Without proxies and redirects; every status is a response.
 fn client(limit: Duration) -> Agent {
     let tls = TlsConfig::builder().disable_verification(true).build();
     let config = Agent::config_builder().tls_config(tls).timeout_global(Some(limit)).proxy(None);
@@ -139,7 +137,7 @@ mod tests {
         assert_eq!(answered_with(b"").unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
     }
 
-    /// Listening is not yet answering: the kernel accepts connections for a server that has not read its keys.
+    /// The kernel accepts connections before the server has loaded its TLS keys.
     #[test]
     fn an_https_server_that_accepts_and_says_nothing_is_not_there() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -14,7 +14,7 @@ pub(crate) type Check = fn(&Node, &str) -> Result<(), Diagnostic>;
 pub(crate) struct Keys<S = Server> {
     /// The key that names the kind: `tomcat`.
     pub(crate) kind: &'static str,
-    /// What lists of needs call several of them: `Tomcat`, `jars`.
+    /// Plural in lists of needs: `Tomcat`, `jars`.
     pub(crate) plural: &'static str,
     /// How its value is checked.
     pub(crate) check: Check,
@@ -28,11 +28,9 @@ pub(crate) struct Keys<S = Server> {
 pub(crate) struct Owner<'a> {
     /// The variant's name, or `backend`.
     pub(crate) name: &'a str,
-    /// Where it stands.
     pub(crate) span: &'a Range<usize>,
-    /// Its own keys.
     pub(crate) fields: &'a Fields<'a>,
-    /// Texts other than the arguments in which the port may be told.
+    /// Texts other than the arguments that may contain the port.
     pub(crate) env: Vec<&'a str>,
     /// What the loads ask for.
     pub(crate) request: Option<&'a RequestSpec>,
@@ -42,9 +40,7 @@ pub(crate) struct Owner<'a> {
 pub(crate) struct WrittenServer<'a> {
     /// The value of the key that names the kind.
     pub(crate) kind: &'a str,
-    /// The others.
     pub(crate) values: &'a BTreeMap<&'static str, Node>,
-    /// Whose it is.
     pub(crate) owner: &'a Owner<'a>,
 }
 
@@ -63,7 +59,7 @@ impl WrittenServer<'_> {
         self.values.get(key).map(read).transpose()
     }
 
-    /// The path that is asked until it answers: as written, else what the loads ask for.
+    /// The readiness path: `ready`, else the path of the loads.
     pub(crate) fn ready(&self) -> Result<String, Diagnostic> {
         let asked = || self.owner.request.map_or_else(|| "/".to_owned(), RequestSpec::sample_path);
         Ok(self.text("ready")?.unwrap_or_else(asked))
@@ -76,7 +72,7 @@ impl WrittenServer<'_> {
         })
     }
 
-    /// A key of the variant that this kind of server has no use for.
+    /// A key that this kind of server does not have.
     pub(crate) fn refuse(&self, key: &str, kind: &str, configures: &str) -> Result<(), Diagnostic> {
         match self.owner.fields.key_span(key) {
             None => Ok(()),
@@ -87,7 +83,7 @@ impl WrittenServer<'_> {
         }
     }
 
-    /// Nobody says where it listens.
+    /// Neither `url` nor `{port}` is set.
     pub(crate) fn no_url(&self, help: String) -> Diagnostic {
         let Owner { name, span, .. } = self.owner;
         let message = format!("where does the server of `{name}` listen?");
@@ -95,7 +91,6 @@ impl WrittenServer<'_> {
     }
 }
 
-/// Any text.
 pub(crate) fn text(node: &Node, key: &str) -> Result<(), Diagnostic> {
     node.text(key).map(drop)
 }

@@ -1,4 +1,4 @@
-//! What Threadcount has to know of a kind of server. Each kind is a folder beside this file; `kinds` lists them.
+//! The trait that each kind of server implements. Each kind is a folder beside this file; `kinds` lists them.
 
 use super::distribution::DistributionStore;
 use super::error::LaunchError;
@@ -10,7 +10,7 @@ use crate::model::experiment::ThreadKind;
 use crate::model::record::ThreadSeen;
 use std::time::Duration;
 
-/// A server that has not ended at SIGTERM by then is killed.
+/// Default time between SIGTERM and SIGKILL.
 pub(crate) const STOP_LIMIT: Duration = Duration::from_secs(10);
 
 /// A kind of server; implemented by its data in the model.
@@ -20,7 +20,7 @@ pub(crate) trait ServerKind {
     where
         Self: Sized;
 
-    /// What has to be on the machine: the key of its kind, and a version, a jar or a program.
+    /// Requirements: the key of its kind, and a version, a jar or a program.
     fn needs(&self) -> Option<(&'static str, &str)>;
 
     /// What [`prepare`](Self::prepare) would download, in words.
@@ -28,7 +28,7 @@ pub(crate) trait ServerKind {
         None
     }
 
-    /// Finds, fetches or builds everything it needs and starts nothing, so that what is missing is said before the
+    /// Finds, fetches or builds everything it needs and starts nothing, so that missing parts are reported before the
     /// first run.
     ///
     /// # Errors
@@ -48,17 +48,17 @@ pub(crate) trait ServerKind {
         None
     }
 
-    /// Asks the running server which thread serves a request; `None`: it does not tell.
+    /// The thread that handles a request of the running server; `None`: not reported.
     fn thread_seen(&self, url: &BaseUrl) -> Option<ThreadSeen> {
         thread_seen::ask(url)
     }
 
-    /// Do the variant's JVM flags reach the JVM? A command's are for somebody else to pass on.
+    /// Whether the variant's JVM flags reach the JVM. A command has to pass them on itself.
     fn passes_jvm_flags(&self) -> bool {
         true
     }
 
-    /// How long it may take to end at SIGTERM; then it is killed.
+    /// Time between SIGTERM and SIGKILL.
     fn stop_within(&self) -> Duration {
         STOP_LIMIT
     }

@@ -16,7 +16,7 @@ pub(crate) fn kind(server: &Server) -> &dyn ServerKind {
     }
 }
 
-/// Their keys, in the order in which they are told.
+/// Their keys, in the order of messages.
 #[must_use]
 pub(crate) fn keys() -> [Keys; 5] {
     [TomcatServer::keys(), JettyServer::keys(), JarServer::keys(), PeerServer::keys(), CommandServer::keys()]

@@ -1,4 +1,4 @@
-//! From a variant to a server that answers.
+//! From a variant to a running server.
 
 use super::base_folder::BaseFolder;
 use super::command_line::Placeholders;
@@ -7,12 +7,14 @@ use super::error::LaunchError;
 use super::http_get::BaseUrl;
 use super::kind::ServerKind;
 use super::kinds::kind;
-use super::launch_spec::{LaunchContext, LaunchSpec, ProbeWay};
+use super::launch_spec::{LaunchContext, LaunchSpec};
+use super::observer::Observer;
 use super::server_process::{ServerProcess, Stopped};
 use crate::host::jdk::Jdk;
 use crate::host::jdk_finder::Places;
+use crate::host::live_heap::HeapReader;
 use crate::host::process_tree::ProcessTree;
-use crate::host::{jcmd, jvm_flags, native_memory, port};
+use crate::host::{jcmd, jvm_flags, jvm_log, native_memory, port};
 use crate::model::experiment::{Backend, Variant};
 use crate::model::record::jvm::JvmReadings;
 use crate::model::record::{BackendFacts, NativeMemory, ServerFacts};
@@ -23,7 +25,7 @@ use std::process::ExitStatus;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// A server that has not answered by then is given up.
+/// A server that is not ready after this time has failed to start.
 pub const READY_LIMIT: Duration = Duration::from_secs(60);
 
 /// Starts servers with what this machine has.
@@ -33,14 +35,13 @@ pub struct Launcher {
     pub jdks: Vec<Jdk>,
     /// Where Tomcat comes from.
     pub distributions: DistributionStore,
-    /// How long a server may take until it answers.
+    /// How long a server may take until it is ready.
     pub ready_within: Duration,
-    /// What is put into the JVMs.
+    /// The instruments in each JVM.
     pub instruments: Instruments,
 }
 
 impl Launcher {
-    /// Looks for Java runtimes.
     #[must_use]
     pub fn of_this_machine() -> Self {
         Self {
@@ -51,7 +52,7 @@ impl Launcher {
         }
     }
 
-    /// Finds or fetches everything a variant needs and starts nothing, so that what is missing is said before the first
+    /// Finds or fetches everything a variant needs and starts nothing, so that missing parts are reported before the first
     /// run. Fetching a Tomcat takes some seconds, once.
     ///
     /// # Errors
@@ -62,13 +63,13 @@ impl Launcher {
         }
         self.check(variant)?;
         let Some(backend) = &variant.backend else { return Ok(()) };
-        self.check(&behind(variant, backend)).map_err(|error| of_backend(variant, error))
+        self.check(&behind(variant, backend)).map_err(|error| backend_error(variant, error))
     }
 
-    /// Is everything there? What is put in for the port and the backend does not matter.
+    /// Checks that everything exists; port and backend are placeholders.
     fn check(&self, variant: &Variant) -> Result<(), LaunchError> {
         let placeholders = Placeholders { port: 1, backend: Some("http://127.0.0.1:1") };
-        kind_of(variant)?.prepare(&self.context(variant, 1, placeholders, Path::new(""), None))
+        kind_of(variant)?.prepare(&self.context(variant, 1, placeholders, Path::new("")))
     }
 
     fn context<'a>(
@@ -77,19 +78,10 @@ impl Launcher {
         clients: u32,
         placeholders: Placeholders<'a>,
         folder: &'a Path,
-        probe: Option<&'a ProbeSession>,
     ) -> LaunchContext<'a> {
         let Self { jdks, distributions, instruments, .. } = self;
-        LaunchContext {
-            jdks,
-            distributions,
-            instruments: *instruments,
-            variant,
-            clients,
-            placeholders,
-            folder,
-            probe,
-        }
+        let instruments = *instruments;
+        LaunchContext { jdks, distributions, instruments, variant, clients, placeholders, folder }
     }
 
     /// What [`prepare`](Self::prepare) would download, in words: `Tomcat 11.0.24`.
@@ -98,16 +90,16 @@ impl Launcher {
         kind(variant.server()?).missing_download(&self.distributions)
     }
 
-    /// A variant may say it itself, so that the probe's own cost can be measured.
+    /// A variant may set its own, so that the cost of the probe can be measured.
     fn probe_of(&self, variant: &Variant) -> ProbeChoice {
         variant.probe.unwrap_or(self.instruments.probe)
     }
 
-    /// Starts a fresh server and returns when it answers. `clients` is how many the load has. The server's log goes to
+    /// Starts a fresh server and returns when it is ready. `clients` is how many the load has. The server's log goes to
     /// `folder`, which is created; a Tomcat's server.xml too.
     ///
     /// # Errors
-    /// Everything that keeps it from answering. Nothing of it runs then.
+    /// Why the server is not ready. None of its processes is left.
     pub fn launch(
         &self,
         variant: &Variant,
@@ -118,7 +110,7 @@ impl Launcher {
         std::fs::create_dir_all(folder)
             .map_err(|source| LaunchError::Folder { path: folder.display().to_string(), source })?;
         match self.attempt(variant, clients, folder, interrupted) {
-            // Somebody took the port between our look and the server's.
+            // Another process took the port between the check and the bind.
             Err(error) if port::log_says_taken(error.log_tail()) => {
                 self.attempt(variant, clients, folder, interrupted)
             }
@@ -136,18 +128,15 @@ impl Launcher {
         let backend = match &variant.backend {
             Some(backend) => {
                 let running = self.launch_backend(variant, backend, clients, folder, interrupted);
-                Some(running.map_err(|error| of_backend(variant, error))?)
+                Some(running.map_err(|error| backend_error(variant, error))?)
             }
             None => None,
         };
         let probe = ProbeSession::new(self.probe_of(variant), folder)?;
         let behind = backend.as_ref().map(|running| running.facts.url.as_str());
         let Started { spec, process, url, ready, log } =
-            self.start(variant, clients, folder, behind, probe.as_ref(), interrupted)?;
+            self.start(variant, clients, folder, behind, interrupted)?;
         let jcmd = spec.jdk.iter().chain(&self.jdks).find_map(Jdk::jcmd);
-        let (probe, refused) = self.attach(probe, &spec, process.pid());
-        let unrecorded = self.record(&spec, process.pid(), jcmd.as_deref(), folder);
-        let probe_refused = refused.or(unrecorded);
         let kind = kind_of(variant)?;
         let facts = ServerFacts {
             command: spec.command.words(),
@@ -168,27 +157,26 @@ impl Launcher {
             backend,
             _base: spec.base,
             jcmd,
-            probe,
-            probe_refused,
+            observer: Observer::new(probe, self.instruments, &self.jdks, folder),
+            has_jvm_log: self.instruments.jvm_log,
+            run_folder: folder.to_owned(),
             url,
             facts,
             stop_within: kind.stop_within(),
         })
     }
 
-    /// Starts one process and waits until it answers.
+    /// Starts one process and waits until it is ready.
     fn start(
         &self,
         variant: &Variant,
         clients: u32,
         folder: &Path,
         backend: Option<&str>,
-        probe: Option<&ProbeSession>,
         interrupted: &AtomicBool,
     ) -> Result<Started, LaunchError> {
         let placeholders = Placeholders { port: port::free().map_err(LaunchError::NoPort)?, backend };
-        let spec =
-            kind_of(variant)?.launch_spec(&self.context(variant, clients, placeholders, folder, probe))?;
+        let spec = kind_of(variant)?.launch_spec(&self.context(variant, clients, placeholders, folder))?;
         let url = BaseUrl::parse(&spec.url)?;
         if url.address().is_ok_and(port::is_taken) {
             let (host, port) = (url.host, url.port);
@@ -200,7 +188,7 @@ impl Launcher {
         Ok(Started { spec, process, url, ready, log })
     }
 
-    /// Starts the server behind the server, without any instruments, and with a folder of its own.
+    /// Starts the backend, without instruments, in its own folder.
     fn launch_backend(
         &self,
         variant: &Variant,
@@ -214,7 +202,7 @@ impl Launcher {
             .map_err(|source| LaunchError::Folder { path: folder.display().to_string(), source })?;
         let plain = Self { instruments: Instruments::NONE, ..self.clone() };
         let variant = behind(variant, backend);
-        let started = plain.start(&variant, clients, &folder, None, None, interrupted)?;
+        let started = plain.start(&variant, clients, &folder, None, interrupted)?;
         let facts = BackendFacts {
             command: started.spec.command.words(),
             url: started.spec.url,
@@ -228,38 +216,9 @@ impl Launcher {
             facts,
         })
     }
-
-    /// A JVM that we start has got the probe with its command line. A command is somebody else's, and its JVM may be a
-    /// child of what was started: it gets the probe now. A JVM that does not let it in is measured without it.
-    fn attach(
-        &self,
-        probe: Option<ProbeSession>,
-        spec: &LaunchSpec,
-        pid: u32,
-    ) -> (Option<ProbeSession>, Option<String>) {
-        let Some(session) = probe else { return (None, None) };
-        match &spec.probe {
-            ProbeWay::Flag => return (Some(session), None),
-            ProbeWay::Refused(why) => return (None, Some(why.clone())),
-            ProbeWay::Attach => {}
-        }
-        let Some(jvm) = ProcessTree::of(pid).java_pid() else { return (None, None) };
-        match session.attach(jvm, &self.jdks) {
-            Ok(()) => (Some(session), None),
-            Err(error) => (None, Some(error.to_string())),
-        }
-    }
-
-    /// The flight recorder of a command's JVM; the others have got it with their flags.
-    fn record(&self, spec: &LaunchSpec, pid: u32, jcmd: Option<&Path>, folder: &Path) -> Option<String> {
-        if !matches!(spec.probe, ProbeWay::Attach) || !self.instruments.jfr {
-            return None;
-        }
-        self.instruments.start_jfr(ProcessTree::of(pid).java_pid()?, jcmd, folder)
-    }
 }
 
-/// A process that answers.
+/// A process that is ready.
 struct Started {
     spec: LaunchSpec,
     process: ServerProcess,
@@ -268,7 +227,7 @@ struct Started {
     log: PathBuf,
 }
 
-/// The server behind the server. Dropped, it is killed.
+/// The backend. Dropping it kills it.
 struct RunningBackend {
     process: ServerProcess,
     /// After the process, so that the folder outlives it.
@@ -289,16 +248,16 @@ fn behind(variant: &Variant, backend: &Backend) -> Variant {
     Variant { jdk: backend.jdk, jvm: backend.jvm.clone(), ..Variant::new(&name, backend.server.clone()) }
 }
 
-fn of_backend(variant: &Variant, error: LaunchError) -> LaunchError {
+fn backend_error(variant: &Variant, error: LaunchError) -> LaunchError {
     LaunchError::Backend { variant: variant.name.clone(), source: Box::new(error) }
 }
 
 fn flags(pid: u32, jcmd: Option<&Path>) -> Vec<String> {
-    let jvm = ProcessTree::of(pid).java_pid();
+    let jvm = ProcessTree::rooted_at(pid).java_pid();
     jcmd.zip(jvm).map(|(jcmd, jvm)| jvm_flags::read(jcmd, jvm)).unwrap_or_default()
 }
 
-/// A server that answers. Dropped, it is killed.
+/// A running server. Dropping it kills it.
 pub struct RunningServer {
     process: ServerProcess,
     backend: Option<RunningBackend>,
@@ -306,12 +265,12 @@ pub struct RunningServer {
     _base: Option<BaseFolder>,
     stop_within: Duration,
     jcmd: Option<PathBuf>,
-    probe: Option<ProbeSession>,
-    /// Why its JVM has no probe, where it should have one.
-    pub probe_refused: Option<String>,
+    observer: Observer,
+    has_jvm_log: bool,
+    run_folder: PathBuf,
     /// Its base URL, the port filled in.
     pub url: String,
-    /// How it was started and what it said. The log's path is that of the launch folder, as given.
+    /// How the server was started and what it reported. The log's path is relative to the launch folder.
     pub facts: ServerFacts,
 }
 
@@ -322,7 +281,12 @@ impl RunningServer {
         self.process.pid()
     }
 
-    /// Its end, if it has ended by itself or was killed by somebody else.
+    /// The JVM, which may be a child of what was started.
+    fn jvm_pid(&self) -> Option<u32> {
+        ProcessTree::rooted_at(self.pid()).java_pid()
+    }
+
+    /// How the server ended; `None`: it is running.
     pub fn has_exited(&mut self) -> Option<ExitStatus> {
         self.process.has_exited()
     }
@@ -333,44 +297,69 @@ impl RunningServer {
         self.process.log_tail()
     }
 
-    /// Asks its JVM, which may be a child of what was started. `None`: no JVM, no `jcmd`, or tracking is off.
+    /// Native memory of the JVM, which may be a child of the process. `None`: no JVM, no `jcmd`, or tracking is off.
     #[must_use]
     pub fn native_memory(&self) -> Option<NativeMemory> {
-        let jvm = ProcessTree::of(self.pid()).java_pid()?;
-        native_memory::read(self.jcmd.as_deref()?, jvm)
+        native_memory::read(self.jcmd.as_deref()?, self.jvm_pid()?)
     }
 
-    /// What its JVM said of the window. Waits for the flight recorder's last events, one to two seconds as a rule.
-    /// `None`: no JVM, no probe, or it never said anything.
+    /// Counts the heap of its JVM. `None`: no JVM, or no `jcmd`.
+    #[must_use]
+    pub fn heap_reader(&self) -> Option<HeapReader> {
+        Some(HeapReader { jcmd: self.jcmd.clone()?, pid: self.jvm_pid()? })
+    }
+
+    /// Is there a JVM, and is it to be observed from inside?
+    #[must_use]
+    pub fn is_to_be_observed(&self) -> bool {
+        self.observer.is_wanted() && self.jvm_pid().is_some()
+    }
+
+    /// Puts the instruments into its JVM, the probe and a flight recording where they are wanted. Returns why it could not.
+    pub fn attach_instruments(&mut self) -> Option<String> {
+        self.observer.attach(self.jvm_pid()?, self.jcmd.as_deref())
+    }
+
+    /// Readings of the probe in the window. Waits for the flight recorder's last events, usually one to two seconds.
+    /// `None`: no JVM, no probe in it, or no lines from it.
     #[must_use]
     pub fn readings(&self, window: Window) -> Option<JvmReadings> {
-        self.probe.as_ref()?.finish(window)
+        self.observer.readings(window)
     }
 
-    /// Writes all threads of its JVM with their stacks into a file, as JSON. False: no JVM, or it did not.
+    /// Where its JVM logs collections and safepoints. `None`: it is not to log, or there is no JVM.
+    #[must_use]
+    pub fn jvm_log(&self) -> Option<PathBuf> {
+        let own = jvm_log::flag::own_file(&self.run_folder);
+        let below_a_command = || Some(jvm_log::flag::file_of_process(&self.run_folder, self.jvm_pid()?));
+        let file = if own.exists() { Some(own) } else { below_a_command() };
+        file.filter(|_| self.has_jvm_log)
+    }
+
+    /// Writes a thread dump as JSON. False: no JVM, or the dump failed.
     #[must_use]
     pub fn dump_threads(&self, file: &Path) -> bool {
         let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
         let path = format!("\"{}\"", file.display());
-        let asked = self.jcmd.as_deref().zip(ProcessTree::of(self.pid()).java_pid());
+        let asked = self.jcmd.as_deref().zip(self.jvm_pid());
         let question = ["Thread.dump_to_file", "-format=json", "-overwrite", &path];
         asked.is_some_and(|(jcmd, jvm)| jcmd::ask(jcmd, jvm, &question).is_some()) && file.is_file()
     }
 
-    /// The process of the server behind it.
+    /// The process of the backend.
     #[must_use]
     pub fn backend_pid(&self) -> Option<u32> {
         self.backend.as_ref().map(|backend| backend.process.pid())
     }
 
-    /// The end of the server behind it, if that has ended, and the last lines of its log.
+    /// How the backend ended, with the last lines of its log; `None`: it is running.
     pub fn backend_has_exited(&mut self) -> Option<(ExitStatus, Vec<String>)> {
         let backend = self.backend.as_mut()?;
         let status = backend.process.has_exited()?;
         Some((status, backend.process.log_tail()))
     }
 
-    /// SIGTERM, then SIGKILL after the time its kind has for it; nothing it started is left. The server behind it goes after it.
+    /// SIGTERM, then SIGKILL after the time limit of its kind, for all of its processes; then stops the backend.
     pub fn stop(self) -> Stopped {
         let stopped = self.process.stop(self.stop_within);
         if let Some(backend) = self.backend {

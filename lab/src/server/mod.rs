@@ -15,6 +15,7 @@ pub(crate) mod kind;
 pub(crate) mod kinds;
 pub(crate) mod launch_spec;
 pub mod launcher;
+mod observer;
 pub mod peer;
 pub mod server_process;
 pub mod thread_seen;

@@ -14,57 +14,23 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// How often something is looked at while waiting for it.
+/// Interval between two checks while waiting.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// One question whether a server is ready may take so long.
+/// Timeout of one readiness request.
 const QUESTION_LIMIT: Duration = Duration::from_secs(2);
 
 /// Why a server does not run.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
-    /// The log's file.
     #[error("Cannot write the server's log {path}: {source}")]
-    Log {
-        /// The file.
-        path: String,
-        /// Why not.
-        source: io::Error,
-    },
-    /// The program.
+    Log { path: String, source: io::Error },
     #[error("Cannot start `{program}`: {source}")]
-    NotStarted {
-        /// The program.
-        program: String,
-        /// Why not.
-        source: io::Error,
-    },
-    /// It came to an end.
-    #[error("The server ended ({status}) before it answered {url}; its log is {log}")]
-    Ended {
-        /// Exit status or signal.
-        status: ExitStatus,
-        /// What was asked.
-        url: String,
-        /// The file.
-        log: String,
-        /// Its end.
-        log_tail: Vec<String>,
-    },
-    /// It does not answer.
+    NotStarted { program: String, source: io::Error },
+    #[error("The server ended ({status}) before it responded at {url}; its log is {log}")]
+    Ended { status: ExitStatus, url: String, log: String, log_tail: Vec<String> },
     #[error("The server did not answer {url} within {limit_s} s (last: {last}); its log is {log}")]
-    NotReady {
-        /// What was asked.
-        url: String,
-        /// How long we waited.
-        limit_s: u64,
-        /// The last answer or error.
-        last: String,
-        /// The file.
-        log: String,
-        /// Its end.
-        log_tail: Vec<String>,
-    },
+    NotReady { url: String, limit_s: u64, last: String, log: String, log_tail: Vec<String> },
     /// The user stopped us while we waited.
     #[error("Stopped while the server was starting")]
     Interrupted,
@@ -81,21 +47,21 @@ impl ServerError {
     }
 }
 
-/// How a server came to its end.
+/// How a server ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stopped {
-    /// Exit status or signal; `None`: the system would not say.
+    /// Exit status or signal; `None`: unknown.
     pub status: Option<ExitStatus>,
     /// It did not end at SIGTERM in time and was killed.
     pub was_killed: bool,
 }
 
-/// A server in a process group of its own. Dropped, it is killed with all it has started; so it is when we are
-/// killed, by its [`Guard`].
+/// A server in its own process group. Dropping it kills the group; its [`Guard`] does so if Threadcount itself is
+/// killed.
 pub struct ServerProcess {
     child: Child,
     group: Pid,
-    /// Held for its end: it must outlive the group.
+    /// Must outlive the group.
     _guard: Guard,
     log: PathBuf,
     started: Instant,
@@ -138,7 +104,7 @@ impl ServerProcess {
         self.child.id()
     }
 
-    /// Its end, if it has ended: by itself, or because somebody killed it.
+    /// How the server ended; `None`: it is running.
     pub fn has_exited(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().ok().flatten()
     }
@@ -149,10 +115,10 @@ impl ServerProcess {
         log_file::tail(&self.log)
     }
 
-    /// Asks for a path until any answer below 500 comes. Returns the time since the start.
+    /// Requests a path until a response has a status below 500. Returns the time since the start.
     ///
     /// # Errors
-    /// When the server ends, does not answer within the limit, or `interrupted` becomes true.
+    /// When the server ends, is not ready within the limit, or `interrupted` becomes true.
     pub fn wait_until_ready(
         &mut self,
         base: &BaseUrl,
@@ -165,7 +131,7 @@ impl ServerProcess {
         loop {
             let asked = get(base, path, QUESTION_LIMIT.min(limit));
             let after = self.started.elapsed();
-            // An answer does not count from a server that is no more: it was somebody else's.
+            // If the server has ended, another process on this port has responded.
             if let Some(status) = self.has_exited() {
                 return Err(ServerError::Ended { status, url, log, log_tail: self.log_tail() });
             }
@@ -185,10 +151,10 @@ impl ServerProcess {
         }
     }
 
-    /// SIGTERM to the group; SIGKILL to whatever is left of it, and of what it started, when the server has ended or
-    /// the limit is over. A JVM below a shell is waited for too, because it may have a flight recording to write.
+    /// SIGTERM to the group; SIGKILL to what is left of it and its descendants when the server has ended or
+    /// the limit has passed. Waits for a JVM below a shell, too, which may have a flight recording to write.
     pub fn stop(mut self, limit: Duration) -> Stopped {
-        let tree = ProcessTree::of(self.pid());
+        let tree = ProcessTree::rooted_at(self.pid());
         let members = tree.members();
         let jvm = tree.java_pid().and_then(|jvm| members.iter().find(|(pid, _)| *pid as u32 == jvm).copied());
         if self.has_exited().is_none() {
@@ -218,7 +184,7 @@ impl Drop for ServerProcess {
     }
 }
 
-/// Descendants that had left the group. The start time tells them from somebody who got their id since.
+/// Descendants that left the group. The start time rules out a new process with the same id.
 fn kill_strays(members: &[(i32, u64)]) {
     for &member in members.iter().filter(|&&member| is_alive(member)) {
         if let Some(pid) = Pid::from_raw(member.0) {

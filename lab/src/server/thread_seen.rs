@@ -1,4 +1,4 @@
-//! Which thread answers: the server's own word for it.
+//! Which kind of thread handles a request, as the server reports it.
 
 use super::http_get::{BaseUrl, get};
 use crate::model::experiment::{ThreadKind, Variant};
@@ -6,7 +6,7 @@ use crate::model::record::ThreadSeen;
 use serde::Deserialize;
 use std::time::Duration;
 
-/// Where our servers tell it.
+/// The endpoint of our servers.
 const PATH: &str = "/thread-info?format=json";
 
 #[derive(Deserialize)]
@@ -15,7 +15,7 @@ struct ThreadInfo {
     r#virtual: bool,
 }
 
-/// Asks a server which thread answers. `None`: this server does not tell.
+/// Requests the thread of a server; `None`: the server does not report it.
 #[must_use]
 pub fn ask(base: &BaseUrl) -> Option<ThreadSeen> {
     let answer = get(base, PATH, Duration::from_secs(5)).ok()?;
@@ -27,32 +27,29 @@ fn parse(body: &str) -> Option<ThreadSeen> {
     Some(ThreadSeen { name: info.thread, is_virtual: info.r#virtual })
 }
 
-/// A server that runs on another kind of thread than its variant says: whatever it measured would be about something else.
+/// The server handles requests on another kind of thread than its variant asks for, so its figures would be mislabelled.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AnotherThread {
-    /// It says so itself.
-    #[error("it was to answer on a {} thread, and `{name}`, which answered, is a {} thread", .wanted.words(), .seen.words())]
-    Seen {
-        /// What the variant says.
+    #[error("expected a {} thread, but `{name}` is a {} thread", .wanted.words(), .seen.words())]
+    OtherKind {
+        /// The configuration of the variant.
         wanted: ThreadKind,
-        /// What answered.
         seen: ThreadKind,
-        /// Its name.
         name: String,
     },
-    /// `answers_on` is written, and the server does not tell.
+    /// `answers_on` is set, and the server does not report its threads.
     #[error(
-        "`answers_on: {}` cannot be seen: GET {PATH} has to answer {{\"thread\": \"NAME\", \"virtual\": true}}",
+        "`answers_on: {}` cannot be checked: GET {PATH} has to return {{\"thread\": \"NAME\", \"virtual\": true}}",
         .wanted.words()
     )]
-    NotTold {
-        /// What the variant says.
+    NotReported {
+        /// The configuration of the variant.
         wanted: ThreadKind,
     },
 }
 
-/// Does the thread that answered contradict the variant: what it writes, else what its server is `configured` for?
-/// Somebody's own application on a Tomcat need not tell.
+/// Compares the thread with `answers_on`, or if that is not set, with what the server is `configured` for.
+/// A user's own application on a Tomcat need not report it.
 ///
 /// # Errors
 /// [`AnotherThread`].
@@ -63,12 +60,12 @@ pub fn check(
 ) -> Result<(), AnotherThread> {
     let Some(wanted) = variant.answers_on.or(configured) else { return Ok(()) };
     match seen {
-        None if variant.answers_on.is_some() => Err(AnotherThread::NotTold { wanted }),
+        None if variant.answers_on.is_some() => Err(AnotherThread::NotReported { wanted }),
         None => Ok(()),
         Some(thread) => {
             let seen = thread.kind();
             let name = thread.name.clone();
-            if seen == wanted { Ok(()) } else { Err(AnotherThread::Seen { wanted, seen, name }) }
+            if seen == wanted { Ok(()) } else { Err(AnotherThread::OtherKind { wanted, seen, name }) }
         }
     }
 }
@@ -90,13 +87,13 @@ mod tests {
         experiment("x", "x.yaml", &text, false).unwrap().variants.remove(0)
     }
 
-    fn said(variant: &Variant, is_virtual: bool) -> Option<String> {
+    fn message(variant: &Variant, is_virtual: bool) -> Option<String> {
         let thread = ThreadSeen { name: "worker-1".to_owned(), is_virtual };
         check(variant, Some(&thread)).err().map(|error| error.to_string())
     }
 
     #[test]
-    fn a_thread_of_another_kind_than_the_variant_says_is_told() {
+    fn a_thread_of_another_kind_than_the_variant_asks_for_is_an_error() {
         for (threads, is_virtual) in [
             ("platform", false),
             ("{platform: 400}", false),
@@ -105,19 +102,22 @@ mod tests {
             ("{executor: virtual}", true),
         ] {
             let tomcat = variant(&format!("server: {{tomcat: 11.0}}, threads: {threads}"));
-            assert_eq!(said(&tomcat, is_virtual), None, "{threads}");
-            assert!(said(&tomcat, !is_virtual).is_some(), "{threads}");
-            assert_eq!(check(&tomcat, None), Ok(()), "an application of one's own need not tell");
+            assert_eq!(message(&tomcat, is_virtual), None, "{threads}");
+            assert!(message(&tomcat, !is_virtual).is_some(), "{threads}");
+            assert_eq!(check(&tomcat, None), Ok(()), "an application need not report its threads");
         }
         let jar = "server: {jar: mine, args: '{port}'}";
         let claims = variant(&format!("{jar}, answers_on: virtual"));
         assert_eq!(
-            said(&claims, false).unwrap(),
-            "it was to answer on a virtual thread, and `worker-1`, which answered, is a platform thread"
+            message(&claims, false).unwrap(),
+            "expected a virtual thread, but `worker-1` is a platform thread"
         );
         assert!(check(&claims, None).unwrap_err().to_string().contains("{\"thread\": \"NAME\""));
         let silent = variant(jar);
-        assert_eq!((said(&silent, true), said(&silent, false), check(&silent, None)), (None, None, Ok(())));
+        assert_eq!(
+            (message(&silent, true), message(&silent, false), check(&silent, None)),
+            (None, None, Ok(()))
+        );
     }
 
     #[test]

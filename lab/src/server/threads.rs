@@ -5,7 +5,6 @@ use crate::parse::diagnostic::Diagnostic;
 use crate::parse::fields::Fields;
 use crate::parse::yaml::{Kind, Node};
 
-/// The value of `threads:`.
 pub(crate) fn threads(node: &Node) -> Result<Threads, Diagnostic> {
     const HELP: &str = "write platform, virtual, cached, {platform: 400}, {platform: clients} (as many as the load \
         has) or {executor: virtual} (ours, for a Tomcat that has none)";

@@ -1,14 +1,16 @@
-//! Does a claim hold? Evaluated over the mean of each figure over the complete runs.
+//! Does a claim hold? Evaluated over the mean of each figure over the complete runs; of variants under one load over the
+//! rounds in which each of them has one.
 
 pub(super) mod certainty;
+pub(super) mod rounds;
 
-use super::runs::{complete, figures, mean};
 use super::trust::doubt_about;
 use crate::model::experiment::claim::{Claim, Comparison, Expr, Figure, Operator, Test};
 use crate::model::experiment::{Experiment, StatedClaim};
 use crate::model::record::Record;
 use crate::model::result::{ClaimResult, NotTried};
-use certainty::{Certainty, certainty, has_intervals};
+use certainty::{Certainty, certainty};
+use rounds::ClaimRounds;
 
 /// Tries every claim of the experiment. One that cannot be tried (it speaks of a load that was left out) says why.
 #[must_use]
@@ -23,9 +25,11 @@ pub fn claims(experiment: &Experiment, records: &[Record]) -> Vec<ClaimResult> {
 /// Tries one claim, also one of `--fail-if`.
 #[must_use]
 pub fn judge(written: &str, claim: &Claim, experiment: &Experiment, records: &[Record]) -> ClaimResult {
-    let measure = |figure: &Figure| measured(figure, experiment, records);
+    let rounds = ClaimRounds::of(claim, records);
+    let measure = |figure: &Figure| measured(figure, experiment, &rounds);
     let publish = |figure: &Figure| published(figure, experiment).ok_or(NotTried::DividesByZero);
-    let looks = claim.figures().iter().map(|figure| experiment.looks(&figure.load)).max().unwrap_or(1);
+    let looks =
+        claim.figures().iter().map(|figure| experiment.interim_analyses(&figure.load)).max().unwrap_or(1);
     let left = |look: Look<'_>| claim.comparisons.first().map(|first| value(&first.left, look));
     let mut holds = Some(true);
     let mut why = None;
@@ -39,7 +43,7 @@ pub fn judge(written: &str, claim: &Claim, experiment: &Experiment, records: &[R
             }
         }
     }
-    let certainty = certainty(claim, records, looks);
+    let certainty = certainty(claim, &rounds, looks);
     let doubt = claim.figures().iter().find_map(|it| doubt_about(&it.variant, &it.load, records));
     ClaimResult {
         claim: written.to_owned(),
@@ -52,7 +56,7 @@ pub fn judge(written: &str, claim: &Claim, experiment: &Experiment, records: &[R
         doubt,
         undecided: holds.is_some()
             && !matches!(certainty, Certainty::Decided(_))
-            && has_intervals(claim, records),
+            && rounds.have_intervals(claim),
     }
 }
 
@@ -90,13 +94,12 @@ fn value(expr: &Expr, look: Look<'_>) -> Result<f64, NotTried> {
     if value.is_finite() { Ok(value) } else { Err(NotTried::DividesByZero) }
 }
 
-fn measured(figure: &Figure, experiment: &Experiment, records: &[Record]) -> Result<f64, NotTried> {
+fn measured(figure: &Figure, experiment: &Experiment, rounds: &ClaimRounds<'_>) -> Result<f64, NotTried> {
     let Figure { variant, load, metric, .. } = figure;
     if experiment.loads.iter().all(|it| it.name != *load) {
         return Err(NotTried::NoSuchLoad { load: load.clone() });
     }
-    let runs = complete(records, variant, load);
-    if runs.is_empty() {
+    if rounds.runs(figure, None).is_empty() {
         let variant_skipped = experiment.variant(variant).and_then(|it| it.skipped.as_ref());
         let load_skipped = experiment.load(load).and_then(|it| it.skipped.as_ref());
         if let Some(why) = variant_skipped.or(load_skipped) {
@@ -104,7 +107,7 @@ fn measured(figure: &Figure, experiment: &Experiment, records: &[Record]) -> Res
         }
         return Err(NotTried::NoCompleteRun { variant: variant.clone(), load: load.clone() });
     }
-    mean(&figures(&runs, *metric)).ok_or_else(|| NotTried::NotMeasured {
+    rounds.mean(figure, None).ok_or_else(|| NotTried::NotMeasured {
         metric: *metric,
         variant: variant.clone(),
         load: load.clone(),
@@ -123,7 +126,7 @@ fn published(figure: &Figure, experiment: &Experiment) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::config;
-    use crate::model::record::foreign::ForeignLoad;
+    use crate::model::record::external::ExternalLoad;
     use crate::stats::sample::{run, with_load};
 
     fn experiment(claims: &str) -> Experiment {
@@ -212,7 +215,7 @@ mod tests {
 
     #[test]
     fn intervals_that_cover_the_bound_decide_nothing_and_one_run_has_none() {
-        use crate::model::result::ClaimVerdict::{DoesNotHold, Holds, NotDecided, NotTried};
+        use crate::model::result::ClaimVerdict::{DoesNotHold, Holds, Indicative, NotDecided, NotTried};
         let known = [
             ("virtual.rate / platform.rate >= 1.5", Holds),
             ("virtual.rate / platform.rate >= 1.98", NotDecided),
@@ -220,8 +223,8 @@ mod tests {
             ("virtual.rate / platform.rate >= 3", DoesNotHold),
             ("virtual.rate > 1 and virtual.rate / platform.rate >= 1.98", NotDecided),
             ("virtual.rate < 1 and virtual.rate / platform.rate >= 1.98", DoesNotHold),
-            ("virtual@c1000.rate >= 17_999", Holds),
-            ("virtual@c1000.rate >= 18_001", DoesNotHold),
+            ("virtual@c1000.rate >= 17_999", Indicative),
+            ("virtual@c1000.rate >= 18_001", Indicative),
             ("platform-10.1.rate > 1", NotTried),
         ];
         for (claim, verdict) in known {
@@ -241,7 +244,7 @@ mod tests {
         let slow = records.pop().expect("the one of c1000");
         records.push(with_load(slow, |load| load.generator.bottleneck = true));
         assert_eq!(doubts(&records), [false, true]);
-        records[4].foreign = Some(ForeignLoad::default());
+        records[4].external = Some(ExternalLoad::default());
         assert_eq!(doubts(&records), [false; 2]);
     }
 

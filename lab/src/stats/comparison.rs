@@ -1,40 +1,72 @@
 //! Each variant against the baseline, for each load and each metric.
 
+use super::blocks::pairs;
 use super::difference::difference;
-use super::ratio::ratio_of_looks;
+use super::page;
+use super::ratio::{Estimate, paired, unpaired, unseen_share};
 use super::runs::{complete, figures, is_healthy, mean};
+use super::student::PAIRED_FROM;
+use super::two_speeds::{Faster, two_speeds};
 use crate::model::experiment::{Experiment, LoadSpec};
-use crate::model::metric::Metric;
+use crate::model::metric::{Metric, Unit};
 use crate::model::record::Record;
-use crate::model::result::{Comparison, Difference, Ratio, Verdict};
+use crate::model::result::{Basis, Comparison, Difference, Ratio, TwoSpeeds, Verdict};
 
-/// Compares every variant with the first one that runs under the same load.
+/// Fewer pairs have no spread. Then the figures are the means of all runs, without an interval.
+const FEWEST_PAIRS: usize = 2;
+
+/// Compares every variant with the first one that runs under the same load, round by round, and gives a word to those
+/// differences that stand out of the whole page.
 ///
-/// Incomplete and dropped runs are left out, and disturbed ones where there are others. Runs in which the load generator was the bottleneck are left out too; where no
-/// other is left on a side, the ratio is given without an interval and without a verdict.
+/// Incomplete and dropped runs are left out, and disturbed ones where there are others; so is the run of the other
+/// variant in the same round. Runs in which the load generator was the bottleneck are left out too; where no other is
+/// left on a side, the ratio is given without an interval and without a verdict.
 #[must_use]
 pub fn compare(experiment: &Experiment, records: &[Record]) -> Vec<Comparison> {
-    experiment.loads.iter().flat_map(|load| under(experiment, load, records)).collect()
+    let mut compared: Vec<Comparison> =
+        experiment.loads.iter().flat_map(|load| under(experiment, load, records)).collect();
+    page::judge(experiment, &mut compared);
+    compared
 }
 
-fn under(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Vec<Comparison> {
+/// The comparisons under one load, each ratio on its own.
+pub(super) fn under(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Vec<Comparison> {
     let run_here = experiment.variants.iter().filter(|variant| variant.runs_under(load));
     let mut names = run_here.map(|variant| variant.name.as_str());
     let Some(baseline) = names.next() else { return Vec::new() };
     let baseline_runs = complete(records, baseline, &load.name);
-    let looks = load.looks().len();
+    let looks = load.interim_analyses().len();
     let compared = names.map(|variant| {
         let variant_runs = complete(records, variant, &load.name);
-        let sides = Metric::ALL.map(|metric| Sides::of(metric, &variant_runs, &baseline_runs));
+        let sides = Metric::ALL.map(|metric| Sides::of_rounds(metric, &variant_runs, &baseline_runs));
+        let is_headline = |sides: &Sides| load.workload.headline().contains(&sides.metric);
+        let with_speeds = |sides: &Sides| {
+            let mut ratio = sides.ratio(looks)?;
+            if is_headline(sides) {
+                ratio.basis.two_speeds = sides.two_speeds(variant, baseline);
+            }
+            Some(ratio)
+        };
         Comparison {
             variant: variant.to_owned(),
             baseline: baseline.to_owned(),
             load: load.name.clone(),
-            ratios: sides.iter().filter_map(|sides| sides.ratio(looks)).collect(),
+            ratios: sides.iter().filter_map(with_speeds).collect(),
             differences: sides.iter().filter_map(|sides| sides.difference(looks)).collect(),
         }
     });
     compared.filter(|comparison| !comparison.ratios.is_empty()).collect()
+}
+
+/// How two variants' figures belong together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Design {
+    /// One of each in every round.
+    Paired,
+    /// They are of one session, but hardly of the same rounds: their means can be shown, and nothing said of them.
+    TooFewPairs,
+    /// They are of different sessions.
+    Unpaired,
 }
 
 /// The figures of one metric, of a variant and of what it is compared with.
@@ -42,17 +74,31 @@ pub(crate) struct Sides {
     metric: Metric,
     variant: Vec<f64>,
     baseline: Vec<f64>,
+    design: Design,
     /// Did the load generator keep up in the runs behind them?
     trusted: bool,
 }
 
 impl Sides {
-    pub fn of(metric: Metric, variant: &[&Record], baseline: &[&Record]) -> Self {
-        let (variant_healthy, baseline_healthy) = (healthy(variant), healthy(baseline));
-        let trusted = !variant_healthy.is_empty() && !baseline_healthy.is_empty();
-        let (variant, baseline) =
-            if trusted { (&*variant_healthy, &*baseline_healthy) } else { (variant, baseline) };
-        Self { metric, variant: figures(variant, metric), baseline: figures(baseline, metric), trusted }
+    /// Of runs of two sessions.
+    pub fn of_sessions(metric: Metric, variant: &[&Record], baseline: &[&Record]) -> Self {
+        let (variant, baseline, trusted) = healthy_sides(variant, baseline);
+        let (variant, baseline) = (figures(&variant, metric), figures(&baseline, metric));
+        Self { metric, variant, baseline, design: Design::Unpaired, trusted }
+    }
+
+    /// Of two variants' runs in the rounds of one session.
+    pub fn of_rounds(metric: Metric, variant: &[&Record], baseline: &[&Record]) -> Self {
+        let (variant, baseline, trusted) = healthy_sides(variant, baseline);
+        let figure = |run: &Record| metric.of(run).filter(|figure| figure.is_finite());
+        let both = |(a, b)| figure(a).zip(figure(b));
+        let pairs: Vec<(f64, f64)> = pairs(&variant, &baseline).into_iter().filter_map(both).collect();
+        if pairs.len() < FEWEST_PAIRS {
+            let (variant, baseline) = (figures(&variant, metric), figures(&baseline, metric));
+            return Self { metric, variant, baseline, design: Design::TooFewPairs, trusted };
+        }
+        let (variant, baseline) = pairs.into_iter().unzip();
+        Self { metric, variant, baseline, design: Design::Paired, trusted }
     }
 
     /// variant / baseline, in a session of so many interim analyses; `None` where a figure is missing, or is zero as it
@@ -61,15 +107,25 @@ impl Sides {
         if self.has_zero() {
             return None;
         }
-        let estimate = ratio_of_looks(&self.variant, &self.baseline, self.metric.step(), looks)?;
+        let step = self.metric.step();
+        let estimate = match self.design {
+            Design::Unpaired => unpaired(&self.variant, &self.baseline, step)?,
+            Design::Paired => paired(&self.variant, &self.baseline, step, looks)?,
+            Design::TooFewPairs => Estimate::without_interval(&self.variant, &self.baseline)?,
+        };
+        let interval = estimate.interval.filter(|_| self.trusted);
         Some(Ratio {
             metric: self.metric,
             variant_value: mean(&self.variant)?,
             baseline_value: mean(&self.baseline)?,
             ratio: estimate.ratio,
-            interval: estimate.interval.filter(|_| self.trusted),
+            interval,
             verdict: if self.trusted { estimate.verdict } else { Verdict::NotEnoughRuns },
             runs: self.runs(),
+            basis: Basis {
+                unseen_share: interval.and_then(|interval| unseen_share(interval, self.fewest_runs())),
+                ..self.basis(estimate.p_value)
+            },
         })
     }
 
@@ -79,15 +135,36 @@ impl Sides {
             return None;
         }
         let estimate = difference(&self.variant, &self.baseline, self.metric.step(), looks)?;
+        let is_known = self.trusted && self.design == Design::Paired;
         Some(Difference {
             metric: self.metric,
             variant_value: mean(&self.variant)?,
             baseline_value: mean(&self.baseline)?,
             difference: estimate.difference,
-            interval: estimate.interval.filter(|_| self.trusted),
-            verdict: if self.trusted { estimate.verdict } else { Verdict::NotEnoughRuns },
+            interval: estimate.interval.filter(|_| is_known),
+            verdict: if is_known { estimate.verdict } else { Verdict::NotEnoughRuns },
             runs: self.runs(),
+            basis: self.basis(estimate.p_value),
         })
+    }
+
+    fn basis(&self, p_value: Option<f64>) -> Basis {
+        let of_rounds = self.design == Design::Paired;
+        Basis {
+            paired: of_rounds && self.variant.len() >= PAIRED_FROM,
+            p_value: p_value.filter(|_| of_rounds && self.trusted),
+            ..Basis::default()
+        }
+    }
+
+    /// The variants whose runs have two speeds in this figure.
+    fn two_speeds(&self, variant: &str, baseline: &str) -> Vec<TwoSpeeds> {
+        let faster = if self.metric.unit() == Unit::PerSecond { Faster::Higher } else { Faster::Lower };
+        let speeds = [
+            two_speeds(variant, &self.variant, &self.baseline, faster),
+            two_speeds(baseline, &self.baseline, &self.variant, faster),
+        ];
+        speeds.into_iter().flatten().filter(|_| self.design == Design::Paired).collect()
     }
 
     fn has_zero(&self) -> bool {
@@ -98,6 +175,22 @@ impl Sides {
     fn runs(&self) -> (u32, u32) {
         (count(&self.variant), count(&self.baseline))
     }
+
+    fn fewest_runs(&self) -> usize {
+        self.variant.len().min(self.baseline.len())
+    }
+}
+
+/// The runs in which the load generator kept up; where a side has none, all runs and `false`.
+fn healthy_sides<'a>(
+    variant: &[&'a Record],
+    baseline: &[&'a Record],
+) -> (Vec<&'a Record>, Vec<&'a Record>, bool) {
+    let (variant_healthy, baseline_healthy) = (healthy(variant), healthy(baseline));
+    if variant_healthy.is_empty() || baseline_healthy.is_empty() {
+        return (variant.to_vec(), baseline.to_vec(), false);
+    }
+    (variant_healthy, baseline_healthy, true)
 }
 
 fn healthy<'a>(runs: &[&'a Record]) -> Vec<&'a Record> {
@@ -132,6 +225,7 @@ mod tests {
             let step = metric.step();
             let expected = match metric.name() {
                 "nmt_malloc_bytes" | "nmt_malloc_at_start_bytes" => 1_024.0,
+                "allocated_bytes_per_request" => 8.0,
                 name if name.ends_with("_bytes") => 4_096.0,
                 name if name.contains("threads") => 1.0,
                 _ => 0.0,
@@ -166,8 +260,8 @@ mod tests {
         assert_eq!(compared.len(), 1);
         assert_eq!(compared[0].ratios[0].metric, Metric::Rate);
         let ratio = rate(&compared[0]);
-        assert_eq!((ratio.runs, ratio.verdict), ((2, 3), Verdict::Higher));
-        assert_eq!((ratio.variant_value, ratio.baseline_value, ratio.ratio), (201.0, 100.0, 2.01));
+        assert_eq!((ratio.runs, ratio.verdict), ((2, 2), Verdict::Higher), "the third has no partner");
+        assert_eq!((ratio.variant_value, ratio.baseline_value, ratio.ratio), (201.0, 100.5, 2.0));
         assert_eq!(compared[0].ratio(Metric::NmtThreads), None, "it was not measured");
     }
 
@@ -175,16 +269,16 @@ mod tests {
     fn runs_limited_by_the_generator_do_not_make_a_verdict() {
         let limited =
             |rate: f64| with_load(run("b", "c4", rate, 5.0), |load| load.generator.bottleneck = true);
-        let mut records =
-            vec![run("a", "c4", 100.0, 10.0), run("a", "c4", 101.0, 10.0), limited(200.0), limited(201.0)];
+        let mut records = [100.0, 101.0, 100.5].map(|rate| run("a", "c4", rate, 10.0)).to_vec();
+        records.extend([limited(200.0), limited(201.0)]);
         let ratio = rate(&compare(&experiment(), &records)[0]).clone();
         assert_eq!(
             (ratio.verdict, ratio.interval, ratio.variant_value),
             (Verdict::NotEnoughRuns, None, 200.5)
         );
-        records.extend([run("b", "c4", 300.0, 5.0), run("b", "c4", 301.0, 5.0)]);
+        records.extend([299.5, 301.0, 301.0].map(|rate| run("b", "c4", rate, 5.0)));
         let ratio = rate(&compare(&experiment(), &records)[0]).clone();
-        assert_eq!((ratio.verdict, ratio.variant_value, ratio.runs), (Verdict::Higher, 300.5, (2, 2)));
+        assert_eq!((ratio.verdict, ratio.variant_value, ratio.runs), (Verdict::Higher, 300.5, (3, 3)));
     }
 
     #[test]
@@ -195,11 +289,11 @@ mod tests {
                 JvmReadings { pauses: if ms > 0.0 { pauses } else { Vec::new() }, ..JvmReadings::default() };
             Record { jvm: Some(jvm), ..run(variant, "c4", 100.0, 5.0) }
         };
-        let of = |b: [f64; 3]| {
-            let a = [120.0, 130.0, 125.0].map(|ms| paused("a", ms));
+        let of = |b: [f64; 5]| {
+            let a = [120.0, 130.0, 125.0, 124.0, 126.0].map(|ms| paused("a", ms));
             compare(&experiment(), &[a, b.map(|ms| paused("b", ms))].concat()).remove(0)
         };
-        let without = of([0.0; 3]);
+        let without = of([0.0; 5]);
         assert_eq!(without.ratio(Metric::GcPauses), None);
         let of_pauses = |comparison: &Comparison| {
             comparison.differences.iter().find(|it| it.metric == Metric::GcPauses).cloned()
@@ -207,7 +301,7 @@ mod tests {
         let difference = of_pauses(&without).expect("a difference");
         assert_eq!(difference.verdict, Verdict::Lower);
         assert_eq!((difference.variant_value, difference.difference), (0.0, -12.5));
-        let with = of([60.0, 61.0, 62.0]);
+        let with = of([60.0, 61.0, 62.0, 61.0, 60.0]);
         assert_eq!(of_pauses(&with), None);
         assert_eq!(with.ratio(Metric::GcPauses).map(|ratio| ratio.verdict), Some(Verdict::Lower));
     }

@@ -1,12 +1,14 @@
 //! Has a load been run often enough? Looked at after certain rounds ([`LoadSpec::looks`]).
 
 use super::claim::certainty::{Certainty, certainty};
-use super::comparison::compare;
+use super::claim::rounds::ClaimRounds;
+use super::comparison::under;
+use super::page::chance_of_a_headline;
 use super::ratio::MARGIN;
 use crate::model::experiment::claim::Claim;
 use crate::model::experiment::{Experiment, LoadSpec};
 use crate::model::record::Record;
-use crate::model::result::{Interval, RoundsEnd, Verdict};
+use crate::model::result::{Ratio, RoundsEnd, Verdict};
 
 /// A ratio whose interval is no wider than this to each side is known as well as anybody asked.
 const NARROW: f64 = 0.02;
@@ -17,19 +19,19 @@ const NARROW: f64 = 0.02;
 /// known as well as asked.
 #[must_use]
 pub fn decided(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Option<RoundsEnd> {
-    let one_load = Experiment { loads: vec![load.clone()], ..experiment.clone() };
-    let compared = compare(&one_load, records);
-    let headline = load.kind.headline();
+    let compared = under(experiment, load, records);
+    let chance = chance_of_a_headline(experiment);
+    let headline = load.workload.headline();
     let is_known = compared.iter().all(|comparison| {
         // A ratio that is not there (a capacity search that ended at its ceiling found none) is not known.
         headline.iter().all(|metric| {
             let ratio = comparison.ratios.iter().find(|ratio| ratio.metric == *metric);
-            ratio.is_some_and(|it| it.interval.is_some_and(|interval| is_known(interval, it.verdict)))
+            ratio.is_some_and(|ratio| is_known(ratio, chance))
         })
     });
     let claims: Vec<Certainty> = claims_about(experiment, load)
         .iter()
-        .map(|claim| certainty(claim, records, load.looks().len()))
+        .map(|claim| certainty(claim, &ClaimRounds::of(claim, records), load.interim_analyses().len()))
         .collect();
     let open = claims.iter().any(|claim| matches!(claim, Certainty::Open));
     let why = match (compared.is_empty(), claims.is_empty()) {
@@ -41,15 +43,18 @@ pub fn decided(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> 
     (is_known && !open).then_some(why)
 }
 
-/// Narrow enough, or clearly on one side of the margin.
-#[must_use]
-pub fn is_known(interval: Interval, verdict: Verdict) -> bool {
-    let is_clear = match verdict {
-        Verdict::Higher => interval.low > 1.0 + MARGIN,
-        Verdict::Lower => interval.high < 1.0 / (1.0 + MARGIN),
-        Verdict::NoDifference | Verdict::NotEnoughRuns => false,
-    };
-    is_clear || interval.half_width() <= NARROW
+/// No difference, and known narrowly; or a difference that is clearly on one side of the margin, has a chance of being none
+/// that the whole page allows, and is larger than a second speed that these few runs may have missed could make it.
+fn is_known(ratio: &Ratio, chance: f64) -> bool {
+    let Some(interval) = ratio.interval else { return false };
+    let is_proven =
+        ratio.basis.p_value.is_some_and(|p_value| p_value <= chance) && ratio.basis.unseen_share.is_none();
+    match ratio.verdict {
+        Verdict::Higher => is_proven && interval.low > 1.0 + MARGIN,
+        Verdict::Lower => is_proven && interval.high < 1.0 / (1.0 + MARGIN),
+        Verdict::NoDifference => interval.half_width() <= NARROW,
+        Verdict::NotEnoughRuns => false,
+    }
 }
 
 /// The claims whose figures all belong to this load or to those before it, and at least one to this one; those of
@@ -103,13 +108,20 @@ mod tests {
     }
 
     #[test]
-    fn a_narrow_interval_is_decided_even_if_it_says_nothing_else() {
+    fn no_difference_within_a_narrow_interval_is_decided() {
         assert!(why("", &[100.0, 100.1, 99.9], &[101.0, 101.1, 100.9]).is_some());
     }
 
     #[test]
+    fn a_small_difference_asks_for_more_however_sure_since_a_second_speed_could_make_it() {
+        let rates = |around: f64| [0.0, 0.1, -0.1].map(|off| around + off);
+        assert_eq!(why("", &rates(100.0), &rates(110.0)), None, "10 % in three rounds");
+        assert!(why("", &rates(100.0), &rates(140.0)).is_some(), "40 %");
+    }
+
+    #[test]
     fn a_claim_that_is_not_decided_asks_for_more() {
-        let (a, b) = ([100.0, 103.0, 97.0], [200.0, 206.0, 194.0]);
+        let (a, b) = ([100.0, 103.0, 97.0], [206.0, 194.0, 200.0]);
         assert_eq!(why("b.rate / a.rate >= 1.9", &a, &b), None);
         let decided = why("b.rate / a.rate >= 1.2", &a, &b);
         assert_eq!(decided, Some(RoundsEnd::AllDecided));
@@ -130,10 +142,9 @@ mod tests {
         let searched = |variant: &str, ended| {
             let mut record = run(variant, &load.name, 100.0, 5.0);
             record.capacity = Some(CapacitySearch {
-                limit: String::new(),
                 sustained_per_s: Some(100.0),
                 ended,
-                why: String::new(),
+                log_trouble: None,
                 steps: Vec::new(),
             });
             record

@@ -1,8 +1,9 @@
-//! Figures that may be zero have no ratio: their difference is compared, by Welch's interval of the difference of two
-//! means. A pause that never happened in any run is known, not unknown.
+//! Figures that may be zero have no ratio: their difference is compared, round by round, by Student's or (fewer than four
+//! rounds) Welch's interval. A pause that never happened in any run is known, not unknown.
 
-use super::ratio::{CONFIDENCE, MARGIN, alpha, t_quantile};
+use super::ratio::{CONFIDENCE, MARGIN, alpha};
 use super::runs::mean;
+use super::student::MeanDifference;
 use crate::model::result::{Interval, Verdict};
 
 /// No figure is known better than this part of itself: the histogram keeps three digits.
@@ -13,55 +14,41 @@ const RELATIVE_STEP: f64 = 0.001;
 pub struct DifferenceEstimate {
     /// Mean of one side less the mean of the other.
     pub difference: f64,
-    /// Where the difference lies; `None`: fewer than two runs on a side.
+    /// Where the difference lies; `None`: fewer than two pairs.
     pub interval: Option<Interval>,
+    /// The probability of such a difference where there is none.
+    pub p_value: Option<f64>,
     /// What may be said.
     pub verdict: Verdict,
 }
 
-/// The difference of two variants' figures, one figure per run, in a session of so many interim analyses. `step` is the
-/// smallest difference the figure can show. `None` where there is no figure on a side.
+/// The difference of two variants' figures, one of each in every round, in a session of so many interim analyses. `step`
+/// is the smallest difference the figure can show. `None` where there is no figure on a side.
 #[must_use]
 pub fn difference(variant: &[f64], baseline: &[f64], step: f64, looks: usize) -> Option<DifferenceEstimate> {
     let (variant_mean, baseline_mean) = (mean(variant)?, mean(baseline)?);
-    let difference = variant_mean - baseline_mean;
-    let sides = Side::of(variant, variant_mean, step).zip(Side::of(baseline, baseline_mean, step));
-    let interval = sides.and_then(|(a, b)| interval(difference, &a, &b, alpha(looks)));
+    let least = (rounding(variant, variant_mean, step), rounding(baseline, baseline_mean, step));
+    let paired = MeanDifference::of_rounds(variant, baseline, least);
+    let interval = paired.and_then(|paired| {
+        let half_width = paired.half_width(alpha(looks))?;
+        let (low, high) = (paired.mean - half_width, paired.mean + half_width);
+        (low.is_finite() && high.is_finite()).then_some(Interval { low, high, confidence: CONFIDENCE })
+    });
     let largest = variant_mean.abs().max(baseline_mean.abs());
-    let verdict = interval.map_or(Verdict::NotEnoughRuns, |interval| verdict(interval, MARGIN * largest));
-    Some(DifferenceEstimate { difference, interval, verdict })
+    Some(DifferenceEstimate {
+        difference: variant_mean - baseline_mean,
+        interval,
+        p_value: paired.filter(|_| interval.is_some()).and_then(|paired| paired.p_value(looks)),
+        verdict: interval.map_or(Verdict::NotEnoughRuns, |interval| verdict(interval, MARGIN * largest)),
+    })
 }
 
-/// One side: the squared standard error of its mean, and the runs behind it.
-struct Side {
-    error: f64,
-    runs: f64,
-}
-
-impl Side {
-    fn of(figures: &[f64], mean: f64, step: f64) -> Option<Self> {
-        let runs = figures.len() as f64;
-        if figures.len() < 2 || figures.iter().any(|figure| !figure.is_finite()) {
-            return None;
-        }
-        let variance = figures.iter().map(|figure| (figure - mean).powi(2)).sum::<f64>() / (runs - 1.0);
-        let rounding = ((RELATIVE_STEP * mean).powi(2) + step.powi(2)) / 12.0;
-        // All runs without it, and nothing that rounding could hide: zero is exact.
-        let rounding = if figures.iter().all(|&figure| figure == 0.0) { 0.0 } else { rounding };
-        Some(Self { error: variance.max(rounding) / runs, runs })
+/// The variance that rounding hides. All runs without it, and nothing that rounding could hide: zero is exact.
+fn rounding(figures: &[f64], mean: f64, step: f64) -> f64 {
+    if figures.iter().all(|&figure| figure == 0.0) {
+        return 0.0;
     }
-}
-
-fn interval(difference: f64, variant: &Side, baseline: &Side, alpha: f64) -> Option<Interval> {
-    let error = variant.error + baseline.error;
-    if error == 0.0 {
-        return Some(Interval { low: difference, high: difference, confidence: CONFIDENCE });
-    }
-    let share = |side: &Side| side.error.powi(2) / (side.runs - 1.0);
-    let freedom = error.powi(2) / (share(variant) + share(baseline));
-    let half_width = t_quantile(freedom, 1.0 - alpha / 2.0)? * error.sqrt();
-    let (low, high) = (difference - half_width, difference + half_width);
-    (low.is_finite() && high.is_finite()).then_some(Interval { low, high, confidence: CONFIDENCE })
+    ((RELATIVE_STEP * mean).powi(2) + step.powi(2)) / 12.0
 }
 
 fn verdict(interval: Interval, margin: f64) -> Verdict {
@@ -95,8 +82,8 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_is_welchs_as_computed_by_hand() {
-        // Variances 1 and 0, squared error 1/3, freedom 2: t(0.975) = 4.302653 (printed tables).
+    fn the_interval_is_students_as_computed_by_hand() {
+        // Differences 1, 2, 3: squared error 1/3, freedom 2: t(0.975) = 4.302653 (printed tables).
         let estimate = difference(&[1.0, 2.0, 3.0], &[0.0; 3], 0.0, 1).expect("an estimate");
         let interval = estimate.interval.expect("an interval");
         assert_eq!(estimate.difference, 2.0);

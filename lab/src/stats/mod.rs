@@ -1,19 +1,25 @@
 //! Ratios, intervals, verdicts and claims over records.
 
+mod blocks;
 pub mod claim;
 pub mod comparison;
 pub mod decided;
 pub mod difference;
 pub mod disturbance;
+pub mod grade;
 #[cfg(test)]
 mod noise;
+mod page;
 mod random;
 pub mod ratio;
 pub mod runs;
 #[cfg(test)]
 pub(crate) mod sample;
 pub mod spread;
+mod student;
+pub mod tail;
 pub mod trust;
+mod two_speeds;
 
 pub use claim::claims;
 pub use comparison::compare;

@@ -9,7 +9,12 @@ pub(crate) enum Shape {
     Normal(f64),
     /// The same deviation, all of it to one side: most runs are alike, and some are much slower (exponential).
     Skewed(f64),
+    /// One run in five is slower by `slower`, and all have this noise.
+    TwoSpeeds { noise: f64, slower: f64 },
 }
+
+/// The share of slower runs of [`Shape::TwoSpeeds`].
+const SLOWER_RUNS: f64 = 0.2;
 
 /// A stream of noise.
 pub(crate) struct Noise(SplitMix64);
@@ -19,12 +24,12 @@ impl Noise {
         Self(SplitMix64(20_240_205))
     }
 
-    fn uniform(&mut self) -> f64 {
+    pub(crate) fn uniform(&mut self) -> f64 {
         (self.0.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
     /// Box and Muller's transform.
-    fn normal(&mut self) -> f64 {
+    pub(crate) fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
         radius * (2.0 * std::f64::consts::PI * self.uniform()).cos()
     }
@@ -34,6 +39,11 @@ impl Noise {
         let deviation = match shape {
             Shape::Normal(noise) => noise * self.normal(),
             Shape::Skewed(noise) => noise * (1.0 + (1.0 - self.uniform()).ln()),
+            Shape::TwoSpeeds { noise, slower } => {
+                let slow = (1.0 - slower).ln();
+                let own = if self.uniform() < SLOWER_RUNS { slow } else { 0.0 };
+                own - SLOWER_RUNS * slow + noise * self.normal()
+            }
         };
         truth * deviation.exp()
     }

@@ -26,7 +26,7 @@ pub fn spreads(experiment: &Experiment, records: &[Record]) -> Vec<Spread> {
     let mut found = Vec::new();
     for load in &experiment.loads {
         for variant in experiment.variants.iter().filter(|variant| load.includes(&variant.name)) {
-            let metric = load.kind.figure();
+            let metric = load.workload.figure();
             let rates = figures(&complete(records, &variant.name, &load.name), metric);
             let Some(mean) = mean(&rates) else { continue };
             let highest = rates.iter().copied().fold(f64::NEG_INFINITY, f64::max);

@@ -5,8 +5,8 @@ use super::runs::{complete, is_complete};
 use super::spread::{Spread, spreads};
 use crate::model::experiment::Experiment;
 use crate::model::experiment::plan::plan;
-use crate::model::record::Record;
 use crate::model::record::capacity::SearchEnd;
+use crate::model::record::{COMPILER_SHARE, QUIET_COMPILER_CORES, Record};
 use crate::model::result::{Doubt, DoubtReason};
 use std::collections::BTreeSet;
 use threadcount_load::report::LoadReport;
@@ -40,6 +40,7 @@ pub fn doubts(experiment: &Experiment, records: &[Record]) -> Vec<Doubt> {
         doubts.extend(interference(record, records).filter(|reason| !reason.is_serious()).map(about(record)));
         doubts.extend(record.measured.as_ref().and_then(missed_rate).map(about(record)));
         doubts.extend(not_steady(record).map(about(record)));
+        doubts.extend(compiler_busy(record).map(about(record)));
     }
     doubts.extend(spread_doubts(experiment, records));
     doubts.sort_by_key(|doubt| doubt.reason.rank());
@@ -64,8 +65,8 @@ fn serious_doubts(record: &Record, records: &[Record]) -> Vec<Doubt> {
 pub fn doubt_about(variant: &str, load: &str, records: &[Record]) -> Option<Doubt> {
     let of_both = records.iter().filter(|record| record.variant == variant && record.load == load);
     let doubts = of_both.flat_map(|record| {
-        let is_foreign = record.foreign.is_some();
-        let is_wanted = move |doubt: &Doubt| !(is_foreign && doubt.reason.is_of_generator());
+        let is_external = record.external.is_some();
+        let is_wanted = move |doubt: &Doubt| !(is_external && doubt.reason.is_of_generator());
         serious_doubts(record, records).into_iter().filter(is_wanted)
     });
     grouped(doubts.collect()).into_iter().next()
@@ -152,7 +153,19 @@ fn interference(record: &Record, records: &[Record]) -> Option<DoubtReason> {
 
 fn not_steady(record: &Record) -> Option<DoubtReason> {
     let warm_up = record.warm_up.as_ref().filter(|warm_up| warm_up.levelled == Some(false))?;
-    Some(DoubtReason::NotSteady { judged_by: warm_up.judged_by, after_s: warm_up.lasted_s })
+    Some(DoubtReason::NotSteady {
+        judged_by: warm_up.judged_by,
+        after_s: warm_up.lasted_s,
+        unsteady: warm_up.unsteady.clone(),
+    })
+}
+
+/// A load without a warm-up measures a cold server, compiler and all.
+fn compiler_busy(record: &Record) -> Option<DoubtReason> {
+    record.warm_up.as_ref()?;
+    let cost = record.cost.as_ref().filter(|cost| cost.jit_cpu_cores > Some(QUIET_COMPILER_CORES))?;
+    let share = cost.compiler_share().filter(|&share| share > COMPILER_SHARE)?;
+    Some(DoubtReason::CompilerBusy { share })
 }
 
 fn missed_rate(load: &LoadReport) -> Option<DoubtReason> {
@@ -184,6 +197,7 @@ fn spread_doubts(experiment: &Experiment, records: &[Record]) -> Vec<Doubt> {
 mod tests {
     use super::*;
     use crate::config::parse;
+    use crate::model::metric::Metric;
     use crate::model::record::benchmark::BenchmarkScore;
     use crate::model::record::{Cost, NetworkCounters, RunFailure, SteadyBy, WarmUp};
     use crate::stats::sample::{run, with_load};
@@ -342,7 +356,13 @@ mod tests {
     #[test]
     fn a_warm_up_that_never_levelled_off_is_said() {
         let warmed = |levelled| {
-            let warm_up = WarmUp { lasted_s: 10.0, at_most_s: 10.0, levelled, judged_by: SteadyBy::Rate };
+            let warm_up = WarmUp {
+                lasted_s: 10.0,
+                at_most_s: 10.0,
+                levelled,
+                judged_by: SteadyBy::Rate,
+                ..WarmUp::default()
+            };
             twice(&Record { warm_up: Some(warm_up), ..run("a", "c4", 100.0, 5.0) })
         };
         let (trusted, sentences) = judged(&warmed(Some(false)));
@@ -350,6 +370,29 @@ mod tests {
         assert!(sentences.ends_with("(and in 1 more of its runs)"), "{sentences}");
         assert_eq!(judged(&warmed(Some(true))), (true, String::new()));
         assert_eq!(judged(&warmed(None)), (true, String::new()));
+    }
+
+    #[test]
+    fn a_compiler_that_is_busy_while_measuring_doubts_cpu_per_request_and_nothing_else() {
+        let measured = |jit_cpu_cores, warm_up: Option<WarmUp>| {
+            let mut record = Record { warm_up, ..run("a", "c4", 100.0, 5.0) };
+            record.cost = record.cost.map(|cost| Cost { cpu_cores: 1.0, jit_cpu_cores, ..cost });
+            twice(&record)
+        };
+        let warmed = Some(WarmUp { levelled: Some(true), ..WarmUp::default() });
+        let records = measured(Some(0.23), warmed.clone());
+        let (trusted, sentences) = judged(&records);
+        assert!(trusted && sentences.contains("23 % of the server's CPU"), "{sentences}");
+        assert!(sentences.contains("CPU per request"), "{sentences}");
+        let (_, doubts) = trust(&experiment(), &records);
+        assert!(doubts.iter().all(|it| it.reason.concerns(Metric::CpuPerRequest)));
+        assert!(doubts.iter().all(|it| !it.reason.concerns(Metric::Rate)));
+        // Look-alikes: within its share; no JVM; a load that measures a cold server on purpose.
+        for silent in
+            [measured(Some(0.04), warmed.clone()), measured(None, warmed), measured(Some(0.5), None)]
+        {
+            assert_eq!(judged(&silent), (true, String::new()));
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! How a [`Screen`] looks: sections of lines, cut to the terminal.
+//! Draws a [`Screen`]: sections of lines, cut to the terminal.
 
 use super::history::History;
 use super::screen::Screen;
@@ -14,7 +14,6 @@ use ratatui::widgets::Paragraph;
 /// Columns of a spark line.
 const SPARK: usize = 20;
 
-/// Columns of a label.
 const LABEL: usize = 15;
 
 const HELD: &str =
@@ -23,7 +22,6 @@ const HELD: &str =
 /// Sites shown of each kind.
 const SITES: usize = 4;
 
-/// Draws it all.
 pub fn draw(screen: &Screen, frame: &mut Frame<'_>) {
     let [body, foot] = Layout::vertical([Constraint::Fill(1), Constraint::Length(1)]).areas(frame.area());
     frame.render_widget(Paragraph::new(lines(screen)), body);
@@ -195,7 +193,7 @@ mod tests {
     fn pinned() -> Screen {
         let (lines, skipped) = parse(PINNED);
         assert_eq!(skipped, 0);
-        let mut screen = Screen::of(7);
+        let mut screen = Screen::new(7);
         lines.into_iter().for_each(|line| screen.read(line));
         screen
     }
@@ -214,7 +212,7 @@ mod tests {
 
     #[test]
     fn a_jvm_that_has_said_nothing_yet_is_drawn_too() {
-        let empty = drawn(80, 24, &Screen::of(7));
+        let empty = drawn(80, 24, &Screen::new(7));
         assert!(empty.contains("none so far"), "{empty}");
     }
 }

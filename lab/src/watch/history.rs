@@ -20,7 +20,6 @@ impl History {
         self.0.push_back(value);
     }
 
-    /// The newest reading.
     #[must_use]
     pub fn last(&self) -> Option<f64> {
         self.0.back().copied()

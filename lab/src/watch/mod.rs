@@ -1,4 +1,4 @@
-//! A running JVM, live: the probe's lines → [`Screen`] (what is known) → a terminal (how it looks).
+//! A running JVM, live: the probe's lines → [`Screen`] (state) → a terminal (drawing).
 
 pub mod draw;
 pub mod history;

@@ -1,4 +1,4 @@
-//! What is known of a JVM from the lines its probe has said so far. Knows nothing of terminals.
+//! The state of a JVM from the lines of its probe. Independent of terminals.
 
 use super::history::History;
 use super::sites::Sites;
@@ -8,12 +8,9 @@ use crate::probe::line::{Carriers, Line, Pool, Sample};
 use std::collections::BTreeMap;
 use threadcount_load::clock::{NANOS_PER_S, Nanos};
 
-/// The state of one JVM.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Screen {
-    /// Its process id.
     pub pid: u32,
-    /// `Runtime.version()`.
     pub java: String,
     /// `light` or `full`.
     pub level: String,
@@ -49,18 +46,16 @@ pub struct Screen {
     started_ns: Option<Nanos>,
     /// The newest line's time.
     now_ns: Nanos,
-    /// The JVM has ended or let go of us.
+    /// The JVM has ended, or the probe is detached.
     pub ended: bool,
 }
 
 impl Screen {
-    /// Nothing known yet.
     #[must_use]
-    pub fn of(pid: u32) -> Self {
+    pub fn new(pid: u32) -> Self {
         Self { pid, ..Self::default() }
     }
 
-    /// Takes a line in.
     pub fn read(&mut self, line: Line) {
         match line {
             Line::Hello { t_ns, java, level, processors, .. } => {
@@ -88,6 +83,7 @@ impl Screen {
             | Line::HeapAfterGc { .. }
             | Line::Running(_)
             | Line::Safepoint(_)
+            | Line::Allocated(_)
             | Line::NativeMemory { .. } => {}
         }
     }
@@ -103,7 +99,7 @@ impl Screen {
             self.cpu.add(grown(sample.process_cpu_ns, before.process_cpu_ns) / NANOS_PER_S as f64);
         }
         self.sample = Some(sample);
-        // A pool that was closed says nothing any more.
+        // A closed pool has no more lines.
         let now_ns = self.now_ns;
         self.pools.retain(|_, pool| now_ns.saturating_sub(pool.t_ns) < 3 * NANOS_PER_S);
     }
@@ -119,7 +115,7 @@ impl Screen {
         self.now_ns.saturating_sub(self.started_ns.unwrap_or(self.now_ns)) / NANOS_PER_S
     }
 
-    /// The thread model in a sentence: what can be seen, not what is meant.
+    /// The thread model in a sentence, as observed.
     #[must_use]
     pub fn thread_model(&self) -> String {
         let pools: Vec<String> = self.thread_pools().map(pool_words).collect();
@@ -139,14 +135,14 @@ impl Screen {
         }
     }
 
-    /// Pools of threads that say how many they may have: a Tomcat with virtual threads says -1.
+    /// Thread pools that report their maximum: a Tomcat with virtual threads reports -1.
     fn thread_pools(&self) -> impl Iterator<Item = &Pool> {
         self.pools.values().filter(|pool| !pool.kind.is_of_connections() && pool.max > 0)
     }
 
-    /// Do virtual threads wait while the operating system runs fewer carriers than there may be? Then something holds the
-    /// others: pinned threads, whether an event tells of them or not. Java 21 does not count a carrier in `Object.wait` as
-    /// mounted; there a queue longer than the carriers are many says that none of them is free.
+    /// Whether virtual threads wait while the operating system runs fewer carriers than there may be. Then something
+    /// holds the others: pinned threads, with or without an event. Java 21 does not count a carrier in `Object.wait` as
+    /// mounted; there a queue longer than the number of carriers shows that none of them is free.
     #[must_use]
     pub fn carriers_held(&self) -> bool {
         self.carriers.as_ref().is_some_and(|it| {

@@ -4,20 +4,20 @@ use crate::model::record::jvm::{SiteReason, Total};
 use crate::probe::line::Tally;
 use std::collections::HashMap;
 
-/// So many places are told apart; a program that makes classes as it runs has no end of them.
+/// Maximum number of places: a program that generates classes has no end of them.
 const MOST: usize = 1_000;
 
 /// A place, in words.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Site {
-    /// The frame that tells most: the holder of the monitor, else the application's, else the topmost.
+    /// The most informative frame: the holder of the monitor, else the application's, else the topmost.
     pub place: String,
     /// Who called it or why, where that is known.
     pub why: Option<String>,
 }
 
 impl Site {
-    fn of(tally: &Tally) -> Self {
+    fn from_tally(tally: &Tally) -> Self {
         let place = tally.holder.as_ref().or(tally.application.as_ref()).or(tally.top.as_ref());
         let place = place.cloned().unwrap_or_else(|| "a place without a Java frame".to_owned());
         Self { place, why: tally.reason.as_ref().map(SiteReason::words) }
@@ -31,7 +31,7 @@ pub struct Sites(HashMap<Site, Total>);
 impl Sites {
     /// Adds a line of the probe.
     pub fn add(&mut self, tally: &Tally) {
-        let site = Site::of(tally);
+        let site = Site::from_tally(tally);
         if self.0.len() >= MOST && !self.0.contains_key(&site) {
             return;
         }
@@ -41,7 +41,6 @@ impl Sites {
         total.longest_ms = total.longest_ms.max(tally.longest_ns as f64 / 1e6);
     }
 
-    /// All of them together.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.0.values().map(|total| total.count).sum()

@@ -1,4 +1,4 @@
-//! The screen in a terminal, until the user leaves or the JVM ends. The terminal is itself again afterwards, after a
+//! The screen in a terminal, until the user leaves or the JVM ends. The terminal is restored afterwards, after a
 //! panic too.
 
 use super::draw::draw;
@@ -10,14 +10,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::{Duration, Instant};
 
-/// How long a key or a signal may wait.
+/// Latency of keys and signals.
 const REACTION: Duration = Duration::from_millis(100);
 
 /// Shows what comes through the channel; its closing means that the JVM has ended. Returns when the user leaves, `stop`
 /// is set, or `until` is over.
 ///
 /// # Errors
-/// What the terminal says.
+/// The error of the terminal.
 pub fn show(
     screen: &mut Screen,
     lines: &Receiver<Line>,
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn a_closed_channel_means_that_the_jvm_has_ended() {
         let (sender, lines) = std::sync::mpsc::channel();
-        let mut screen = Screen::of(7);
+        let mut screen = Screen::new(7);
         take(&mut screen, &lines);
         assert!(!screen.ended);
         drop(sender);

@@ -1,6 +1,6 @@
 //! A load of an experiment (or of `threadcount load`), against a server that runs, as the generator's plan.
 
-use crate::model::experiment::{LoadKind, LoadSpec, Shape};
+use crate::model::experiment::{ExternalTool, LoadKind, LoadSpec, Shape, Workload};
 use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,14 +35,16 @@ const WARMING_CLIENTS: u32 = 64;
 /// A request that cannot be sent, a load without clients or end.
 pub fn load_plan(load: &LoadSpec, url: &str) -> Result<LoadPlan, LoadPlanError> {
     let empty = |what| LoadPlanError::Empty { load: load.name.clone(), what };
-    let (clients, pacing) = match load.kind {
-        LoadKind::Closed { clients } => (clients, Pacing::Closed),
-        LoadKind::Open { rate_per_s, clients } => {
+    let (clients, pacing) = match load.workload {
+        Workload::Http(LoadKind::Closed { clients }) | Workload::External(ExternalTool { clients, .. }) => {
+            (clients, Pacing::Closed)
+        }
+        Workload::Http(LoadKind::Open { rate_per_s, clients }) => {
             let constant = RateShape::Constant { rate_per_s };
             (clients, open(load, load.shape.as_ref().map_or(constant, Shape::for_generator)))
         }
-        LoadKind::Capacity(_) => (WARMING_CLIENTS, Pacing::Closed),
-        LoadKind::Benchmark(_) => return Err(empty("nothing to send: it is for a benchmark")),
+        Workload::Capacity(_) => (WARMING_CLIENTS, Pacing::Closed),
+        Workload::Jmh(_) => return Err(empty("nothing to send: it is for a benchmark")),
     };
     let connections = NonZeroU32::new(clients).ok_or_else(|| empty("no clients"))?;
     let stop = stop(load).ok_or_else(|| empty("neither requests nor a duration"))?;
@@ -50,8 +52,8 @@ pub fn load_plan(load: &LoadSpec, url: &str) -> Result<LoadPlan, LoadPlanError> 
     let source = Arc::new(RequestSource::new(targets.collect::<Result<_, _>>()?)?);
     let plan = load.sending.plan(source, pacing, connections, stop, load.keep_alive);
     // A closed loop sends nothing late.
-    let plan = match load.kind {
-        LoadKind::Capacity(_) => plan.with(|plan| plan.lateness = Duration::ZERO),
+    let plan = match load.workload {
+        Workload::Capacity(_) => plan.with(|plan| plan.lateness = Duration::ZERO),
         _ => plan,
     };
     plan.check()?;

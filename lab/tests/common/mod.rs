@@ -7,6 +7,7 @@ use runs::{Sizes, record};
 use std::collections::BTreeMap;
 use threadcount::model::experiment::claim::Names;
 use threadcount::model::experiment::*;
+use threadcount::model::finding::*;
 use threadcount::model::metric::Metric;
 use threadcount::model::record::Record;
 use threadcount::model::result::*;
@@ -39,7 +40,10 @@ pub fn hostile() -> ResultDocument {
 }
 
 fn poison(value: &mut serde_json::Value) {
-    const FIXED: [&str; 10] = [
+    const FIXED: [&str; 13] = [
+        "level",
+        "rule",
+        "shown_by",
         "verdict",
         "threads",
         "schema",
@@ -74,6 +78,7 @@ fn variant(name: &str, note: &str, threads: Threads) -> Variant {
             threads,
             accept_count: 2_000,
             max_connections: None,
+            processor_cache: None,
         })
         .into(),
         jdk: Some(25),
@@ -172,6 +177,7 @@ fn experiment(variants: &[Variant], loads: &[LoadSpec]) -> Experiment {
         variants: variants.to_vec(),
         loads: loads.to_vec(),
         warmup_s: 15.0,
+        warmup_auto: false,
         budget_s: None,
         published: vec![
             published("platform", "c400", &[("rate_per_s", 3_967.8), ("p50_ms", 100.6), ("p99_ms", 145.1)]),
@@ -243,55 +249,71 @@ fn ratio(metric: Metric, variant: &[f64], baseline: &[f64]) -> Option<Ratio> {
     };
     let interval = (metric != Metric::Max).then_some(Interval { low, high, confidence: 0.95 });
     let runs = (variant.len() as u32, baseline.len() as u32);
-    Some(Ratio { metric, variant_value, baseline_value, ratio, interval, verdict, runs })
+    Some(Ratio {
+        metric,
+        variant_value,
+        baseline_value,
+        ratio,
+        interval,
+        verdict,
+        runs,
+        basis: Basis::default(),
+    })
 }
 
 fn findings() -> Vec<Finding> {
-    let evidence =
-        |what: &str, value: f64, unit: &str| Evidence { what: what.into(), value, unit: unit.into() };
-    let finding = |rule: &str, variant: Option<&str>, load: Option<&str>, sentence: &str| Finding {
-        rule: rule.into(),
-        variant: variant.map(str::to_owned),
-        load: load.map(str::to_owned),
-        sentence: sentence.into(),
-        evidence: vec![evidence("pool threads", 200.0, "threads"), evidence("service time", 50.2, "ms")],
-        advice: None,
-        confidence: 0.95,
+    let finding = |variant: &str, load: &str, fact: Fact| Finding {
+        variant: Some(variant.to_owned()),
+        load: Some(load.to_owned()),
+        runs: Some(RunsShowing { showing: 3, complete: 3 }),
+        explanation: Explanation::Fact(fact),
+    };
+    let cpu = CpuUse {
+        in_use_cores: 1.98,
+        machine_cores: 2.0,
+        server_cores: 1.4,
+        generator_cores: 0.4,
+        ..CpuUse::default()
+    };
+    let pool = |fastest_ms, rate_per_s| {
+        Fact::PoolCeiling(PoolCeiling {
+            shown_by: PoolEvidence::Arithmetic,
+            threads: 200.0,
+            clients: 400,
+            fastest_ms,
+            rate_per_s,
+            os_threads: 223.0,
+            full_share: None,
+            cpu: CpuUse { in_use_cores: 0.9, ..cpu },
+        })
+    };
+    let clients = ClientCeiling {
+        clients: 400,
+        mean_ms: 50.9,
+        p50_ms: 50.4,
+        fastest_ms: 50.1,
+        rate_per_s: 7_846.0,
+        cpu: CpuUse { in_use_cores: 1.2, ..cpu },
+    };
+    let full =
+        CpuCeiling { cpu, rate_per_s: 18_100.0, fastest_ms: 50.1, near_clients: None, large_part: None };
+    let of_an_earlier_version = Finding {
+        variant: None,
+        load: None,
+        runs: None,
+        explanation: Explanation::Text(FindingText {
+            rule: Rule::MemoryGrowth,
+            sentence: "all variants have the same heap (512 MB), so memory figures are comparable".into(),
+            evidence: vec![Evidence { what: "heap".into(), value: 512.0, unit: "MB".into() }],
+            advice: None,
+        }),
     };
     vec![
-        Finding {
-            advice: Some("a larger pool (Tomcat: maxThreads) or virtual threads".into()),
-            ..finding(
-                "pool-ceiling",
-                Some("platform"),
-                Some("c400"),
-                "all 200 pool threads are busy: 200 / 50.2 ms = 3,984/s at most, 3,960/s measured",
-            )
-        },
-        finding(
-            "little-limit",
-            Some("virtual"),
-            Some("c400"),
-            "limited by the load: 400 clients cannot request more than 7,859/s at 50.9 ms per request",
-        ),
-        finding(
-            "pool-ceiling",
-            Some("platform"),
-            Some("c1000"),
-            "all 200 pool threads are busy: 200 / 50.4 ms = 3,968/s at most, 3,955/s measured",
-        ),
-        finding(
-            "machine-full",
-            Some("virtual"),
-            Some("c1000"),
-            "the CPU is full, 1.98 of 2 cores: server 1.40, load generator 0.40, other processes 0.18",
-        ),
-        finding(
-            "heap-fixed",
-            None,
-            None,
-            "all variants have the same heap (512 MB), so memory figures are comparable",
-        ),
+        finding("platform", "c400", pool(50.2, 3_960.0)),
+        finding("virtual", "c400", Fact::ClientCeiling(clients)),
+        finding("platform", "c1000", pool(50.4, 3_955.0)),
+        finding("virtual", "c1000", Fact::CpuCeiling(full)),
+        of_an_earlier_version,
     ]
 }
 

@@ -4,7 +4,7 @@ mod jvm;
 
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
-use threadcount::model::experiment::{LoadKind, LoadSpec, Variant};
+use threadcount::model::experiment::{LoadSpec, Variant};
 use threadcount::model::record::*;
 use threadcount_load::report::*;
 use threadcount_load::times::TimesSummary;
@@ -64,7 +64,7 @@ fn noise(seed: u64) -> f64 {
 }
 
 pub fn record(variant: &Variant, load: &LoadSpec, round: u32, position: u32, sizes: Sizes) -> Record {
-    let LoadKind::Closed { clients } = load.kind else { panic!("the fixture has closed loads only") };
+    let clients = load.workload.closed_clients().expect("the fixture has closed loads only");
     let mut is = character(&variant.name, clients);
     is.rate *= 1.0 + 0.006 * noise(u64::from(position));
     is.rss_mb *= 1.0 + 0.01 * noise(u64::from(position) + 77);
@@ -78,7 +78,7 @@ pub fn record(variant: &Variant, load: &LoadSpec, round: u32, position: u32, siz
         started_at: format!("2026-11-20T22:{:02}:07Z", position % 60),
         failure: None,
         dropped: false,
-        disturbed: None,
+        interference: None,
         warm_up: None,
         server: server(variant, clients, position),
         warmup_rate_per_s: (0..15)
@@ -86,13 +86,17 @@ pub fn record(variant: &Variant, load: &LoadSpec, round: u32, position: u32, siz
             .collect(),
         benchmark: None,
         measured: Some(measured(&is, clients, sent, seconds)),
-        foreign: None,
+        external: None,
         more_percentiles: None,
         latency_curve: curve(&is),
         response_histogram: None,
         cost: Some(cost(&is, seconds)),
+        resource_limits: None,
         native_memory: Some(BeforeAfter { before: native(30, 0), after: native(is.threads + 8, is.threads) }),
+        memory: None,
         capacity: None,
+        explaining: None,
+        jvm_log: None,
         jvm: Some(jvm::readings(&variant.name, &is, position, sizes.seconds)),
         probe_refused: None,
         thread_dump: None,
@@ -137,79 +141,59 @@ fn server(variant: &Variant, clients: u32, position: u32) -> ServerFacts {
 
 fn times(p50: f64, tail: f64) -> TimesSummary {
     let at = |share: f64| p50 * (1.0 + (tail - 1.0) * share);
-    TimesSummary {
-        min: p50 * 0.99,
-        mean: at(0.1),
-        stddev: p50 * 0.05,
-        p50,
-        p75: at(0.1),
-        p90: at(0.3),
-        p95: at(0.5),
-        p99: at(1.0),
-        p99_9: at(2.1),
-        p99_99: at(3.6),
-        max: at(4.4),
-    }
+    let mut times = TimesSummary::default();
+    times.min = p50 * 0.99;
+    times.mean = at(0.1);
+    times.stddev = p50 * 0.05;
+    times.p50 = p50;
+    times.p75 = at(0.1);
+    times.p90 = at(0.3);
+    times.p95 = at(0.5);
+    times.p99 = at(1.0);
+    times.p99_9 = at(2.1);
+    times.p99_99 = at(3.6);
+    times.max = at(4.4);
+    times
 }
 
 fn measured(is: &Character, clients: u32, sent: u64, seconds: f64) -> LoadReport {
-    LoadReport {
-        schema: "threadcount/load/1".into(),
-        target: "http://127.0.0.1:40123/thread-info?sleep=50ms".into(),
-        protocol: "HTTP/1.1".into(),
-        driver: "io_uring".into(),
-        plan: PlanReport {
-            mode: "closed".into(),
-            connections: clients,
-            threads: 1,
-            rate_per_s: None,
-            shape: None,
-            arrivals: None,
-            duration_s: Some(seconds),
-            requests: Some(1_000_000),
-            keep_alive: true,
-            connect_timeout_s: 10.0,
-            request_timeout_s: 30.0,
-            seed: 1,
-            lateness_s: 0.0,
-            grace_s: 0.0,
-            tls_resumption: None,
-        },
-        elapsed_s: seconds,
-        requests: RequestsReport {
-            sent,
-            ok: sent - u64::from(clients),
-            failed: 0,
-            unfinished: u64::from(clients),
-            not_sent: 0,
-            resent: 0,
-        },
-        rate_per_s: RateReport { asked: None, sent: is.rate, completed: is.rate },
-        response_time_ms: Some(times(is.p50, is.tail)),
-        service_time_ms: Some(times(is.p50, is.tail)),
-        failed_time_ms: None,
-        unfinished_age_ms: None,
-        not_sent_age_ms: None,
-        status: BTreeMap::from([(200, sent)]),
-        failures: BTreeMap::new(),
-        bytes: BytesReport { sent: sent * 60, received: sent * 180 },
-        connections: ConnectionsReport::default(),
-        generator: GeneratorReport {
-            cpu_us_per_request: 6.1,
-            cpu_share: is.rate * 6.1e-6,
-            cpu_cores: is.rate * 6.1e-6,
-            send_lag_ms: Some(LagReport { p50: 0.01, p99: 0.08, max: 1.3 }),
-            own_lag_ms: None,
-            loop_lag_ms: None,
-            last_byte_seen_by: None,
-            bottleneck: false,
-            why: None,
-        },
-        cores_busy: vec![0.5, 0.3],
-        warnings: Vec::new(),
-        interrupted: false,
-        log: None,
-    }
+    let mut report = LoadReport::default();
+    report.schema = "threadcount/load/1".into();
+    report.target = "http://127.0.0.1:40123/thread-info?sleep=50ms".into();
+    report.protocol = "HTTP/1.1".into();
+    report.driver = "io_uring".into();
+    report.plan.mode = "closed".into();
+    report.plan.connections = clients;
+    report.plan.threads = 1;
+    report.plan.duration_s = Some(seconds);
+    report.plan.requests = Some(1_000_000);
+    report.plan.keep_alive = true;
+    report.plan.connect_timeout_s = 10.0;
+    report.plan.request_timeout_s = 30.0;
+    report.plan.seed = 1;
+    report.elapsed_s = seconds;
+    report.requests.sent = sent;
+    report.requests.ok = sent - u64::from(clients);
+    report.requests.unfinished = u64::from(clients);
+    report.rate_per_s.sent = is.rate;
+    report.rate_per_s.completed = is.rate;
+    report.response_time_ms = Some(times(is.p50, is.tail));
+    report.service_time_ms = Some(times(is.p50, is.tail));
+    report.status = BTreeMap::from([(200, sent)]);
+    report.bytes.sent = sent * 60;
+    report.bytes.received = sent * 180;
+    report.generator.cpu_us_per_request = 6.1;
+    report.generator.cpu_share = is.rate * 6.1e-6;
+    report.generator.cpu_cores = is.rate * 6.1e-6;
+    report.generator.send_lag_ms = Some(lag(0.01, 0.08, 1.3));
+    report.cores_busy = vec![0.5, 0.3];
+    report
+}
+
+fn lag(p50: f64, p99: f64, max: f64) -> LagReport {
+    let mut lag = LagReport::default();
+    (lag.p50, lag.p99, lag.max) = (p50, p99, max);
+    lag
 }
 
 fn curve(is: &Character) -> Vec<CurvePoint> {
@@ -236,8 +220,8 @@ fn cost(is: &Character, seconds: f64) -> Cost {
         rss_mean_bytes: (is.rss_mb * 0.97e6) as u64,
         pss_peak_bytes: Some((is.rss_mb * 0.98e6) as u64),
         os_threads_peak: is.threads,
-        voluntary_switches_per_s: is.rate * 2.1,
-        involuntary_switches_per_s: 40.0,
+        voluntary_switches_per_s: Some(is.rate * 2.1),
+        involuntary_switches_per_s: Some(40.0),
         ..Cost::default()
     }
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 
 /// The only group of buffers a ring has.
 pub(super) const GROUP: u16 = 0;
-/// Size of one buffer: a small answer takes one, a large one several after each other.
+/// Size of one buffer: a small response takes one, a large one several after each other.
 const BUFFER_BYTES: usize = 8 * 1024;
 const PAGE: usize = 4096;
 

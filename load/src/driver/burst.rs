@@ -1,5 +1,5 @@
-//! A driver without a kernel, for tests: it holds every answer back until all connections wait for one, and then brings all of
-//! them at once, as a server does after a stall.
+//! A driver without a kernel, for tests: it holds every response back until all connections wait for one, and then
+//! brings all of them at once, as a server does after a stall.
 
 use super::{Chunk, Completion, Driver, Event, Slot, Wake};
 use crate::clock::{Nanos, now_ns};
@@ -31,7 +31,7 @@ pub(crate) struct Burst {
 }
 
 impl Burst {
-    /// A driver that holds its first answers back until `not_before_ns` and tells what the engine does.
+    /// A driver that holds its first responses back until `not_before_ns` and records what the engine does.
     pub(crate) fn until(not_before_ns: Nanos, slots: u32, steps: Rc<RefCell<Vec<Step>>>) -> Self {
         let slots = slots as usize;
         Self { not_before_ns, slots, waiting: Vec::new(), came: VecDeque::new(), bytes_sent: 0, steps }

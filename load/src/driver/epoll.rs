@@ -30,7 +30,7 @@ const BUFFER_BYTES: usize = 64 * 1024;
 
 pub(crate) struct Epoll {
     epoll: OwnedFd,
-    /// Ends a wait at a moment. Set once for each moment rather than once for each wait, because setting and cancelling a
+    /// Ends a wait at a moment. Set once per moment rather than once per wait, because setting and cancelling a
     /// timer costs more than anything else in an open load, most of all inside a virtual machine.
     timer: OwnedFd,
     /// When the timer expires; `MAX` after it did.
@@ -38,17 +38,17 @@ pub(crate) struct Epoll {
     endpoints: Vec<Endpoint>,
     sockets: Vec<Socket>,
     events: Vec<epoll::Event>,
-    /// The next of `events` to look at.
+    /// The next of `events`.
     next_event: usize,
     /// The socket that may hold more bytes, or the end, right after the last ones.
     reading: Option<Slot>,
-    /// What system calls answered at once; told to the engine like everything else. `Ended` stands for a server that
-    /// a `send` found gone: what it said before is received first.
+    /// Immediate results of system calls, passed to the engine as events. `Ended` stands for a server that
+    /// closed before a `send`: what it sent before is received first.
     at_once: Vec<(Slot, Event)>,
     buffer: Box<[u8]>,
-    /// The kernel's clock, where it says when it received what comes.
+    /// The kernel's clock, if it stamps.
     kernel: Option<KernelClock>,
-    /// What it said about the last bytes.
+    /// The stamp of the last bytes.
     stamp: Option<RealNanos>,
     /// Sockets that are connecting or whose request is on its way: someone must bring them on.
     under_way: u32,
@@ -66,7 +66,7 @@ struct Socket {
     outgoing: Outgoing,
     /// Bytes that come next and need no copy.
     skipping: u64,
-    /// A `send` failed as it does when the server has gone; what the server said before that is still to be read.
+    /// A `send` failed because the server has closed; what the server sent before that is still to be read.
     send_error: Option<Errno>,
 }
 
@@ -78,7 +78,7 @@ impl Driver for Epoll {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let timer =
             timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC)?;
-        // Edge-triggered: it tells each time that it expires and is never read.
+        // Edge-triggered: one event each time that it expires, and never read.
         let flags = epoll::EventFlags::IN | epoll::EventFlags::ET;
         epoll::add(&epoll, &timer, epoll::EventData::new_u64(ALARM), flags)?;
         Ok(Self {
@@ -145,7 +145,7 @@ impl Driver for Epoll {
     }
 
     fn skip(&mut self, slot: Slot, bytes: u64) {
-        // A Unix socket copies what it should throw away, and there is no room to copy it to.
+        // On a Unix socket MSG_TRUNC copies, and there is no buffer for it.
         if self.endpoints.iter().all(Endpoint::is_tcp) {
             self.sockets[slot as usize].skipping = bytes;
         }
@@ -253,7 +253,7 @@ impl Epoll {
                 Ok(Ok(())) => Event::Connected,
                 Ok(Err(errno)) | Err(errno) => Event::Failed(errno.raw_os_error()),
             };
-            // What came along with the connection is read right after it.
+            // What arrived along with the connection is read right after it.
             let more = flags.intersects(epoll::EventFlags::IN | epoll::EventFlags::RDHUP);
             self.reading = (more && matches!(event, Event::Connected)).then_some(slot);
             return Some((slot, event));
@@ -267,7 +267,7 @@ impl Epoll {
             return None;
         }
         let event = self.receive(slot);
-        // Behind the last bytes lies the end, of which no other event will tell.
+        // The end follows the last bytes, without another event.
         if flags.intersects(closing) && matches!(event, Some(Event::Received(_) | Event::Skipped(_))) {
             self.reading = Some(slot);
         }
@@ -288,17 +288,24 @@ impl Epoll {
         let socket = &mut self.sockets[slot as usize];
         let fd = socket.fd.as_ref()?;
         let skipping = socket.skipping.min(MOST_PER_CALL as u64) as usize;
-        let received = if skipping > 0 {
-            receive_nothing(fd, skipping, self.kernel.is_some().then_some(&mut self.stamp))
-        } else if self.kernel.is_some() {
-            receive_stamped(fd, &mut self.buffer, &mut self.stamp)
+        let received = if skipping > 0 || self.kernel.is_some() {
+            let (start, len, flags) = match skipping {
+                0 => (self.buffer.as_mut_ptr(), self.buffer.len(), 0),
+                // The kernel writes nothing there.
+                bytes => (std::ptr::null_mut(), bytes, libc::MSG_TRUNC),
+            };
+            let piece = libc::iovec { iov_base: start.cast(), iov_len: len };
+            receive_message(fd, piece, flags).map(|(len, stamp)| {
+                self.stamp = stamp;
+                len
+            })
         } else {
             recv(fd, &mut *self.buffer, RecvFlags::empty()).map(|(len, _)| len)
         };
         match received {
             Ok(len) if len > 0 && skipping > 0 => {
                 socket.skipping -= len as u64;
-                // As many as asked for, or a server known to be gone: there may be more, of which no other event will tell.
+                // A full read, or a server that has closed: there may be more, without another event.
                 if len == skipping || socket.send_error.is_some() {
                     self.reading = Some(slot);
                 }
@@ -309,7 +316,7 @@ impl Epoll {
                 None => Event::Ended,
             }),
             Ok(len) => {
-                // A full buffer, or a server known to be gone: there is more, of which no other event will tell.
+                // A full buffer, or a server that has closed: there is more, without another event.
                 if len == self.buffer.len() || socket.send_error.is_some() {
                     self.reading = Some(slot);
                 }
@@ -345,7 +352,7 @@ impl Epoll {
                 Err(Errno::AGAIN) => return,
                 Err(Errno::INTR) => {}
                 Err(errno @ (Errno::PIPE | Errno::CONNRESET)) => {
-                    // What the server said before it went is still to be read; then comes this error.
+                    // What the server sent before it closed is still to be read; then this error is reported.
                     socket.send_error = Some(errno);
                     return self.at_once.push((slot, Event::Ended));
                 }
@@ -359,49 +366,24 @@ fn timespec(ns: Nanos) -> Timespec {
     Timespec { tv_sec: (ns / NANOS_PER_S) as i64, tv_nsec: (ns % NANOS_PER_S) as i64 }
 }
 
-/// Has the kernel throw bytes away that came (`MSG_TRUNC`, tcp(7)), and tells when it received them where `stamp` asks for it.
-fn receive_nothing(
+/// Receives into memory that the caller has for itself, or has bytes thrown away (`MSG_TRUNC`, tcp(7)); with the moment
+/// at which the kernel received them, if it stamps.
+fn receive_message(
     fd: &OwnedFd,
-    bytes: usize,
-    stamp: Option<&mut Option<RealNanos>>,
-) -> rustix::io::Result<usize> {
+    mut piece: libc::iovec,
+    flags: libc::c_int,
+) -> rustix::io::Result<(usize, Option<RealNanos>)> {
     let mut control = [0; CONTROL_BYTES];
-    // The kernel writes nothing there.
-    let mut piece = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: bytes };
-    // SAFETY: zeros are a valid message; it points at memory of this call, which outlives the system call.
+    // SAFETY: zeros are a valid message; it points at memory of this call and of its caller, which outlive the system call.
     let (received, control_bytes) = unsafe {
         let mut message: libc::msghdr = std::mem::zeroed();
         message.msg_iov = &raw mut piece;
         message.msg_iovlen = 1;
         message.msg_control = control.as_mut_ptr().cast();
         message.msg_controllen = CONTROL_BYTES as _;
-        (libc::recvmsg(fd.as_raw_fd(), &raw mut message, libc::MSG_TRUNC), message.msg_controllen as usize)
+        (libc::recvmsg(fd.as_raw_fd(), &raw mut message, flags), message.msg_controllen as usize)
     };
-    if let Some(stamp) = stamp {
-        *stamp = stamps::stamp_in(&control[..control_bytes.min(CONTROL_BYTES)]);
-    }
-    usize::try_from(received)
-        .map_err(|_| Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO))
-}
-
-/// Receives, and tells when the kernel did.
-fn receive_stamped(
-    fd: &OwnedFd,
-    buffer: &mut [u8],
-    stamp: &mut Option<RealNanos>,
-) -> rustix::io::Result<usize> {
-    let mut control = [0; CONTROL_BYTES];
-    let mut piece = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
-    // SAFETY: zeros are a valid message; it points at memory of this call, which outlives the system call.
-    let (received, control_bytes) = unsafe {
-        let mut message: libc::msghdr = std::mem::zeroed();
-        message.msg_iov = &raw mut piece;
-        message.msg_iovlen = 1;
-        message.msg_control = control.as_mut_ptr().cast();
-        message.msg_controllen = CONTROL_BYTES as _;
-        (libc::recvmsg(fd.as_raw_fd(), &raw mut message, 0), message.msg_controllen as usize)
-    };
-    *stamp = stamps::stamp_in(&control[..control_bytes.min(CONTROL_BYTES)]);
-    usize::try_from(received)
-        .map_err(|_| Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO))
+    let received = usize::try_from(received)
+        .map_err(|_| Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO))?;
+    Ok((received, stamps::stamp_in(&control[..control_bytes.min(CONTROL_BYTES)])))
 }

@@ -1,5 +1,5 @@
-//! A driver without a kernel, for tests: it answers each request at once, and can be late, slow to connect, say its answers in
-//! two pieces, or break.
+//! A driver without a kernel, for tests: it answers each request at once, and can be late, slow to connect, send its
+//! responses in two pieces, or break.
 
 use super::{Chunk, Completion, Driver, Event, Slot, Wake};
 use crate::clock::{Nanos, now_ns};
@@ -15,17 +15,17 @@ use std::thread::sleep;
 use std::time::Duration;
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
-/// Where an answer in two pieces is cut.
+/// Where a response in two pieces is cut.
 const CUT: usize = 20;
 
-/// What a test wants of the driver.
+/// Behaviour of the driver in a test.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Habits {
     /// The thread comes back so late from the wait after this many requests, as after SIGSTOP.
     pub late_after: Option<(u64, Duration)>,
     /// CPU time that each connect costs.
     pub connect_costs: Duration,
-    /// This response, counted from 1, comes in two pieces.
+    /// This response, counted from 1, arrives in two pieces.
     pub splits: Option<u64>,
     /// The wait after so many requests fails.
     pub breaks_after: Option<u64>,

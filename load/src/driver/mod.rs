@@ -1,6 +1,6 @@
 //! The kernel interfaces that carry bytes: io_uring and epoll, behind one completion-style trait.
 //!
-//! A driver owns one thread's sockets, numbered by [`Slot`]. The engine asks for things (connect, send, close), waits,
+//! A driver owns one thread's sockets, numbered by [`Slot`]. The engine submits operations (connect, send, close), waits,
 //! and then takes what happened one [`Completion`] after the other. Received bytes lie in buffers that all sockets of
 //! the thread share, so that a silent connection costs no memory. The trait is only ever used with static dispatch.
 
@@ -36,7 +36,7 @@ pub(crate) struct Completion {
     pub event: Event,
     /// When the driver saw it; never before it happened.
     pub at_ns: Nanos,
-    /// When the kernel received the last of the bytes, where it says so; never later than `at_ns`.
+    /// When the kernel received the last of the bytes, if it stamps; never later than `at_ns`.
     pub stamp_ns: Option<Nanos>,
 }
 
@@ -45,8 +45,8 @@ pub(crate) struct Completion {
 pub(crate) enum Wake {
     /// The first thing that happens.
     AtOnce,
-    /// Nothing: answers are seen when the time has come. A driver that has connections or requests to bring on their way
-    /// still wakes for them.
+    /// Nothing: responses are handled when the time is reached. A driver that has connections or requests to bring on
+    /// their way still wakes for them.
     OnTime,
 }
 
@@ -54,9 +54,9 @@ pub(crate) enum Wake {
 pub(crate) enum Event {
     /// The connection is established.
     Connected,
-    /// Bytes came.
+    /// Bytes were received.
     Received(Chunk),
-    /// So many bytes came of those that were to be skipped.
+    /// Received bytes of those that were to be skipped.
     Skipped(u64),
     /// The server closed its side.
     Ended,
@@ -82,7 +82,7 @@ pub(crate) trait Driver: Sized {
     /// takes them all in one call, so the last one's stamp is early by the time the kernel takes for the others.
     const BATCH: usize;
 
-    /// A driver for this many slots and these endpoints. `stamps`: ask the kernel when it received what comes.
+    /// A driver for this many slots and these endpoints. `stamps`: enable the kernel's receive stamps.
     fn new(slots: u32, endpoints: &[Endpoint], stamps: bool) -> io::Result<Self>;
 
     /// Begins to connect a slot that has no connection to one of the endpoints; ends in [`Event::Connected`] or
@@ -102,33 +102,33 @@ pub(crate) trait Driver: Sized {
     /// `submit` or `wait`.
     fn write(&mut self, slot: Slot, bytes: &[u8]);
 
-    /// The next bytes that come over the slot's connection need not be looked at: the driver may leave them to the kernel,
-    /// which throws them away without a copy (`MSG_TRUNC`, tcp(7)), and say how many they were. To be called right after bytes
+    /// The content of the next bytes from the slot's connection is not needed: the driver may leave them to the kernel,
+    /// which discards them without a copy (`MSG_TRUNC`, tcp(7)), and report their number. To be called right after bytes
     /// of the slot were received, if at all.
     fn skip(&mut self, slot: Slot, bytes: u64);
 
-    /// Did all bytes of the kept request leave? Where not, an answer to it came too early and its connection cannot
+    /// Whether all bytes of the kept request were sent. If not, its response arrived too early and its connection cannot
     /// carry another request.
     fn has_sent(&self, slot: Slot) -> bool;
 
     /// Closes the slot's connection, established or not.
     fn close(&mut self, slot: Slot);
 
-    /// Hands what was asked for to the kernel without waiting.
+    /// Submits the operations to the kernel without waiting.
     fn submit(&mut self) -> io::Result<()>;
 
-    /// Hands what was asked for to the kernel and waits until something happened that `wake` waits for, or `until_ns` is
-    /// past. It may come back before.
+    /// Submits the operations to the kernel and waits until an event that `wake` waits for, or `until_ns` is
+    /// past. It may return earlier.
     fn wait(&mut self, now_ns: Nanos, until_ns: Nanos, wake: Wake) -> io::Result<()>;
 
     /// The next thing that happened, if any.
     fn next(&mut self) -> Option<Completion>;
 
-    /// How many segments came out of order over the slot's connection so far (`tcpi_rcv_ooopack`, Linux 5.4); `None`: not
+    /// Out-of-order segments of the slot's connection so far (`tcpi_rcv_ooopack`, Linux 5.4); `None`: not
     /// known.
     fn out_of_order(&self, slot: Slot) -> Option<u32>;
 
-    /// Did the server reset the slot's connection, after whatever else it said? It does so where it closed the connection
+    /// Whether the server reset the slot's connection, perhaps after other data. It does so where it closed the connection
     /// without having read what was sent to it.
     fn was_reset(&self, slot: Slot) -> bool;
 

@@ -129,7 +129,7 @@ mod tests {
 
     const GIB: usize = 1 << 30;
 
-    /// Zeros that take no memory as long as nobody reads them. They stay until the process ends.
+    /// Zeros that take no memory until they are read. They live as long as the process.
     fn sparse(len: usize) -> &'static [u8] {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
         // SAFETY: a new mapping, read-only, which is never unmapped.

@@ -1,7 +1,7 @@
-//! When the kernel saw the bytes come: its receive stamps (`SO_TIMESTAMPNS`, socket(7)), moved to the load's clock.
+//! When the kernel received the bytes: its receive stamps (`SO_TIMESTAMPNS`, socket(7)), moved to the load's clock.
 //!
-//! A stamp is taken when the packet comes out of the network, so it is true however late our thread wakes up for it. The
-//! kernel stamps with `CLOCK_REALTIME`. Its distance from our monotonic clock is constant unless somebody sets the time;
+//! A stamp is taken when the packet is received, so it is right however late our thread wakes up for it. The
+//! kernel stamps with `CLOCK_REALTIME`. Its distance from our monotonic clock is constant unless the time is set;
 //! it is measured at each wait, and after a step the stamps of that wait are not used.
 
 use crate::clock::{NANOS_PER_S, Nanos, now_ns};
@@ -18,7 +18,7 @@ pub(super) const CONTROL_BYTES: usize =
 /// Two readings of the clocks that differ by more than this in their distance show a step.
 const STEP_NS: i64 = 1_000;
 
-/// Has the kernel stamp what this socket receives. Of several packets that are received together it tells the last one's.
+/// Enables receive stamps on this socket. Of several packets that are received together it is the last one's.
 pub(super) fn enable(socket: impl AsFd) -> io::Result<()> {
     let on: libc::c_int = 1;
     // SAFETY: the option takes an int, which is given by address and size.
@@ -39,8 +39,8 @@ const OUT_OF_ORDER_AT: usize = 224;
 
 /// How many segments came out of order over a connection so far; `None` where the kernel does not count them.
 ///
-/// A stamp is that of the last segment by its place in the stream. Where an earlier segment came later, what was received was
-/// not complete at that moment.
+/// A stamp is that of the last segment by its place in the stream. Where an earlier segment arrived later, what was
+/// received was not complete at that moment.
 pub(super) fn out_of_order(socket: impl AsFd) -> Option<u32> {
     let mut info = [0_u8; OUT_OF_ORDER_AT + size_of::<u32>()];
     let mut len = info.len() as libc::socklen_t;
@@ -67,7 +67,7 @@ pub(super) fn was_reset(socket: impl AsFd) -> bool {
     )
 }
 
-/// Does this kernel know the option? Whether stamps really come is seen when answers do.
+/// Whether this kernel has the option. Whether it really stamps shows with the first responses.
 pub(super) fn are_known() -> bool {
     socket(AddressFamily::INET, SocketType::STREAM, None).is_ok_and(|probe| enable(&probe).is_ok())
 }
@@ -185,7 +185,7 @@ mod tests {
         let before_ns = now_ns();
         let real = clock_gettime(ClockId::Realtime);
         let after_ns = clock.read();
-        // Where somebody sets the time just now there is nothing to see.
+        // The time was set in between.
         let stamp = RealNanos(real.tv_sec * NANOS_PER_S as i64 + real.tv_nsec);
         let Some(at_ns) = clock.ours(stamp, after_ns) else { return };
         assert!(before_ns - 2_000 <= at_ns && at_ns <= after_ns, "{before_ns} {at_ns} {after_ns}");

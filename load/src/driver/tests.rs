@@ -1,4 +1,4 @@
-//! Both drivers against a real socket: what a stamp says, and what ends a wait.
+//! Both drivers against a real socket: stamps, and what ends a wait.
 
 use super::{Completion, Driver, Event, Wake, epoll::Epoll, uring::Uring};
 use crate::clock::{NANOS_PER_S, Nanos, now_ns};
@@ -40,7 +40,7 @@ fn next(driver: &mut impl Driver, until_ns: Nanos) -> Completion {
     }
 }
 
-/// Sends a byte and waits until the other side's kernel has acknowledged it: then it has come.
+/// Sends a byte and waits until the other side's kernel has acknowledged it: then it has arrived.
 fn send(server: &mut TcpStream) {
     server.write_all(b"x").unwrap();
     loop {
@@ -56,7 +56,7 @@ fn send(server: &mut TcpStream) {
 
 fn a_late_look<D: Driver>() {
     let Some((mut driver, mut server)) = connected::<D>() else { return };
-    // The kernel begins to stamp a little after it was asked to.
+    // The kernel begins to stamp a little after the socket option is set.
     for _ in 0..20 {
         let before_ns = now_ns();
         send(&mut server);
@@ -84,7 +84,7 @@ fn io_uring_tells_when_bytes_came_however_late_they_are_looked_at() {
     a_late_look::<Uring>();
 }
 
-/// The kernel stamps what comes over TCP, and nothing that comes over a Unix socket.
+/// The kernel stamps TCP, but not Unix sockets.
 fn a_receive_without_a_stamp<D: Driver>() {
     let path = std::env::temp_dir().join(format!("threadcount-{}-{}", std::process::id(), D::NAME));
     let unix = UnixListener::bind(&path).unwrap();

@@ -24,7 +24,7 @@ pub(super) enum State {
     Opening,
     /// It failed to connect and waits before it tries again.
     Resting,
-    /// Established; its streams say more.
+    /// Established; its streams have their own states.
     Open,
     /// Established, and closed as soon as its requests have ended: it takes no new ones.
     Draining,
@@ -35,7 +35,7 @@ pub(super) struct Connection {
     pub state: State,
     /// The HTTP/1.1 response that is being read.
     pub parser: ResponseParser,
-    /// TLS and HTTP/2, where they are spoken.
+    /// The TLS and HTTP/2 session, if any.
     pub session: Option<Box<Session>>,
     /// Requests on its streams.
     pub busy: u32,
@@ -49,7 +49,7 @@ pub(super) struct Connection {
     pub refused: Option<FailureCause>,
     /// The connection has carried a response, so that the server may have closed it as idle.
     pub is_reused: bool,
-    /// Bytes came while there was no request; the slot's next request fails for them.
+    /// Bytes were received while there was no request; the slot's next request fails for them.
     pub has_unasked_bytes: bool,
     /// Connects that failed in a row.
     pub refusals: u8,
@@ -57,9 +57,9 @@ pub(super) struct Connection {
     pub connecting_ns: Nanos,
     /// When it was closed.
     pub closed_ns: Nanos,
-    /// When bytes came last.
+    /// When bytes arrived last.
     pub received_ns: Nanos,
-    /// Segments that had come out of order when it was asked last.
+    /// Out-of-order segments at the last reading.
     pub out_of_order: u32,
 }
 
@@ -134,7 +134,7 @@ pub(super) enum StreamState {
     Busy,
 }
 
-/// A request as TLS or HTTP/2 sends it, made when it is known what is spoken. It stays the same when it is sent again.
+/// A request as TLS or HTTP/2 sends it, made when the protocol is known. It stays the same when it is sent again.
 #[derive(Default)]
 pub(super) enum Rendered {
     #[default]
@@ -181,7 +181,7 @@ impl Stream {
     }
 
     /// May its request be sent again because the server closed the connection, as idle, while the request was on its way?
-    /// Only where the close came at once (RFC 9112 section 9.3.1): a server that closes later has had the request.
+    /// Only where the close followed at once (RFC 9112 section 9.3.1): a server that closes later has had the request.
     pub(super) fn has_crossed_close(&self, now_ns: Nanos, was_reset: bool, connect_ns: Nanos) -> bool {
         let limit_ns = if was_reset { CROSSING_UNREAD_NS } else { CROSSING_NS };
         let since_sent_ns = now_ns.saturating_sub(self.exchange.sent_ns);

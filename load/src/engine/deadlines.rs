@@ -1,51 +1,51 @@
-//! When each connection's current wait (for a connection, an answer, or the next try) has lasted too long.
+//! When each stream's current wait (for its connection, a response, or the next try) has lasted too long.
 
+use super::connection::Place;
 use crate::clock::Nanos;
-use crate::driver::Slot;
 
 const NONE: Nanos = Nanos::MAX;
 /// Deadlines are looked at no more often than this, so that many of them cost no more than a few.
 const GRAIN_NS: Nanos = 1_000_000;
 
-/// One deadline per slot in a plain list. Setting one is a store; the list is only searched when the earliest may have
+/// One deadline per stream in a plain list. Setting one is a store; the list is only searched when the earliest may have
 /// passed, which in a healthy load is once per timeout. A deadline is noticed at most a millisecond late.
 #[derive(Debug)]
 pub(super) struct Deadlines {
-    of_slot: Vec<Nanos>,
+    of_place: Vec<Nanos>,
     /// No deadline lies before this moment.
     look_at_ns: Nanos,
 }
 
 impl Deadlines {
-    pub(super) fn new(slots: usize) -> Self {
-        Self { of_slot: vec![NONE; slots], look_at_ns: NONE }
+    pub(super) fn new(places: usize) -> Self {
+        Self { of_place: vec![NONE; places], look_at_ns: NONE }
     }
 
-    /// Sets a slot's deadline in place of the last one.
-    pub(super) fn set(&mut self, slot: Slot, at_ns: Nanos) {
-        self.of_slot[slot as usize] = at_ns;
+    /// Sets a stream's deadline in place of the last one.
+    pub(super) fn set(&mut self, place: Place, at_ns: Nanos) {
+        self.of_place[place as usize] = at_ns;
         self.look_at_ns = self.look_at_ns.min(at_ns);
     }
 
-    pub(super) fn clear(&mut self, slot: Slot) {
-        self.of_slot[slot as usize] = NONE;
+    pub(super) fn clear(&mut self, place: Place) {
+        self.of_place[place as usize] = NONE;
     }
 
-    /// When [`take_passed`](Self::take_passed) should be asked next.
+    /// When to call [`take_passed`](Self::take_passed) next.
     pub(super) fn look_at_ns(&self) -> Nanos {
         self.look_at_ns
     }
 
-    /// Puts the slots whose deadline has passed into `passed`, and clears those deadlines.
-    pub(super) fn take_passed(&mut self, now_ns: Nanos, passed: &mut Vec<Slot>) {
+    /// Puts the places whose deadline has passed into `passed`, and clears those deadlines.
+    pub(super) fn take_passed(&mut self, now_ns: Nanos, passed: &mut Vec<Place>) {
         if now_ns < self.look_at_ns {
             return;
         }
         let mut next = NONE;
-        for (slot, at_ns) in (0..).zip(&mut self.of_slot) {
+        for (place, at_ns) in (0..).zip(&mut self.of_place) {
             if *at_ns <= now_ns {
                 *at_ns = NONE;
-                passed.push(slot);
+                passed.push(place);
             } else {
                 next = next.min(*at_ns);
             }
@@ -58,7 +58,7 @@ impl Deadlines {
 mod tests {
     use super::*;
 
-    fn passed(deadlines: &mut Deadlines, now_ns: Nanos) -> Vec<Slot> {
+    fn passed(deadlines: &mut Deadlines, now_ns: Nanos) -> Vec<Place> {
         let mut passed = Vec::new();
         deadlines.take_passed(now_ns, &mut passed);
         passed

@@ -1,7 +1,7 @@
 //! How connections end, and waits that have lasted too long.
 
 use super::connection::{Place, State, StreamState};
-use super::responses::Seen;
+use super::responses::Arrival;
 use super::worker::Worker;
 use crate::clock::Nanos;
 use crate::driver::{Driver, Slot};
@@ -26,7 +26,7 @@ impl<D: Driver> Worker<'_, D> {
         }
     }
 
-    /// An HTTP/1.1 connection ended. `by_word`: TLS said so.
+    /// An HTTP/1.1 connection ended. `by_word`: with a TLS close_notify.
     pub(super) fn on_stream_end(&mut self, slot: Slot, now_ns: Nanos, by_word: bool) {
         let place = self.width.place(slot, 0);
         if self.streams[place as usize].state != StreamState::Busy {
@@ -43,11 +43,11 @@ impl<D: Driver> Worker<'_, D> {
             }
         }
         match self.connections[slot as usize].parser.end_of_stream() {
-            Ok(_) if may_be_missing => self.fail(place, FailureCause::TruncatedAnswer, now_ns),
+            Ok(_) if may_be_missing => self.fail(place, FailureCause::TruncatedAnswer, None, now_ns),
             Ok(answer) => {
-                self.complete(place, Answer { keep_alive: false, ..answer }, true, Seen::at(now_ns));
+                self.complete(place, Answer { keep_alive: false, ..answer }, true, Arrival::at(now_ns));
             }
-            Err(cause) => self.fail(place, cause, now_ns),
+            Err(cause) => self.fail(place, cause, None, now_ns),
         }
     }
 
@@ -58,7 +58,7 @@ impl<D: Driver> Worker<'_, D> {
         }
         self.patience.on_anything_else();
         self.connections[slot as usize].state = State::Draining;
-        self.end_streams(slot, Seen::at(now_ns));
+        self.end_streams(slot, Arrival::at(now_ns));
         // What is left has not been sent yet.
         if self.connections[slot as usize].state == State::Draining {
             self.fail_all(slot, FailureCause::ClosedBeforeAnswer, now_ns);
@@ -83,7 +83,7 @@ impl<D: Driver> Worker<'_, D> {
                 if is_lost && stream.has_crossed_close(now_ns, true, self.connect_ns) {
                     self.resend(place, now_ns);
                 } else {
-                    self.fail(place, cause, now_ns);
+                    self.fail(place, cause, None, now_ns);
                 }
             }
             State::Open | State::Draining => self.on_lost(slot, now_ns),
@@ -107,7 +107,7 @@ impl<D: Driver> Worker<'_, D> {
         self.close(slot, now_ns);
     }
 
-    /// What the stream, or its connection, waited for did not come in time.
+    /// The stream or its connection timed out.
     pub(super) fn on_deadline(&mut self, place: Place, now_ns: Nanos) {
         let slot = self.width.slot(place);
         match self.connections[slot as usize].state {
@@ -128,9 +128,9 @@ impl<D: Driver> Worker<'_, D> {
             return;
         }
         if !connection.is_http2() {
-            return self.fail(place, FailureCause::RequestTimeout, now_ns);
+            return self.fail(place, FailureCause::RequestTimeout, None, now_ns);
         }
-        // A connection over which nothing came since then is dead, or as good as that.
+        // A connection over which nothing arrived since then is dead, or as good as that.
         let is_silent = connection.received_ns <= stream.exchange.sent_ns;
         if let Some(session) = &mut connection.session {
             session.cancel(self.width.stream(place));
@@ -139,6 +139,6 @@ impl<D: Driver> Worker<'_, D> {
             connection.state = State::Draining;
         }
         self.write_session(slot);
-        self.fail_stream(place, FailureCause::RequestTimeout, None, now_ns);
+        self.fail(place, FailureCause::RequestTimeout, None, now_ns);
     }
 }

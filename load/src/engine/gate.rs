@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 /// From the last thread's arrival to the start, so that all threads are awake for it.
 const START_DELAY_NS: Nanos = 5_000_000;
-/// How often a thread that has arrived looks whether all have.
+/// Polling interval of a thread that waits for the others.
 pub(super) const LOOK_EVERY_NS: Nanos = 1_000_000;
 
 /// What the threads of one load share.
@@ -56,7 +56,7 @@ impl Gate {
         (first, limit.saturating_sub(first).min(count))
     }
 
-    /// How many numbers below `limit` nobody has taken.
+    /// How many numbers below `limit` are not taken.
     pub(super) fn numbers_left(&self, limit: u64) -> u64 {
         limit.saturating_sub(self.next_number.load(Ordering::Relaxed))
     }

@@ -1,4 +1,4 @@
-//! Looking into responses: only where a load asks for it, since it costs a copy of each.
+//! Inspection of responses: only for loads that need it, because it copies each response.
 
 use super::connection::Place;
 use crate::http2::KeptResponse;

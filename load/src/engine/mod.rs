@@ -1,17 +1,19 @@
-//! The one engine: pacing, sending, resending, timeouts and accounting for HTTP/1.1 in the clear, over TLS, and HTTP/2, over a
-//! [`driver`](crate::driver).
+//! The one engine: pacing, sending, resending, timeouts and accounting for HTTP/1.1 in the clear, over TLS, and HTTP/2,
+//! over a [`driver`](crate::driver).
 //!
-//! One [`worker`] per thread runs its share of the connections. Plain HTTP/1.1 is read where the driver put it; TLS and HTTP/2
-//! go through a [`Session`](crate::secure::Session) without a runtime. What a request's three times mean, over each protocol:
+//! One [`worker`] per thread runs its share of the connections. Plain HTTP/1.1 is read where the driver put it; TLS and
+//! HTTP/2 go through a [`Session`](crate::secure::Session) without a runtime. What a request's three times mean, over
+//! each protocol:
 //!
 //! - **due**: by the schedule in an open load. In a closed loop the moment its stream became free for it; for a connection's
-//!   first request that is when the load began, because nobody waited for the connections that were opened before.
+//!   first request that is when the load began, because no request waited for the connections that were opened before.
 //! - **sent**: when the first system call on its behalf was made: its bytes, or the connection it needed, were handed to the
 //!   kernel. With io_uring several requests leave with one call and share the stamp taken right before it; the last of
-//!   them is then stamped early by the time the kernel takes for the others (some 50 us at most).
+//!   them is then stamped early by the time the kernel takes for the others (some 50 µs at most).
 //! - **last byte**: in an open load when the kernel received the byte that completed the response, by its own stamp
-//!   ([`driver`](crate::driver) `stamps`); in a closed loop, and where the kernel does not say, when the driver saw that byte.
-//!   Never before it came. Of several responses that came together (HTTP/2) it is the last one's. With io_uring one reading
+//!   ([`driver`](crate::driver) `stamps`); in a closed loop, and without a kernel stamp, when the driver read that byte.
+//!   Never before it arrived. Of several responses that arrived together (HTTP/2) it is the last one's. With io_uring
+//!   one reading
 //!   of the clock, right after the wait, serves all that the wait brought.
 
 mod connection;
@@ -54,14 +56,14 @@ pub(crate) fn work(work: Work<'_>) -> Result<Done, LoadError> {
 }
 
 fn set_up<D: Driver>(work: &Work<'_>) -> Result<D, LoadError> {
-    // A closed loop acts on each response at once, whatever it costs: there is nothing to gain from a stamp.
+    // A closed loop handles each response at once, so a stamp gains nothing.
     let stamps = matches!(work.plan.pacing, Pacing::Open { .. });
     D::new(work.share.connections(), work.endpoints, stamps)
         .map_err(|source| LoadError::Driver { driver: D::NAME, source })
 }
 
 fn work_with<D: Driver>(driver: D, work: Work<'_>) -> Result<Done, LoadError> {
-    // The kernel may end a sleep this much late (50 us by default), which would be our lateness. Where it cannot be set, the
+    // The kernel may end a sleep this much late (50 µs by default), which would be our lateness. Where it cannot be set, the
     // send lag tells.
     let _ = set_current_timer_slack(NonZeroU64::new(1));
     Worker::new(work, driver).run().map_err(|source| LoadError::Driver { driver: D::NAME, source })

@@ -9,7 +9,7 @@ use crate::recorder::Exchange;
 use crate::secure::{Session, Spoken};
 
 /// How long a closed loop's connection waits after a failed connect, doubled at each further one in a row up to the second,
-/// so that a server that refuses is not asked as fast as a core can. An open load keeps to its schedule instead.
+/// so that a server that refuses is not flooded with connects. An open load keeps to its schedule instead.
 const FIRST_REST_NS: Nanos = 1_000_000;
 const LONGEST_REST_NS: Nanos = 100_000_000;
 
@@ -46,7 +46,7 @@ impl<D: Driver> Worker<'_, D> {
         }
     }
 
-    /// Bytes came over a connection whose session is being set up.
+    /// Bytes were received over a connection whose session is being set up.
     pub(super) fn on_session_progress(&mut self, slot: Slot, now_ns: Nanos) {
         self.write_session(slot);
         let Some(session) = &self.connections[slot as usize].session else { return };
@@ -87,9 +87,7 @@ impl<D: Driver> Worker<'_, D> {
                         self.send(place, now_ns);
                     } else {
                         // The connection before had more streams: another server answered, or with other settings.
-                        let exchange = self.streams[place as usize].exchange;
-                        self.recorder.failed(exchange, FailureCause::ClosedBeforeAnswer, None, now_ns);
-                        self.end(place, now_ns);
+                        self.end_failed(place, FailureCause::ClosedBeforeAnswer, None, now_ns);
                     }
                 }
                 StreamState::Idle if number < streams => self.on_free(place, now_ns),
@@ -99,7 +97,7 @@ impl<D: Driver> Worker<'_, D> {
     }
 
     /// A connect failed: the requests that wait for it fail with it. In a closed loop a connect in advance is made for the
-    /// connection's first request, which fails too; in an open load nobody waited for it.
+    /// connection's first request, which fails too; in an open load no request waited for it.
     pub(super) fn on_connect_failed(&mut self, slot: Slot, cause: FailureCause, now_ns: Nanos) {
         self.driver.close(slot);
         let connection = &mut self.connections[slot as usize];
@@ -117,8 +115,7 @@ impl<D: Driver> Worker<'_, D> {
         for number in 0..self.width.streams() {
             let place = self.width.place(slot, number);
             if self.streams[place as usize].state == StreamState::Waiting {
-                self.recorder.failed(self.streams[place as usize].exchange, cause, None, now_ns);
-                self.end(place, now_ns);
+                self.end_failed(place, cause, None, now_ns);
             }
         }
         if was_in_advance && self.has_begun() && !self.pace.is_open() {

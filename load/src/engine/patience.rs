@@ -1,11 +1,11 @@
-//! May responses wait for the thread? Where the kernel stamps them, it need not wake up for each: it sees them when it wakes
-//! for the next request that is due, and their times are the same.
+//! Whether responses may wait for the thread. Where the kernel stamps them, the thread need not wake up for each: it
+//! handles them when it wakes for the next request that is due, and their times are the same.
 //!
 //! In a virtual machine a wake costs more than everything else about a request, so half of them is half of the cost.
 
 use crate::driver::Wake;
 
-/// So many whole responses in a row, without anything else, must come before responses may wait again. Doubled each time
+/// So many whole responses must arrive in a row, without anything else, before responses may wait again. Doubled each time
 /// that it was wrong, up to the most.
 const FIRST_PROOF: u32 = 64;
 const LONGEST_PROOF: u32 = 4_096;
@@ -15,23 +15,23 @@ const LONGEST_PROOF: u32 = 4_096;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Patience {
     is_granted: bool,
-    /// Whole, stamped responses that came in a row.
+    /// Whole, stamped responses that arrived in a row.
     in_a_row: u32,
     /// How many it takes.
     proof: u32,
 }
 
 impl Default for Patience {
-    /// Nothing has come yet: the first response decides.
+    /// Nothing has arrived yet: the first response decides.
     fn default() -> Self {
         Self { is_granted: false, in_a_row: 0, proof: 1 }
     }
 }
 
 impl Patience {
-    /// A whole response came in one piece. Without a stamp its time is the moment when it is looked at.
+    /// A whole response arrived in one piece. Without a stamp its time is when it is read.
     pub(super) fn on_whole_response(&mut self, is_stamped: bool) {
-        // The kernel begins to stamp a little after it was asked to.
+        // The kernel begins to stamp a little after the socket option is set.
         let is_first = self.proof == 1 && !self.is_granted;
         if is_stamped {
             self.in_a_row = self.in_a_row.saturating_add(1);
@@ -41,7 +41,7 @@ impl Patience {
         }
     }
 
-    /// Something came whose time depends on when it is looked at: a part of a response (the server may hold the next part
+    /// Something arrived whose time depends on when it is read: a part of a response (the server may hold the next part
     /// back until this one is taken), the end of a connection, a failure.
     pub(super) fn on_anything_else(&mut self) {
         if self.proof == 1 {

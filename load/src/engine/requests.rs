@@ -16,7 +16,7 @@ impl<D: Driver> Worker<'_, D> {
         let slot = self.width.slot(place);
         let connection = Some(self.plan_connection(slot));
         let stream = &mut self.streams[place as usize];
-        // A request that found no free connection when it was due waited for one; only what came after that is our own lag.
+        // A request that found no free connection when it was due waited for one; only what followed is our own lag.
         stream.exchange = Exchange {
             due_ns: turn.due_ns,
             ready_ns: turn.due_ns.max(free_ns),
@@ -33,7 +33,7 @@ impl<D: Driver> Worker<'_, D> {
             self.recorder.sent(stream.exchange);
             stream.state = StreamState::Busy;
             connection.busy += 1;
-            self.fail(place, UNASKED, now_ns);
+            self.fail(place, UNASKED, None, now_ns);
             return true;
         }
         if self.session_kind.is_none() {
@@ -160,7 +160,7 @@ impl<D: Driver> Worker<'_, D> {
         self.write_session(slot);
     }
 
-    /// Hands what a session wants to send to the driver.
+    /// Passes the bytes of a session to the driver.
     pub(super) fn write_session(&mut self, slot: Slot) {
         let Some(session) = &mut self.connections[slot as usize].session else { return };
         self.outgoing.clear();
@@ -181,7 +181,7 @@ impl<D: Driver> Worker<'_, D> {
             Again::Resend | Again::Send => !stream.was_resent,
         };
         if !may_go {
-            self.fail_stream(place, broken.cause, broken.status, now_ns);
+            self.fail(place, broken.cause, broken.status, now_ns);
             return;
         }
         self.recorder.counts.resent += u64::from(broken.again != Again::Send);

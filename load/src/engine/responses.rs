@@ -9,18 +9,18 @@ use crate::http1::{Answer, Malformed, Parsed};
 use crate::http2::StreamEnd;
 use std::io;
 
-/// When a response was complete: when its last byte came, and when we saw it.
+/// When a response was complete: when its last byte arrived, and when we read it.
 #[derive(Clone, Copy)]
-pub(super) struct Seen {
+pub(super) struct Arrival {
     came_ns: Nanos,
-    at_ns: Nanos,
+    seen_ns: Nanos,
     is_stamped: bool,
 }
 
-impl Seen {
-    /// At the moment when we saw it: the kernel does not say.
+impl Arrival {
+    /// When we read it: there is no kernel stamp.
     pub(super) fn at(now_ns: Nanos) -> Self {
-        Self { came_ns: now_ns, at_ns: now_ns, is_stamped: false }
+        Self { came_ns: now_ns, seen_ns: now_ns, is_stamped: false }
     }
 }
 
@@ -33,9 +33,9 @@ enum Fed {
 
 /// Bytes behind a complete response, or on a connection without a request.
 pub(super) const UNASKED: FailureCause = FailureCause::Malformed("bytes nobody asked for");
-/// A stamp that is older than this at the look is taken only where nothing came out of order: a younger one cannot be wrong by
-/// more.
-const BELIEVED_NS: Nanos = 20_000;
+/// A stamp that is older than this is taken only where nothing came out of order: a younger one is wrong by less. Responses that
+/// wait for the next request to fall due are hardly older, and a system call for each would cost more than they do.
+const BELIEVED_NS: Nanos = 1_000_000;
 
 impl<D: Driver> Worker<'_, D> {
     pub(super) fn on_completion(&mut self, completion: Completion) -> io::Result<()> {
@@ -79,7 +79,7 @@ impl<D: Driver> Worker<'_, D> {
         self.on_fed(place, fed, now_ns, stamp_ns);
     }
 
-    /// Bytes of a body that nobody looks at.
+    /// Bytes of a body that is not inspected.
     fn on_skipped(&mut self, slot: Slot, bytes: u64, now_ns: Nanos, stamp_ns: Option<Nanos>) {
         let place = self.width.place(slot, 0);
         self.connections[slot as usize].received_ns = now_ns;
@@ -149,9 +149,9 @@ impl<D: Driver> Worker<'_, D> {
         if !takes_requests {
             connection.state = State::Draining;
         }
-        let seen = self.seen(slot, now_ns, stamp_ns);
-        if self.end_streams(slot, seen) {
-            self.patience.on_whole_response(seen.is_stamped);
+        let arrival = self.arrival(slot, now_ns, stamp_ns);
+        if self.end_streams(slot, arrival) {
+            self.patience.on_whole_response(arrival.is_stamped);
         } else {
             self.patience.on_anything_else();
         }
@@ -162,7 +162,7 @@ impl<D: Driver> Worker<'_, D> {
     }
 
     /// Ends the requests of HTTP/2 streams that have ended. False: none had.
-    pub(super) fn end_streams(&mut self, slot: Slot, seen: Seen) -> bool {
+    pub(super) fn end_streams(&mut self, slot: Slot, arrival: Arrival) -> bool {
         let mut has_ended = false;
         loop {
             let connection = &mut self.connections[slot as usize];
@@ -181,11 +181,11 @@ impl<D: Driver> Worker<'_, D> {
                         _ => true,
                     };
                     self.streams[place as usize].exchange.received_bytes = body_bytes;
-                    self.account(place, status, is_expected, seen);
-                    self.end(place, seen.came_ns);
-                    self.release(place, seen.at_ns, self.plan.keep_alive);
+                    self.account(place, status, is_expected, arrival);
+                    self.end(place, arrival.came_ns);
+                    self.release(place, arrival.seen_ns, self.plan.keep_alive);
                 }
-                StreamEnd::Broken(broken) => self.go_again(place, broken, seen.at_ns),
+                StreamEnd::Broken(broken) => self.go_again(place, broken, arrival.seen_ns),
             }
         }
     }
@@ -195,25 +195,26 @@ impl<D: Driver> Worker<'_, D> {
         match fed {
             Fed::More => self.patience.on_anything_else(),
             Fed::Complete { answer, is_whole, is_last } => {
-                let seen = self.seen(slot, now_ns, stamp_ns);
-                // No response comes before its request: whatever that stamp says, it is not this.
+                let arrival = self.arrival(slot, now_ns, stamp_ns);
+                // No response precedes its request: the stamp is of something else.
                 if is_whole && is_last {
-                    self.patience.on_whole_response(seen.is_stamped);
+                    self.patience.on_whole_response(arrival.is_stamped);
                 }
-                self.complete(place, answer, is_last, seen);
+                self.complete(place, answer, is_last, arrival);
             }
             Fed::Malformed(how) => {
                 self.patience.on_anything_else();
-                self.fail(place, FailureCause::Malformed(how.0), now_ns);
+                self.fail(place, FailureCause::Malformed(how.0), None, now_ns);
             }
         }
     }
 
-    /// When the bytes that were just looked at came: by the kernel's stamp, unless a segment before the stamped one came later.
-    fn seen(&mut self, slot: Slot, now_ns: Nanos, stamp_ns: Option<Nanos>) -> Seen {
-        let unstamped = Seen::at(now_ns);
+    /// When the current bytes arrived: by the kernel's stamp, unless a segment before the stamped one arrived later.
+    fn arrival(&mut self, slot: Slot, now_ns: Nanos, stamp_ns: Option<Nanos>) -> Arrival {
+        let unstamped = Arrival::at(now_ns);
         let Some(stamp_ns) = stamp_ns else { return unstamped };
-        if now_ns.saturating_sub(stamp_ns) > BELIEVED_NS {
+        // What was complete at the previous look would have been there then.
+        if stamp_ns < self.previous_look_ns || now_ns.saturating_sub(stamp_ns) > BELIEVED_NS {
             let connection = &mut self.connections[slot as usize];
             let before = connection.out_of_order;
             let count = self.driver.out_of_order(slot);
@@ -222,43 +223,43 @@ impl<D: Driver> Worker<'_, D> {
                 return unstamped;
             }
         }
-        Seen { came_ns: stamp_ns, at_ns: now_ns, is_stamped: true }
+        Arrival { came_ns: stamp_ns, seen_ns: now_ns, is_stamped: true }
     }
 
     /// Bytes on a connection that awaits none. The response before them was complete and was counted, so the slot's next
-    /// request answers for them: it fails without being sent, since something must tell.
+    /// request fails for them without being sent, so that they are reported.
     fn on_unasked_bytes(&mut self, slot: Slot, now_ns: Nanos) {
         let place = self.width.place(slot, 0);
         if self.streams[place as usize].state == StreamState::Queued {
             self.recorder.sent(self.streams[place as usize].exchange);
-            return self.fail(place, UNASKED, now_ns);
+            return self.fail(place, UNASKED, None, now_ns);
         }
         self.connections[slot as usize].has_unasked_bytes = true;
         self.close(slot, now_ns);
     }
 
     /// The HTTP/1.1 response is complete. `is_last`: no byte followed it.
-    pub(super) fn complete(&mut self, place: Place, answer: Answer, is_last: bool, seen: Seen) {
+    pub(super) fn complete(&mut self, place: Place, answer: Answer, is_last: bool, arrival: Arrival) {
         let slot = self.width.slot(place);
         if is_last {
             let is_expected = self.inspection.as_mut().is_none_or(|inspection| inspection.judge(place));
-            self.account(place, answer.status, is_expected, seen);
+            self.account(place, answer.status, is_expected, arrival);
         } else {
             let exchange = self.streams[place as usize].exchange;
-            self.recorder.failed(exchange, UNASKED, Some(answer.status), seen.came_ns);
+            self.recorder.failed(exchange, UNASKED, Some(answer.status), arrival.came_ns);
         }
         self.connections[slot as usize].is_reused = true;
-        self.end(place, seen.came_ns);
+        self.end(place, arrival.came_ns);
         let is_kept = is_last && answer.keep_alive && self.plan.keep_alive && self.driver.has_sent(slot);
-        self.release(place, seen.at_ns, is_kept);
+        self.release(place, arrival.seen_ns, is_kept);
     }
 
     /// Records a complete response. `is_expected`: its body is.
-    fn account(&mut self, place: Place, status: u16, is_expected: bool, seen: Seen) {
+    fn account(&mut self, place: Place, status: u16, is_expected: bool, arrival: Arrival) {
         let exchange = self.streams[place as usize].exchange;
-        // No response comes before its request: a stamp that says so is not this response's.
-        let came_ns = if seen.came_ns >= exchange.sent_ns { seen.came_ns } else { seen.at_ns };
-        self.recorder.stamped += u64::from(seen.is_stamped && came_ns == seen.came_ns);
+        // No response precedes its request: such a stamp is not this response's.
+        let came_ns = if arrival.came_ns >= exchange.sent_ns { arrival.came_ns } else { arrival.seen_ns };
+        self.recorder.stamped += u64::from(arrival.is_stamped && came_ns == arrival.came_ns);
         let cause = match (self.plan.expected_status.accepts(status), is_expected) {
             (true, true) => return self.recorder.ok(exchange, status, came_ns),
             (true, false) => FailureCause::UnexpectedBody,
@@ -267,23 +268,10 @@ impl<D: Driver> Worker<'_, D> {
         self.recorder.failed(exchange, cause, Some(status), came_ns);
     }
 
-    /// The request failed, and with it its HTTP/1.1 connection, if it had one.
-    pub(super) fn fail(&mut self, place: Place, cause: FailureCause, now_ns: Nanos) {
-        self.recorder.failed(self.streams[place as usize].exchange, cause, None, now_ns);
-        self.end(place, now_ns);
-        self.release(place, now_ns, false);
-    }
-
-    /// The request failed alone.
-    pub(super) fn fail_stream(
-        &mut self,
-        place: Place,
-        cause: FailureCause,
-        status: Option<u16>,
-        now_ns: Nanos,
-    ) {
-        self.recorder.failed(self.streams[place as usize].exchange, cause, status, now_ns);
-        self.end(place, now_ns);
+    /// The request failed: over HTTP/2 alone, over HTTP/1.1 with its connection, if it had one. `status`: of its
+    /// response, where one had begun.
+    pub(super) fn fail(&mut self, place: Place, cause: FailureCause, status: Option<u16>, now_ns: Nanos) {
+        self.end_failed(place, cause, status, now_ns);
         let is_kept = self.plan.keep_alive && self.connections[self.width.slot(place) as usize].is_http2();
         self.release(place, now_ns, is_kept);
     }
@@ -294,14 +282,25 @@ impl<D: Driver> Worker<'_, D> {
             let place = self.width.place(slot, number);
             match self.streams[place as usize].state {
                 StreamState::Busy => {
-                    self.recorder.failed(self.streams[place as usize].exchange, cause, None, now_ns);
-                    self.end(place, now_ns);
+                    self.end_failed(place, cause, None, now_ns);
                 }
                 StreamState::Queued => self.requeue(place),
                 StreamState::Waiting | StreamState::Idle => {}
             }
         }
         self.close(slot, now_ns);
+    }
+
+    /// The request has failed; its connection is the caller's business.
+    pub(super) fn end_failed(
+        &mut self,
+        place: Place,
+        cause: FailureCause,
+        status: Option<u16>,
+        now_ns: Nanos,
+    ) {
+        self.recorder.failed(self.streams[place as usize].exchange, cause, status, now_ns);
+        self.end(place, now_ns);
     }
 
     /// The request has ended, one way or the other.

@@ -1,4 +1,4 @@
-//! The engine over a driver without a kernel: who is late, which connection carries what, and what counts.
+//! The engine over a driver without a kernel: lateness, the choice of connections, and counts.
 
 use super::Gate;
 use super::work::{Done, Work};
@@ -80,7 +80,7 @@ fn a_request_that_finds_every_connection_busy_waited_for_one() {
     let habits = Habits { late_after: Some((100, late)), ..Habits::default() };
     let (done, _) = run_alone(&open_plan(1_000.0, 2, requests(400)), habits);
     assert_eq!(done.recorder.counts.ok, 400);
-    // Two could leave when the thread came back, and some 200 were due.
+    // Two could be sent when the thread resumed, and some 200 were due.
     assert!(done.recorder.waited_for_connection >= 100, "{}", done.recorder.waited_for_connection);
 }
 
@@ -91,7 +91,7 @@ fn responses_do_not_wait_while_a_request_waits_for_a_connection() {
     assert!(done.recorder.waited_for_connection > 0, "three connections cannot carry that much");
     let busy = account.waits.iter().filter(|wait| wait.all_busy && wait.sent < 3_000);
     let blind = busy.clone().filter(|wait| wait.wake == Wake::OnTime && wait.at_most.as_micros() > 10);
-    assert_eq!((blind.count(), busy.count() > 0), (0, true), "a request each 10 us waits for a response");
+    assert_eq!((blind.count(), busy.count() > 0), (0, true), "a request each 10 µs waits for a response");
 }
 
 #[test]

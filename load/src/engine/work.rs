@@ -35,7 +35,7 @@ pub(crate) struct Done {
     /// CPU time of the thread since the start (`CLOCK_THREAD_CPUTIME_ID`).
     pub cpu_ns: u64,
     pub loop_lag: Times,
-    /// What was spoken over TLS or HTTP/2.
+    /// The protocol over TLS or HTTP/2.
     pub protocol: Option<String>,
     pub connections_open: u32,
     pub streams_per_connection: u32,

@@ -19,9 +19,9 @@ use std::io;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The loop comes back at least this often, to see the stop flag and to hand over a finished second.
+/// Longest wait of the loop, which then checks the stop flag and passes on a finished second.
 const HEARTBEAT_NS: Nanos = 100_000_000;
-/// In an open load the clock is looked at after so many completions: hundreds of responses that come at once, after a stall
+/// In an open load the clock is read after so many completions: hundreds of responses that arrive at once, after a stall
 /// of the server, must not hold up what is due.
 const LOOK_AFTER: u32 = 16;
 /// Connections of all threads that are opened in advance at the same time: fewer than Java's backlog of unaccepted ones
@@ -58,12 +58,14 @@ pub(super) struct Worker<'a, D> {
     pub(super) patience: Patience,
     pub(super) last_event_ns: Nanos,
     pub(super) protocol: Option<String>,
-    /// Only where the load looks into responses.
+    /// Only for loads that inspect responses.
     pub(super) inspection: Option<Box<Inspection<'a>>>,
-    /// What sessions want to send, before the driver takes it.
+    /// Bytes of sessions for the driver.
     pub(super) outgoing: Vec<u8>,
     lateness_ns: Nanos,
     loop_lag: Times,
+    /// When the completions before those that are acted on now were looked at.
+    pub(super) previous_look_ns: Nanos,
     gate: &'a Gate,
     has_arrived: bool,
     /// Until when the start waits for connections.
@@ -143,6 +145,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             outgoing: Vec::new(),
             lateness_ns: plan.lateness.as_nanos() as Nanos,
             loop_lag: Times::default(),
+            previous_look_ns: now_ns(),
             gate: work.gate,
             has_arrived: false,
             open_until_ns: now_ns().saturating_add(connect_timeout_ns),
@@ -158,7 +161,6 @@ impl<'a, D: Driver> Worker<'a, D> {
     pub(super) fn run(mut self) -> io::Result<Done> {
         let mut passed = Vec::with_capacity(self.streams.len());
         let mut now = now_ns();
-        let mut looked_ns = now;
         loop {
             self.open_in_advance(now);
             self.start_when_all_are_ready(now);
@@ -175,17 +177,17 @@ impl<'a, D: Driver> Worker<'a, D> {
             let before = now_ns();
             let (until, wake) = self.next_wake(before);
             self.driver.wait(before, until, wake)?;
-            now = now_ns();
+            let look_ns = now_ns();
             if self.start.is_some() {
                 // How long something could have waited to be looked at: while the loop was busy, or overslept.
-                self.loop_lag.record_ns((before - looked_ns).max(now.saturating_sub(until)));
+                self.loop_lag.record_ns((before - self.previous_look_ns).max(look_ns.saturating_sub(until)));
             }
-            looked_ns = now;
-            now = self.take_completions(now)?;
+            now = self.take_completions(look_ns)?;
+            self.previous_look_ns = look_ns;
         }
     }
 
-    /// Tells the other threads that this one's connections are open, and begins when they all say so.
+    /// Signals that this thread's connections are open, and begins when those of all threads are.
     fn start_when_all_are_ready(&mut self, now_ns: Nanos) {
         if self.start.is_some() {
             return;
@@ -261,7 +263,7 @@ impl<'a, D: Driver> Worker<'a, D> {
         // A request that is due and waits for a connection leaves with the response that frees one.
         let waits_for_response = !has_room && due_ns <= now_ns;
         let due_ns = if waits_for_response { Nanos::MAX } else { due_ns };
-        // A step of a handshake is part of what its request waits for, and nobody else looks at the clock for it.
+        // A step of a handshake is part of what its request waits for, and the clock is not read for it elsewhere.
         let wake =
             if waits_for_response || self.setting_up > 0 { Wake::AtOnce } else { self.patience.wake() };
         let end_ns = if may_begin { start.deadline_ns } else { start.end_ns };
@@ -279,8 +281,8 @@ impl<'a, D: Driver> Worker<'a, D> {
         }
     }
 
-    /// When the next request leaves: when it is due, or with those that fall due within the allowed lateness of it. A wake in
-    /// between does not break up their group: each part would cost wakes of its own.
+    /// When the next request leaves: when it is due, or with those that fall due within the allowed lateness of it. A
+    /// wake in between does not break up their group: each part would cost wakes of its own.
     fn next_leaves_ns(&mut self) -> Nanos {
         let due_ns = self.pace.next_due_ns();
         let group_ns = due_ns.saturating_add(self.lateness_ns);
@@ -361,7 +363,7 @@ impl<'a, D: Driver> Worker<'a, D> {
     }
 }
 
-/// How many streams a connection may have: more than one only where HTTP/2 may be spoken.
+/// Streams per connection: more than one only for HTTP/2.
 fn width(work: &Work<'_>) -> Width {
     let may_multiplex = work.plan.keep_alive
         && match work.session_kind {
@@ -389,7 +391,7 @@ mod tests {
     const CONNECTIONS: u32 = 200;
     const REQUESTS: u64 = 300;
 
-    /// 300 requests are due within 300 us, and 200 responses come at once long after that.
+    /// 300 requests are due within 300 µs, and 200 responses arrive at once long after that.
     #[test]
     fn a_burst_of_responses_does_not_hold_up_what_is_due() {
         let origin = Origin { tls: false, host: "127.0.0.1".to_owned(), port: 1 };

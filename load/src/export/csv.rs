@@ -1,4 +1,4 @@
-//! One line for each second of the run, for spreadsheets and plots.
+//! One line per second of the run, for spreadsheets and plots.
 
 use crate::outcome::Second;
 use std::io::{self, Write};
@@ -6,11 +6,11 @@ use std::io::{self, Write};
 /// The columns. `t_s` is where the second begins, `length_s` how much of it was measured (the last is often shorter).
 const HEADER: &str = "t_s,length_s,sent,ok,failed,p50_ms,p99_ms,max_ms";
 
-/// Writes one line per second: what was sent, answered and failed in it, and the response times of its answers. Times
-/// are left empty where there was no answer.
+/// Writes one line per second: what was sent, answered and failed in it, and the response times of its responses. Times
+/// are empty where there was no response.
 ///
 /// # Errors
-/// What `out` says.
+/// The error of `out`.
 pub fn write_seconds(seconds: &[Second], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{HEADER}")?;
     for second in with_empty_ones(seconds) {

@@ -11,7 +11,7 @@ const NS_PER_MS: f64 = 1e6;
 /// Writes the distribution, values in milliseconds with the three digits of the histogram.
 ///
 /// # Errors
-/// What `out` says.
+/// The error of `out`.
 pub fn write_percentiles(times: &Times, out: &mut dyn Write) -> io::Result<()> {
     let histogram = times.histogram();
     let ms = |ns: u64| ns as f64 / NS_PER_MS;

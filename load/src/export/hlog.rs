@@ -21,7 +21,7 @@ const SECOND_BOUNDS_NS: (u64, u64, u8) = (1_000, 3_600 * 1_000_000_000, 2);
 pub struct HistogramLog<W: Write> {
     out: W,
     serializer: V2DeflateSerializer,
-    /// The second that is not written yet, because how long it was is known when the next one comes.
+    /// The second that is not written yet, because its length is known when the next one begins.
     pending: Option<Second>,
 }
 
@@ -29,7 +29,7 @@ impl<W: Write> HistogramLog<W> {
     /// Begins a log. `started` is when the load starts, by the wall clock.
     ///
     /// # Errors
-    /// What `out` says.
+    /// The error of `out`.
     pub fn begin(mut out: W, started: SystemTime) -> io::Result<Self> {
         let epoch_s = started.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
         writeln!(out, "#[Histogram log format version 1.3]")?;
@@ -45,7 +45,7 @@ impl<W: Write> HistogramLog<W> {
     /// Adds a second as [`Control::on_second`](crate::run::Control) gives it.
     ///
     /// # Errors
-    /// What `out` says.
+    /// The error of `out`.
     pub fn second(&mut self, second: &Second) -> io::Result<()> {
         match self.pending.replace(second.clone()) {
             Some(full) => self.write_second(&full, full.length_s),
@@ -56,7 +56,7 @@ impl<W: Write> HistogramLog<W> {
     /// Ends the log with the whole run's histograms; one that recorded nothing is left out.
     ///
     /// # Errors
-    /// What `out` says.
+    /// The error of `out`.
     pub fn finish(mut self, outcome: &LoadOutcome) -> io::Result<()> {
         if let Some(last) = self.pending.take() {
             let known = outcome.seconds.iter().rev().find(|second| second.index == last.index);

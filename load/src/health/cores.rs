@@ -1,5 +1,5 @@
-//! How busy each core of this machine was, with whatever ran on it: a full core next to an idle one is the limit of
-//! whoever is bound to it, and neither the sum of all cores nor the generator's own share shows it.
+//! How busy each core of this machine was, by all processes: a full core next to an idle one is the limit of
+//! the threads bound to it, and neither the sum of all cores nor the generator's own share shows it.
 
 use procfs::{CpuTime, CurrentSI, KernelStats};
 
@@ -25,8 +25,8 @@ impl CoreTimes {
     }
 
     /// The share of its time that each core was not idle since an earlier reading, 0..=1, in the order of the cores. Time
-    /// that a hypervisor gave to others counts as busy: here the core was wanted and not to be had. Empty where a reading
-    /// is missing or cores came and went between the two.
+    /// stolen by the hypervisor counts as busy: it was not available here. Empty where a reading
+    /// is missing or cores were added or removed between the two.
     #[must_use]
     pub fn busy_since(&self, earlier: &Self) -> Vec<f64> {
         if self.0.len() != earlier.0.len() {

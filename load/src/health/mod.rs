@@ -11,11 +11,11 @@ pub use warning::Warning;
 
 /// A thread that uses more of its core than this has no room left: what it measures is itself.
 pub const FULL_CORE: f64 = 0.90;
-/// Lateness below this is the timer's and the scheduler's; it disturbs no figure that is printed.
+/// Lateness below this is the timer's and the scheduler's and does not change printed figures.
 const LATE_MS: f64 = 1.0;
 /// Lateness also has to be this much of the usual service time to matter.
 const LATE_SHARE_OF_SERVICE: f64 = 0.05;
-/// Less than this much of the asked rate is a missed rate.
+/// A rate below this share of the requested one is missed.
 const RATE_REACHED: f64 = 0.99;
 
 /// The generator's own health, and the warnings in the order of their importance.
@@ -26,7 +26,7 @@ pub struct Health {
     pub bottleneck: bool,
     /// Why it is called the bottleneck.
     pub why: Option<String>,
-    /// CPU of all generator threads, in microseconds, for each request that ended. Zero when none did.
+    /// CPU of all generator threads, in microseconds, per request that ended. Zero when none did.
     pub cpu_us_per_request: f64,
     /// The busiest thread's share of one core, 0..=1.
     pub cpu_share: f64,
@@ -36,7 +36,7 @@ pub struct Health {
     pub warnings: Vec<Warning>,
 }
 
-/// Judges a load. Pure: the same outcome always gives the same answer.
+/// Judges a load. Pure: the same outcome always gives the same result.
 #[must_use]
 pub fn judge(outcome: &LoadOutcome, plan: &LoadPlan) -> Health {
     let elapsed_ns = outcome.ended_ns.saturating_sub(outcome.started_ns) as f64;
@@ -81,14 +81,14 @@ fn generator_late(outcome: &LoadOutcome, plan: &LoadPlan) -> Option<Warning> {
     (p99_ms > allowed_ms).then_some(Warning::GeneratorLate { p99_ms })
 }
 
-/// How late the generator itself was, at the 99th percentile, in milliseconds: a wait for a connection, where all were busy, is
-/// left out. `None` where nothing was sent.
+/// How late the generator itself was, at the 99th percentile, in milliseconds: a wait for a connection, where all were
+/// busy, is left out. `None` where nothing was sent.
 #[must_use]
 pub fn own_lag_p99_ms(outcome: &LoadOutcome) -> Option<f64> {
     (outcome.own_lag.count() > 0).then(|| outcome.own_lag.at_quantile(0.99).as_secs_f64() * 1e3)
 }
 
-/// Was the asked rate reached, by what was sent and by what came back?
+/// Whether the requested rate was reached, by requests sent and by responses completed.
 fn rate_missed(outcome: &LoadOutcome, plan: &LoadPlan) -> Option<Warning> {
     let counts = outcome.counts;
     let elapsed_s = outcome.elapsed_s();
@@ -106,7 +106,7 @@ fn rate_missed(outcome: &LoadOutcome, plan: &LoadPlan) -> Option<Warning> {
         let asked = asked_per_s * over_s;
         requests as f64 >= RATE_REACHED * asked || asked - requests as f64 <= 1.0
     };
-    // What is in flight no longer than nine of ten answers took is on its way, not missing.
+    // Requests in flight for less than p90 are not missing.
     let usual_ns = outcome.response_time.histogram().value_at_quantile(0.9);
     let on_their_way = outcome.unfinished_age.histogram().count_between(0, usual_ns);
     let sent_reached = reached(counts.sent, sending_s);
@@ -119,7 +119,7 @@ fn rate_missed(outcome: &LoadOutcome, plan: &LoadPlan) -> Option<Warning> {
 }
 
 /// How long requests were being sent: until the end, or, when a number of requests ended it, until the last one was
-/// sent and its gap was over (the wait for the last answers is no sending).
+/// sent and its gap was over (the wait for the last responses does not count).
 fn sending_s(outcome: &LoadOutcome, plan: &LoadPlan, asked_per_s: f64) -> f64 {
     let all_were_sent = match plan.stop {
         Stop::Requests(requests) | Stop::Either(requests, _) => outcome.counts.sent >= requests.get(),
@@ -158,8 +158,8 @@ fn only_redirects(outcome: &LoadOutcome) -> Option<Warning> {
 fn unfinished(outcome: &LoadOutcome) -> Option<Warning> {
     let count = outcome.counts.unfinished;
     let oldest_ms = outcome.unfinished_age.histogram().max() as f64 / 1e6;
-    // A closed loop that is cut by the clock always has one request on its way on each connection: that says
-    // nothing, unless one of them is far older than any answer was.
+    // A closed loop that ends by the clock always has one request in flight per connection: that means
+    // nothing, unless one of them is far older than any response was.
     let usual_ms = outcome.response_time.histogram().max() as f64 / 1e6;
     (count > 0 && oldest_ms > usual_ms).then_some(Warning::Unfinished { count, oldest_ms })
 }

@@ -3,7 +3,7 @@
 use crate::failure::FailureCause;
 use std::fmt;
 
-/// What the reader must know. `Display` says what it means and what to do next.
+/// A warning about a result. `Display` has its meaning and what to do.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the fields are the figures of the text")]
 #[non_exhaustive]
@@ -12,7 +12,7 @@ pub enum Warning {
     GeneratorBusy { share: f64, threads: u32 },
     /// Requests were sent late although a connection was free.
     GeneratorLate { p99_ms: f64 },
-    /// The rate asked for was not reached.
+    /// The requested rate was not reached.
     RateMissed { asked_per_s: f64, sent_per_s: f64, completed_per_s: f64 },
     /// Requests were due and never begun.
     NotSent { count: u64, oldest_ms: f64 },

@@ -1,9 +1,9 @@
-//! What the head of an answer says about the answer's framing.
+//! What the head of a response specifies about the response's framing.
 
 use super::Malformed;
 use super::field::{check_text, list, split_field, trim};
 
-/// How an answer's body ends (RFC 9112 section 6.3).
+/// How a response's body ends (RFC 9112 section 6.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Framing {
     /// There is none.
@@ -65,7 +65,7 @@ impl Head {
     /// Reads a header line (without its CRLF).
     pub(super) fn field_line(&mut self, line: &[u8]) -> Result<(), Malformed> {
         let (name, value) = split_field(line)?;
-        // The length comes first: it is cheap, and tells nearly every other header apart.
+        // The length is compared first: it is cheap, and excludes nearly every other header.
         match name.len() {
             10 if name.eq_ignore_ascii_case(b"connection") => self.connection(value),
             14 if name.eq_ignore_ascii_case(b"content-length") => return self.content_length(value),
@@ -111,7 +111,7 @@ impl Head {
         Ok(())
     }
 
-    /// How the body of the answer with this complete head ends.
+    /// How the body of the response with this complete head ends.
     pub(super) fn framing(&self, is_head: bool) -> Result<Framing, Malformed> {
         if self.chunked && self.has_length {
             return Err(Malformed("Content-Length together with Transfer-Encoding"));

@@ -1,6 +1,6 @@
 //! The last complete head this thread has read.
 //!
-//! Under load the answers of a server mostly have the same head, byte for byte (a `Date` changes once per second). What
+//! Under load the responses of a server mostly have the same head, byte for byte (a `Date` changes once per second). What
 //! a head means depends on nothing but its bytes, so comparing them with the last one replaces parsing them. It is kept
 //! once per thread rather than once per connection: 15,000 connections then cost no more memory than one.
 

@@ -1,6 +1,6 @@
-//! HTTP/1.1 answers, parsed strictly and incrementally (RFC 9112).
+//! HTTP/1.1 responses, parsed strictly and incrementally (RFC 9112).
 //!
-//! A generator that guesses measures the guess: whatever breaks the grammar or could be read in two ways is a named
+//! There is no guessing: a violation of the grammar or an ambiguity is a named
 //! failure. Where the RFC leaves a choice to the reader, this is what is chosen:
 //!
 //! - Lines end with CRLF; a bare LF is refused (RFC 9112 section 2.2 allows either).
@@ -9,8 +9,8 @@
 //! - The same `Content-Length` twice (`5, 5`) is taken as one, different ones are refused (RFC 9110 section 8.6).
 //! - `Content-Length` together with `Transfer-Encoding`, and `Transfer-Encoding` in HTTP/1.0, are refused: the framing
 //!   cannot be trusted (RFC 9112 sections 6.1 and 6.3).
-//! - `chunked` is the only transfer coding: no request asks for another.
-//! - A `Content-Length` in an answer that has no body (HEAD, 204, 304) is checked and otherwise ignored.
+//! - `chunked` is the only transfer coding: no request allows another.
+//! - A `Content-Length` in a response that has no body (HEAD, 204, 304) is checked and otherwise ignored.
 
 mod field;
 mod head;
@@ -20,7 +20,7 @@ mod parser;
 pub(crate) use field::{is_text_byte, is_token_byte};
 pub use parser::{MAX_FIELDS, MAX_HEAD_BYTES, MAX_INTERIM_ANSWERS, ResponseParser};
 
-/// A complete answer.
+/// A complete response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// The final status (never 1xx).
@@ -34,17 +34,17 @@ pub struct Answer {
 /// What feeding bytes led to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parsed {
-    /// All bytes were taken and the answer is not complete.
+    /// All bytes were taken and the response is not complete.
     More,
-    /// The answer is complete after `consumed` bytes of this call; the rest belongs to whatever follows.
+    /// The response is complete after `consumed` bytes of this call; the rest belongs to what follows.
     Complete {
-        /// The answer.
+        /// The response.
         answer: Answer,
         /// Bytes of this call that belong to it.
         consumed: usize,
     },
 }
 
-/// How an answer breaks the grammar; the words of `FailureCause::Malformed`.
+/// How a response violates the grammar; the words of `FailureCause::Malformed`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed(pub &'static str);

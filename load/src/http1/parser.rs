@@ -1,4 +1,4 @@
-//! The state of one connection's answer between two reads.
+//! The state of one connection's response between two reads.
 
 use super::field::split_field;
 use super::head::{Framing, Head, chunk_size};
@@ -9,14 +9,14 @@ use crate::failure::FailureCause;
 pub const MAX_HEAD_BYTES: usize = 64 * 1024;
 /// The most header lines in a head, and the most trailer lines.
 pub const MAX_FIELDS: u16 = 256;
-/// The most 1xx answers before the final one.
+/// The most 1xx responses before the final one.
 pub const MAX_INTERIM_ANSWERS: u8 = 32;
 /// The longest line before a chunk, in bytes.
 const MAX_CHUNK_LINE_BYTES: usize = 4 * 1024;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// No answer is awaited, or the last one is complete or malformed.
+    /// No response is awaited, or the last one is complete or malformed.
     Idle,
     StatusLine,
     Fields,
@@ -32,7 +32,7 @@ enum Phase {
     Trailers,
 }
 
-/// Reads the answers of one connection, one after the other, whatever pieces their bytes come in.
+/// Reads the responses of one connection, one after the other, in pieces of any size.
 ///
 /// Between reads it holds a few dozen bytes; only while a line of a head is split across reads it holds that line on
 /// the heap.
@@ -48,11 +48,11 @@ enum Phase {
 /// ```
 #[derive(Debug)]
 pub struct ResponseParser {
-    /// The beginning of a line whose end has not come yet.
+    /// The beginning of a line whose end has not arrived yet.
     partial: Vec<u8>,
     head: Head,
     body_bytes: u64,
-    /// Bytes still to come of the body or chunk.
+    /// Remaining bytes of the body or chunk.
     remaining: u64,
     /// Bytes of complete lines in this head or trailer section.
     section_bytes: u32,
@@ -70,7 +70,7 @@ impl Default for ResponseParser {
 }
 
 impl ResponseParser {
-    /// A parser that awaits no answer: bytes are malformed until [`begin`](Self::begin).
+    /// A parser that awaits no response: bytes are malformed until [`begin`](Self::begin).
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -87,7 +87,7 @@ impl ResponseParser {
         }
     }
 
-    /// A request was sent: its answer is awaited. `is_head`: the request was a HEAD, so that its answer has no body.
+    /// A request was sent: its response is awaited. `is_head`: the request was a HEAD, so that its response has no body.
     pub fn begin(&mut self, is_head: bool) {
         *self = Self { is_head, phase: Phase::StatusLine, ..Self::new() };
     }
@@ -101,7 +101,7 @@ impl ResponseParser {
     /// Takes the next bytes of the connection.
     ///
     /// # Errors
-    /// The answer breaks the grammar or a limit, or none is awaited. The connection is of no further use.
+    /// The response violates the grammar or a limit, or none is awaited. The connection cannot be used any more.
     #[inline]
     pub fn feed(&mut self, bytes: &[u8]) -> Result<Parsed, Malformed> {
         self.has_begun |= !bytes.is_empty();
@@ -134,7 +134,7 @@ impl ResponseParser {
     /// The server closed the connection. A body that ends with the connection is complete now.
     ///
     /// # Errors
-    /// Anything else is cut off: [`FailureCause::ClosedBeforeAnswer`] where no byte of the answer has come,
+    /// Anything else is cut off: [`FailureCause::ClosedBeforeAnswer`] where no byte of the response has arrived,
     /// [`FailureCause::TruncatedAnswer`] otherwise.
     pub fn end_of_stream(&mut self) -> Result<Answer, FailureCause> {
         match std::mem::replace(&mut self.phase, Phase::Idle) {
@@ -186,14 +186,14 @@ impl ResponseParser {
             }
             length += self.line(&bytes[length..])?;
         }
-        // After an interim answer, or in the middle of the first line, it still is the status line.
+        // After an interim response, or in the middle of the first line, it still is the status line.
         if self.phase != Phase::StatusLine {
             memo::keep(&bytes[..length], self.head);
         }
         Ok(length)
     }
 
-    /// Takes the rest of a line and acts on it, or keeps all bytes where its end has not come yet.
+    /// Takes the rest of a line and acts on it, or keeps all bytes where its end has not arrived yet.
     fn line(&mut self, bytes: &[u8]) -> Result<usize, Malformed> {
         let end = memchr::memchr(b'\n', bytes).map(|at| at + 1);
         let taken = end.unwrap_or(bytes.len());

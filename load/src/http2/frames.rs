@@ -4,7 +4,7 @@ use super::error_code::ErrorCode;
 use super::{flag, kind};
 
 pub(super) const HEAD_BYTES: usize = 9;
-/// SETTINGS_MAX_FRAME_SIZE, where nobody says otherwise; we never do.
+/// The default SETTINGS_MAX_FRAME_SIZE, which we never change.
 pub(super) const MAX_PAYLOAD_BYTES: usize = 16_384;
 
 /// What stands before each payload.

@@ -12,7 +12,7 @@ impl Head {
         self.status < 200
     }
 
-    /// May the response be without the body that its Content-Length tells? (RFC 9110 section 6.4.1)
+    /// Whether the response may lack the body that its Content-Length announces. (RFC 9110 section 6.4.1)
     pub fn may_lack_body(self, is_head: bool) -> bool {
         is_head || matches!(self.status, 204 | 304)
     }

@@ -1,8 +1,8 @@
-//! Bytes that came, cut into frames.
+//! Received bytes, cut into frames.
 
 use super::frames::{FrameHead, HEAD_BYTES, MAX_PAYLOAD_BYTES};
 
-/// The beginning of a frame whose end has not come.
+/// The beginning of a frame whose end has not arrived.
 #[derive(Debug, Default)]
 pub(super) struct Incoming {
     partial: Vec<u8>,
@@ -12,14 +12,14 @@ pub(super) struct Incoming {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Cut<'b> {
     Frame(FrameHead, &'b [u8]),
-    /// The rest of it has not come.
+    /// The rest of it has not arrived.
     Incomplete,
     TooLarge,
 }
 
 impl Incoming {
-    /// Completes the partial frame as far as `bytes` reach, and takes what it used from them. The frame's memory has to be given
-    /// back with `keep`.
+    /// Completes the partial frame as far as `bytes` reach, and takes what it used from them. The frame's memory has to
+    /// be given back with `keep`.
     pub fn complete(&mut self, bytes: &mut &[u8]) -> Option<Vec<u8>> {
         if self.partial.is_empty() {
             return None;

@@ -38,7 +38,7 @@ impl Http2Session {
             kind::PING => self.on_ping(head, payload),
             kind::GOAWAY => self.on_go_away(payload),
             kind::CONTINUATION => self.on_continuation(head, payload),
-            // We have said that we take none.
+            // Our settings exclude push.
             kind::PUSH_PROMISE => Err(ErrorCode::PROTOCOL_ERROR.into()),
             kind::PRIORITY if payload.len() != PRIORITY_BYTES => Err(ErrorCode::FRAME_SIZE_ERROR.into()),
             _ => Ok(()),
@@ -258,8 +258,8 @@ impl Http2Session {
         Ok(())
     }
 
-    /// Streams above the last one that the server names were not looked at. After a GOAWAY with an error they fail all the same:
-    /// a server that gives up under load is what a load is there to show.
+    /// Streams above the last one that the server names were not looked at. After a GOAWAY with an error they fail all
+    /// the same: a server that gives up under load is what a load is there to show.
     fn on_go_away(&mut self, payload: &[u8]) -> Result<(), Breach> {
         if payload.len() < GOAWAY_BYTES {
             return Err(ErrorCode::FRAME_SIZE_ERROR.into());

@@ -10,7 +10,7 @@ use super::{flag, kind};
 use crate::request::FieldRequest;
 use std::sync::Arc;
 
-/// Larger frames save nothing, whatever the server takes.
+/// Larger frames save nothing, even if the server accepts them.
 const MAX_DATA_BYTES: usize = 64 * 1024;
 
 impl Http2Session {
@@ -58,7 +58,7 @@ impl Http2Session {
         }
     }
 
-    /// Gives up what a stream waits for: the server is told with RST_STREAM.
+    /// Cancels a stream with RST_STREAM.
     pub fn cancel(&mut self, place: u32) {
         match self.streams.get(place).state {
             StreamState::Idle => {}
@@ -73,7 +73,7 @@ impl Http2Session {
         }
     }
 
-    /// Ends a stream. The server is told where either side would still send. `has_ended`: the server does not.
+    /// Ends a stream, with RST_STREAM where either side would still send. `has_ended`: the server does not.
     #[inline]
     pub(super) fn leave_stream(&mut self, place: u32, code: ErrorCode, has_ended: bool) {
         let stream = self.streams.get(place);

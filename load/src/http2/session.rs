@@ -12,7 +12,7 @@ use super::window::{ReceiveWindow, SendWindow};
 use crate::failure::FailureCause;
 use std::collections::VecDeque;
 
-/// What a server may send before it hears from us again: enough that no response waits for it.
+/// The receive window: large enough that no response waits for a WINDOW_UPDATE.
 pub(super) const STREAM_WINDOW_BYTES: u32 = 2 * 1024 * 1024;
 const CONNECTION_WINDOW_BYTES: u32 = 16 * 1024 * 1024;
 /// The window of each connection as it begins; SETTINGS do not change it (RFC 9113 section 6.9.2).
@@ -37,7 +37,7 @@ enum Over {
     Breach(FailureCause),
 }
 
-/// A header block of which not all has come.
+/// An incomplete header block.
 #[derive(Debug, Default)]
 pub(super) struct PartialBlock {
     /// 0: there is none.
@@ -53,7 +53,7 @@ pub(crate) struct Http2Session {
     pub(super) outgoing: Vec<u8>,
     pub(super) streams: Streams,
     pub(super) settings: ServerSettings,
-    /// The server's settings have come.
+    /// The server's settings have arrived.
     pub(super) is_set_up: bool,
     /// The server has acknowledged ours.
     pub(super) is_acknowledged: bool,
@@ -73,7 +73,7 @@ pub(crate) struct Http2Session {
 
 impl Http2Session {
     /// The client's preface is the first that leaves (RFC 9113 section 3.4). No request is sent before the server's settings
-    /// have come: before that nobody can know how many streams it takes, nor whether it speaks HTTP/2 at all.
+    /// have arrived: before that, neither its limit of streams nor its support of HTTP/2 is known.
     pub fn new(width: u32, keeps_responses: bool) -> Self {
         let mut outgoing = PREFACE.to_vec();
         let settings = [
@@ -103,7 +103,7 @@ impl Http2Session {
         }
     }
 
-    /// Bytes came.
+    /// Bytes were received.
     pub fn receive(&mut self, bytes: &[u8]) {
         if self.over.is_some() {
             return;
@@ -145,7 +145,7 @@ impl Http2Session {
         }
     }
 
-    /// How many streams the server allows at once, once it has said so (SETTINGS_MAX_CONCURRENT_STREAMS).
+    /// The server's SETTINGS_MAX_CONCURRENT_STREAMS, once known.
     ///
     /// # Errors
     /// What kept the connection from being set up.
@@ -160,7 +160,7 @@ impl Http2Session {
         }
     }
 
-    /// While a connection is being set up, most failures mean that nobody speaks HTTP/2 there.
+    /// While a connection is being set up, most failures mean that the server does not support HTTP/2.
     fn refusal(&self, over: Over) -> FailureCause {
         match (over, self.go_away) {
             (_, Some(GoAway { code, .. })) if code != ErrorCode::NO_ERROR => code.of_go_away(),
@@ -242,7 +242,7 @@ impl Http2Session {
         };
         let is_lost = matches!(cause, FailureCause::ClosedBeforeAnswer | FailureCause::ConnectionReset);
         match self.go_away {
-            // The server had begun to process it; why the connection ended its GOAWAY said.
+            // The server had begun to process it; its GOAWAY has the reason.
             Some(GoAway { code, .. })
                 if code != ErrorCode::NO_ERROR && (is_lost || cause == FailureCause::TruncatedAnswer) =>
             {

@@ -11,7 +11,7 @@ pub(super) const INITIAL_WINDOW_SIZE: u16 = 4;
 const MAX_FRAME_SIZE: u16 = 5;
 pub(super) const MAX_HEADER_LIST_SIZE: u16 = 6;
 
-/// What the server says of itself.
+/// The server's settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ServerSettings {
     pub header_table_bytes: usize,

@@ -9,13 +9,13 @@ pub(crate) enum Again {
     Never,
     /// Yes, where the connection may have been closed as idle, and it counts as sent again (RFC 9112 section 9.3.1).
     IfIdleClose,
-    /// Yes: the server says that it did not look at it (RFC 9113 section 8.7).
+    /// The server declares it unprocessed (RFC 9113 section 8.7).
     Resend,
     /// Yes, and no byte of it left before.
     Send,
 }
 
-/// A complete response, where a load looks into it.
+/// A complete response, for loads that inspect it.
 #[derive(Debug, Default)]
 pub(crate) struct KeptResponse {
     /// Lines `name: value`, each with its line end.

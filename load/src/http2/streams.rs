@@ -23,7 +23,7 @@ pub(super) struct Stream {
     pub id: u32,
     pub is_idempotent: bool,
     pub is_head: bool,
-    /// Of the final response, once it has come.
+    /// Of the final response, once it has arrived.
     pub head: Option<Head>,
     pub body_bytes: u64,
     /// What has not been sent yet of the request's body.
@@ -129,7 +129,7 @@ impl Streams {
 
     #[inline]
     pub fn find(&self, id: u32) -> Found {
-        // The server opens none: we have told it not to.
+        // The server opens none: our settings exclude push.
         if id.is_multiple_of(2) || self.next_id().is_some_and(|next| id >= next) {
             return Found::Idle;
         }
@@ -156,7 +156,7 @@ impl Streams {
         }
     }
 
-    /// The same because we want no more of it.
+    /// Cancelled by us.
     pub fn give_up(&mut self, place: u32) {
         self.given_up.push_back(self.places[place as usize].id);
         if self.given_up.len() > MAX_GIVEN_UP {

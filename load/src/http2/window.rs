@@ -7,7 +7,7 @@ pub(super) const MAX_WINDOW_BYTES: i64 = (1 << 31) - 1;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReceiveWindow {
     bytes: u32,
-    /// What came since the server was last told to send more.
+    /// What arrived since the server was last told to send more.
     used: u32,
 }
 
@@ -16,7 +16,7 @@ impl ReceiveWindow {
         Self { bytes, used: 0 }
     }
 
-    /// Bytes came. `None`: more than the server may send.
+    /// Bytes were received. `None`: more than the server may send.
     #[inline]
     pub fn take(&mut self, bytes: usize) -> Option<()> {
         let left = self.bytes - self.used;

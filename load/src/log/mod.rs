@@ -1,4 +1,4 @@
-//! One line per request, for those who want to analyse a load themselves: off by default, and never in the way.
+//! One line per request, for analysis outside of Threadcount: off by default, and without waiting for the file.
 //!
 //! ```text
 //! engine thread: LogSender ──full batches──> bounded channel ──> writer thread ──> FILE.csv or FILE.csv.gz

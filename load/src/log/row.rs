@@ -9,14 +9,15 @@ pub(super) const HEADER: &str = "due_s,sent_s,ended_s,status,outcome,failure,con
 
 /// One request in a log. Times are moments of the [`clock`](crate::clock).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LogRow {
     /// When it was due.
     pub due_ns: Nanos,
     /// When it was sent; `None`: never.
     pub sent_ns: Option<Nanos>,
-    /// When its last byte came, or when it failed; `None`: it has not ended.
+    /// When its last byte arrived, or when it failed; `None`: it has not ended.
     pub ended_ns: Option<Nanos>,
-    /// The status of its response, where one came.
+    /// The status of its response, where one arrived.
     pub status: Option<u16>,
     /// What became of it.
     pub outcome: RowOutcome,

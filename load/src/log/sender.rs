@@ -19,8 +19,8 @@ pub(super) struct Batch {
     pub home: SyncSender<Vec<LogRow>>,
 }
 
-/// One thread's way into a log. Recording a row copies it; there is no allocation, no lock and, but once in a thousand
-/// rows, no shared memory. What is left is sent when it is dropped.
+/// One thread's sender of rows to a log. Recording a row copies it; there is no allocation, no lock and, except once in
+/// a thousand rows, no shared memory. What is left is sent when it is dropped.
 #[derive(Debug)]
 pub struct LogSender {
     rows: Vec<LogRow>,

@@ -48,7 +48,7 @@ pub enum PlanError {
     /// Nothing is due in a closed loop.
     #[error("`lateness` is for open loads: a closed loop sends as soon as it has its response")]
     LatenessOfClosedLoop,
-    /// A new connection for each request forgets what it learned.
+    /// A new connection per request loses captured values and cookies.
     #[error(
         "`{field}` needs `keep_alive`: values and cookies belong to a connection, and each has one request"
     )]

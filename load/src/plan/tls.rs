@@ -1,16 +1,16 @@
-//! Whom a TLS client trusts, who it is, and whether it resumes sessions.
+//! TLS settings of the client: trust, identity, resumption.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::PathBuf;
 
-/// Whom a TLS client trusts, who it is, and whether it resumes sessions. Nothing of it is used without TLS.
+/// TLS settings of the client: trust, identity, resumption. Not used without TLS.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TlsOptions {
     /// PEM files of the authorities to trust, instead of the system's; empty: the system's.
     pub ca_files: Vec<PathBuf>,
-    /// The certificate that the client shows where the server asks for one.
+    /// The client certificate, for servers that request one.
     pub identity: Option<ClientIdentity>,
     /// Resume sessions, so that a new connection to the same server costs a shorter handshake. `false`: each handshake
     /// is a full one.
@@ -25,11 +25,20 @@ impl Default for TlsOptions {
 
 /// A client certificate and its key, as PEM files. They may be the same file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ClientIdentity {
     /// The certificate, and those between it and the authority.
     pub certificate: PathBuf,
     /// Its private key, not encrypted.
     pub key: PathBuf,
+}
+
+impl ClientIdentity {
+    /// A certificate and its key.
+    #[must_use]
+    pub const fn new(certificate: PathBuf, key: PathBuf) -> Self {
+        Self { certificate, key }
+    }
 }
 
 /// Which of the files.

@@ -115,14 +115,14 @@ fn requests(counts: Counts) -> RequestsReport {
     RequestsReport { sent, ok, failed, unfinished, not_sent, resent }
 }
 
-/// Over the time that really passed, not over the time that was asked for.
+/// Over the elapsed time, not the planned duration.
 fn rates(outcome: &LoadOutcome, pacing: &Pacing) -> RateReport {
     let elapsed_s = outcome.elapsed_s();
     let per_s = |count: u64| if elapsed_s > 0.0 { count as f64 / elapsed_s } else { 0.0 };
     let counts = outcome.counts;
     let asked = match pacing {
         Pacing::Closed => None,
-        // All that was due was either sent or not: together they are what a changing rate asked for.
+        // Sent and unsent requests together are the requested number of a changing rate.
         Pacing::Open { shape, .. } => {
             constant_rate(shape).or_else(|| Some(per_s(counts.sent + counts.not_sent)))
         }

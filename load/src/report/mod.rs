@@ -19,8 +19,9 @@ pub use thousands::thousands;
 pub const SCHEMA: &str = "threadcount/load/1";
 
 /// One load as figures.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "design.md and the JSON Schema define each key")]
+#[non_exhaustive]
 pub struct LoadReport {
     pub schema: String,
     pub target: String,
@@ -41,7 +42,7 @@ pub struct LoadReport {
     #[serde(default)]
     pub connections: ConnectionsReport,
     pub generator: GeneratorReport,
-    /// How busy each core of this machine was, 0 to 1, with whatever ran on it; empty: not known.
+    /// How busy each core of this machine was, 0 to 1, by all processes; empty: not known.
     #[serde(default)]
     pub cores_busy: Vec<f64>,
     /// What the reader must know before believing the figures; the first is the most important.
@@ -52,15 +53,16 @@ pub struct LoadReport {
     pub log: Option<LogCounts>,
 }
 
-/// What was asked for.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// The plan.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "design.md and the JSON Schema define each key")]
+#[non_exhaustive]
 pub struct PlanReport {
     /// `closed` or `open`.
     pub mode: String,
     pub connections: u32,
     pub threads: u32,
-    /// The constant rate asked for; null for a closed loop or a changing rate (then see `shape`).
+    /// The requested constant rate; null for a closed loop or a changing rate (then see `shape`).
     pub rate_per_s: Option<f64>,
     /// A changing rate in words, e.g. `ramp 100/s to 500/s over 10s`.
     pub shape: Option<String>,
@@ -84,8 +86,9 @@ pub struct PlanReport {
 }
 
 /// What became of the requests; `sent = ok + failed + unfinished`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "design.md and the JSON Schema define each key")]
+#[non_exhaustive]
 pub struct RequestsReport {
     pub sent: u64,
     pub ok: u64,
@@ -96,19 +99,21 @@ pub struct RequestsReport {
 }
 
 /// Rates over the time that really passed.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "design.md and the JSON Schema define each key")]
+#[non_exhaustive]
 pub struct RateReport {
-    /// What the schedule asked for on average; null for a closed loop.
+    /// The schedule's average; null for a closed loop.
     pub asked: Option<f64>,
     pub sent: f64,
-    /// Expected answers completed, per second.
+    /// Expected responses completed, per second.
     pub completed: f64,
 }
 
 /// Bytes on the wire.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "design.md and the JSON Schema define each key")]
+#[non_exhaustive]
 pub struct BytesReport {
     pub sent: u64,
     pub received: u64,
@@ -116,18 +121,21 @@ pub struct BytesReport {
 
 /// What carried the requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ConnectionsReport {
     /// Connections that were established.
     pub opened: u64,
     /// Connections that were open when the load ended.
     pub open_at_end: u64,
-    /// Requests at once that one connection really carried: more than 1 only over HTTP/2, and no more than the server allows.
+    /// Requests at once that one connection really carried: more than 1 only over HTTP/2, and no more than the server
+    /// allows.
     pub streams: u32,
 }
 
 /// The generator's own health.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "design.md and the JSON Schema define each key")]
+#[non_exhaustive]
 pub struct GeneratorReport {
     pub cpu_us_per_request: f64,
     /// The busiest generator thread's share of one core.
@@ -135,11 +143,11 @@ pub struct GeneratorReport {
     /// All generator threads' CPU, in cores.
     pub cpu_cores: f64,
     pub send_lag_ms: Option<LagReport>,
-    /// The generator's own part of the send lag: what came after a connection was free for the request.
+    /// The generator's own part of the send lag: the time after a connection was free for the request.
     #[serde(default)]
     pub own_lag_ms: Option<LagReport>,
     pub loop_lag_ms: Option<LagReport>,
-    /// Who said when the answers' last bytes came: `kernel`, `generator`, or `both`; null where no answer came.
+    /// Who said when the responses' last bytes arrived: `kernel`, `generator`, or `both`; null where no response arrived.
     #[serde(default)]
     pub last_byte_seen_by: Option<String>,
     pub bottleneck: bool,
@@ -148,8 +156,9 @@ pub struct GeneratorReport {
 }
 
 /// A lag in milliseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are the definition")]
+#[non_exhaustive]
 pub struct LagReport {
     pub p50: f64,
     pub p99: f64,

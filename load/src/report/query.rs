@@ -1,4 +1,4 @@
-//! Questions about a report whose answers are words in it: only here are they looked up by the words.
+//! Questions about a report whose responses are words in it: only here are they looked up by the words.
 
 use super::LoadReport;
 use crate::failure::FailureCause;

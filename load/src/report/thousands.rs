@@ -1,4 +1,4 @@
-//! Digits in threes, for those who print a report.
+//! Thousands separators for reports.
 
 /// A number that is written in digits, with commas between the thousands: `1,234,567`, `-1,234.5`.
 #[must_use]

@@ -26,7 +26,7 @@ pub(super) struct Compiled {
 #[derive(Debug)]
 struct Head {
     template: Template,
-    /// The whole request, where nothing in it varies; made when a writer first asks for it.
+    /// The whole request, where nothing in it varies; made at its first use.
     rendered: OnceLock<Option<Box<[u8]>>>,
 }
 

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RequestError {
-    /// Not a URL that can be asked.
+    /// Not a usable URL.
     #[error("`{url}` cannot be asked: {why}")]
     Url {
         /// As it was written.
@@ -29,7 +29,7 @@ pub enum RequestError {
         /// What is wrong, and what to write.
         why: &'static str,
     },
-    /// It looks like a placeholder and is none.
+    /// An unknown placeholder.
     #[error(
         "`{placeholder}` is not a placeholder: write {{rand:1:1000}} for a whole number from 1 to 1000, {{seq:1}} for a \
          number that counts up from 1, {{csv:FILE:COLUMN}} for a value of a file, or {{capture:NAME}} for one of a \
@@ -44,12 +44,12 @@ pub enum RequestError {
     Csv {
         /// Which file.
         file: PathBuf,
-        /// The column that was asked for.
+        /// The requested column.
         column: String,
         /// What is wrong, and what to write.
         why: String,
     },
-    /// There is nothing to ask.
+    /// No target.
     #[error("there is nothing to ask: give a URL or a file with at least one target")]
     NoTarget,
     /// One load goes to one server.
@@ -84,7 +84,7 @@ pub enum RequestError {
     Read {
         /// Which.
         file: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// Something in a target file.

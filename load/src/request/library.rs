@@ -54,7 +54,7 @@ impl LibraryRequest {
         Ok(Self { fixed, uri: varying(&uri), headers, body: varying(body), has_own_cookies })
     }
 
-    /// Does each request say the same, if this user sends it?
+    /// Whether each request of this user is the same.
     pub fn is_static(&self, user: Option<&VirtualUser>) -> bool {
         let sends_cookies = !self.has_own_cookies && user.is_some_and(|user| user.cookies().is_some());
         self.uri.is_none() && self.headers.is_empty() && self.body.is_none() && !sends_cookies

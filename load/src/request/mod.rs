@@ -1,4 +1,4 @@
-//! What each request says: targets with their weights, rendered once where nothing in them varies.
+//! Requests: targets with their weights, rendered once where nothing in them varies.
 //!
 //! ```
 //! use threadcount_load::request::{Header, RequestSource, Target};

@@ -22,7 +22,7 @@ impl Origin {
     /// The origin of a URL; 80 and 443 are the default ports.
     ///
     /// # Errors
-    /// [`RequestError::Url`] where it has none that can be asked over HTTP.
+    /// [`RequestError::Url`] where its scheme or host is not usable over HTTP.
     pub fn parse(url: &str) -> Result<Self, RequestError> {
         Ok(UrlParts::parse(url)?.origin)
     }

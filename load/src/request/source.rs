@@ -1,11 +1,11 @@
-//! All that may be asked in one load.
+//! All requests of a load.
 
 use super::compiled::Compiled;
 use super::csv_file::CsvFiles;
 use super::{Origin, RequestError, Target};
 use std::num::NonZeroU32;
 
-/// What to ask, shared by all threads and never changed.
+/// The requests of a load, shared by all threads and immutable.
 #[derive(Debug)]
 pub struct RequestSource {
     origin: Origin,
@@ -69,7 +69,7 @@ impl RequestSource {
         &self.first_url
     }
 
-    /// The names of the captured values that requests send; one may come more than once.
+    /// The names of the captured values that requests send; with repetitions.
     pub fn captures_sent(&self) -> impl Iterator<Item = &str> {
         self.targets.iter().flat_map(Compiled::captures)
     }

@@ -1,4 +1,4 @@
-//! One thing to ask.
+//! One kind of request.
 
 use super::origin::UrlParts;
 use super::template::with_files_in;
@@ -9,7 +9,7 @@ use bytes::Bytes;
 use std::num::NonZeroU32;
 use std::path::Path;
 
-/// One thing to ask: a method, a URL, headers, a body, and how often it is asked among others.
+/// One kind of request: a method, a URL, headers, a body, and its weight among others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     pub(super) origin: Origin,
@@ -59,7 +59,7 @@ impl Target {
         self
     }
 
-    /// Sets how often it is asked, relative to the others; it is 1 by default.
+    /// Sets its weight relative to the others; 1 by default.
     #[must_use]
     pub fn with_weight(mut self, weight: NonZeroU32) -> Self {
         self.weight = weight;
@@ -106,7 +106,7 @@ impl Target {
         &self.body
     }
 
-    /// How often it is asked, relative to the others.
+    /// Its weight relative to the others.
     #[must_use]
     pub const fn weight(&self) -> NonZeroU32 {
         self.weight

@@ -51,7 +51,7 @@ pub(super) struct Values<'v> {
     /// Which request of the load it is, from 0.
     pub number: u64,
     pub body_length: usize,
-    /// Who sends it, where requests depend on that.
+    /// Its sender, where requests depend on that.
     pub user: Option<&'v VirtualUser>,
 }
 

@@ -13,10 +13,11 @@ use std::sync::Arc;
 
 /// One request, ready for the wire.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct RenderedRequest<'a> {
     /// The HTTP/1.1 request, head and body.
     pub bytes: &'a [u8],
-    /// True for HEAD: the answer has no body whatever its head says (RFC 9112 section 6.3).
+    /// True for HEAD: the response has no body whatever its head says (RFC 9112 section 6.3).
     pub is_head: bool,
     /// True where the method is idempotent, so that it may be sent again when a kept-alive connection turns out to
     /// be closed (RFC 9110 section 9.2.2).
@@ -32,7 +33,7 @@ pub struct RenderedRequest<'a> {
 pub struct RequestWriter<'s> {
     source: &'s RequestSource,
     keep_alive: bool,
-    /// The answer to every call, where there is one target and nothing in it varies.
+    /// The response to every call, where there is one target and nothing in it varies.
     only: Option<RenderedRequest<'s>>,
     order: Xoshiro256PlusPlus,
     values: Xoshiro256PlusPlus,
@@ -96,8 +97,8 @@ impl<'s> RequestWriter<'s> {
         rendered((at, target), &self.buffer, false)
     }
 
-    /// Request `number` of the load for a library that writes it itself: the URI is absolute and its authority stands for `Host`;
-    /// headers that belong to one HTTP/1.1 connection are left out.
+    /// Request `number` of the load for a library that writes it itself: the URI is absolute and its authority stands
+    /// for `Host`; headers that belong to one HTTP/1.1 connection are left out.
     pub fn http(&mut self, number: u64) -> http::Request<Bytes> {
         self.http_of(number, None).1
     }
@@ -108,8 +109,8 @@ impl<'s> RequestWriter<'s> {
         (at, target.library.render(Values { random: &mut self.values, number, body_length: 0, user }))
     }
 
-    /// Request `number` as a list of fields, sent by a virtual user, and which target it is. No allocation in the steady state
-    /// where nothing in it varies.
+    /// Request `number` as a list of fields, sent by a virtual user, and which target it is. No allocation in the
+    /// steady state where nothing in it varies.
     pub(crate) fn fields_of(&mut self, number: u64, user: Option<&VirtualUser>) -> (u32, Arc<FieldRequest>) {
         let (at, target) = self.target(number);
         let is_static = target.library.is_static(user);

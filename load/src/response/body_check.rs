@@ -46,7 +46,7 @@ impl BodyCheck {
     }
 }
 
-/// The last line of the crate's message says what is wrong; those before draw the pattern.
+/// The last line of the crate's message has the reason; those before show the pattern.
 pub(super) fn compile(pattern: &str) -> Result<Regex, String> {
     Regex::new(pattern).map_err(|error| {
         let text = error.to_string();

@@ -7,7 +7,7 @@ const MAX_COOKIES: usize = 50;
 /// The longest cookie, name and value, in bytes.
 const MAX_COOKIE_BYTES: usize = 4_096;
 
-/// The cookies of one virtual user: names and values, replaced and deleted as the server says.
+/// The cookies of one virtual user: names and values, set and deleted by the server.
 ///
 /// A load goes to one origin, so `Domain` and `Secure` change nothing. `Path` is ignored: every request sends every
 /// cookie. A cookie that expires later than now is kept to the end of the load.

@@ -1,4 +1,4 @@
-//! What a load looks for in the responses themselves: a body that must contain a text, values for later requests,
+//! Inspection of responses: a body that must contain a text, values for later requests,
 //! cookies.
 //!
 //! ```text
@@ -7,7 +7,7 @@
 //!                                                                                └─> CookieJar
 //! ```
 //!
-//! Nothing here reads a socket or a clock. A load that asks for none of it never gets here: its bodies are counted and
+//! Nothing here reads a socket or a clock. A load without checks and captures does not use it: its bodies are counted and
 //! not kept.
 
 mod body_check;

@@ -3,7 +3,7 @@
 use http::HeaderMap;
 use std::borrow::Cow;
 
-/// A complete response, taken apart: what every check and capture works on, whatever the protocol was.
+/// A complete response, taken apart: the input of every check and capture, for each protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ResponseParts<'r> {

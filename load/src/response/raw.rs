@@ -5,7 +5,7 @@ use super::ResponseParts;
 /// The most bytes kept of one response. What is beyond them is left out of checks and captures.
 pub const MAX_KEPT_BYTES: usize = 16 * 1024 * 1024;
 
-/// The bytes of one HTTP/1.1 response, as they came from the connection. The strict parser says where it ends; this
+/// The bytes of one HTTP/1.1 response, as they arrived from the connection. The strict parser finds its end; this
 /// keeps it and takes it apart. The buffers live on, so that there is no allocation per response in the steady state.
 #[derive(Debug, Default)]
 pub struct RawResponse {
@@ -35,7 +35,7 @@ impl RawResponse {
         self.is_cut
     }
 
-    /// The response, which must be complete and well-formed: the parser has said so. `None` where no final head is in it.
+    /// The response, which the parser has found complete and well-formed. `None` without a final head.
     pub fn parts(&mut self) -> Option<ResponseParts<'_>> {
         let Self { bytes, joined, .. } = self;
         let mut rest = bytes.as_slice();

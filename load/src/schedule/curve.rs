@@ -7,7 +7,7 @@ use crate::plan::RateShape;
 #[derive(Clone, Debug)]
 pub(super) struct Curve {
     pieces: Vec<Piece>,
-    /// The piece of the last answer: numbers rise, so the search never goes back.
+    /// The piece of the last result: numbers rise, so the search never goes back.
     current: usize,
 }
 

@@ -1,6 +1,6 @@
 //! When each request is due: pure arithmetic, no clock and no I/O, so that being late can never move it.
 //!
-//! A [`curve`] says how many requests are due until a moment; a request's due time is the inverse of it at the
+//! A [`curve`] gives the number of requests due until a moment; a request's due time is the inverse of it at the
 //! request's number, computed from the number alone. Nothing is added up, so nothing drifts.
 
 mod curve;
@@ -16,7 +16,7 @@ use rand::RngExt;
 use rand::rngs::Xoshiro256PlusPlus;
 pub use share::{Numbers, Share};
 
-/// The due time of a request that the schedule never asks for: the rate has become zero for good.
+/// The due time of a request that is never due: the rate stays zero.
 pub const NEVER: Nanos = Nanos::MAX;
 
 /// One thread's share of the due times of an open load, in rising order.

@@ -3,7 +3,7 @@
 use crate::failure::{CertificateProblem, FailureCause};
 use rustls::{AlertDescription, CertificateError};
 
-/// The server speaks TLS, but not HTTP/2 inside it.
+/// The server has TLS, but not HTTP/2.
 pub(super) const HTTP2_NOT_OFFERED: FailureCause = FailureCause::Http2NotOffered;
 
 /// The connection ended before the TLS handshake did.

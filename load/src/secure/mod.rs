@@ -1,4 +1,4 @@
-//! TLS and HTTP/2 without sockets: bytes that came go in, bytes to send and ended requests come out.
+//! TLS and HTTP/2 without sockets: received bytes go in, bytes to send and ended requests come out.
 //!
 //! ```text
 //! engine ─ bytes from the driver ─> Session ─> TlsSession (rustls) ─> HTTP/1.1 bytes, back to the engine's parser
@@ -6,7 +6,7 @@
 //!                                      └ bytes for the driver
 //! ```
 //!
-//! A session never waits and never looks at a clock, so that one engine paces, resends and accounts for every protocol, and
+//! A session never waits and never reads a clock, so that one engine paces, resends and accounts for every protocol, and
 //! takes the times of all of them where the bytes arrive.
 
 mod cause;

@@ -1,4 +1,4 @@
-//! What one connection speaks above its socket, where that is more than plain HTTP/1.1.
+//! The protocol of one connection above its socket, where that is more than plain HTTP/1.1.
 
 use super::cause;
 use super::tls::{client_config, server_name};
@@ -48,13 +48,13 @@ pub(crate) struct Session {
     tls: Option<TlsSession>,
     http2: Option<Http2Session>,
     choice: ProtocolChoice,
-    /// Streams at once that the load asks for.
+    /// Concurrent streams of the load.
     width: u32,
     keeps_responses: bool,
     spoken: Option<Spoken>,
-    /// Bytes inside TLS that came with the last receive.
+    /// Bytes inside TLS that arrived with the last receive.
     plain: Vec<u8>,
-    /// Bytes of the HTTP stream, sent since they were last asked for.
+    /// Bytes of the HTTP stream, sent since they were last read.
     sent_bytes: u64,
     scratch: Vec<u8>,
     has_ended: bool,
@@ -88,7 +88,7 @@ impl Session {
         })
     }
 
-    /// What is spoken, once it is known that requests can be sent.
+    /// The protocol, once requests can be sent.
     pub fn spoken(&self) -> Option<Spoken> {
         self.spoken
     }
@@ -106,7 +106,7 @@ impl Session {
         }
     }
 
-    /// Takes bytes that came. Returns how many bytes of the HTTP stream were in them.
+    /// Takes received bytes. Returns how many bytes of the HTTP stream were in them.
     ///
     /// # Errors
     /// The connection is of no further use.
@@ -165,7 +165,7 @@ impl Session {
         }
     }
 
-    /// Bytes of the HTTP/1.1 stream that came with the last receive; to be given back with `keep_plain`.
+    /// Bytes of the HTTP/1.1 stream that arrived with the last receive; to be given back with `keep_plain`.
     pub fn take_plain(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.plain)
     }
@@ -175,12 +175,12 @@ impl Session {
         self.plain = plain;
     }
 
-    /// Did the server say, inside TLS, that nothing more comes?
+    /// Whether the server has sent `close_notify`.
     pub fn has_ended(&self) -> bool {
         self.has_ended
     }
 
-    /// TLS ends with a word of its own; without it nobody knows whether something is missing.
+    /// TLS ends with `close_notify`; without it the data may be truncated.
     pub fn ends_by_word(&self) -> bool {
         self.tls.is_some()
     }

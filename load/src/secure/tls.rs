@@ -1,4 +1,4 @@
-//! What this client asks of a TLS server, whom it trusts and who it is.
+//! The TLS client configuration: verification and client certificate.
 
 use crate::error::LoadError;
 use crate::plan::{ClientIdentity, LoadPlan, ProtocolChoice, TlsFile, TlsFileError, TlsOptions};
@@ -46,7 +46,7 @@ pub(crate) fn client_config(plan: &LoadPlan) -> Result<Option<Arc<ClientConfig>>
     Ok(Some(Arc::new(config)))
 }
 
-/// The name to send (SNI) and to look for in the certificate.
+/// The name to send (SNI) and to verify in the certificate.
 ///
 /// # Errors
 /// [`LoadError::Tls`] for something that is neither a host name nor an address.
@@ -119,7 +119,7 @@ fn file_error(which: TlsFile, file: &Path, why: String) -> TlsFileError {
     TlsFileError { which, file: file.to_owned(), why }
 }
 
-/// For `insecure`: whoever answers is the server. Signatures are still checked, so that the handshake costs the same.
+/// For `insecure`: any certificate is accepted. Signatures are still verified, so that the handshake costs the same.
 #[derive(Debug)]
 struct AcceptAnyCertificate(Arc<CryptoProvider>);
 

@@ -15,9 +15,9 @@ pub(super) struct TlsSession(ClientConnection);
 /// What some received bytes led to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TlsProgress {
-    /// More may come.
+    /// More may follow.
     Goes,
-    /// The server said that nothing more comes (`close_notify`, RFC 8446 section 6.1).
+    /// The server has closed its side (`close_notify`, RFC 8446 section 6.1).
     Ended,
 }
 

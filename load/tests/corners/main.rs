@@ -1,4 +1,4 @@
-//! The corners in which a load generator is wrong about time and says nothing, over every transport alike.
+//! Corner cases in which a load generator reports wrong times silently, over every transport.
 
 #![expect(clippy::unwrap_used, reason = "a test says what went wrong by failing")]
 
@@ -32,7 +32,7 @@ fn ms(time: Duration) -> f64 {
 
 /// Runs a plan and checks what must hold after any run.
 fn outcome_of(plan: &LoadPlan) -> LoadOutcome {
-    let outcome = run(plan, Control { stop: &AtomicBool::new(false), on_second: &mut |_| {} }).unwrap();
+    let outcome = run(plan, Control::new(&AtomicBool::new(false), &mut |_| {})).unwrap();
     let counts = outcome.counts;
     assert_eq!(counts.sent, counts.ok + counts.failed + counts.unfinished, "{counts:?}");
     assert_eq!(outcome.response_time.count(), counts.ok);

@@ -64,7 +64,7 @@ fn tun() -> io::Result<File> {
     let mut request = interface();
     request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as i16;
     ioctl(&device, libc::TUNSETIFF, &mut request)?;
-    // SAFETY: a new socket, which nobody else owns.
+    // SAFETY: a new socket without another owner.
     let socket = unsafe {
         let fd = libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0);
         if fd < 0 {
@@ -82,7 +82,7 @@ fn tun() -> io::Result<File> {
             sin_addr: libc::in_addr { s_addr: u32::from_ne_bytes(address.octets()) },
             sin_zero: [0; 8],
         };
-        // SAFETY: both are 16 bytes of plain numbers, of which the family says how to read them.
+        // SAFETY: both are 16 bytes of plain numbers, whose layout is that of the family.
         request.ifr_ifru.ifru_addr =
             unsafe { std::mem::transmute::<libc::sockaddr_in, libc::sockaddr>(internet) };
         ioctl(&socket, what, &mut request)?;

@@ -1,4 +1,4 @@
-//! What a load may ask for beside its requests, end to end.
+//! The options of a load other than its requests, end to end.
 
 use super::transport::{Way, over_each_way};
 use super::{ms, open, outcome_of, requests};

@@ -63,7 +63,7 @@ fn no_response_time_of_an_open_load_holds_the_opening_of_its_connections() {
 fn a_handshake_does_not_wait_until_the_next_request_is_due() {
     over_each_way(|way| {
         let server = Server::start(way.transport, |_| Reply::answer("hi"));
-        // The next request is due after 250 ms, and an idle generator looks around every 100 ms.
+        // The next request is due after 250 ms, and an idle generator wakes up every 100 ms.
         let plan = way.plan(&server, 4, open(4.0), requests(8)).with(|plan| plan.keep_alive = false);
         let outcome = outcome_of(&plan);
         assert_eq!(outcome.counts.ok, 8, "{way:?}: {:?}", outcome.failures);
@@ -106,7 +106,7 @@ fn a_response_within_the_grace_time_counts() {
     over_each_way(|way| {
         let server = Server::start(way.transport, |_| Reply::answer("hi").after_ms(700));
         let stop = Stop::Either(NonZeroU64::new(5).unwrap(), Duration::from_millis(800));
-        // Due at 0, 100, .. 400 ms; the last three cannot be answered within 800.
+        // Due at 0, 100, .. 400 ms; the last three responses cannot be complete within 800.
         let with_grace =
             way.plan(&server, 8, open(10.0), stop).with(|plan| plan.grace = Duration::from_secs(20));
         let outcome = outcome_of(&with_grace);

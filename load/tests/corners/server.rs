@@ -1,4 +1,4 @@
-//! One server behind every transport: a test says what becomes of each request, and the server does it.
+//! One server behind every transport: a test sets the fate of each request.
 
 use crate::transport::Transport;
 use bytes::Bytes;
@@ -89,7 +89,7 @@ struct Shared {
     transport: Transport,
     reply: Box<dyn Fn(&Request) -> Reply + Send + Sync>,
     acceptor: TlsAcceptor,
-    /// Before it says anything on a new connection.
+    /// Before it sends anything on a new connection.
     greets_after: Duration,
     accepted: AtomicU32,
     requests: AtomicU64,
@@ -295,7 +295,7 @@ impl Shared {
     async fn http2(&self, stream: impl AsyncRead + AsyncWrite + Unpin, connection: u32) {
         let Ok(mut session) = h2::server::handshake(stream).await else { return };
         let mut nth = 0;
-        // Streams that are never answered must be kept, or they are reset.
+        // Streams without a response must be kept, or they are reset.
         let mut silent = Vec::new();
         while let Some(Ok((request, mut respond))) = session.accept().await {
             nth += 1;

@@ -99,7 +99,7 @@ pub fn drivers() -> &'static [DriverChoice] {
         let server = Server::start(Transport::Plain, |_| Reply::answer("hi"));
         let probe = Way { transport: Transport::Plain, driver: DriverChoice::IoUring };
         let plan = probe.plan(&server, 1, Pacing::Closed, requests(1));
-        match run(&plan, Control { stop: &AtomicBool::new(false), on_second: &mut |_| {} }) {
+        match run(&plan, Control::new(&AtomicBool::new(false), &mut |_| {})) {
             Err(LoadError::Driver { .. }) => {
                 eprintln!("io_uring is not allowed here: not tested");
                 vec![DriverChoice::Epoll]

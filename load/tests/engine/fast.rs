@@ -1,4 +1,4 @@
-//! Open loads so fast that the generator lets answers wait for the next request: nothing is lost or held up by that.
+//! Open loads so fast that the generator lets responses wait for the next request, without loss or delay.
 
 use super::{HI, LARGE, Server, large_posts, open, outcome_of, plan, requests, with_each_driver};
 use std::collections::BTreeSet;
@@ -28,7 +28,7 @@ fn every_answer_is_seen_and_none_before_its_request() {
         let outcome = outcome_of(&plan);
         assert_eq!(outcome.counts.ok, 800, "{:?}", outcome.failures);
         assert!(outcome.stamped <= 800);
-        // An answer cannot come before its request was sent, whatever a stamp says.
+        // A response cannot be complete before its request was sent, even with a wrong stamp.
         assert!(outcome.service_time.at_quantile(0.0) > Duration::ZERO);
         assert!(outcome.elapsed_s() >= 799.0 / RATE_PER_S, "the last is due then");
     });
@@ -85,7 +85,7 @@ fn large_answers_after_small_ones_come_through_whole() {
     with_each_fast_load(&server, 80, |plan| {
         let outcome = outcome_of(&plan);
         assert_eq!(outcome.counts.ok, 80, "{:?}", outcome.failures);
-        // The connections answer in turn, so that each comes to its third answer.
+        // Connections are served in turn, so that each gets its third response.
         assert!(outcome.bytes.received > 1_000_000);
     });
 }

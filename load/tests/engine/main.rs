@@ -39,7 +39,7 @@ fn outcome_of(plan: &LoadPlan) -> LoadOutcome {
 }
 
 fn outcome_with(plan: &LoadPlan, stop: &AtomicBool) -> LoadOutcome {
-    let outcome = run(plan, Control { stop, on_second: &mut |_| {} }).unwrap();
+    let outcome = run(plan, Control::new(stop, &mut |_| {})).unwrap();
     let counts = outcome.counts;
     assert_eq!(counts.sent, counts.ok + counts.failed + counts.unfinished, "{counts:?}");
     assert_eq!(outcome.response_time.count(), counts.ok);
@@ -64,7 +64,7 @@ fn with_each_driver(mut test: impl FnMut(DriverChoice)) {
     let server = Server::answering();
     let mut probe = plan(&server, 1, requests(1));
     probe.driver = DriverChoice::IoUring;
-    match run(&probe, Control { stop: &AtomicBool::new(false), on_second: &mut |_| {} }) {
+    match run(&probe, Control::new(&AtomicBool::new(false), &mut |_| {})) {
         Err(LoadError::Driver { .. }) => eprintln!("io_uring is not allowed here: not tested"),
         _ => test(DriverChoice::IoUring),
     }
@@ -139,7 +139,7 @@ fn a_duration_ends_with_requests_unfinished_and_their_age() {
 #[test]
 fn a_stall_is_in_the_response_time_of_all_that_were_due_in_it() {
     with_each_driver(|driver| {
-        // One connection, 200 requests/s, and the first answer takes 500 ms: what was due at t waits for 500 ms - t.
+        // One connection, 200 requests/s, and the first response takes 500 ms: what was due at t waits for 500 ms - t.
         let server = Server::start(|conversation| {
             let mut is_first = true;
             while conversation.request().is_some() {
@@ -290,7 +290,7 @@ fn bytes_nobody_asked_for_are_a_named_failure() {
         let server = Server::start(|conversation| {
             conversation.request();
             conversation.say(HI);
-            // Well after the answer was read, and well before the next second.
+            // Well after the response was read, and well before the next second.
             thread::sleep(Duration::from_millis(400));
             conversation.say(b"psst");
             conversation.wait_for_close();
@@ -352,7 +352,7 @@ fn the_stop_flag_ends_a_load_as_its_deadline_would() {
         let begun = Instant::now();
         let asked = server.requests.clone();
         thread::spawn(move || {
-            // Each of two connections asks again only when it has its answer.
+            // Each of two connections sends again only when its response is complete.
             comes_true("it is asked", || asked.load(Ordering::SeqCst) >= 10);
             later.store(true, Ordering::Relaxed);
         });

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// An answer of two body bytes that keeps the connection.
+/// A response with two body bytes that keeps the connection.
 pub const HI: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
 
 /// A running server; it stops accepting when dropped, and its connections end with their clients.
@@ -88,7 +88,7 @@ impl Conversation {
             .is_ok_and(|n| n == len as u64)
     }
 
-    /// Did the client send more than it should have before its answer?
+    /// Whether the client sent more than it should have before its response.
     pub fn has_more(&self) -> bool {
         !self.received.is_empty()
     }

@@ -1,4 +1,4 @@
-//! The HTTP/1.1 answer parser: a table of answers cut at every place, and random ones against a plain reference.
+//! The HTTP/1.1 response parser: a table of responses cut at every place, and random ones against a plain reference.
 
 mod random;
 mod reference;
@@ -10,15 +10,15 @@ use threadcount_load::http1::{Answer, Malformed, Parsed, ResponseParser};
 /// What became of a whole byte string.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
-    /// A complete answer, and how many bytes were its own.
+    /// A complete response, and its number of bytes.
     Complete(Answer, usize),
     /// Everything was taken, and more is needed.
     More,
-    /// The answer is malformed.
+    /// The response is malformed.
     Rejected(&'static str),
 }
 
-/// Feeds pieces until the answer is complete or malformed.
+/// Feeds pieces until the response is complete or malformed.
 pub fn feed_pieces<'a>(
     parser: &mut ResponseParser,
     is_head: bool,
@@ -36,7 +36,7 @@ pub fn feed_pieces<'a>(
     Verdict::More
 }
 
-/// The answer's end where the server closes the connection after these bytes.
+/// The result where the server closes the connection after these bytes.
 pub fn at_close(bytes: &[u8], is_head: bool) -> Result<Answer, FailureCause> {
     let mut parser = ResponseParser::new();
     match feed_pieces(&mut parser, is_head, [bytes]) {

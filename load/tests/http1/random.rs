@@ -1,4 +1,4 @@
-//! Random answers, whole and damaged, against the reference.
+//! Random responses, whole and damaged, against the reference.
 
 use crate::{Verdict, feed_pieces, reference};
 use proptest::collection::vec;
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use threadcount_load::http1::ResponseParser;
 
-/// Everything an answer may be made of, in order and out of it.
+/// The elements of a response, in and out of order.
 const FRAGMENTS: &[&str] = &[
     "HTTP/1.1 200 OK\r\n",
     "HTTP/1.0 200 OK\r\n",

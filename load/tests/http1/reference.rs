@@ -1,5 +1,5 @@
 //! Reads a whole byte string at once, in the plainest way: no state between calls, no fast path, big integers.
-//! It knows nothing of the limits on size, which the table tests.
+//! Without the limits on size, which the table tests.
 
 use crate::Verdict;
 use threadcount_load::http1::Answer;

@@ -181,7 +181,7 @@ fn a_bad_status_line_is_named() {
     rejected("HTTP/1.1 200 O\0K\r\n\r\n", "NUL in the head");
     rejected("HTTP/1.1 200 OK\rX: y\r\n\r\n", "bare CR in the head");
     rejected("HTTP/1.1 200 OK\nX: y\r\n\r\n", "line that ends with a bare LF");
-    // A TLS alert, as a server sends it that was asked in plain text: no line end ever comes.
+    // A TLS alert, as a server sends it after plain text: there is no line end.
     check(b"\x15\x03\x03\x00\x02\x02\x46", GET, &Verdict::Rejected("bad status line"));
 }
 
@@ -241,7 +241,7 @@ fn a_bad_chunk_is_named() {
     bad("0\r\nA : b", "space before the colon of a header");
 }
 
-/// In pieces as large as a read, as an endless answer comes.
+/// In pieces as large as a read, as an endless response arrives.
 fn in_reads(bytes: &str) -> Verdict {
     feed_pieces(&mut ResponseParser::new(), GET, bytes.as_bytes().chunks(4096))
 }

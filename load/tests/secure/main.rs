@@ -34,7 +34,7 @@ fn plan(address: SocketAddr, tls: bool, requests: u64) -> LoadPlan {
 
 fn load(plan: &LoadPlan) -> LoadOutcome {
     let stop = AtomicBool::new(false);
-    let outcome = run(plan, Control { stop: &stop, on_second: &mut |_| {} }).unwrap();
+    let outcome = run(plan, Control::new(&stop, &mut |_| {})).unwrap();
     let counts = outcome.counts;
     assert_eq!(counts.sent, counts.ok + counts.failed + counts.unfinished, "every request is accounted for");
     assert!(["io_uring", "epoll"].contains(&outcome.driver), "{}", outcome.driver);
@@ -307,7 +307,7 @@ fn open(rate_per_s: f64, stop: Stop, plan: LoadPlan) -> LoadPlan {
 fn requests_that_wait_behind_a_stall_keep_their_due_times() {
     let server = Server::h2c(Http2::StallOnce(Duration::from_millis(400)));
     let stop = Stop::Requests(NonZeroU64::new(20).unwrap());
-    // Due at 0, 10, .. 190 ms; the first is answered after 400 ms, and only then can the others be sent.
+    // Due at 0, 10, .. 190 ms; the first response takes 400 ms, and only then can the others be sent.
     let outcome = load(&open(100.0, stop, plan(server.address, false, 1)));
     assert_ended(&outcome, 20, &[]);
     assert!(outcome.response_time.at_quantile(0.0) >= Duration::from_millis(209), "400 - 190 ms at least");
@@ -351,7 +351,8 @@ fn the_stop_flag_ends_a_load_that_would_never_end() {
             }
             stop.store(true, Ordering::Relaxed);
         });
-        let control = Control { stop: &stop, on_second: &mut |_| {} };
+        let ignore = &mut |_: &_| {};
+        let control = Control::new(&stop, ignore);
         run(&plan(server.address, false, 1_000), control).unwrap()
     });
     assert!(outcome.interrupted && begun.elapsed() < Duration::from_secs(30));

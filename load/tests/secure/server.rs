@@ -19,7 +19,7 @@ pub enum Http2 {
     Answer(u16),
     /// Resets every nth request.
     Reset { every: u64, reason: Reason },
-    /// Says GOAWAY on each connection after so many requests, and answers those it has taken.
+    /// Sends GOAWAY on each connection after so many requests, and responds to those before.
     Retire { after: u64 },
     /// Breaks each connection off with a GOAWAY at its first request.
     GoAway(Reason),
@@ -29,13 +29,13 @@ pub enum Http2 {
     Short,
     /// Sends the head and closes the connection.
     Cut,
-    /// Reads the whole body, then answers.
+    /// Reads the whole body, then responds.
     ReadAll,
-    /// Never answers.
+    /// Never responds.
     Silent,
     /// Answers the first request of all after this time, and every other at once.
     StallOnce(Duration),
-    /// Allows this many streams at once, and answers after a moment.
+    /// Allows this many streams at once, and responds after a moment.
     Narrow(u32),
 }
 
@@ -61,7 +61,7 @@ impl Server {
         start(move |stream, seen| async move { http2(stream, how, seen).await })
     }
 
-    /// TLS with these ALPN names; HTTP/2 where it is agreed on, else the raw answer over HTTP/1.1.
+    /// TLS with these ALPN names; HTTP/2 where it is agreed on, else the raw response over HTTP/1.1.
     pub fn tls(alpn: &'static [&'static [u8]], how: Http2, http1: Http1) -> Self {
         Self::tls_of(rustls::DEFAULT_VERSIONS, alpn, how, http1)
     }
@@ -92,7 +92,7 @@ impl Server {
         start(|mut stream, _| async move {
             let _ = stream.read_buf(&mut Vec::new()).await;
             let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n").await;
-            // Closing with unread bytes would reset the connection before its answer is read.
+            // Closing with unread bytes would reset the connection before its response is read.
             while stream.read_buf(&mut Vec::new()).await.is_ok_and(|read| read > 0) {}
         })
     }
@@ -106,7 +106,7 @@ impl Server {
     }
 }
 
-/// What the server writes for each request over HTTP/1.1, and whether it closes then.
+/// What the server writes per request over HTTP/1.1, and whether it then closes.
 #[derive(Clone, Copy, Debug)]
 pub struct Http1 {
     pub answer: &'static str,
@@ -182,7 +182,7 @@ async fn http2(stream: impl AsyncRead + AsyncWrite + Unpin, how: Http2, seen: Ar
     }
     let Ok(mut connection) = builder.handshake::<_, Bytes>(stream).await else { return };
     let mut taken = 0;
-    // Streams that are never answered must be kept, or they are reset.
+    // Streams without a response must be kept, or they are reset.
     let mut silent = Vec::new();
     while let Some(Ok((request, mut respond))) = connection.accept().await {
         taken += 1;

@@ -1,4 +1,4 @@
-//! The goals beyond one closed loop in the clear: longer answers, more connections, groups, HTTP/2, two threads.
+//! The goals other than one closed loop without TLS: longer responses, more connections, groups, HTTP/2, two threads.
 
 use super::{Goal, least, most, share, truth as truth_goal};
 use crate::compare::result::{Comparison, Row, cost_ratio, over, row, with};
@@ -9,14 +9,14 @@ use crate::tool::bare;
 use crate::tool::threadcount::Threadcount;
 use threadcount_load::report::thousands;
 
-/// Ours beside the bare loop, for each number of connections and each length.
+/// Ours beside the bare loop, per number of connections and response length.
 pub fn closed(of: &Comparison) -> Vec<Goal> {
     let conditions = std::iter::once((CONNECTIONS, BODY.len())).chain(CLOSED);
     conditions
         .map(|(connections, body)| {
             let rows = closed_rows(of, connections, body);
             let what = format!(
-                "CPU per request of {} as a share of {}'s, closed loop, {} connections, {}-byte answers",
+                "CPU per request of {} as a share of {}'s, closed loop, {} connections, {}-byte responses",
                 Threadcount::IO_URING,
                 bare::NAME,
                 thousands(&connections.to_string()),
@@ -37,7 +37,7 @@ fn closed_rows(of: &Comparison, connections: u32, body: usize) -> Vec<Row> {
 /// Lateness differs by so much from run to run when nothing else does.
 const SAME: f64 = 1.05;
 
-/// Ours beside h2load in an open loop, where ours is no later than h2load really is.
+/// Ours beside h2load in an open loop, where ours is at most as late as h2load.
 pub fn lateness(of: &Comparison) -> Goal {
     let h2load = row(&of.open, "h2load");
     let late_ms = h2load.and_then(|row| row.lateness(|times| times.p99));
@@ -120,7 +120,7 @@ pub fn threads(of: &Comparison) -> Vec<Goal> {
         .collect()
 }
 
-/// What ours says over TLS and HTTP/2.
+/// Figures of ours over TLS and HTTP/2.
 pub fn truth(of: &Comparison) -> Vec<Goal> {
     [(&of.tls.truth, Protocol::Http1Tls), (&of.h2.truth, Protocol::H2c), (&of.h2.truth, Protocol::H2Tls)]
         .into_iter()

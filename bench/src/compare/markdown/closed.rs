@@ -1,11 +1,11 @@
-//! The closed loops with more connections and longer answers.
+//! The closed loops with more connections and longer responses.
 
 use super::{cost_cells, table, thousands};
 use crate::compare::part::Table;
 use crate::compare::result::{Comparison, row, with};
 use crate::compare::sizes::CLOSED;
 
-/// A table for each of them; nothing where none was measured.
+/// One table each; empty where none was measured.
 pub fn tables(of: &Comparison) -> String {
     let tables = CLOSED.into_iter().filter_map(|(connections, body)| {
         let rows = with(&of.closed, connections, 1, body);
@@ -15,21 +15,21 @@ pub fn tables(of: &Comparison) -> String {
         let mut cells: Vec<_> = rows.iter().map(|row| cost_cells(&rows, row)).collect();
         cells.extend(not_found(of, Table::Closed, cells.first().map_or(1, Vec::len)));
         let wrk2 = if of.tools.iter().any(|(tool, _)| tool == "wrk2") && row(&rows, "wrk2").is_none() {
-            "\nwrk2 opens a connection every 5 ms: it would not have opened them all.\n"
+            "\nwrk2 opens one connection every 5 ms, too slowly to open all of them.\n"
         } else {
             ""
         };
         Some(format!(
-            "## Cost per request: closed loop, {} connections, {}-byte answers\n\n{}{wrk2}",
+            "## Cost per request: closed loop, {} connections, {}-byte responses\n\n{}{wrk2}",
             thousands(Some(f64::from(connections))),
             thousands(Some(body as f64)),
-            table(&["tool", "CPU us per request", "lowest .. highest", "ours / it", "answers/s"], cells)
+            table(&["tool", "CPU µs per request", "lowest .. highest", "ours / it", "responses/s"], cells)
         ))
     });
     tables.collect::<Vec<_>>().join("\n")
 }
 
-/// A row for each tool that a reader looks for and that is not on this machine.
+/// One row per expected tool that is not installed.
 pub fn not_found(of: &Comparison, table: Table, width: usize) -> Vec<Vec<String>> {
     let is_missing = |name: &&&str| of.missing.iter().any(|(tool, _)| tool == **name);
     let cells = |name: &&str| {
@@ -55,7 +55,7 @@ mod tests {
         let long = |tool, us| Row { condition: Condition::with_body(65_536), ..costing(tool, &[us]) };
         of.closed = vec![long(Threadcount::IO_URING, 20.0), long(bare::NAME, 16.0), long("wrk", 40.0)];
         let text = tables(&of);
-        assert!(text.contains("closed loop, 64 connections, 65,536-byte answers"), "{text}");
+        assert!(text.contains("closed loop, 64 connections, 65,536-byte responses"), "{text}");
         assert!(text.contains("| wrk | 40.00 | 40.00 .. 40.00 | 0.50 | 25,000 |"), "{text}");
         assert!(text.contains("| wrk2 | not found | – | – | – |"), "{text}");
         assert!(!text.contains("1,000 connections"), "{text}");

@@ -15,7 +15,7 @@ pub fn text(of: &Comparison) -> String {
         }
     }
     for (tool, why) in &of.missing {
-        let _ = writeln!(text, "- {tool} is not here: {why}");
+        let _ = writeln!(text, "- {tool} is not installed: {why}");
     }
     for row in of.rows() {
         if let Some(trouble) = row.trouble() {

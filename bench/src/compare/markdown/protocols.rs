@@ -19,8 +19,8 @@ pub fn tables(rows: &ProtocolRows, of: &Comparison, title: &str, protocols: &[Pr
     }
     let mut text = format!(
         "## {title}: cost, truth and memory\n\n\
-         The server is one of ours, with a certificate of its own that no tool is asked to verify; over TLS it offers by ALPN only \
-         what the table is about. k6 has no h2c, and one stream for each virtual user.\n"
+         The server is our own, with a self-signed certificate that no tool verifies; over TLS it offers by ALPN only \
+         the protocol of the table. k6 has no h2c, and one stream per virtual user.\n"
     );
     for &protocol in protocols {
         cost(&mut text, rows, of, protocol);
@@ -49,8 +49,14 @@ fn cost(text: &mut String, rows: &ProtocolRows, of: &Comparison, protocol: Proto
         if protocol != Protocol::H2c && streams == 1 {
             cells.extend(not_found(of, Table::Protocol, cells.first().map_or(1, Vec::len)));
         }
-        let columns =
-            ["tool", "CPU us per request", "lowest .. highest", "ours / it", "answers/s", "peak memory MiB"];
+        let columns = [
+            "tool",
+            "CPU µs per request",
+            "lowest .. highest",
+            "ours / it",
+            "responses/s",
+            "peak memory MiB",
+        ];
         let on_each = match (protocol.is_h2(), streams) {
             (false, _) => String::new(),
             (true, 1) => " with 1 stream each".to_owned(),
@@ -73,7 +79,7 @@ fn truth(text: &mut String, rows: &ProtocolRows, of: &Comparison, protocol: Prot
     }
     let _ = write!(
         text,
-        "\n### What each says about the stalling server, {}, 2,000 times a second\n\n{}",
+        "\n### Response times reported for the stalling server, {}, at 2,000 requests/s\n\n{}",
         protocol.title(),
         table(&TRUTH_COLUMNS, truth_rows(of, &rows, Threadcount::DEFAULT))
     );
@@ -125,7 +131,7 @@ mod tests {
     fn each_protocol_has_its_own_costs_truth_and_memory() {
         let text = tables(&h2(), &comparison(), "HTTP/2", &[Protocol::H2c, Protocol::H2Tls]);
         for line in [
-            "### Cost per request: closed loop, HTTP/2 in the clear (h2c), 8 connections with 16 streams each",
+            "### Cost per request: closed loop, HTTP/2 without TLS (h2c), 8 connections with 16 streams each",
             "| h2load | 2.00 | 2.00 .. 2.00 | 2.00 | 500,000 | 0.0 |",
             "### Cost per request: closed loop, HTTP/2 over TLS, 64 connections with 1 stream each",
             "| threadcount | 0.1 | 0.2 | 100.4 | 180.1 |",

@@ -20,8 +20,8 @@ pub fn table_of(of: &Comparison) -> String {
     });
     format!(
         "## One thread and two: 1,200 requests over 3 connections to a server that takes 10 ms\n\n{}\n\
-         The rate is the server's; the times are what the tool said. 300/s is the most that 3 connections allow.\n",
-        table(&["tool", "threads", "load", "answers/s", "p50 ms", "p99 ms"], cells)
+         The rate is measured at the server; the times are those that the tool reports. 3 connections allow at most 300/s.\n",
+        table(&["tool", "threads", "load", "responses/s", "p50 ms", "p99 ms"], cells)
     )
 }
 

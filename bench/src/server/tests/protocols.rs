@@ -1,4 +1,4 @@
-//! Known answers over TLS and HTTP/2, asked by rustls and by frames written by hand.
+//! Known answers over TLS and HTTP/2, requested with rustls and with frames written by hand.
 
 use super::*;
 use crate::protocol::Protocol;
@@ -7,7 +7,7 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, SignatureScheme, StreamOwned};
 use std::sync::Arc;
 
-/// As every tool here is told: any certificate will do.
+/// Accepts any certificate, as every tool here does.
 #[derive(Debug)]
 struct Trusting;
 

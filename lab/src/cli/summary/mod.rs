@@ -1,4 +1,4 @@
-//! One load as a person reads it in a terminal. The most important comes first: whether to believe it at all.
+//! The summary of one load for a terminal. Warnings come first: whether the figures can be trusted.
 
 mod bars;
 mod table;
@@ -27,7 +27,7 @@ pub fn summary(report: &LoadReport, outcome: &LoadOutcome) -> String {
     filled.collect::<Vec<_>>().join("\n\n") + "\n"
 }
 
-/// What must be known before believing the figures. What a closed loop cannot see is true of each: it is a note.
+/// Warnings. What a closed loop leaves out applies to each closed loop: it is a note.
 fn warnings(report: &LoadReport) -> Vec<String> {
     let closed_loop = plan_flags::warning(&Warning::ClosedLoop);
     let cut_short = report.interrupted.then(|| {
@@ -149,7 +149,7 @@ fn answers(report: &LoadReport) -> Vec<String> {
     lines
 }
 
-/// What the generator cost, how late it was, and what this kind of load cannot see.
+/// What the generator cost, how late it was, and what this kind of load leaves out.
 fn generator(report: &LoadReport) -> Vec<String> {
     let own = &report.generator;
     let cost = format!(
@@ -177,7 +177,7 @@ fn generator(report: &LoadReport) -> Vec<String> {
     lines
 }
 
-/// How busy each core was; a full one is named first, because more cannot come from whatever is bound to it.
+/// How busy each core was; a full one first, because it limits the threads that are bound to it.
 fn cores(busy: &[f64]) -> Option<String> {
     let shares: Vec<String> = busy.iter().map(|share| format!("{:.0} %", share * 100.0)).collect();
     let full: Vec<String> =

@@ -5,7 +5,7 @@ use threadcount_load::times::TimesSummary;
 
 type Column = fn(&TimesSummary) -> f64;
 
-/// Each row: its name, the share of the answers above it, and its figure.
+/// Each row: its name, the share of the responses above it, and its figure.
 const ROWS: [(&str, f64, Column); 10] = [
     ("min", 1.0, |times| times.min),
     ("p50", 0.5, |times| times.p50),
@@ -19,7 +19,7 @@ const ROWS: [(&str, f64, Column); 10] = [
     ("mean", 1.0, |times| times.mean),
 ];
 
-/// The lines of the table. A percentile that so few answers cannot tell from the longest time says so.
+/// The lines of the table. A percentile that equals the maximum because of too few responses is marked.
 #[must_use]
 pub fn lines(response: &TimesSummary, service: &TimesSummary, answers: u64) -> Vec<String> {
     let head = [

@@ -1,6 +1,6 @@
-//! The keys of a load that say where its connections go, whom they trust, and what it looks for in responses.
+//! The keys of a load for where its connections go, which authorities they trust, and what they check in responses.
 
-use crate::model::experiment::{LoadKind, Sending};
+use crate::model::experiment::{Sending, Workload};
 use crate::parse;
 use crate::parse::diagnostic::Diagnostic;
 use crate::parse::fields::Fields;
@@ -9,7 +9,7 @@ use std::path::Path;
 use threadcount_load::plan::{AddressOverride, ClientIdentity};
 use threadcount_load::response::{BodyCheck, Capture};
 
-/// The usual with these keys in it. Files are looked for in `folder`.
+/// The defaults with these keys applied. Files are relative to `folder`.
 pub(super) fn read(fields: &Fields<'_>, folder: &Path) -> Result<Sending, Diagnostic> {
     let usual = Sending::default();
     let text = |key: &str| fields.read(key, |node| node.text(key).map(str::to_owned));
@@ -31,7 +31,7 @@ pub(super) fn read(fields: &Fields<'_>, folder: &Path) -> Result<Sending, Diagno
     let (certificate, key) = (file("cert")?, file("key")?);
     let identity = certificate.map(|certificate| {
         let key = key.unwrap_or_else(|| certificate.clone());
-        ClientIdentity { certificate, key }
+        ClientIdentity::new(certificate, key)
     });
     let body_check =
         |node: &Node| node.parsed("expect_body", "a text or regex:PATTERN", |text| text.parse::<BodyCheck>());
@@ -52,14 +52,14 @@ pub(super) fn read(fields: &Fields<'_>, folder: &Path) -> Result<Sending, Diagno
     })
 }
 
-/// What does not go with the kind of load, or with another key.
-pub(super) fn check(fields: &Fields<'_>, kind: LoadKind) -> Result<(), Diagnostic> {
+/// Keys that exclude the kind of load or another key.
+pub(super) fn check(fields: &Fields<'_>, workload: Workload) -> Result<(), Diagnostic> {
     let is_there = |key: &str| fields.get(key).is_some();
     let refused = |key: &str, message: &str, label: &str, help: &str| {
         let span = fields.key_span(key).unwrap_or_else(|| fields.span.clone());
         Err(Diagnostic::new(span, message, label).help(help))
     };
-    if is_there("lateness") && matches!(kind, LoadKind::Closed { .. }) {
+    if is_there("lateness") && workload.is_closed() {
         let message = "clients send as soon as they have their responses, so nothing is due together";
         return refused(
             "lateness",

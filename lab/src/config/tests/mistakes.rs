@@ -9,6 +9,11 @@ fn mistakes_in_jars_peers_and_backends_point_at_their_token() {
         ("{jar: a}", "virtual", "where does the server of `virtual` listen? | write, for example, `args:"),
         ("{jar: a, args: \"{port} {backend}\"}", "virtual", "`virtual` asks a backend at `{backend}`"),
         ("{tomcat: 11.0, max_connections: many}", "many", "`max_connections` must be a whole number"),
+        (
+            "{tomcat: 11.0, processor_cache: 0}",
+            "0",
+            "`processor_cache` must be a whole number from 1, and `0` is not | write a number from 1, or unlimited",
+        ),
         ("{jetty: newest}", "newest", "`jetty` must be a line or a version"),
         (
             "{jetty: 12.1, max_concurrent_tasks: 0}",
@@ -187,7 +192,7 @@ fn mistakes_point_at_the_offending_token() {
             "clients: 400",
             "rate: 5000/s, clients: 400",
             "rate",
-            "a load has clients or a rate, not both | clients wait for their answers, a rate does not; to limit the connections of a rate write `connections: 400`; for both write two loads",
+            "a load has clients or a rate, not both | clients wait for their responses, a rate does not; to limit the connections of a rate write `connections: 400`; for both write two loads",
         ),
         ("clients: 400, ", "", "{requests", "how much does this load send? | write `clients: 400`"),
         (", requests: 1_000_000", "", "{clients", "how long is this load?"),

@@ -64,13 +64,6 @@ impl Capacity {
         let halvings = (GROWTH.ln() / (1.0 + self.resolution).ln()).log2().ceil().max(0.0) as u32;
         doublings + 1 + halvings + halvings / 2 + 2
     }
-
-    /// The limit in words: `p99 within 200 ms`.
-    #[must_use]
-    pub fn limit_in_words(&self) -> String {
-        let name = self.metric.short_name().replace('_', ".");
-        format!("{name} within {} ms", self.limit_ms)
-    }
 }
 
 #[cfg(test)]
@@ -83,11 +76,5 @@ mod tests {
         assert_eq!(capacity.connections_at(4_000.0), 800);
         assert_eq!((capacity.connections_at(10.0), capacity.connections_at(1e6)), (100, 8_000));
         assert_eq!(Capacity { connections: Some(7), ..capacity }.connections_at(4_000.0), 7);
-    }
-
-    #[test]
-    fn the_limit_is_said_in_words() {
-        assert_eq!(Capacity::under(Metric::P99_9, 200.0).limit_in_words(), "p99.9 within 200 ms");
-        assert_eq!(Capacity::under(Metric::Mean, 1.5).limit_in_words(), "mean within 1.5 ms");
     }
 }

@@ -3,7 +3,6 @@
 pub mod benchmark;
 pub mod capacity;
 pub mod claim;
-mod load_kind;
 pub mod open_files;
 pub mod plan;
 pub mod protocol;
@@ -12,9 +11,11 @@ pub mod sending;
 mod server;
 pub mod shape;
 mod subject;
+pub mod warm_up;
+mod workload;
 
+pub use super::probe_level::ProbeLevel;
 pub use super::thread_kind::ThreadKind;
-pub use load_kind::LoadKind;
 pub use protocol::Protocol;
 pub use request::{Body, RequestSpec};
 pub use sending::Sending;
@@ -23,11 +24,15 @@ pub use server::{
 };
 pub use shape::{Shape, ShapeStep};
 pub use subject::{BenchmarkMethod, Subject};
+pub use workload::{ExternalTool, LoadKind, Tool, Workload};
 
 use claim::Claim;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+
+/// After so many rounds a reason has been seen often enough.
+const EXPLAINED_ROUNDS: u32 = 3;
 
 /// A question, its variants, its loads, how often to repeat, what was published before, what is claimed.
 ///
@@ -46,6 +51,9 @@ pub struct Experiment {
     pub loads: Vec<LoadSpec>,
     /// How long the same load runs before measuring, at most, in seconds: the warm-up ends when it has levelled off.
     pub warmup_s: f64,
+    /// The warm-up ends when the server is warm, and `warmup_s` is only what it usually takes.
+    #[serde(default)]
+    pub warmup_auto: bool,
     /// How long everything may take, in seconds; `None`: as long as it takes.
     #[serde(default)]
     pub budget_s: Option<f64>,
@@ -105,6 +113,14 @@ impl Experiment {
         self.variants.iter().find(|variant| variant.name == name)
     }
 
+    /// Are reasons looked for in this round, in a window of their own? In the first that count, since they do not change: with
+    /// `quick` in one, so that an answer comes soon.
+    #[must_use]
+    pub fn explains(&self, load: &LoadSpec, round: u32) -> bool {
+        let rounds = if self.quick { 1 } else { EXPLAINED_ROUNDS };
+        (1..=rounds).contains(&round.saturating_sub(load.dropped_rounds()))
+    }
+
     /// How long a load runs before it is measured, in seconds.
     #[must_use]
     pub fn warmup_s(&self, load: &LoadSpec) -> f64 {
@@ -140,20 +156,6 @@ pub struct Variant {
     /// Why it cannot run on this machine; `None`: it can. Found out when a session begins.
     #[serde(default)]
     pub skipped: Option<String>,
-}
-
-/// How much of the JVM inside a server is watched.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
-#[serde(rename_all = "snake_case")]
-pub enum ProbeLevel {
-    /// Nothing: no probe in the JVM.
-    Off,
-    /// Heap, collections, carriers, pools, pins, contended monitors, a few looks at running threads.
-    #[default]
-    Light,
-    /// Also every start and end of a virtual thread, and every socket read and park of 20 ms and longer. Each costs
-    /// something for every request: an idle thread of a pool parks.
-    Full,
 }
 
 impl Variant {
@@ -200,8 +202,9 @@ pub struct Backend {
 pub struct LoadSpec {
     /// Its name in tables and claims: as written, or `c400` (400 clients), `r5000` (5,000/s).
     pub name: String,
-    /// Closed or open, and its size.
-    pub kind: LoadKind,
+    /// What is done, and its size.
+    #[serde(flatten)]
+    pub workload: Workload,
     /// How many requests are measured; with `duration_s`, whichever comes first.
     pub requests: Option<u64>,
     /// How long is measured, in seconds.
@@ -233,9 +236,6 @@ pub struct LoadSpec {
     /// Each client keeps its connection; `false`: a new one for each request.
     #[serde(default = "yes")]
     pub keep_alive: bool,
-    /// Somebody else's load generator sends it; `None`: ours.
-    #[serde(default)]
-    pub tool: Option<Tool>,
     /// Why it cannot be sent on this machine; `None`: it can. Found out when a session begins.
     #[serde(default)]
     pub skipped: Option<String>,
@@ -244,10 +244,10 @@ pub struct LoadSpec {
 impl LoadSpec {
     /// A load of this kind with everything else as usual, and without an end.
     #[must_use]
-    pub fn new(name: &str, kind: LoadKind, request: RequestSpec) -> Self {
+    pub fn new(name: &str, workload: impl Into<Workload>, request: RequestSpec) -> Self {
         Self {
             name: name.to_owned(),
-            kind,
+            workload: workload.into(),
             requests: None,
             duration_s: None,
             request,
@@ -260,7 +260,6 @@ impl LoadSpec {
             warmup_s: None,
             thread_dump: false,
             keep_alive: true,
-            tool: None,
             skipped: None,
         }
     }
@@ -273,17 +272,6 @@ impl LoadSpec {
 
 const fn yes() -> bool {
     true
-}
-
-/// Somebody else's load generator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Tool {
-    /// ApacheBench.
-    Ab {
-        /// So many at once, each with its share of the clients: one has one thread, and so at most one core.
-        processes: u32,
-    },
 }
 
 /// Figures somebody published for one variant under one load. A `None` was not published.

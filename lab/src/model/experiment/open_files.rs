@@ -1,6 +1,6 @@
 //! Loads that need more open files than this machine gives a process are left out, and said.
 
-use super::{Experiment, LoadKind, LoadSpec, Variant};
+use super::{Experiment, LoadSpec, Variant};
 
 /// What a server has open besides its connections: jars, libraries, epoll, logs.
 const OWN_FILES: u64 = 300;
@@ -25,7 +25,7 @@ pub fn leave_out_too_large(experiment: &mut Experiment, max_open_files: u64) -> 
 
 fn needed(load: &LoadSpec, variants: &[Variant]) -> u64 {
     // An open load has as many connections as are free; it says itself when they are too few.
-    let LoadKind::Closed { clients } = load.kind else { return 0 };
+    let Some(clients) = load.workload.closed_clients() else { return 0 };
     let mut under = variants.iter().filter(|variant| variant.runs_under(load));
     let calls_on = under.any(|variant| variant.backend.is_some());
     u64::from(clients) * if calls_on { 2 } else { 1 } + OWN_FILES

@@ -1,6 +1,6 @@
 //! The runs of an experiment in the order in which they happen.
 
-use super::{Experiment, LoadKind, LoadSpec, Published, Server, Variant};
+use super::{Experiment, LoadSpec, Published, Server, Variant, Workload};
 
 /// What starting, warming the connections, reading native memory and stopping a server takes, in seconds; for estimates.
 const START_STOP_S: f64 = 3.0;
@@ -67,33 +67,35 @@ pub fn estimate_s(experiment: &Experiment) -> Option<f64> {
 #[must_use]
 pub fn run_s(experiment: &Experiment, run: &PlannedRun) -> Option<f64> {
     let load = &experiment.loads[run.load];
-    let measured_s = load_length_s(experiment, load, &experiment.variants[run.variant].name)?;
-    if let LoadKind::Benchmark(size) = load.kind {
-        return Some(START_STOP_S + f64::from(size.all_iterations()) * measured_s);
-    }
-    let start_stop_s = match experiment.variants[run.variant].server() {
-        Some(Server::Peer(_)) => PEER_START_STOP_S,
-        _ => START_STOP_S,
+    let variant = &experiment.variants[run.variant];
+    let measured_s = load_length_s(experiment, load, &variant.name)?;
+    let (start_stop_s, warm_up_s) = match variant.server() {
+        Some(Server::Peer(_)) => (PEER_START_STOP_S, experiment.warmup_s(load)),
+        Some(_) => (START_STOP_S, experiment.warmup_s(load)),
+        None => (START_STOP_S, 0.0),
     };
-    Some(start_stop_s + experiment.warmup_s(load) + measured_s)
+    Some(start_stop_s + warm_up_s + measured_s)
 }
 
 fn load_length_s(experiment: &Experiment, load: &LoadSpec, variant: &str) -> Option<f64> {
-    if let LoadKind::Capacity(capacity) = load.kind {
-        let doublings = |rate: f64| (rate / capacity.from_per_s).log2().clamp(0.0, 20.0).ceil() as u32;
-        let steps =
-            capacity.likely_steps(published_rate(experiment, load, variant).map_or(DOUBLINGS, doublings));
-        return Some(f64::from(steps) * (load.duration_s? + BETWEEN_STEPS_S));
+    match load.workload {
+        Workload::Capacity(capacity) => {
+            let doublings = |rate: f64| (rate / capacity.from_per_s).log2().clamp(0.0, 20.0).ceil() as u32;
+            let steps =
+                capacity.likely_steps(published_rate(experiment, load, variant).map_or(DOUBLINGS, doublings));
+            Some(f64::from(steps) * (load.duration_s? + BETWEEN_STEPS_S))
+        }
+        Workload::Jmh(size) => Some(f64::from(size.all_iterations()) * load.duration_s?),
+        Workload::Http(_) | Workload::External(_) => requests_length_s(experiment, load, variant),
     }
+}
+
+fn requests_length_s(experiment: &Experiment, load: &LoadSpec, variant: &str) -> Option<f64> {
     let by_requests_s = load.requests.and_then(|requests| {
         if let Some(elapsed_ms) = published_elapsed_ms(experiment, load, variant) {
             return Some(elapsed_ms / 1e3);
         }
-        let rate = match load.kind {
-            LoadKind::Open { rate_per_s, .. } => rate_per_s,
-            LoadKind::Closed { .. } | LoadKind::Capacity(_) => published_rate(experiment, load, variant)?,
-            LoadKind::Benchmark(_) => return None,
-        };
+        let rate = load.workload.rate_per_s().or_else(|| published_rate(experiment, load, variant))?;
         Some(requests as f64 / rate)
     });
     match (load.duration_s, by_requests_s) {
@@ -140,7 +142,7 @@ impl LoadSpec {
     /// How many connections it has at most.
     #[must_use]
     pub fn clients(&self) -> u32 {
-        self.kind.clients()
+        self.workload.clients()
     }
 
     /// Does this variant run under the load?

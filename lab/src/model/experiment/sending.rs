@@ -265,7 +265,7 @@ mod tests {
             unix_socket: Some("/run/x.sock".into()),
             sni: Some("other.host".to_owned()),
             ca_files: vec!["ca.pem".into()],
-            identity: Some(ClientIdentity { certificate: "c.pem".into(), key: "k.pem".into() }),
+            identity: Some(ClientIdentity::new("c.pem".into(), "k.pem".into())),
             tls_resumption: false,
             lateness_s: 0.001,
             grace_s: 2.0,
@@ -278,10 +278,10 @@ mod tests {
         let json = serde_json::to_string(&sending).unwrap();
         assert_eq!(serde_json::from_str::<Sending>(&json).unwrap(), sending);
         assert_eq!(serde_json::from_str::<Sending>("{}").unwrap(), Sending::default());
-        let told: Vec<String> =
+        let texts: Vec<String> =
             sending.unusual().into_iter().map(|(what, text)| format!("{what}: {text}")).collect();
         assert_eq!(
-            told,
+            texts,
             [
                 "arrivals: Poisson: as independent users make them",
                 "expected status: 404",

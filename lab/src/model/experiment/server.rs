@@ -29,6 +29,10 @@ pub struct TomcatServer {
     /// The Connector's `maxConnections`; `None`: Tomcat's own, or as many as the load needs.
     #[serde(default)]
     pub max_connections: Option<u32>,
+    /// The Connector's `processorCache`: idle processors (with their buffers) that are kept for the next request, -1 for all;
+    /// `None`: Tomcat's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processor_cache: Option<i32>,
 }
 
 /// A distribution of Jetty (`jetty-home`), of the newest known version of this line (`12.1`) or of an exact version.

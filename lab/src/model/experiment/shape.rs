@@ -100,10 +100,7 @@ impl Shape {
             Self::Steps(steps) => RateShape::Steps(
                 steps
                     .iter()
-                    .map(|step| Step {
-                        rate_per_s: step.rate_per_s,
-                        lasts: Duration::from_secs_f64(step.lasts_s),
-                    })
+                    .map(|step| Step::new(step.rate_per_s, Duration::from_secs_f64(step.lasts_s)))
                     .collect(),
             ),
         }

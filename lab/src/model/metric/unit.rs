@@ -10,6 +10,7 @@ pub enum Unit {
     Bytes,
     Cores,
     Count,
+    PerRequest,
 }
 
 impl Unit {
@@ -21,6 +22,7 @@ impl Unit {
             Self::Milliseconds => "_ms",
             Self::Microseconds => "_us",
             Self::Bytes => "_bytes",
+            Self::PerRequest => "_per_request",
             Self::Cores | Self::Count => "",
         }
     }
@@ -32,7 +34,7 @@ impl Unit {
         match self {
             Self::Count => 1.0,
             Self::Bytes => 4_096.0,
-            Self::PerSecond | Self::Milliseconds | Self::Microseconds | Self::Cores => 0.0,
+            Self::PerSecond | Self::Milliseconds | Self::Microseconds | Self::Cores | Self::PerRequest => 0.0,
         }
     }
 }

@@ -1,5 +1,7 @@
-//! What the JVM inside the server said of itself, cut to the measured window.
+//! What the probe read in the JVM of the server, cut to the measured window.
 
+use super::allocation::Allocation;
+use crate::model::probe_level::ProbeLevel;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -8,11 +10,14 @@ use serde::{Deserialize, Serialize};
 pub struct JvmReadings {
     /// `Runtime.version()`.
     pub java: String,
-    /// `light` or `full`.
-    pub level: String,
+    /// How much the probe watched.
+    pub level: ProbeLevel,
     /// Heap, allocation, CPU and threads over time.
     pub samples: Vec<JvmSample>,
-    /// Carrier threads over time; empty where the JVM does not tell.
+    /// What was allocated over the window, and where; `None`: fewer than two readings, or an older result.
+    #[serde(default)]
+    pub allocation: Option<Allocation>,
+    /// Carrier threads over time; empty where the JVM does not report them.
     pub carriers: Vec<CarrierSample>,
     /// Where the figures of `carriers` come from.
     pub carriers_source: Option<String>,
@@ -32,9 +37,9 @@ pub struct JvmReadings {
     /// The heap in use right after each collection.
     #[serde(default)]
     pub heap_after_gc: Vec<HeapAfterGc>,
-    /// What running threads were seen doing, a few looks a second.
-    #[serde(default)]
-    pub looks: Looks,
+    /// What running threads did, sampled a few times a second.
+    #[serde(default, alias = "looks")]
+    pub thread_samples: ThreadSamples,
     /// Where threads waited 20 ms or longer: monitors, parks, socket reads, by site.
     pub waits: Vec<SiteTotal>,
     /// Native memory over time, where the JVM tracks it.
@@ -202,27 +207,27 @@ pub struct PinSample {
     pub count: u64,
 }
 
-/// The heap after a collection: what lives, and what has died where the collection did not look.
+/// The heap after a collection: what lives, and what has died where it did not collect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct HeapAfterGc {
     pub t_s: f64,
     pub used_bytes: u64,
-    /// Did the collection look at the whole heap? A young one leaves what has died in the old part, which looks like a leak.
+    /// Did it collect the whole heap? A young one leaves what has died in the old part, which looks like a leak.
     pub whole: bool,
 }
 
-/// Looks at threads that were running Java code.
+/// Samples of threads that were running Java code.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Looks {
+pub struct ThreadSamples {
     /// How many.
     pub count: u64,
-    /// Those of them that saw no work, by site; their times are 0. The reason is `yield` (a thread gave way) or
+    /// Those of them without work, by site; their times are 0. The reason is `yield` (a thread gave way) or
     /// `scheduling` (a carrier between two virtual threads, which has no site).
     pub without_progress: Vec<SiteTotal>,
 }
 
-/// Thread stacks as native memory tracking tells them.
+/// Thread stacks as native memory tracking reports them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct StackSample {

@@ -10,3 +10,8 @@ pub(super) fn load_report(_: &mut SchemaGenerator) -> Schema {
     let load = serde_json::from_str::<Value>(LOAD).unwrap_or_default();
     json_schema!({ "anyOf": [{ "type": "null" }, load] })
 }
+
+/// A report as `threadcount load --json` prints it.
+pub(super) fn window_report(_: &mut SchemaGenerator) -> Schema {
+    Schema::try_from(serde_json::from_str::<Value>(LOAD).unwrap_or_default()).unwrap_or_default()
+}

@@ -1,11 +1,17 @@
 //! All that one run measured. A record is data: everything downstream is made from it alone.
 
+pub mod allocation;
 pub mod benchmark;
 pub mod capacity;
-pub mod foreign;
+pub mod explaining;
+pub mod external;
+pub mod gc;
 pub mod interference;
 pub mod jvm;
+pub mod jvm_log;
 mod load_schema;
+pub mod memory;
+pub mod resource_limits;
 
 use crate::model::thread_kind::ThreadKind;
 use schemars::JsonSchema;
@@ -32,9 +38,9 @@ pub struct Record {
     /// It belongs to the first rounds that the experiment's protocol leaves out of every figure (`drop`).
     #[serde(default)]
     pub dropped: bool,
-    /// What disturbed it: it is left out of figures where undisturbed runs exist, and repeated within bounds.
-    #[serde(default)]
-    pub disturbed: Option<interference::Interference>,
+    /// It is left out of figures where runs without interference exist, and repeated within bounds.
+    #[serde(default, alias = "disturbed")]
+    pub interference: Option<interference::Interference>,
     /// How its warm-up went; `None`: there was none.
     #[serde(default)]
     pub warm_up: Option<WarmUp>,
@@ -43,9 +49,9 @@ pub struct Record {
     /// The load generator's report over the measured window.
     #[schemars(schema_with = "load_schema::load_report")]
     pub measured: Option<LoadReport>,
-    /// What somebody else's load generator said, where one sent the load.
-    #[serde(default)]
-    pub foreign: Option<foreign::ForeignLoad>,
+    /// What the external load tool reports, where one sent the load.
+    #[serde(default, alias = "foreign")]
+    pub external: Option<external::ExternalLoad>,
     /// What a microbenchmark measured, where there is no server.
     #[serde(default)]
     pub benchmark: Option<benchmark::BenchmarkScore>,
@@ -58,12 +64,24 @@ pub struct Record {
     pub response_histogram: Option<String>,
     /// What it cost.
     pub cost: Option<Cost>,
+    /// What the server and the load generator may use of the machine, and what was held back.
+    #[serde(default)]
+    pub resource_limits: Option<resource_limits::ResourceLimits>,
     /// Native memory before and after the load; only JVMs with native memory tracking.
     pub native_memory: Option<BeforeAfter<NativeMemory>>,
+    /// The live heap under the same load, right after the measured window; `None`: no JVM, or an older result.
+    #[serde(default)]
+    pub memory: Option<memory::MemoryUnderLoad>,
     /// The search of a capacity load. Everything else that was measured is then that of its highest sustained step.
     #[serde(default)]
     pub capacity: Option<capacity::CapacitySearch>,
-    /// What the JVM said of itself; only where a probe was in it.
+    /// What the JVM's own log says of the window; `None`: no JVM, or no log (`--no-jvm-log`).
+    #[serde(default)]
+    pub jvm_log: Option<jvm_log::JvmLog>,
+    /// The window after the measured one, with the probe in the JVM; `None`: reasons were not looked for in this run.
+    #[serde(default)]
+    pub explaining: Option<explaining::ExplainingWindow>,
+    /// Readings of the probe in the explaining window.
     #[serde(default)]
     pub jvm: Option<jvm::JvmReadings>,
     /// Why there is no probe in the JVM, where there should be one.
@@ -87,10 +105,37 @@ pub struct WarmUp {
     pub lasted_s: f64,
     /// The longest it might have been.
     pub at_most_s: f64,
-    /// Was it level at the end? `None`: it was too short to tell.
+    /// Was it level at the end? `None`: it was too short.
     pub levelled: Option<bool>,
     /// What had to be level.
     pub judged_by: SteadyBy,
+    /// What was not steady at the end; empty where everything was, and in an older result.
+    #[serde(default)]
+    pub unsteady: Vec<WarmUpFigure>,
+    /// The compiler's share of the server's CPU in its last seconds; `None`: too short, or an older result.
+    #[serde(default)]
+    pub compiler_share: Option<f64>,
+}
+
+/// A compiler that takes more than this share of the server's CPU still changes what a request costs.
+pub const COMPILER_SHARE: f64 = 0.05;
+
+/// One that uses no more cores than this is quiet, whatever its share: of a server that does next to nothing, a tick of
+/// the CPU clock is a large part.
+pub const QUIET_COMPILER_CORES: f64 = 0.01;
+
+/// What has to be steady for a server to be warm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WarmUpFigure {
+    /// Completed requests per second.
+    Rate,
+    /// The server's CPU, where the schedule holds the rate.
+    Cpu,
+    /// The server's CPU per request.
+    CpuPerRequest,
+    /// The share of the JVM's compiler in the server's CPU; it has to be small.
+    Compiler,
 }
 
 /// What has to be level for a warm-up to end.
@@ -124,11 +169,11 @@ pub struct ServerFacts {
     pub pid: u32,
     /// The product and version, e.g. `Apache Tomcat 11.0.24`.
     pub product: Option<String>,
-    /// The JVM as its release file and `java -version` tell it, e.g. `25.0.3+9 (Eclipse Adoptium)`.
+    /// The JVM as its release file and `java -version` report it, e.g. `25.0.3+9 (Eclipse Adoptium)`.
     pub java: Option<String>,
     /// From launch to the first answer, in milliseconds.
     pub ready_after_ms: f64,
-    /// The thread that answered, as the server said it.
+    /// The thread that responded, as the server reports it.
     pub thread_seen: Option<ThreadSeen>,
     /// The most request threads its pool may have; `None`: unlimited or unknown.
     pub pool_max_threads: Option<u32>,
@@ -247,10 +292,35 @@ pub struct Cost {
     pub pss_peak_bytes: Option<u64>,
     /// Most OS threads.
     pub os_threads_peak: u32,
-    /// Voluntary context switches per second (a thread that waits).
-    pub voluntary_switches_per_s: f64,
+    /// Voluntary context switches per second (a thread that waits); `None` here and below: not read often enough.
+    #[serde(default)]
+    pub voluntary_switches_per_s: Option<f64>,
     /// Involuntary context switches per second (a thread that was pushed off its core).
-    pub involuntary_switches_per_s: f64,
+    #[serde(default)]
+    pub involuntary_switches_per_s: Option<f64>,
+}
+
+impl Cost {
+    /// The part of `cpu_us_per_request` in the kernel; `None`: that is not known.
+    #[must_use]
+    pub fn system_cpu_us_per_request(&self) -> Option<f64> {
+        let all = self.cpu_us_per_request?;
+        Some(if self.cpu_cores > 0.0 { all * (self.kernel_cpu_cores / self.cpu_cores).min(1.0) } else { 0.0 })
+    }
+
+    /// The rest of it.
+    #[must_use]
+    pub fn user_cpu_us_per_request(&self) -> Option<f64> {
+        Some(self.cpu_us_per_request? - self.system_cpu_us_per_request()?)
+    }
+}
+
+impl Cost {
+    /// The compiler's share of the server's CPU; `None`: no JVM, or no CPU used.
+    #[must_use]
+    pub fn compiler_share(&self) -> Option<f64> {
+        self.jit_cpu_cores.filter(|_| self.cpu_cores > 0.0).map(|cores| cores / self.cpu_cores)
+    }
 }
 
 /// A reading before and after the load.
@@ -261,7 +331,7 @@ pub struct BeforeAfter<T> {
     pub after: T,
 }
 
-/// Native memory as `jcmd PID VM.native_memory summary` tells it.
+/// Native memory as `jcmd PID VM.native_memory summary` reports it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NativeMemory {
     /// Total reserved, bytes.
@@ -294,6 +364,9 @@ pub struct NativeMemory {
     pub stack_reserved_bytes: u64,
     /// Thread stacks committed, bytes.
     pub stack_committed_bytes: u64,
+    /// What the JVM keeps of classes (metaspace and class space) committed, bytes; `None`: an older result.
+    #[serde(default)]
+    pub class_metadata_bytes: Option<u64>,
 }
 
 /// Differences of the kernel's counters in /proc/net/netstat and /proc/net/snmp over the window.

@@ -13,20 +13,17 @@ use serde::Serialize;
 /// The bars of one load.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Board {
-    /// What each column is; only those of which some variant has a figure. The first is what the answer is about.
+    /// The columns that some variant has a figure for; the first is the headline.
     pub columns: Vec<&'static str>,
     /// One for each variant that has a figure.
     pub rows: Vec<BoardRow>,
-    /// The load in words.
     pub words: String,
-    /// With what the others are compared, where there are others.
+    /// The baseline, if there are other variants.
     pub baseline: Option<String>,
 }
 
-/// One variant.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BoardRow {
-    /// Its name.
     pub variant: String,
     /// The colour that it has in the pictures, from 1.
     pub colour: usize,
@@ -41,7 +38,6 @@ pub struct BoardRow {
 pub struct Cell {
     /// The mean of the runs, with its unit.
     pub figure: String,
-    /// Where the bar ends.
     pub mean: f64,
     /// The baseline's mean; on the bars of the others only.
     pub baseline: Option<f64>,
@@ -88,7 +84,7 @@ fn runs(document: &ResultDocument, variant: &str, load: &LoadSpec, metric: Metri
 /// The highest figure of any run under any load whose bars are drawn with this metric.
 fn longest(document: &ResultDocument, metric: Metric) -> f64 {
     let loads = document.experiment.loads.iter();
-    let loads = loads.filter(|load| columns(load.kind).iter().any(|column| column.metric == metric));
+    let loads = loads.filter(|load| columns(load.workload).iter().any(|column| column.metric == metric));
     let all = loads.flat_map(|load| ran(document).flat_map(|variant| runs(document, variant, load, metric)));
     all.fold(0.0, f64::max)
 }
@@ -128,7 +124,10 @@ mod tests {
         ];
         let document = document("[{clients: [4, 8], duration: 1s}]", &records);
         let Board { columns, rows, baseline, .. } = board(&document, &document.experiment.loads[0]);
-        assert_eq!((columns[0], columns[1], baseline.as_deref()), ("throughput", "p50", Some("a")));
+        assert_eq!(
+            (&columns[..4], baseline.as_deref()),
+            (&["throughput", "mean", "p50", "p99"][..], Some("a"))
+        );
         let names: Vec<_> = rows.iter().map(|row| (row.variant.as_str(), row.colour)).collect();
         assert_eq!(names, [("a", 1), ("b", 2)], "c did not run");
         let rate = |row: usize| rows[row].cells[0].clone().expect("a rate");
@@ -143,7 +142,7 @@ mod tests {
     #[test]
     fn under_an_open_load_the_waiting_comes_first_and_without_runs_there_is_no_bar() {
         let document = document("[{rate: 10/s, duration: 1s}]", &[run("a", "r10", 10.0, 5.0)]);
-        assert_eq!(board(&document, &document.experiment.loads[0]).columns[..2], ["p50", "p99"]);
+        assert_eq!(board(&document, &document.experiment.loads[0]).columns[..3], ["p50", "mean", "p99"]);
         let empty = ResultDocument { records: Vec::new(), ..document };
         assert!(board(&empty, &empty.experiment.loads[0]).rows.is_empty());
     }

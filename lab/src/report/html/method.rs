@@ -4,6 +4,7 @@ use crate::model::experiment::{Body, Experiment, LoadSpec, RequestSpec};
 use crate::model::record::{BackendFacts, Record};
 use crate::model::result::ResultDocument;
 use crate::report::load_words::load_words;
+use crate::report::observing::observation_costs;
 use crate::report::summary::distinct;
 use crate::report::{figures, reasons};
 use serde::Serialize;
@@ -16,7 +17,6 @@ pub type Fact = (&'static str, String);
 pub struct Method {
     /// The command that made the result.
     pub command: String,
-    /// Versions, machine, order.
     pub facts: Vec<Fact>,
     /// One for each variant.
     pub variants: Vec<VariantMethod>,
@@ -29,9 +29,7 @@ pub struct Method {
 /// How a variant was started.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct VariantMethod {
-    /// Its name.
     pub name: String,
-    /// One line about it.
     pub note: Option<String>,
     /// Server, JVM, threads.
     pub facts: Vec<Fact>,
@@ -42,18 +40,14 @@ pub struct VariantMethod {
 /// How a load was made.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LoadMethod {
-    /// In words.
     pub words: String,
-    /// Its settings.
     pub facts: Vec<Fact>,
 }
 
 /// A run without figures.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FailedRun {
-    /// Which.
     pub title: String,
-    /// Why.
     pub why: String,
     /// The end of its log.
     pub log: String,
@@ -93,19 +87,29 @@ fn facts(document: &ResultDocument) -> Vec<Fact> {
         ("virtualization", machine.virtualization.clone().unwrap_or_else(|| "none seen".to_owned())),
         ("open files allowed", figures::count(machine.max_open_files)),
         ("warm-up", warm_up(&document.experiment)),
+        ("observing from inside", observing(document)),
         ("order of the runs", format!("each in a fresh process: {}", order.join(", "))),
     ]
 }
 
-/// Loads may have warm-ups of their own; each length is said once.
+fn observing(document: &ResultDocument) -> String {
+    let costs = observation_costs(document);
+    if costs.is_empty() {
+        return "nothing was in the JVM while figures were taken, and no explaining window followed"
+            .to_owned();
+    }
+    format!("in a window of its own after the measured one: {}", costs.join("; "))
+}
+
+/// Loads may have warm-ups of their own; each length appears once.
 fn warm_up(experiment: &Experiment) -> String {
-    let lengths = experiment.loads.iter().map(|load| figures::plain(experiment.warmup_s(load)));
+    let lengths = experiment.loads.iter().map(|load| figures::plain(experiment.longest_warmup_s(load)));
     let lengths = distinct(lengths);
     if lengths == ["0"] {
         return "none: each run measures a cold server".to_owned();
     }
     let lengths = lengths.join(" or ");
-    format!("the same load before each run until it levels off, at most {lengths} s, not measured")
+    format!("the same load before each run until the server is warm, at most {lengths} s, not measured")
 }
 
 fn variant_method(document: &ResultDocument, name: &str) -> VariantMethod {
@@ -122,7 +126,7 @@ fn variant_method(document: &ResultDocument, name: &str) -> VariantMethod {
         ("JVM flags", variant.map(|variant| vec![variant.jvm.join(" ")]).unwrap_or_default()),
         ("JVM flags as the JVM reports them", each(&flags)),
         ("server behind it", each(&|run| Some(backend(run.server.backend.as_ref()?)))),
-        ("thread that answered", each(&thread)),
+        ("request thread", each(&thread)),
         ("request threads at most", each(&|run| Some(figures::count(run.server.pool_max_threads?.into())))),
         ("rate at the end of the warm-up", each(&settled)),
         ("thread dump", each(&|run| run.thread_dump.clone())),
@@ -175,7 +179,7 @@ fn load_method(document: &ResultDocument, load: &LoadSpec) -> LoadMethod {
     LoadMethod { words: load_words(load), facts }
 }
 
-/// What is asked; of many requests the first, for the rest are in the result.
+/// The request; of several the first, as the rest are in the result.
 fn requests(load: &LoadSpec) -> Vec<Fact> {
     const SHOWN: usize = 10;
     let body = |request: &RequestSpec| request.body.as_ref().map(Body::words).unwrap_or_default();
@@ -208,7 +212,7 @@ fn headers(request: &RequestSpec) -> String {
     request.headers.iter().map(header).collect::<Vec<_>>().join("; ")
 }
 
-/// How many rounds, which of them count, and why there were no more.
+/// Number of rounds, which of them count, and why they ended.
 fn rounds(document: &ResultDocument, load: &LoadSpec) -> String {
     let counted = match load.dropped_rounds() {
         0 => String::new(),
@@ -231,7 +235,7 @@ fn failed_run(record: &Record) -> Option<FailedRun> {
     })
 }
 
-/// Words as a POSIX shell reads them back. No word of a process has the NUL that cannot be written.
+/// Words quoted for a POSIX shell. A word of a process never has the NUL that cannot be quoted.
 fn shell_line(words: &[String]) -> String {
     shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "))
 }

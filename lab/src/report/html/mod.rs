@@ -27,7 +27,7 @@ use tables::ratios::RatioTable;
 const TEMPLATE: (&str, &str) = ("report.html", include_str!("../../../assets/report/page.html"));
 const STYLE: &str = include_str!("../../../assets/report/page.css");
 const CHARTS: &str = include_str!("../../../assets/vendor/echarts.min.js");
-/// One function, so that its names are nobody else's.
+/// One function, so that its names do not clash with others.
 const SCRIPT: &str = concat!(
     "(function () {\n",
     include_str!("../../../assets/report/page.js"),
@@ -49,8 +49,8 @@ fn colour(document: &ResultDocument, variant: &str) -> usize {
     place(document, variant) % COLOURS + 1
 }
 
-/// The place of a variant in its experiment, whichever variants ran: a report of some of them has the same colours as
-/// one of all.
+/// The place of a variant in its experiment, independent of which variants ran: a report of some of them has the same
+/// colours as one of all.
 fn place(document: &ResultDocument, variant: &str) -> usize {
     document.experiment.variants.iter().position(|it| it.name == variant).unwrap_or(0)
 }
@@ -58,13 +58,13 @@ fn place(document: &ResultDocument, variant: &str) -> usize {
 /// The page.
 ///
 /// # Errors
-/// When the data cannot be written as JSON or the template fails: a mistake of ours, not of the document.
+/// When the data cannot be written as JSON or the template fails, which is a bug and not a problem of the document.
 pub fn html(document: &ResultDocument) -> Result<String, ReportError> {
     let data = serde_json::to_string(&pictures::pictures(document)).map_err(ReportError::Data)?;
     let mut environment = Environment::new();
     environment.add_template(TEMPLATE.0, TEMPLATE.1).map_err(ReportError::Template)?;
     let template = environment.get_template(TEMPLATE.0).map_err(ReportError::Template)?;
-    template.render(Serde(Page::of(document, &data))).map_err(ReportError::Template)
+    template.render(Serde(Page::from_document(document, &data))).map_err(ReportError::Template)
 }
 
 /// What the template sees.
@@ -95,7 +95,7 @@ struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    fn of(document: &'a ResultDocument, data: &str) -> Self {
+    fn from_document(document: &'a ResultDocument, data: &str) -> Self {
         let summary = summary(document);
         let boards = document.experiment.loads.iter().map(|load| board::board(document, load));
         Self {
@@ -141,7 +141,7 @@ fn data_block(json: &str) -> String {
     safe
 }
 
-/// A source of the page's Content-Security-Policy: only our own scripts run, whatever a text smuggles in.
+/// A source of the page's Content-Security-Policy: only our own scripts run, even if a text contains markup.
 fn script_hash(script: &str) -> String {
     format!("'sha256-{}'", STANDARD.encode(Sha256::digest(script.as_bytes())))
 }

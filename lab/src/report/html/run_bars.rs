@@ -1,4 +1,4 @@
-//! What each run measured, as bars beside each other: does one round differ from the others?
+//! The figures of each run as bars, to show rounds that differ from the others.
 
 use crate::model::experiment::LoadSpec;
 use crate::model::metric::Metric;
@@ -23,7 +23,6 @@ const HEIGHT: f64 = 60.0;
 /// The pictures of one load.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RunBars {
-    /// The load in words.
     pub words: String,
     /// How many of the first rounds are in no figure of the comparison.
     pub dropped: u32,
@@ -46,16 +45,13 @@ pub struct Picture {
     pub groups: Vec<Group>,
 }
 
-/// One variant's bars.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Group {
-    /// The variant.
     pub variant: String,
     /// Its colour, from 1.
     pub colour: usize,
     /// The mean of the runs that count.
     pub mean: String,
-    /// The published figure.
     pub published: Option<Mark>,
 }
 
@@ -70,7 +66,6 @@ pub struct Mark {
     pub y: f64,
 }
 
-/// One run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Bar {
     /// The colour of its variant, from 1.

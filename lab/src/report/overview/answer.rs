@@ -1,15 +1,17 @@
-//! The answer in one sentence: which variant, by how much, at what price.
+//! The answer in one sentence: which variant, by how much, at what cost.
 
-use super::table::columns;
-use crate::model::experiment::{LoadKind, LoadSpec};
+use crate::model::experiment::LoadSpec;
 use crate::model::metric::Metric;
-use crate::model::result::{Comparison, Ratio, ResultDocument, Verdict};
+use crate::model::result::{Comparison, Doubt, DoubtReason, Ratio, ResultDocument, Verdict};
 use crate::report::figures;
 use crate::report::load_words::load_words;
 use crate::report::summary::capital;
 use crate::stats::ratio::more_runs;
 
-/// A price that differs by less is left to the table.
+/// Why a ratio whose interval leaves out 1 has no verdict.
+const CHANCE: &str = ", which may be chance among all figures that were compared";
+
+/// A smaller difference in cost is only in the table.
 const WORTH_SAYING: f64 = 0.05;
 
 /// The comparison that a load's answer is about.
@@ -18,9 +20,10 @@ struct Headline<'a> {
     load: &'a LoadSpec,
     comparison: &'a Comparison,
     ratio: &'a Ratio,
+    doubts: &'a [Doubt],
 }
 
-/// The answer. Of several loads the first is said in full and the last one shortly.
+/// The answer, in full for the first load and in short for the last.
 #[must_use]
 pub fn answer(document: &ResultDocument) -> String {
     let loads = &document.experiment.loads;
@@ -41,14 +44,27 @@ pub fn answer(document: &ResultDocument) -> String {
     capital(&answer) + "."
 }
 
+/// The tails of the response times that a sentence may speak of.
+const TAILS: [(Metric, &str); 4] = [
+    (Metric::P99, "p99"),
+    (Metric::P99_9, "p99.9"),
+    (Metric::P99_99, "p99.99"),
+    (Metric::Max, "slowest response"),
+];
+
+/// Is it said to be higher or lower?
+const fn is_difference(ratio: &Ratio) -> bool {
+    matches!(ratio.verdict, Verdict::Higher | Verdict::Lower)
+}
+
 fn is_decided(ratio: &Ratio) -> bool {
     ratio.verdict != Verdict::NotEnoughRuns
 }
 
-/// The best variant of those of which something can be said; among equals the one with the fewest OS threads.
+/// The best variant with a conclusive ratio; among equals the one with the fewest OS threads.
 fn headline<'a>(document: &'a ResultDocument, load: &'a LoadSpec) -> Option<Headline<'a>> {
     let all = of_load(document, load);
-    let lower_is_better = lower_is_better(load.kind);
+    let lower_is_better = lower_is_better(load.workload.answer());
     let gain = |it: &Headline<'_>| if lower_is_better { 1.0 / it.ratio.ratio } else { it.ratio.ratio };
     let decided: Vec<Headline<'a>> = all.iter().copied().filter(|it| is_decided(it.ratio)).collect();
     let among = if decided.is_empty() { &all } else { &decided };
@@ -61,13 +77,15 @@ fn headline<'a>(document: &'a ResultDocument, load: &'a LoadSpec) -> Option<Head
 }
 
 fn of_load<'a>(document: &'a ResultDocument, load: &'a LoadSpec) -> Vec<Headline<'a>> {
-    let metric = columns(load.kind)[0].metric;
+    let metric = load.workload.answer();
     let here = document.comparisons_under(&load.name);
-    here.filter_map(|comparison| Some(Headline { load, comparison, ratio: comparison.ratio(metric)? }))
-        .collect()
+    here.filter_map(|comparison| {
+        Some(Headline { load, comparison, ratio: comparison.ratio(metric)?, doubts: &document.why_not })
+    })
+    .collect()
 }
 
-/// Can the data not tell them apart?
+/// Whether the intervals overlap.
 fn overlap(a: &Ratio, b: &Ratio) -> bool {
     match (a.interval, b.interval) {
         (Some(a), Some(b)) => a.low <= b.high && b.low <= a.high,
@@ -75,44 +93,52 @@ fn overlap(a: &Ratio, b: &Ratio) -> bool {
     }
 }
 
-const fn lower_is_better(kind: LoadKind) -> bool {
-    matches!(kind, LoadKind::Open { .. } | LoadKind::Benchmark(_))
+const fn lower_is_better(metric: Metric) -> bool {
+    matches!(metric, Metric::P50 | Metric::Score)
 }
 
-const fn noun(kind: LoadKind) -> &'static str {
-    match kind {
-        LoadKind::Closed { .. } => "throughput",
-        LoadKind::Open { .. } => "median response time",
-        LoadKind::Capacity(_) => "capacity",
-        LoadKind::Benchmark(_) => "time per operation",
+const fn noun(metric: Metric) -> &'static str {
+    match metric {
+        Metric::P50 => "median response time",
+        Metric::Capacity => "capacity",
+        Metric::Score => "time per operation",
+        _ => "throughput",
     }
 }
 
 fn under(load: &LoadSpec) -> String {
-    match load.kind {
-        LoadKind::Closed { .. } => format!("with {}", load_words(load)),
-        LoadKind::Open { .. } => format!("at {}", load_words(load)),
-        LoadKind::Capacity(_) | LoadKind::Benchmark(_) => format!("under {}", load_words(load)),
+    match load.workload.answer() {
+        Metric::Rate => format!("with {}", load_words(load)),
+        Metric::P50 => format!("at {}", load_words(load)),
+        _ => format!("under {}", load_words(load)),
     }
 }
 
 impl Headline<'_> {
     fn sentence(&self) -> String {
         let Comparison { variant, baseline, .. } = self.comparison;
-        let (noun, ratio) = (noun(self.load.kind), figures::ratio(self.ratio.ratio));
+        let (noun, ratio) = (noun(self.load.workload.answer()), figures::ratio(self.ratio.ratio));
         let interval = figures::interval_of(self.ratio).unwrap_or_default();
         match (self.ratio.verdict, self.ratio.interval) {
             (Verdict::Higher | Verdict::Lower, _) => {
-                format!("{variant} has {ratio}x the {noun} of {baseline}{}{}", self.times(), self.price())
+                let (times, price, basis) = (self.times(), self.price(), self.basis());
+                format!("{variant} has {ratio}x the {noun} of {baseline}{times}{price}{basis}")
             }
             (Verdict::NoDifference, _) => {
-                format!("{variant} has the same {noun} as {baseline}: {ratio}x {interval}{}", self.price())
+                let (worse, price, basis) = (self.worse(), self.price(), self.basis());
+                format!(
+                    "{variant} has the same {noun} as {baseline}: {ratio}x {interval}{worse}{price}{basis}"
+                )
             }
             (Verdict::NotEnoughRuns, Some(_)) => {
                 let more = more_runs(self.ratio).map_or_else(String::new, |runs| {
                     format!("; about {} per variant needed", figures::more_runs(runs))
                 });
-                format!("inconclusive: {variant} has {ratio}x {interval} the {noun} of {baseline}{more}")
+                let chance = if self.ratio.basis.withheld { CHANCE } else { "" };
+                let basis = self.basis();
+                format!(
+                    "inconclusive: {variant} has {ratio}x {interval} the {noun} of {baseline}{chance}{more}{basis}"
+                )
             }
             (Verdict::NotEnoughRuns, None) => {
                 format!(
@@ -122,23 +148,63 @@ impl Headline<'_> {
         }
     }
 
-    /// The response times beside a throughput. A tail that gets worse while the median does not is said.
+    /// The response times beside a throughput, and what gets worse.
     fn times(&self) -> String {
-        if !matches!(self.load.kind, LoadKind::Closed { .. } | LoadKind::Open { .. }) {
+        let is_closed = self.load.workload.is_closed();
+        let median = self.comparison.ratio(Metric::P50).filter(|ratio| is_closed && is_difference(ratio));
+        let median = median.map(|it| format!(" and {}x its median response time", figures::ratio(it.ratio)));
+        median.unwrap_or_default() + &self.worse()
+    }
+
+    /// What is worse beyond doubt and not said yet: whoever reads that the median is shorter has to read that the tail is
+    /// longer. Where the median itself is longer, that is what is said.
+    fn worse(&self) -> String {
+        if !matches!(self.load.workload.answer(), Metric::Rate | Metric::P50) {
             return String::new();
         }
-        let is_closed = matches!(self.load.kind, LoadKind::Closed { .. });
-        let median = self.comparison.ratio(Metric::P50);
-        let decided = |ratio: &&Ratio| matches!(ratio.verdict, Verdict::Higher | Verdict::Lower);
-        let said = median.filter(decided).filter(|_| is_closed);
-        let said = said.map(|it| format!(" and {}x its median response time", figures::ratio(it.ratio)));
-        let tail = self
-            .comparison
-            .ratio(Metric::P99)
-            .filter(|tail| tail.verdict == Verdict::Higher)
-            .filter(|_| median.is_none_or(|median| median.verdict != Verdict::Higher))
-            .map(|tail| format!(", but {}x its p99", figures::ratio(tail.ratio)));
-        said.unwrap_or_default() + &tail.unwrap_or_default()
+        let longer = |metric: Metric| {
+            self.comparison
+                .ratio(metric)
+                .filter(|ratio| ratio.verdict == Verdict::Higher)
+                .map(|ratio| ratio.ratio)
+        };
+        let said = |ratio: f64, noun: &str| format!("{}x its {noun}", figures::ratio(ratio));
+        let mut parts = Vec::new();
+        if self.load.workload.answer() == Metric::P50 {
+            let rate = self.comparison.ratio(Metric::Rate).filter(|ratio| ratio.verdict == Verdict::Lower);
+            parts.extend(rate.map(|it| said(it.ratio, "throughput")));
+        }
+        let is_said = self.ratio.verdict != Verdict::NoDifference && longer(Metric::P50).is_some();
+        if !is_said {
+            parts.extend(longer(Metric::P50).map(|ratio| said(ratio, "median response time")));
+            parts.extend(longer(Metric::Mean).map(|ratio| said(ratio, "mean response time")));
+            let tails = TAILS.iter().filter_map(|&(metric, noun)| Some((longer(metric)?, noun)));
+            let worst = tails.max_by(|a, b| a.0.total_cmp(&b.0));
+            parts.extend(worst.map(|(ratio, noun)| said(ratio, noun)));
+        }
+        match parts.as_slice() {
+            [] => String::new(),
+            [only] => format!(", but {only}"),
+            [first @ .., last] => format!(", but {} and {last}", first.join(", ")),
+        }
+    }
+
+    /// What the verdict rests on, where that takes from it: runs of two speeds, and speeds that few runs may have missed.
+    fn basis(&self) -> String {
+        let basis = &self.ratio.basis;
+        let speeds = basis.two_speeds.iter().map(|it| {
+            let are = if it.slower_runs == 1 { "is" } else { "are" };
+            let (runs, slower) = (figures::plural(it.runs, "run"), figures::percent(it.slow_by));
+            format!("; {} of {runs} of {} {are} {slower} slower", it.slower_runs, it.variant)
+        });
+        let unseen = basis.unseen_share.filter(|_| is_difference(self.ratio)).map(|share| {
+            let runs = figures::plural(self.ratio.runs.0.min(self.ratio.runs.1), "run");
+            format!(
+                "; {runs} each: another speed in up to {} of runs would be unseen",
+                figures::percent(share)
+            )
+        });
+        speeds.chain(unseen).collect()
     }
 
     /// OS threads, and memory and CPU where they differ.
@@ -150,8 +216,15 @@ impl Headline<'_> {
             let is_worth_saying = (ratio.ratio - 1.0).abs() > WORTH_SAYING;
             is_worth_saying.then(|| format!("{}x the {noun}", figures::ratio(ratio.ratio)))
         };
-        let parts =
-            [threads, cost(Metric::RssPeak, "memory"), cost(Metric::CpuPerRequest, "CPU per request")];
+        // What is resident and not needed depends on how full the heap may get.
+        let knows_need = self.comparison.ratio(Metric::MemoryNeeded).is_some();
+        let memory = if knows_need {
+            cost(Metric::MemoryNeeded, "memory")
+        } else {
+            cost(Metric::RssPeak, "resident memory")
+        };
+        let cpu = cost(Metric::CpuPerRequest, "CPU per request").filter(|_| !self.has_busy_compiler());
+        let parts = [threads, memory, cpu];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         match parts.as_slice() {
             [] => String::new(),
@@ -160,40 +233,49 @@ impl Headline<'_> {
         }
     }
 
-    /// The other variants that the intervals do not tell from this one.
+    /// Was one of the two not warm, so that its CPU per request is not that of a warm server?
+    fn has_busy_compiler(&self) -> bool {
+        let Comparison { variant, baseline, load, .. } = self.comparison;
+        self.doubts.iter().any(|doubt| {
+            let is_here = doubt.load == *load && [variant, baseline].contains(&&doubt.variant);
+            is_here && matches!(doubt.reason, DoubtReason::CompilerBusy { .. })
+        })
+    }
+
+    /// The other variants whose intervals overlap with this one's.
     fn equals(&self, document: &ResultDocument) -> String {
         let alike = of_load(document, self.load).into_iter().filter(|it| {
             it.comparison.variant != self.comparison.variant
                 && is_decided(it.ratio)
                 && overlap(it.ratio, self.ratio)
         });
-        let said = alike.map(|it| {
+        let sentences = alike.map(|it| {
             let threads = it.comparison.ratio(Metric::OsThreads);
             let threads = threads.map_or_else(String::new, |it| {
                 format!(" with {} OS threads", figures::figure(Metric::OsThreads, it.variant_value))
             });
             format!("{}: {}x{threads}", it.comparison.variant, figures::ratio(it.ratio.ratio))
         });
-        let said: Vec<String> = said.take(2).collect();
-        if said.is_empty() { String::new() } else { format!(" ({})", said.join("; ")) }
+        let sentences: Vec<String> = sentences.take(2).collect();
+        if sentences.is_empty() { String::new() } else { format!(" ({})", sentences.join("; ")) }
     }
 
     fn short(&self, first: &Headline<'_>) -> String {
         let ratio = figures::ratio(self.ratio.ratio);
         let same = self.comparison.variant == first.comparison.variant
-            && noun(self.load.kind) == noun(first.load.kind);
+            && noun(self.load.workload.answer()) == noun(first.load.workload.answer());
         let what = if same {
             format!("{ratio}x")
         } else {
             let Comparison { variant, baseline, .. } = self.comparison;
-            format!("{variant} has {ratio}x the {} of {baseline}", noun(self.load.kind))
+            format!("{variant} has {ratio}x the {} of {baseline}", noun(self.load.workload.answer()))
         };
         let doubt = match (self.ratio.verdict, self.ratio.interval) {
             (Verdict::NotEnoughRuns, None) => " (one run: indicative only)",
             (Verdict::NotEnoughRuns, Some(_)) => " (inconclusive)",
             _ => "",
         };
-        format!("; {}, {what}{doubt}", under(self.load))
+        format!("; {}, {what}{doubt}{}", under(self.load), self.worse())
     }
 }
 

@@ -1,10 +1,11 @@
 //! What limits each variant: the findings, those of one kind about one variant once for all loads.
 
+use crate::model::finding::Rule;
 use crate::model::result::{Finding, ResultDocument};
+use crate::report::findings::words;
 use crate::report::load_words::load_words;
 use serde::Serialize;
 
-/// One finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Limit {
     /// The variant; empty: all.
@@ -13,20 +14,21 @@ pub struct Limit {
     pub loads: Vec<String>,
     /// The fact with its figures, those of the first load.
     pub sentence: String,
-    /// What to try; `None` where the line before said so, too.
+    /// What to try; `None`: as in the line before.
     pub advice: Option<String>,
 }
 
-/// Of more findings only the first one of each variant is shown.
+/// With more findings, only the first one of each variant is shown, and what its requests allocate, which limits nothing by
+/// itself and may be the reason for what does.
 const MANY: usize = 4;
 
-/// The findings, variant by variant; within a variant as the rules rank them.
+/// The findings, variant by variant, within a variant as the rules rank them; limits of the load last.
 #[must_use]
 pub fn limits(document: &ResultDocument) -> Vec<Limit> {
     let mut kinds: Vec<Vec<&Finding>> = Vec::new();
     for finding in &document.findings {
         let same = |known: &&mut Vec<&Finding>| {
-            known.iter().any(|other| (&other.rule, &other.variant) == (&finding.rule, &finding.variant))
+            known.iter().any(|other| (other.rule(), &other.variant) == (finding.rule(), &finding.variant))
         };
         match kinds.iter_mut().find(same) {
             Some(known) => known.push(finding),
@@ -36,22 +38,31 @@ pub fn limits(document: &ResultDocument) -> Vec<Limit> {
     let place = |name: &Option<String>| {
         document.experiment.variants.iter().position(|variant| Some(&variant.name) == name.as_ref())
     };
-    kinds.sort_by_key(|kind| kind.first().and_then(|finding| place(&finding.variant)).unwrap_or(usize::MAX));
+    // That the load is the limit says least of a server, and is the first to go where there is no room.
+    kinds.sort_by_key(|kind| {
+        kind.first().map(|finding| {
+            let is_load = finding.rule() == Rule::ClientCeiling;
+            (is_load, place(&finding.variant).unwrap_or(usize::MAX))
+        })
+    });
     if kinds.len() > MANY {
         // The rules rank the findings: the first one of a variant limits it, the others are in the details.
         let mut variants = Vec::new();
         kinds.retain(|kind| {
+            if kind.first().is_some_and(|finding| finding.rule() == Rule::Allocation) {
+                return true;
+            }
             let variant = kind.first().and_then(|finding| finding.variant.clone());
             let is_first = !variants.contains(&variant);
             variants.push(variant);
             is_first
         });
     }
-    let mut advised: Vec<&str> = Vec::new();
+    let mut advised: Vec<String> = Vec::new();
     kinds.iter().filter_map(|kind| limit(document, kind, &mut advised)).collect()
 }
 
-fn limit<'a>(document: &ResultDocument, kind: &[&'a Finding], advised: &mut Vec<&'a str>) -> Option<Limit> {
+fn limit(document: &ResultDocument, kind: &[&Finding], advised: &mut Vec<String>) -> Option<Limit> {
     let first = kind.first()?;
     let loads = &document.experiment.loads;
     let ran = loads.iter().filter(|load| {
@@ -62,12 +73,13 @@ fn limit<'a>(document: &ResultDocument, kind: &[&'a Finding], advised: &mut Vec<
     let shown = loads.iter().filter(|load| kind.iter().any(|it| it.load.as_ref() == Some(&load.name)));
     let shown: Vec<String> = shown.map(load_words).collect();
     let everywhere = shown.len() >= ran.count();
-    let advice = first.advice.as_deref().filter(|advice| !advised.contains(advice));
-    advised.extend(advice);
+    let words = words(first);
+    let advice = words.advice.filter(|advice| !advised.contains(advice));
+    advised.extend(advice.clone());
     Some(Limit {
         variant: first.variant.clone().unwrap_or_default(),
         loads: if everywhere { Vec::new() } else { shown },
-        sentence: first.sentence.clone(),
-        advice: advice.map(str::to_owned),
+        sentence: words.sentence,
+        advice,
     })
 }

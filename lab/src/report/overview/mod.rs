@@ -1,13 +1,15 @@
 //! A result in one screen: a table for each load, the answer in a sentence, what limits each variant, trust, study.
 
-mod answer;
+pub mod answer;
 mod limits;
 mod remarks;
 mod study;
 pub mod table;
 
-use crate::model::result::ResultDocument;
+use crate::model::result::{ResultDocument, TrustGrade};
 use crate::report::{capacity, figures, reasons, summary};
+use crate::stats::grade::{grade, limiting};
+use crate::stats::trust::doubts;
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -15,30 +17,33 @@ pub use limits::Limit;
 pub use remarks::Remark;
 pub use table::LoadTable;
 
-/// The first screen of every report, as text without a form.
+/// The first screen of every report, before formatting.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "the names are the definition")]
 pub struct Overview {
     pub name: String,
     pub question: String,
     /// Java, server, cores, rounds.
     pub context: Vec<String>,
-    /// Why no verdict may be drawn; empty: it may.
+    /// Why there is no verdict; empty: there is one.
     pub no_verdict: Option<String>,
     /// One for each load.
     pub tables: Vec<LoadTable>,
-    /// The answer; `None` where no verdict may be drawn.
+    /// The answer; `None`: no verdict.
     pub answer: Option<String>,
-    /// What a capacity search found of each variant, and why it is not more.
+    /// The capacity of each variant, and what limits it.
     pub capacity: Vec<String>,
     pub limits: Vec<Limit>,
+    /// How far the figures may be trusted.
+    pub grade: TrustGrade,
+    /// What they allow to conclude, where they are fair.
+    pub allows: Option<&'static str>,
     /// The generator's health, the requests and the rounds, a sentence each.
     pub trust: Vec<String>,
-    /// What is wrong with runs, each kind once.
+    /// Problems of runs, each kind once.
     pub remarks: Vec<Remark>,
     /// Published beside measured.
     pub study: Vec<String>,
-    /// How the claims fared, and each of the user's own that does not hold.
+    /// The verdicts of the claims, and each of the user's own that does not hold.
     pub claims: Vec<String>,
     /// Variants that did not run, those with the same reason together.
     pub skipped: Vec<String>,
@@ -53,7 +58,12 @@ pub fn overview(document: &ResultDocument) -> Overview {
     let no_verdict = (!document.trusted)
         .then(|| remarks.first().map_or_else(first, |remark| format!("{}: {}", remark.runs, remark.text)));
     let loads = &document.experiment.loads;
+    let doubts = doubts(&document.experiment, &document.records);
+    let grade = if document.trusted { grade(&doubts) } else { TrustGrade::Poor };
+    let limiting = limiting(&doubts).filter(|_| grade == TrustGrade::Fair);
     Overview {
+        grade,
+        allows: limiting.map(reasons::allows),
         name: document.experiment.name.clone(),
         question: document.experiment.question.clone(),
         context: context(document),

@@ -1,4 +1,4 @@
-//! May the figures be believed: the generator's health, the requests, the rounds, and what is wrong with runs.
+//! Trust: the generator's health, the requests, the rounds, and problems of runs.
 
 use crate::model::result::Doubt;
 use crate::model::result::ResultDocument;
@@ -8,10 +8,10 @@ use crate::report::{figures, reasons};
 use crate::stats::trust::doubts;
 use serde::Serialize;
 
-/// So many places are named; more are counted.
+/// Maximum number of places by name; the rest are counted.
 const FEW: usize = 2;
 
-/// One kind of thing that is wrong with runs.
+/// One kind of problem of runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Remark {
     /// Which: `platform and virtual under c400`, `every run`.
@@ -47,7 +47,7 @@ fn remark(document: &ResultDocument, kind: &[Doubt]) -> Remark {
     }
 }
 
-/// `every run`, `7 of 9 runs`, `platform under c400`; of what is about all runs of a variant each place.
+/// `every run`, `7 of 9 runs`, `platform under c400`; for all runs of a variant each place.
 fn who(document: &ResultDocument, kind: &[Doubt]) -> String {
     let places = distinct(kind.iter().map(|doubt| format!("{} under {}", doubt.variant, doubt.load)));
     let ran = document.records.iter().map(|record| format!("{} under {}", record.variant, record.load));
@@ -62,7 +62,7 @@ fn who(document: &ResultDocument, kind: &[Doubt]) -> String {
     }
 }
 
-/// What the load generator said of single runs. What a closed loop leaves out is true of each of them.
+/// Warnings of the load generator about single runs, except that about closed loops, which applies to each.
 fn warnings(document: &ResultDocument) -> Option<Remark> {
     let warned = document.records.iter().filter_map(|record| {
         let load = record.measured.as_ref()?;

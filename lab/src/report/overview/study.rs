@@ -1,4 +1,4 @@
-//! Published beside measured, the claims, and what did not run: as few lines as say it.
+//! Published beside measured, the claims, and what did not run: in few lines.
 
 use crate::model::metric::Metric;
 use crate::model::result::{ClaimResult, ClaimVerdict, ResultDocument};
@@ -9,7 +9,7 @@ use crate::report::{figures, summary};
 /// More lines than these are only counted.
 const MOST_LINES: usize = 4;
 
-/// The throughputs (of a benchmark the scores) that were measured, a line each, and how many of all figures came again.
+/// The throughputs (of a benchmark the scores) that were measured, a line each, and how many of all figures were reproduced.
 #[must_use]
 pub fn published(document: &ResultDocument) -> Vec<String> {
     let rows = published::rows(document);
@@ -60,6 +60,7 @@ pub fn claims(document: &ResultDocument) -> Vec<String> {
     let untested = claims.iter().filter(|claim| claim.verdict() == ClaimVerdict::NotTried).count();
     let parts = [
         (count(ClaimVerdict::DoesNotHold), "that do not"),
+        (count(ClaimVerdict::Indicative), "indicative (one run)"),
         (count(ClaimVerdict::NotDecided), "inconclusive"),
         (no_verdict, "without a verdict"),
         (untested, "not tested"),
@@ -69,9 +70,7 @@ pub fn claims(document: &ResultDocument) -> Vec<String> {
     let parts: String = parts.map(|(number, words)| format!("; {words}: {number}")).collect();
     let hold = count(ClaimVerdict::Holds);
     let mut lines = vec![format!("claims that hold: {hold} of {}{parts}", claims.len())];
-    let failed = claims.iter().filter(|claim| {
-        judged(claim) && claim.says.is_none() && claim.verdict() == ClaimVerdict::DoesNotHold
-    });
+    let failed = claims.iter().filter(|claim| judged(claim) && claim.says.is_none() && claim.is_denied());
     lines.extend(failed.map(|claim| {
         let measured =
             claim.measured.map_or_else(String::new, |it| format!(" (measured {})", figures::plain(it)));

@@ -1,11 +1,12 @@
 //! The table of one load: a line for each variant with its figures and its ratio to the baseline.
 
-use crate::model::experiment::{LoadKind, LoadSpec};
+use crate::model::experiment::{LoadSpec, Workload};
 use crate::model::metric::Metric;
 use crate::model::result::{Comparison, ResultDocument, Verdict};
 use crate::report::figures;
 use crate::report::load_words::load_words;
 use crate::stats::runs::{complete, figures as figures_of, mean};
+use crate::stats::tail::largest_percentile;
 use serde::Serialize;
 
 /// The lines of one load.
@@ -13,7 +14,7 @@ use serde::Serialize;
 pub struct LoadTable {
     /// In words: `400 clients`.
     pub words: String,
-    /// Those of which some variant has a figure. The first is what the ratio is of.
+    /// Metrics that some variant has; the first is the one of the ratio.
     pub columns: Vec<Column>,
     /// One for each variant that has a complete run.
     pub rows: Vec<Row>,
@@ -21,15 +22,12 @@ pub struct LoadTable {
 
 /// A metric and its short name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[expect(missing_docs, reason = "the names are the definition")]
 pub struct Column {
     pub metric: Metric,
     pub title: &'static str,
 }
 
-/// One variant.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "the names are the definition")]
 pub struct Row {
     pub variant: String,
     /// The mean of its runs, one for each column; `None`: not measured.
@@ -40,19 +38,16 @@ pub struct Row {
 /// A variant's figure divided by the baseline's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
-#[expect(missing_docs, reason = "the names are the definition")]
 pub enum RatioCell {
-    /// It is the baseline.
     Baseline,
-    /// It was compared.
     Ratio {
         ratio: String,
         /// `None`: one valid run.
         interval: Option<String>,
-        /// Neither a difference nor its absence is shown.
+        /// Neither a difference nor its absence was shown.
         inconclusive: bool,
     },
-    /// There is nothing to compare it with.
+    /// Not compared.
     None,
 }
 
@@ -75,25 +70,29 @@ const fn column(metric: Metric, title: &'static str) -> Column {
 
 const RATE: Column = column(Metric::Rate, "throughput");
 const P50: Column = column(Metric::P50, "p50");
+const MEAN: Column = column(Metric::Mean, "mean");
 const P99: Column = column(Metric::P99, "p99");
+const P99_9: Column = column(Metric::P99_9, "p99.9");
+const P99_99: Column = column(Metric::P99_99, "p99.99");
 const CPU: Column = column(Metric::CpuPerRequest, "CPU/request");
-const MEMORY: Column = column(Metric::RssPeak, "memory");
+const MEMORY: Column = column(Metric::MemoryNeeded, "memory needed");
+/// Where the memory needed is unknown: no JVM, or an older result.
+const RESIDENT: Column = column(Metric::RssPeak, "RSS");
 const CAPACITY: Column = column(Metric::Capacity, "capacity");
 const SCORE: Column = column(Metric::Score, "time/operation");
 const THREADS: Column = column(Metric::OsThreads, "OS threads");
 
-/// What a load is about, the most important first.
+/// The metrics of a load, the most important first.
 #[must_use]
-pub const fn columns(kind: LoadKind) -> &'static [Column] {
-    match kind {
-        LoadKind::Closed { .. } => &[RATE, P50, P99, CPU, MEMORY, THREADS],
-        LoadKind::Open { .. } => &[P50, P99, RATE, CPU, MEMORY, THREADS],
-        LoadKind::Capacity(_) => &[CAPACITY, CPU, MEMORY, THREADS],
-        LoadKind::Benchmark(_) => &[SCORE, MEMORY],
+pub const fn columns(workload: Workload) -> &'static [Column] {
+    match workload.answer() {
+        Metric::P50 => &[P50, MEAN, P99, P99_9, P99_99, RATE, CPU, MEMORY, RESIDENT, THREADS],
+        Metric::Capacity => &[CAPACITY, CPU, MEMORY, RESIDENT, THREADS],
+        Metric::Score => &[SCORE, MEMORY, RESIDENT],
+        _ => &[RATE, MEAN, P50, P99, P99_9, P99_99, CPU, MEMORY, RESIDENT, THREADS],
     }
 }
 
-/// The table of a load.
 #[must_use]
 pub fn table(document: &ResultDocument, load: &LoadSpec) -> LoadTable {
     let figure = |variant: &str, metric: Metric| {
@@ -102,11 +101,16 @@ pub fn table(document: &ResultDocument, load: &LoadSpec) -> LoadTable {
     let variants = document.experiment.variants.iter().map(|variant| variant.name.as_str());
     let ran: Vec<&str> =
         variants.filter(|name| !complete(&document.records, name, &load.name).is_empty()).collect();
-    let columns: Vec<Column> = columns(load.kind)
-        .iter()
-        .filter(|column| ran.iter().any(|name| figure(name, column.metric).is_some()))
-        .copied()
-        .collect();
+    let tail = largest_percentile(&document.records, &load.name);
+    let has = |name: &str, metric: Metric| figure(name, metric).is_some();
+    let all_know_need = ran.iter().all(|name| has(name, Metric::MemoryNeeded));
+    let is_shown = |column: &&Column| match column.metric {
+        Metric::P99_9 | Metric::P99_99 if tail != Some(column.metric) => false,
+        Metric::MemoryNeeded => all_know_need,
+        Metric::RssPeak if all_know_need => false,
+        metric => ran.iter().any(|name| has(name, metric)),
+    };
+    let columns: Vec<Column> = columns(load.workload).iter().filter(is_shown).copied().collect();
     let row = |name: &&str| Row {
         variant: (*name).to_owned(),
         cells: columns
@@ -124,7 +128,7 @@ fn ratio_cell(document: &ResultDocument, load: &LoadSpec, variant: &str) -> Rati
         return RatioCell::Baseline;
     }
     let compared: Option<&Comparison> = here().find(|comparison| comparison.variant == variant);
-    let ratio = compared.and_then(|comparison| comparison.ratio(columns(load.kind)[0].metric));
+    let ratio = compared.and_then(|comparison| comparison.ratio(load.workload.answer()));
     ratio.map_or(RatioCell::None, |ratio| RatioCell::Ratio {
         ratio: figures::ratio(ratio.ratio),
         interval: figures::interval_of(ratio),

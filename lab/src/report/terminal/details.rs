@@ -1,4 +1,4 @@
-//! Everything that is known of a result, for a terminal: each ratio, finding, remark and claim in words.
+//! A result in full, for a terminal: each ratio, finding, remark and claim in words.
 
 use super::TerminalStyle;
 use super::page::{Page, Piece, Tone, width_of};
@@ -64,7 +64,7 @@ fn load_part(page: &mut Page, load: &LoadPart, heading: bool) {
             vec![Piece::new("nothing to compare: one variant only, or no complete runs", Tone::Dim)],
         );
     }
-    let columns = Columns::of(load);
+    let columns = Columns::fitting(load);
     for answer in &load.answers {
         columns.print(page, &answer.lines);
         page.blank();
@@ -80,7 +80,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(load: &LoadPart) -> Self {
+    fn fitting(load: &LoadPart) -> Self {
         let lines = || load.answers.iter().flat_map(|answer| &answer.lines);
         let phrases = lines().map(|line| width_of(&line.phrase.text("x"))).max();
         let intervals = lines().map(|line| line.interval.as_deref().map_or(0, width_of)).max();
@@ -141,6 +141,9 @@ fn trust(page: &mut Page, summary: &Summary) {
     page.labelled("trust", vec![Piece::new(&trust.requests, Tone::Plain)]);
     for sentence in &trust.rounds {
         page.labelled("trust", vec![Piece::new(sentence, Tone::Plain)]);
+    }
+    for cost in &trust.observation {
+        page.labelled("observing", vec![Piece::new(cost, Tone::Dim)]);
     }
     for warning in &trust.warnings {
         page.labelled("warning", vec![Piece::new(warning, Tone::Bad)]);

@@ -26,7 +26,7 @@ impl Piece {
     }
 }
 
-/// Replaces control characters and the separators that some terminals obey.
+/// Replaces control characters and the separators that some terminals interpret.
 pub(in crate::report) fn clean(text: &str) -> String {
     let harmful = |c: char| {
         c.is_control()

@@ -9,7 +9,16 @@ const GAP: usize = 2;
 /// Longer names of variants are cut.
 const LONGEST_NAME: usize = 28;
 /// What a narrow terminal has no room for, the least important first; `--details` has it.
-const DISPENSABLE: [Metric; 4] = [Metric::CpuPerRequest, Metric::RssPeak, Metric::OsThreads, Metric::P99];
+const DISPENSABLE: [Metric; 8] = [
+    Metric::CpuPerRequest,
+    Metric::MemoryNeeded,
+    Metric::RssPeak,
+    Metric::P99_99,
+    Metric::P99_9,
+    Metric::Mean,
+    Metric::OsThreads,
+    Metric::P99,
+];
 
 /// Prints the tables, each with an empty line; the names are as wide in all of them.
 pub(super) fn print(page: &mut Page, tables: &[LoadTable]) {
@@ -30,12 +39,12 @@ fn print_one(page: &mut Page, table: &LoadTable, name: usize) {
         page.blank();
         return;
     }
-    let grid = Grid::of(table, name, page.width());
     let ratio = if table.rows.iter().all(|row| row.ratio == RatioCell::None) {
         String::new()
     } else {
         format!("{} ratio", table.columns.first().map_or("", |column| column.title))
     };
+    let grid = Grid::fitting(table, name, width_of(&ratio), page.width());
     // A long description of a load has a line of its own.
     let long = width_of(&table.words) > grid.name;
     if long {
@@ -66,8 +75,9 @@ struct Grid {
 }
 
 impl Grid {
-    fn of(table: &LoadTable, name: usize, most: usize) -> Self {
-        let ratio = table.rows.iter().map(|row| width_of(&row.ratio.text())).max().unwrap_or(0);
+    fn fitting(table: &LoadTable, name: usize, ratio_title: usize, most: usize) -> Self {
+        let ratios = table.rows.iter().map(|row| width_of(&row.ratio.text()));
+        let ratio = ratios.max().unwrap_or(0).max(ratio_title);
         let width = |(place, column): (usize, &Column)| {
             let cells = table.rows.iter().map(|row| row.cells[place].as_deref().map_or(1, width_of));
             (place, cells.max().unwrap_or(0).max(width_of(column.title)))

@@ -37,8 +37,8 @@ impl<'a> Budget<'a> {
         round_of(self.experiment, load, 1, 1).len() as f64 * self.run_s(load)
     }
 
-    /// What a run under the load took on average; before the first one what it is expected to take, and where nobody
-    /// knows that, what the others took.
+    /// What a run under the load took on average; before the first one what it is expected to take, and where that
+    /// is unknown, what the others took.
     fn run_s(&self, load: usize) -> f64 {
         let average = |(spent_s, runs): (f64, u32)| (runs > 0).then(|| spent_s / f64::from(runs));
         let expected = || {

@@ -1,10 +1,10 @@
-//! Any command: somebody else's start script, or `java -jar` with everything written out.
+//! Any command: a start script, or `java -jar` with everything written out.
 
 use super::command_line;
 use super::error::LaunchError;
 use super::keys::{Keys, WrittenServer, path, text};
 use super::kind::ServerKind;
-use super::launch_spec::{LaunchContext, LaunchSpec, ProbeWay, with_native_memory};
+use super::launch_spec::{LaunchContext, LaunchSpec, with_native_memory};
 use crate::host::jdk_finder::choose;
 use crate::model::experiment::{CommandServer, Server};
 use crate::parse::diagnostic::Diagnostic;
@@ -25,7 +25,11 @@ impl ServerKind for CommandServer {
     }
 
     fn launch_spec(&self, context: &LaunchContext<'_>) -> Result<LaunchSpec, LaunchError> {
-        from_command_line(context, &self.command, &self.url, &self.ready)
+        let mut spec = from_command_line(context, &self.command, &self.url, &self.ready)?;
+        if let Some(flag) = context.instruments.jvm_log_flag_of_any(context.folder) {
+            spec.command.add_java_option(&flag);
+        }
+        Ok(spec)
     }
 
     fn passes_jvm_flags(&self) -> bool {
@@ -38,7 +42,7 @@ fn read(written: &WrittenServer<'_>) -> Result<Server, Diagnostic> {
     written.refuse("args", "a command", "a jar or a peer")?;
     let command = written.kind.to_owned();
     let help = "write `{port}` in the command, and a free port is put there; or `server: {url: \"http://127.0.0.1:8080\"}`";
-    // A command that is told a port listens there.
+    // A command with `{port}` listens there.
     let of_port = || command.contains("{port}").then(|| "http://127.0.0.1:{port}".to_owned());
     let url = written.text("url")?.or_else(of_port).ok_or_else(|| written.no_url(help.to_owned()))?;
     Ok(Server::Command(CommandServer { ready: written.ready()?, command, url }))
@@ -55,13 +59,12 @@ pub(super) fn from_command_line(
     let jdk = variant.jdk.map(|feature| choose(jdks, Some(feature))).transpose()?.cloned();
     let jvm = if jdk.is_some() { with_native_memory(&variant.jvm) } else { variant.jvm.clone() };
     Ok(LaunchSpec {
-        command: command_line::of_any(command, &variant.env, jdk.as_ref(), &jvm, placeholders)?,
+        command: command_line::parse(command, &variant.env, jdk.as_ref(), &jvm, placeholders)?,
         url: placeholders.text(url),
         ready: ready.to_owned(),
         jdk,
         product: None,
         pool_max_threads: None,
         base: None,
-        probe: ProbeWay::Attach,
     })
 }

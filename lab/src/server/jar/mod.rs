@@ -24,7 +24,7 @@ impl ServerKind for JarServer {
         let LaunchContext { jdks, variant, placeholders, .. } = context;
         let jdk = choose(jdks, variant.jdk)?.clone();
         let file = app::find_jar(&self.jar)?;
-        let (mut arguments, probe) = context.jvm_flags(&jdk);
+        let mut arguments = context.jvm_flags(&jdk);
         arguments.extend(["-jar".to_owned(), file.display().to_string()]);
         arguments.extend(command_line::words(&self.args, placeholders)?);
         let command = ServerCommand { program: jdk.java(), arguments, ..ServerCommand::default() };
@@ -36,7 +36,6 @@ impl ServerKind for JarServer {
             pool_max_threads: None,
             jdk: Some(jdk),
             base: None,
-            probe,
         })
     }
 }

@@ -67,7 +67,7 @@ impl ServerKind for JettyServer {
         let kept = context.folder.join("start.ini");
         std::fs::write(&kept, ini.text())
             .map_err(|source| LaunchError::Folder { path: kept.display().to_string(), source })?;
-        let (mut arguments, probe) = context.jvm_flags(&jdk);
+        let mut arguments = context.jvm_flags(&jdk);
         let path = |name: &str, path: PathBuf| format!("{name}={}", path.display());
         // No module of ours needs a JVM of its own, so the process that we start is the server.
         arguments.extend([
@@ -87,7 +87,6 @@ impl ServerKind for JettyServer {
             pool_max_threads: ini.pool_max_threads(),
             jdk: Some(jdk),
             base: Some(base),
-            probe,
         })
     }
 

@@ -1,4 +1,4 @@
-//! Jetty's `start.ini`, made from what a variant says and nothing else.
+//! Jetty's `start.ini`, made from a variant.
 
 use crate::model::experiment::{JettyServer, PoolSize, Threads};
 
@@ -9,7 +9,7 @@ const DEFAULT_SIZE: u32 = 200;
 /// What a run decides beside the variant.
 #[derive(Clone, Copy, Debug)]
 pub struct StartIni<'a> {
-    /// What the variant says.
+    /// The configuration of the variant.
     pub server: &'a JettyServer,
     /// Where it listens, on loopback.
     pub port: u16,

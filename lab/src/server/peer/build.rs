@@ -5,20 +5,19 @@ use std::io;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// With this status `build` says that its toolchain is not installed.
+/// Exit status of `build` if its toolchain is not installed.
 const NO_TOOLCHAIN: i32 = 3;
 
-/// How much of what a failed build printed is told.
+/// Lines of a failed build's output in the error.
 const TOLD_LINES: usize = 20;
 
-/// Why a peer cannot be started.
+/// Why a peer cannot be built or started.
 #[derive(Debug, thiserror::Error)]
 pub enum PeerError {
-    /// No such folder.
     #[error(
         "The peer `{peer}` was not found; looked for {}. Set THREADCOUNT_PEERS to the folder that holds it, or write \
          the path of its folder",
-        home::told(looked_at)
+        home::join_paths(looked_at)
     )]
     Missing {
         /// As written in the experiment.
@@ -28,28 +27,19 @@ pub enum PeerError {
     },
     /// A program of it that cannot be started.
     #[error("Cannot start {path}: {source}; a peer needs the executables `build` and `run`")]
-    NotStarted {
-        /// The program.
-        path: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
+    NotStarted { path: PathBuf, source: io::Error },
     /// Its compiler or runtime is not installed.
     #[error("The peer `{peer}` cannot be built here: {why}")]
     NoToolchain {
         /// As written in the experiment.
         peer: String,
-        /// Its own words.
         why: String,
     },
-    /// It does not build.
     #[error("The peer `{peer}` was not built: {path} ended with {status}")]
     NotBuilt {
         /// As written in the experiment.
         peer: String,
-        /// The program.
         path: PathBuf,
-        /// How it ended.
         status: std::process::ExitStatus,
         /// The last lines of what it printed.
         said: Vec<String>,
@@ -64,8 +54,8 @@ impl PeerError {
     }
 }
 
-/// The folder of a peer: a path as it is, a name where [`home`] says: in the folder of [`home::PEERS`], or below `peers` in
-/// one of [`home::starts`] or above.
+/// The folder of a peer: a path as it is, a name as in [`home`]: in the folder of [`home::PEERS`], or below `peers` in
+/// one of [`home::search_folders`] or above.
 ///
 /// # Errors
 /// [`PeerError::Missing`].
@@ -74,7 +64,7 @@ pub fn find(peer: &str) -> Result<PathBuf, PeerError> {
         vec![PathBuf::from(peer)]
     } else {
         let named = home::named(home::PEERS).map(|it| it.join(peer));
-        let starts = home::starts();
+        let starts = home::search_folders();
         let above = starts.iter().flat_map(|start| start.ancestors());
         named.into_iter().chain(above.map(|it| it.join("peers").join(peer))).collect()
     };
@@ -84,8 +74,8 @@ pub fn find(peer: &str) -> Result<PathBuf, PeerError> {
     }
 }
 
-/// Builds a peer and returns its program, which takes a port and starts the server in its own place. A build that has
-/// been done already is quick: that is `build`'s own business.
+/// Builds a peer and returns its program, which takes a port and replaces itself with the server. A build that has
+/// been done already is expected to be quick.
 ///
 /// # Errors
 /// No folder, no toolchain, or a build that fails.

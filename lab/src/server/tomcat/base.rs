@@ -7,7 +7,7 @@ use crate::server::command_line::ServerCommand;
 use crate::server::distribution::Distribution;
 use std::path::{Path, PathBuf};
 
-/// Everything goes to the console, that is, into the one log of the run.
+/// All logging goes to the console, which is the log of the run.
 const LOGGING: &str = "handlers = java.util.logging.ConsoleHandler
 .handlers = java.util.logging.ConsoleHandler
 java.util.logging.ConsoleHandler.level = INFO
@@ -15,7 +15,7 @@ java.util.logging.ConsoleHandler.formatter = org.apache.juli.OneLineFormatter
 java.util.logging.ConsoleHandler.encoding = UTF-8
 ";
 
-/// What `catalina.sh` opens for Tomcat's leak detection.
+/// The packages that `catalina.sh` opens for Tomcat's leak detection.
 const OPENED: [&str; 6] =
     ["java.lang", "java.lang.reflect", "java.io", "java.util", "java.util.concurrent", "sun.rmi.transport"];
 
@@ -56,7 +56,7 @@ impl TomcatBase {
     }
 
     /// The command that runs Tomcat in the foreground: `Bootstrap` directly, so that the process we start is the JVM.
-    /// A Connector that cannot bind its port ends the JVM.
+    /// The JVM exits if the Connector cannot bind its port.
     #[must_use]
     pub fn command(&self, distribution: &Distribution, jdk: &Jdk, jvm: &[String]) -> ServerCommand {
         let home = &distribution.home;
@@ -118,6 +118,7 @@ mod tests {
             clients: 1,
             accept_count: 1,
             max_connections: None,
+            processor_cache: None,
         };
         let base = TomcatBase::create(&distribution, &connector, &war, Some(&war)).unwrap();
         let folder = base.folder.path().to_owned();

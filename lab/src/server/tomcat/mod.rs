@@ -15,6 +15,7 @@ use crate::host::jdk::Jdk;
 use crate::host::jdk_finder::choose;
 use crate::model::experiment::{DropIn, PoolSize, Server, ThreadKind, Threads, TomcatServer};
 use crate::parse::diagnostic::Diagnostic;
+use crate::parse::yaml::Node;
 use base::TomcatBase;
 use distribution::{TOMCAT, has_virtual_executor};
 use server_xml::Connector;
@@ -24,6 +25,9 @@ use std::path::PathBuf;
 /// of 400 clients connects; the overflow would cost a second (SYN retransmission) and be blamed on the thread
 /// model. Linux cuts the backlog to `somaxconn`, 4096 by default.
 const ACCEPT_COUNT: u32 = 4_096;
+
+/// The key of `processorCache`.
+const CACHE: &str = "processor_cache";
 
 /// Virtual threads are final since Java 21 (JEP 444), and `jvm/executors` is compiled for it.
 const FIRST_WITH_VIRTUAL_THREADS: u16 = 21;
@@ -37,7 +41,12 @@ impl ServerKind for TomcatServer {
             kind: "tomcat",
             plural: "Tomcat",
             check: |node, key| version(node, key, "11.0", "11.0.24"),
-            own: &[("app", text), ("accept_count", positive), ("max_connections", positive)],
+            own: &[
+                ("app", text),
+                ("accept_count", positive),
+                ("max_connections", positive),
+                (CACHE, |node, _| processors(node).map(drop)),
+            ],
             read,
         }
     }
@@ -63,12 +72,13 @@ impl ServerKind for TomcatServer {
             clients: context.clients,
             accept_count: self.accept_count,
             max_connections: self.max_connections,
+            processor_cache: self.processor_cache,
         };
         let base = TomcatBase::create(&parts.distribution, &connector, &parts.war, parts.library.as_deref())?;
         let kept = context.folder.join("server.xml");
         std::fs::write(&kept, connector.server_xml())
             .map_err(|source| LaunchError::Folder { path: kept.display().to_string(), source })?;
-        let (jvm, probe) = context.jvm_flags(&parts.jdk);
+        let jvm = context.jvm_flags(&parts.jdk);
         let command = base.command(&parts.distribution, &parts.jdk, &jvm);
         Ok(LaunchSpec {
             command: context.with_env(command),
@@ -78,7 +88,6 @@ impl ServerKind for TomcatServer {
             pool_max_threads: connector.pool_max_threads(),
             jdk: Some(parts.jdk),
             base: Some(base.into_folder()),
-            probe,
         })
     }
 
@@ -100,7 +109,18 @@ fn read(written: &WrittenServer<'_>) -> Result<Server, Diagnostic> {
         threads: threads.unwrap_or(Threads::Platform(PoolSize::Default)),
         accept_count: number("accept_count")?.unwrap_or(ACCEPT_COUNT),
         max_connections: number("max_connections")?,
+        processor_cache: written.read(CACHE, processors)?,
     }))
+}
+
+/// A number, or -1 for `unlimited`, as Tomcat writes it.
+fn processors(node: &Node) -> Result<i32, Diagnostic> {
+    let help = "write a number from 1, or unlimited";
+    match node.text(CACHE)? {
+        "unlimited" | "-1" => Ok(-1),
+        _ => i32::try_from(node.positive_u32(CACHE).map_err(|diagnostic| diagnostic.help(help))?)
+            .map_err(|_| node.bad(CACHE, "a number below 2_147_483_648").help(help)),
+    }
 }
 
 /// What a Tomcat is made of, found.

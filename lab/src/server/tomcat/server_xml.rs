@@ -1,4 +1,4 @@
-//! Tomcat's `conf/server.xml`, made from what a variant says and nothing else.
+//! Tomcat's `conf/server.xml`, made from a variant.
 
 use crate::model::experiment::{DropIn, PoolSize, Threads};
 
@@ -15,9 +15,11 @@ pub struct Connector {
     pub accept_count: u32,
     /// `None`: Tomcat's own, or as many as the load needs.
     pub max_connections: Option<u32>,
+    /// `None`: Tomcat's own, 200; -1: no limit.
+    pub processor_cache: Option<i32>,
 }
 
-/// Tomcat accepts so many connections at once, unless told otherwise.
+/// Tomcat's default `maxConnections`.
 const DEFAULT_MAX_CONNECTIONS: u32 = 8_192;
 
 impl Connector {
@@ -41,13 +43,15 @@ impl Connector {
         let executor = self.executor();
         let threads = self.thread_attributes();
         let connections = self.max_connections();
+        let cache = self.processor_cache.map(|most| format!(" processorCache=\"{most}\""));
+        let processors = cache.unwrap_or_default();
         format!(
             r#"<?xml version="1.0" encoding="UTF-8"?>
 <Server port="-1">
   <Listener className="org.apache.catalina.startup.VersionLoggerListener"/>
   <Service name="Catalina">{executor}
     <Connector port="{port}" address="127.0.0.1" protocol="HTTP/1.1"
-               acceptCount="{accept_count}" maxKeepAliveRequests="-1"{connections}{threads}/>
+               acceptCount="{accept_count}" maxKeepAliveRequests="-1"{connections}{processors}{threads}/>
     <Engine name="Catalina" defaultHost="localhost">
       <Host name="localhost" appBase="webapps" unpackWARs="true" autoDeploy="false"/>
     </Engine>
@@ -80,7 +84,7 @@ impl Connector {
         }
     }
 
-    /// As asked for, else only where the load would run into the default limit, with room for those that ask whether it is ready.
+    /// As configured, else only where the load would exceed the default limit, with room for readiness requests.
     fn max_connections(&self) -> String {
         let needed = self.clients + 100;
         match self.max_connections {
@@ -96,7 +100,14 @@ mod tests {
     use super::*;
 
     const fn connector(threads: Threads, clients: u32) -> Connector {
-        Connector { port: 8080, threads, clients, accept_count: 1000, max_connections: None }
+        Connector {
+            port: 8080,
+            threads,
+            clients,
+            accept_count: 1000,
+            max_connections: None,
+            processor_cache: None,
+        }
     }
 
     #[test]
@@ -158,6 +169,13 @@ mod tests {
         let clients = connector(Threads::Platform(PoolSize::Clients), 400);
         assert!(clients.server_xml().contains(" maxThreads=\"400\"/>"));
         assert_eq!((fixed.pool_max_threads(), clients.pool_max_threads()), (Some(33), Some(400)));
+    }
+
+    #[test]
+    fn a_cache_of_processors_is_set_only_where_it_is_asked_for() {
+        assert!(!connector(Threads::Virtual, 400).server_xml().contains("processorCache"));
+        let all = Connector { processor_cache: Some(-1), ..connector(Threads::Virtual, 400) };
+        assert!(all.server_xml().contains(" processorCache=\"-1\" executor=\"virtual\"/>"));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use super::bootstrap;
 use super::side::Side;
 use crate::model::result::Interval;
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use crate::stats::student::t_quantile;
 
 /// With so many runs on each side the bootstrap sees noise that is skewed. With fewer there are too few different
 /// draws: of 3 runs only 10. Where the noise is normal, Welch's interval is the truer one, so neither is used alone
@@ -30,9 +30,4 @@ fn student(variant: &Side, baseline: &Side, alpha: f64) -> Option<f64> {
     let share = |side: &Side| side.error.powi(2) / (side.runs() as f64 - 1.0);
     let freedom = (variant.error + baseline.error).powi(2) / (share(variant) + share(baseline));
     t_quantile(freedom, 1.0 - alpha / 2.0)
-}
-
-/// The quantile of Student's distribution.
-pub(in super::super) fn t_quantile(freedom: f64, probability: f64) -> Option<f64> {
-    StudentsT::new(0.0, 1.0, freedom).ok().map(|student| student.inverse_cdf(probability))
 }

@@ -1,4 +1,4 @@
-//! One side of a ratio: its figures on the logarithmic scale.
+//! One side of an unpaired ratio: its figures on the logarithmic scale.
 
 /// The histogram keeps three digits of a time, and no other figure is known better.
 const RELATIVE_STEP: f64 = 0.001;
@@ -38,6 +38,6 @@ impl Side {
 /// The variance that rounding alone hides, relative to the figure: that of a uniform distribution as wide as the
 /// step, its square by twelve (Sheppard). Without it, runs that happen to agree to the last digit would claim to know
 /// the figure exactly.
-fn rounding_variance(figure: f64, step: f64) -> f64 {
+pub(super) fn rounding_variance(figure: f64, step: f64) -> f64 {
     (RELATIVE_STEP.powi(2) + (step / figure).powi(2)) / 12.0
 }

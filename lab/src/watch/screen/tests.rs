@@ -4,7 +4,7 @@ use crate::probe::line::parse;
 fn screen(lines: &str) -> Screen {
     let (lines, skipped) = parse(lines);
     assert_eq!(skipped, 0);
-    let mut screen = Screen::of(7);
+    let mut screen = Screen::new(7);
     lines.into_iter().for_each(|line| screen.read(line));
     screen
 }

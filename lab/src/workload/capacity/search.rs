@@ -5,7 +5,7 @@
 //! rate asks for more anyway.
 //!
 //! Where the machine is nearly full, growth is by what it has left and a little more: twice the rate would teach
-//! nothing, and can be the end of a server (seen: 6,600 connections that waited filled a heap of 512 MB for good).
+//! nothing, and can be the end of a server (measured: 6,600 connections that waited filled a heap of 512 MB for good).
 //!
 //! A rate at which the load generator was the bottleneck is a bound of another kind: nothing above it is tried, and
 //! unless the server's own bound turns up below it, the search ends with "at least".
@@ -30,7 +30,7 @@ pub struct Search {
     spec: Capacity,
     first_per_s: f64,
     tried: Vec<Tried>,
-    went_silent: bool,
+    is_silent: bool,
 }
 
 /// What to do next.
@@ -57,7 +57,7 @@ struct Tried {
     sustained: u32,
     broken: u32,
     generator: u32,
-    /// How many times as much the machine's cores could have done, by its last step; infinite where nobody knows.
+    /// How many times as much the machine's cores could have done, by its last step; infinite where unknown.
     headroom: f64,
 }
 
@@ -100,12 +100,12 @@ impl Search {
     pub fn new(spec: Capacity, round: u32) -> Self {
         let share = (f64::from(round) * SPREAD).fract();
         let first_per_s = rounded(spec.from_per_s * (1.0 + spec.resolution).powf(share));
-        Self { spec, first_per_s: first_per_s.min(spec.to_per_s), tried: Vec::new(), went_silent: false }
+        Self { spec, first_per_s: first_per_s.min(spec.to_per_s), tried: Vec::new(), is_silent: false }
     }
 
-    /// Says what a step at `rate_per_s` showed, and how many times as much the machine's cores could have done
-    /// (`None`: nobody knows).
-    pub fn tell(&mut self, rate_per_s: f64, verdict: StepVerdict, headroom: Option<f64>) {
+    /// Takes what a step at `rate_per_s` showed, and how many times as much the machine's cores could have done
+    /// (`None`: unknown).
+    pub fn step_ended(&mut self, rate_per_s: f64, verdict: StepVerdict, headroom: Option<f64>) {
         let same = |tried: &&mut Tried| tried.rate_per_s.total_cmp(&rate_per_s).is_eq();
         let mut fresh = Tried { rate_per_s, sustained: 0, broken: 0, generator: 0, headroom: 0.0 };
         let known = self.tried.iter_mut().find(same);
@@ -122,9 +122,9 @@ impl Search {
         }
     }
 
-    /// Says that the server answers nothing any more: whatever is asked of it now would say nothing about a rate.
-    pub const fn tell_silence(&mut self) {
-        self.went_silent = true;
+    /// The server answers nothing any more: whatever is asked of it now would say nothing about a rate.
+    pub const fn went_silent(&mut self) {
+        self.is_silent = true;
     }
 
     /// What to do next.
@@ -132,7 +132,7 @@ impl Search {
     pub fn next(&self) -> Next {
         let bound = self.lowest(|tried| tried.is_bound());
         let held = self.highest_held(bound);
-        if self.went_silent {
+        if self.is_silent {
             return done(held, SearchEnd::Silent);
         }
         if self.tried.iter().map(|tried| tried.steps()).sum::<u32>() >= MOST_STEPS {
@@ -228,7 +228,7 @@ mod tests {
         loop {
             match search.next() {
                 Next::Step { rate_per_s } => {
-                    search.tell(rate_per_s, answer(rates.len(), rate_per_s), None);
+                    search.step_ended(rate_per_s, answer(rates.len(), rate_per_s), None);
                     rates.push(rate_per_s);
                 }
                 end => return (rates, end),
@@ -335,7 +335,7 @@ mod tests {
     fn on_a_nearly_full_machine_it_grows_by_what_is_left_and_a_little_more() {
         let next_after = |headroom| {
             let mut search = begun(spec(1_000.0, 1e6, 0.05));
-            search.tell(1_000.0, StepVerdict::Sustained, headroom);
+            search.step_ended(1_000.0, StepVerdict::Sustained, headroom);
             search.next()
         };
         assert_eq!(next_after(None), step(2_000.0));
@@ -347,13 +347,13 @@ mod tests {
     #[test]
     fn a_server_that_answers_nothing_any_more_ends_the_search_with_what_it_had_sustained() {
         let mut search = begun(spec(1_000.0, 1e6, 0.05));
-        search.tell(1_000.0, StepVerdict::Sustained, None);
-        search.tell(2_000.0, StepVerdict::Broken, None);
-        search.tell_silence();
+        search.step_ended(1_000.0, StepVerdict::Sustained, None);
+        search.step_ended(2_000.0, StepVerdict::Broken, None);
+        search.went_silent();
         let silent = |sustained_per_s| Next::Done { sustained_per_s, ended: SearchEnd::Silent };
         assert_eq!(search.next(), silent(Some(1_000.0)));
         let mut at_once = Search::new(spec(1_000.0, 1e6, 0.05), 1);
-        at_once.tell_silence();
+        at_once.went_silent();
         assert_eq!(at_once.next(), silent(None));
     }
 

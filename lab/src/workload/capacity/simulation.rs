@@ -93,7 +93,7 @@ fn search(server: &Server, spec: Capacity, round: u32, seed: u64) -> (Option<f64
             Next::Step { rate_per_s } => {
                 steps += 1;
                 let figures = server.step(&spec, rate_per_s, &mut random);
-                search.tell(rate_per_s, judge(&spec, &figures).verdict, None);
+                search.step_ended(rate_per_s, judge(&spec, &figures).verdict, None);
             }
             Next::Done { sustained_per_s, ended } => return (sustained_per_s, ended, steps),
         }

@@ -2,7 +2,7 @@
 
 use crate::model::experiment::capacity::Capacity;
 use crate::model::metric::Metric;
-use crate::model::record::capacity::StepVerdict;
+use crate::model::record::capacity::{StepFailure, StepVerdict};
 use threadcount_load::health::{FULL_CORE, Warning, own_lag_p99_ms};
 use threadcount_load::outcome::LoadOutcome;
 use threadcount_load::report::LoadReport;
@@ -11,7 +11,7 @@ use threadcount_load::times::{Times, TimesSummary};
 /// A rate counts as reached from here on, and a backlog as growing where less than this of what is due is answered.
 const REACHED: f64 = 0.98;
 
-/// What is looked at.
+/// What a step is judged by.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StepFigures {
     /// The rate that was asked for.
@@ -38,18 +38,18 @@ pub struct StepFigures {
     /// What had ended by then.
     pub ended_in_first_half: u64,
     /// Why the load generator is called the bottleneck, if it is.
-    pub generator: Option<String>,
-    /// Its own lateness at the 99th percentile, ms; `None`: it had no CPU left, so that nobody knows what it made of the
-    /// times.
+    pub generator: Option<StepFailure>,
+    /// Its own lateness at the 99th percentile, ms; `None`: it had no CPU left, so that its effect on the
+    /// times is unknown.
     pub generator_lag_ms: Option<f64>,
 }
 
 /// What a step showed, and why it was not sustained.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct Judgement {
     pub verdict: StepVerdict,
-    pub why: Option<String>,
+    pub why: Option<StepFailure>,
 }
 
 impl StepFigures {
@@ -118,16 +118,11 @@ fn with_the_late(outcome: &LoadOutcome, limit_ns: u64) -> Times {
     times
 }
 
-/// Why the load generator is the bottleneck, if that is what the warning says. Without its advice, which is for a load of
-/// its own.
-fn generator_limit(warning: &Warning) -> Option<String> {
+/// Why the load generator is the bottleneck, if that is what the warning says.
+fn generator_limit(warning: &Warning) -> Option<StepFailure> {
     match *warning {
-        Warning::GeneratorBusy { share, .. } => {
-            Some(format!("its busiest thread used {:.0} % of a core", share * 100.0))
-        }
-        Warning::GeneratorLate { p99_ms } => {
-            Some(format!("with a connection free its send lag p99 was {p99_ms:.1} ms"))
-        }
+        Warning::GeneratorBusy { share, .. } => Some(StepFailure::GeneratorBusy { cpu_share: share }),
+        Warning::GeneratorLate { p99_ms } => Some(StepFailure::GeneratorLate { send_lag_p99_ms: p99_ms }),
         _ => None,
     }
 }
@@ -152,10 +147,8 @@ fn time_of(metric: Metric, times: &TimesSummary) -> f64 {
 #[must_use]
 pub fn judge(spec: &Capacity, step: &StepFigures) -> Judgement {
     let far_beyond = is_far_beyond(spec, step);
-    let why = failures(spec, step).or_else(|| limit(spec, step)).or_else(|| rate(step)).or_else(|| {
-        let grown = step.growth()?;
-        Some(format!("{grown:.0} more requests were waiting at its end than at half time"))
-    });
+    let backlog = || step.growth().map(|requests| StepFailure::BacklogGrew { requests });
+    let why = failures(spec, step).or_else(|| limit(spec, step)).or_else(|| rate(step)).or_else(backlog);
     match (why, &step.generator) {
         (None, _) => Judgement { verdict: StepVerdict::Sustained, why: None },
         (Some(_), Some(late)) if !far_beyond => {
@@ -166,29 +159,34 @@ pub fn judge(spec: &Capacity, step: &StepFigures) -> Judgement {
 }
 
 /// Is the limit broken even without twice the generator's lateness? The tail beyond the 99th percentile is left out:
-/// nobody knows how late the generator was there.
+/// the generator's lateness there is unknown.
 fn is_far_beyond(spec: &Capacity, step: &StepFigures) -> bool {
     let Some((times, lag_ms)) = step.times_ms.as_ref().zip(step.generator_lag_ms) else { return false };
     let is_tail = matches!(spec.metric, Metric::P99_9 | Metric::Max);
     !is_tail && time_of(spec.metric, times) - 2.0 * lag_ms > spec.limit_ms
 }
 
-fn failures(spec: &Capacity, step: &StepFigures) -> Option<String> {
+fn failures(spec: &Capacity, step: &StepFigures) -> Option<StepFailure> {
     let too_many = step.failed as f64 > spec.failures * step.sent as f64;
-    let cause = step.cause.as_deref().unwrap_or("unknown");
-    too_many.then(|| format!("{} of {} requests failed, most of them: {cause}", step.failed, step.sent))
+    too_many.then(|| StepFailure::RequestsFailed {
+        failed: step.failed,
+        sent: step.sent,
+        cause: step.cause.clone(),
+    })
 }
 
-fn limit(spec: &Capacity, step: &StepFigures) -> Option<String> {
-    let Some(times) = &step.times_ms else { return Some("nothing was answered".to_owned()) };
+fn limit(spec: &Capacity, step: &StepFigures) -> Option<StepFailure> {
+    let Some(times) = &step.times_ms else { return Some(StepFailure::NoResponse) };
     let time_ms = time_of(spec.metric, times);
-    let name = spec.metric.short_name().replace('_', ".");
-    (time_ms > spec.limit_ms).then(|| format!("{name} was {time_ms:.0} ms"))
+    (time_ms > spec.limit_ms).then_some(StepFailure::LimitExceeded { time_ms })
 }
 
-fn rate(step: &StepFigures) -> Option<String> {
+fn rate(step: &StepFigures) -> Option<StepFailure> {
     let missed = ((step.ok + step.on_their_way) as f64) < REACHED * step.due as f64;
-    missed.then(|| format!("{:.0}/s of {:.0}/s were answered", step.reached_per_s(), step.asked_per_s))
+    missed.then(|| StepFailure::RateMissed {
+        reached_per_s: step.reached_per_s(),
+        asked_per_s: step.asked_per_s,
+    })
 }
 
 #[cfg(test)]
@@ -217,31 +215,44 @@ mod tests {
         }
     }
 
-    fn said(step: &StepFigures) -> (StepVerdict, String) {
+    fn judged(step: &StepFigures) -> (StepVerdict, Option<StepFailure>) {
         let Judgement { verdict, why } = judge(&spec(), step);
-        (verdict, why.unwrap_or_default())
+        (verdict, why)
+    }
+
+    fn busy() -> StepFailure {
+        StepFailure::GeneratorBusy { cpu_share: 0.97 }
+    }
+
+    fn exceeded(time_ms: f64) -> Option<StepFailure> {
+        Some(StepFailure::LimitExceeded { time_ms })
     }
 
     #[test]
     fn a_step_that_holds_everything_is_sustained() {
-        assert_eq!(said(&good()), (StepVerdict::Sustained, String::new()));
+        assert_eq!(judged(&good()), (StepVerdict::Sustained, None));
     }
 
     #[test]
-    fn each_thing_that_is_not_held_breaks_it_and_is_said() {
-        let broken = |step: StepFigures, why: &str| {
-            assert_eq!(said(&step), (StepVerdict::Broken, why.to_owned()));
+    fn each_thing_that_is_not_held_breaks_it_and_is_named_with_its_figures() {
+        let broken = |step: StepFigures, why: StepFailure| {
+            assert_eq!(judged(&step), (StepVerdict::Broken, Some(why)));
         };
-        broken(StepFigures { times_ms: Some(sample::times(200.1)), ..good() }, "p99 was 200 ms");
-        broken(StepFigures { times_ms: None, ..good() }, "nothing was answered");
+        let slow = sample::times(200.1);
+        let time_ms = slow.p99;
+        broken(StepFigures { times_ms: Some(slow), ..good() }, StepFailure::LimitExceeded { time_ms });
+        broken(StepFigures { times_ms: None, ..good() }, StepFailure::NoResponse);
         broken(
             StepFigures { failed: 1, cause: Some("timeout".into()), ..good() },
-            "1 of 4000 requests failed, most of them: timeout",
+            StepFailure::RequestsFailed { failed: 1, sent: 4_000, cause: Some("timeout".into()) },
         );
-        broken(StepFigures { ok: 3_860, ..good() }, "978/s of 1000/s were answered");
+        broken(
+            StepFigures { ok: 3_860, ..good() },
+            StepFailure::RateMissed { reached_per_s: 977.5, asked_per_s: 1_000.0 },
+        );
         broken(
             StepFigures { ok: 3_850, on_their_way: 150, ..good() },
-            "100 more requests were waiting at its end than at half time",
+            StepFailure::BacklogGrew { requests: 100.0 },
         );
     }
 
@@ -256,29 +267,31 @@ mod tests {
     #[test]
     fn what_a_late_generator_broke_is_never_the_servers_fault() {
         let step = StepFigures {
-            generator: Some("it used 97 % of a core".into()),
+            generator: Some(busy()),
             times_ms: Some(sample::times(900.0)),
             failed: 7,
             ..good()
         };
-        assert_eq!(said(&step), (StepVerdict::Generator, "it used 97 % of a core".to_owned()));
+        assert_eq!(judged(&step), (StepVerdict::Generator, Some(busy())));
         let late = StepFigures { generator_lag_ms: Some(8.0), failed: 0, ..step.clone() };
-        assert_eq!(said(&late), (StepVerdict::Broken, "p99 was 900 ms".to_owned()), "8 ms did not do that");
+        let p99_ms = late.times_ms.expect("times").p99;
+        assert_eq!(judged(&late), (StepVerdict::Broken, exceeded(p99_ms)), "8 ms did not do that");
         let near = StepFigures { times_ms: Some(sample::times(210.0)), ..late.clone() };
-        assert_eq!(said(&near).0, StepVerdict::Generator, "16 ms may have");
+        assert_eq!(judged(&near).0, StepVerdict::Generator, "16 ms may have");
         assert_eq!(judge(&Capacity::under(Metric::Max, 200.0), &late).verdict, StepVerdict::Generator);
         let held = StepFigures { times_ms: good().times_ms, failed: 0, ..step };
-        assert_eq!(said(&held), (StepVerdict::Sustained, String::new()), "what was held was held");
+        assert_eq!(judged(&held), (StepVerdict::Sustained, None), "what was held was held");
     }
 
     #[test]
     fn the_limit_is_that_of_the_metric_that_was_named() {
-        let times = TimesSummary { p50: 60.0, max: 5_000.0, ..sample::times(50.0) };
+        let mut times = sample::times(50.0);
+        (times.p50, times.max) = (60.0, 5_000.0);
         let step = StepFigures { times_ms: Some(times), ..good() };
         let under = |metric, limit_ms| judge(&Capacity::under(metric, limit_ms), &step).why;
         assert_eq!(under(Metric::P99, 55.0), None);
-        assert_eq!(under(Metric::P50, 55.0).as_deref(), Some("p50 was 60 ms"));
-        assert_eq!(under(Metric::Max, 200.0).as_deref(), Some("max was 5000 ms"));
+        assert_eq!(under(Metric::P50, 55.0), exceeded(60.0));
+        assert_eq!(under(Metric::Max, 200.0), exceeded(5_000.0));
     }
 
     #[test]
@@ -290,17 +303,20 @@ mod tests {
         (0..3).for_each(|_| outcome.unfinished_age.record_ns(900_000_000));
         (0..20).for_each(|_| outcome.not_sent_age.record_ns(1_500_000_000));
         (outcome.counts.ok, outcome.counts.sent, outcome.counts.not_sent) = (980, 998, 20);
-        outcome.seconds = (0..4).map(|index| Second { index, ok: 245, ..Second::default() }).collect();
+        outcome.seconds = vec![Second::default(); 4];
+        for (second, index) in outcome.seconds.iter_mut().zip(0..) {
+            (second.index, second.ok) = (index, 245);
+        }
         let report = sample::run("a", "c", 245.0, 50.0).measured.expect("a report");
         let step = StepFigures::of(&spec(), 250.0, &outcome, &report, &[Warning::ClosedLoop]);
         assert_eq!(step.generator, None);
         let busy = Warning::GeneratorBusy { share: 0.97, threads: 1 };
         let limited = StepFigures::of(&spec(), 250.0, &outcome, &report, &[Warning::ClosedLoop, busy]);
-        assert_eq!(limited.generator.as_deref(), Some("its busiest thread used 97 % of a core"));
+        assert_eq!(limited.generator, Some(self::busy()));
         assert_eq!((step.due, step.on_their_way), (1_018, 15));
         assert_eq!((step.due_in_first_half, step.ended_in_first_half), (500.0, 490));
         let times = step.times_ms.expect("times");
         assert!((times.p99 / 1_500.0 - 1.0).abs() < 0.01 && (times.p50 / 50.0 - 1.0).abs() < 0.01);
-        assert_eq!(judge(&spec(), &step).why.as_deref(), Some("p99 was 1501 ms"));
+        assert_eq!(judge(&spec(), &step).why, exceeded(times.p99));
     }
 }

@@ -1,16 +1,20 @@
-//! `tool:` of a load: somebody else's load generator.
+//! `tool:` of a load: an external load tool.
 
-use crate::model::experiment::{LoadKind, RequestSpec, Tool};
+use crate::model::experiment::{ExternalTool, RequestSpec, Tool, Workload};
 use crate::parse::diagnostic::Diagnostic;
 use crate::parse::fields::Fields;
 use crate::parse::yaml::Node;
 
 /// `{ab: 5}`: five processes of ApacheBench at once.
-pub(crate) fn read(node: &Node, kind: LoadKind, requests: &[RequestSpec]) -> Result<Tool, Diagnostic> {
+pub(crate) fn read(
+    node: &Node,
+    workload: Workload,
+    requests: &[RequestSpec],
+) -> Result<Workload, Diagnostic> {
     let fields = Fields::open(node, "a load generator", &["ab"])?;
     let processes = fields.require("ab", "tool: {ab: 1}")?;
     let count = processes.positive_u32("ab")?;
-    let LoadKind::Closed { clients } = kind else {
+    let Some(clients) = workload.closed_clients() else {
         return Err(Diagnostic::new(node.span.clone(), "ab cannot send at a rate", "with a `rate`")
             .help("give the load `clients`, or leave `tool` out"));
     };
@@ -41,7 +45,7 @@ pub(crate) fn read(node: &Node, kind: LoadKind, requests: &[RequestSpec]) -> Res
         return Err(Diagnostic::new(node.span.clone(), "ab sends no body here", "with a body")
             .help("ask for something without a body, or leave `tool` out"));
     }
-    Ok(Tool::Ab { processes: count })
+    Ok(Workload::External(ExternalTool { tool: Tool::Ab { processes: count }, clients }))
 }
 
 #[cfg(test)]
@@ -52,7 +56,7 @@ mod tests {
     fn tool(load: &str) -> Result<Option<Tool>, String> {
         let text = format!("question: q\nserver: {{tomcat: 11.0}}\nvariants: {{a: {{}}}}\nloads: [{load}]\n");
         let read = parse("x", "x.yaml", &text, false);
-        read.map(|experiment| experiment.loads[0].tool).map_err(|mistake| mistake.to_string())
+        read.map(|experiment| experiment.loads[0].workload.tool()).map_err(|mistake| mistake.to_string())
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! A load that somebody else's load generator sends: called, its own figures read, its CPU measured by us.
+//! A load that an external load tool sends: started, its own figures read, its CPU measured by us.
 //!
 //! Studies publish what `ab` printed, and some of what they publish is `ab` itself. The same server under `ab` and
-//! under our own generator tells which.
+//! under our own generator shows which.
 
 pub mod ab;
 pub(crate) mod keys;
@@ -10,14 +10,13 @@ pub mod quantiles;
 
 use crate::model::experiment::{LoadSpec, Tool};
 use crate::model::record::MorePercentiles;
-use crate::model::record::foreign::{ForeignLoad, ForeignProcess, ForeignTimes};
+use crate::model::record::external::{ExternalLoad, ExternalProcess, ExternalTimes};
 use processes::{Ended, Job, ProcessesError, run_all};
 use quantiles::{Table, of_all};
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::Duration;
 use threadcount_load::clock::{Nanos, now_ns};
-use threadcount_load::health::FULL_CORE;
 use threadcount_load::report::LoadReport;
 
 mod report;
@@ -34,7 +33,7 @@ pub struct ToolMissing;
 
 /// Why there are no figures.
 #[derive(Debug, thiserror::Error)]
-pub enum ForeignError {
+pub enum ExternalError {
     /// Not installed.
     #[error(transparent)]
     Missing(#[from] ToolMissing),
@@ -59,14 +58,14 @@ pub enum ForeignError {
     },
 }
 
-/// What a tool said, and when it ran.
+/// What an external load tool measured, and when it ran.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Told {
+pub struct ExternalOutcome {
     /// In the shape of our own generator's report, as far as it goes: the times are in `load`.
     pub report: LoadReport,
-    /// Everything it said.
-    pub load: ForeignLoad,
-    /// Percentiles that it told and that `load` has no place for.
+    /// Everything it reports.
+    pub load: ExternalLoad,
+    /// Percentiles that it reports and that `load` has no place for.
     pub more_percentiles: MorePercentiles,
     /// When the first process was started, on the shared clock.
     pub started_ns: Nanos,
@@ -87,25 +86,29 @@ pub fn program(tool: Tool) -> Result<PathBuf, ToolMissing> {
 /// `folder`.
 ///
 /// # Errors
-/// See [`ForeignError`].
+/// See [`ExternalError`].
 pub fn load(
     load: &LoadSpec,
     tool: Tool,
     url: &str,
     folder: &Path,
     should_stop: impl FnMut() -> bool,
-) -> Result<Told, ForeignError> {
+) -> Result<ExternalOutcome, ExternalError> {
     let Tool::Ab { processes } = tool;
     let jobs = jobs(load, processes, &program(tool)?, url, folder);
     let limit = load.duration_s.map_or(LONGEST, |s| Duration::from_secs_f64(s) + GRACE);
     let started_ns = now_ns();
     let ended = run_all(&jobs, limit, should_stop)?;
     let ended_ns = now_ns();
-    let told = jobs.iter().zip(&ended).map(|(job, ended)| one(job, *ended)).collect::<Result<Vec<_>, _>>()?;
-    let more_percentiles = MorePercentiles::read(at(&told));
-    let load_told = together(told);
-    let report = report::of(load, processes, url, &load_told);
-    Ok(Told { report, load: load_told, more_percentiles, started_ns, ended_ns })
+    let outcomes = jobs
+        .iter()
+        .zip(&ended)
+        .map(|(job, ended)| process_outcome(job, *ended))
+        .collect::<Result<Vec<_>, _>>()?;
+    let more_percentiles = MorePercentiles::read(at(&outcomes));
+    let external = together(outcomes);
+    let report = report::of(load, processes, url, &external);
+    Ok(ExternalOutcome { report, load: external, more_percentiles, started_ns, ended_ns })
 }
 
 fn jobs(load: &LoadSpec, processes: u32, program: &Path, url: &str, folder: &Path) -> Vec<Job> {
@@ -132,27 +135,27 @@ fn csv_of(output: &Path) -> PathBuf {
     output.with_extension("csv")
 }
 
-/// What one process told.
-struct OneTold {
+/// One process that has ended.
+struct ProcessOutcome {
     version: String,
-    process: ForeignProcess,
+    process: ExternalProcess,
     mean_ms: f64,
     times: Table,
 }
 
-fn one(job: &Job, ended: Ended) -> Result<OneTold, ForeignError> {
+fn process_outcome(job: &Job, ended: Ended) -> Result<ProcessOutcome, ExternalError> {
     let text = std::fs::read_to_string(&job.output).map_err(ProcessesError::from)?;
     if !ended.status.success() {
         let words = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("nothing").to_owned();
-        return Err(ForeignError::GaveUp { status: ended.status, words });
+        return Err(ExternalError::GaveUp { status: ended.status, words });
     }
     let output = job.output.display().to_string();
     let printed =
-        ab::printed(&text).map_err(|label| ForeignError::Unreadable { label, output: output.clone() })?;
+        ab::printed(&text).map_err(|label| ExternalError::Unreadable { label, output: output.clone() })?;
     // Without a request that succeeded it writes no percentiles.
     let csv = std::fs::read_to_string(csv_of(&job.output)).unwrap_or_default();
     let cpu_s = ended.cpu_ns as f64 / 1e9;
-    let process = ForeignProcess {
+    let process = ExternalProcess {
         command: std::iter::once(job.program.display().to_string()).chain(job.arguments.clone()).collect(),
         output: Some(output),
         requests: printed.requests,
@@ -165,23 +168,23 @@ fn one(job: &Job, ended: Ended) -> Result<OneTold, ForeignError> {
         cpu_share: if printed.elapsed_s > 0.0 { cpu_s / printed.elapsed_s } else { 0.0 },
     };
     let times = Table { requests: printed.requests, rows: ab::percentiles(&csv) };
-    Ok(OneTold { version: printed.version, process, mean_ms: printed.mean_ms, times })
+    Ok(ProcessOutcome { version: printed.version, process, mean_ms: printed.mean_ms, times })
 }
 
 /// Percentiles over the requests of all processes.
-fn at(told: &[OneTold]) -> impl Fn(u32) -> f64 + use<> {
-    let tables: Vec<Table> = told.iter().map(|one| one.times.clone()).collect();
+fn at(outcomes: &[ProcessOutcome]) -> impl Fn(u32) -> f64 + use<> {
+    let tables: Vec<Table> = outcomes.iter().map(|one| one.times.clone()).collect();
     move |percent| of_all(&tables, percent).unwrap_or(0.0)
 }
 
-fn together(told: Vec<OneTold>) -> ForeignLoad {
-    let requests: u64 = told.iter().map(|one| one.process.requests).sum();
-    let weighed = |one: &OneTold| one.mean_ms * one.process.requests as f64 / requests.max(1) as f64;
-    let mean_ms = told.iter().map(weighed).sum();
-    let at = at(&told);
-    ForeignLoad {
-        tool: format!("ApacheBench {}", told.first().map_or("", |one| &one.version)),
-        times: ForeignTimes {
+fn together(outcomes: Vec<ProcessOutcome>) -> ExternalLoad {
+    let requests: u64 = outcomes.iter().map(|one| one.process.requests).sum();
+    let weighed = |one: &ProcessOutcome| one.mean_ms * one.process.requests as f64 / requests.max(1) as f64;
+    let mean_ms = outcomes.iter().map(weighed).sum();
+    let at = at(&outcomes);
+    ExternalLoad {
+        tool: format!("ApacheBench {}", outcomes.first().map_or("", |one| &one.version)),
+        times: ExternalTimes {
             mean_ms,
             p50_ms: at(50),
             p75_ms: at(75),
@@ -190,24 +193,8 @@ fn together(told: Vec<OneTold>) -> ForeignLoad {
             p99_ms: at(99),
             max_ms: at(100),
         },
-        processes: told.into_iter().map(|one| one.process).collect(),
+        processes: outcomes.into_iter().map(|one| one.process).collect(),
     }
-}
-
-/// Why its figures are its own, if they are: one of its processes, which have one thread each, used its whole core.
-fn full(load: &ForeignLoad) -> Option<String> {
-    let busiest = load.processes.iter().map(|process| process.cpu_share).fold(0.0, f64::max);
-    let full = load.processes.iter().filter(|process| process.cpu_share > FULL_CORE).count();
-    (full > 0).then(|| {
-        let who = match load.processes.len() {
-            1 => "ab".to_owned(),
-            all => format!("{full} of {all} processes of ab"),
-        };
-        format!(
-            "{who} used {:.0} % of a core and can use no more than one, so these figures are about ab, not the server",
-            busiest * 100.0
-        )
-    })
 }
 
 #[cfg(test)]

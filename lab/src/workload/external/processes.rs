@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// How often running processes are looked at.
-const LOOK: Duration = Duration::from_millis(20);
+/// How often running processes are polled.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// What is to run, and the file that its output goes to.
 #[derive(Clone, Debug)]
@@ -63,7 +63,7 @@ pub fn run_all(
     let mut ended: Vec<Option<Ended>> = vec![None; jobs.len()];
     loop {
         for (child, ended) in running.0.iter_mut().zip(&mut ended).filter(|(_, ended)| ended.is_none()) {
-            *ended = look(child)?;
+            *ended = poll(child)?;
         }
         if ended.iter().all(Option::is_some) {
             return Ok(ended.into_iter().flatten().collect());
@@ -74,7 +74,7 @@ pub fn run_all(
         if Instant::now() > give_up {
             return Err(ProcessesError::TooSlow(limit.as_secs()));
         }
-        std::thread::sleep(LOOK);
+        std::thread::sleep(POLL_INTERVAL);
     }
 }
 
@@ -92,7 +92,7 @@ fn create(path: &Path) -> io::Result<File> {
 }
 
 /// A process that has ended keeps its CPU clock until it is waited for.
-fn look(child: &mut Child) -> io::Result<Option<Ended>> {
+fn poll(child: &mut Child) -> io::Result<Option<Ended>> {
     let pid = child.id() as i32;
     let Some(id) = Pid::from_raw(pid) else { return Ok(None) };
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;

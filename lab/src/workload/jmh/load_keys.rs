@@ -1,6 +1,5 @@
 //! The load of a microbenchmark: `{forks: 1, warmups: 1, iterations: 3, duration: 10s}`.
 
-use crate::model::experiment::LoadKind;
 use crate::model::experiment::benchmark::Benchmark;
 use crate::parse::diagnostic::Diagnostic;
 use crate::parse::fields::Fields;
@@ -8,8 +7,8 @@ use crate::parse::fields::Fields;
 /// The keys that only such a load has.
 pub(crate) const KEYS: [&str; 3] = ["iterations", "warmups", "forks"];
 
-/// The kind of a load with `iterations`; `None`: it is another kind.
-pub(crate) fn kind(fields: &Fields<'_>) -> Result<Option<LoadKind>, Diagnostic> {
+/// The size of a benchmark, with `iterations`; `None`: the load is of another kind.
+pub(crate) fn read(fields: &Fields<'_>) -> Result<Option<Benchmark>, Diagnostic> {
     let Some(iterations) = fields.read("iterations", |node| node.positive_u32("iterations"))? else {
         return match KEYS.iter().find_map(|key| fields.key_span(key)) {
             Some(span) => {
@@ -27,9 +26,9 @@ pub(crate) fn kind(fields: &Fields<'_>) -> Result<Option<LoadKind>, Diagnostic> 
         ));
     }
     let count = |key: &str| fields.read(key, |node| node.positive_u32(key));
-    Ok(Some(LoadKind::Benchmark(Benchmark {
+    Ok(Some(Benchmark {
         forks: count("forks")?.unwrap_or(1),
         warmups: count("warmups")?.unwrap_or(1),
         iterations,
-    })))
+    }))
 }

@@ -27,16 +27,16 @@ const SUBMISSIONS: u32 = 512;
 /// Most room for completions; what overflows it is kept by the kernel at a price.
 const COMPLETIONS: u32 = 32 * 1024;
 /// A static request up to this size is sent without a completion: it fits into the buffer of a socket that has nothing else
-/// to send, so that it has always left before its answer can come.
+/// to send, so that it has always left before its response can come.
 const SILENT_BYTES: usize = 16 * 1024;
 
-/// How many completions end a sleep before its time. With more than ever come, the kernel would go on receiving a burst of
-/// answers past the moment at which the next request is due.
+/// How many completions end a sleep early. Without a limit, the kernel would go on receiving a burst of
+/// responses past the moment at which the next request is due.
 const ENDS_SLEEP: u32 = 32;
 
 /// What the alarm's completion carries instead of a connection and an action.
 const ALARM: u64 = u64::MAX;
-/// The same of a cancellation, whose target's completion says all.
+/// The same of a cancellation: the completion of its target has the result.
 const CANCELLATION: u64 = u64::MAX - 1;
 
 pub(crate) struct Uring {
@@ -51,7 +51,7 @@ pub(crate) struct Uring {
     retired: Vec<(u64, Outgoing)>,
     /// Sockets to be closed when what was queued for them has been submitted: until then their numbers must not name others.
     closing: Vec<OwnedFd>,
-    /// Ends a wait at a moment. Set once for each moment rather than once for each wait, because setting and cancelling a
+    /// Ends a wait at a moment. Set once per moment rather than once per wait, because setting and cancelling a
     /// timer costs more than anything else in an open load, most of all inside a virtual machine.
     alarm_ns: Nanos,
     /// The same moment where the kernel reads it when the alarm is submitted.
@@ -64,9 +64,9 @@ pub(crate) struct Uring {
     broken: Option<io::Error>,
     /// When the last wait returned.
     seen_ns: Nanos,
-    /// Where the kernel says when it received what came.
+    /// The kernel's clock, if it stamps.
     stamped: Option<Stamped>,
-    /// The kernel can wait until a moment for more than comes (`IORING_ENTER_ABS_TIMER`, Linux 6.12).
+    /// The kernel supports waits with an absolute timeout (`IORING_ENTER_ABS_TIMER`, Linux 6.12).
     can_sleep: bool,
     /// Sockets that are connecting or whose request is on its way: someone must bring them on.
     under_way: u32,
@@ -82,12 +82,12 @@ struct Stamped {
 
 /// What the kernel writes in front of the bytes of a receive with control data (`io_uring_recvmsg_out`).
 const HEAD_BYTES: usize = 16;
-/// Where that says how many bytes of control data there are (`controllen`).
+/// The offset of the length of the control data (`controllen`).
 const CONTROL_LENGTH_AT: usize = 4;
 /// Where the bytes begin in such a buffer.
 const STAMPED_FROM: usize = HEAD_BYTES + CONTROL_BYTES;
 
-/// How `io_uring_enter` is told a time (`io_uring_getevents_arg`).
+/// The timeout of `io_uring_enter` (`io_uring_getevents_arg`).
 #[repr(C)]
 struct Until {
     mask: u64,
@@ -106,7 +106,7 @@ struct Socket {
     is_connecting: bool,
     /// The completion of a send is awaited; only where there is one.
     is_sending: bool,
-    /// A send failed as it does when the server has gone; what the server said before that is still to be received.
+    /// A send failed because the server has closed; what the server sent before that is still to be received.
     send_error: i32,
 }
 
@@ -116,7 +116,7 @@ enum Action {
     Connect = 0,
     Receive = 1,
     Send = 2,
-    /// A send whose success is not told.
+    /// A send without a completion for success.
     SilentSend = 3,
 }
 
@@ -127,7 +127,7 @@ impl Driver for Uring {
     fn new(slots: u32, endpoints: &[Endpoint], stamps: bool) -> io::Result<Self> {
         let ring = set_up(slots)?;
         let buffers = Buffers::register(&ring, slots)?;
-        // A moment that is long past: a kernel that cannot do it says so.
+        // A time in the past: a kernel without support returns an error.
         let can_sleep = tolerate(sleep_until(&ring, 1, 1)).is_ok();
         Ok(Self {
             stamped: (stamps && stamps::are_known()).then(Stamped::new),
@@ -151,7 +151,7 @@ impl Driver for Uring {
     }
 
     fn connect(&mut self, slot: Slot, endpoint: usize, source: Option<IpAddr>) -> io::Result<()> {
-        // Blocking: io_uring would take O_NONBLOCK for the wish to be told instead of to wait.
+        // Blocking: with O_NONBLOCK io_uring would return EAGAIN instead of waiting.
         let fd = socket::open(&self.endpoints[endpoint], source, SocketFlags::empty())?;
         if self.stamped.is_some() {
             stamps::enable(&fd)?;
@@ -190,7 +190,7 @@ impl Driver for Uring {
     }
 
     fn skip(&mut self, slot: Slot, bytes: u64) {
-        // A Unix socket copies what it should throw away, and there is no room to copy it to.
+        // On a Unix socket MSG_TRUNC copies, and there is no buffer for it.
         let is_tcp = self.endpoints.iter().all(Endpoint::is_tcp);
         if self.stamped.is_some() || bytes < LEAST_SKIPPED || !is_tcp {
             return;
@@ -308,7 +308,7 @@ impl Uring {
 
     fn stamp_of(&self, event: Event) -> Option<Nanos> {
         let (Event::Received(chunk), Some(stamped)) = (event, &self.stamped) else { return None };
-        // A receive without a stamp leaves what was in the buffer before: the kernel says how much it wrote.
+        // A receive without a stamp leaves what was in the buffer before: the kernel reports how much it wrote.
         let head = self.buffers.bytes(chunk.buffer, 0, HEAD_BYTES);
         let written =
             u32::from_ne_bytes(head.get(CONTROL_LENGTH_AT..CONTROL_LENGTH_AT + 4)?.try_into().ok()?);
@@ -374,7 +374,7 @@ impl Uring {
         self.push(&entry);
     }
 
-    /// What a completion tells the engine, if anything.
+    /// The engine's event for a completion, if any.
     fn take(&mut self, entry: &cqueue::Entry) -> Option<(Slot, Event)> {
         match entry.user_data() {
             ALARM => {
@@ -426,7 +426,7 @@ impl Uring {
                 self.push_send(slot);
                 None
             }
-            // The receive ends too, after all that the server said before it went.
+            // The receive ends too, after everything that the server sent before it closed.
             _ if [libc::EPIPE, libc::ECONNRESET].contains(&-result) => {
                 socket.send_error = -result;
                 None
@@ -471,18 +471,18 @@ impl Stamped {
     }
 }
 
-/// Submits, and sleeps until a moment or until there are as many completions. What completes in between wakes nobody.
+/// Submits, and sleeps until a moment or until there are as many completions. Completions in between do not wake the thread.
 fn sleep_until(ring: &IoUring, completions: u32, until_ns: Nanos) -> io::Result<usize> {
     let time = Timespec::new().sec(until_ns / NANOS_PER_S).nsec((until_ns % NANOS_PER_S) as u32);
     let until = Until { mask: 0, mask_bytes: 0, min_wait_us: 0, time: (&raw const time) as u64 };
-    // SAFETY: one thread owns the ring, so that nobody else has its submission queue.
+    // SAFETY: one thread owns the ring and its submission queue.
     let to_submit = unsafe { ring.submission_shared() }.len() as u32;
     let flags = EnterFlags::GETEVENTS | EnterFlags::EXT_ARG | EnterFlags::ABS_TIMER;
     // SAFETY: the argument and the time that it points at live until the call is over.
     unsafe { ring.submitter().enter(to_submit, completions, flags.bits(), Some(&until)) }
 }
 
-/// Errors that only mean: look at the completions first.
+/// Errors that mean: handle the completions first.
 fn tolerate<T>(entered: io::Result<T>) -> io::Result<()> {
     match entered {
         Ok(_) => Ok(()),

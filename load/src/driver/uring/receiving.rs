@@ -7,7 +7,7 @@ use io_uring::types::Fd;
 use io_uring::{cqueue, opcode, squeue};
 use std::os::fd::AsRawFd;
 
-/// Wait first, try then (`IORING_RECVSEND_POLL_FIRST`): a response does not come before its request has left.
+/// Poll first, then receive (`IORING_RECVSEND_POLL_FIRST`): no response arrives before its request is sent.
 const POLL_FIRST: u16 = 1;
 
 /// How a socket receives.
@@ -41,14 +41,14 @@ impl Uring {
         self.push(&receive);
     }
 
-    /// Has the kernel throw the next bytes away. `has_more`: some of them may have come already.
+    /// Has the kernel discard the next bytes. `has_more`: some of them may have arrived already.
     pub(super) fn push_skip(&mut self, slot: Slot, bytes: u64, has_more: bool) {
         let socket = &mut self.sockets[slot as usize];
         let Some(fd) = &socket.fd else { return };
         socket.receiving = Receiving::Skipping(bytes);
         let len = bytes.min(MOST_PER_CALL as u64) as u32;
         let receive = opcode::Recv::new(Fd(fd.as_raw_fd()), std::ptr::null_mut(), len);
-        // Waiting for all of them (MSG_WAITALL) never ends on Linux 6.18 where they come in several parts.
+        // Waiting for all of them (MSG_WAITALL) never ends on Linux 6.18 where they arrive in several parts.
         let receive = receive.flags(libc::MSG_TRUNC).ioprio(if has_more { 0 } else { POLL_FIRST }).build();
         let receive = receive.user_data(socket.user_data(slot, Action::Receive));
         self.push(&receive);

@@ -1,8 +1,8 @@
 //! Header blocks, written.
 //!
-//! What every request says is entered into the dynamic table once and is one byte from then on. Nothing is ever evicted: what
-//! does not fit is sent as it is, so that a block that entered nothing stays right as long as nothing else is entered. Strings
-//! are not Huffman-coded, which would cost both sides more than it saves on a fast network.
+//! Fields that every request has are entered into the dynamic table once and take one byte from then on. Nothing is
+//! ever evicted: what does not fit is sent as it is, so that a block that entered nothing stays right as long as
+//! nothing else is entered. Strings are not Huffman-coded, which would cost both sides more than it saves on a fast network.
 
 use super::static_table::STATIC_TABLE;
 use super::{DEFAULT_TABLE_BYTES, ENTRY_OVERHEAD_BYTES, integer};
@@ -14,7 +14,7 @@ pub(in crate::http2) struct Encoder {
     entries: Vec<(Vec<u8>, Vec<u8>)>,
     bytes: usize,
     max_bytes: usize,
-    /// The server's limit has changed, and the next block says so.
+    /// The server's limit has changed, which the next block announces.
     is_resized: bool,
     version: u64,
 }

@@ -30,14 +30,14 @@ impl Peer {
         peer
     }
 
-    /// What the session has sent since the last look.
+    /// What the session has sent since the last call.
     pub fn sent(&mut self) -> Vec<u8> {
         let mut sent = Vec::new();
         self.session.take_outgoing(&mut sent);
         sent
     }
 
-    /// The requests that have ended since the last look.
+    /// The requests that have ended since the last call.
     pub fn ends(&mut self) -> Vec<(u32, StreamEnd)> {
         std::iter::from_fn(|| self.session.next_end()).collect()
     }

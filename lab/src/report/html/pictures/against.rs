@@ -1,7 +1,7 @@
 //! Figures against the number of clients (or the rate): the loads of an experiment that differ in nothing else.
 
 use super::lines::rounded;
-use crate::model::experiment::{LoadKind, LoadSpec};
+use crate::model::experiment::{LoadSpec, Workload};
 use crate::model::metric::Metric;
 use crate::model::result::ResultDocument;
 use crate::report::load_words::load_words;
@@ -20,9 +20,7 @@ pub struct Against {
 /// One variant under one load, means over the runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AgainstPoint {
-    /// Index of the variant.
     pub variant: usize,
-    /// The load in words.
     pub load: String,
     /// How many clients, or which rate.
     pub x: f64,
@@ -37,14 +35,8 @@ pub struct AgainstPoint {
 
 /// The larger of the two sweeps that there may be: clients, or rates.
 pub fn against(document: &ResultDocument, variants: &[String]) -> Against {
-    let clients = swept(document, |kind| match kind {
-        LoadKind::Closed { clients } => Some(f64::from(clients)),
-        _ => None,
-    });
-    let rates = swept(document, |kind| match kind {
-        LoadKind::Open { rate_per_s, .. } => Some(rate_per_s),
-        _ => None,
-    });
+    let clients = swept(document, |workload| workload.closed_clients().map(f64::from));
+    let rates = swept(document, Workload::rate_per_s);
     let (what, loads) =
         if rates.len() > clients.len() { ("requests per second asked", rates) } else { ("clients", clients) };
     let of = |&(x, load): &(f64, &LoadSpec)| -> Vec<AgainstPoint> {
@@ -54,9 +46,9 @@ pub fn against(document: &ResultDocument, variants: &[String]) -> Against {
 }
 
 /// The loads with the request of the first of their kind, by what they were swept over.
-fn swept(document: &ResultDocument, x: impl Fn(LoadKind) -> Option<f64>) -> Vec<(f64, &LoadSpec)> {
+fn swept(document: &ResultDocument, x: impl Fn(Workload) -> Option<f64>) -> Vec<(f64, &LoadSpec)> {
     let mut loads: Vec<(f64, &LoadSpec)> =
-        document.experiment.loads.iter().filter_map(|load| Some((x(load.kind)?, load))).collect();
+        document.experiment.loads.iter().filter_map(|load| Some((x(load.workload)?, load))).collect();
     let request = loads.first().map(|(_, load)| load.request.clone());
     loads.retain(|(_, load)| Some(&load.request) == request.as_ref());
     loads.sort_by(|a, b| a.0.total_cmp(&b.0));

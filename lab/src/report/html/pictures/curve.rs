@@ -7,12 +7,12 @@ use std::cmp::Ordering;
 /// Steps of the latency curve for each further nine (90 %, 99 %, ...).
 const STEPS_PER_NINE: usize = 16;
 
-/// How many answers a run had.
+/// Number of responses of a run.
 pub fn answers(record: &Record) -> u64 {
     record.measured.as_ref().map_or(0, |load| load.requests.ok)
 }
 
-/// The places of the latency curve, up to the nines that so many answers can show.
+/// The places of the latency curve, up to the nines that this number of responses can show.
 pub fn grid(answers: u64) -> Vec<f64> {
     let last = (answers.max(1) as f64).log10();
     let steps = (last * STEPS_PER_NINE as f64).floor() as usize;
@@ -28,31 +28,34 @@ pub fn grid(answers: u64) -> Vec<f64> {
 pub fn lines(runs: &[&Record], nines: &[f64]) -> Lines {
     let curves: Vec<_> = runs.iter().map(|run| curve(&run.latency_curve, answers(run), nines)).collect();
     let median = median_curve(&curves);
-    Lines { median, ..Lines::of(curves) }
+    Lines { median, ..Lines::from_runs(curves) }
 }
 
-/// The median where every run tells, and at last the median of the slowest answers: the places beyond are reached by some
-/// runs only, and a median of other runs there would jump.
+/// The median where every run has a value, and last the median of the slowest responses: the places beyond are reached
+/// by some runs only, and their median would jump.
 fn median_curve(curves: &[Vec<Option<f64>>]) -> Vec<Option<f64>> {
-    let told: Vec<&Vec<Option<f64>>> = curves.iter().filter(|it| it.iter().any(Option::is_some)).collect();
-    let Some(places) = told.first().map(|it| it.len()) else { return Vec::new() };
+    let measured: Vec<&Vec<Option<f64>>> =
+        curves.iter().filter(|it| it.iter().any(Option::is_some)).collect();
+    let Some(places) = measured.first().map(|it| it.len()) else { return Vec::new() };
     let at = |place: usize| -> Option<f64> {
-        let values: Option<Vec<f64>> = told.iter().map(|it| it[place]).collect();
+        let values: Option<Vec<f64>> = measured.iter().map(|it| it[place]).collect();
         median(values?)
     };
     let mut line: Vec<Option<f64>> = (0..places).map(at).collect();
-    let mut ends: Vec<usize> = told.iter().filter_map(|it| it.iter().rposition(Option::is_some)).collect();
+    let mut ends: Vec<usize> =
+        measured.iter().filter_map(|it| it.iter().rposition(Option::is_some)).collect();
     ends.sort_unstable();
     if let Some(&end) = ends.get(ends.len() / 2) {
-        line[end] = median(told.iter().filter_map(|it| it.iter().rev().flatten().next().copied()).collect());
+        line[end] =
+            median(measured.iter().filter_map(|it| it.iter().rev().flatten().next().copied()).collect());
         line[end + 1..].fill(None);
     }
     line
 }
 
 /// The response time at each place of the grid: that of the first point at or beyond it. The curve ends with the
-/// slowest answer, at the last place that so many answers reach; between the last recorded percentile and that end
-/// nothing is known, so nothing is said.
+/// slowest response, at the last place that this number of responses reaches; between the last recorded percentile and
+/// that end there is no data.
 fn curve(points: &[CurvePoint], answers: u64, nines: &[f64]) -> Vec<Option<f64>> {
     let last = (answers.max(1) as f64).log10() + 1e-9;
     let end = nines.iter().rposition(|at| *at <= last).unwrap_or(0);

@@ -1,14 +1,14 @@
-//! What happened at one moment of a run: pauses of the collector, pinned carriers, seconds to be warned of.
+//! Events of a run: GC pauses, pinned carriers, seconds with warnings.
 
 use super::lines::rounded;
 use crate::model::record::{LoadSample, ProcessSample, Record};
 use crate::report::figures;
 use serde::Serialize;
 
-/// More marks than this of one kind and variant cannot be told apart; the longest are drawn.
+/// Maximum number of marks per kind and variant; the longest are drawn.
 const MOST_MARKS: usize = 300;
 
-/// More than this share of the cores in use: the machine was full.
+/// Share of the cores in use from which all count as busy.
 const FULL: f64 = 0.97;
 
 /// All events of one variant under one load.
@@ -16,9 +16,9 @@ const FULL: f64 = 0.97;
 pub struct Events {
     /// Pauses of the collector.
     pub pauses: Marks,
-    /// Virtual threads that kept their carrier while they waited.
+    /// Pinned virtual threads.
     pub pins: Marks,
-    /// Seconds with failures, without an answer, or with a full machine.
+    /// Seconds with failures, without a response, or with all cores busy.
     pub warnings: Marks,
 }
 
@@ -31,25 +31,22 @@ pub struct Marks {
     pub left_out: usize,
 }
 
-/// One event.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Mark {
     /// When it began, or the middle of its second.
     pub t_s: f64,
-    /// Which run.
     pub run: u32,
-    /// How important it is among its kind: how long it took, or how many.
+    /// Rank among its kind: duration, or count.
     #[serde(skip)]
     pub weight: f64,
-    /// In words.
     pub text: String,
 }
 
 impl Events {
     /// Of these runs, on a machine with so many cores.
-    pub fn of(runs: &[&Record], cores: u32) -> Self {
+    pub fn from_runs(runs: &[&Record], cores: u32) -> Self {
         let collect = |marks: &dyn Fn(&Record) -> Vec<Mark>| {
-            Marks::of(runs.iter().flat_map(|run| marks(run)).collect())
+            Marks::longest_first(runs.iter().flat_map(|run| marks(run)).collect())
         };
         Self {
             pauses: collect(&pauses),
@@ -60,7 +57,7 @@ impl Events {
 }
 
 impl Marks {
-    fn of(mut marks: Vec<Mark>) -> Self {
+    fn longest_first(mut marks: Vec<Mark>) -> Self {
         marks.sort_by(|a, b| b.weight.total_cmp(&a.weight));
         let left_out = marks.len().saturating_sub(MOST_MARKS);
         marks.truncate(MOST_MARKS);
@@ -74,16 +71,21 @@ fn mark(run: &Record, t_s: f64, weight: f64, text: String) -> Mark {
 }
 
 fn pauses(run: &Record) -> Vec<Mark> {
-    let pauses = run.jvm.iter().flat_map(|jvm| &jvm.pauses);
-    let one = |pause: &crate::model::record::jvm::Pause| {
+    let pauses = run.gc_pauses().unwrap_or_default().pauses;
+    let one = |pause: crate::model::record::jvm::Pause| {
         let text = format!("{} {}", pause.name, figures::milliseconds(pause.duration_ms));
         mark(run, pause.t_s, pause.duration_ms, text.trim().to_owned())
     };
-    pauses.map(one).collect()
+    pauses.into_iter().map(one).collect()
 }
 
 fn pins(run: &Record) -> Vec<Mark> {
-    let seconds = run.jvm.iter().flat_map(|jvm| &jvm.pins_series).filter(|it| it.pinned_ms > 0.0);
+    // In the explaining window there is another time, which these lanes do not show.
+    let seconds = run
+        .jvm_in_measured_window()
+        .into_iter()
+        .flat_map(|jvm| &jvm.pins_series)
+        .filter(|it| it.pinned_ms > 0.0);
     let one = |it: &crate::model::record::jvm::PinSample| {
         let text = format!(
             "carriers kept for {} in this second, {}",
@@ -105,7 +107,7 @@ fn warnings(run: &Record, cores: u32) -> Vec<Mark> {
     failed.chain(silent).chain(full_seconds(run, cores)).collect()
 }
 
-/// The seconds in which the whole machine was full, on average over the readings of each.
+/// The seconds in which all cores were busy, on average over the readings of each.
 fn full_seconds(run: &Record, cores: u32) -> Vec<Mark> {
     let second = |it: &ProcessSample| it.t_s.floor();
     let end = run.measured.as_ref().map_or(f64::INFINITY, |load| load.elapsed_s.round());
@@ -134,7 +136,7 @@ mod tests {
         let pause = |n: u32| Pause { t_s: f64::from(n), duration_ms: f64::from(n), name: "Young".to_owned() };
         let jvm = JvmReadings { pauses: (1..=310).map(pause).collect(), ..JvmReadings::default() };
         let run = Record { jvm: Some(jvm), position: 4, ..Record::default() };
-        let marks = Events::of(&[&run], 2).pauses;
+        let marks = Events::from_runs(&[&run], 2).pauses;
         assert_eq!((marks.shown.len(), marks.left_out), (300, 10));
         assert_eq!((marks.shown[0].t_s, marks.shown[0].run), (11.0, 4));
         assert_eq!(marks.shown[0].text, "Young 11.0 ms");
@@ -152,7 +154,7 @@ mod tests {
         };
         let load_series = vec![second(0.5, 10.0, 0.0), second(1.5, 9.0, 12.0), second(2.5, 0.0, 0.0)];
         let run = Record { load_series, ..Record::default() };
-        let marks = Events::of(&[&run], 2).warnings;
+        let marks = Events::from_runs(&[&run], 2).warnings;
         assert_eq!(texts(&marks), [(1.5, "12.0/s failed"), (2.5, "no answer in this second")]);
     }
 
@@ -162,7 +164,7 @@ mod tests {
         let pins_series = vec![pins(0.5, 0.0, 0), pins(1.5, 1_950.0, 9)];
         let jvm = JvmReadings { pins_series, ..JvmReadings::default() };
         let run = Record { jvm: Some(jvm), ..Record::default() };
-        let marks = Events::of(&[&run], 2).pins;
+        let marks = Events::from_runs(&[&run], 2).pins;
         assert_eq!(texts(&marks), [(1.5, "carriers kept for 1.95 s in this second, 9 pins")]);
     }
 
@@ -178,7 +180,10 @@ mod tests {
             reading(1.7, 1.96),
         ];
         let run = Record { process_series, ..Record::default() };
-        assert_eq!(texts(&Events::of(&[&run], 2).warnings), [(1.5, "no core of the machine was free")]);
-        assert!(Events::of(&[&run], 4).warnings.shown.is_empty());
+        assert_eq!(
+            texts(&Events::from_runs(&[&run], 2).warnings),
+            [(1.5, "no core of the machine was free")]
+        );
+        assert!(Events::from_runs(&[&run], 4).warnings.shown.is_empty());
     }
 }

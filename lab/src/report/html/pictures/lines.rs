@@ -1,11 +1,11 @@
-//! Readings over time → lines of a bounded number of places.
+//! Readings over time → lines with a bounded number of places.
 
 use serde::Serialize;
 
-/// A picture is about a thousand pixels wide; more places than this cannot be seen and make the page heavy.
+/// A chart is about a thousand pixels wide; more places than this cannot be seen and make the page heavy.
 const MOST_PLACES: f64 = 300.0;
 
-/// Longer series than a day are cut, so that a broken time cannot ask for all memory.
+/// Longer series than a day are cut, so that a wrong time cannot exhaust the memory.
 const LONGEST_S: f64 = 86_400.0;
 
 /// How many seconds of readings become one place of a line.
@@ -27,7 +27,7 @@ pub enum Fold {
 
 impl Steps {
     /// For a window of this length.
-    pub fn of(window_s: f64) -> Self {
+    pub fn for_window(window_s: f64) -> Self {
         let window_s = window_s.min(LONGEST_S);
         let seconds = (window_s / MOST_PLACES).ceil().max(1.0) as u32;
         Self { seconds, most: (window_s / f64::from(seconds)).round().max(1.0) as usize }
@@ -75,34 +75,32 @@ pub struct Lines {
 
 impl Lines {
     /// Of the lines of the runs.
-    pub fn of(runs: Vec<Vec<Option<f64>>>) -> Self {
+    pub fn from_runs(runs: Vec<Vec<Option<f64>>>) -> Self {
         let longest = runs.iter().map(Vec::len).max().unwrap_or(0);
         let at =
             |place: usize| median(runs.iter().filter_map(|run| run.get(place).copied().flatten()).collect());
         let median = (0..longest).map(at).collect();
-        let told = runs.iter().filter(|run| run.iter().any(Option::is_some)).count();
-        Self { median, runs: if told > 1 { runs } else { Vec::new() } }
+        let measured = runs.iter().filter(|run| run.iter().any(Option::is_some)).count();
+        Self { median, runs: if measured > 1 { runs } else { Vec::new() } }
     }
 
     /// The mean of the runs instead of their median: of rare events the median run has none.
     pub fn mean(mut self) -> Self {
         let runs = &self.runs;
-        let told = runs.iter().filter(|run| run.iter().any(Option::is_some)).count().max(1) as f64;
+        let measured = runs.iter().filter(|run| run.iter().any(Option::is_some)).count().max(1) as f64;
         if !runs.is_empty() {
             let sum = |place: usize| runs.iter().filter_map(|run| *run.get(place)?).sum::<f64>();
             let any = |place: usize| runs.iter().any(|run| run.get(place).is_some_and(Option::is_some));
-            let at = |place| any(place).then(|| rounded(sum(place) / told));
+            let at = |place| any(place).then(|| rounded(sum(place) / measured));
             self.median = (0..self.median.len()).map(at).collect();
         }
         self
     }
 
-    /// Nothing to draw.
     pub fn is_empty(&self) -> bool {
         self.median.iter().all(Option::is_none)
     }
 
-    /// Divides every figure.
     pub fn divide(&mut self, by: f64) {
         let all = self.runs.iter_mut().chain([&mut self.median]).flatten().flatten();
         all.for_each(|value| *value = rounded(*value / by));
@@ -133,7 +131,7 @@ mod tests {
 
     #[test]
     fn the_median_run_is_taken_at_each_place() {
-        let lines = Lines::of(vec![
+        let lines = Lines::from_runs(vec![
             vec![Some(1.0), Some(10.0)],
             vec![Some(3.0), None, Some(7.0)],
             vec![Some(2.0), Some(20.0)],
@@ -145,13 +143,13 @@ mod tests {
     #[test]
     fn rare_events_of_one_run_are_seen_in_the_mean() {
         let runs = vec![vec![Some(0.0), Some(9.0)], vec![Some(0.0), Some(0.0)], vec![Some(0.0)]];
-        assert_eq!(Lines::of(runs.clone()).median, [Some(0.0), Some(4.5)]);
-        assert_eq!(Lines::of(runs).mean().median, [Some(0.0), Some(3.0)]);
+        assert_eq!(Lines::from_runs(runs.clone()).median, [Some(0.0), Some(4.5)]);
+        assert_eq!(Lines::from_runs(runs).mean().median, [Some(0.0), Some(3.0)]);
     }
 
     #[test]
     fn a_single_run_is_not_written_twice() {
-        let lines = Lines::of(vec![vec![Some(1.0)], Vec::new()]);
+        let lines = Lines::from_runs(vec![vec![Some(1.0)], Vec::new()]);
         assert_eq!((lines.median, lines.runs), (vec![Some(1.0)], Vec::new()));
     }
 
@@ -171,16 +169,19 @@ mod tests {
     #[test]
     fn a_reading_just_after_the_window_is_no_second_of_its_own() {
         let samples = [(0.5, 1.0), (1.5, 2.0), (2.01, 3.0)].map(|(t, value)| (t, Some(value)));
-        assert_eq!(Steps::of(2.02).fold(samples.into_iter(), Fold::Max), [Some(1.0), Some(2.0)]);
-        assert_eq!(Steps::of(2.6).fold(samples.into_iter(), Fold::Max), [Some(1.0), Some(2.0), Some(3.0)]);
+        assert_eq!(Steps::for_window(2.02).fold(samples.into_iter(), Fold::Max), [Some(1.0), Some(2.0)]);
+        assert_eq!(
+            Steps::for_window(2.6).fold(samples.into_iter(), Fold::Max),
+            [Some(1.0), Some(2.0), Some(3.0)]
+        );
     }
 
     #[test]
     fn ten_minutes_have_steps_of_two_seconds_and_a_day_no_more_places() {
-        assert_eq!(Steps::of(0.0).seconds, 1);
-        assert_eq!(Steps::of(300.0).seconds, 1);
-        assert_eq!(Steps::of(600.0).seconds, 2);
-        assert_eq!(Steps::of(1e12).seconds, 288);
+        assert_eq!(Steps::for_window(0.0).seconds, 1);
+        assert_eq!(Steps::for_window(300.0).seconds, 1);
+        assert_eq!(Steps::for_window(600.0).seconds, 2);
+        assert_eq!(Steps::for_window(1e12).seconds, 288);
     }
 
     #[test]

@@ -25,13 +25,14 @@ pub struct Pictures {
     pub variants: Vec<String>,
     /// The place of each in the experiment, from 0: its colour.
     pub places: Vec<usize>,
-    /// Cores of the machine.
     pub cores: u32,
+    /// The JVM's own readings are of the explaining window, not of the measured one.
+    pub explained_after: bool,
     /// One for each load that has runs.
     pub loads: Vec<LoadPictures>,
     /// Rate and response times of each variant over the loads.
     pub sweep: Vec<SweepPoint>,
-    /// Response times against the rate that was asked, at every step of a search for the capacity: where it bends, the
+    /// Response times against the requested rate, at every step of a capacity search: where it bends, the
     /// server is full.
     pub knee: Vec<SweepPoint>,
     /// The limit of that search, ms.
@@ -43,7 +44,6 @@ pub struct Pictures {
 /// The pictures of one load.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LoadPictures {
-    /// In words.
     pub words: String,
     /// How many seconds stand between two places of a line over time.
     pub step_s: u32,
@@ -88,24 +88,23 @@ pub struct VariantPictures {
     pub connections_busy: Lines,
     pub connections_queued: Lines,
     pub connections_max: Option<f64>,
-    /// Time in which the collector stopped the application, ms in each second.
+    /// GC pauses, ms in each second.
     pub gc_paused_ms_per_s: Lines,
     /// The longest pause of each step.
     pub gc_longest_ms: Lines,
-    /// How long carriers were kept by waiting virtual threads, all of them added up, ms in each second.
+    /// Time for which carriers were pinned, all of them added up, ms in each second.
     pub pinned_ms_per_s: Lines,
-    /// What happened at one moment.
+    /// Events.
     pub events: Events,
 }
 
 /// One variant under one load, means over the runs; or one step of a search.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SweepPoint {
-    /// Index of the variant.
     pub variant: usize,
     /// The load (the step) in words.
     pub load: String,
-    /// Requests per second: answered under a load, asked at a step.
+    /// Requests per second: completed under a load, requested at a step.
     pub rate_per_s: f64,
     /// Median response time, ms.
     pub p50_ms: f64,
@@ -120,16 +119,18 @@ pub fn pictures(document: &ResultDocument) -> Pictures {
     let cores = document.machine.cores;
     let loads = document.experiment.loads.iter();
     let loads = loads.filter_map(|load| {
-        // The runs on which the figures rest, as everywhere; the others stand in the table of runs.
+        // Only the runs that count; the others are in the table of runs.
         let runs = |variant: &String| complete(&document.records, variant, &load.name);
         let groups: Vec<Vec<&Record>> = variants.iter().map(runs).collect();
         let nines = curve::grid(groups.iter().flatten().map(|record| curve::answers(record)).max()?);
-        let steps = Steps::of(groups.iter().flatten().map(|record| seconds(record)).fold(0.0, f64::max));
+        let steps =
+            Steps::for_window(groups.iter().flatten().map(|record| seconds(record)).fold(0.0, f64::max));
         let variants = groups.iter().map(|runs| variant_pictures(runs, &nines, steps, cores)).collect();
         Some(LoadPictures { words: load_words(load), step_s: steps.seconds, nines, variants })
     });
     let loads = loads.collect();
     Pictures {
+        explained_after: document.records.iter().any(|run| run.explaining.is_some()),
         sweep: sweep::loads(document, &variants),
         knee: sweep::steps(document, &variants),
         knee_limit_ms: sweep::limit_ms(document),
@@ -153,7 +154,9 @@ struct Source<'a> {
 
 impl Source<'_> {
     fn lines(&self, fold: Fold, readings: impl Fn(&Record) -> Vec<(f64, Option<f64>)>) -> Lines {
-        Lines::of(self.runs.iter().map(|run| self.steps.fold(readings(run).into_iter(), fold)).collect())
+        Lines::from_runs(
+            self.runs.iter().map(|run| self.steps.fold(readings(run).into_iter(), fold)).collect(),
+        )
     }
 
     fn load(&self, fold: Fold, figure: fn(&LoadSample) -> Option<f64>) -> Lines {
@@ -183,7 +186,11 @@ impl Source<'_> {
 
     fn pool(&self, kind: PoolKind, figure: fn(&PoolSample) -> Option<f64>) -> Lines {
         self.lines(Fold::Max, |run| {
-            kind.of(run).into_iter().flat_map(|pool| &pool.samples).map(|it| (it.t_s, figure(it))).collect()
+            kind.first_pool(run)
+                .into_iter()
+                .flat_map(|pool| &pool.samples)
+                .map(|it| (it.t_s, figure(it)))
+                .collect()
         })
     }
 
@@ -196,8 +203,7 @@ impl Source<'_> {
     /// Pauses of the collector, `per_second`: their time in each second, else the longest.
     fn pauses(&self, per_second: bool) -> Lines {
         let fold = if per_second { Fold::Sum } else { Fold::Max };
-        let mut lines =
-            self.lines(fold, |run| jvm(run).flat_map(|jvm| pauses_of(jvm, seconds(run))).collect());
+        let mut lines = self.lines(fold, |run| pauses_of(run, per_second).unwrap_or_default());
         if per_second {
             lines.divide(f64::from(self.steps.seconds));
         }
@@ -205,10 +211,16 @@ impl Source<'_> {
     }
 }
 
-/// A second without a pause is zero, not a gap.
-fn pauses_of(jvm: &JvmReadings, window_s: f64) -> Vec<(f64, Option<f64>)> {
-    let none = (0..window_s.floor() as u32).map(|second| (f64::from(second), Some(0.0)));
-    none.chain(jvm.pauses.iter().map(|pause| (pause.t_s, Some(pause.duration_ms)))).collect()
+/// Pauses with their time; `None`: nothing tells. A second without a pause is zero, not a gap. The log adds all of them up by
+/// second, and keeps the longest one by one.
+fn pauses_of(run: &Record, per_second: bool) -> Option<Vec<(f64, Option<f64>)>> {
+    if let Some(log) = run.jvm_log.as_ref().filter(|_| per_second) {
+        let by_second = log.gc_paused_ms_by_second.iter().enumerate();
+        return Some(by_second.map(|(second, ms)| (second as f64, Some(*ms))).collect());
+    }
+    let none = (0..seconds(run).floor() as u32).map(|second| (f64::from(second), Some(0.0)));
+    let pauses = run.gc_pauses()?.pauses;
+    Some(none.chain(pauses.iter().map(|pause| (pause.t_s, Some(pause.duration_ms)))).collect())
 }
 
 fn jvm(run: &Record) -> impl Iterator<Item = &JvmReadings> {
@@ -223,15 +235,15 @@ enum PoolKind {
 }
 
 impl PoolKind {
-    /// The first that says how busy it is.
-    fn of(self, run: &Record) -> Option<&Pool> {
+    /// The first pool that reports how many threads are busy.
+    fn first_pool(self, run: &Record) -> Option<&Pool> {
         let wanted = |pool: &&Pool| pool.kind.is_of_connections() == (self == Self::Connections);
         let tells = |pool: &&Pool| pool.samples.iter().any(|sample| sample.busy.is_some());
         run.jvm.as_ref()?.pools.iter().filter(wanted).find(tells)
     }
 
     fn max(self, runs: &[&Record]) -> Option<f64> {
-        runs.iter().filter_map(|run| self.of(run)?.max).max().map(f64::from)
+        runs.iter().filter_map(|run| self.first_pool(run)?.max).max().map(f64::from)
     }
 }
 
@@ -247,7 +259,7 @@ fn variant_pictures(runs: &[&Record], nines: &[f64], steps: Steps, cores: u32) -
         p50_ms: of.load(Fold::Mean, |it| it.p50_ms),
         p99_ms: of.load(Fold::Max, |it| it.p99_ms),
         max_ms: of.load(Fold::Max, |it| it.max_ms),
-        warmup_rate_per_s: Lines::of(runs.iter().map(warmup).collect()),
+        warmup_rate_per_s: Lines::from_runs(runs.iter().map(warmup).collect()),
         rss_mb: of.process(Fold::Max, |it| it.rss_bytes as f64 / 1e6),
         os_threads: of.process(Fold::Max, |it| f64::from(it.os_threads)),
         cpu_cores: of.process(Fold::Mean, |it| it.cpu_cores),
@@ -279,7 +291,7 @@ fn variant_pictures(runs: &[&Record], nines: &[f64], steps: Steps, cores: u32) -
                 jvm(run).flat_map(|jvm| &jvm.pins_series).map(|it| (it.t_s, Some(it.pinned_ms))).collect()
             })
             .mean(),
-        events: Events::of(runs, cores),
+        events: Events::from_runs(runs, cores),
     }
 }
 
@@ -287,6 +299,7 @@ fn variant_pictures(runs: &[&Record], nines: &[f64], steps: Steps, cores: u32) -
 mod tests {
     use super::*;
     use crate::model::record::jvm::{Pause, PoolKind as Owner};
+    use crate::model::record::jvm_log::JvmLog;
 
     fn pool(kind: Owner, busy: Option<u32>) -> Pool {
         let sample = PoolSample { t_s: 0.5, busy, ..PoolSample::default() };
@@ -328,9 +341,22 @@ mod tests {
     fn a_second_without_a_pause_is_zero_and_pauses_of_one_second_add_up() {
         let pause = |t_s, duration_ms| Pause { t_s, duration_ms, name: String::new() };
         let pauses = vec![pause(1.1, 3.0), pause(1.9, 4.0)];
-        let readings = pauses_of(&JvmReadings { pauses, ..JvmReadings::default() }, 3.2);
-        let folded = |fold| Steps { seconds: 1, most: 9 }.fold(readings.clone().into_iter(), fold);
-        assert_eq!(folded(Fold::Sum), [Some(0.0), Some(7.0), Some(0.0)]);
-        assert_eq!(folded(Fold::Max), [Some(0.0), Some(4.0), Some(0.0)]);
+        let mut run =
+            crate::stats::sample::with_load(crate::stats::sample::run("a", "c", 1.0, 1.0), |load| {
+                load.elapsed_s = 3.2;
+            });
+        assert_eq!(pauses_of(&run, true), None);
+        run.jvm = Some(JvmReadings { pauses, ..JvmReadings::default() });
+        let folded = |run: &Record, fold| {
+            let readings = pauses_of(run, fold == Fold::Sum).unwrap();
+            Steps { seconds: 1, most: 9 }.fold(readings.into_iter(), fold)
+        };
+        assert_eq!(folded(&run, Fold::Sum), [Some(0.0), Some(7.0), Some(0.0)]);
+        assert_eq!(folded(&run, Fold::Max), [Some(0.0), Some(4.0), Some(0.0)]);
+        // The log adds up the pauses too that it does not keep one by one.
+        let log = JvmLog { gc_paused_ms_by_second: vec![0.0, 0.0, 9.0], ..JvmLog::default() };
+        run.jvm_log = Some(log);
+        assert_eq!(folded(&run, Fold::Sum), [Some(0.0), Some(0.0), Some(9.0)]);
+        assert_eq!(folded(&run, Fold::Max), [Some(0.0); 3]);
     }
 }

@@ -3,7 +3,6 @@
 
 use super::SweepPoint;
 use super::lines::{median, rounded};
-use crate::model::experiment::LoadKind;
 use crate::model::metric::Metric;
 use crate::model::record::Record;
 use crate::model::record::capacity::{CapacityStep, StepVerdict};
@@ -15,7 +14,7 @@ use crate::report::published::mean;
 /// One point for each variant and load, the search for a capacity aside: its rate is not one that was chosen.
 pub fn loads(document: &ResultDocument, variants: &[String]) -> Vec<SweepPoint> {
     let mut points = Vec::new();
-    let chosen = document.experiment.loads.iter().filter(|load| !matches!(load.kind, LoadKind::Capacity(_)));
+    let chosen = document.experiment.loads.iter().filter(|load| load.workload.capacity().is_none());
     for load in chosen {
         for (index, variant) in variants.iter().enumerate() {
             let figure = |metric| mean(document, variant, &load.name, metric).map(rounded);
@@ -36,16 +35,14 @@ pub fn loads(document: &ResultDocument, variants: &[String]) -> Vec<SweepPoint> 
 
 /// The limit of the search for a capacity, where the metric is one that is drawn.
 pub fn limit_ms(document: &ResultDocument) -> Option<f64> {
-    document.experiment.loads.iter().find_map(|load| match load.kind {
-        LoadKind::Capacity(capacity) => {
-            matches!(capacity.metric, Metric::P50 | Metric::P99).then_some(capacity.limit_ms)
-        }
-        _ => None,
+    document.experiment.loads.iter().find_map(|load| {
+        let capacity = load.workload.capacity()?;
+        matches!(capacity.metric, Metric::P50 | Metric::P99).then_some(capacity.limit_ms)
     })
 }
 
-/// The steps of all rounds by the rate that was asked, one point for each rate: the median of its steps. Steps without an
-/// answer have no times and are left out.
+/// The steps of all rounds by the requested rate, one point per rate: the median of its steps. Steps without a
+/// response have no times and are left out.
 pub fn steps(document: &ResultDocument, variants: &[String]) -> Vec<SweepPoint> {
     let mut points = Vec::new();
     for (index, variant) in variants.iter().enumerate() {
@@ -76,21 +73,14 @@ fn point(variant: usize, steps: &[&CapacityStep]) -> Option<SweepPoint> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::sample;
 
     fn step(p99_ms: Option<f64>, verdict: StepVerdict) -> CapacityStep {
         CapacityStep {
-            asked_per_s: 4_000.0,
             reached_per_s: 3_912.4,
-            length_s: 3.0,
             p50_ms: Some(52.0),
             p99_ms,
-            max_ms: None,
-            failed: 0,
-            cpu_cores: None,
-            machine_cpu_cores: None,
-            generator_share: 0.1,
-            verdict,
-            why: None,
+            ..sample::step(4_000.0, verdict, None)
         }
     }
 

@@ -14,11 +14,8 @@ use serde::Serialize;
 /// A table as text: what it shows, its columns, its rows (the first cell is the row's head).
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Table {
-    /// What it shows.
     pub caption: String,
-    /// Column heads.
     pub columns: Vec<String>,
-    /// Cells.
     pub rows: Vec<Vec<String>>,
     /// How many columns at the left are words; the others are figures.
     pub words: usize,
@@ -31,7 +28,6 @@ impl Table {
     }
 }
 
-/// Published against measured.
 #[must_use]
 pub fn published(document: &ResultDocument) -> Table {
     let rows = published::rows(document).into_iter().map(|row| {
@@ -105,7 +101,6 @@ fn native_cells(readings: &[NativeMemory]) -> [String; 6] {
     ]
 }
 
-/// Claims and their verdicts.
 #[must_use]
 pub fn claims(document: &ResultDocument) -> Table {
     let number = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), figures::plain);
@@ -136,19 +131,19 @@ fn decided_words(claim: &ClaimResult) -> &'static str {
     }
 }
 
-const RUN_METRICS: [(Metric, &str); 9] = [
+const RUN_METRICS: [(Metric, &str); 10] = [
     (Metric::Rate, "rate"),
     (Metric::P50, "p50"),
     (Metric::P99, "p99"),
     (Metric::P99_9, "p99.9"),
     (Metric::Max, "max"),
     (Metric::CpuPerRequest, "CPU per request"),
+    (Metric::MemoryNeeded, "memory needed"),
     (Metric::RssPeak, "memory (RSS)"),
     (Metric::OsThreads, "OS threads"),
     (Metric::ReadyAfter, "ready after"),
 ];
 
-/// Every run.
 #[must_use]
 pub fn runs(document: &ResultDocument) -> Table {
     let mut columns = vec!["run", "load", "variant", "round", "started"];
@@ -178,12 +173,12 @@ fn run_cells(record: &Record) -> Vec<String> {
     cells
 }
 
-/// Does a run count, and if not, why not?
+/// Whether a run counts, and if not, why.
 fn counts(record: &Record) -> String {
-    match (&record.failure, record.dropped, &record.disturbed) {
+    match (&record.failure, record.dropped, &record.interference) {
         (Some(_), ..) => "no: it failed".to_owned(),
         (None, true, _) => "no: the protocol drops this round".to_owned(),
-        (None, false, Some(by)) => format!("disturbed: {}", reasons::interference(by)),
+        (None, false, Some(by)) => format!("interference: {}", reasons::interference(by)),
         (None, false, None) => "yes".to_owned(),
     }
 }
@@ -199,11 +194,11 @@ mod tests {
         let run = Record::default();
         assert_eq!(counts(&run), "yes");
         assert_eq!(counts(&Record { dropped: true, ..run.clone() }), "no: the protocol drops this round");
-        let disturbed = Some(Interference::Steal { cores: 0.8, of_cores: 2 });
-        let disturbed = Record { disturbed, ..run.clone() };
+        let interference = Some(Interference::Steal { cores: 0.8, of_cores: 2 });
+        let disturbed = Record { interference, ..run.clone() };
         assert_eq!(
             counts(&disturbed),
-            "disturbed: CPU steal: 0.80 of 2 cores; measure again when the host is quieter"
+            "interference: CPU steal: 0.80 of 2 cores; measure again when the host is quieter"
         );
         let failure = Some(RunFailure { why: "port in use".to_owned(), log_tail: Vec::new() });
         assert_eq!(counts(&Record { failure, ..run }), "no: it failed");

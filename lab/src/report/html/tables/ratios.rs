@@ -1,25 +1,20 @@
 //! Ratios, each with a little picture of its interval.
 
 use crate::model::result::{Comparison, Difference, Ratio, ResultDocument, Verdict};
-use crate::report::answer::verdict_words;
+use crate::report::answer::{ratio_words, verdict_words};
 use crate::report::figures;
 use crate::report::load_words::load_words;
 use serde::Serialize;
 
-/// All ratios of one comparison.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RatioTable {
-    /// The variant.
     pub variant: String,
-    /// What it is compared with.
     pub baseline: String,
-    /// The load in words.
     pub load: String,
     /// One for each metric.
     pub rows: Vec<RatioRow>,
 }
 
-/// One ratio.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RatioRow {
     pub metric: String,
@@ -69,7 +64,7 @@ fn ratio_row(ratio: &Ratio, reach: f64) -> RatioRow {
         baseline: figure(ratio.baseline_value),
         ratio: figures::ratio(ratio.ratio),
         interval: figures::interval_of(ratio).unwrap_or_else(|| "–".to_owned()),
-        verdict: verdict_words(ratio.verdict),
+        verdict: ratio_words(ratio),
         runs: format!("{} and {}", ratio.runs.0, ratio.runs.1),
         bar: bar(ratio, reach),
     }
@@ -118,7 +113,7 @@ pub fn bar(ratio: &Ratio, reach: f64) -> Option<Bar> {
 mod tests {
     use super::*;
     use crate::model::metric::Metric;
-    use crate::model::result::Interval;
+    use crate::model::result::{Basis, Interval};
 
     fn ratio(low: f64, ratio: f64, high: f64) -> Ratio {
         Ratio {
@@ -129,6 +124,7 @@ mod tests {
             interval: Some(Interval { low, high, confidence: 0.95 }),
             verdict: Verdict::Higher,
             runs: (3, 3),
+            basis: Basis::default(),
         }
     }
 

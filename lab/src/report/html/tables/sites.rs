@@ -7,10 +7,10 @@ use crate::report::figures;
 use crate::report::html::method::ran;
 use crate::report::load_words::load_words;
 
-/// So many places of each variant under each load; the rest is in result.json.
+/// Maximum number of places per variant and load; the rest are in result.json.
 const MOST_SITES: usize = 8;
 
-/// Where virtual threads kept their carriers while they waited.
+/// Where virtual threads were pinned.
 #[must_use]
 pub fn pins(document: &ResultDocument) -> Table {
     let caption =
@@ -18,7 +18,6 @@ pub fn pins(document: &ResultDocument) -> Table {
     table(document, caption, |jvm| &jvm.pins)
 }
 
-/// Where threads waited.
 #[must_use]
 pub fn waits(document: &ResultDocument) -> Table {
     let caption =

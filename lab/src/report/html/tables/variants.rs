@@ -1,4 +1,4 @@
-//! What ran: each variant with its JVM and the thread that really answered.
+//! Each variant with its JVM and the thread that handled the requests.
 
 use super::Table;
 use crate::model::record::{Record, ServerFacts};
@@ -7,7 +7,6 @@ use crate::report::figures;
 use crate::report::html::method::ran;
 use crate::report::summary::distinct;
 
-/// The variants that ran.
 #[must_use]
 pub fn variants(document: &ResultDocument) -> Table {
     let rows = ran(document).map(|name| {
@@ -27,9 +26,8 @@ pub fn variants(document: &ResultDocument) -> Table {
             each(|server| server.pool_max_threads.map(|most| figures::count(most.into()))),
         ]
     });
-    let columns =
-        ["variant", "server", "Java", "thread that answered", "its name", "request threads at most"];
-    let caption = "What ran, and the thread that really answered, as the server itself says it.";
+    let columns = ["variant", "server", "Java", "request thread", "its name", "request threads at most"];
+    let caption = "What ran, and the thread that handled a request, as reported by the server.";
     Table::new(caption, &columns, 5, rows.collect())
 }
 

@@ -9,8 +9,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Whatever it is asked, it redirects to one of 21 images, chosen at random. One page is its own:
- * {@code /thread-info} says which thread answers.
+ * Every path redirects to one of 21 images, chosen at random. One page is its own:
+ * {@code /thread-info} returns the thread that handles the request.
  */
 public final class AvatarServer implements AutoCloseable {
     private static final int IMAGES = 21;

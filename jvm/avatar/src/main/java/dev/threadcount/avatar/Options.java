@@ -2,7 +2,7 @@ package dev.threadcount.avatar;
 
 import java.util.Locale;
 
-/** What the command line says. */
+/** The command line. */
 record Options(ThreadModel threads, int port) {
     private static final String USAGE = "write --threads=single|cached|virtual and --port=N, 0 to 65535";
 

@@ -3,23 +3,23 @@ package dev.threadcount.avatar;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 
-/** Who runs the handlers of an {@link com.sun.net.httpserver.HttpServer}. */
+/** The threads of the handlers of an {@link com.sun.net.httpserver.HttpServer}. */
 enum ThreadModel {
-    /** The one thread that accepts connections and reads requests also answers them: the server's default. */
+    /** The one thread that accepts connections and reads requests also handles them: the server's default. */
     SINGLE {
         @Override
         Executor executor() {
             return null;
         }
     },
-    /** A platform thread for each request in progress; idle ones are kept for a minute. */
+    /** A platform thread per request in progress; idle ones are kept for a minute. */
     CACHED {
         @Override
         Executor executor() {
             return Executors.newCachedThreadPool(Thread.ofPlatform().name("avatar-", 1).factory());
         }
     },
-    /** A virtual thread for each request. */
+    /** A virtual thread per request. */
     VIRTUAL {
         @Override
         Executor executor() {

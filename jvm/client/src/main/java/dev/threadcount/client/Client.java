@@ -13,17 +13,17 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.function.Consumer;
 
 /**
- * Sends many requests at once, each on a virtual thread that blocks: for its answer, for its place in the queue of
- * answers, and for a delay after it.
+ * Sends many requests at once, each on a virtual thread that blocks: for its response, for its place in the queue of
+ * responses, and for a delay after it.
  *
- * @param url what is asked
- * @param delay how long each thread sleeps after its answer
+ * @param url the URL of the requests
+ * @param delay how long each thread sleeps after its response
  */
 public record Client(URI url, Duration delay) {
     /**
      * What became of the requests.
      *
-     * @param answers how many were answered with 200
+     * @param answers how many responses had the status 200
      * @param failures how many were not, by cause
      * @param elapsed from the first request to the end of the last thread
      */
@@ -31,14 +31,14 @@ public record Client(URI url, Duration delay) {
         /**
          * The number of all failures.
          *
-         * @return how many requests were not answered with 200
+         * @return how many requests did not get the status 200
          */
         public int failed() {
             return failures.values().stream().mapToInt(Integer::intValue).sum();
         }
     }
 
-    /** An answer, or why there is none. */
+    /** A response, or why there is none. */
     private record Answer(String body, String failure) {}
 
     /**
@@ -74,7 +74,7 @@ public record Client(URI url, Duration delay) {
         return new Outcome(answers, failures, Duration.ofNanos(System.nanoTime() - started));
     }
 
-    /** Never throws: a thread that ends without an answer would let the caller wait for ever. */
+    /** Never throws: a thread that ends without a result would let the caller wait for ever. */
     private Answer ask(HttpClient client) {
         try {
             var response = client.send(HttpRequest.newBuilder(url).build(), HttpResponse.BodyHandlers.ofString());

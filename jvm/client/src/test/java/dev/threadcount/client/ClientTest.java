@@ -54,7 +54,7 @@ class ClientTest {
 
     @Test
     void allRequestsAreUnderWayAtOnce() throws Exception {
-        // Nobody is answered until all have asked.
+        // No request gets a response until all have arrived.
         answers("/together", 200, new CyclicBarrier(50));
         var bodies = new ArrayList<String>();
         var outcome = new Client(url("/together"), Duration.ZERO).send(50, bodies::add);

@@ -20,7 +20,7 @@ public class Computation {
     /** The size of the study's computation, in JMH's units of wasted work: about two microseconds. */
     static final int TOKENS = 1_024;
 
-    /** Where the work is done, for the test that looks whether the benchmarks do what their names say. */
+    /** Where the work is done, for the test that checks the benchmarks against their names. */
     Runnable work = () -> Blackhole.consumeCPU(TOKENS);
 
     /** No new thread. */

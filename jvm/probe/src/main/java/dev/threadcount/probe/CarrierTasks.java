@@ -16,6 +16,8 @@ final class CarrierTasks {
     /** The kernel keeps so much of a thread's name. */
     private static final int NAME_LENGTH = 15;
 
+    private static final String LEFT_OUT = "..";
+
     private List<Path> stats = List.of();
 
     /**
@@ -24,7 +26,7 @@ final class CarrierTasks {
      * @param carriers how many there are
      */
     int running(int carriers) {
-        // Looking through all threads costs a file for each; carriers seldom come and go.
+        // Listing all threads reads one file each; carriers seldom change.
         if (stats.size() != carriers) {
             stats = find();
         }
@@ -49,22 +51,32 @@ final class CarrierTasks {
     }
 
     private static List<Path> find() {
-        List<String> names = carrierThreads().map(CarrierTasks::kernelName).distinct().toList();
+        List<String> names = carrierThreads().map(Thread::getName).toList();
         List<Path> found = new ArrayList<>();
         try (DirectoryStream<Path> tasks = Files.newDirectoryStream(Path.of("/proc/self/task"))) {
             for (Path task : tasks) {
-                if (names.contains(Files.readString(task.resolve("comm")).strip())) {
+                String comm = Files.readString(task.resolve("comm")).strip();
+                if (names.stream().anyMatch(name -> isKernelName(comm, name))) {
                     found.add(task.resolve("stat"));
                 }
             }
         } catch (IOException noProcOrEnded) {
             return List.of();
         }
-        return found;
+        // Workers of other pools may have the same name once its middle is left out: then the carriers among them are unknown.
+        return found.size() > names.size() ? List.of() : found;
     }
 
-    private static String kernelName(Thread thread) {
-        return thread.getName().substring(0, Math.min(NAME_LENGTH, thread.getName().length()));
+    /** Java up to 25 leaves the kernel the beginning of a long name, Java 26 leaves out its middle. */
+    static boolean isKernelName(String comm, String name) {
+        if (name.length() <= NAME_LENGTH) {
+            return comm.equals(name);
+        }
+        int left = comm.indexOf(LEFT_OUT);
+        return comm.equals(name.substring(0, NAME_LENGTH))
+                || left > 0
+                        && name.startsWith(comm.substring(0, left))
+                        && name.endsWith(comm.substring(left + LEFT_OUT.length()));
     }
 
     /** All carriers are in one thread group; the number in their names depends on which pool the program made first. */

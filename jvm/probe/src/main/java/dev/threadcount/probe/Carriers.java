@@ -23,7 +23,7 @@ interface Carriers {
      */
     record Reading(int parallelism, int threads, int mounted, long queued, String source) {}
 
-    /** Reads now; null where this JVM does not tell. */
+    /** Reads now; null if this JVM does not have the figures. */
     Reading read();
 
     /** The best source that this JVM has. */

@@ -4,28 +4,28 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentSkipListMap;
 
 /**
- * When something was looked at, and how many events one that was seen stands for. The JVM tells of an event only if it is
- * asked to at its beginning and at its end, so a look sees events that lie within it: of those that last {@code d}, at
- * random, the share {@code (look - d) / round}, the inverse of which is the weight (Horvitz and Thompson, 1952). Events
- * that are longer than a look are not seen by it.
+ * Sampling windows of an event, and the weight of an event in them. The JVM records an event only if it is
+ * enabled at its beginning and at its end, so a window has the events that lie within it: of those that last {@code d}, at
+ * random, the share {@code (window - d) / round}, the inverse of which is the weight (Horvitz and Thompson, 1952). Events
+ * that are longer than a window are missed.
  *
- * <p>Written by the thread that looks, read by the event stream's thread.
+ * <p>Written by the sampling thread, read by the event stream's thread.
  */
 final class Looks {
-    /** So many are remembered, an hour or more of them: an event is told when it ends. */
+    /** Number of windows that are kept, an hour or more of them: an event arrives when it ends. */
     private static final int REMEMBERED = 3_600;
 
-    /** @param roundNs the time that it stands for; 0 for a look that goes on without a break */
+    /** @param roundNs the time that the window stands for; 0 for a continuous one */
     private record Look(long lengthNs, long roundNs) {}
 
     private final ConcurrentSkipListMap<Long, Look> byBegin = new ConcurrentSkipListMap<>();
 
-    /** A look without a break begins or, with its length, has ended: each event in it stands for itself. */
+    /** A continuous window begins or, with its length, has ended: each event in it has the weight 1. */
     void throughout(long fromNs, long lengthNs) {
         remember(fromNs, new Look(lengthNs, 0));
     }
 
-    /** A look at a part of a round begins or has ended; before it ends, both lengths are those that are planned. */
+    /** A window in a round begins or has ended; before it ends, both lengths are the planned ones. */
     void partOf(long roundNs, long fromNs, long lengthNs) {
         remember(fromNs, new Look(lengthNs, roundNs));
     }
@@ -37,7 +37,7 @@ final class Looks {
         }
     }
 
-    /** How many events this one stands for; 0 for one that nobody looked for. */
+    /** The weight of an event; 0 outside of all windows. */
     double weight(long beganNs, long endedNs) {
         Map.Entry<Long, Look> before = byBegin.floorEntry(beganNs);
         if (before == null) {

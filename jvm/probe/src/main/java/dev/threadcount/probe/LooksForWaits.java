@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 final class LooksForWaits implements Runnable {
     private static final long ROUND_NS = TimeUnit.SECONDS.toNanos(2);
     private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(500);
-    /** How often a process that leaves the cores idle is asked whether it still does. */
+    /** Interval at which an idle process is checked. */
     private static final long IDLE_ROUND_NS = TimeUnit.SECONDS.toNanos(1);
     /** From this share of the cores on a process is busy. */
     private static final double BUSY = 0.25;
@@ -33,15 +33,15 @@ final class LooksForWaits implements Runnable {
     /**
      * Looks.
      *
-     * @param on lets the JVM tell of waits, as it may do already
-     * @param off ends that
+     * @param on enables the event for waits, which may be enabled already
+     * @param off disables it
      */
     LooksForWaits(Runnable on, Runnable off) {
         this.on = on;
         this.off = off;
     }
 
-    /** How many waits this one stands for; 0 for one that lasted while nobody looked. */
+    /** The weight of a wait; 0 outside of all windows. */
     double weight(long beganNs, long endedNs) {
         return looks.weight(beganNs, endedNs);
     }

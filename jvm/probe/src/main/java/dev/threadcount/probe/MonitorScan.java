@@ -12,7 +12,7 @@ import java.util.Map;
 /**
  * Finds out whether a place in a method lies inside a {@code synchronized} block, from the class file alone.
  *
- * <p>Java 21's pinned event does not say which frame holds the monitor. A compiler guards each synchronized block with
+ * <p>Java 21's pinned event does not have the frame that holds the monitor. A compiler guards each synchronized block with
  * an exception handler for any type that starts with {@code astore, aload, monitorexit} (JVMS 3.14); a bytecode index
  * inside the range of such a handler holds the monitor.
  */

@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * What the probe was asked for, as {@code key=value} pairs joined by commas in the agent's argument. A path may be
+ * The options of the probe, as {@code key=value} pairs joined by commas in the agent's argument. A path may be
  * percent-encoded, so that it may hold commas.
  *
  * @param out where the lines go: {@code file:PATH} or {@code unix:PATH} (a listening Unix socket)
@@ -38,7 +38,7 @@ record Options(Out out, Level level, Duration period, Duration pinnedThreshold, 
     /**
      * Reads the agent's argument.
      *
-     * @throws IllegalArgumentException when a key is unknown or a value does not fit; the message says which
+     * @throws IllegalArgumentException when a key is unknown or a value does not fit; the message names it
      */
     static Options parse(String argument) {
         Out out = null;

@@ -47,7 +47,7 @@ final class Output implements Closeable {
         }
     }
 
-    /** Hands over what is buffered; false when nobody reads any more. */
+    /** Flushes the buffer; false when the reader has gone. */
     synchronized boolean flush() {
         try {
             stream.flush();

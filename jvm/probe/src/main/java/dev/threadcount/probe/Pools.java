@@ -35,20 +35,20 @@ final class Pools {
 
     private record Pool(Kind kind, ObjectName name) {}
 
-    /** Writes one line for each pool that is there now. */
+    /** Writes one line per registered pool. */
     void writeTo(Output output, long timeNs) {
         lookAgainIfBeansCameOrWent();
         for (Pool pool : known) {
             try {
                 output.write(line(pool.kind(), pool.name(), timeNs));
             } catch (JMException goneMeanwhile) {
-                // A pool that was closed since the look has nothing to say any more.
+                // The pool was closed since the query.
                 beansThen = -1;
             }
         }
     }
 
-    /** A look goes through every bean of a server that has hundreds of them: half of what a reading costs. */
+    /** A query goes through every bean of a server that has hundreds of them: half of the cost of a reading. */
     private void lookAgainIfBeansCameOrWent() {
         int beans = server.getMBeanCount();
         readingsSince++;
@@ -87,7 +87,7 @@ final class Pools {
         return name.startsWith("\"") ? ObjectName.unquote(name) : name;
     }
 
-    /** The figure, or -1 where the pool has none (Tomcat says so itself for an executor that it cannot look into). */
+    /** The figure, or -1 where the pool has none (as Tomcat reports for an executor that it does not know). */
     private long number(ObjectName pool, String attribute) throws JMException {
         if (attribute == null) {
             return -1;

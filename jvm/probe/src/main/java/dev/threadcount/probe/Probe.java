@@ -5,11 +5,11 @@ import java.lang.instrument.Instrumentation;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A Java agent that says what its JVM is doing, as JSON lines stamped with {@link System#nanoTime()}. On Linux that is
+ * A Java agent that reports what its JVM does, as JSON lines stamped with {@link System#nanoTime()}. On Linux that is
  * the monotonic clock which the load generator reads too.
  *
  * <p>At start: {@code -javaagent:probe.jar=out=file:/tmp/lines}. Into a running JVM: {@code jcmd PID JVMTI.agent_load
- * /path/probe.jar '"out=unix:/tmp/socket"'}. It ends, and leaves the JVM as it was, when nobody reads its socket.
+ * /path/probe.jar '"out=unix:/tmp/socket"'}. It ends, and leaves the JVM as it was, when its socket is closed.
  */
 public final class Probe implements Runnable {
     private final Options options;
@@ -51,7 +51,7 @@ public final class Probe implements Runnable {
         Options options = Options.parse(argument);
         Probe probe = new Probe(options, Output.open(options.out()), instrumentation);
         probe.hello();
-        Thread.ofPlatform().daemon().name("threadcount-probe").start(probe);
+        OwnThreads.start("", probe);
     }
 
     private void hello() {

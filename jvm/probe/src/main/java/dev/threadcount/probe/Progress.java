@@ -16,7 +16,7 @@ final class Progress {
     private Progress() {}
 
     /**
-     * What a running thread does instead of work: {@code yield} (it gives way, and says where), {@code scheduling} (a
+     * What a running thread does instead of work: {@code yield} (with its site), {@code scheduling} (a
      * carrier between two virtual threads), or null for neither. A spinning thread looks like one that works.
      */
     static String lack(RecordedStackTrace stack) {

@@ -16,8 +16,9 @@ import jdk.jfr.consumer.RecordingStream;
 /** The flight recorder's events as lines: collections, safepoints, pins, waits, native memory. */
 final class Recording implements Closeable {
     private static final Duration WAIT_THRESHOLD = Duration.ofMillis(20);
-    /** A look at the running threads takes some 100 us of one core. */
+    /** A sample of the running threads takes some 100 µs of one core. */
     private static final Duration LOOK_PERIOD = Duration.ofMillis(50);
+    private static final String ALLOCATION_SAMPLES = "200/s";
     private static final Duration NATIVE_MEMORY_PERIOD = Duration.ofSeconds(1);
     /** Without a limit of its own a stream forgets what has been read, and there would be nothing to keep. */
     private static final long KEPT_BYTES = 256L << 20;
@@ -32,6 +33,7 @@ final class Recording implements Closeable {
     private final Clock clock;
     private final Monitors monitors;
     private final Tally tally = new Tally();
+    private final Allocations allocations = new Allocations();
     private final Map<Long, Long> safepointBegins = new HashMap<>();
     private final AtomicLong virtualStarted = new AtomicLong();
     private final AtomicLong virtualEnded = new AtomicLong();
@@ -52,6 +54,7 @@ final class Recording implements Closeable {
         watchRunningThreads();
         watchPins(options.pinnedThreshold());
         watchWaits(options);
+        watchAllocations();
         watchNativeMemory();
         watchVirtualThreads(options.level());
         markTime();
@@ -71,9 +74,9 @@ final class Recording implements Closeable {
 
     /** Follows the events on a daemon thread: the stream's own thread would keep the JVM from ending (Java 21). */
     void start() {
-        Thread.ofPlatform().daemon().name("threadcount-probe-events").start(stream::start);
+        OwnThreads.start("-events", stream::start);
         if (looksForWaits != null) {
-            looking = Thread.ofPlatform().daemon().name("threadcount-probe-looks").start(looksForWaits);
+            looking = OwnThreads.start("-looks", looksForWaits);
         }
     }
 
@@ -117,7 +120,7 @@ final class Recording implements Closeable {
         });
     }
 
-    /** Only the places where a thread gives way are told apart; there would be no end of the others. */
+    /** Sites only of threads that yield; other running threads have too many. */
     private void watchRunningThreads() {
         stream.enable("jdk.ExecutionSample").withPeriod(LOOK_PERIOD);
         stream.onEvent("jdk.ExecutionSample", event -> {
@@ -143,17 +146,17 @@ final class Recording implements Closeable {
     private void watchPins(Duration threshold) {
         stream.enable("jdk.VirtualThreadPinned").withThreshold(threshold).withStackTrace();
         stream.onEvent("jdk.VirtualThreadPinned", event -> {
-            // Java 24 and later say why; before, the site's holder is all there is.
+            // Java 24 and later have the reason; before, there is only the site's holder.
             String reason = event.hasField("pinnedReason") ? event.getString("pinnedReason") : null;
             tally.add("pinned", site(event), reason, startNs(event), endNs(event));
         });
     }
 
     /**
-     * What costs every request something is for level full. Each read asks the clock twice, however short it is. A thread
+     * What costs every request something is for level full. Each read reads the clock twice, even a short one. A thread
      * of a pool that waits for work parks, which was one event with a stack for each request of a Tomcat with 200 threads
      * (measured at 2,000 requests a second). Monitors are watched for a part of the time where that costs something, unless
-     * somebody wants to keep the recording.
+     * the recording is to be kept.
      */
     private void watchWaits(Options options) {
         if (options.level() == Options.Level.LIGHT && options.recording() == null) {
@@ -173,7 +176,7 @@ final class Recording implements Closeable {
         // Java 25 would hand over only some of the socket reads.
         stream.enable("jdk." + kind).withThreshold(WAIT_THRESHOLD).withStackTrace().with("throttle", "off");
         stream.onEvent("jdk." + kind, event -> {
-            // Another recording of this JVM may have asked for shorter ones.
+            // Another recording of this JVM may have set a lower threshold.
             if (event.getDuration().compareTo(WAIT_THRESHOLD) >= 0) {
                 long beganNs = startNs(event);
                 long endedNs = endNs(event);
@@ -183,7 +186,7 @@ final class Recording implements Closeable {
         });
     }
 
-    /** An event at regular times tells how far the stream has come, also while nothing else happens. */
+    /** A periodic event shows how far the stream has been read, even if there are no others. */
     private void markTime() {
         stream.enable("jdk.JavaThreadStatistics").withPeriod(MARK_PERIOD);
         stream.onEvent("jdk.JavaThreadStatistics", event -> eventsUntilNs = Math.max(eventsUntilNs, endNs(event)));
@@ -205,6 +208,12 @@ final class Recording implements Closeable {
     private static String className(RecordedEvent event, String field) {
         var type = event.getClass(field);
         return type == null ? "nothing" : type.getName();
+    }
+
+    /** The JVM takes a sample only when a thread needs new memory anyway, and not more of them than this. */
+    private void watchAllocations() {
+        stream.enable("jdk.ObjectAllocationSample").withStackTrace().with("throttle", ALLOCATION_SAMPLES);
+        stream.onEvent("jdk.ObjectAllocationSample", event -> allocations.add(event, startNs(event)));
     }
 
     private void watchNativeMemory() {
@@ -233,6 +242,7 @@ final class Recording implements Closeable {
 
     private void flush() {
         tally.writeTo(output);
+        allocations.writeTo(output);
         output.write(JsonLine.of("virtual_threads", System.nanoTime())
                 .put("events_until_ns", eventsUntilNs)
                 .put("started", virtualStarted.get())

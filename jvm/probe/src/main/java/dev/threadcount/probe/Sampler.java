@@ -28,7 +28,7 @@ final class Sampler {
         output.write(JsonLine.of("sample", timeNs)
                 .put("heap_used_bytes", heap.getUsed())
                 .put("heap_committed_bytes", heap.getCommitted())
-                .put("allocated_bytes", threads.getTotalThreadAllocatedBytes())
+                .put("allocated_bytes", threads.getTotalThreadAllocatedBytes() - OwnThreads.allocatedBytes(threads))
                 .put("process_cpu_ns", system.getProcessCpuTime())
                 .put("machine_cpu_share", system.getCpuLoad())
                 .put("rss_bytes", status.residentBytes())
@@ -49,7 +49,7 @@ final class Sampler {
     }
 
     /**
-     * What the kernel says of this process; -1 where there is no /proc.
+     * The kernel's figures of this process; -1 without /proc.
      *
      * @param residentBytes memory in RAM
      * @param threads threads of any kind, the JVM's own included

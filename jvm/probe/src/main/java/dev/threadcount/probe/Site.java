@@ -34,8 +34,15 @@ record Site(String holder, String application, String top) {
         return NOT_THE_APPLICATION.stream().noneMatch(type::startsWith);
     }
 
+    /** The first frame of the application; null for none. */
+    static String application(RecordedStackTrace stack) {
+        return stack == null ? null : stack.getFrames().stream()
+                .filter(frame -> frame.isJavaFrame() && isApplication(frame))
+                .findFirst().map(Site::name).orElse(null);
+    }
+
     /** Class, method and line; without the line where the class file has none. */
-    private static String name(RecordedFrame frame) {
+    static String name(RecordedFrame frame) {
         String method = frame.getMethod().getType().getName() + "." + frame.getMethod().getName();
         return frame.getLineNumber() > 0 ? method + ":" + frame.getLineNumber() : method;
     }

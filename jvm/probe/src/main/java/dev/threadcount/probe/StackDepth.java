@@ -14,7 +14,7 @@ final class StackDepth {
 
     private StackDepth() {}
 
-    /** Asks for more frames. Only a recorder that nobody has used yet can be told; the frames there are cost time only. */
+    /** Increases the stack depth, which is possible only before the flight recorder is first used. */
     static void deepen() {
         if (FlightRecorder.isInitialized()) {
             return;

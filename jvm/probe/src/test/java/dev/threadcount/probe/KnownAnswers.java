@@ -20,7 +20,7 @@ public final class KnownAnswers {
     /** How long a pin lasts: so long that what a busy machine takes away of its beginning is little. */
     static final long PINNED_MS = 300;
 
-    /** How long a monitor is held while somebody waits for it. */
+    /** How long a monitor is held while another thread waits for it. */
     static final long HELD_MS = 60;
 
     private static final Object MONITOR = new Object();
@@ -55,7 +55,7 @@ public final class KnownAnswers {
         waitForEventsUntil(lines, System.nanoTime());
     }
 
-    /** Returns when the probe has said that it has told every event up to this moment, and has taken a sample since. */
+    /** Returns when the probe has written every event up to this moment, and has taken a sample since. */
     private static void waitForEventsUntil(Path lines, long timeNs) throws IOException {
         for (String time : new String[] {"\"events_until_ns\":(\\d+)", "\"type\":\"sample\",\"t_ns\":(\\d+)"}) {
             Pattern told = Pattern.compile(time);
@@ -205,7 +205,7 @@ public final class KnownAnswers {
     }
 
     /**
-     * Keeps one carrier busy until a reading says so, or for so many seconds, in a program that has made a pool of its own
+     * Keeps one carrier busy until a reading shows it, or for so many seconds, in a program that has made a pool of its own
      * before: the carriers' names count pools.
      */
     private static void mounts(int mostSeconds, Path lines) throws IOException, InterruptedException {

@@ -44,6 +44,26 @@ class ProbeTest {
     }
 
     @Test
+    void carrierIsFoundByTheBeginningOfItsNameOrWithoutItsMiddle() {
+        String name = "ForkJoinPool-1-worker-12";
+        for (String comm : List.of("ForkJoinPool-1-", "ForkJoi..ker-12")) {
+            assertTrue(CarrierTasks.isKernelName(comm, name), comm);
+        }
+        for (String comm : List.of("ForkJoinPool-2-", "ForkJoi..ker-13", "http-ni..ker-12", "..ker-12", "ForkJoinPool")) {
+            assertFalse(CarrierTasks.isKernelName(comm, name), comm);
+        }
+        assertTrue(CarrierTasks.isKernelName("carrier-1", "carrier-1"));
+        assertFalse(CarrierTasks.isKernelName("carrier-1", "carrier-11"));
+    }
+
+    @Test
+    void classesAreNamedAsInTheSource() {
+        assertEquals("byte[]", Allocations.readable("[B"));
+        assertEquals("java.lang.Object[][]", Allocations.readable("[[Ljava.lang.Object;"));
+        assertEquals("shop.Cart", Allocations.readable("shop.Cart"));
+    }
+
+    @Test
     void lineIsJsonWhateverTheTextsHold() {
         String line = JsonLine.of("t", 7).put("a", "q\"b\\n\n\u0001").put("b", (String) null).put("c", Double.NaN)
                 .put("d", 1.5).put("e", true).end();

@@ -23,7 +23,7 @@ final class BlocksWhenInitialized {
         }
     }
 
-    /** The class that {@link Initializer} defines again for each request. */
+    /** The class that {@link Initializer} defines again per request. */
     @SuppressWarnings("unused")
     private static final class Hidden {
         static {

@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 
-/** Computes for as long as {@code sleep} says: a request that costs CPU and waits for nothing. */
+/** Computes for the time of {@code sleep}: a request that costs CPU and waits for nothing. */
 public final class Computing extends HttpServlet {
     private static final long serialVersionUID = 1L;
     private static final int BLOCK_BYTES = 4_096;

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * Asks for a monitor that a platform thread of the application holds for {@code sleep} at a time, over and over. Before
- * Java 24 a virtual thread that waits to enter a monitor keeps its carrier, and no event tells of it.
+ * Java 24 a virtual thread that waits to enter a monitor keeps its carrier, without an event.
  */
 public final class Contended extends HttpServlet {
     private static final long serialVersionUID = 1L;
@@ -26,7 +26,7 @@ public final class Contended extends HttpServlet {
         });
     }
 
-    /** The first request says how long the monitor is held. */
+    /** The first request sets how long the monitor is held. */
     private void startHousekeeper(Sleep hold) {
         if (housekeeper.get() == null) {
             Thread thread = Thread.ofPlatform().daemon().name("housekeeper").unstarted(() -> keepHouse(hold));

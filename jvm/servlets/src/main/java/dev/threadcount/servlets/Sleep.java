@@ -16,7 +16,7 @@ record Sleep(Duration duration) {
      * Reads a query parameter.
      *
      * @param written the parameter, or null where it is absent
-     * @throws IllegalArgumentException when it is not a duration; the message says what to write
+     * @throws IllegalArgumentException when it is not a duration; the message has the correct form
      */
     static Sleep parse(String written) {
         if (written == null) {

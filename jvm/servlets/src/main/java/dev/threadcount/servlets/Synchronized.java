@@ -6,7 +6,7 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 
 /**
- * Blocks while it holds a monitor that nobody else wants. Before Java 24 (JEP 491) a virtual thread cannot leave its
+ * Blocks while it holds an uncontended monitor. Before Java 24 (JEP 491) a virtual thread cannot leave its
  * carrier then: it is pinned.
  */
 public final class Synchronized extends HttpServlet {

@@ -6,8 +6,8 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 
 /**
- * Says which thread answers, after blocking it for {@code sleep} (for example {@code ?sleep=50ms}; none by default).
- * With {@code format=json} the answer is for programs: the thread's name, whether it is virtual, and the Java version.
+ * Returns the thread that handles the request, after blocking it for {@code sleep} (for example {@code ?sleep=50ms}; none by default).
+ * With {@code format=json} the response is for programs: the thread's name, whether it is virtual, and the Java version.
  */
 public final class ThreadInfo extends HttpServlet {
     private static final long serialVersionUID = 1L;

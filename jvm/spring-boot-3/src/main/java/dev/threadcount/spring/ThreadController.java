@@ -17,7 +17,7 @@ class ThreadController {
         return "Hello World!";
     }
 
-    /** The name of the thread that answers, after blocking it ({@code ?sleep=50ms}): the study's controller. */
+    /** The name of the thread that handles the request, after blocking it ({@code ?sleep=50ms}): the study's controller. */
     @GetMapping("/thread-info")
     String threadName(@RequestParam(name = "sleep", defaultValue = "0ms") @DurationFormat(style = SIMPLE) Duration sleep)
             throws InterruptedException {

@@ -1,7 +1,7 @@
 package dev.threadcount.threadinfo;
 
 /**
- * Which thread answers. As JSON it is what Threadcount asks every server of ours for, at
+ * The thread that handles the request. As JSON it is what Threadcount requests from each of its servers, at
  * {@code /thread-info?format=json}.
  *
  * @param thread  its name

@@ -9,7 +9,7 @@ import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.json.JsonObject;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** The avatar redirect on one event loop. {@code /thread-info} says which thread answers. */
+/** The avatar redirect on one event loop. {@code /thread-info} returns the thread that handles the request. */
 public final class AvatarVerticle extends VerticleBase {
     private static final int IMAGES = 21;
     private static final int BACKLOG = 1024;

@@ -9,8 +9,8 @@ import reactor.netty.http.client.HttpClient;
 import reactor.netty.resources.ConnectionProvider;
 
 /**
- * The backend's three questions. All frontends ask them with this one client (WebClient on Netty, as in the study), so
- * that only the frontends' own threads differ: a servlet blocks on each answer, WebFlux goes on when it comes.
+ * The three calls to the backend. All frontends make them with this one client (WebClient on Netty, as in the study), so
+ * that only the frontends' own threads differ: a servlet blocks on each response, WebFlux goes on when it comes.
  *
  * <p>Each client of a frontend needs a connection of its own to the backend while it waits. A pool smaller than the
  * number of clients would be what is measured, so it is as large as the largest load.

@@ -6,7 +6,7 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 import reactor.core.publisher.Mono;
 
-/** Three calls, each made when the answer before it has come. */
+/** Three calls, each made when the response to the one before is complete. */
 @RestController
 class ChainController {
     private final BackendClient backend;

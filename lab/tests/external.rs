@@ -38,19 +38,19 @@ fn spec(text: &str) -> LoadSpec {
 #[test]
 fn two_real_ab_send_what_the_server_counts_and_their_cpu_is_theirs() {
     let load_spec = spec("{clients: 4, requests: 600, keep_alive: false, tool: {ab: 2}}");
-    let tool = load_spec.tool.unwrap();
+    let tool = load_spec.workload.tool().unwrap();
     program(tool).unwrap_or_else(|missing| panic!("{missing}; `./dev test` does that"));
     let (url, answered) = counting_server();
     let folder = tempfile::tempdir().unwrap();
-    let told = load(&load_spec, tool, &url, folder.path(), || false).unwrap();
+    let outcome = load(&load_spec, tool, &url, folder.path(), || false).unwrap();
     assert_eq!(answered.load(Ordering::SeqCst), 600);
-    assert_eq!((told.report.requests.sent, told.report.requests.ok), (600, 600));
-    let processes = &told.load.processes;
+    assert_eq!((outcome.report.requests.sent, outcome.report.requests.ok), (600, 600));
+    let processes = &outcome.load.processes;
     assert_eq!(
         processes.iter().map(|it| (it.requests, it.failed, it.not_2xx)).collect::<Vec<_>>(),
         [(300, 0, 300); 2]
     );
     assert!(processes.iter().all(|it| it.cpu_s > 0.0 && it.cpu_share <= 2.0), "{processes:?}");
-    assert!(told.load.times.p50_ms > 0.0 && told.load.times.p50_ms <= told.load.times.max_ms);
-    assert!(told.started_ns < told.ended_ns && folder.path().join("ab-2.csv").is_file());
+    assert!(outcome.load.times.p50_ms > 0.0 && outcome.load.times.p50_ms <= outcome.load.times.max_ms);
+    assert!(outcome.started_ns < outcome.ended_ns && folder.path().join("ab-2.csv").is_file());
 }

@@ -1,22 +1,31 @@
-//! What somebody else's load generator said of its own load.
+//! What an external load tool reports of its own load.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use threadcount_load::health::FULL_CORE;
 
-/// One load by a foreign tool: one or more processes at once.
+/// One load by an external tool: one or more processes at once.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ForeignLoad {
+pub struct ExternalLoad {
     /// Its name and version as it prints them, e.g. `ApacheBench 2.3`.
     pub tool: String,
     /// Each of its processes.
-    pub processes: Vec<ForeignProcess>,
+    pub processes: Vec<ExternalProcess>,
     /// Over all requests of all processes.
-    pub times: ForeignTimes,
+    pub times: ExternalTimes,
+}
+
+impl ExternalLoad {
+    /// How many of its processes, which have one thread each, used their whole core: then the figures are the tool's own.
+    #[must_use]
+    pub fn full_processes(&self) -> u32 {
+        self.processes.iter().filter(|process| process.cpu_share > FULL_CORE).count() as u32
+    }
 }
 
 /// One process of the tool.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ForeignProcess {
+pub struct ExternalProcess {
     /// The exact command line.
     pub command: Vec<String>,
     /// What it printed; a file relative to the result folder.
@@ -39,10 +48,10 @@ pub struct ForeignProcess {
     pub cpu_share: f64,
 }
 
-/// Response times in milliseconds, as far as the tool tells them: in steps of 1 %, so nothing beyond p99 but the slowest.
+/// Response times in milliseconds, as far as the tool reports them: in steps of 1 %, so nothing beyond p99 but the slowest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
-pub struct ForeignTimes {
+pub struct ExternalTimes {
     pub mean_ms: f64,
     pub p50_ms: f64,
     pub p75_ms: f64,

@@ -1,0 +1,110 @@
+//! The generator's errors about fields of its plan, with the YAML key instead of the field.
+
+use crate::model::experiment::{Experiment, LoadSpec, Server, Variant, Workload};
+use crate::workload::load_plan::{LoadPlanError, load_plan};
+use miette::miette;
+use threadcount_load::plan::{LearnedField, PlanError, TlsField};
+
+/// Refuses a load that no plan can be made of before anything is started.
+pub(super) fn check(experiment: &Experiment) -> miette::Result<()> {
+    for load in experiment.loads.iter().filter(|load| is_sent_by_us(load)) {
+        for variant in experiment.variants.iter().filter(|variant| load.includes(&variant.name)) {
+            load_plan(load, &sample_url(variant)).map_err(|error| {
+                let why = load_plan_error(&error);
+                miette!("{}: load `{}`, variant `{}`: {why}", experiment.name, load.name, variant.name)
+            })?;
+        }
+    }
+    Ok(())
+}
+
+fn is_sent_by_us(load: &LoadSpec) -> bool {
+    matches!(load.workload, Workload::Http(_) | Workload::Capacity(_))
+}
+
+/// The URL before a port is known. Only a command can have one with https.
+fn sample_url(variant: &Variant) -> String {
+    match variant.server() {
+        Some(Server::Command(command)) => command.url.replace("{port}", "1"),
+        _ => "http://127.0.0.1:1".to_owned(),
+    }
+}
+
+fn load_plan_error(error: &LoadPlanError) -> String {
+    match error {
+        LoadPlanError::Plan(error) => plan_error(error),
+        other => other.to_string(),
+    }
+}
+
+fn plan_error(error: &PlanError) -> String {
+    match error {
+        PlanError::NeedsTls { field } => {
+            let key = match field {
+                TlsField::Sni => "sni",
+                TlsField::CaFiles => "cacert",
+                TlsField::Identity => "cert",
+                _ => "tls_resumption",
+            };
+            format!("`{key}` is for https, and the server's `url` is http: leave `{key}` out")
+        }
+        PlanError::NeedsKeepAlive { field } => {
+            let key = match field {
+                LearnedField::Captures => "capture",
+                _ => "cookies",
+            };
+            format!("`{key}` needs connections that are kept alive: leave out `keep_alive: false`")
+        }
+        PlanError::Places { .. } => {
+            let text = error.to_string().replace("`streams_per_connection`", "`streams`");
+            text.replace("`connections`", "`clients` or `connections`")
+        }
+        PlanError::UnixSocketAndResolve => {
+            "`unix_socket` has no host and port: leave out `resolve` and `connect_to`".to_owned()
+        }
+        PlanError::UnknownCapture { name } => {
+            format!("`{{capture:{name}}}` is sent, and `capture` has no `{name}`")
+        }
+        PlanError::DuplicateCapture { name } => format!("`capture` has `{name}` twice"),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::parse;
+
+    fn refused(url: &str, load: &str) -> Option<String> {
+        let text = format!(
+            "question: q\nserver: {{command: 'x {{port}}', url: '{url}'}}\nrequest: /\nvariants: {{a: {{}}}}\nloads: [{load}]\n"
+        );
+        let experiment = parse("mine", "mine.yaml", &text, false).unwrap();
+        check(&experiment).err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn tls_keys_with_an_http_url_are_refused_by_their_names_and_accepted_with_https() {
+        for (key, value) in
+            [("sni", "a.test"), ("cacert", "ca.pem"), ("cert", "c.pem"), ("tls_resumption", "false")]
+        {
+            let load = format!("{{clients: 1, duration: 1s, {key}: {value}}}");
+            let text = refused("http://127.0.0.1:{port}", &load).unwrap();
+            assert!(text.starts_with("mine: load `c1`, variant `a`:"), "{text}");
+            assert!(
+                text.ends_with(&format!(
+                    "`{key}` is for https, and the server's `url` is http: leave `{key}` out"
+                )),
+                "{text}"
+            );
+            assert_eq!(refused("https://127.0.0.1:{port}", &load), None);
+        }
+    }
+
+    #[test]
+    fn too_many_requests_at_once_are_refused_by_the_keys_of_a_load() {
+        let text =
+            refused("http://127.0.0.1:{port}", "{clients: 1M, duration: 1s, http: 2, streams: 100}").unwrap();
+        assert!(text.contains("`clients` or `connections` times `streams`"), "{text}");
+    }
+}

@@ -1,0 +1,54 @@
+//! The `-Xlog` flag and the file it names.
+
+use std::path::{Path, PathBuf};
+
+/// The oldest Java with unified logging.
+pub const OLDEST_JAVA: u16 = 9;
+
+/// `gc` and `safepoint` alone, without their sub-tags: one line per pause, cycle, stall and safepoint. `timenanos` is
+/// `System.nanoTime()`. Rotation is off: the JVM's default drops what is older than 100 MB without a word.
+const SELECTION: &str = "-Xlog:gc,safepoint";
+const OUTPUT: &str = "timenanos,tags:filecount=0";
+
+/// In the run's folder: the log of a JVM that we start ourselves.
+#[must_use]
+pub fn own_file(run_folder: &Path) -> PathBuf {
+    run_folder.join("jvm.log")
+}
+
+/// The log of a JVM that a command starts. The JVM puts its process id for `%p`: the same environment reaches every JVM that
+/// the command starts, a build tool's too.
+#[must_use]
+pub fn file_of_any(run_folder: &Path) -> PathBuf {
+    run_folder.join("jvm.%p.log")
+}
+
+/// The file of one process, from [`file_of_any`].
+#[must_use]
+pub fn file_of_process(run_folder: &Path, pid: u32) -> PathBuf {
+    run_folder.join(format!("jvm.{pid}.log"))
+}
+
+/// The flag that writes the log into a file. The server has a working folder of its own, so the path is absolute.
+#[must_use]
+pub fn flag(file: &Path) -> String {
+    let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
+    let file = file.display().to_string();
+    // A colon ends a file name that is not quoted.
+    let file = if file.contains(':') { format!("\"{file}\"") } else { file };
+    format!("{SELECTION}:file={file}:{OUTPUT}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_flag_names_an_absolute_file_and_quotes_one_with_a_colon() {
+        let plain = flag(Path::new("/out/a b/jvm.log"));
+        assert_eq!(plain, "-Xlog:gc,safepoint:file=/out/a b/jvm.log:timenanos,tags:filecount=0");
+        let colon = flag(Path::new("/out/12:30/jvm.log"));
+        assert_eq!(colon, "-Xlog:gc,safepoint:file=\"/out/12:30/jvm.log\":timenanos,tags:filecount=0");
+        assert!(flag(Path::new("out")).starts_with("-Xlog:gc,safepoint:file=/"));
+    }
+}

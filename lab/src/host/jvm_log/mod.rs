@@ -1,0 +1,10 @@
+//! The JVM's unified log (`-Xlog`) of collections and safepoints: the flag that asks for it, and its figures over a window.
+//! Its times are `System.nanoTime()` of that JVM, which is the load's clock, so nothing has to be mapped.
+
+pub mod file;
+pub mod flag;
+pub mod intervals;
+pub mod line;
+pub mod readings;
+
+pub use readings::read;

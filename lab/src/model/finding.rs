@@ -1,0 +1,494 @@
+//! Findings as data: which limit a variant reached, with the figures that show it. The sentences are made by the reports.
+
+use super::interval::Interval;
+use super::record::jvm::SiteTotal;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One explained fact about a variant under a load.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Finding {
+    /// The variant; `None`: the whole experiment.
+    pub variant: Option<String>,
+    /// The load; `None`: all.
+    pub load: Option<String>,
+    /// How many of the complete runs show it; `None`: a result of an earlier version.
+    #[serde(default)]
+    pub runs: Option<RunsShowing>,
+    /// What it is.
+    #[serde(flatten)]
+    pub explanation: Explanation,
+}
+
+impl Finding {
+    /// What kind of fact it is.
+    #[must_use]
+    pub const fn rule(&self) -> Rule {
+        match &self.explanation {
+            Explanation::Fact(fact) => fact.rule(),
+            Explanation::Text(text) => text.rule,
+        }
+    }
+}
+
+/// How many of the complete runs show something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct RunsShowing {
+    pub showing: u32,
+    pub complete: u32,
+}
+
+/// A fact, or what an earlier version wrote of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[expect(clippy::large_enum_variant, reason = "a result has a few dozen at most")]
+pub enum Explanation {
+    /// With its figures.
+    Fact(Fact),
+    /// In the words of the version that made the result, before findings were kept as figures.
+    Text(FindingText),
+}
+
+/// A finding in the words of an earlier version.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct FindingText {
+    pub rule: Rule,
+    pub sentence: String,
+    #[serde(default)]
+    pub evidence: Vec<Evidence>,
+    #[serde(default)]
+    pub advice: Option<String>,
+}
+
+/// One figure behind a finding of an earlier version.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct Evidence {
+    pub what: String,
+    pub value: f64,
+    pub unit: String,
+}
+
+/// Declares [`Rule`], [`Fact`] and `with_figures`, which does the same with the figures of whatever fact it is.
+macro_rules! facts {
+    ($dollar:tt; $($(#[$doc:meta])* $name:ident($figures:ty),)*) => {
+        /// The name of a kind of finding.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum Rule { $($(#[$doc])* $name,)* }
+
+        /// What was found, with its figures.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(tag = "rule", content = "figures", rename_all = "kebab-case")]
+        #[expect(clippy::large_enum_variant, reason = "a result has a few dozen at most")]
+        pub enum Fact { $($(#[$doc])* $name($figures),)* }
+
+        impl Fact {
+            /// What kind of fact it is.
+            #[must_use]
+            pub const fn rule(&self) -> Rule {
+                match self { $(Self::$name(_) => Rule::$name,)* }
+            }
+        }
+
+        macro_rules! with_figures {
+            ($dollar fact:expr, $dollar figures:ident => $dollar value:expr) => {
+                match $dollar fact { $($crate::model::finding::Fact::$name($dollar figures) => $dollar value,)* }
+            };
+        }
+        pub(crate) use with_figures;
+    };
+}
+
+// A new finding is a line here and the struct of its figures below.
+facts! { $;
+    /// The load generator was the bottleneck: the figures are its own.
+    Generator(GeneratorBottleneck),
+    /// The kernel had no room for connections that the server had not yet accepted.
+    AcceptQueue(AcceptQueueOverflow),
+    /// A limit of the operating system.
+    Limits(ResourceLimit),
+    /// The CPU quota of the server's control group is used up.
+    Throttled(CpuThrottling),
+    /// Virtual threads block without leaving their carrier.
+    PinnedCarriers(PinnedCarriers),
+    /// Running threads do no work.
+    BusyWithoutProgress(BusyWithoutProgress),
+    /// All threads of the pool are busy.
+    PoolCeiling(PoolCeiling),
+    /// Requests wait for a connection of a pool, a lock, or another service.
+    Waiting(WaitingPlace),
+    /// Each request allocates more than with another variant under the same load.
+    Allocation(AllocationDifference),
+    /// Pauses of the garbage collector.
+    Gc(GcPauses),
+    /// Threads wait for memory that a concurrent collector has not freed yet.
+    AllocationStalls(AllocationStalls),
+    /// The machine's CPU is full.
+    CpuCeiling(CpuCeiling),
+    /// The load is the limit.
+    ClientCeiling(ClientCeiling),
+    /// Memory that grew all through the window.
+    MemoryGrowth(MemoryGrowth),
+    /// Virtual threads against a platform pool as large as the load has clients.
+    KindOrSize(KindOrSize),
+}
+
+/// Figures of the run in which the generator was busiest.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct GeneratorBottleneck {
+    pub limited: LimitedGenerator,
+    /// Of the busiest thread, of one core.
+    pub cpu_share: f64,
+    pub cpu_us_per_request: f64,
+    pub send_lag_p99_ms: Option<f64>,
+}
+
+/// Which load generator it was.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum LimitedGenerator {
+    /// Our own; `why` is what it reports of itself.
+    Own {
+        /// `None`: it reported nothing.
+        why: Option<String>,
+    },
+    /// An external load tool, whose processes have one thread each.
+    External {
+        /// How many used their whole core.
+        full_processes: u32,
+        /// How many there were.
+        processes: u32,
+    },
+}
+
+/// Sums over the runs that show it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct AcceptQueueOverflow {
+    pub overflows: u64,
+    pub syn_retransmits: u64,
+    pub clients: u32,
+}
+
+/// What ran out, or nearly; figures of the first run that shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "limit", rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub enum ResourceLimit {
+    ServerFiles { open: u64, at_most: u64 },
+    SourcePorts { failed_requests: u64, time_wait: u64, ports: u64 },
+    GeneratorFiles { failed_requests: u64 },
+}
+
+/// Means of the runs that show it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct CpuThrottling {
+    pub quota_cores: f64,
+    pub period_ms: f64,
+    pub throttled_periods_per_run: f64,
+    /// Of the periods that the window has room for.
+    pub throttled_share: f64,
+    /// How long CPUs were held back, all of them added up.
+    pub throttled_ms: f64,
+    pub server_cpu_cores: Option<f64>,
+    /// In a run or more: is the load generator under the same quota?
+    pub generator_shares_quota: bool,
+}
+
+/// Pinned carriers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PinnedCarriers {
+    /// What shows it.
+    pub shown_by: PinEvidence,
+    /// The run with the most pinned time.
+    pub worst: PinFigures,
+    /// The means of the runs that show it.
+    pub mean: PinFigures,
+    /// Where most of the time is pinned, by the JVM's events.
+    pub site: Option<SiteTotal>,
+    /// Where threads wait longest.
+    pub wait: Option<SiteTotal>,
+    /// The Java feature version; 0: not known.
+    pub java: u32,
+}
+
+/// What shows that carriers are pinned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PinEvidence {
+    /// The JVM's events.
+    Events,
+    /// The states of the carriers: this Java has no event for it.
+    CarrierStates,
+}
+
+/// Carriers over a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct PinFigures {
+    pub carriers: f64,
+    /// Of the carriers' time, by events.
+    pub pinned_share: f64,
+    /// Of the window, with all carriers pinned at once, at least.
+    pub all_pinned_share: f64,
+    pub mean_pin_ms: Option<f64>,
+    /// Of the readings, with all carriers held.
+    pub held_share: Option<f64>,
+    /// Virtual threads that wait for a carrier.
+    pub queued_threads: Option<f64>,
+    pub rate_per_s: f64,
+    pub server_cpu_cores: f64,
+}
+
+/// Means of the runs that show it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct BusyWithoutProgress {
+    pub samples: f64,
+    pub without_work_share: f64,
+    pub yielding_share: f64,
+    /// Of the readings, with all carriers taken.
+    pub carriers_full_share: Option<f64>,
+    /// Virtual threads that wait for a carrier.
+    pub queued_threads: Option<f64>,
+    pub server_cpu_cores: f64,
+    pub rate_per_s: f64,
+    /// Where they yield.
+    pub site: SiteTotal,
+}
+
+/// Means of the runs that show it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct PoolCeiling {
+    pub shown_by: PoolEvidence,
+    pub threads: f64,
+    pub clients: u32,
+    pub fastest_ms: f64,
+    pub rate_per_s: f64,
+    pub os_threads: f64,
+    /// Of the pool's own readings, with all threads busy.
+    pub full_share: Option<f64>,
+    pub cpu: CpuUse,
+}
+
+/// What shows that a pool is full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PoolEvidence {
+    /// Threads / fastest response is the measured throughput.
+    Arithmetic,
+    /// The pool's own counters (JMX).
+    Counters,
+}
+
+/// CPU in use on the machine and who used it, in cores.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct CpuUse {
+    pub in_use_cores: f64,
+    pub machine_cores: f64,
+    pub server_cores: f64,
+    pub server_kernel_cores: f64,
+    pub server_gc_cores: Option<f64>,
+    pub server_compilation_cores: Option<f64>,
+    pub generator_cores: f64,
+}
+
+impl CpuUse {
+    /// Neither the server nor the load generator.
+    #[must_use]
+    pub fn other_cores(&self) -> f64 {
+        (self.in_use_cores - self.server_cores - self.generator_cores).max(0.0)
+    }
+}
+
+/// Where requests wait.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "place", rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub enum WaitingPlace {
+    /// A pool of connections; `full_share` of its readings with all of them in use.
+    Pool { name: String, connections: f64, full_share: f64, waiting_threads: f64 },
+    /// A place in the code.
+    Code { site: SiteTotal, waiting_threads: f64, requests_in_flight: f64 },
+}
+
+/// What each request allocates, against the variant that allocates least. Means of the runs in which reasons were looked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AllocationDifference {
+    /// Bytes for each request.
+    pub bytes_per_request: f64,
+    /// The variant that allocates least.
+    pub least_variant: String,
+    /// Bytes for each of its requests.
+    pub least_bytes_per_request: f64,
+    /// Where most of the difference is allocated, by the JVM's samples; the largest part first.
+    pub sites: Vec<AllocatingPlace>,
+    /// A server makes anew what it could keep for the next request.
+    pub processors: Option<ProcessorsMadeAnew>,
+}
+
+/// A place in the code that allocates more than it does with the other variant.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AllocatingPlace {
+    /// Who makes the objects: the first frame that belongs neither to the JDK nor to a constructor.
+    pub maker: Option<String>,
+    /// The first frame of the application.
+    pub application: Option<String>,
+    /// The class of most of them.
+    pub class: String,
+    /// How much more it allocates for each request, of the whole difference.
+    pub share: f64,
+}
+
+/// Processors of a Tomcat's Connector (request, response and their buffers) that are made for one request and dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ProcessorsMadeAnew {
+    /// How many the Connector keeps (`processorCache`).
+    pub cache: u32,
+    /// Is that Tomcat's own default?
+    pub is_default: bool,
+    /// Requests in flight, on average.
+    pub in_flight: f64,
+    /// Their part of the whole difference.
+    pub share: f64,
+}
+
+/// Means of the runs that show it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct GcPauses {
+    pub paused_share: f64,
+    pub pauses_per_run: f64,
+    pub longest_pause_ms: f64,
+    /// The seconds with the slowest responses; `None`: the pauses do not explain them.
+    pub slow_seconds: Option<SlowSeconds>,
+    /// The slowest hundredth of the requests; `None`: the pauses alone do not make it.
+    #[serde(default)]
+    pub tail: Option<PauseTail>,
+}
+
+/// A slowest hundredth of the requests that pauses make.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct PauseTail {
+    pub p50_ms: f64,
+    pub p99_ms: f64,
+    /// The least that a delayed request was delayed by.
+    pub delay_ms: f64,
+    /// The least share of the requests that the pauses delayed so much.
+    pub delayed_share: f64,
+}
+
+/// Means of the runs that show it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct AllocationStalls {
+    pub stalls_per_run: f64,
+    pub mean_ms: f64,
+    pub longest_ms: f64,
+    /// Of the window, with at least one thread waiting.
+    pub waiting_share: f64,
+}
+
+/// The seconds with the slowest responses of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct SlowSeconds {
+    pub slowest_ms: f64,
+    pub seconds: f64,
+    /// How many of them have a pause that explains them.
+    pub explained_seconds: f64,
+    /// Of the other seconds, those with a pause as long as that.
+    pub others_share: f64,
+}
+
+/// Means of the runs that show it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct CpuCeiling {
+    pub cpu: CpuUse,
+    pub rate_per_s: f64,
+    pub fastest_ms: f64,
+    /// What the clients could request, where the throughput comes near it.
+    pub near_clients: Option<ClientLimit>,
+    /// The part of the server's CPU that is large and not its own code.
+    pub large_part: Option<CpuPart>,
+}
+
+/// What so many clients can request at most, if each response takes as long as the fastest.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct ClientLimit {
+    pub clients: u32,
+    pub rate_per_s: f64,
+}
+
+/// A part of a JVM's CPU that is not the application's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub enum CpuPart {
+    GarbageCollection,
+    Compilation,
+}
+
+/// Means of the runs that show it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct ClientCeiling {
+    pub clients: u32,
+    pub mean_ms: f64,
+    pub p50_ms: f64,
+    pub fastest_ms: f64,
+    pub rate_per_s: f64,
+    pub cpu: CpuUse,
+}
+
+impl ClientCeiling {
+    /// The most that the clients can request.
+    #[must_use]
+    pub fn limit_per_s(&self) -> f64 {
+        f64::from(self.clients) * 1_000.0 / self.mean_ms
+    }
+}
+
+/// Means of the runs that show it: the lowest of the first and of the last fifth of the window.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct MemoryGrowth {
+    pub memory: GrowingMemory,
+    pub from_bytes: f64,
+    pub to_bytes: f64,
+    pub window_s: f64,
+}
+
+/// Which memory grew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum GrowingMemory {
+    /// What collections of the whole heap leave.
+    HeapAfterCollections,
+    /// The resident set.
+    ResidentSet,
+}
+
+/// A platform pool as large as the load has clients, divided by virtual threads.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct KindOrSize {
+    pub pool_threads: u32,
+    pub rate_ratio: f64,
+    pub rate_interval: Interval,
+    /// The interval lies so near 1 that it makes no difference to a person who chooses.
+    pub is_same_rate: bool,
+    pub pool_os_threads: f64,
+    pub virtual_os_threads: Option<f64>,
+    pub cpu_per_request_ratio: Option<f64>,
+}

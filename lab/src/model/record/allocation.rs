@@ -1,0 +1,79 @@
+//! What requests allocate, as the probe counted it in the explaining window.
+
+use super::Record;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Allocation on the heap, by all threads of the JVM but the probe's own.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Allocation {
+    /// Between two readings of the JVM's counter, the first and the last one in the window, per second.
+    pub bytes_per_s: f64,
+    /// The time between these two, in seconds.
+    pub window_s: f64,
+    /// What was allocated where, by the JVM's samples: the largest share first, at most 40.
+    pub sites: Vec<AllocationSite>,
+    /// How many samples these are of.
+    pub samples: u64,
+}
+
+/// Objects of one class that are made at one place.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AllocationSite {
+    /// The class: `byte[]`.
+    pub class: String,
+    /// The first frame that belongs neither to the JDK nor to a constructor: who made the object, with what it consists of.
+    pub maker: Option<String>,
+    /// The first frame of the application.
+    pub application: Option<String>,
+    /// Of all that was allocated, from 0 to 1.
+    pub share: f64,
+}
+
+impl Record {
+    /// What the server allocates for each request; `None`: no reasons were looked for, or no probe was there. Both parts are
+    /// of the same window.
+    #[must_use]
+    pub fn allocated_bytes_per_request(&self) -> Option<f64> {
+        let allocation = self.jvm.as_ref()?.allocation.as_ref()?;
+        let completed_per_s = self.explaining.as_ref()?.load.rate_per_s.completed;
+        (completed_per_s > 0.0).then(|| allocation.bytes_per_s / completed_per_s)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::explaining::ExplainingWindow;
+    use super::super::jvm::JvmReadings;
+    use super::*;
+    use threadcount_load::report::LoadReport;
+
+    fn observed(bytes_per_s: f64, measured_per_s: f64, explained_per_s: f64) -> Record {
+        let load = |completed: f64| {
+            let mut load = LoadReport::default();
+            load.rate_per_s.completed = completed;
+            load
+        };
+        let allocation = Allocation { bytes_per_s, window_s: 3.0, ..Allocation::default() };
+        Record {
+            measured: Some(load(measured_per_s)),
+            explaining: Some(ExplainingWindow { load: load(explained_per_s), cost: None }),
+            jvm: Some(JvmReadings { allocation: Some(allocation), ..JvmReadings::default() }),
+            ..Record::default()
+        }
+    }
+
+    #[test]
+    fn bytes_and_requests_are_those_of_the_explaining_window() {
+        assert_eq!(observed(4_000_000.0, 2_000.0, 1_000.0).allocated_bytes_per_request(), Some(4_000.0));
+    }
+
+    #[test]
+    fn without_a_probe_or_requests_there_is_no_figure() {
+        assert_eq!(observed(4e6, 2_000.0, 0.0).allocated_bytes_per_request(), None);
+        let mut run = observed(4e6, 2_000.0, 1_000.0);
+        run.jvm = Some(JvmReadings::default());
+        assert_eq!(run.allocated_bytes_per_request(), None);
+        assert_eq!(Record::default().allocated_bytes_per_request(), None);
+    }
+}

@@ -1,0 +1,77 @@
+//! The window after the measured one, in which reasons are looked for.
+
+use super::{Cost, Record, load_schema};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use threadcount_load::report::LoadReport;
+
+/// The same load on the same warm server once more, with the probe in its JVM. No figure of it is compared between variants.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ExplainingWindow {
+    /// The load generator's report over this window.
+    #[schemars(schema_with = "load_schema::window_report")]
+    pub load: LoadReport,
+    /// What the server used in it.
+    pub cost: Option<Cost>,
+}
+
+/// What observing from inside cost in one run: figures of the explaining window as multiples of those of the measured one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ObservationCost {
+    /// Completed requests per second.
+    pub rate_ratio: f64,
+    /// The server's CPU per request; `None`: not known in both windows.
+    pub cpu_per_request_ratio: Option<f64>,
+}
+
+impl ExplainingWindow {
+    /// What observing cost, beside what was measured before it; `None`: nothing was completed then.
+    #[must_use]
+    pub fn observation_cost(&self, measured: &LoadReport, cost: Option<&Cost>) -> Option<ObservationCost> {
+        let rate_per_s = measured.rate_per_s.completed;
+        let cpu_us = |cost: Option<&Cost>| cost?.cpu_us_per_request.filter(|&us| us > 0.0);
+        let cpu = cpu_us(self.cost.as_ref()).zip(cpu_us(cost));
+        (rate_per_s > 0.0).then(|| ObservationCost {
+            rate_ratio: self.load.rate_per_s.completed / rate_per_s,
+            cpu_per_request_ratio: cpu.map(|(here, there)| here / there),
+        })
+    }
+}
+
+impl Record {
+    /// What was sent and used while the probe read the JVM: in the explaining window, in earlier results in the measured one.
+    #[must_use]
+    pub fn observed_window(&self) -> Option<(&LoadReport, Cost)> {
+        match &self.explaining {
+            Some(window) => Some((&window.load, window.cost?)),
+            None => Some((self.measured.as_ref()?, self.cost?)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn window(rate_per_s: f64, cpu_us: Option<f64>) -> ExplainingWindow {
+        let mut load = LoadReport::default();
+        load.rate_per_s.completed = rate_per_s;
+        ExplainingWindow { load, cost: Some(Cost { cpu_us_per_request: cpu_us, ..Cost::default() }) }
+    }
+
+    #[test]
+    fn observing_costs_what_is_less_than_in_the_measured_window() {
+        let (measured, observed) = (window(1_000.0, Some(50.0)), window(980.0, Some(51.0)));
+        let cost = observed.observation_cost(&measured.load, measured.cost.as_ref()).unwrap();
+        assert!((cost.rate_ratio - 0.98).abs() < 1e-12);
+        assert!((cost.cpu_per_request_ratio.unwrap() - 1.02).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_was_not_measured_costs_nothing_that_is_known() {
+        let observed = window(980.0, None);
+        assert_eq!(observed.observation_cost(&window(0.0, None).load, None), None);
+        let cost = observed.observation_cost(&window(980.0, None).load, observed.cost.as_ref()).unwrap();
+        assert_eq!((cost.rate_ratio, cost.cpu_per_request_ratio), (1.0, None));
+    }
+}

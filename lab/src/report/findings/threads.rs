@@ -1,0 +1,183 @@
+//! Threads: pools, waiting, yielding, and how many of them.
+
+use super::Words;
+use super::evidence::{cpu, figure, known};
+use super::site::{place, waits_for};
+use crate::model::finding::{
+    BusyWithoutProgress, KindOrSize, PoolCeiling, PoolEvidence, RunsShowing, WaitingPlace,
+};
+use crate::model::record::jvm::SiteReason;
+use crate::report::figures::{count, interval, milliseconds as ms, percent, whole};
+
+impl Words for PoolCeiling {
+    fn sentence(&self, _: Option<RunsShowing>) -> String {
+        let (threads, rate) = (whole(self.threads), whole(self.rate_per_s));
+        let mut sentence = match self.shown_by {
+            PoolEvidence::Arithmetic => format!(
+                "all {threads} pool threads are busy: {threads} / {} = {}/s at most, {rate}/s measured",
+                ms(self.fastest_ms),
+                whole(self.threads * 1_000.0 / self.fastest_ms)
+            ),
+            PoolEvidence::Counters => {
+                // Little's law the other way round.
+                let held = ms(self.threads * 1_000.0 / self.rate_per_s);
+                format!(
+                    "all {threads} pool threads are busy, {held} per request: {threads} / {held} = {rate}/s"
+                )
+            }
+        };
+        if let Some(full) = self.full_share {
+            sentence.push_str(&format!("; pool full in {} of its readings (JMX)", percent(full)));
+        }
+        sentence
+    }
+
+    fn advice(&self) -> Option<String> {
+        Some("a larger pool (Tomcat: maxThreads) or virtual threads, as the CPU is not full".to_owned())
+    }
+
+    fn evidence(&self) -> Vec<String> {
+        let most = (self.fastest_ms > 0.0).then(|| self.threads * 1_000.0 / self.fastest_ms);
+        let full = self.full_share.map(|full| full * 100.0);
+        let mut figures = known(&[
+            ("threads of the pool", Some(self.threads), "threads"),
+            ("clients", Some(self.clients.into()), "clients"),
+            ("fastest response", Some(self.fastest_ms), "ms"),
+            ("maximum throughput of the pool", most, "requests/s"),
+            ("measured throughput", Some(self.rate_per_s), "requests/s"),
+            ("most OS threads", Some(self.os_threads), "threads"),
+            ("readings of the pool (JMX) with all threads busy", full, "%"),
+        ]);
+        figures.extend(cpu(&self.cpu));
+        figures
+    }
+}
+
+impl Words for BusyWithoutProgress {
+    fn sentence(&self, _: Option<RunsShowing>) -> String {
+        format!(
+            "running threads do no work in {} of the samples: they yield (Thread.yield) at {} or are being rescheduled; \
+             {:.2} cores for {}/s",
+            percent(self.without_work_share),
+            place(&self.site),
+            self.server_cpu_cores,
+            whole(self.rate_per_s)
+        )
+    }
+
+    fn advice(&self) -> Option<String> {
+        Some(format!(
+            "a blocking wait (a lock's condition, a queue, LockSupport.park) instead of Thread.yield in a loop at {}: a \
+             blocked virtual thread costs no CPU",
+            place(&self.site)
+        ))
+    }
+
+    fn evidence(&self) -> Vec<String> {
+        let percent = |share: f64| share * 100.0;
+        known(&[
+            ("samples of running threads", Some(self.samples), "samples per run"),
+            ("of them without work", Some(percent(self.without_work_share)), "%"),
+            ("of them yielding", Some(percent(self.yielding_share)), "%"),
+            ("readings with all carriers taken", self.carriers_full_share.map(percent), "%"),
+            ("virtual threads waiting for a carrier", self.queued_threads, "threads"),
+            ("CPU of the server", Some(self.server_cpu_cores), "cores"),
+            ("measured throughput", Some(self.rate_per_s), "requests/s"),
+        ])
+    }
+}
+
+impl Words for WaitingPlace {
+    fn sentence(&self, _: Option<RunsShowing>) -> String {
+        match self {
+            Self::Pool { name, connections, full_share, waiting_threads } => format!(
+                "requests wait for a connection: all {} of {name} are in use in {} of its readings, and {} threads wait",
+                whole(*connections),
+                percent(*full_share),
+                whole(*waiting_threads)
+            ),
+            Self::Code { site, waiting_threads, requests_in_flight } => format!(
+                "{} of the requests in flight wait at {} ({}): {waiting_threads:.1} threads of {requests_in_flight:.1} \
+                 requests, on average",
+                percent((waiting_threads / requests_in_flight).min(1.0)),
+                place(site),
+                waits_for(site)
+            ),
+        }
+    }
+
+    fn advice(&self) -> Option<String> {
+        Some(match self {
+            Self::Pool { .. } => {
+                "a larger pool (Spring Boot: spring.datasource.hikari.maximum-pool-size) if the database can serve it, or \
+                 connections held for a shorter time"
+                    .to_owned()
+            }
+            Self::Code { site, .. } => code_advice(site.reason.as_ref(), &place(site)),
+        })
+    }
+
+    fn evidence(&self) -> Vec<String> {
+        match self {
+            Self::Pool { connections, full_share, waiting_threads, .. } => vec![
+                figure("readings with all connections in use", full_share * 100.0, "%"),
+                figure("connections of the pool", *connections, "connections"),
+                figure("threads waiting for one", *waiting_threads, "threads"),
+            ],
+            Self::Code { site, waiting_threads, requests_in_flight } => vec![
+                figure("threads waiting there, waits of 20 ms and longer", *waiting_threads, "threads"),
+                figure("requests in flight", *requests_in_flight, "requests"),
+                figure(
+                    "such waits in one run (at `light` an estimate if the JVM was busy)",
+                    site.total.count as f64,
+                    "waits",
+                ),
+                figure("longest of them", site.total.longest_ms, "ms"),
+            ],
+        }
+    }
+}
+
+fn code_advice(reason: Option<&SiteReason>, at: &str) -> String {
+    match reason {
+        Some(SiteReason::ReadFrom(peer)) => {
+            format!("a look at {peer}, which takes the time, or fewer calls of it at {at}")
+        }
+        Some(SiteReason::Monitor(_)) => {
+            format!("the lock at {at} held for a shorter time, or by fewer requests")
+        }
+        _ => {
+            format!("a larger pool, if {at} takes from one; a lock held for a shorter time, if it takes one")
+        }
+    }
+}
+
+impl Words for KindOrSize {
+    fn sentence(&self, _: Option<RunsShowing>) -> String {
+        let rate = match self.is_same_rate {
+            true => "the same throughput".to_owned(),
+            false => format!("{:.2}x the throughput", self.rate_ratio),
+        };
+        let cpu = self.cpu_per_request_ratio;
+        format!(
+            "a platform pool of {} threads has {rate} {}, with {} OS threads{}",
+            count(self.pool_threads.into()),
+            interval(self.rate_interval),
+            whole(self.pool_os_threads),
+            cpu.map_or(String::new(), |cpu| format!(" and {cpu:.2}x the CPU per request"))
+        )
+    }
+
+    fn advice(&self) -> Option<String> {
+        None
+    }
+
+    fn evidence(&self) -> Vec<String> {
+        known(&[
+            ("rate of the pool by that of virtual threads", Some(self.rate_ratio), ""),
+            ("OS threads of the pool", Some(self.pool_os_threads), "threads"),
+            ("OS threads otherwise", self.virtual_os_threads, "threads"),
+            ("CPU per request of the pool by that of virtual threads", self.cpu_per_request_ratio, ""),
+        ])
+    }
+}

@@ -1,0 +1,39 @@
+//! A run in progress, and what may be done to its server.
+
+use super::watch::Watch;
+use super::{RunError, Runner};
+use crate::model::experiment::{LoadSpec, Variant};
+use crate::model::record::Record;
+use crate::probe::readings::Window;
+use crate::server::launcher::RunningServer;
+use std::path::PathBuf;
+use threadcount_load::plan::LoadPlan;
+
+/// One run while it goes on.
+pub(super) struct RunContext<'a> {
+    pub runner: &'a Runner<'a>,
+    pub variant: &'a Variant,
+    pub load: &'a LoadSpec,
+    /// Where its files go.
+    pub folder: PathBuf,
+    /// What has been measured so far.
+    pub record: &'a mut Record,
+    pub watch: &'a mut dyn Watch,
+}
+
+/// What is done to a started, warm server and measured.
+pub(super) trait ServerWorkload {
+    /// Does it and fills in the record.
+    fn measure(
+        &self,
+        run: &mut RunContext<'_>,
+        server: &mut RunningServer,
+    ) -> Result<MeasuredWindow, RunError>;
+}
+
+/// When the figures that are compared were taken.
+pub(super) struct MeasuredWindow {
+    pub window: Window,
+    /// The load in it, or of our own generator as like it as can be.
+    pub plan: LoadPlan,
+}

@@ -1,0 +1,86 @@
+//! The explaining window: when what is compared has been measured, the same load once more with the probe in the JVM.
+
+use super::context::RunContext;
+use super::observed::observed;
+use super::{Question, RunError, figures, halfway};
+use crate::model::record::explaining::ExplainingWindow;
+use crate::probe::readings::Window;
+use crate::run::watch::Event;
+use crate::server::launcher::RunningServer;
+use std::path::Path;
+use std::time::Duration;
+use threadcount_load::outcome::Second;
+use threadcount_load::plan::{LoadPlan, Pacing, RateShape, Stop};
+use threadcount_load::report::LoadReport;
+
+/// What attaching makes the JVM compile anew is mostly over then.
+const SETTLING: Duration = Duration::from_secs(1);
+/// The explaining window is as long as what was measured, within these bounds: enough for what is sampled once a second.
+const SHORTEST: Duration = Duration::from_secs(3);
+const LONGEST: Duration = Duration::from_secs(6);
+
+/// Looks for reasons. What was measured before stands, whatever happens here: a server that does not survive being observed
+/// has been measured unobserved.
+pub(super) fn explain(run: &mut RunContext<'_>, plan: &LoadPlan, server: &mut RunningServer) {
+    let load = run.load;
+    let is_wanted = server.is_to_be_observed() && run.runner.experiment.explains(load, run.record.round);
+    if !is_wanted && !load.thread_dump {
+        return;
+    }
+    if is_wanted {
+        run.record.probe_refused = server.attach_instruments();
+    }
+    let dump = load.thread_dump.then(|| run.folder.join("threads.json"));
+    if let Ok(window) = explaining_window(run, plan, server, dump.as_deref()) {
+        run.record.jvm = server.readings(window);
+    }
+    let dumped = dump.filter(|file| file.is_file()).map(|file| file.display().to_string());
+    run.record.thread_dump = run.runner.folder.relative(dumped.as_deref());
+}
+
+fn explaining_window(
+    run: &mut RunContext<'_>,
+    plan: &LoadPlan,
+    server: &mut RunningServer,
+    dump: Option<&Path>,
+) -> Result<Window, RunError> {
+    let (runner, watch) = (run.runner, &mut *run.watch);
+    let on_second = &mut |second: &Second| watch.event(Event::Explaining(second));
+    if is_steady(plan) {
+        runner.load(&lasting(plan, SETTLING), server, on_second)?;
+        runner.check(server, "observed")?;
+        runner.settle(run.load, server, None, "observed")?;
+    }
+    let measured_s = run.record.measured.as_ref().map_or(0.0, |load| load.elapsed_s);
+    let longest = if runner.experiment.quick { SHORTEST } else { LONGEST };
+    let plan = lasting(plan, Duration::from_secs_f64(measured_s).clamp(SHORTEST, longest));
+    let mut ask = |server: &RunningServer| {
+        // Without a dump the run is as good: the file shows whether there is one.
+        let _ = dump.map(|file| server.dump_threads(file));
+    };
+    let question = dump.map(|_| Question { after: halfway(&plan), ask: &mut ask, ends_load: false });
+    let (outcome, observed) = observed(server, |server| {
+        runner.load_until(&plan, server, question, &mut |second, _| on_second(second))
+    })?;
+    let outcome = outcome?;
+    runner.check(server, "observed")?;
+    let window = Window { started_ns: outcome.started_ns, ended_ns: outcome.ended_ns };
+    let load = LoadReport::new(&outcome, &plan);
+    let cost = figures::cost_within(&load, window, &observed.samples).0;
+    run.record.explaining = Some(ExplainingWindow { load, cost });
+    Ok(window)
+}
+
+/// The same load for another time. One whose rate changes has its whole course.
+pub(super) fn lasting(plan: &LoadPlan, time: Duration) -> LoadPlan {
+    plan.clone().with(|changed| {
+        changed.log = None;
+        if is_steady(plan) {
+            changed.stop = Stop::Duration(time);
+        }
+    })
+}
+
+pub(super) fn is_steady(plan: &LoadPlan) -> bool {
+    matches!(plan.pacing, Pacing::Closed | Pacing::Open { shape: RateShape::Constant { .. }, .. })
+}

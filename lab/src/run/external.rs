@@ -1,0 +1,38 @@
+//! The load of an external load tool.
+
+use super::context::{MeasuredWindow, RunContext, ServerWorkload};
+use super::observed::observed;
+use super::{RunError, figures, measured_plan};
+use crate::model::experiment::Tool;
+use crate::probe::readings::Window;
+use crate::server::launcher::RunningServer;
+use crate::workload::external;
+
+/// Requests of the tool.
+pub(super) struct ExternalWorkload(pub Tool);
+
+impl ServerWorkload for ExternalWorkload {
+    /// The server's processes and the machine are sampled meanwhile. What the tool printed is kept in the run's folder.
+    fn measure(
+        &self,
+        run: &mut RunContext<'_>,
+        server: &mut RunningServer,
+    ) -> Result<MeasuredWindow, RunError> {
+        let (runner, load, url) = (run.runner, run.load, server.url.clone());
+        let plan = measured_plan(run, &url)?;
+        let (outcome, observed) = observed(server, |server| {
+            external::load(load, self.0, &url, &run.folder, || runner.is_over(server))
+        })?;
+        run.record.network = observed.network;
+        // That the server or the user ended it is the cause; that the tool was stopped is not.
+        runner.check(server, "measured")?;
+        let mut outcome = outcome?;
+        for process in &mut outcome.load.processes {
+            process.output = runner.folder.relative(process.output.as_deref());
+        }
+        let window = Window { started_ns: outcome.started_ns, ended_ns: outcome.ended_ns };
+        figures::external(run.record, outcome, &observed.samples);
+        observed.beside(run.record, window);
+        Ok(MeasuredWindow { window, plan })
+    }
+}

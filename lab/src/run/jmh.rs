@@ -1,0 +1,107 @@
+//! A microbenchmark: JMH measures, its cost is sampled → [`Record`](crate::model::record::Record).
+//!
+//! JMH warms up and repeats by itself, so there is no server and no load.
+
+use super::context::RunContext;
+use super::watch::{Event, Watch};
+use super::{EXIT_POLL_INTERVAL, RunError, Runner};
+use crate::host::cpu_clock::stolen_ns;
+use crate::host::jdk::Jdk;
+use crate::host::{Sampler, sampler};
+use crate::model::experiment::Subject;
+use crate::model::experiment::benchmark::Benchmark;
+use crate::model::record::{Record, ServerFacts};
+use crate::server::error::LaunchError;
+use crate::server::server_process::ServerProcess;
+use crate::workload::jmh::jar::BenchmarkJar;
+use crate::workload::jmh::scores::{self, JmhError};
+use std::process::ExitStatus;
+use std::sync::atomic::Ordering;
+use threadcount_load::clock::{NANOS_PER_S, Nanos, now_ns};
+
+/// JMH's own result file in the folder of the run.
+const SCORES: &str = "jmh.json";
+
+/// Runs the variant's method in all its forks.
+pub(super) fn measure(run: &mut RunContext<'_>, size: Benchmark) -> Result<(), RunError> {
+    let (runner, variant, load) = (run.runner, run.variant, run.load);
+    let Subject::Benchmark { benchmark } = &variant.subject else {
+        return Err(RunError::NoBenchmark(variant.name.clone()));
+    };
+    let folder = &run.folder;
+    std::fs::create_dir_all(folder)
+        .map_err(|source| LaunchError::Folder { path: folder.display().to_string(), source })?;
+    run.watch.event(Event::Starting { variant: &variant.name, load: &load.name });
+    let (log, file) = (folder.join("server.log"), folder.join(SCORES));
+    let found = BenchmarkJar::find(&runner.launcher.jdks, variant, benchmark)?;
+    let iteration_s = load.duration_s.unwrap_or_default();
+    let command = found.command(variant, &benchmark.method, (size, iteration_s), &file);
+    let mut process = ServerProcess::start(&command, &log).map_err(LaunchError::from)?;
+    run.record.server = ServerFacts {
+        command: command.words(),
+        env: command.env.iter().map(|(name, value)| format!("{name}={value}")).collect(),
+        pid: process.pid(),
+        java: Some(Jdk::describe(&found.jdk)),
+        log: runner.folder.relative(log.to_str()),
+        ..ServerFacts::default()
+    };
+    let status = sampled(runner, run.record, &mut process, run.watch)?;
+    if !status.success() {
+        return Err(RunError::BenchmarkEnded { status, log_tail: process.log_tail() });
+    }
+    let text = std::fs::read_to_string(&file).map_err(JmhError::from)?;
+    let mut score = scores::parse(&text)?;
+    score.file = runner.folder.relative(file.to_str());
+    run.record.server.product = Some(format!("JMH {}", score.jmh));
+    run.record.benchmark = Some(score);
+    Ok(())
+}
+
+/// Waits for its end and fills in what it cost. Its last moments are not in the cost: the counters of a process that
+/// has ended cannot be read.
+fn sampled(
+    runner: &Runner<'_>,
+    record: &mut Record,
+    process: &mut ServerProcess,
+    watch: &mut dyn Watch,
+) -> Result<ExitStatus, RunError> {
+    let (started_ns, stolen_before_ns) = (now_ns(), stolen_ns());
+    let sampler = Sampler::start(process.pid(), sampler::INTERVAL).map_err(RunError::Observe)?;
+    let (status, alive_ns) = wait(runner, process, started_ns, watch)?;
+    let samples = sampler.stop();
+    let (cost, series) = samples.cut(started_ns, alive_ns);
+    let lasted_ns = alive_ns.saturating_sub(started_ns) as f64;
+    let stolen_ns = stolen_ns().saturating_sub(stolen_before_ns) as f64;
+    record.cost = cost.map(|mut cost| {
+        cost.stolen_cores = if lasted_ns > 0.0 { stolen_ns / lasted_ns } else { 0.0 };
+        cost
+    });
+    record.process_series = series;
+    Ok(status)
+}
+
+/// Its end, and when it was last seen alive.
+fn wait(
+    runner: &Runner<'_>,
+    process: &mut ServerProcess,
+    started_ns: Nanos,
+    watch: &mut dyn Watch,
+) -> Result<(ExitStatus, Nanos), RunError> {
+    let mut alive_ns = started_ns;
+    let mut reported_s = 0;
+    loop {
+        if let Some(status) = process.has_exited() {
+            return Ok((status, alive_ns));
+        }
+        if runner.interrupted.load(Ordering::Relaxed) {
+            return Err(RunError::Interrupted);
+        }
+        alive_ns = now_ns();
+        let since_s = (alive_ns - started_ns) / NANOS_PER_S;
+        if since_s > reported_s {
+            reported_s = since_s;
+            watch.event(Event::Benchmarking { since_s });
+        }
+        std::thread::park_timeout(EXIT_POLL_INTERVAL);
+    }
+}

@@ -1,0 +1,64 @@
+//! A run on a server: launch, warm up, measure the workload, stop.
+
+use super::context::{RunContext, ServerWorkload};
+use super::watch::Event;
+use super::{RunError, explain, measured_plan, memory};
+use crate::host::{jvm_flags, jvm_log};
+use crate::model::experiment::Variant;
+use crate::model::record::jvm_log::JvmLog;
+use crate::model::record::{BeforeAfter, ServerFacts};
+use crate::probe::readings::Window;
+use crate::server::kinds::kind;
+use crate::server::thread_seen;
+use std::path::Path;
+
+/// Measures the workload on a fresh server.
+pub(super) fn measure(run: &mut RunContext<'_>, workload: &dyn ServerWorkload) -> Result<(), RunError> {
+    let (runner, variant, load) = (run.runner, run.variant, run.load);
+    run.watch.event(Event::Starting { variant: &variant.name, load: &load.name });
+    let mut server = runner.launcher.launch(variant, load.clients(), &run.folder, runner.interrupted)?;
+    run.record.server = server.facts.clone();
+    run.record.server.log = runner.folder.relative(run.record.server.log.as_deref());
+    if let Some(backend) = &mut run.record.server.backend {
+        backend.log = runner.folder.relative(backend.log.as_deref());
+    }
+    is_as_configured(variant, &run.record.server)?;
+    run.watch.event(Event::Ready { after_ms: run.record.server.ready_after_ms });
+    let memory_before = server.native_memory();
+
+    let plan = measured_plan(run, &server.url)?;
+    runner.warm_up(run.record, load, &plan, &mut server, run.watch)?;
+    let measured = workload.measure(run, &mut server)?;
+
+    runner.check(&mut server, "measured")?;
+    let memory_after = server.native_memory();
+    run.record.native_memory =
+        memory_before.zip(memory_after).map(|(before, after)| BeforeAfter { before, after });
+    run.record.memory = memory::count(run, &measured.plan, &mut server);
+    runner.check(&mut server, "counting its heap")?;
+    explain::explain(run, &measured.plan, &mut server);
+    let jvm_log = server.jvm_log();
+    server.stop();
+    // Now it is complete: a pause is logged when it is over.
+    run.record.jvm_log = jvm_log.and_then(|file| logged(run, &file, measured.window));
+    Ok(())
+}
+
+/// What the JVM logged of the window.
+fn logged(run: &RunContext<'_>, file: &Path, window: Window) -> Option<JvmLog> {
+    let log = jvm_log::read(file, window.started_ns, window.ended_ns)?;
+    Some(JvmLog { file: run.runner.folder.relative(file.to_str()), ..log })
+}
+
+/// Does the server run on the threads and with the flags that its variant says? As it reports itself.
+fn is_as_configured(variant: &Variant, server: &ServerFacts) -> Result<(), RunError> {
+    let Some(kind) = variant.server().map(kind) else { return Ok(()) };
+    thread_seen::check(variant, kind.thread_kind(), server.thread_seen.as_ref())?;
+    if !kind.passes_jvm_flags() {
+        return Ok(());
+    }
+    match jvm_flags::missing(&variant.jvm, &server.jvm_flags) {
+        Some(flag) => Err(RunError::FlagMissing(flag.to_owned(), server.jvm_flags.join(" "))),
+        None => Ok(()),
+    }
+}

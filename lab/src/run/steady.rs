@@ -1,0 +1,138 @@
+//! When has a server warmed up? When what it does in a second no longer changes, and its compiler has little left to do.
+//!
+//! The test is about the last seconds of the warm-up: half of the longest warm-up, but 3 to 5 of them. A figure is level
+//! where each of them lies near their mean and the straight line through them (least squares) neither rises nor falls
+//! over their length by more than noise would have it. A rate that climbs by 2 % a second is not level however smooth
+//! it is; one that jumps by 3 % from second to second is, because it goes nowhere.
+//!
+//! A level rate is not enough: a JVM that compiles on one of two cores answers at a level rate, and each request costs
+//! twice the CPU that it will cost. So CPU per request has to be level too, and the compiler's share of the CPU small.
+//!
+//! A steady state in this sense is not for ever: Barrett et al., "Virtual machine warmup blows hot and cold" (OOPSLA
+//! 2017), found programs that become slower again, and some that never settle. So a run that was never steady is marked.
+
+use crate::model::record::{COMPILER_SHARE, QUIET_COMPILER_CORES, SteadyBy, WarmUpFigure};
+
+/// The fewest and the most seconds that the test takes.
+const SECONDS: (f64, f64) = (3.0, 5.0);
+
+/// How level something must be, as parts of its mean.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Tolerance {
+    /// How far a second may lie from the mean.
+    distance: f64,
+    /// How far the line may rise or fall from the first to the last second.
+    drift: f64,
+}
+
+/// The rate of a closed load.
+const RATE: Tolerance = Tolerance { distance: 0.10, drift: 0.03 };
+/// The CPU of the server, per second where the schedule holds the rate, else per request: garbage collection makes it uneven.
+const CPU: Tolerance = Tolerance { distance: 0.30, drift: 0.10 };
+
+/// CPU per request of a server that uses less than this in a second is mostly the step of the CPU clock.
+const LEAST_CPU_CORES: f64 = 0.05;
+
+/// What a server did in a second of its warm-up.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct WarmUpSecond {
+    pub rate_per_s: f64,
+    pub cpu_cores: f64,
+    /// The part of it in the JVM's compiler threads; 0 where there is no JVM.
+    pub compiler_cores: f64,
+}
+
+/// Follows a warm-up second by second.
+#[derive(Clone, Debug)]
+pub(super) struct WarmUpTest {
+    window: usize,
+    /// The schedule holds the rate.
+    open: bool,
+    seconds: Vec<WarmUpSecond>,
+}
+
+impl WarmUpTest {
+    /// For a warm-up of at most so many seconds. `open`: the schedule holds the rate.
+    pub fn new(at_most_s: f64, open: bool) -> Self {
+        let window = (at_most_s / 2.0).clamp(SECONDS.0, SECONDS.1).floor() as usize;
+        Self { window, open, seconds: Vec::new() }
+    }
+
+    /// A full second has passed. After it was steady nothing counts any more: what is left of the load is being stopped.
+    pub fn second(&mut self, second: WarmUpSecond) {
+        if self.is_steady() != Some(true) {
+            self.seconds.push(second);
+        }
+    }
+
+    /// Is the server warm now? `None`: too few seconds have passed.
+    pub fn is_steady(&self) -> Option<bool> {
+        Some(self.unsteady()?.is_empty())
+    }
+
+    /// What still changes, or is still too large. `None`: too few seconds have passed.
+    pub fn unsteady(&self) -> Option<Vec<WarmUpFigure>> {
+        let last = self.last()?;
+        let busy = mean(last, |second| second.cpu_cores) >= LEAST_CPU_CORES;
+        let rate = is_level(last, |second| second.rate_per_s, RATE);
+        let cpu = |figure: fn(&WarmUpSecond) -> f64| is_level(last, figure, CPU);
+        let (figure, cpu) = if self.open {
+            (WarmUpFigure::Cpu, cpu(|second| second.cpu_cores))
+        } else {
+            (WarmUpFigure::CpuPerRequest, cpu(|it| it.cpu_cores / it.rate_per_s.max(1.0)))
+        };
+        let figures = [
+            (WarmUpFigure::Rate, rate),
+            (figure, cpu || !busy),
+            (WarmUpFigure::Compiler, is_compiler_quiet(last)),
+        ];
+        Some(figures.into_iter().filter(|(_, is_steady)| !is_steady).map(|(figure, _)| figure).collect())
+    }
+
+    /// The compiler's share of the server's CPU in the last seconds. `None`: too few, or the server used none.
+    pub fn compiler_share(&self) -> Option<f64> {
+        self.last().and_then(compiler_share)
+    }
+
+    /// What has to be level.
+    pub const fn judged_by(&self) -> SteadyBy {
+        if self.open { SteadyBy::RateAndCpu } else { SteadyBy::Rate }
+    }
+
+    fn last(&self) -> Option<&[WarmUpSecond]> {
+        Some(&self.seconds[self.seconds.len().checked_sub(self.window)?..])
+    }
+}
+
+fn compiler_share(last: &[WarmUpSecond]) -> Option<f64> {
+    let cpu = mean(last, |second| second.cpu_cores);
+    (cpu > 0.0).then(|| mean(last, |second| second.compiler_cores) / cpu)
+}
+
+fn is_compiler_quiet(last: &[WarmUpSecond]) -> bool {
+    mean(last, |second| second.compiler_cores) <= QUIET_COMPILER_CORES
+        || compiler_share(last).is_none_or(|share| share <= COMPILER_SHARE)
+}
+
+fn mean(last: &[WarmUpSecond], figure: impl Fn(&WarmUpSecond) -> f64) -> f64 {
+    last.iter().map(figure).sum::<f64>() / last.len().max(1) as f64
+}
+
+/// Does a figure neither jump nor drift?
+fn is_level(last: &[WarmUpSecond], figure: impl Fn(&WarmUpSecond) -> f64, tolerance: Tolerance) -> bool {
+    let seconds = last.len() as f64;
+    let mean = mean(last, &figure);
+    let middle = (seconds - 1.0) / 2.0;
+    let (mut products, mut squares) = (0.0, 0.0);
+    for (place, second) in (0_u32..).zip(last) {
+        let place = f64::from(place) - middle;
+        products += place * (figure(second) - mean);
+        squares += place * place;
+    }
+    let drift = products / squares * (seconds - 1.0);
+    let near = last.iter().all(|second| (figure(second) - mean).abs() <= tolerance.distance * mean);
+    mean > 0.0 && near && drift.abs() <= tolerance.drift * mean
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,114 @@
+use super::*;
+
+/// A second of a server whose requests cost 100 µs each and whose compiler has nothing to do.
+fn at_rate(rate_per_s: f64) -> WarmUpSecond {
+    WarmUpSecond { rate_per_s, cpu_cores: rate_per_s * 1e-4, compiler_cores: 0.0 }
+}
+
+/// The second after which a closed load's warm-up of at most 6 s (a window of 3) ends.
+fn ends_after(rates: &[f64]) -> Option<usize> {
+    let mut test = WarmUpTest::new(6.0, false);
+    rates.iter().position(|&rate| {
+        test.second(at_rate(rate));
+        test.is_steady() == Some(true)
+    })
+}
+
+#[test]
+fn the_window_is_half_of_the_longest_warm_up_within_three_and_five_seconds() {
+    let window = |at_most_s| WarmUpTest::new(at_most_s, false).window;
+    assert_eq!([1.0, 6.0, 8.0, 9.0, 10.0, 60.0].map(window), [3, 3, 4, 4, 5, 5]);
+}
+
+#[test]
+fn a_rate_that_is_level_from_the_fourth_second_on_ends_after_the_sixth() {
+    // Seconds 4 to 6 are the first three that are level.
+    assert_eq!(ends_after(&[1_000.0, 3_000.0, 3_700.0, 3_990.0, 4_000.0, 3_995.0, 4_000.0]), Some(5));
+}
+
+#[test]
+fn a_ramp_never_levels_off() {
+    let ramp: Vec<f64> = (0..60).map(|second| 1_000.0 * 1.02_f64.powi(second)).collect();
+    assert_eq!(ends_after(&ramp), None);
+    let fall: Vec<f64> = ramp.into_iter().rev().collect();
+    assert_eq!(ends_after(&fall), None);
+}
+
+#[test]
+fn noise_of_three_per_cent_levels_off() {
+    let noisy = [1.03, 0.97, 1.0, 1.03, 0.98, 1.02, 0.97, 1.0].map(|noise| 4_000.0 * noise);
+    assert!(ends_after(&noisy).is_some_and(|second| second < 7), "{:?}", ends_after(&noisy));
+}
+
+#[test]
+fn a_standstill_is_not_level() {
+    assert_eq!(ends_after(&[0.0; 10]), None);
+    assert_eq!(ends_after(&[4_000.0, 2_000.0, 4_000.0, 4_000.0, 2_000.0, 4_000.0]), None);
+}
+
+#[test]
+fn the_second_in_which_the_load_is_stopped_does_not_count() {
+    let mut test = WarmUpTest::new(6.0, false);
+    [3_719.0, 3_834.0, 3_632.0, 12.0].into_iter().for_each(|rate| test.second(at_rate(rate)));
+    assert_eq!(test.is_steady(), Some(true));
+}
+
+#[test]
+fn two_seconds_are_too_few_to_tell() {
+    let mut test = WarmUpTest::new(6.0, false);
+    test.second(at_rate(1.0));
+    test.second(at_rate(1.0));
+    assert_eq!(test.is_steady(), None);
+}
+
+#[test]
+fn under_an_open_load_the_cpu_has_to_be_level_too() {
+    let ends_after = |cpu: &[f64]| {
+        let mut test = WarmUpTest::new(6.0, true);
+        cpu.iter().position(|&cpu| {
+            test.second(WarmUpSecond { cpu_cores: cpu, ..at_rate(5_000.0) });
+            test.is_steady() == Some(true)
+        })
+    };
+    assert_eq!(ends_after(&[1.0, 1.0, 1.0]), Some(2), "at once");
+    assert_eq!(ends_after(&[1.8, 1.5, 1.2, 0.9, 0.7, 0.6, 0.6, 0.6]), Some(7));
+    assert_eq!(WarmUpTest::new(6.0, true).judged_by(), SteadyBy::RateAndCpu);
+}
+
+/// The second after which a closed load's warm-up of at most 6 s ends, at a level rate.
+fn ends_at_level_rate(cpu_and_compiler_cores: &[(f64, f64)]) -> Option<usize> {
+    let mut test = WarmUpTest::new(6.0, false);
+    cpu_and_compiler_cores.iter().position(|&(cpu_cores, compiler_cores)| {
+        test.second(WarmUpSecond { rate_per_s: 4_000.0, cpu_cores, compiler_cores });
+        test.is_steady() == Some(true)
+    })
+}
+
+#[test]
+fn a_level_rate_is_not_warm_while_the_compiler_takes_more_than_its_share() {
+    let compiling = [(1.0, 0.4), (1.0, 0.3), (1.0, 0.2), (1.0, 0.1), (1.0, 0.04), (1.0, 0.03), (1.0, 0.02)];
+    // Seconds 4 to 6 are the first three whose mean, 5.7 %, is near; 5 to 7 are under 5 %.
+    assert_eq!(ends_at_level_rate(&compiling), Some(6));
+    assert_eq!(ends_at_level_rate(&[(1.0, 0.23); 60]), None, "a compiler that never ends");
+    assert_eq!(ends_at_level_rate(&[(1.0, 0.04); 3]), Some(2), "a look-alike within its share");
+}
+
+#[test]
+fn cpu_per_request_that_falls_is_not_warm_and_that_of_an_idle_server_does_not_count() {
+    let falling = [1.8, 1.5, 1.2, 0.9, 0.7, 0.6, 0.6, 0.6].map(|cpu| (cpu, 0.0));
+    assert_eq!(ends_at_level_rate(&falling), Some(7));
+    // One or two ticks of the CPU clock.
+    assert_eq!(ends_at_level_rate(&[(0.01, 0.009), (0.03, 0.0), (0.01, 0.009)]), Some(2));
+}
+
+#[test]
+fn what_is_not_steady_is_named_with_the_compilers_share() {
+    let mut test = WarmUpTest::new(6.0, false);
+    assert_eq!((test.unsteady(), test.compiler_share()), (None, None));
+    for (rate_per_s, cpu_cores) in [(1_000.0, 1.0), (2_000.0, 1.0), (3_000.0, 1.0)] {
+        test.second(WarmUpSecond { rate_per_s, cpu_cores, compiler_cores: 0.5 });
+    }
+    let expected = [WarmUpFigure::Rate, WarmUpFigure::CpuPerRequest, WarmUpFigure::Compiler];
+    assert_eq!(test.unsteady(), Some(expected.to_vec()));
+    assert_eq!(test.compiler_share(), Some(0.5));
+}

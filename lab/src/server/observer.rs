@@ -1,0 +1,46 @@
+//! What observes the JVM of a running server from inside, from the moment when it is wanted.
+
+use crate::host::jdk::Jdk;
+use crate::model::record::jvm::JvmReadings;
+use crate::probe::readings::Window;
+use crate::probe::{Instruments, ProbeSession};
+use std::path::{Path, PathBuf};
+
+/// The instruments of one server. Until they attach, nothing of them is in its JVM.
+pub(super) struct Observer {
+    probe: Option<ProbeSession>,
+    instruments: Instruments,
+    jdks: Vec<Jdk>,
+    run_folder: PathBuf,
+}
+
+impl Observer {
+    pub fn new(
+        probe: Option<ProbeSession>,
+        instruments: Instruments,
+        jdks: &[Jdk],
+        run_folder: &Path,
+    ) -> Self {
+        let (jdks, run_folder) = (jdks.to_vec(), run_folder.to_owned());
+        Self { probe, instruments, jdks, run_folder }
+    }
+
+    pub fn is_wanted(&self) -> bool {
+        self.probe.is_some() || self.instruments.jfr
+    }
+
+    /// Attaches to the JVM. Returns why it could not.
+    pub fn attach(&mut self, jvm_pid: u32, jcmd: Option<&Path>) -> Option<String> {
+        let refused = self.probe.as_ref().and_then(|probe| probe.attach(jvm_pid, &self.jdks).err());
+        if refused.is_some() {
+            self.probe = None;
+        }
+        let unrecorded = self.instruments.start_jfr(jvm_pid, jcmd, &self.run_folder);
+        refused.map(|error| error.to_string()).or(unrecorded)
+    }
+
+    /// `None`: it was not attached, or is not in the JVM.
+    pub fn readings(&self, window: Window) -> Option<JvmReadings> {
+        self.probe.as_ref()?.finish(window)
+    }
+}

@@ -1,0 +1,82 @@
+//! A session of an experiment on a small Java server that a test brings as source.
+
+#![allow(dead_code, reason = "each test uses a part of it")]
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+use tempfile::TempDir;
+use threadcount::config;
+use threadcount::model::experiment::Experiment;
+use threadcount::model::result::ResultDocument;
+use threadcount::model::result_folder::ResultFolder;
+use threadcount::probe::{Instruments, ProbeChoice};
+use threadcount::run::Runner;
+use threadcount::run::session::session;
+use threadcount::run::watch::{Event, Watch};
+use threadcount::server::Launcher;
+
+/// Responds `ok` on the port of its first argument, `port[0]`: the end of a Java `main`.
+pub const SERVE: &str = "
+        var server = HttpServer.create(new java.net.InetSocketAddress(\"127.0.0.1\", Integer.parseInt(port[0])), 9);
+        server.createContext(\"/\", exchange -> {
+            exchange.sendResponseHeaders(200, 2);
+            exchange.getResponseBody().write(\"ok\".getBytes());
+            exchange.close();
+        });
+        server.start();
+    }
+}";
+
+struct Unwatched;
+
+impl Watch for Unwatched {
+    fn event(&mut self, _: Event<'_>) {}
+}
+
+/// Compiles classes for Java 21 and later.
+pub fn compiled(javac_home: &Path, file: &str, source: &str) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(file);
+    fs::write(&path, source).unwrap();
+    let javac = Command::new(javac_home.join("bin/javac"))
+        .args(["--release", "21", "-d"])
+        .arg(folder.path())
+        .arg(path)
+        .status()
+        .unwrap();
+    assert!(javac.success());
+    folder
+}
+
+/// Runs it without a probe; each run has to succeed.
+pub fn result(experiment: &str) -> ResultDocument {
+    let experiment = config::parse("one", "one.yaml", experiment, false).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    watched(&experiment, ProbeChoice::Off, &folder.path().join("out"), &mut Unwatched)
+}
+
+/// Runs it with such a probe and is followed; each run has to succeed.
+pub fn watched(
+    experiment: &Experiment,
+    probe: ProbeChoice,
+    out: &Path,
+    watch: &mut dyn Watch,
+) -> ResultDocument {
+    let instruments = Instruments { probe, jfr: false, jvm_log: true };
+    let document = session(
+        &Runner {
+            experiment,
+            launcher: &Launcher { instruments, ..Launcher::of_this_machine() },
+            folder: &ResultFolder::create(out).unwrap(),
+            interrupted: &AtomicBool::new(false),
+        },
+        watch,
+    )
+    .unwrap();
+    for record in &document.records {
+        assert_eq!(record.failure, None);
+    }
+    document
+}

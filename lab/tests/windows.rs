@@ -1,0 +1,105 @@
+//! What is compared is measured without anybody inside the JVM; reasons come from a window after it.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test ends where something is missing")]
+
+mod java;
+#[path = "common/one_session.rs"]
+mod one_session;
+
+use one_session::SERVE;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+use threadcount::config;
+use threadcount::model::record::Record;
+use threadcount::probe::ProbeChoice;
+use threadcount::run::watch::{Event, Watch};
+
+const WEB: &str = "import com.sun.net.httpserver.*;
+class Web {
+    public static void main(String[] port) throws Exception {";
+
+/// Looks on each second whether a probe writes its lines.
+struct ProbeSeen {
+    out: PathBuf,
+    while_warming_or_measuring: Vec<bool>,
+    while_explaining: Vec<bool>,
+}
+
+impl Watch for ProbeSeen {
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Warming(_) | Event::Measuring(_) => {
+                self.while_warming_or_measuring.push(has_probe_lines_of_this_run(&self.out));
+            }
+            Event::Explaining(_) => self.while_explaining.push(has_probe_lines_of_this_run(&self.out)),
+            _ => {}
+        }
+    }
+}
+
+/// In the newest folder of a run.
+fn has_probe_lines_of_this_run(out: &Path) -> bool {
+    let runs = std::fs::read_dir(out.join("runs")).unwrap().map(|entry| entry.unwrap().path());
+    runs.max().is_some_and(|run| run.join("probe.jsonl").exists())
+}
+
+/// Four rounds of 1 s of one variant.
+fn measured(more: &str, probe: ProbeChoice) -> (Vec<Record>, ProbeSeen, TempDir) {
+    java::probe();
+    let folder = tempfile::tempdir().unwrap();
+    let classes = one_session::compiled(&java::jdk().home, "Web.java", &format!("{WEB}{SERVE}"));
+    let text = format!(
+        "question: q\nserver: {{command: \"java -Xmx64m -cp {} Web {{port}}\"}}\njdk: {}\nrequest: /\nwarmup: 1s\nruns: 4\ndrop: 0\n\
+         variants: {{a: {{}}}}\nloads: [{{clients: 4, duration: 1s}}]\n{more}",
+        classes.path().display(),
+        java::jdk().feature,
+    );
+    let experiment = config::parse("windows", "windows.yaml", &text, more.contains("quick")).unwrap();
+    let out = folder.path().join("out");
+    let mut seen =
+        ProbeSeen { out: out.clone(), while_warming_or_measuring: Vec::new(), while_explaining: Vec::new() };
+    let document = one_session::watched(&experiment, probe, &out, &mut seen);
+    (document.records, seen, folder)
+}
+
+#[test]
+fn nobody_is_in_the_jvm_while_it_is_measured_and_the_probe_comes_after_that_in_the_first_three_rounds() {
+    let (records, seen, _folder) = measured("", ProbeChoice::Light);
+    assert!(
+        seen.while_warming_or_measuring.iter().all(|probe| !probe),
+        "{:?}",
+        seen.while_warming_or_measuring
+    );
+    assert!(!seen.while_explaining.is_empty() && seen.while_explaining.iter().all(|&probe| probe));
+    assert!(records.iter().any(|record| record.round == 4));
+    for record in &records {
+        if record.round == 4 {
+            assert_eq!((&record.explaining, &record.jvm, &record.probe_refused), (&None, &None, &None));
+            continue;
+        }
+        let (window, measured) = (record.explaining.as_ref().unwrap(), record.measured.as_ref().unwrap());
+        assert_eq!(record.probe_refused, None);
+        assert!(!record.jvm.as_ref().expect("readings").samples.is_empty());
+        assert!((2.9..7.0).contains(&window.load.elapsed_s), "{}", window.load.elapsed_s);
+        assert!((0.9..2.0).contains(&measured.elapsed_s), "{}", measured.elapsed_s);
+        assert_eq!(window.load.plan.connections, measured.plan.connections);
+        let cost = window.observation_cost(measured, record.cost.as_ref()).expect("a cost");
+        assert!(cost.rate_ratio > 0.0 && cost.cpu_per_request_ratio.is_some_and(|ratio| ratio > 0.0));
+    }
+}
+
+#[test]
+fn with_quick_reasons_are_looked_for_in_the_first_round() {
+    let (records, _, _folder) = measured("quick: {runs: 2}\n", ProbeChoice::Light);
+    assert!(records.iter().any(|record| record.round == 2));
+    for record in &records {
+        assert_eq!(record.explaining.is_some(), record.round == 1, "round {}", record.round);
+    }
+}
+
+#[test]
+fn without_a_probe_there_is_no_explaining_window() {
+    let (records, seen, _folder) = measured("quick: {runs: 1}\n", ProbeChoice::Off);
+    assert!(seen.while_explaining.is_empty());
+    assert_eq!((&records[0].explaining, &records[0].jvm), (&None, &None));
+}
