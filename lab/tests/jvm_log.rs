@@ -14,6 +14,7 @@ use threadcount::host::jdk::Jdk;
 use threadcount::host::jvm_log::{self, flag};
 use threadcount::model::experiment::{CommandServer, JarServer, Server, Variant};
 use threadcount::model::record::jvm_log::{JvmLog, Stopped};
+use threadcount::model::window::Window;
 use threadcount::probe::{Instruments, ProbeChoice};
 use threadcount::server::http_get::{BaseUrl, get};
 use threadcount::server::{Launcher, RunningServer};
@@ -79,6 +80,12 @@ struct Span {
     to_ns: u64,
 }
 
+impl Span {
+    const fn window(self) -> Window {
+        Window { started_ns: self.from_ns, ended_ns: self.to_ns }
+    }
+}
+
 fn span(line: &str) -> Span {
     let mut words = line.split(' ').skip(1).map(|word| word.parse().unwrap());
     Span { from_ns: words.next().unwrap(), to_ns: words.next().unwrap() }
@@ -110,8 +117,8 @@ impl Bench {
         String::from_utf8(done.stdout).unwrap().lines().map(span).collect()
     }
 
-    fn log(&self, window: Span) -> JvmLog {
-        jvm_log::read(&self.log_file(), window.from_ns, window.to_ns).expect("a log")
+    fn log(&self, during: Span) -> JvmLog {
+        jvm_log::read(&self.log_file(), during.window()).expect("a log")
     }
 
     fn launch(&self, server: Server, env: &[(&str, &str)], run_folder: &Path) -> RunningServer {
@@ -130,7 +137,7 @@ fn collected(server: RunningServer) -> JvmLog {
     let answer = get(&BaseUrl::parse(&server.url).unwrap(), "/", Duration::from_secs(60)).unwrap();
     let (file, during) = (server.jvm_log().expect("a file"), span(&answer.body));
     server.stop();
-    let log = jvm_log::read(&file, during.from_ns, during.to_ns);
+    let log = jvm_log::read(&file, during.window());
     log.unwrap_or_else(|| panic!("{} is no log", file.display()))
 }
 

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use threadcount::host::jdk::Jdk;
 use threadcount::model::experiment::{CommandServer, PoolSize, Server, Threads, TomcatServer, Variant};
 use threadcount::model::record::jvm::{JvmReadings, SiteReason};
-use threadcount::probe::readings::Window;
+use threadcount::model::window::Window;
 use threadcount::probe::{Instruments, ProbeChoice};
 use threadcount::server::{Launcher, RunningServer};
 use threadcount_load::clock::now_ns;

@@ -13,7 +13,7 @@ use threadcount::host::process_tree::ProcessTree;
 use threadcount::model::experiment::{
     Backend, DropIn, JarServer, JettyServer, PeerServer, PoolSize, Server, Threads, TomcatServer, Variant,
 };
-use threadcount::probe::readings::Window;
+use threadcount::model::window::Window;
 use threadcount::probe::{Instruments, ProbeChoice};
 use threadcount::server::http_get::{BaseUrl, get};
 use threadcount::server::{LaunchError, Launcher, RunningServer};

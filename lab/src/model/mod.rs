@@ -15,3 +15,4 @@ pub mod result;
 pub mod result_folder;
 pub mod schema;
 mod thread_kind;
+pub mod window;

@@ -58,8 +58,9 @@ impl AllocationTally {
 #[cfg(test)]
 mod tests {
     use super::super::line::parse;
-    use super::super::readings::{Window, readings};
+    use super::super::readings::readings;
     use super::*;
+    use crate::model::window::Window;
 
     const S: u64 = NANOS_PER_S;
 

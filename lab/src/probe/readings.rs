@@ -7,30 +7,13 @@ use crate::model::record::jvm::{
     CarrierSample, Collection, HeapAfterGc, JvmReadings, JvmSample, Pause, PinSample, Pool, PoolSample,
     SiteReason, SiteTotal, StackSample, Total, VirtualThreads,
 };
+use crate::model::window::Window;
 use std::collections::{BTreeMap, HashSet};
 use threadcount_load::clock::{NANOS_PER_S, Nanos};
 
-/// The measured window on the shared clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names are the definition")]
-pub struct Window {
-    pub started_ns: Nanos,
-    pub ended_ns: Nanos,
-}
-
-impl Window {
-    fn contains(self, t_ns: Nanos) -> bool {
-        (self.started_ns..=self.ended_ns).contains(&t_ns)
-    }
-
-    /// A tally covers a whole second; it is in the window if the middle of its second is.
-    fn contains_second(self, t_ns: Nanos) -> bool {
-        self.contains(t_ns + NANOS_PER_S / 2)
-    }
-
-    fn seconds(self, t_ns: Nanos) -> f64 {
-        (t_ns as f64 - self.started_ns as f64) / NANOS_PER_S as f64
-    }
+/// A tally covers a whole second; it is in the window if the middle of its second is.
+fn contains_second(window: Window, t_ns: Nanos) -> bool {
+    window.contains(t_ns + NANOS_PER_S / 2)
 }
 
 /// As the probe names it.
@@ -82,25 +65,25 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
                     name: name.clone(),
                 })
             }
-            Line::Safepoint(tally) if window.contains_second(tally.t_ns) => {
+            Line::Safepoint(tally) if contains_second(window, tally.t_ns) => {
                 add(&mut readings.safepoints, tally)
             }
             Line::HeapAfterGc { t_ns, used_bytes, gc_id } if window.contains(*t_ns) => {
                 let (t_s, whole) = (window.seconds(*t_ns), whole.contains(gc_id));
                 readings.heap_after_gc.push(HeapAfterGc { t_s, used_bytes: *used_bytes, whole });
             }
-            Line::Pinned(tally) if window.contains_second(tally.t_ns) => {
+            Line::Pinned(tally) if contains_second(window, tally.t_ns) => {
                 sites.add(Kind::Pinned, tally);
                 add(pins_by_second.entry(tally.t_ns / NANOS_PER_S).or_default(), tally);
             }
-            Line::Running(tally) if window.contains_second(tally.t_ns) => {
+            Line::Running(tally) if contains_second(window, tally.t_ns) => {
                 readings.thread_samples.count += tally.count;
                 if tally.reason.is_some() {
                     sites.add(Kind::WithoutProgress, tally);
                 }
             }
-            Line::Allocated(sampled) if window.contains_second(sampled.t_ns) => allocation.add(sampled),
-            Line::Wait(tally) if window.contains_second(tally.t_ns) => sites.add(Kind::Wait, tally),
+            Line::Allocated(sampled) if contains_second(window, sampled.t_ns) => allocation.add(sampled),
+            Line::Wait(tally) if contains_second(window, tally.t_ns) => sites.add(Kind::Wait, tally),
             Line::NativeMemory { t_ns, kind, reserved_bytes, committed_bytes }
                 if kind == "Thread Stack" && window.contains(*t_ns) =>
             {
@@ -217,7 +200,7 @@ fn pins_series(pins: &BTreeMap<Nanos, Total>, window: Window) -> Vec<PinSample> 
         let t_s = window.seconds(second * NANOS_PER_S + NANOS_PER_S / 2);
         PinSample { t_s, pinned_ms: total.total_ms, count: total.count }
     };
-    seconds.filter(|second| window.contains_second(second * NANOS_PER_S)).map(sample).collect()
+    seconds.filter(|second| contains_second(window, second * NANOS_PER_S)).map(sample).collect()
 }
 
 fn ms(ns: u64) -> f64 {

@@ -4,7 +4,7 @@ use super::watch::Watch;
 use super::{RunError, Runner};
 use crate::model::experiment::{LoadSpec, Variant};
 use crate::model::record::Record;
-use crate::probe::readings::Window;
+use crate::model::window::Window;
 use crate::server::launcher::RunningServer;
 use std::path::PathBuf;
 use threadcount_load::plan::LoadPlan;

@@ -4,7 +4,7 @@ use super::context::RunContext;
 use super::observed::observed;
 use super::{Question, RunError, figures, halfway};
 use crate::model::record::explaining::ExplainingWindow;
-use crate::probe::readings::Window;
+use crate::model::window::Window;
 use crate::run::watch::Event;
 use crate::server::launcher::RunningServer;
 use std::path::Path;
@@ -64,7 +64,7 @@ fn explaining_window(
     })?;
     let outcome = outcome?;
     runner.check(server, "observed")?;
-    let window = Window { started_ns: outcome.started_ns, ended_ns: outcome.ended_ns };
+    let window = Window::of_load(&outcome);
     let load = LoadReport::new(&outcome, &plan);
     let cost = figures::cost_within(&load, window, &observed.samples).0;
     run.record.explaining = Some(ExplainingWindow { load, cost });

@@ -4,7 +4,7 @@ use super::context::{MeasuredWindow, RunContext, ServerWorkload};
 use super::observed::observed;
 use super::{RunError, figures, measured_plan};
 use crate::model::experiment::Tool;
-use crate::probe::readings::Window;
+use crate::model::window::Window;
 use crate::server::launcher::RunningServer;
 use crate::workload::external;
 
@@ -31,7 +31,7 @@ impl ServerWorkload for ExternalWorkload {
             process.output = runner.folder.relative(process.output.as_deref());
         }
         let window = Window { started_ns: outcome.started_ns, ended_ns: outcome.ended_ns };
-        figures::external(run.record, outcome, &observed.samples);
+        figures::external(run.record, outcome, window, &observed.samples);
         observed.beside(run.record, window);
         Ok(MeasuredWindow { window, plan })
     }

@@ -6,12 +6,11 @@ use crate::host::samples::cpu_us_per_request;
 use crate::model::record::{
     Cost, CurvePoint, LoadSample, MorePercentiles, NetworkCounters, ProcessSample, Record,
 };
-use crate::probe::readings::Window;
+use crate::model::window::Window;
 use crate::workload::external::ExternalOutcome;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
-use threadcount_load::clock::Nanos;
 use threadcount_load::outcome::{LoadOutcome, Second};
 use threadcount_load::plan::LoadPlan;
 use threadcount_load::report::LoadReport;
@@ -26,7 +25,7 @@ const SHORTEST_SECOND_S: f64 = 0.2;
 /// Fills in everything that the load and the samples show.
 pub fn measured(record: &mut Record, outcome: &LoadOutcome, plan: &LoadPlan, samples: &Samples) {
     let report = LoadReport::new(outcome, plan);
-    cost(record, &report, (outcome.started_ns, outcome.ended_ns), samples);
+    cost(record, &report, Window::of_load(outcome), samples);
     record.load_series = outcome.seconds.iter().filter_map(load_sample).collect();
     record.more_percentiles = more_percentiles(&outcome.response_time);
     record.latency_curve = latency_curve(&outcome.response_time);
@@ -35,15 +34,14 @@ pub fn measured(record: &mut Record, outcome: &LoadOutcome, plan: &LoadPlan, sam
 }
 
 /// Fills in what an external load tool reports and the samples show.
-pub fn external(record: &mut Record, outcome: ExternalOutcome, samples: &Samples) {
-    cost(record, &outcome.report, (outcome.started_ns, outcome.ended_ns), samples);
+pub fn external(record: &mut Record, outcome: ExternalOutcome, window: Window, samples: &Samples) {
+    cost(record, &outcome.report, window, samples);
     record.measured = Some(outcome.report);
     record.more_percentiles = Some(outcome.more_percentiles);
     record.external = Some(outcome.load);
 }
 
-fn cost(record: &mut Record, report: &LoadReport, (started_ns, ended_ns): (Nanos, Nanos), samples: &Samples) {
-    let window = Window { started_ns, ended_ns };
+fn cost(record: &mut Record, report: &LoadReport, window: Window, samples: &Samples) {
     (record.cost, record.process_series) = cost_within(report, window, samples);
 }
 
@@ -71,7 +69,7 @@ pub fn backend(record: &mut Record, window: Window, samples: &Samples) {
 
 /// What the hypervisor took during the load, as cores.
 pub fn stolen(record: &mut Record, window: Window, stolen_ns: u64) {
-    let loaded_ns = window.ended_ns.saturating_sub(window.started_ns);
+    let loaded_ns = window.length_ns();
     if let Some(cost) = record.cost.as_mut().filter(|_| loaded_ns > 0) {
         cost.stolen_cores = stolen_ns as f64 / loaded_ns as f64;
     }

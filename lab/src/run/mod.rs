@@ -21,7 +21,7 @@ use crate::model::experiment::plan::PlannedRun;
 use crate::model::experiment::{Experiment, Subject, Variant};
 use crate::model::record::{Record, RunFailure};
 use crate::model::result_folder::ResultFolder;
-use crate::probe::readings::Window;
+use crate::model::window::Window;
 use crate::server::error::LaunchError;
 use crate::server::launcher::{Launcher, RunningServer};
 use crate::server::thread_seen::AnotherThread;
@@ -76,7 +76,7 @@ struct Measurement {
 impl Measurement {
     /// Fills in all that was measured; what is left is when it was, and the plan.
     fn fill_in(self, record: &mut Record) -> MeasuredWindow {
-        let window = Window { started_ns: self.outcome.started_ns, ended_ns: self.outcome.ended_ns };
+        let window = Window::of_load(&self.outcome);
         figures::measured(record, &self.outcome, &self.plan, &self.observed.samples);
         self.observed.beside(record, window);
         record.network = self.observed.network;

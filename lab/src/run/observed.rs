@@ -7,7 +7,7 @@ use crate::host::resource_limits::LimitsReading;
 use crate::host::{Sampler, Samples, network, sampler};
 use crate::model::record::resource_limits::ResourceLimits;
 use crate::model::record::{NetworkCounters, Record};
-use crate::probe::readings::Window;
+use crate::model::window::Window;
 use crate::server::launcher::RunningServer;
 
 /// What was sampled beside a load.

@@ -7,7 +7,7 @@ use crate::host::{jvm_flags, jvm_log};
 use crate::model::experiment::Variant;
 use crate::model::record::jvm_log::JvmLog;
 use crate::model::record::{BeforeAfter, ServerFacts};
-use crate::probe::readings::Window;
+use crate::model::window::Window;
 use crate::server::kinds::kind;
 use crate::server::thread_seen;
 use std::path::Path;
@@ -46,7 +46,7 @@ pub(super) fn measure(run: &mut RunContext<'_>, workload: &dyn ServerWorkload) -
 
 /// What the JVM logged of the window.
 fn logged(run: &RunContext<'_>, file: &Path, window: Window) -> Option<JvmLog> {
-    let log = jvm_log::read(file, window.started_ns, window.ended_ns)?;
+    let log = jvm_log::read(file, window)?;
     Some(JvmLog { file: run.runner.folder.relative(file.to_str()), ..log })
 }
 

@@ -18,7 +18,7 @@ use crate::host::{jcmd, jvm_flags, jvm_log, native_memory, port};
 use crate::model::experiment::{Backend, Variant};
 use crate::model::record::jvm::JvmReadings;
 use crate::model::record::{BackendFacts, NativeMemory, ServerFacts};
-use crate::probe::readings::Window;
+use crate::model::window::Window;
 use crate::probe::{Instruments, ProbeChoice, ProbeSession, jar};
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;

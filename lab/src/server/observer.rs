@@ -2,7 +2,7 @@
 
 use crate::host::jdk::Jdk;
 use crate::model::record::jvm::JvmReadings;
-use crate::probe::readings::Window;
+use crate::model::window::Window;
 use crate::probe::{Instruments, ProbeSession};
 use std::path::{Path, PathBuf};
 

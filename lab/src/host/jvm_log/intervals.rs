@@ -2,41 +2,8 @@
 
 use crate::model::record::jvm::Total;
 use crate::model::record::jvm_log::Stopped;
+use crate::model::window::Window;
 use threadcount_load::clock::{NANOS_PER_S, Nanos};
-
-/// A window on the load's clock.
-#[derive(Clone, Copy, Debug)]
-#[expect(missing_docs, reason = "the names are the definition")]
-pub struct Cut {
-    pub started_ns: Nanos,
-    pub ended_ns: Nanos,
-}
-
-impl Cut {
-    /// The part of what ended at `end_ns` that lies within the window. `None`: no part of it does.
-    #[must_use]
-    pub fn clip(self, end_ns: Nanos, duration_ns: Nanos) -> Option<Interval> {
-        let from_ns = end_ns.saturating_sub(duration_ns).max(self.started_ns);
-        let to_ns = end_ns.min(self.ended_ns);
-        (from_ns < to_ns).then_some(Interval { from_ns, to_ns })
-    }
-
-    /// Is it in the window?
-    #[must_use]
-    pub const fn contains(self, t_ns: Nanos) -> bool {
-        self.started_ns <= t_ns && t_ns <= self.ended_ns
-    }
-
-    /// Seconds since the window began.
-    #[must_use]
-    pub fn seconds(self, t_ns: Nanos) -> f64 {
-        t_ns.saturating_sub(self.started_ns) as f64 / NANOS_PER_S as f64
-    }
-
-    fn length_ms(self) -> f64 {
-        self.ended_ns.saturating_sub(self.started_ns) as f64 / 1e6
-    }
-}
 
 /// A part of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +14,14 @@ pub struct Interval {
 }
 
 impl Interval {
+    /// The part of what ended at `end_ns` that lies within the window. `None`: no part of it does.
+    #[must_use]
+    pub fn within(window: Window, end_ns: Nanos, duration_ns: Nanos) -> Option<Self> {
+        let from_ns = end_ns.saturating_sub(duration_ns).max(window.started_ns);
+        let to_ns = end_ns.min(window.ended_ns);
+        (from_ns < to_ns).then_some(Self { from_ns, to_ns })
+    }
+
     /// How long it is.
     #[must_use]
     pub fn ms(self) -> f64 {
@@ -54,7 +29,7 @@ impl Interval {
     }
 
     /// Adds its parts to the seconds of the window that they lie in.
-    pub fn by_second(self, window: Cut, seconds_ms: &mut [f64]) {
+    pub fn by_second(self, window: Window, seconds_ms: &mut [f64]) {
         let mut from_ns = self.from_ns - window.started_ns;
         let to_ns = self.to_ns - window.started_ns;
         while from_ns < to_ns {
@@ -90,10 +65,11 @@ impl Union {
 
     /// What was added, as a share of the window.
     #[must_use]
-    pub fn stopped(&self, window: Cut) -> Stopped {
+    pub fn stopped(&self, window: Window) -> Stopped {
         let covered_ms: f64 = self.apart.iter().map(|interval| interval.ms()).sum();
+        let length_ms = window.length_ns() as f64 / 1e6;
         let Total { count, total_ms, longest_ms } = self.total;
-        let share = if window.length_ms() > 0.0 { covered_ms / window.length_ms() } else { 0.0 };
+        let share = if length_ms > 0.0 { covered_ms / length_ms } else { 0.0 };
         // The sum of nothing is -0.
         Stopped { count, total_ms: total_ms + 0.0, longest_ms, share: share + 0.0 }
     }
@@ -110,13 +86,14 @@ pub fn add(total: &mut Total, ms: f64) {
 mod tests {
     use super::*;
 
-    const WINDOW: Cut = Cut { started_ns: 1_000_000_000, ended_ns: 2_000_000_000 };
+    const WINDOW: Window = Window { started_ns: 1_000_000_000, ended_ns: 2_000_000_000 };
     const MS: Nanos = 1_000_000;
 
     #[test]
     fn what_crosses_an_edge_of_the_window_counts_with_its_part_inside() {
-        let ms =
-            |end_ms: Nanos, duration_ms: Nanos| WINDOW.clip(end_ms * MS, duration_ms * MS).map(Interval::ms);
+        let ms = |end_ms: Nanos, duration_ms: Nanos| {
+            Interval::within(WINDOW, end_ms * MS, duration_ms * MS).map(Interval::ms)
+        };
         assert_eq!(ms(1_500, 100), Some(100.0));
         assert_eq!(ms(1_030, 100), Some(30.0));
         assert_eq!(ms(2_060, 100), Some(40.0));
@@ -126,12 +103,12 @@ mod tests {
 
     #[test]
     fn what_crosses_the_border_of_two_seconds_counts_in_both() {
-        let long = Cut { started_ns: NANOS_PER_S / 2, ended_ns: 10 * NANOS_PER_S };
+        let long = Window { started_ns: NANOS_PER_S / 2, ended_ns: 10 * NANOS_PER_S };
         let mut seconds_ms = [0.0; 3];
-        long.clip(1_600 * MS, 300 * MS).unwrap().by_second(long, &mut seconds_ms);
-        long.clip(2_000 * MS, 100 * MS).unwrap().by_second(long, &mut seconds_ms);
+        Interval::within(long, 1_600 * MS, 300 * MS).unwrap().by_second(long, &mut seconds_ms);
+        Interval::within(long, 2_000 * MS, 100 * MS).unwrap().by_second(long, &mut seconds_ms);
         assert_eq!(seconds_ms, [200.0, 200.0, 0.0]);
-        long.clip(9_000 * MS, 100 * MS).unwrap().by_second(long, &mut seconds_ms);
+        Interval::within(long, 9_000 * MS, 100 * MS).unwrap().by_second(long, &mut seconds_ms);
         assert_eq!(seconds_ms, [200.0, 200.0, 0.0], "no room for that second");
     }
 
@@ -139,7 +116,7 @@ mod tests {
     fn intervals_that_overlap_are_added_up_and_their_time_is_counted_once() {
         let mut union = Union::default();
         for (end_ms, duration_ms) in [(1_100, 100), (1_150, 100), (1_160, 10), (1_400, 50), (1_500, 200)] {
-            union.add(WINDOW.clip(end_ms * MS, duration_ms * MS).unwrap());
+            union.add(Interval::within(WINDOW, end_ms * MS, duration_ms * MS).unwrap());
         }
         let stopped = union.stopped(WINDOW);
         assert_eq!((stopped.count, stopped.total_ms, stopped.longest_ms), (5, 460.0, 200.0));

@@ -1,10 +1,11 @@
 //! The lines of the log → [`JvmLog`], cut to the measured window. Memory is bounded, however long the log is.
 
 use super::file;
-use super::intervals::{Cut, Union, add};
+use super::intervals::{Interval, Union, add};
 use super::line::{self, Event, Heap};
 use crate::model::record::jvm::{HeapAfterGc, Total};
 use crate::model::record::jvm_log::{JvmLog, LoggedPause, SafepointReason, Safepoints};
+use crate::model::window::Window;
 use std::collections::BTreeMap;
 use std::path::Path;
 use threadcount_load::clock::{NANOS_PER_S, Nanos};
@@ -26,7 +27,7 @@ const AFTER_NS: Nanos = 60 * NANOS_PER_S;
 
 /// What the log says of the window. `None`: there is no log, or it is none.
 #[must_use]
-pub fn read(path: &Path, started_ns: Nanos, ended_ns: Nanos) -> Option<JvmLog> {
+pub fn read(path: &Path, window: Window) -> Option<JvmLog> {
     let mut collector = None;
     file::first_lines(path, &mut |line| {
         if let Some((_, Event::Collector(name))) = line::parse(line) {
@@ -35,12 +36,12 @@ pub fn read(path: &Path, started_ns: Nanos, ended_ns: Nanos) -> Option<JvmLog> {
         collector.is_none()
     })
     .ok()?;
-    let mut summary = Summary::new(Cut { started_ns, ended_ns }, collector?);
-    file::lines_from(path, started_ns, &mut |t_ns, line| {
+    let mut summary = Summary::new(window, collector?);
+    file::lines_from(path, window.started_ns, &mut |t_ns, line| {
         if let Some((_, event)) = line::parse(line) {
             summary.add(t_ns, event);
         }
-        t_ns < ended_ns.saturating_add(AFTER_NS)
+        t_ns < window.ended_ns.saturating_add(AFTER_NS)
     })
     .ok()?;
     Some(summary.finish())
@@ -48,7 +49,7 @@ pub fn read(path: &Path, started_ns: Nanos, ended_ns: Nanos) -> Option<JvmLog> {
 
 /// What has been read so far.
 struct Summary {
-    window: Cut,
+    window: Window,
     collector: String,
     gc: Union,
     pauses: Vec<LoggedPause>,
@@ -61,8 +62,8 @@ struct Summary {
 }
 
 impl Summary {
-    fn new(window: Cut, collector: String) -> Self {
-        let seconds = window.ended_ns.saturating_sub(window.started_ns).div_ceil(NANOS_PER_S);
+    fn new(window: Window, collector: String) -> Self {
+        let seconds = window.length_ns().div_ceil(NANOS_PER_S);
         Self {
             window,
             collector,
@@ -89,13 +90,15 @@ impl Summary {
                 self.safepoint(t_ns, reason, reaching_ns, total_ns);
             }
             Event::Stall { duration_ns } => {
-                self.window.clip(t_ns, duration_ns).into_iter().for_each(|it| self.stalls.add(it));
+                Interval::within(self.window, t_ns, duration_ns)
+                    .into_iter()
+                    .for_each(|it| self.stalls.add(it));
             }
         }
     }
 
     fn pause(&mut self, end_ns: Nanos, duration_ns: Nanos, name: &str, heap: Option<Heap>) {
-        let Some(within) = self.window.clip(end_ns, duration_ns) else { return };
+        let Some(within) = Interval::within(self.window, end_ns, duration_ns) else { return };
         self.gc.add(within);
         within.by_second(self.window, &mut self.by_second);
         self.pauses.push(LoggedPause {
@@ -116,7 +119,7 @@ impl Summary {
     }
 
     fn safepoint(&mut self, end_ns: Nanos, reason: &str, reaching_ns: Nanos, total_ns: Nanos) {
-        let Some(within) = self.window.clip(end_ns, total_ns) else { return };
+        let Some(within) = Interval::within(self.window, end_ns, total_ns) else { return };
         self.safepoints.add(within);
         add(&mut self.reaching, reaching_ns as f64 / 1e6);
         if self.reasons.len() < REASONS || self.reasons.contains_key(reason) {
@@ -130,7 +133,7 @@ impl Summary {
 
     fn heap(&mut self, t_ns: Nanos, heap: Option<Heap>, whole: bool) {
         let Some(heap) = heap.filter(|_| self.window.contains(t_ns)) else { return };
-        let length_ns = (self.window.ended_ns - self.window.started_ns).max(1);
+        let length_ns = self.window.length_ns().max(1);
         let since_ns = t_ns - self.window.started_ns;
         let part = (u128::from(since_ns) * u128::from(HEAP_READINGS) / u128::from(length_ns)) as u64;
         let reading = HeapAfterGc { t_s: self.window.seconds(t_ns), used_bytes: heap.after_bytes, whole };

@@ -49,7 +49,7 @@ const ALWAYS: (Nanos, Nanos) = (1, 10_000 * NANOS_PER_S);
 fn log_of(text: &str, (started_ns, ended_ns): (Nanos, Nanos)) -> Option<JvmLog> {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), text).unwrap();
-    read(file.path(), started_ns, ended_ns)
+    read(file.path(), Window { started_ns, ended_ns })
 }
 
 fn near(seen: f64, known: f64) -> bool {
@@ -118,7 +118,7 @@ fn a_file_that_is_no_log_is_none() {
     for text in ["", "Using G1\n", "[0.003s][info][gc] Using G1\n", "\u{0}\u{1}"] {
         assert_eq!(log_of(text, ALWAYS), None, "{text}");
     }
-    assert_eq!(read(Path::new("/nowhere/jvm.log"), 1, 2), None);
+    assert_eq!(read(Path::new("/nowhere/jvm.log"), Window { started_ns: 1, ended_ns: 2 }), None);
 }
 
 #[test]

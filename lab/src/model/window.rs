@@ -1,0 +1,38 @@
+//! A span of time on the load's clock.
+
+use threadcount_load::clock::{NANOS_PER_S, Nanos};
+use threadcount_load::outcome::LoadOutcome;
+
+/// The span in which figures are taken, with both ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct Window {
+    pub started_ns: Nanos,
+    pub ended_ns: Nanos,
+}
+
+impl Window {
+    /// From the first request of a load to its end.
+    #[must_use]
+    pub const fn of_load(outcome: &LoadOutcome) -> Self {
+        Self { started_ns: outcome.started_ns, ended_ns: outcome.ended_ns }
+    }
+
+    /// Is it in the window?
+    #[must_use]
+    pub fn contains(self, t_ns: Nanos) -> bool {
+        (self.started_ns..=self.ended_ns).contains(&t_ns)
+    }
+
+    /// Seconds since the window began.
+    #[must_use]
+    pub fn seconds(self, t_ns: Nanos) -> f64 {
+        (t_ns as f64 - self.started_ns as f64) / NANOS_PER_S as f64
+    }
+
+    /// How long it is.
+    #[must_use]
+    pub const fn length_ns(self) -> Nanos {
+        self.ended_ns.saturating_sub(self.started_ns)
+    }
+}
