@@ -93,3 +93,16 @@ fn identical_compares_a_server_with_itself() {
         assert!(experiment.loads[0].interim_analyses().len() > 1, "it ends when it is decided");
     }
 }
+
+#[test]
+fn three_percent_compares_servers_that_differ_in_three_percent_of_their_work_alone() {
+    let experiment = experiment("three-percent.yaml", false);
+    let [base, more] = experiment.variants.as_slice() else { panic!("two variants") };
+    assert_eq!((&base.subject, base.jdk), (&more.subject, more.jdk));
+    let blocks = |flags: &[String]| -> f64 {
+        let flag = flags.iter().find_map(|flag| flag.strip_prefix("-Dhashing.blocks="));
+        flag.expect("the flag").parse().expect("a number")
+    };
+    assert!((blocks(&more.jvm) / blocks(&base.jvm) - 1.03).abs() < 1e-9);
+    assert!(experiment.loads[0].interim_analyses().len() > 1, "it ends when it is decided");
+}
