@@ -2,7 +2,7 @@
 
 use io_uring::IoUring;
 use io_uring::types::BufRingEntry;
-use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::alloc::{Layout, alloc, alloc_zeroed, dealloc, handle_alloc_error};
 use std::io;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -12,6 +12,9 @@ pub(super) const GROUP: u16 = 0;
 /// Size of one buffer: a small response takes one, a large one several after each other.
 const BUFFER_BYTES: usize = 8 * 1024;
 const PAGE: usize = 4096;
+/// From this size on the buffers lie in huge pages: a small response touches only the beginning of its buffer, and with a page of
+/// its own for each the processor's table of pages would not hold them.
+const HUGE_PAGE: usize = 2 * 1024 * 1024;
 
 /// Buffers and the ring through which the kernel takes them. It must be dropped after the `IoUring` it is registered with.
 pub(super) struct Buffers {
@@ -29,7 +32,7 @@ impl Buffers {
         let count = slots.next_power_of_two().clamp(64, 512) as u16;
         let mut buffers = Self {
             entries: allocate(entries_layout(count)).cast(),
-            bytes: allocate(bytes_layout(count)),
+            bytes: allocate_bytes(count),
             count,
             tail: 0,
         };
@@ -91,6 +94,20 @@ fn allocate(layout: Layout) -> NonNull<u8> {
     NonNull::new(unsafe { alloc_zeroed(layout) }).unwrap_or_else(|| handle_alloc_error(layout))
 }
 
+/// Room for `count` buffers, in huge pages if they fill one and the system has them.
+fn allocate_bytes(count: u16) -> NonNull<u8> {
+    let layout = bytes_layout(count);
+    if layout.align() < HUGE_PAGE {
+        return allocate(layout);
+    }
+    // SAFETY: the size is not zero. The kernel writes to a buffer before anything reads it. The advice changes no byte.
+    unsafe {
+        let bytes = NonNull::new(alloc(layout)).unwrap_or_else(|| handle_alloc_error(layout));
+        libc::madvise(bytes.as_ptr().cast(), layout.size(), libc::MADV_HUGEPAGE);
+        bytes
+    }
+}
+
 fn entries_layout(count: u16) -> Layout {
     layout(usize::from(count) * size_of::<BufRingEntry>())
 }
@@ -100,6 +117,7 @@ fn bytes_layout(count: u16) -> Layout {
 }
 
 fn layout(size: usize) -> Layout {
+    let align = if size >= HUGE_PAGE { HUGE_PAGE } else { PAGE };
     #[expect(clippy::expect_used, reason = "at most 4 MiB, aligned to a power of two")]
-    Layout::from_size_align(size, PAGE).expect("a small size and a power of two")
+    Layout::from_size_align(size, align).expect("a small size and a power of two")
 }

@@ -4,6 +4,7 @@
 //! all share; a request is one send, and a static one completes without a word unless it fails. The ring has a single
 //! issuer and runs the kernel's part of the work only when the loop waits (`IORING_SETUP_DEFER_TASKRUN`, Linux 6.1).
 
+mod files;
 mod receiving;
 
 use super::buffers::Buffers;
@@ -14,6 +15,7 @@ use super::{Chunk, Completion, Driver, Event, LEAST_SKIPPED, MOST_PER_CALL, Slot
 use crate::clock::{self, NANOS_PER_S, Nanos};
 use crate::endpoint::Endpoint;
 use crate::request::RenderedRequest;
+use files::Files;
 use io_uring::types::{Fd, TimeoutFlags, Timespec};
 use io_uring::{EnterFlags, IoUring, cqueue, opcode, squeue};
 use receiving::Receiving;
@@ -43,6 +45,7 @@ pub(crate) struct Uring {
     /// Before everything that the kernel may access, so that it goes first.
     ring: IoUring,
     buffers: Buffers,
+    files: Files,
     sockets: Vec<Socket>,
     endpoints: Vec<Endpoint>,
     /// The same as the kernel reads them.
@@ -50,7 +53,7 @@ pub(crate) struct Uring {
     /// Copies of requests that the kernel may still be sending over connections that were closed.
     retired: Vec<(u64, Outgoing)>,
     /// Sockets to be closed when what was queued for them has been submitted: until then their numbers must not name others.
-    closing: Vec<OwnedFd>,
+    closing: Vec<(Slot, OwnedFd)>,
     /// Ends a wait at a moment. Set once per moment rather than once per wait, because setting and cancelling a
     /// timer costs more than anything else in an open load, most of all inside a virtual machine.
     alarm_ns: Nanos,
@@ -127,6 +130,7 @@ impl Driver for Uring {
     fn new(slots: u32, endpoints: &[Endpoint], stamps: bool) -> io::Result<Self> {
         let ring = set_up(slots)?;
         let buffers = Buffers::register(&ring, slots)?;
+        let files = Files::register(&ring, slots);
         // A time in the past: a kernel without support returns an error.
         let can_sleep = tolerate(sleep_until(&ring, 1, 1)).is_ok();
         Ok(Self {
@@ -135,6 +139,7 @@ impl Driver for Uring {
             under_way: 0,
             ring,
             buffers,
+            files,
             sockets: (0..slots).map(|_| Socket::default()).collect(),
             endpoints: endpoints.to_vec(),
             addresses: endpoints.iter().map(RawAddress::new).collect::<io::Result<_>>()?,
@@ -227,7 +232,8 @@ impl Driver for Uring {
         self.to_receive = self.to_receive.filter(|&other| other != slot);
         // The ring's receive holds the socket open: only this makes it complete. It fails when the server was faster.
         let _ = shutdown(&fd, Shutdown::Both);
-        self.closing.push(fd);
+        self.files.retire(slot);
+        self.closing.push((slot, fd));
     }
 
     fn submit(&mut self) -> io::Result<()> {
@@ -253,7 +259,7 @@ impl Driver for Uring {
         }
         self.look_at_clock();
         if self.ring.submission().is_empty() {
-            self.closing.clear();
+            self.close_sockets();
         }
         Ok(())
     }
@@ -337,10 +343,16 @@ impl Uring {
         while !self.ring.submission().is_empty() {
             self.ring.submit()?;
         }
-        self.closing.clear();
+        self.close_sockets();
         // What failed at once is already there to be seen.
         self.look_at_clock();
         Ok(())
+    }
+
+    fn close_sockets(&mut self) {
+        for (slot, _) in self.closing.drain(..) {
+            self.files.remove(&self.ring, slot);
+        }
     }
 
     /// Queues an entry. A ring that cannot take it is broken, which the next wait reports.
@@ -361,7 +373,10 @@ impl Uring {
         let rest = socket.outgoing.rest();
         // The kernel takes at most this much in one call; the completion sends the rest.
         let len = rest.len().min(MOST_PER_CALL) as u32;
-        let send = opcode::Send::new(Fd(fd.as_raw_fd()), rest.as_ptr(), len);
+        let send = match self.files.for_send(&self.ring, slot, fd) {
+            Some(registered) => opcode::Send::new(registered, rest.as_ptr(), len),
+            None => opcode::Send::new(Fd(fd.as_raw_fd()), rest.as_ptr(), len),
+        };
         let send = send.flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL).build();
         let entry = if socket.outgoing.is_static() && rest.len() <= SILENT_BYTES {
             self.bytes_sent += u64::from(len);
