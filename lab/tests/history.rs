@@ -116,7 +116,7 @@ fn another_load_is_not_compared_and_a_little_memory_is_no_other_machine() {
     });
     let (code, _, said) = compared(&before(), other.path(), &[]);
     assert_eq!(code, Some(2));
-    assert!(said.contains("load c8 kind.closed.clients: 8 -> 9") && !said.contains("70"), "{said}");
+    assert!(said.contains("load c8 clients: 8 -> 9") && !said.contains("70"), "{said}");
     let same = changed(|document| {
         let bytes = document["machine"]["memory_bytes"].as_u64().unwrap();
         document["machine"]["memory_bytes"] = json!(bytes - bytes / 200);

@@ -89,7 +89,7 @@ fn a_command_is_started_found_ready_and_stopped() {
     assert!(is_alive(pid) && server.has_exited().is_none());
     assert!(server.facts.ready_after_ms > 0.0);
     assert_eq!(server.facts.env, ["BUSY=3"]);
-    assert_eq!(server.facts.thread_seen, None);
+    assert_eq!(server.facts.request_thread, None);
     assert_eq!(server.native_memory(), None);
     assert!(server.log_tail().iter().any(|line| line.contains("GET /ready")), "{:?}", server.log_tail());
     assert!(server.url.starts_with("http://127.0.0.1:") && !server.url.ends_with(":{port}"));
@@ -287,7 +287,7 @@ fn runs_on_tomcat(threads: Threads, pool: Option<u32>) {
     assert_eq!(server.facts.product.as_deref(), Some("Apache Tomcat 11.0.24"));
     assert!(server.facts.java.as_ref().unwrap().starts_with("25."), "{:?}", server.facts.java);
     assert_eq!(server.facts.pool_max_threads, pool);
-    let seen = server.facts.thread_seen.as_ref().expect("our servlets tell the thread");
+    let seen = server.facts.request_thread.as_ref().expect("our servlets tell the thread");
     assert_eq!(seen.is_virtual, is_virtual, "{seen:?}");
     // The JVM ends its compiler's threads when they have nothing to do: between two looks there may be fewer.
     comes_true("every thread the JVM knows is one of the operating system", || {

@@ -14,6 +14,8 @@ use tiny_server::TinyServer;
 
 const README: &str = include_str!("../../README.md");
 const DELAY_SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/delay.py");
+/// Two results of servers that answer after another time.
+const RESULTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/results");
 const SLEEPS: &str = "public class Sleeps { public static void main(String[] a) throws Exception { Thread.sleep(3_600_000); } }";
 
 /// The blocks of one language.
@@ -57,6 +59,8 @@ fn in_small(command: &str, server: &TinyServer, jvm: &Jvm) -> String {
         .replace("-d 5s", "-d 1s")
         .replace("-d 10s", "-d 1s")
         .replace("-r 5000/s", "-r 100/s")
+        .replace("out/before", &format!("{RESULTS}/before"))
+        .replace("out/after", &format!("{RESULTS}/after"))
         .replace("PID", &jvm.0.id().to_string());
     for name in ["platform", "virtual"] {
         if let Some((before, after)) = small.split_once(&format!("--variant {name}='")) {

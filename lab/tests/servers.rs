@@ -106,7 +106,7 @@ fn a_runnable_jar_gets_its_java_its_flags_the_probe_and_a_port() {
     assert_eq!(body(&server.url), "alone");
     assert!(server.facts.java.as_ref().unwrap().starts_with("25."), "{:?}", server.facts);
     assert_eq!(server.facts.product.as_deref(), Some("web.jar"));
-    assert!(server.facts.thread_seen.as_ref().expect("it tells its thread").is_virtual);
+    assert!(server.facts.request_thread.as_ref().expect("it tells its thread").is_virtual);
     let flags = &server.facts.jvm_flags;
     let port = server.url.rsplit(':').next().unwrap();
     for flag in ["-Xmx48m", "-XX:+UseSerialGC", "-XX:MaxHeapSize=50331648", &format!("-Dmine={port}")] {
@@ -237,7 +237,7 @@ fn answers_on(tomcat: &str, executor: DropIn, name: &str, is_virtual: bool) {
     let variant = Variant { jdk: Some(25), jvm: vec!["-Xmx64m".to_owned()], ..Variant::new("x", server) };
     let server = launcher.launch(&variant, 4, &folder.path().join("run"), &AtomicBool::new(false));
     let server = server.unwrap_or_else(|error| panic!("{error}\n{}", error.log_tail().join("\n")));
-    let seen = server.facts.thread_seen.clone().expect("our servlets tell the thread");
+    let seen = server.facts.request_thread.clone().expect("our servlets tell the thread");
     assert!(seen.name.starts_with(name) && seen.is_virtual == is_virtual, "{seen:?}");
     server.stop();
 }
@@ -271,7 +271,7 @@ fn jetty_serves_on(version: &str, threads: Threads, name: &str, is_virtual: bool
     let server = server.unwrap_or_else(|error| panic!("{error}\n{}", error.log_tail().join("\n")));
     let facts = &server.facts;
     assert!(facts.product.as_ref().unwrap().starts_with(&format!("Eclipse Jetty {version}.")), "{facts:?}");
-    let seen = facts.thread_seen.clone().expect("our servlets tell the thread");
+    let seen = facts.request_thread.clone().expect("our servlets tell the thread");
     assert!(seen.name.starts_with(name) && seen.is_virtual == is_virtual, "{seen:?}");
     assert_eq!(facts.pool_max_threads, Some(most));
     assert!(facts.jvm_flags.iter().any(|it| it == "-Xmx64m"), "{:?}", facts.jvm_flags);

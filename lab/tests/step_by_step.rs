@@ -89,7 +89,7 @@ fn a_newcomer_who_follows_the_steps_has_an_experiment_with_three_servers() {
     let result = std::fs::read_to_string(folder.path().join("out/mine/result.json")).unwrap();
     let result: serde_json::Value = serde_json::from_str(&result).unwrap();
     let kinds = result["records"].as_array().unwrap().iter().map(|record| {
-        (record["variant"].as_str().unwrap(), record["server"]["thread_seen"]["is_virtual"].as_bool())
+        (record["variant"].as_str().unwrap(), record["server"]["request_thread"]["is_virtual"].as_bool())
     });
     let kinds: Vec<_> = kinds.collect();
     assert_eq!(kinds, [("platform", Some(false)), ("virtual", Some(true)), ("python", None)]);

@@ -104,12 +104,15 @@ fn goal_table(of: &Comparison) -> String {
     )
 }
 
+/// Of the cells that [`cost_cells_beside`] makes.
+const COST_COLUMNS: [&str; 5] =
+    ["tool", "CPU µs per request", "lowest .. highest", "ours / it", "responses/s"];
+
 fn cost_table(of: &Comparison) -> String {
-    let columns = ["tool", "CPU µs per request", "lowest .. highest", "ours / it", "responses/s"];
     format!(
         "## Cost per request: closed loop, 64 connections, 13-byte responses\n\n{}\n\
          `ours / it` is the CPU per request of {} divided by that of the tool in the row.\n",
-        table(&columns, of.cost.iter().map(|row| cost_cells(&of.cost, row))),
+        table(&COST_COLUMNS, of.cost.iter().map(|row| cost_cells(&of.cost, row))),
         Threadcount::IO_URING,
     )
 }
@@ -131,17 +134,13 @@ fn cost_cells_beside(rows: &[Row], ours: &str, row: &Row) -> Vec<String> {
 }
 
 fn open_table(of: &Comparison) -> String {
-    let columns = [
-        "tool",
-        "CPU µs per request",
-        "lowest .. highest",
-        "ours / it",
-        "responses/s",
+    let lateness = [
         "real lateness p50 ms",
         "real lateness p99 ms",
         "send lag p99 ms (reported)",
         "response time p99 ms (reported)",
     ];
+    let columns = [COST_COLUMNS.as_slice(), &lateness].concat();
     let cells = |row: &Row| {
         let mut cells = cost_cells(&of.open, row);
         cells.push(figure(row.lateness(|times| times.p50), 2));

@@ -91,6 +91,10 @@ impl ExperimentArgs {
         let instruments = Instruments { probe, jfr: self.jfr, jvm_log: !self.no_jvm_log };
         let launcher = Launcher { instruments, ..Launcher::of_this_machine() };
         for variant in &mut experiment.variants {
+            if probe == ProbeChoice::Off && !self.jfr {
+                // So that the estimate and the result know.
+                variant.probe.get_or_insert(probe);
+            }
             prepare(&launcher, variant)?;
         }
         experiment.loads.iter_mut().for_each(look_for_tool);

@@ -1,7 +1,7 @@
 //! The progress of an experiment, on stderr: one bar in a terminal, one line per run in a log.
 
-use crate::model::experiment::plan::{estimate_s, plan};
 use crate::model::experiment::{Experiment, LoadSpec};
+use crate::model::experiment::{estimate::estimate_s, plan::plan};
 use crate::model::metric::Metric;
 use crate::model::record::Record;
 use crate::model::record::capacity::{CapacityStep, StepVerdict};

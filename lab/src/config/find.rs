@@ -3,8 +3,8 @@
 use super::needs::needs;
 use super::{ReadError, read};
 use crate::host::home;
-use crate::model::experiment::plan::{estimate_s, plan};
 use crate::model::experiment::{Experiment, Study};
+use crate::model::experiment::{estimate::estimate_s, plan::plan};
 use crate::parse::suggest::nearest;
 use miette::Diagnostic;
 use std::path::{Path, PathBuf};
@@ -222,10 +222,14 @@ mod tests {
             question: "q".into(),
             study: Some("T (A, 2024)".into()),
             needs: vec!["Tomcat 11.0".into()],
-            full: Size { runs: 15, estimate_s: Some(75.0) },
-            quick: Size { runs: 3, estimate_s: Some(15.0) },
+            full: Size { runs: 15, estimate_s: Some(110.1) },
+            quick: Size { runs: 3, estimate_s: Some(24.7) },
         };
-        assert_eq!(listed[0].about.as_ref().ok(), Some(&about));
+        let in_tenths =
+            |size: &Size| Size { estimate_s: size.estimate_s.map(|s| (s * 10.0).round() / 10.0), ..*size };
+        let found = listed[0].about.as_ref().expect("an experiment");
+        let found = About { full: in_tenths(&found.full), quick: in_tenths(&found.quick), ..found.clone() };
+        assert_eq!(found, about);
         assert!(listed[1].about.is_err());
     }
 }

@@ -3,6 +3,7 @@
 //! Experiments are compared field by field as JSON, so that keys that are added later are
 //! not forgotten here.
 
+use super::setting;
 use crate::model::experiment::{Experiment, LoadSpec};
 use crate::model::record::Record;
 use crate::model::result::ResultDocument;
@@ -30,7 +31,7 @@ const SAME_MEMORY: f64 = 0.01;
 pub struct Difference {
     /// Where it belongs: `machine`, the name of a load or of a variant.
     pub of: String,
-    /// What, e.g. `kernel`, `clients`, `jdk`.
+    /// Path of the setting, e.g. `kernel`, `kind.closed.clients`, `jdk`; [`setting`] has the words for people.
     pub what: String,
     /// In the first result; `None`: absent.
     pub a: Option<String>,
@@ -68,8 +69,11 @@ impl Differences {
 
 impl std::fmt::Display for Difference {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let side = |text: &Option<String>| text.clone().unwrap_or_else(|| "nothing".to_owned());
-        let what = if self.what.is_empty() { String::new() } else { format!(" {}", self.what) };
+        let side = |text: &Option<String>| {
+            text.as_ref().map_or_else(|| "not set".to_owned(), |text| setting::value(&self.what, text))
+        };
+        let what =
+            if self.what.is_empty() { String::new() } else { format!(" {}", setting::name(&self.what)) };
         write!(f, "{}{what}: {} -> {}", self.of, side(&self.a), side(&self.b))
     }
 }

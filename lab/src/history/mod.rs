@@ -5,6 +5,7 @@
 mod change;
 mod differences;
 mod find;
+mod setting;
 pub mod text;
 mod timeline;
 

@@ -4,7 +4,7 @@ use super::cgroup::cpu::{self, Quota, ThrottleCounters};
 use super::cgroup::membership::Levels;
 use super::cgroup::pressure::StallTotals;
 use super::cgroup::{Membership, memory};
-use super::machine;
+use super::{machine, own_cores};
 use crate::model::record::resource_limits::{CpuLimits, MemoryEvents, Pressure, ResourceLimits, Throttling};
 use std::path::PathBuf;
 use threadcount_load::clock::{Nanos, now_ns};
@@ -84,14 +84,8 @@ fn throttled(levels: &Levels) -> Option<(PathBuf, Quota, ThrottleCounters)> {
 
 fn cpu_limits(pid: u32, groups: &Membership) -> CpuLimits {
     CpuLimits {
-        affinity_cpus: affinity_cpus(pid).unwrap_or_else(machine::online_cpus),
+        affinity_cpus: own_cores::count_of(pid).unwrap_or_else(machine::online_cpus),
         cpuset_cpus: groups.cpuset.as_ref().and_then(cpu::cpuset_cpus),
         quota_cores: groups.cpu.as_ref().and_then(cpu::smallest_quota).map(|(_, quota)| quota.cores),
     }
-}
-
-/// `Cpus_allowed_list` of the process's first thread.
-fn affinity_cpus(pid: u32) -> Option<u32> {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    cpu::cpus_in(status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?.trim())
 }

@@ -13,29 +13,29 @@ pub struct ClaimResult {
     /// What the study says, in our words.
     #[serde(default)]
     pub says: Option<String>,
-    /// The left side with the published figures, where all were published.
+    /// Left side with the published figures; `None`: not all were published.
     pub published: Option<f64>,
-    /// The left side with the measured figures; `None`: it could not be measured.
+    /// Left side with the measured figures; `None`: not measured.
     pub measured: Option<f64>,
-    /// Does it hold? `None`: it could not be tried.
+    /// `None`: not tested.
     pub holds: Option<bool>,
-    /// Why it could not be tried.
+    /// Why it was not tested.
     pub why: Option<NotTried>,
-    /// Do the intervals say so too, and not only the means?
+    /// The intervals agree with `holds`, not only the means.
     #[serde(default)]
     pub decided: bool,
-    /// There are intervals, and they cover the bound: more runs may turn it.
+    /// The interval contains the bound: more runs may decide either way.
     #[serde(default)]
     pub undecided: bool,
-    /// Why nothing may be concluded from the figures it speaks of; `None`: it may.
+    /// Why no conclusion may be drawn from the figures in it.
     #[serde(default)]
     pub doubt: Option<Doubt>,
 }
 
-/// Why a claim could not be tried.
+/// Why a claim was not tested.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "the fields are what the reason is about")]
+#[expect(missing_docs, reason = "the fields say what is missing")]
 pub enum NotTried {
     /// The variant or the load is not testable on this machine.
     Skipped {
@@ -55,27 +55,27 @@ pub enum NotTried {
         load: String,
     },
     DividesByZero,
-    /// It cannot be read with the variants and loads of this result.
+    /// It names variants or loads that this result does not have.
     Unreadable {
         why: String,
     },
 }
 
-/// What may be said of a claim.
+/// Verdict on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub enum ClaimVerdict {
     Holds,
     DoesNotHold,
-    /// The figures are on one side of the bound, and rest on one run: there is no interval to say so.
+    /// One run, so no interval: the figures are on this side of the bound.
     Indicative,
     NotDecided,
     NotTried,
 }
 
 impl ClaimResult {
-    /// What the intervals say.
+    /// By the intervals, where there are any.
     #[must_use]
     pub const fn verdict(&self) -> ClaimVerdict {
         match (self.holds, self.undecided, self.decided) {
@@ -87,7 +87,7 @@ impl ClaimResult {
         }
     }
 
-    /// Do the figures deny it, by their interval or, of one run, as they are?
+    /// Do the figures contradict it: by their interval, or the figures of a single run?
     #[must_use]
     pub fn is_denied(&self) -> bool {
         self.holds == Some(false)

@@ -1,4 +1,4 @@
-//! Numbers as a person reads them, in every output: thousands separated, three significant digits, the unit beside them.
+//! Numbers as text, the same in every output: thousands separated, three significant digits, then the unit.
 //! Whole numbers keep all their digits.
 
 use crate::model::metric::{Metric, Unit};
@@ -38,7 +38,7 @@ pub fn count(value: u64) -> String {
     thousands(&value.to_string())
 }
 
-/// A number and its unit, kept apart so that a pair can name the unit once.
+/// A number and its unit, apart so that a pair can show the unit once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Quantity {
     number: String,
@@ -100,7 +100,7 @@ pub fn bytes(value: u64) -> String {
     memory(value as f64)
 }
 
-/// The same of a mean.
+/// The same for a mean, which has a fraction.
 #[must_use]
 pub fn memory(bytes: f64) -> String {
     memory_quantity(bytes).text()
@@ -124,7 +124,7 @@ pub fn milliseconds(value: f64) -> String {
     time(value).text()
 }
 
-/// Two figures of one metric, the unit once where it is the same: `50.4 ms against 100.6`.
+/// Two figures of one metric, with the unit once if it is the same: `50.4 ms against 100.6`.
 #[must_use]
 pub fn pair(metric: Metric, variant: f64, baseline: f64) -> String {
     let (first, second) = (quantity(metric, variant), quantity(metric, baseline));
@@ -138,7 +138,7 @@ pub fn ratio(value: f64) -> String {
     if (0.1..9.995).contains(&value) { format!("{value:.2}") } else { number(value) }
 }
 
-/// An interval whose ends differ by more than this factor says only that nothing is known; digits would look like more.
+/// An interval whose ends differ by more than this factor carries no information, so it gets no digits.
 const NOTHING_KNOWN: f64 = 1_000.0;
 
 /// An interval: `[1.96, 2.00]`, with a third decimal where two would show both ends as the same.
@@ -176,7 +176,7 @@ pub fn percent(share: f64) -> String {
     }
 }
 
-/// A moment in RFC 3339 without the fraction of its second, in UTC; what is none, as it is.
+/// A time in RFC 3339, in UTC, without the fraction of its second; other text stays as it is.
 #[must_use]
 pub fn moment(rfc_3339: &str) -> String {
     let moment: Result<jiff::Timestamp, _> = rfc_3339.parse();

@@ -1,4 +1,4 @@
-//! Findings as data: which limit a variant reached, with the figures that show it. The sentences are made by the reports.
+//! Findings as data: which limit a variant reached, with the figures that show it. Reports make the sentences.
 
 use super::interval::Interval;
 use super::record::jvm::SiteTotal;
@@ -15,13 +15,11 @@ pub struct Finding {
     /// How many of the complete runs show it; `None`: a result of an earlier version.
     #[serde(default)]
     pub runs: Option<RunsShowing>,
-    /// What it is.
     #[serde(flatten)]
     pub explanation: Explanation,
 }
 
 impl Finding {
-    /// What kind of fact it is.
     #[must_use]
     pub const fn rule(&self) -> Rule {
         match &self.explanation {
@@ -39,18 +37,18 @@ pub struct RunsShowing {
     pub complete: u32,
 }
 
-/// A fact, or what an earlier version wrote of it.
+/// A fact, or the text of an earlier version.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 #[expect(clippy::large_enum_variant, reason = "a result has a few dozen at most")]
 pub enum Explanation {
     /// With its figures.
     Fact(Fact),
-    /// In the words of the version that made the result, before findings were kept as figures.
+    /// In results of versions that kept sentences instead of figures.
     Text(FindingText),
 }
 
-/// A finding in the words of an earlier version.
+/// A finding as an earlier version wrote it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct FindingText {
@@ -71,15 +69,15 @@ pub struct Evidence {
     pub unit: String,
 }
 
-/// Declares [`Rule`], [`Fact`] and `with_figures`, which does the same with the figures of whatever fact it is.
+/// Declares [`Rule`], [`Fact`] and `with_figures`, which evaluates an expression for the figures of any fact.
 macro_rules! facts {
     ($dollar:tt; $($(#[$doc:meta])* $name:ident($figures:ty),)*) => {
-        /// The name of a kind of finding.
+        /// Name of a kind of finding.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "kebab-case")]
         pub enum Rule { $($(#[$doc])* $name,)* }
 
-        /// What was found, with its figures.
+        /// A finding with its figures.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(tag = "rule", content = "figures", rename_all = "kebab-case")]
         #[expect(clippy::large_enum_variant, reason = "a result has a few dozen at most")]
@@ -106,7 +104,7 @@ macro_rules! facts {
 facts! { $;
     /// The load generator was the bottleneck: the figures are its own.
     Generator(GeneratorBottleneck),
-    /// The kernel had no room for connections that the server had not yet accepted.
+    /// The kernel dropped connections that the server had not yet accepted.
     AcceptQueue(AcceptQueueOverflow),
     /// A limit of the operating system.
     Limits(ResourceLimit),
@@ -114,7 +112,7 @@ facts! { $;
     Throttled(CpuThrottling),
     /// Virtual threads block without leaving their carrier.
     PinnedCarriers(PinnedCarriers),
-    /// Running threads do no work.
+    /// Running threads that only yield or wait for a carrier.
     BusyWithoutProgress(BusyWithoutProgress),
     /// All threads of the pool are busy.
     PoolCeiling(PoolCeiling),
@@ -151,16 +149,16 @@ pub struct GeneratorBottleneck {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum LimitedGenerator {
-    /// Our own; `why` is what it reports of itself.
+    /// Threadcount's; `why` is its own report.
     Own {
         /// `None`: it reported nothing.
         why: Option<String>,
     },
     /// An external load tool, whose processes have one thread each.
     External {
-        /// How many used their whole core.
+        /// Number of processes that used a whole core.
         full_processes: u32,
-        /// How many there were.
+        /// Number of all processes.
         processes: u32,
     },
 }
@@ -174,7 +172,7 @@ pub struct AcceptQueueOverflow {
     pub clients: u32,
 }
 
-/// What ran out, or nearly; figures of the first run that shows it.
+/// What ran out, or nearly; figures of the first run in which it did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "limit", rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the names are the definition")]
@@ -191,12 +189,12 @@ pub struct CpuThrottling {
     pub quota_cores: f64,
     pub period_ms: f64,
     pub throttled_periods_per_run: f64,
-    /// Of the periods that the window has room for.
+    /// Share of the periods that fit into the window.
     pub throttled_share: f64,
-    /// How long CPUs were held back, all of them added up.
+    /// Sum over all CPUs.
     pub throttled_ms: f64,
     pub server_cpu_cores: Option<f64>,
-    /// In a run or more: is the load generator under the same quota?
+    /// In at least one run.
     pub generator_shares_quota: bool,
 }
 
@@ -232,12 +230,12 @@ pub enum PinEvidence {
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct PinFigures {
     pub carriers: f64,
-    /// Of the carriers' time, by events.
+    /// Share of the carriers' time, by events.
     pub pinned_share: f64,
-    /// Of the window, with all carriers pinned at once, at least.
+    /// Share of the window in which all carriers were pinned at once, at least.
     pub all_pinned_share: f64,
     pub mean_pin_ms: Option<f64>,
-    /// Of the readings, with all carriers held.
+    /// Share of the readings in which all carriers were held.
     pub held_share: Option<f64>,
     /// Virtual threads that wait for a carrier.
     pub queued_threads: Option<f64>,
@@ -252,7 +250,7 @@ pub struct BusyWithoutProgress {
     pub samples: f64,
     pub without_work_share: f64,
     pub yielding_share: f64,
-    /// Of the readings, with all carriers taken.
+    /// Share of the readings in which all carriers were taken.
     pub carriers_full_share: Option<f64>,
     /// Virtual threads that wait for a carrier.
     pub queued_threads: Option<f64>,
@@ -272,7 +270,7 @@ pub struct PoolCeiling {
     pub fastest_ms: f64,
     pub rate_per_s: f64,
     pub os_threads: f64,
-    /// Of the pool's own readings, with all threads busy.
+    /// Share of the pool's own readings in which all threads were busy.
     pub full_share: Option<f64>,
     pub cpu: CpuUse,
 }
@@ -287,7 +285,7 @@ pub enum PoolEvidence {
     Counters,
 }
 
-/// CPU in use on the machine and who used it, in cores.
+/// CPU use of the machine by consumer, in cores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct CpuUse {
@@ -313,50 +311,50 @@ impl CpuUse {
 #[serde(tag = "place", rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub enum WaitingPlace {
-    /// A pool of connections; `full_share` of its readings with all of them in use.
+    /// A pool of connections; `full_share` is the share of its readings in which all of them were in use.
     Pool { name: String, connections: f64, full_share: f64, waiting_threads: f64 },
     /// A place in the code.
     Code { site: SiteTotal, waiting_threads: f64, requests_in_flight: f64 },
 }
 
-/// What each request allocates, against the variant that allocates least. Means of the runs in which reasons were looked for.
+/// Allocation per request, compared with the variant that allocates least. Means of the runs in which reasons were looked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AllocationDifference {
-    /// Bytes for each request.
+    /// Bytes per request.
     pub bytes_per_request: f64,
     /// The variant that allocates least.
     pub least_variant: String,
-    /// Bytes for each of its requests.
+    /// Its bytes per request.
     pub least_bytes_per_request: f64,
     /// Where most of the difference is allocated, by the JVM's samples; the largest part first.
     pub sites: Vec<AllocatingPlace>,
-    /// A server makes anew what it could keep for the next request.
+    /// Objects that the server creates per request, although it could reuse them.
     pub processors: Option<ProcessorsMadeAnew>,
 }
 
-/// A place in the code that allocates more than it does with the other variant.
+/// A place in the code that allocates more than with the other variant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AllocatingPlace {
-    /// Who makes the objects: the first frame that belongs neither to the JDK nor to a constructor.
+    /// The first frame that belongs neither to the JDK nor to a constructor.
     pub maker: Option<String>,
     /// The first frame of the application.
     pub application: Option<String>,
     /// The class of most of them.
     pub class: String,
-    /// How much more it allocates for each request, of the whole difference.
+    /// Its share of the whole difference per request.
     pub share: f64,
 }
 
-/// Processors of a Tomcat's Connector (request, response and their buffers) that are made for one request and dropped.
+/// Processors of a Tomcat's Connector (request, response and their buffers) that are created for one request and dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProcessorsMadeAnew {
-    /// How many the Connector keeps (`processorCache`).
+    /// Number that the Connector keeps (`processorCache`).
     pub cache: u32,
-    /// Is that Tomcat's own default?
+    /// It is Tomcat's default.
     pub is_default: bool,
     /// Requests in flight, on average.
     pub in_flight: f64,
-    /// Their part of the whole difference.
+    /// Their share of the whole difference.
     pub share: f64,
 }
 
@@ -374,15 +372,15 @@ pub struct GcPauses {
     pub tail: Option<PauseTail>,
 }
 
-/// A slowest hundredth of the requests that pauses make.
+/// Pauses that delay the slowest hundredth of the requests.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct PauseTail {
     pub p50_ms: f64,
     pub p99_ms: f64,
-    /// The least that a delayed request was delayed by.
+    /// Shortest delay of a delayed request.
     pub delay_ms: f64,
-    /// The least share of the requests that the pauses delayed so much.
+    /// Share of the requests with such a delay, at least.
     pub delayed_share: f64,
 }
 
@@ -393,7 +391,7 @@ pub struct AllocationStalls {
     pub stalls_per_run: f64,
     pub mean_ms: f64,
     pub longest_ms: f64,
-    /// Of the window, with at least one thread waiting.
+    /// Share of the window in which at least one thread waited.
     pub waiting_share: f64,
 }
 
@@ -403,9 +401,9 @@ pub struct AllocationStalls {
 pub struct SlowSeconds {
     pub slowest_ms: f64,
     pub seconds: f64,
-    /// How many of them have a pause that explains them.
+    /// Number of them with a pause that explains them.
     pub explained_seconds: f64,
-    /// Of the other seconds, those with a pause as long as that.
+    /// Share of the other seconds with a pause of that length.
     pub others_share: f64,
 }
 
@@ -416,13 +414,13 @@ pub struct CpuCeiling {
     pub cpu: CpuUse,
     pub rate_per_s: f64,
     pub fastest_ms: f64,
-    /// What the clients could request, where the throughput comes near it.
+    /// The most that the clients can request, if the throughput comes near it.
     pub near_clients: Option<ClientLimit>,
-    /// The part of the server's CPU that is large and not its own code.
+    /// A large part of the server's CPU outside its own code.
     pub large_part: Option<CpuPart>,
 }
 
-/// What so many clients can request at most, if each response takes as long as the fastest.
+/// The highest rate of so many clients, if each response takes as long as the fastest.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct ClientLimit {
@@ -473,7 +471,7 @@ pub struct MemoryGrowth {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GrowingMemory {
-    /// What collections of the whole heap leave.
+    /// The heap after collections of the whole heap.
     HeapAfterCollections,
     /// The resident set.
     ResidentSet,
@@ -486,7 +484,7 @@ pub struct KindOrSize {
     pub pool_threads: u32,
     pub rate_ratio: f64,
     pub rate_interval: Interval,
-    /// The interval lies so near 1 that it makes no difference to a person who chooses.
+    /// The interval lies so near 1 that the difference does not matter in practice.
     pub is_same_rate: bool,
     pub pool_os_threads: f64,
     pub virtual_os_threads: Option<f64>,

@@ -1,5 +1,5 @@
-//! The figures that can be compared, claimed and published. Each is declared once, in the table below: its name
-//! everywhere, what it is, its unit, and where a record has it.
+//! The figures that can be compared, claimed and published. Each is declared once, in the table below: name,
+//! label, unit, and how it is taken from a record.
 
 mod unit;
 
@@ -173,7 +173,7 @@ metrics! {
         |run| load(run).map(|_| run.server.ready_after_ms);
 }
 
-/// The load generator's report over the measured window.
+/// From the load generator's report over the measured window.
 fn load(run: &Record) -> Option<&LoadReport> {
     run.measured.as_ref()
 }
@@ -197,20 +197,20 @@ fn at_start(run: &Record) -> Option<NativeMemory> {
     run.native_memory.map(|memory| memory.before)
 }
 
-/// How long all pauses of the collector were, in each second; zero where there was none.
+/// Sum of the collector's pauses in each second.
 fn gc_pauses(run: &Record) -> Option<f64> {
     let (paused, seconds) = (run.gc_pauses()?.total, load(run)?.elapsed_s);
     (seconds > 0.0).then(|| paused.total_ms / seconds)
 }
 
-/// What happens each second, spread over the requests that were completed in it; `None`: none were.
+/// A figure per second divided by the requests completed per second; `None`: none were completed.
 fn per_request(run: &Record, per_s: f64) -> Option<f64> {
     let completed_per_s = load(run)?.rate_per_s.completed;
     (completed_per_s > 0.0).then(|| per_s / completed_per_s)
 }
 
 impl Metric {
-    /// The few that a table of comparisons shows.
+    /// Those that a table of comparisons shows.
     pub const IN_TABLES: [Self; 9] = [
         Self::Rate,
         Self::Capacity,
@@ -229,14 +229,14 @@ impl Metric {
         self.definition().name
     }
 
-    /// The name without its unit, as claims may have it: `rate`, `p99`, `rss_peak`.
+    /// The name without its unit, allowed in claims: `rate`, `p99`, `rss_peak`.
     #[must_use]
     pub fn short_name(self) -> &'static str {
         let name = self.name();
         name.strip_suffix(self.unit().suffix()).unwrap_or(name)
     }
 
-    /// What it is, for a person.
+    /// Label in reports.
     #[must_use]
     pub const fn label(self) -> &'static str {
         self.definition().label

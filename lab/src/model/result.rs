@@ -1,4 +1,4 @@
-//! `result.json`, contract `threadcount/result/2`: one experiment's outcome, from which every report is made.
+//! `result.json` (`threadcount/result/2`): the outcome of one experiment. Every report is made from it alone.
 
 use crate::model::experiment::Experiment;
 use crate::model::metric::Metric;
@@ -14,7 +14,7 @@ pub use super::interval::Interval;
 
 /// The name and version of the document.
 pub const SCHEMA: &str = "threadcount/result/2";
-/// The form before, in which reasons were sentences. It is not read any more.
+/// The version before, in which reasons were sentences. It is no longer read.
 pub const FIRST_SCHEMA: &str = "threadcount/result/1";
 
 /// One experiment's outcome.
@@ -24,31 +24,29 @@ pub struct ResultDocument {
     pub schema: String,
     /// Threadcount's own version.
     pub threadcount: String,
-    /// The command that made it.
+    /// The command line.
     pub command: Vec<String>,
-    /// When it was made, RFC 3339.
+    /// RFC 3339.
     pub created_at: String,
-    /// What was asked.
     pub experiment: Experiment,
-    /// Where it ran.
     pub machine: Machine,
-    /// Every run, in the order of the runs.
+    /// One per run, in the order of the runs.
     pub records: Vec<Record>,
-    /// How many rounds each load got, and why it got no more.
+    /// Number of rounds of each load, and why they ended.
     #[serde(default)]
     pub rounds: Vec<RoundsDone>,
     /// Each variant against the baseline, for each load.
     pub comparisons: Vec<Comparison>,
-    /// Explained facts.
+    /// What limits each variant.
     pub findings: Vec<Finding>,
-    /// What was claimed, and whether it holds.
+    /// Each claim with its measured figure.
     pub claims: Vec<ClaimResult>,
     /// Variants that could not run on this machine.
     #[serde(default)]
     pub skipped: Vec<Skipped>,
-    /// May the figures be believed?
+    /// Conclusions may be drawn.
     pub trusted: bool,
-    /// What takes from the trust, the most important first; what ends it is serious.
+    /// Doubts, the most important first. A serious one makes `trusted` false.
     pub why_not: Vec<Doubt>,
 }
 
@@ -57,10 +55,10 @@ pub struct ResultDocument {
 pub struct Skipped {
     /// Its name.
     pub variant: String,
-    /// The load that could not be sent; `None`: the variant could not be started.
+    /// `None`: the variant could not be started.
     #[serde(default)]
     pub load: Option<String>,
-    /// Why not, as a sentence.
+    /// The reason, as a sentence.
     pub why: String,
 }
 
@@ -69,23 +67,23 @@ pub struct Skipped {
 pub struct RoundsDone {
     /// The load.
     pub load: String,
-    /// How many there were.
+    /// Number of rounds.
     pub rounds: u32,
-    /// How many there might have been.
+    /// The most there could have been.
     pub at_most: u32,
-    /// Why there were no more.
+    /// Why they ended.
     pub why: RoundsEnd,
 }
 
-/// Why a load got no more rounds.
+/// Why the rounds of a load ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RoundsEnd {
-    /// The intervals of all comparisons say enough.
+    /// All comparisons are conclusive.
     ComparisonsDecided,
-    /// Those of all claims do.
+    /// All claims are conclusive.
     ClaimsDecided,
-    /// Those of all comparisons and of all claims do.
+    /// All comparisons and all claims are conclusive.
     AllDecided,
     /// As many as were requested.
     AsRequested,
@@ -111,15 +109,12 @@ pub struct Machine {
 /// One variant against the baseline under one load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
-    /// The variant.
     pub variant: String,
-    /// What it is compared with.
     pub baseline: String,
-    /// Under which load.
     pub load: String,
-    /// One ratio for each metric, rate first.
+    /// One per metric, rate first.
     pub ratios: Vec<Ratio>,
-    /// One difference for each metric that is zero in a run, and so has no ratio.
+    /// One per metric that is zero in a run, and so has no ratio.
     #[serde(default)]
     pub differences: Vec<Difference>,
 }
@@ -130,14 +125,13 @@ impl ResultDocument {
         self.comparisons.iter().filter(move |comparison| comparison.load == load)
     }
 
-    /// All runs of a variant under a load, whatever became of them.
+    /// All runs of a variant under a load, failed ones too.
     pub fn runs_of<'a>(&'a self, variant: &'a str, load: &'a str) -> impl Iterator<Item = &'a Record> {
         self.records.iter().filter(move |record| record.variant == variant && record.load == load)
     }
 }
 
 impl Comparison {
-    /// The ratio of a metric.
     #[must_use]
     pub fn ratio(&self, metric: Metric) -> Option<&Ratio> {
         self.ratios.iter().find(|ratio| ratio.metric == metric)
@@ -147,54 +141,48 @@ impl Comparison {
 /// variant / baseline of one metric.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Ratio {
-    /// The metric.
     pub metric: Metric,
-    /// The variant's figure: mean over the runs that are compared.
+    /// Mean over the runs that are compared.
     pub variant_value: f64,
-    /// The baseline's figure.
+    /// The same of the baseline.
     pub baseline_value: f64,
-    /// variant / baseline.
     pub ratio: f64,
     /// The interval of the ratio; `None`: not enough runs.
     pub interval: Option<Interval>,
-    /// What may be said.
     pub verdict: Verdict,
-    /// Runs of the variant and of the baseline that the figure rests on.
+    /// Number of runs of the variant and of the baseline that are compared.
     pub runs: (u32, u32),
     /// What the verdict rests on.
     #[serde(default)]
     pub basis: Basis,
 }
 
-/// variant - baseline of one metric, in its unit: of a figure that is zero in a run.
+/// variant - baseline of one metric, in its unit; for metrics that are zero in a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Difference {
-    /// The metric.
     pub metric: Metric,
-    /// The variant's figure: mean over its runs.
+    /// Mean over its runs.
     pub variant_value: f64,
-    /// The baseline's figure.
+    /// The same of the baseline.
     pub baseline_value: f64,
-    /// variant - baseline.
     pub difference: f64,
     /// The interval of the difference; `None`: not enough runs.
     pub interval: Option<Interval>,
-    /// What may be said.
     pub verdict: Verdict,
-    /// Runs of the variant and of the baseline that the figure rests on.
+    /// Number of runs of the variant and of the baseline that are compared.
     pub runs: (u32, u32),
     /// What the verdict rests on.
     #[serde(default)]
     pub basis: Basis,
 }
 
-/// What may be said of a ratio or a difference.
+/// Verdict on a ratio or a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The metric is higher: the interval does not contain 1, and among all figures of the result that is no chance.
+    /// The interval lies above 1, also after the correction for all figures of the result.
     Higher,
-    /// The metric is lower, as surely.
+    /// The interval lies below 1, likewise.
     Lower,
     /// The whole interval lies within the margin around 1, or rules out every difference larger than 10 %.
     NoDifference,

@@ -1,4 +1,4 @@
-//! The folder of one experiment's outcome: `result.json`, the reports, and a folder with the server's log for each run.
+//! The folder of one result: `result.json`, the reports, and a folder per run with the server's log.
 
 use crate::model::result::{FIRST_SCHEMA, ResultDocument, SCHEMA};
 use std::fs;
@@ -12,45 +12,36 @@ const RUN_FOLDER: &str = "runs";
 #[derive(Clone, Debug)]
 pub struct ResultFolder(PathBuf);
 
-/// Why a result cannot be kept or read.
+/// Why a result cannot be written or read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FolderError {
-    /// It cannot be written: no permission, or the disk is full.
+    /// No permission, or the disk is full.
     #[error("cannot write {path}: {why}; free some space there or name another folder with --out")]
     Write {
-        /// What was being written.
         path: PathBuf,
         /// The system's error.
         why: io::Error,
     },
-    /// It cannot be read.
     #[error("cannot read {path}: {why}; name a folder that `threadcount run` or `compare` has written")]
     Read {
-        /// What was being read.
         path: PathBuf,
         /// The system's error.
         why: io::Error,
     },
-    /// It is a result of an earlier form.
+    /// A result of an earlier schema.
     #[error(
         "{path} is a {schema} document, which Threadcount {} no longer reads; make its reports with the version that \
          wrote it, or measure again", env!("CARGO_PKG_VERSION")
     )]
     Outdated {
-        /// What was being read.
         path: PathBuf,
         /// Its schema.
         schema: &'static str,
     },
-    /// It is not a result of a version that this Threadcount understands.
+    /// Not a result that this version reads.
     #[error("{path} is not a {SCHEMA} document: {why}")]
-    Format {
-        /// What was being read.
-        path: PathBuf,
-        /// What is wrong in it.
-        why: String,
-    },
+    Format { path: PathBuf, why: String },
 }
 
 impl ResultFolder {
@@ -68,7 +59,6 @@ impl ResultFolder {
         Ok(folder)
     }
 
-    /// The folder itself.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.0
@@ -89,7 +79,7 @@ impl ResultFolder {
         Some(path.strip_prefix(&self.0).unwrap_or(path).display().to_string())
     }
 
-    /// Writes `result.json`. The one before stays whole until the new one is.
+    /// Writes `result.json`. The previous file is replaced at the end, as a whole.
     ///
     /// # Errors
     /// [`FolderError::Write`].
@@ -112,28 +102,27 @@ impl ResultFolder {
         let text = fs::read_to_string(&file).map_err(|why| FolderError::Read { path: file.clone(), why })?;
         let wrong = |why| FolderError::Format { path: file.clone(), why };
         let json = |error: serde_json::Error| match error.classify() {
-            serde_json::error::Category::Eof => {
-                "it ends in the middle: it was not written to its end".to_owned()
-            }
+            serde_json::error::Category::Eof => "it ends in the middle".to_owned(),
             _ => error.to_string(),
         };
-        // The version first: what another one has in it says nothing to its reader.
-        let of: OfVersion = serde_json::from_str(&text).map_err(|error| wrong(json(error)))?;
-        match of.schema {
+        // The schema first: an error about a field of another version would mislead.
+        let version: VersionOnly = serde_json::from_str(&text).map_err(|error| wrong(json(error)))?;
+        match version.schema {
             Some(schema) if schema == SCHEMA => {}
             Some(schema) if schema == FIRST_SCHEMA => {
                 return Err(FolderError::Outdated { path: file, schema: FIRST_SCHEMA });
             }
-            Some(schema) => return Err(wrong(format!("it says `{schema}`, and this is {THREADCOUNT}"))),
-            None => return Err(wrong("it does not say what it is (`schema`)".to_owned())),
+            Some(schema) => {
+                return Err(wrong(format!("its schema is `{schema}`, and this is {THREADCOUNT}")));
+            }
+            None => return Err(wrong("it has no `schema`".to_owned())),
         }
         serde_json::from_str(&text).map_err(|error| wrong(json(error)))
     }
 }
 
-/// Whatever it is, does it say so?
 #[derive(serde::Deserialize)]
-struct OfVersion {
+struct VersionOnly {
     schema: Option<String>,
 }
 

@@ -1,5 +1,5 @@
-//! The JSON Schema of `result.json`. `lab/schema/result-2.schema.json` is what [`result_schema`] makes; a test says when
-//! it is no longer.
+//! The JSON Schema of `result.json`. `lab/schema/result-2.schema.json` is the output of [`result_schema`]; a test fails if
+//! it is not.
 
 use super::result::{ResultDocument, SCHEMA};
 use schemars::{Schema, SchemaGenerator};

@@ -7,14 +7,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ThreadKind {
-    /// One of the operating system's: of a pool, or an event loop.
+    /// On an OS thread of its own: of a pool, or an event loop.
     Platform,
-    /// One of the JVM's.
+    /// Scheduled by the JVM on carriers.
     Virtual,
 }
 
 impl ThreadKind {
-    /// In words.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {

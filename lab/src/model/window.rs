@@ -3,7 +3,7 @@
 use threadcount_load::clock::{NANOS_PER_S, Nanos};
 use threadcount_load::outcome::LoadOutcome;
 
-/// The span in which figures are taken, with both ends.
+/// Both ends belong to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct Window {
@@ -18,7 +18,6 @@ impl Window {
         Self { started_ns: outcome.started_ns, ended_ns: outcome.ended_ns }
     }
 
-    /// Is it in the window?
     #[must_use]
     pub fn contains(self, t_ns: Nanos) -> bool {
         (self.started_ns..=self.ended_ns).contains(&t_ns)
@@ -30,7 +29,6 @@ impl Window {
         (t_ns as f64 - self.started_ns as f64) / NANOS_PER_S as f64
     }
 
-    /// How long it is.
     #[must_use]
     pub const fn length_ns(self) -> Nanos {
         self.ended_ns.saturating_sub(self.started_ns)

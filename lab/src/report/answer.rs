@@ -149,7 +149,7 @@ fn at_most(ratio: &Ratio) -> String {
 }
 
 /// How many more runs would be conclusive.
-fn needed(ratio: &Ratio) -> String {
+pub(super) fn needed(ratio: &Ratio) -> String {
     more_runs(ratio)
         .map_or_else(String::new, |runs| format!("; about {} per variant needed", figures::more_runs(runs)))
 }
@@ -194,16 +194,19 @@ fn memory_line(comparison: &Comparison) -> Option<Line> {
 /// A difference, not a ratio: so it has no interval.
 fn threads_line(comparison: &Comparison) -> Option<Line> {
     let threads = comparison.ratio(Metric::OsThreads)?;
-    let phrase = Phrase::plain(thread_words(threads.variant_value - threads.baseline_value));
+    let words = more_threads(threads).unwrap_or_else(|| "the same number of OS threads".to_owned());
+    let phrase = Phrase::plain(words);
     Some(Line { interval: None, ..line(phrase, Metric::OsThreads, threads) })
 }
 
-fn thread_words(difference: f64) -> String {
-    let number = figures::count(difference.abs().round() as u64);
-    match difference.round() {
-        d if d >= 1.0 => format!("{number} more OS threads"),
-        d if d <= -1.0 => format!("{number} fewer OS threads"),
-        _ => "the same number of OS threads".to_owned(),
+/// `196 fewer OS threads`; `None`: as many.
+pub(super) fn more_threads(threads: &Ratio) -> Option<String> {
+    let difference = (threads.variant_value - threads.baseline_value).round();
+    let number = figures::count(difference.abs() as u64);
+    match difference {
+        d if d >= 1.0 => Some(format!("{number} more OS threads")),
+        d if d <= -1.0 => Some(format!("{number} fewer OS threads")),
+        _ => None,
     }
 }
 

@@ -3,6 +3,7 @@
 use super::context::RunContext;
 use super::observed::observed;
 use super::{Question, RunError, figures, halfway};
+use crate::model::experiment::explaining::SETTLING_S;
 use crate::model::record::explaining::ExplainingWindow;
 use crate::model::window::Window;
 use crate::run::watch::Event;
@@ -12,12 +13,6 @@ use std::time::Duration;
 use threadcount_load::outcome::Second;
 use threadcount_load::plan::{LoadPlan, Pacing, RateShape, Stop};
 use threadcount_load::report::LoadReport;
-
-/// What attaching makes the JVM compile anew is mostly over then.
-const SETTLING: Duration = Duration::from_secs(1);
-/// The explaining window is as long as what was measured, within these bounds: enough for what is sampled once a second.
-const SHORTEST: Duration = Duration::from_secs(3);
-const LONGEST: Duration = Duration::from_secs(6);
 
 /// Looks for reasons. What was measured before stands, whatever happens here: a server that does not survive being observed
 /// has been measured unobserved.
@@ -47,13 +42,12 @@ fn explaining_window(
     let (runner, watch) = (run.runner, &mut *run.watch);
     let on_second = &mut |second: &Second| watch.event(Event::Explaining(second));
     if is_steady(plan) {
-        runner.load(&lasting(plan, SETTLING), server, on_second)?;
+        runner.load(&lasting(plan, Duration::from_secs_f64(SETTLING_S)), server, on_second)?;
         runner.check(server, "observed")?;
         runner.settle(run.load, server, None, "observed")?;
     }
     let measured_s = run.record.measured.as_ref().map_or(0.0, |load| load.elapsed_s);
-    let longest = if runner.experiment.quick { SHORTEST } else { LONGEST };
-    let plan = lasting(plan, Duration::from_secs_f64(measured_s).clamp(SHORTEST, longest));
+    let plan = lasting(plan, Duration::from_secs_f64(runner.experiment.explaining_s(measured_s)));
     let mut ask = |server: &RunningServer| {
         // Without a dump the run is as good: the file shows whether there is one.
         let _ = dump.map(|file| server.dump_threads(file));

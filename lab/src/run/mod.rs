@@ -24,7 +24,7 @@ use crate::model::result_folder::ResultFolder;
 use crate::model::window::Window;
 use crate::server::error::LaunchError;
 use crate::server::launcher::{Launcher, RunningServer};
-use crate::server::thread_seen::AnotherThread;
+use crate::server::request_thread::AnotherThread;
 use crate::workload::external::ExternalError;
 use crate::workload::jmh::jar::BenchmarkJar;
 use crate::workload::jmh::scores::JmhError;

@@ -9,7 +9,7 @@ use crate::model::record::jvm_log::JvmLog;
 use crate::model::record::{BeforeAfter, ServerFacts};
 use crate::model::window::Window;
 use crate::server::kinds::kind;
-use crate::server::thread_seen;
+use crate::server::request_thread;
 use std::path::Path;
 
 /// Measures the workload on a fresh server.
@@ -53,7 +53,7 @@ fn logged(run: &RunContext<'_>, file: &Path, window: Window) -> Option<JvmLog> {
 /// Does the server run on the threads and with the flags that its variant says? As it reports itself.
 fn is_as_configured(variant: &Variant, server: &ServerFacts) -> Result<(), RunError> {
     let Some(kind) = variant.server().map(kind) else { return Ok(()) };
-    thread_seen::check(variant, kind.thread_kind(), server.thread_seen.as_ref())?;
+    request_thread::check(variant, kind.thread_kind(), server.request_thread.as_ref())?;
     if !kind.passes_jvm_flags() {
         return Ok(());
     }

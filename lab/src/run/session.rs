@@ -68,8 +68,8 @@ impl Session<'_> {
             {
                 return self.end(index, round, why);
             }
-            let next = round_of(experiment, index, round + 1, 1).len();
-            if round < load.runs && !self.budget.allows(index, next, self.elapsed_s()) {
+            let next = round_of(experiment, index, round + 1, 1);
+            if round < load.runs && !self.budget.allows(index, &next, self.elapsed_s()) {
                 return self.end(index, round, RoundsEnd::BudgetUsed);
             }
         }
@@ -80,7 +80,6 @@ impl Session<'_> {
     fn round(&mut self, load: usize, round: u32, repeats: &mut [u32]) -> Result<(), FolderError> {
         let is_adaptive = matches!(self.runner.experiment.loads[load].protocol, Protocol::Adaptive { .. });
         let planned = round_of(self.runner.experiment, load, round, self.next_position());
-        let (spec, in_a_round) = (&self.runner.experiment.loads[load], planned.len());
         let mut to_repeat = Vec::new();
         for run in planned {
             if self.run(run)? {
@@ -88,13 +87,15 @@ impl Session<'_> {
             }
         }
         for variant in to_repeat.into_iter().filter(|_| is_adaptive) {
+            let repeat = PlannedRun { variant, load, round, position: self.next_position() };
             // The least rounds go before repeats.
-            let least = spec.at_least().saturating_sub(round) as usize * in_a_round;
-            let allowed = self.budget.allows(load, 1 + least, self.elapsed_s());
+            let mut next = self.budget.least_after(load, round);
+            next.push(repeat);
+            let allowed = self.budget.allows(load, &next, self.elapsed_s());
             if allowed && repeats[variant] > 0 && !self.is_interrupted() {
                 repeats[variant] -= 1;
                 self.watch.event(Event::Repeating);
-                self.run(PlannedRun { variant, load, round, position: self.next_position() })?;
+                self.run(repeat)?;
             }
         }
         Ok(())
@@ -107,7 +108,7 @@ impl Session<'_> {
         }
         let began = Instant::now();
         let mut record = self.runner.run(planned, self.watch);
-        self.budget.took(planned.load, began.elapsed().as_secs_f64());
+        self.budget.took(&planned, began.elapsed().as_secs_f64());
         record.interference = disturbance(&record);
         let has_interference = record.interference.is_some();
         self.watch.event(Event::Ended(&record));

@@ -5,9 +5,9 @@ use super::error::LaunchError;
 use super::http_get::BaseUrl;
 use super::keys::Keys;
 use super::launch_spec::{LaunchContext, LaunchSpec};
-use super::thread_seen;
+use super::request_thread;
 use crate::model::experiment::ThreadKind;
-use crate::model::record::ThreadSeen;
+use crate::model::record::RequestThread;
 use std::time::Duration;
 
 /// Default time between SIGTERM and SIGKILL.
@@ -49,8 +49,8 @@ pub(crate) trait ServerKind {
     }
 
     /// The thread that handles a request of the running server; `None`: not reported.
-    fn thread_seen(&self, url: &BaseUrl) -> Option<ThreadSeen> {
-        thread_seen::ask(url)
+    fn request_thread(&self, url: &BaseUrl) -> Option<RequestThread> {
+        request_thread::ask(url)
     }
 
     /// Whether the variant's JVM flags reach the JVM. A command has to pass them on itself.

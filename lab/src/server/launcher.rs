@@ -145,7 +145,7 @@ impl Launcher {
             product: spec.product,
             java: spec.jdk.as_ref().map(Jdk::describe),
             ready_after_ms: ready.as_secs_f64() * 1e3,
-            thread_seen: kind.thread_seen(&url),
+            request_thread: kind.request_thread(&url),
             pool_max_threads: spec.pool_max_threads,
             log: Some(log.display().to_string()),
             jvm_flags: flags(process.pid(), jcmd.as_deref()),

@@ -17,8 +17,8 @@ pub(crate) mod launch_spec;
 pub mod launcher;
 mod observer;
 pub mod peer;
+pub mod request_thread;
 pub mod server_process;
-pub mod thread_seen;
 mod threads;
 pub mod tomcat;
 

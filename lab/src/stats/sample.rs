@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use threadcount_load::report::LoadReport;
 use threadcount_load::times::TimesSummary;
 
-/// A run of 10 s in which 400 clients got `rate` answers a second, each after `ms` milliseconds.
+/// A run of 10 s in which 400 clients got `rate` responses per second, each after `ms` milliseconds.
 pub(crate) fn run(variant: &str, load: &str, rate: f64, ms: f64) -> Record {
     Record {
         variant: variant.to_owned(),
@@ -13,31 +13,10 @@ pub(crate) fn run(variant: &str, load: &str, rate: f64, ms: f64) -> Record {
         round: 1,
         position: 1,
         started_at: "2026-11-20T23:00:00Z".to_owned(),
-        failure: None,
-        dropped: false,
-        interference: None,
-        warm_up: None,
         server: ServerFacts { ready_after_ms: 1_000.0, ..ServerFacts::default() },
-        warmup_rate_per_s: Vec::new(),
         measured: Some(load_report(rate, ms)),
-        external: None,
-        benchmark: None,
-        more_percentiles: None,
-        latency_curve: Vec::new(),
-        response_histogram: None,
         cost: Some(cost()),
-        resource_limits: None,
-        native_memory: None,
-        memory: None,
-        capacity: None,
-        explaining: None,
-        jvm_log: None,
-        jvm: None,
-        probe_refused: None,
-        thread_dump: None,
-        network: None,
-        load_series: Vec::new(),
-        process_series: Vec::new(),
+        ..Record::default()
     }
 }
 

@@ -76,33 +76,19 @@ pub fn record(variant: &Variant, load: &LoadSpec, round: u32, position: u32, siz
         round,
         position,
         started_at: format!("2026-11-20T22:{:02}:07Z", position % 60),
-        failure: None,
-        dropped: false,
-        interference: None,
-        warm_up: None,
         server: server(variant, clients, position),
         warmup_rate_per_s: (0..15)
             .map(|second| is.rate * (1.0 - 0.8 / f64::from(1 + second * second)))
             .collect(),
-        benchmark: None,
         measured: Some(measured(&is, clients, sent, seconds)),
-        external: None,
-        more_percentiles: None,
         latency_curve: curve(&is),
-        response_histogram: None,
         cost: Some(cost(&is, seconds)),
-        resource_limits: None,
         native_memory: Some(BeforeAfter { before: native(30, 0), after: native(is.threads + 8, is.threads) }),
-        memory: None,
-        capacity: None,
-        explaining: None,
-        jvm_log: None,
         jvm: Some(jvm::readings(&variant.name, &is, position, sizes.seconds)),
-        probe_refused: None,
-        thread_dump: None,
         network: Some(NetworkCounters::default()),
         load_series: load_series(&is, position, sizes.seconds),
         process_series: process_series(&is, position, sizes.seconds),
+        ..Record::default()
     }
 }
 
@@ -124,7 +110,7 @@ fn server(variant: &Variant, clients: u32, position: u32) -> ServerFacts {
         product: Some("Apache Tomcat 11.0.24".into()),
         java: Some("25.0.3+9 (Eclipse Adoptium)".into()),
         ready_after_ms: 1_030.0,
-        thread_seen: Some(ThreadSeen {
+        request_thread: Some(RequestThread {
             name: "tomcat-handler-1".into(),
             is_virtual: variant.name == "virtual",
         }),

@@ -2,7 +2,7 @@
 
 use super::closed::not_found;
 use super::{
-    MEMORY_COLUMNS, TRUTH_COLUMNS, cost_cells_beside, figure, memory_cells, table, thousands, truth_rows,
+    COST_COLUMNS, MEMORY_COLUMNS, TRUTH_COLUMNS, cost_cells_beside, figure, memory_cells, table, thousands, truth_rows,
 };
 use crate::compare::part::Table;
 use crate::compare::result::{Comparison, ProtocolRows, over, with};
@@ -49,14 +49,7 @@ fn cost(text: &mut String, rows: &ProtocolRows, of: &Comparison, protocol: Proto
         if protocol != Protocol::H2c && streams == 1 {
             cells.extend(not_found(of, Table::Protocol, cells.first().map_or(1, Vec::len)));
         }
-        let columns = [
-            "tool",
-            "CPU µs per request",
-            "lowest .. highest",
-            "ours / it",
-            "responses/s",
-            "peak memory MiB",
-        ];
+        let columns = [COST_COLUMNS.as_slice(), &["peak memory MiB"]].concat();
         let on_each = match (protocol.is_h2(), streams) {
             (false, _) => String::new(),
             (true, 1) => " with 1 stream each".to_owned(),

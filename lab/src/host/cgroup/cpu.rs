@@ -71,7 +71,7 @@ pub fn cpuset_cpus(levels: &Levels) -> Option<u32> {
 
 /// How many CPUs a list of the kernel's has: `0-3,8`.
 #[must_use]
-pub fn cpus_in(list: &str) -> Option<u32> {
+fn cpus_in(list: &str) -> Option<u32> {
     parse_cores(list).ok().and_then(|cores| u32::try_from(cores.0.len()).ok())
 }
 

@@ -1,4 +1,4 @@
-//! A capacity load: which rate is the highest that a variant sustains under a limit?
+//! A capacity load: the search for the highest sustainable rate under a limit.
 
 use crate::model::metric::Metric;
 use schemars::JsonSchema;
@@ -7,33 +7,33 @@ use serde::{Deserialize, Serialize};
 /// The shortest step: its second half must show whether the backlog grows.
 pub const SHORTEST_STEP_S: f64 = 2.0;
 
-/// How much higher the next rate is while all are sustained.
+/// Factor to the next rate as long as all are sustained.
 pub const GROWTH: f64 = 2.0;
 
-/// Connections of a step at least, and at most where nothing else is written (Tomcat itself holds 8,192).
+/// The fewest connections of a step, and the most if the file does not say (Tomcat accepts 8,192).
 const CONNECTIONS: (f64, f64) = (100.0, 8_000.0);
 
-/// What is searched, and where.
+/// The limit, and the range and precision of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Capacity {
     /// The response time that is limited.
     pub metric: Metric,
     /// The limit, in milliseconds.
     pub limit_ms: f64,
-    /// The first rate that is tried.
+    /// First rate.
     pub from_per_s: f64,
-    /// No higher rate is tried.
+    /// Highest rate.
     pub to_per_s: f64,
     /// The search ends when the lowest rate that was not sustained is at most this fraction above the highest that was.
     pub resolution: f64,
-    /// Which share of the requests may fail.
+    /// Share of the requests that may fail.
     pub failures: f64,
     /// Connections of each step at most; `None`: see [`Self::connections_at`].
     pub connections: Option<u32>,
 }
 
 impl Capacity {
-    /// A limit with everything else at its default.
+    /// A limit, and defaults for the rest.
     #[must_use]
     pub const fn under(metric: Metric, limit_ms: f64) -> Self {
         Self {
@@ -47,9 +47,9 @@ impl Capacity {
         }
     }
 
-    /// Connections of a step: as many requests as are on their way when each takes as long as the limit (Little's
-    /// law), within 100 to 8,000. With all of them busy the limit is broken anyway, and a request that waits for one
-    /// waits since it was due.
+    /// Connections of a step: the requests in flight if each takes as long as the limit (Little's law), within 100 to
+    /// 8,000. If all of them are busy, the limit is exceeded anyway, and the response time of a request that waits for
+    /// one counts from when it was due.
     #[must_use]
     pub fn connections_at(&self, rate_per_s: f64) -> u32 {
         let (least, most) = CONNECTIONS;
@@ -57,8 +57,8 @@ impl Capacity {
         self.connections.unwrap_or(by_little)
     }
 
-    /// How many steps a search is likely to take, for estimates: growth to a rate `doublings` above the first,
-    /// bisection, and the steps that are repeated.
+    /// Expected number of steps, for estimates: growth to a rate `doublings` above the first, bisection, and repeated
+    /// steps.
     #[must_use]
     pub fn likely_steps(&self, doublings: u32) -> u32 {
         let halvings = (GROWTH.ln() / (1.0 + self.resolution).ln()).log2().ceil().max(0.0) as u32;

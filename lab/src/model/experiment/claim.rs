@@ -1,4 +1,4 @@
-//! Claims: small statements over the figures of an experiment, `virtual.rate / platform.rate >= 1.9`.
+//! Claims: statements about the figures of an experiment, `virtual.rate / platform.rate >= 1.9`.
 //!
 //! ```text
 //! claim      = comparison { "and" comparison }
@@ -10,8 +10,8 @@
 //! figure     = variant [ "@" load ] "." metric
 //! ```
 //!
-//! Names may contain `-` and `.`: at each place where a value may stand the longest known variant name that is
-//! followed by `@` or `.` is taken, so `virtual.rate / platform-10.1.rate` has one meaning.
+//! Names may contain `-` and `.`: where a value may stand, the longest known variant name followed by `@` or `.` is
+//! taken, so `virtual.rate / platform-10.1.rate` has one meaning.
 
 use super::Experiment;
 use crate::model::metric::Metric;
@@ -26,7 +26,7 @@ pub struct Claim {
     pub comparisons: Vec<Comparison>,
 }
 
-/// Two sides and how they are compared.
+/// Two sides and a test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct Comparison {
@@ -35,7 +35,7 @@ pub struct Comparison {
     pub right: Expr,
 }
 
-/// How two sides are compared.
+/// Comparison operator.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Test {
@@ -75,23 +75,20 @@ pub enum Operator {
     By,
 }
 
-/// One measured figure of one variant under one load.
+/// A metric of a variant under a load.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Figure {
-    /// The variant.
     pub variant: String,
     /// Bytes of the variant's name in the claim.
     pub variant_span: Range<usize>,
-    /// The load; where none is written, the first.
+    /// By default the first.
     pub load: String,
-    /// Which figure.
     pub metric: Metric,
 }
 
-/// The names that a claim may speak of.
+/// The names that a claim may contain.
 #[derive(Clone, Debug, Default)]
 pub struct Names<'a> {
-    /// Variants.
     pub variants: Vec<&'a str>,
     /// Loads, in their order.
     pub loads: Vec<&'a str>,
@@ -109,7 +106,7 @@ impl<'a> Names<'a> {
 }
 
 impl Claim {
-    /// Every figure the claim speaks of, from left to right.
+    /// From left to right.
     #[must_use]
     pub fn figures(&self) -> Vec<&Figure> {
         let mut found = Vec::new();
@@ -122,7 +119,6 @@ impl Claim {
 }
 
 impl Claim {
-    /// The same, to be changed.
     pub fn figures_mut(&mut self) -> Vec<&mut Figure> {
         let mut found = Vec::new();
         for comparison in &mut self.comparisons {
@@ -146,7 +142,7 @@ impl Expr {
         }
     }
 
-    /// Every figure it speaks of, from left to right.
+    /// From left to right.
     #[must_use]
     pub fn figures(&self) -> Vec<&Figure> {
         let mut found = Vec::new();

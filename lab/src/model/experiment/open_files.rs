@@ -1,12 +1,12 @@
-//! Loads that need more open files than this machine gives a process are left out, and said.
+//! Loads that need more open files than this machine allows a process are skipped.
 
 use super::{Experiment, LoadSpec, Variant};
 
-/// What a server has open besides its connections: jars, libraries, epoll, logs.
+/// Files of a server besides its connections: jars, libraries, epoll, logs.
 const OWN_FILES: u64 = 300;
 
-/// Leaves out each load that no process here could hold: the server has an open file for each client, and one more for
-/// each call to its backend. Returns the names of those loads and why.
+/// Skips each load that needs too many open files in one process: the server has one per client, and one more per call to
+/// its backend. Returns the names of these loads and the reasons.
 pub fn leave_out_too_large(experiment: &mut Experiment, max_open_files: u64) -> Vec<(String, String)> {
     let Experiment { loads, variants, .. } = experiment;
     let mut left_out = Vec::new();
@@ -24,7 +24,7 @@ pub fn leave_out_too_large(experiment: &mut Experiment, max_open_files: u64) -> 
 }
 
 fn needed(load: &LoadSpec, variants: &[Variant]) -> u64 {
-    // An open load has as many connections as are free; it says itself when they are too few.
+    // An open load uses the connections it can get, and its report says when they were too few.
     let Some(clients) = load.workload.closed_clients() else { return 0 };
     let mut under = variants.iter().filter(|variant| variant.runs_under(load));
     let calls_on = under.any(|variant| variant.backend.is_some());

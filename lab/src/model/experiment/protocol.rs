@@ -1,15 +1,14 @@
-//! How many rounds a load gets: as many as its answer needs, or a fixed number.
+//! The number of rounds of a load: until its result is conclusive, or fixed.
 
 use super::{Experiment, LoadSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// At most so many rounds, if nothing is written: of a variant that is slower in one run of five, 15 runs miss that in
-/// 3.5 % of sessions.
+/// Default for the most rounds: if one run in five of a variant is slower, 15 runs miss that in 3.5 % of sessions.
 pub const AT_MOST: u32 = 15;
-/// Nothing is decided before this many rounds ...
+/// The fewest rounds ...
 const AT_LEAST: u32 = 3;
-/// ... and with `--quick` before this many.
+/// ... and with `--quick`.
 const AT_LEAST_QUICK: u32 = 2;
 /// The rounds of the interim analyses grow by this factor: each analysis widens the intervals (see `stats/ratio.rs`), and
 /// late ones add little.
@@ -19,27 +18,27 @@ const NEXT_ANALYSIS: f64 = 1.3;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Protocol {
-    /// Exactly `runs` rounds, as a study says it; the first of them are kept and left out of every figure.
+    /// Exactly `runs` rounds, as in a study. The first ones are kept in the result and left out of every figure.
     Fixed {
-        /// How many of the first rounds.
+        /// Number of the first rounds.
         drop: u32,
     },
-    /// As soon as the answer is decided, but not before this many rounds.
+    /// Until the result is conclusive.
     Adaptive {
-        /// Rounds.
+        /// The fewest rounds.
         at_least: u32,
     },
 }
 
 impl Default for Protocol {
-    /// What results of older versions were made with.
+    /// That of results of older versions.
     fn default() -> Self {
         Self::Fixed { drop: 0 }
     }
 }
 
 impl Protocol {
-    /// Rounds until the answer is decided.
+    /// Rounds until the result is conclusive.
     #[must_use]
     pub const fn adaptive(quick: bool) -> Self {
         Self::Adaptive { at_least: if quick { AT_LEAST_QUICK } else { AT_LEAST } }
@@ -47,7 +46,7 @@ impl Protocol {
 }
 
 impl LoadSpec {
-    /// How many of the first rounds are left out of every figure.
+    /// Number of the first rounds that are left out of every figure.
     #[must_use]
     pub const fn dropped_rounds(&self) -> u32 {
         match self.protocol {
@@ -56,7 +55,7 @@ impl LoadSpec {
         }
     }
 
-    /// The rounds a load gets before anything else is done with the time there is.
+    /// The fewest rounds of a load; other loads and repeats come after them in a budget.
     #[must_use]
     pub fn at_least(&self) -> u32 {
         match self.protocol {
@@ -65,7 +64,7 @@ impl LoadSpec {
         }
     }
 
-    /// The rounds after which the session may end, the last one included.
+    /// The rounds after which the result is analysed, the last one included.
     #[must_use]
     pub fn interim_analyses(&self) -> Vec<u32> {
         let Protocol::Adaptive { .. } = self.protocol else { return vec![self.runs] };
@@ -79,7 +78,7 @@ impl LoadSpec {
 }
 
 impl Experiment {
-    /// How often the intervals under a load may have been analysed; 1 for a load that is not known.
+    /// Number of interim analyses under a load, for which the intervals account; 1 for an unknown load.
     #[must_use]
     pub fn interim_analyses(&self, load: &str) -> usize {
         self.load(load).map_or(1, |load| load.interim_analyses().len())
@@ -112,13 +111,13 @@ mod tests {
     }
 
     #[test]
-    fn fewer_rounds_than_the_least_are_one_look() {
+    fn fewer_rounds_than_the_least_are_analysed_once() {
         assert_eq!(interim_analyses("runs: 2", false), [2]);
         assert_eq!(interim_analyses("runs: 1", false), [1]);
     }
 
     #[test]
-    fn a_fixed_protocol_is_looked_at_once() {
+    fn a_fixed_protocol_is_analysed_once() {
         assert_eq!(interim_analyses("runs: 7\ndrop: 2", false), [7]);
     }
 }

@@ -1,4 +1,4 @@
-//! One request of a load, as data that a result keeps.
+//! One request of a load.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -7,29 +7,28 @@ use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 use threadcount_load::request::{Header, RequestError, RequestSource, Target};
 
-/// One request. Path, headers and body may have `{rand:1:1000}` and `{seq:1}` in them.
+/// Path, headers and body may contain `{rand:1:1000}` and `{seq:1}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RequestSpec {
     /// `GET`, `POST`, ...
     pub method: String,
     /// Path with query, e.g. `/thread-info?sleep=50ms`.
     pub path: String,
-    /// Header lines; one without a value is left out where it would be sent by default.
+    /// Header lines; one without a value removes a default header.
     pub headers: Vec<(String, Option<String>)>,
-    /// The body.
     pub body: Option<Body>,
-    /// How often it is asked, relative to the load's other requests.
+    /// Relative to the other requests of the load.
     #[serde(default = "once", skip_serializing_if = "is_once")]
     pub weight: NonZeroU32,
 }
 
-/// What a request carries.
+/// Body of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Body {
-    /// Text, as it is.
+    /// Text.
     Text(String),
-    /// Bytes that are no text.
+    /// Other bytes.
     Bytes {
         /// In Base64.
         base64: String,
@@ -46,7 +45,6 @@ const fn is_once(weight: &NonZeroU32) -> bool {
 }
 
 impl RequestSpec {
-    /// A GET of a path.
     #[must_use]
     pub fn get(path: &str) -> Self {
         Self {
@@ -58,13 +56,13 @@ impl RequestSpec {
         }
     }
 
-    /// What a benchmark asks for.
+    /// The request of a load that sends none: a benchmark's.
     #[must_use]
     pub fn nothing() -> Self {
         Self { method: String::new(), ..Self::get("") }
     }
 
-    /// Everything about a target but whom it asks.
+    /// A target without its server.
     #[must_use]
     pub fn of(target: &Target) -> Self {
         let header = |header: &Header| (header.name().to_owned(), header.value().map(str::to_owned));
@@ -80,7 +78,7 @@ impl RequestSpec {
     /// The request to the server at a base URL.
     ///
     /// # Errors
-    /// What cannot be sent, and what to write.
+    /// What cannot be sent, and what to write instead.
     pub fn target(&self, base_url: &str) -> Result<Target, RequestError> {
         let url = format!("{}{}", base_url.trim_end_matches('/'), self.path);
         let mut target = Target::new(&self.method, &url)?.with_weight(self.weight);
@@ -97,7 +95,7 @@ impl RequestSpec {
         })
     }
 
-    /// The path with a number in the place of each placeholder.
+    /// The path with a number for each placeholder.
     #[must_use]
     pub fn sample_path(&self) -> String {
         let get = Self::get(&self.path).target("http://localhost");
@@ -110,7 +108,7 @@ impl RequestSpec {
         sample.unwrap_or_else(|| self.path.clone())
     }
 
-    /// `GET /path`, as a person says it.
+    /// `GET /path`.
     #[must_use]
     pub fn line(&self) -> String {
         format!("{} {}", self.method, self.path).trim().to_owned()
@@ -118,7 +116,7 @@ impl RequestSpec {
 }
 
 impl Body {
-    /// As text where it is one.
+    /// Text if it is UTF-8.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         match std::str::from_utf8(bytes) {
@@ -127,7 +125,7 @@ impl Body {
         }
     }
 
-    /// What is sent. Base64 that somebody damaged is sent as it stands.
+    /// The bytes to send. Invalid Base64 is sent as it is.
     #[must_use]
     pub fn bytes(&self) -> Vec<u8> {
         match self {
@@ -136,7 +134,7 @@ impl Body {
         }
     }
 
-    /// For a report: short text as it is, everything else by its size.
+    /// For a report: short text in full, anything else by its size.
     #[must_use]
     pub fn words(&self) -> String {
         const SHORT_BYTES: usize = 500;

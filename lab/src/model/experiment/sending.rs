@@ -1,4 +1,4 @@
-//! How the requests of a load are carried and their answers judged: everything but what is asked, and how much.
+//! Connection settings of a load and the responses it expects: everything but the requests and their number.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,47 +14,47 @@ use threadcount_load::plan::{
 use threadcount_load::request::RequestSource;
 use threadcount_load::response::{BodyCheck, Capture};
 
-/// How long a request may take, if nothing is said.
+/// Default timeout of a request.
 pub const TIMEOUT: Duration = Duration::from_secs(30);
-/// How long a connection may take to be made, if nothing is said.
+/// Default timeout of connecting.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How requests are carried and answers judged.
+/// Connection settings and expected responses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Sending {
-    /// How the due times of an open load are spread.
+    /// Distribution of the due times of an open load.
     #[schemars(with = "String")]
     pub arrivals: Arrivals,
-    /// Seed of everything random. Each round has the next one: the variants of a round get the same load, and no two
-    /// rounds do.
+    /// Seed of everything random. Each round uses the next one: the variants of a round get the same load, other rounds
+    /// another one.
     pub seed: u64,
-    /// How long a request may take, from being sent to its last byte, in seconds.
+    /// Timeout of a request from sent to its last byte, in seconds.
     pub timeout_s: f64,
-    /// How long a connection may take to be made, TLS included, in seconds.
+    /// Timeout of connecting, TLS included, in seconds.
     pub connect_timeout_s: f64,
-    /// Status codes that count as an answer.
+    /// Expected status codes.
     #[schemars(with = "Vec<(u16, u16)>")]
     pub expect: ExpectedStatus,
-    /// Which HTTP.
+    /// Version of HTTP.
     #[schemars(with = "String")]
     pub http: ProtocolChoice,
-    /// Requests at once on one HTTP/2 connection.
+    /// Concurrent requests per HTTP/2 connection.
     pub streams: NonZeroU32,
     /// The server's certificate is not verified.
     pub insecure: bool,
     /// Generator threads; `None`: half of the cores.
     pub threads: Option<NonZeroU32>,
-    /// Cores the generator's threads are pinned to; empty: none.
+    /// Cores of the generator's threads; empty: not pinned.
     pub cores: Vec<usize>,
-    /// What carries plain HTTP/1.1.
+    /// I/O interface for plain HTTP/1.1.
     #[schemars(with = "String")]
     pub driver: DriverChoice,
-    /// Where connections go instead of to the host and port of the URL.
+    /// Address to connect to instead of the host and port of the URL.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<BTreeMap<String, serde_json::Value>>")]
     pub resolve: Vec<AddressOverride>,
-    /// Connections go to this Unix socket.
+    /// Unix socket to connect to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unix_socket: Option<PathBuf>,
     /// The name in the TLS handshake; `None`: the host of the URL.
@@ -69,20 +69,20 @@ pub struct Sending {
     pub identity: Option<ClientIdentity>,
     /// TLS sessions are resumed.
     pub tls_resumption: bool,
-    /// How much later than due a request may be sent, to leave together with others, in seconds.
+    /// Longest delay of a request that is sent together with others, in seconds.
     pub lateness_s: f64,
     /// How long requests in flight may still complete after the end of sending, in seconds.
     pub grace_s: f64,
-    /// The file with one line per request. Of an experiment it is in the folder of each run.
+    /// Log file with one line per request. In an experiment it is in the folder of each run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log: Option<PathBuf>,
     /// What the body of a response must contain.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub expect_body: Option<BodyCheck>,
-    /// Each connection sends the cookies that the server has set.
+    /// Connections return cookies that the server has set.
     pub cookies: bool,
-    /// Values from responses that later requests send.
+    /// Values of responses to use in later requests.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<String>")]
     pub captures: Vec<Capture>,
@@ -119,7 +119,7 @@ impl Default for Sending {
 }
 
 impl Sending {
-    /// The generator's plan for these requests.
+    /// The load generator's plan.
     #[must_use]
     pub fn plan(
         &self,
@@ -131,7 +131,7 @@ impl Sending {
     ) -> LoadPlan {
         LoadPlan::closed(requests, connections, stop).with(|plan| {
             plan.pacing = pacing;
-            // Threads that share a core are only asked for on purpose.
+            // One thread per core by default.
             plan.threads = self.threads.or_else(|| NonZeroU32::new(self.cores.len() as u32));
             plan.cores.clone_from(&self.cores);
             plan.driver = self.driver;
@@ -158,7 +158,7 @@ impl Sending {
         })
     }
 
-    /// What was asked for beyond the usual, in words, for those who want to repeat it.
+    /// Settings that differ from the defaults, in words.
     #[must_use]
     pub fn unusual(&self) -> Vec<(&'static str, String)> {
         let usual = Self::default();
@@ -204,7 +204,7 @@ impl Sending {
     }
 }
 
-/// Whether it is unusual, what it is, and its value.
+/// Whether it differs from the default, its name and its value.
 type Fact = (bool, &'static str, String);
 
 impl Sending {

@@ -1,4 +1,4 @@
-//! What is started for a variant: the data of each kind of server. What a kind does is in its folder of `server/`.
+//! The data of each kind of server. Its behaviour is in its folder of `server/`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -55,36 +55,36 @@ pub struct JettyServer {
 pub struct JarServer {
     /// A module of our Maven reactor, or a path to a .jar.
     pub jar: String,
-    /// Its arguments, as in a command; `{port}` stands for a free port.
+    /// Arguments as in a command; `{port}` is replaced by a free port.
     pub args: String,
-    /// The path that answers when it is ready.
+    /// Path for the check that it is ready.
     pub ready: String,
 }
 
-/// One of the servers in other languages.
+/// A server in another language.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PeerServer {
     /// A folder below `peers`, or a path to one.
     pub peer: String,
     /// Arguments after the port.
     pub args: String,
-    /// The path that answers when it is ready.
+    /// Path for the check that it is ready.
     pub ready: String,
 }
 
-/// Any command. `{port}` in it and in the URL stands for a free port.
+/// Any command. `{port}` in it and in the URL is replaced by a free port.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CommandServer {
-    /// A shell-like command line (quotes work, no shell is started).
+    /// Split like a shell does, quotes included; no shell is started.
     pub command: String,
     /// The base URL of the service, e.g. `http://127.0.0.1:{port}`.
     pub url: String,
-    /// The path that answers when it is ready.
+    /// Path for the check that it is ready.
     pub ready: String,
 }
 
 impl Server {
-    /// The text with which it is started, where somebody wrote one: arguments or a command.
+    /// Its arguments or its command.
     #[must_use]
     pub fn text(&self) -> &str {
         match self {
@@ -94,7 +94,7 @@ impl Server {
         }
     }
 
-    /// The thread model that is configured from outside; `None`: the server's own business.
+    /// The thread model that Threadcount configures; `None`: the server configures it itself.
     #[must_use]
     pub const fn threads(&self) -> Option<&Threads> {
         match self {
@@ -105,7 +105,7 @@ impl Server {
         }
     }
 
-    /// The same server on other threads, where they are configured from outside.
+    /// The same server with other threads, if Threadcount configures them.
     #[must_use]
     pub fn on_threads(mut self, other: Threads) -> Self {
         if let Self::Tomcat(TomcatServer { threads, .. }) | Self::Jetty(JettyServer { threads, .. }) =
@@ -117,15 +117,15 @@ impl Server {
     }
 }
 
-/// How requests get their threads.
+/// Thread model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Threads {
     /// A pool of platform threads of at most this size.
     Platform(PoolSize),
-    /// A virtual thread for each request.
+    /// A virtual thread per request.
     Virtual,
-    /// An executor of ours, dropped into Tomcat's `lib/`.
+    /// An executor of `jvm/executors`, copied into Tomcat's `lib/`.
     Executor(DropIn),
 }
 
@@ -133,9 +133,9 @@ pub enum Threads {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DropIn {
-    /// A virtual thread for each task, also for Tomcats that have none of their own.
+    /// A virtual thread per task, also for Tomcats without an executor of their own for them.
     Virtual,
-    /// Platform threads without a limit, kept for a minute: the JDK's cached pool.
+    /// The JDK's cached pool: no limit, idle threads end after a minute.
     Cached,
 }
 
@@ -143,10 +143,10 @@ pub enum DropIn {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PoolSize {
-    /// The server's own default (Tomcat: 200); nothing is configured.
+    /// The server's default (Tomcat: 200); nothing is configured.
     Default,
-    /// So many threads.
+    /// Number of threads.
     Fixed(u32),
-    /// As many as the load has clients: tells a pool's size from a thread's kind.
+    /// As many as the load has clients, to separate the size of a pool from the kind of its threads.
     Clients,
 }

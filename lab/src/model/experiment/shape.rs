@@ -1,38 +1,34 @@
-//! How the rate of an open load develops.
+//! The course of an open load's rate.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use threadcount_load::plan::{RateShape, Step};
 
-/// A rate that is not the same all the time.
+/// A rate that changes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Shape {
-    /// A straight line from one rate to another; then it stays there.
+    /// Linear from one rate to another, then constant.
     Ramp {
-        /// Requests per second at the start.
         from_per_s: f64,
-        /// Requests per second at the end.
         to_per_s: f64,
-        /// How long the climb takes, in seconds.
+        /// Length of the ramp in seconds.
         over_s: f64,
     },
-    /// One rate after the other; the last one stays.
+    /// One rate after the other; the last one continues.
     Steps(Vec<ShapeStep>),
 }
 
 /// One of [`Shape::Steps`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ShapeStep {
-    /// Requests per second.
     pub rate_per_s: f64,
-    /// How long, in seconds.
     pub lasts_s: f64,
 }
 
 impl Shape {
-    /// How long it is as it was written, in seconds.
+    /// Its length in the file, in seconds.
     #[must_use]
     pub fn lasts_s(&self) -> f64 {
         match self {
@@ -62,7 +58,7 @@ impl Shape {
         }
     }
 
-    /// The same rates in another time: what `--quick` makes of it.
+    /// The same rates in another time, for `--quick`.
     #[must_use]
     pub fn within(&self, seconds: f64) -> Self {
         let part = seconds / self.lasts_s();
@@ -76,7 +72,7 @@ impl Shape {
         }
     }
 
-    /// `ramp100-5000`, `steps100-500`: the name of a load that has no other.
+    /// Default name of a load: `ramp100-5000`, `steps100-500`.
     #[must_use]
     pub fn name(&self) -> String {
         match self {
@@ -88,7 +84,6 @@ impl Shape {
         }
     }
 
-    /// As the generator knows it.
     #[must_use]
     pub fn for_generator(&self) -> RateShape {
         match self {

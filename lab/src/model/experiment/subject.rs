@@ -11,10 +11,7 @@ pub enum Subject {
     /// A server, under loads.
     Server(Server),
     /// A method that JMH repeats.
-    Benchmark {
-        /// Which.
-        benchmark: BenchmarkMethod,
-    },
+    Benchmark { benchmark: BenchmarkMethod },
 }
 
 /// A method of a jar of JMH's.
@@ -23,7 +20,7 @@ pub struct BenchmarkMethod {
     /// A module of our Maven reactor, or a path to a .jar.
     #[serde(rename = "benchmark")]
     pub jar: String,
-    /// The method, with its class if need be.
+    /// With its class if the name alone is ambiguous.
     pub method: String,
 }
 

@@ -2,19 +2,19 @@
 
 use super::{Experiment, LoadSpec};
 
-/// What a warm-up takes in estimates where nothing is written, in seconds; with `quick` also what it takes at most.
+/// Length of an `auto` warm-up in estimates, in seconds; with `quick` also its longest.
 pub const USUAL_S: f64 = 10.0;
-/// The longest with `auto`, in seconds: a server that is not warm by then will hardly be.
+/// The longest `auto` warm-up, in seconds: a server that is not warm by then rarely becomes warm.
 pub const LONGEST_S: f64 = 60.0;
-/// Of a budget, the part that all warm-ups may take.
+/// Share of a budget that all warm-ups may take.
 const OF_BUDGET: f64 = 0.5;
 
 /// `warmup:` and `--warmup`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum WarmUpTime {
-    /// Until the server is warm, within the budget.
+    /// Until the steady state, within the budget.
     Auto,
-    /// At most so many seconds.
+    /// The longest, in seconds.
     AtMost(f64),
 }
 
@@ -27,8 +27,7 @@ impl Experiment {
         };
     }
 
-    /// How long a load runs before it is measured, at most, in seconds. One that is `auto` ends earlier where the server is
-    /// warm, and has its part of the budget: the least runs there may be take half of it to warm up.
+    /// Longest warm-up of a load in seconds. With `auto` the warm-ups of the fewest runs share half of the budget.
     #[must_use]
     pub fn longest_warmup_s(&self, load: &LoadSpec) -> f64 {
         if !self.warmup_auto || load.warmup_s.is_some() {

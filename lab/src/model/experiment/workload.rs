@@ -1,4 +1,4 @@
-//! What is done in the runs of a load, and what follows from it for figures.
+//! What is done in the runs of a load, and what that means for its figures.
 
 use super::benchmark::Benchmark;
 use super::capacity::Capacity;
@@ -13,7 +13,7 @@ use std::borrow::Cow;
 pub enum Workload {
     /// Our own load generator sends requests.
     Http(LoadKind),
-    /// The highest rate that is sustained under a limit is searched, in steps of the load's duration.
+    /// A search for the highest sustainable rate under a limit, in steps of the load's duration.
     Capacity(Capacity),
     /// An external load tool sends requests.
     External(ExternalTool),
@@ -21,45 +21,41 @@ pub enum Workload {
     Jmh(Benchmark),
 }
 
-/// How the requests of a load follow each other.
+/// Closed or open loop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LoadKind {
     /// N clients, each sends as soon as it has its response.
-    Closed {
-        /// Connections.
-        clients: u32,
-    },
+    Closed { clients: u32 },
     /// A rate, regardless of response time.
     Open {
-        /// Requests per second, in total.
+        /// In total.
         rate_per_s: f64,
-        /// Connections at most.
+        /// The most connections.
         clients: u32,
     },
 }
 
-/// An external load tool, each of whose clients waits for its response.
+/// An external load tool; its clients are a closed loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExternalTool {
-    /// Which.
     pub tool: Tool,
-    /// The connections of all of its processes.
+    /// Connections of all its processes.
     pub clients: u32,
 }
 
-/// Which external load tool.
+/// The program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Tool {
     /// ApacheBench.
     Ab {
-        /// So many at once, each with its share of the clients: one has one thread, and so at most one core.
+        /// Number of processes that share the clients: each has one thread, and so at most one core.
         processes: u32,
     },
 }
 
 impl Workload {
-    /// The figure that each run has, in which rounds differ.
+    /// The metric in which rounds are compared with each other; every run has it.
     #[must_use]
     pub const fn figure(self) -> Metric {
         match self {
@@ -68,7 +64,7 @@ impl Workload {
         }
     }
 
-    /// What has to be decided: the rate, and where the schedule holds it, the response time too.
+    /// The metrics that have to be conclusive: the rate, and under an open load the response time too.
     #[must_use]
     pub const fn headline(self) -> &'static [Metric] {
         match self {
@@ -79,7 +75,7 @@ impl Workload {
         }
     }
 
-    /// What the answer is about: the figure that is not given beforehand.
+    /// The metric of the answer.
     #[must_use]
     pub const fn answer(self) -> Metric {
         match self {
@@ -90,7 +86,7 @@ impl Workload {
         }
     }
 
-    /// How many connections it has at most, and so how many requests may be in flight at once.
+    /// The most connections, and so the most requests in flight (HTTP/1.1).
     #[must_use]
     pub fn clients(self) -> u32 {
         match self {
@@ -101,7 +97,7 @@ impl Workload {
         }
     }
 
-    /// The clients of a load in which each waits for its response before it sends again; `None`: another one.
+    /// Number of clients of a closed loop.
     #[must_use]
     pub const fn closed_clients(self) -> Option<u32> {
         match self {
@@ -111,13 +107,13 @@ impl Workload {
         }
     }
 
-    /// Does each client wait for its response before it sends again?
+    /// Is it a closed loop?
     #[must_use]
     pub const fn is_closed(self) -> bool {
         self.closed_clients().is_some()
     }
 
-    /// The rate of an open load.
+    /// Of an open load.
     #[must_use]
     pub const fn rate_per_s(self) -> Option<f64> {
         match self {
@@ -126,7 +122,6 @@ impl Workload {
         }
     }
 
-    /// What is searched.
     #[must_use]
     pub const fn capacity(self) -> Option<Capacity> {
         match self {
@@ -135,13 +130,11 @@ impl Workload {
         }
     }
 
-    /// Does it need a server?
     #[must_use]
     pub const fn needs_server(self) -> bool {
         !matches!(self, Self::Jmh(_))
     }
 
-    /// The external tool, where one sends the requests.
     #[must_use]
     pub const fn tool(self) -> Option<Tool> {
         match self {
@@ -157,12 +150,11 @@ impl From<LoadKind> for Workload {
     }
 }
 
-/// As it stands in a result: two keys of a load.
+/// In JSON: two keys of a load.
 #[derive(Serialize, Deserialize, JsonSchema)]
 struct StoredWorkload {
-    /// What is done.
     kind: StoredKind,
-    /// An external load tool sends it; `None`: ours.
+    /// `None`: the built-in load generator.
     #[serde(default)]
     tool: Option<Tool>,
 }
@@ -182,9 +174,9 @@ enum StoredKind {
         /// Connections at most.
         clients: u32,
     },
-    /// The highest rate that is sustained under a limit, searched in steps of `duration_s`.
+    /// A search for the highest sustainable rate under a limit, in steps of `duration_s`.
     Capacity(Capacity),
-    /// No load: JMH repeats a benchmark, each iteration as long as `duration_s`.
+    /// JMH repeats a method, each iteration as long as `duration_s`.
     Benchmark(Benchmark),
 }
 

@@ -1,38 +1,37 @@
-//! What requests allocate, as the probe counted it in the explaining window.
+//! Allocation, as the probe counted it in the explaining window.
 
 use super::Record;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Allocation on the heap, by all threads of the JVM but the probe's own.
+/// Allocation on the heap by all threads of the JVM except the probe's.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Allocation {
-    /// Between two readings of the JVM's counter, the first and the last one in the window, per second.
+    /// From the first to the last reading of the JVM's counter in the window.
     pub bytes_per_s: f64,
-    /// The time between these two, in seconds.
+    /// The time between these readings, in seconds.
     pub window_s: f64,
-    /// What was allocated where, by the JVM's samples: the largest share first, at most 40.
+    /// By the JVM's samples: the largest share first, at most 40.
     pub sites: Vec<AllocationSite>,
-    /// How many samples these are of.
+    /// Number of samples.
     pub samples: u64,
 }
 
-/// Objects of one class that are made at one place.
+/// Objects of one class that are allocated at one place.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AllocationSite {
-    /// The class: `byte[]`.
+    /// `byte[]`.
     pub class: String,
-    /// The first frame that belongs neither to the JDK nor to a constructor: who made the object, with what it consists of.
+    /// The first frame that belongs neither to the JDK nor to a constructor: it created the object and its parts.
     pub maker: Option<String>,
     /// The first frame of the application.
     pub application: Option<String>,
-    /// Of all that was allocated, from 0 to 1.
+    /// Share of the whole allocation, from 0 to 1.
     pub share: f64,
 }
 
 impl Record {
-    /// What the server allocates for each request; `None`: no reasons were looked for, or no probe was there. Both parts are
-    /// of the same window.
+    /// Bytes that the server allocates per request, both from the explaining window; `None`: no such window, or no probe.
     #[must_use]
     pub fn allocated_bytes_per_request(&self) -> Option<f64> {
         let allocation = self.jvm.as_ref()?.allocation.as_ref()?;

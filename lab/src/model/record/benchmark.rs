@@ -1,4 +1,4 @@
-//! What a microbenchmark measured.
+//! The score of a microbenchmark.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,11 +14,11 @@ pub struct BenchmarkScore {
     pub score_us: f64,
     /// Half of JMH's 99.9 % interval, within this one run; `None`: too few iterations.
     pub error_us: Option<f64>,
-    /// The unit in which JMH gave them, e.g. `us/op`.
+    /// JMH's unit, e.g. `us/op`.
     pub unit: String,
-    /// How many JVMs.
+    /// Number of JVMs.
     pub forks: u32,
-    /// How many measured iterations in each.
+    /// Number of measured iterations in each.
     pub iterations: u32,
     /// Each measured iteration, fork by fork.
     pub iterations_us: Vec<Vec<f64>>,

@@ -1,4 +1,4 @@
-//! What the search for a capacity did: every step, and how it ended.
+//! The search for a capacity: every step, and how it ended.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,11 +6,10 @@ use serde::{Deserialize, Serialize};
 /// The search within one run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CapacitySearch {
-    /// The highest rate that was sustained; `None`: none was.
+    /// The highest sustained rate.
     pub sustained_per_s: Option<f64>,
-    /// How it ended.
     pub ended: SearchEnd,
-    /// The last line of the server's log that looks like trouble.
+    /// The last line of the server's log with an error or a warning.
     #[serde(default)]
     pub log_trouble: Option<String>,
     /// Every step, in the order of time.
@@ -21,60 +20,54 @@ pub struct CapacitySearch {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SearchEnd {
-    /// It has not ended: the run was cut short.
+    /// The run was cut short.
     #[default]
     Unfinished,
-    /// Between a rate that is sustained and one that is not lies no more than the resolution.
+    /// The gap between the highest sustained and the lowest broken rate is within the resolution.
     Found,
-    /// The highest rate that may be tried is sustained: the capacity is at least that.
+    /// The highest allowed rate is sustained: the capacity is at least that.
     Ceiling,
-    /// Above the rate that is sustained the load generator was the bottleneck: the capacity is at least that rate.
+    /// Above the sustained rate the load generator was the bottleneck: the capacity is at least that rate.
     Generator,
-    /// After a step the server answered nothing any more: it sustains the rate that is given, and how much more is not
-    /// known.
+    /// After a step the server no longer responded: the capacity is at least the sustained rate.
     Silent,
-    /// Not even a small part of the first rate is sustained.
+    /// Not even a small fraction of the first rate is sustained.
     Nothing,
-    /// The steps contradict each other for too long.
+    /// Too many steps contradict each other.
     Undecided,
 }
 
 impl CapacitySearch {
-    /// The capacity, where the server and nothing else set it.
+    /// The capacity, if the server and nothing else limits it.
     #[must_use]
     pub fn capacity_per_s(&self) -> Option<f64> {
         self.sustained_per_s.filter(|_| self.ended == SearchEnd::Found)
     }
 }
 
-/// One rate, sent for some seconds.
+/// One rate for some seconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CapacityStep {
-    /// The rate that was asked for.
+    /// Requested rate.
     pub asked_per_s: f64,
-    /// Expected answers per second, with those that were still on their way at the end and no older than the limit.
+    /// Expected responses per second, including requests in flight at the end that are no older than the limit.
     pub reached_per_s: f64,
-    /// How long it lasted, in seconds.
     pub length_s: f64,
-    /// Median response time, ms. Like the two below it counts requests without an answer that are older than the limit,
-    /// with the age they had reached.
+    /// Median response time. Like the two below it includes requests in flight at the end that are older than the limit, with
+    /// their age.
     pub p50_ms: Option<f64>,
-    /// 99th percentile, ms.
     pub p99_ms: Option<f64>,
-    /// Slowest, ms.
     pub max_ms: Option<f64>,
-    /// Requests that failed.
+    /// Failed requests.
     pub failed: u64,
     /// CPU of the server, in cores.
     pub cpu_cores: Option<f64>,
-    /// CPU in use on the whole machine, in cores: the server, the generator and everything else.
+    /// CPU use of the whole machine, in cores.
     #[serde(default)]
     pub machine_cpu_cores: Option<f64>,
     /// The busiest generator thread's share of one core.
     pub generator_share: f64,
-    /// What it showed.
     pub verdict: StepVerdict,
-    /// Why it was not sustained.
     pub why: Option<StepFailure>,
 }
 
@@ -83,32 +76,46 @@ pub struct CapacityStep {
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the fields are the figures of the reason")]
 pub enum StepFailure {
-    /// More requests failed than may; the cause is the most frequent one.
-    RequestsFailed { failed: u64, sent: u64, cause: Option<String> },
-    /// The limited response time was longer than the limit.
-    LimitExceeded { time_ms: f64 },
-    /// No request had a response.
+    /// Too many requests failed; the cause is the most frequent one.
+    RequestsFailed {
+        failed: u64,
+        sent: u64,
+        cause: Option<String>,
+    },
+    /// The response time exceeded the limit.
+    LimitExceeded {
+        time_ms: f64,
+    },
+    /// No response at all.
     NoResponse,
-    /// The rate was not reached.
-    RateMissed { reached_per_s: f64, asked_per_s: f64 },
-    /// More requests waited at the end than at half time.
-    BacklogGrew { requests: f64 },
-    /// A thread of the load generator had no CPU left.
-    GeneratorBusy { cpu_share: f64 },
+    RateMissed {
+        reached_per_s: f64,
+        asked_per_s: f64,
+    },
+    /// More requests waited at the end than in the middle.
+    BacklogGrew {
+        requests: f64,
+    },
+    /// A thread of the load generator used its whole core.
+    GeneratorBusy {
+        cpu_share: f64,
+    },
     /// The load generator sent late although a connection was free.
-    GeneratorLate { send_lag_p99_ms: f64 },
-    /// In the words of an earlier version.
+    GeneratorLate {
+        send_lag_p99_ms: f64,
+    },
+    /// As an earlier version wrote it.
     #[serde(untagged)]
     Text(String),
 }
 
-/// What a step showed.
+/// Verdict on a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StepVerdict {
-    /// The limit was held, the rate was reached, and the backlog did not grow.
+    /// Within the limit, the rate was reached, and the backlog did not grow.
     Sustained,
-    /// One of these did not happen, and the server is the reason.
+    /// One of these failed because of the server.
     Broken,
     /// The load generator was the bottleneck: the step says nothing about the server.
     Generator,

@@ -1,21 +1,21 @@
-//! The window after the measured one, in which reasons are looked for.
+//! The explaining window.
 
 use super::{Cost, Record, load_schema};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use threadcount_load::report::LoadReport;
 
-/// The same load on the same warm server once more, with the probe in its JVM. No figure of it is compared between variants.
+/// The same load on the same warm server after the measured window, with the probe in its JVM. Its figures are not compared
+/// between variants.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ExplainingWindow {
     /// The load generator's report over this window.
     #[schemars(schema_with = "load_schema::window_report")]
     pub load: LoadReport,
-    /// What the server used in it.
     pub cost: Option<Cost>,
 }
 
-/// What observing from inside cost in one run: figures of the explaining window as multiples of those of the measured one.
+/// Cost of the probe in one run: figures of the explaining window divided by those of the measured window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ObservationCost {
     /// Completed requests per second.
@@ -25,7 +25,7 @@ pub struct ObservationCost {
 }
 
 impl ExplainingWindow {
-    /// What observing cost, beside what was measured before it; `None`: nothing was completed then.
+    /// `None`: no request was completed in the measured window.
     #[must_use]
     pub fn observation_cost(&self, measured: &LoadReport, cost: Option<&Cost>) -> Option<ObservationCost> {
         let rate_per_s = measured.rate_per_s.completed;
@@ -39,7 +39,7 @@ impl ExplainingWindow {
 }
 
 impl Record {
-    /// What was sent and used while the probe read the JVM: in the explaining window, in earlier results in the measured one.
+    /// Load and cost while the probe read the JVM: of the explaining window, in older results of the measured window.
     #[must_use]
     pub fn observed_window(&self) -> Option<(&LoadReport, Cost)> {
         match &self.explaining {

@@ -1,22 +1,21 @@
-//! What an external load tool reports of its own load.
+//! The report of an external load tool.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use threadcount_load::health::FULL_CORE;
 
-/// One load by an external tool: one or more processes at once.
+/// One load of one or more concurrent processes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ExternalLoad {
     /// Its name and version as it prints them, e.g. `ApacheBench 2.3`.
     pub tool: String,
-    /// Each of its processes.
     pub processes: Vec<ExternalProcess>,
     /// Over all requests of all processes.
     pub times: ExternalTimes,
 }
 
 impl ExternalLoad {
-    /// How many of its processes, which have one thread each, used their whole core: then the figures are the tool's own.
+    /// Number of processes that used a whole core (each has one thread): the tool is then the bottleneck.
     #[must_use]
     pub fn full_processes(&self) -> u32 {
         self.processes.iter().filter(|process| process.cpu_share > FULL_CORE).count() as u32
@@ -28,27 +27,26 @@ impl ExternalLoad {
 pub struct ExternalProcess {
     /// The exact command line.
     pub command: Vec<String>,
-    /// What it printed; a file relative to the result folder.
+    /// File with its output, relative to the result folder.
     pub output: Option<String>,
-    /// Requests it completed, failures among them.
+    /// Completed requests, failed ones included.
     pub requests: u64,
-    /// Those it counts as failed.
+    /// Failed requests, as the tool counts them.
     pub failed: u64,
-    /// Answers with another status than 2xx, which it does not count as failed.
+    /// Responses with another status than 2xx, which the tool does not count as failed.
     pub not_2xx: u64,
     /// Requests per second, as printed.
     pub rate_per_s: f64,
-    /// How long it measured, as printed, in seconds.
+    /// Measured time, as printed, in seconds.
     pub elapsed_s: f64,
-    /// Bytes it received.
     pub received_bytes: u64,
-    /// CPU time it used from its start to its end, by the kernel's account, in seconds.
+    /// CPU time of the process, by the kernel's account, in seconds.
     pub cpu_s: f64,
     /// The same as a share of one core over the time it measured.
     pub cpu_share: f64,
 }
 
-/// Response times in milliseconds, as far as the tool reports them: in steps of 1 %, so nothing beyond p99 but the slowest.
+/// Response times in milliseconds that the tool reports: in steps of 1 %, so beyond p99 only the slowest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct ExternalTimes {

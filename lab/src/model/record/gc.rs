@@ -1,5 +1,5 @@
-//! What a run says of garbage collection: the JVM's log where there is one, else the probe. The log is there without anything
-//! that observes from inside, and covers the window whose figures are compared.
+//! Garbage collection in a run: from the JVM's log, or without one from the probe. The log needs no observer in the JVM and
+//! covers the measured window.
 
 use super::Record;
 use super::jvm::{HeapAfterGc, JvmReadings, Pause, Total};
@@ -7,14 +7,13 @@ use super::jvm::{HeapAfterGc, JvmReadings, Pause, Total};
 /// Pauses of the collector.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GcPauses {
-    /// All of them.
     pub total: Total,
-    /// Those that are known one by one, in the order of time; short ones may be missing.
+    /// Single pauses in the order of time; short ones may be missing.
     pub pauses: Vec<Pause>,
 }
 
 impl Record {
-    /// `None`: nothing tells. No pause at all is a figure.
+    /// `None`: unknown. Zero pauses is a figure.
     #[must_use]
     pub fn gc_pauses(&self) -> Option<GcPauses> {
         let Some(log) = &self.jvm_log else { return self.gc_pauses_of_probe() };
@@ -28,7 +27,7 @@ impl Record {
         Some(GcPauses { total, pauses: log.pauses.iter().map(pause).collect() })
     }
 
-    /// Readings of the probe in the measured window: there are some in results of before the explaining window.
+    /// Readings of the probe in the measured window, in results from before the explaining window.
     #[must_use]
     pub fn jvm_in_measured_window(&self) -> Option<&JvmReadings> {
         self.jvm.as_ref().filter(|_| self.explaining.is_none())
@@ -46,7 +45,7 @@ impl Record {
         Some(GcPauses { total, pauses })
     }
 
-    /// The heap in use after collections; `None`: nothing tells.
+    /// Heap in use after collections; `None`: unknown.
     #[must_use]
     pub fn heap_after_gc(&self) -> Option<&[HeapAfterGc]> {
         let log = self.jvm_log.as_ref().map(|log| &log.heap_after_gc);

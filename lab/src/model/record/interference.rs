@@ -1,15 +1,15 @@
-//! What took CPU away from a run from outside. Its figures are then not the server's alone.
+//! CPU that others used during a run.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What weighed on a run.
+/// Who used it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the fields are cores, and the cores of the machine")]
 pub enum Interference {
-    /// The hypervisor gave cores of this virtual machine to others.
+    /// The hypervisor ran other machines.
     Steal { cores: f64, of_cores: u32 },
-    /// Neither the server, nor its backend, nor the load generator.
+    /// Other than the server, its backend and the load generator.
     OtherProcesses { cores: f64, of_cores: u32 },
 }

@@ -1,4 +1,4 @@
-//! What the probe read in the JVM of the server, cut to the measured window.
+//! Readings of the probe in the server's JVM, cut to the explaining window (in older results to the measured window).
 
 use super::allocation::Allocation;
 use crate::model::probe_level::ProbeLevel;
@@ -10,20 +10,18 @@ use serde::{Deserialize, Serialize};
 pub struct JvmReadings {
     /// `Runtime.version()`.
     pub java: String,
-    /// How much the probe watched.
     pub level: ProbeLevel,
     /// Heap, allocation, CPU and threads over time.
     pub samples: Vec<JvmSample>,
-    /// What was allocated over the window, and where; `None`: fewer than two readings, or an older result.
+    /// `None`: fewer than two readings, or an older result.
     #[serde(default)]
     pub allocation: Option<Allocation>,
-    /// Carrier threads over time; empty where the JVM does not report them.
+    /// Over time; empty if the JVM does not report them.
     pub carriers: Vec<CarrierSample>,
-    /// Where the figures of `carriers` come from.
+    /// Source of the figures in `carriers`.
     pub carriers_source: Option<String>,
-    /// Pools that show themselves over JMX.
+    /// Pools with JMX beans.
     pub pools: Vec<Pool>,
-    /// Garbage collections.
     pub collections: Vec<Collection>,
     /// Pauses of the collector.
     pub pauses: Vec<Pause>,
@@ -31,18 +29,18 @@ pub struct JvmReadings {
     pub safepoints: Total,
     /// Virtual threads that blocked without leaving their carrier, by site.
     pub pins: Vec<SiteTotal>,
-    /// The same second by second, all sites together; empty where nothing was pinned at all.
+    /// Pins per second, all sites together; empty if there were none.
     #[serde(default)]
     pub pins_series: Vec<PinSample>,
     /// The heap in use right after each collection.
     #[serde(default)]
     pub heap_after_gc: Vec<HeapAfterGc>,
-    /// What running threads did, sampled a few times a second.
+    /// Samples of running threads, a few per second.
     #[serde(default, alias = "looks")]
     pub thread_samples: ThreadSamples,
-    /// Where threads waited 20 ms or longer: monitors, parks, socket reads, by site.
+    /// Waits of 20 ms or longer (monitors, parks, socket reads), by site.
     pub waits: Vec<SiteTotal>,
-    /// Native memory over time, where the JVM tracks it.
+    /// Over time; empty without native memory tracking.
     pub stacks: Vec<StackSample>,
     /// Virtual threads over the window; starts and ends only at level `full`.
     pub virtual_threads: VirtualThreads,
@@ -69,7 +67,7 @@ pub struct JvmSample {
 pub struct CarrierSample {
     /// Seconds since the measured window began.
     pub t_s: f64,
-    /// How many virtual threads may run at once.
+    /// The most virtual threads that run at once.
     pub parallelism: u32,
     /// Carrier threads that exist.
     pub threads: u32,
@@ -77,13 +75,13 @@ pub struct CarrierSample {
     pub mounted: u32,
     /// Virtual threads that wait for a carrier.
     pub queued: u64,
-    /// Carriers that the operating system was running; a mounted one that is not running waits. Where it is not known:
-    /// as many as are mounted.
+    /// Carriers that the operating system was running; a mounted one that does not run waits. If unknown, the number of
+    /// mounted ones.
     pub running: u32,
 }
 
 impl SiteReason {
-    /// In words: `read from db:5432`, `monitor of shop.Orders`, `park on java.util.concurrent.Semaphore`.
+    /// `read from db:5432`, `monitor of shop.Orders`, `park on java.util.concurrent.Semaphore`.
     #[must_use]
     pub fn words(&self) -> String {
         match self {
@@ -97,7 +95,7 @@ impl SiteReason {
     }
 }
 
-/// Whose pool it is, as the probe names it.
+/// The library of a pool, as the probe names it.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -108,14 +106,14 @@ pub enum PoolKind {
     TomcatExecutor,
     Jetty,
     Hikari,
-    /// One that only a newer probe knows.
+    /// Unknown to this version.
     #[default]
     #[serde(other)]
     Other,
 }
 
 impl PoolKind {
-    /// The name, as the probe has it.
+    /// The name in the probe's output.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -127,26 +125,26 @@ impl PoolKind {
         }
     }
 
-    /// Does it hold connections to a database, and no threads that answer requests?
+    /// Does it hold database connections? The others hold request threads.
     #[must_use]
     pub const fn is_of_connections(self) -> bool {
         matches!(self, Self::Hikari)
     }
 }
 
-/// Why a thread was found at a place in the code.
+/// Why a thread is at a place in the code.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", content = "what", rename_all = "kebab-case")]
 pub enum SiteReason {
-    /// It gave way (`Thread.yield`).
+    /// `Thread.yield`.
     Yield,
     /// A carrier between two virtual threads.
     Scheduling,
-    /// It waited for data from this peer.
+    /// Waiting for data from this peer.
     ReadFrom(String),
-    /// It waited to enter a monitor of this class.
+    /// Waiting to enter a monitor of this class.
     Monitor(String),
-    /// It was parked on this class.
+    /// Parked on this class.
     Park(String),
     /// In the JVM's own words, e.g. why a virtual thread was pinned.
     Jvm(String),
@@ -155,17 +153,15 @@ pub enum SiteReason {
 /// A pool over time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Pool {
-    /// Whose it is.
     pub kind: PoolKind,
     /// The pool's own name.
     pub name: String,
-    /// How many may be busy at once; `None`: it does not say.
+    /// `None`: not reported.
     pub max: Option<u32>,
-    /// Readings.
     pub samples: Vec<PoolSample>,
 }
 
-/// One reading of a pool; `None` where the pool does not say.
+/// One reading of a pool; `None`: not reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct PoolSample {
@@ -201,29 +197,28 @@ pub struct Pause {
 pub struct PinSample {
     /// Middle of the second, seconds since the measured window began.
     pub t_s: f64,
-    /// How long virtual threads kept their carriers in it, all of them added up: with two carriers at most 2,000.
+    /// Sum over all carriers: with two of them at most 2,000.
     pub pinned_ms: f64,
     /// Pins that ended in it.
     pub count: u64,
 }
 
-/// The heap after a collection: what lives, and what has died where it did not collect.
+/// The heap after a collection: live objects, and dead ones in the parts that it did not collect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct HeapAfterGc {
     pub t_s: f64,
     pub used_bytes: u64,
-    /// Did it collect the whole heap? A young one leaves what has died in the old part, which looks like a leak.
+    /// It collected the whole heap. A young collection leaves dead objects in the old generation, which looks like a leak.
     pub whole: bool,
 }
 
 /// Samples of threads that were running Java code.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadSamples {
-    /// How many.
     pub count: u64,
-    /// Those of them without work, by site; their times are 0. The reason is `yield` (a thread gave way) or
-    /// `scheduling` (a carrier between two virtual threads, which has no site).
+    /// Samples without work, by site; their times are 0. The reason is `yield` (`Thread.yield`) or `scheduling` (a carrier
+    /// between two virtual threads, which has no site).
     pub without_progress: Vec<SiteTotal>,
 }
 
@@ -236,7 +231,7 @@ pub struct StackSample {
     pub committed_bytes: u64,
 }
 
-/// How often and how long.
+/// Number and duration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct Total {
@@ -245,7 +240,7 @@ pub struct Total {
     pub longest_ms: f64,
 }
 
-/// How often and how long, at one place in the code.
+/// Number and duration at one place in the code.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SiteTotal {
     /// The frame that keeps a virtual thread on its carrier.
@@ -254,9 +249,7 @@ pub struct SiteTotal {
     pub application: Option<String>,
     /// The topmost frame.
     pub top: Option<String>,
-    /// Why.
     pub reason: Option<SiteReason>,
-    /// How often and how long.
     pub total: Total,
 }
 
@@ -267,7 +260,7 @@ pub struct VirtualThreads {
     pub started: u64,
     pub ended: u64,
     pub submit_failed: u64,
-    /// Alive at the end of the window, of those that began since the probe did; only at level `full`.
+    /// Alive at the end of the window, of those that started after the probe; only at level `full`.
     #[serde(default)]
     pub alive: Option<u64>,
 }

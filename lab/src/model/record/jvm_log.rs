@@ -1,29 +1,29 @@
-//! What the JVM's unified log (`-Xlog:gc,safepoint`) says of the measured window. Nothing in the JVM observes for it: it
-//! stays while figures are taken.
+//! The JVM's unified log (`-Xlog:gc,safepoint`) of the measured window. It costs next to nothing, so it is on while figures
+//! are taken.
 
 use super::jvm::{HeapAfterGc, Total};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The log over the measured window. Times that cross an edge of it count with their part inside.
+/// Of a pause that crosses an edge of the window, the part inside counts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JvmLog {
     /// Relative to the result folder.
     pub file: Option<String>,
-    /// As the JVM names it: `G1`, `The Z Garbage Collector`.
+    /// The JVM's name: `G1`, `The Z Garbage Collector`.
     pub collector: String,
-    /// Pauses of the collector, as it times them; ZGC's as safepoints, with the time to reach them.
+    /// As the collector times them; for ZGC the safepoints, with the time to reach them.
     pub gc_pauses: Stopped,
     /// The longest of them, in the order of time.
     pub pauses: Vec<LoggedPause>,
-    /// How many shorter ones are not in `pauses`.
+    /// Number of shorter ones that are not in `pauses`.
     pub pauses_left_out: u64,
-    /// How much of each second of the window they took, all of them; the last second may be a part of one.
+    /// Sum per second of the window; the last second may be shorter.
     pub gc_paused_ms_by_second: Vec<f64>,
-    /// All threads stopped, for whatever reason; those of the collector included.
+    /// For any reason, collections included.
     pub safepoints: Safepoints,
-    /// Threads that waited for memory that the collector had not freed yet (ZGC). The times of all threads are added up;
-    /// `share` is the time in which at least one waited.
+    /// Threads that waited for memory that the collector had not freed yet (ZGC). Times are sums over all threads; `share` is
+    /// the time in which at least one waited.
     pub allocation_stalls: Stopped,
     /// The heap in use after collections, at most 500 of them spread over the window; rounded down to MiB by the JVM.
     pub heap_after_gc: Vec<HeapAfterGc>,
@@ -31,23 +31,22 @@ pub struct JvmLog {
     pub heap_after_whole_gc_bytes: Option<u64>,
 }
 
-/// How often and how long, and the share of the window.
+/// Number and duration, and the share of the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct Stopped {
     pub count: u64,
     pub total_ms: f64,
     pub longest_ms: f64,
-    /// Of the window, from 0 to 1; times that overlap count once.
+    /// Share of the window, from 0 to 1; overlapping times count once.
     pub share: f64,
 }
 
 /// A pause of the collector.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoggedPause {
-    /// Its beginning, seconds since the measured window began.
+    /// Its start, in seconds since the measured window began.
     pub t_s: f64,
-    /// How long it was.
     pub duration_ms: f64,
     /// Kind and cause: `Pause Young (Normal) (G1 Evacuation Pause)`.
     pub name: String,
@@ -62,17 +61,16 @@ pub struct LoggedPause {
 pub struct Safepoints {
     /// From the request to stop until they ran again.
     pub stopped: Stopped,
-    /// The part of it until the last thread had stopped.
+    /// The part until the last thread had stopped.
     pub to_safepoint: Total,
-    /// By the JVM's reason, the one that took the longest first.
+    /// By the JVM's reason, the longest first.
     pub reasons: Vec<SafepointReason>,
 }
 
 /// Safepoints of one reason.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SafepointReason {
-    /// The JVM's name of it: `G1CollectForAllocation`.
+    /// The JVM's name: `G1CollectForAllocation`.
     pub name: String,
-    /// How often and how long.
     pub total: Total,
 }

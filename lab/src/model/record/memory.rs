@@ -1,28 +1,28 @@
-//! What a server has to be given: what lives in its heap under load, and everything outside the heap.
+//! The memory that a server needs: its live heap under load, and everything outside the heap.
 
 use super::{NativeMemory, Record};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The heap after a collection of the whole of it.
+/// The heap after a collection of the whole heap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LiveHeap {
-    /// All objects that are reachable, bytes.
+    /// Reachable objects.
     pub live_bytes: u64,
-    /// Chunks of stacks of unmounted virtual threads; a thread with a deep stack has several.
+    /// Stack chunks of unmounted virtual threads; a thread with a deep stack has several.
     pub virtual_thread_stacks: u64,
-    /// What they take of the live heap, bytes.
+    /// Part of `live_bytes`.
     pub virtual_thread_stacks_bytes: u64,
 }
 
-/// The live heap of one run, counted right after the measured window with the same load going on.
+/// The live heap of one run, counted right after the measured window under the same load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MemoryUnderLoad {
-    /// While requests were in flight.
+    /// With requests in flight.
     pub under_load: LiveHeap,
-    /// When they were done and their connections closed; `None`: not counted in this round.
+    /// After all connections were closed; `None`: not counted in this round.
     pub at_rest: Option<LiveHeap>,
-    /// Connections of the load generator while it was counted; of an open load, the most it opens.
+    /// Connections of the load generator; of an open load, the most it opens.
     pub connections: u64,
 }
 
@@ -33,7 +33,7 @@ impl NativeMemory {
         self.committed_bytes.saturating_sub(self.heap_committed_bytes)
     }
 
-    /// What is neither heap, nor stacks of threads, nor classes: compiled code, the collector, buffers; bytes.
+    /// Committed outside heap, thread stacks and classes: compiled code, the collector, buffers; bytes.
     #[must_use]
     pub fn other_bytes(&self) -> Option<u64> {
         let named = self.stack_committed_bytes + self.class_metadata_bytes?;
@@ -42,26 +42,26 @@ impl NativeMemory {
 }
 
 impl Record {
-    /// Objects that live under load, bytes.
+    /// Live objects under load, bytes.
     #[must_use]
     pub fn live_heap_bytes(&self) -> Option<f64> {
         Some(self.memory?.under_load.live_bytes as f64)
     }
 
-    /// What the server cannot do without: the live heap and everything outside the heap, bytes.
+    /// Memory needed: the live heap and everything outside the heap, bytes.
     #[must_use]
     pub fn memory_needed_bytes(&self) -> Option<f64> {
         Some(self.live_heap_bytes()? + self.native_memory?.after.outside_heap_bytes() as f64)
     }
 
-    /// Resident memory beyond what is needed, bytes: heap that was touched and holds nothing that lives.
+    /// Resident memory beyond the memory needed, bytes: heap that was touched and holds no live objects.
     #[must_use]
     pub fn touched_not_needed_bytes(&self) -> Option<f64> {
         Some((self.cost?.rss_peak_bytes as f64 - self.memory_needed_bytes()?).max(0.0))
     }
 
-    /// What requests and their connections hold, bytes: the heap that dies when they are gone, and the thread stacks that came
-    /// with them.
+    /// Memory that requests and their connections hold, bytes: heap that is free without them, and the thread stacks that were
+    /// added under load.
     #[must_use]
     fn held_by_load_bytes(&self) -> Option<f64> {
         let (memory, native) = (self.memory?, self.native_memory?);
@@ -70,14 +70,14 @@ impl Record {
         Some((heap + stacks) as f64)
     }
 
-    /// The same for each connection.
+    /// The same per connection.
     #[must_use]
     pub fn memory_per_connection_bytes(&self) -> Option<f64> {
         let connections = self.memory?.connections;
         (connections > 0).then_some(self.held_by_load_bytes()? / connections as f64)
     }
 
-    /// The same for each request in flight; as many are in flight as the rate times the mean response time (Little's law).
+    /// The same per request in flight; their number is the rate times the mean response time (Little's law).
     #[must_use]
     pub fn memory_per_request_in_flight_bytes(&self) -> Option<f64> {
         let load = self.measured.as_ref()?;

@@ -1,4 +1,4 @@
-//! All that one run measured. A record is data: everything downstream is made from it alone.
+//! The data of one run. Everything downstream is made from it alone.
 
 pub mod allocation;
 pub mod benchmark;
@@ -21,95 +21,90 @@ use threadcount_load::report::LoadReport;
 /// One fresh server process under one load, from launch to stop.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Record {
-    /// The variant's name.
     pub variant: String,
-    /// The load's name.
     pub load: String,
-    /// Which round, from 1.
+    /// From 1.
     pub round: u32,
-    /// Its place in the whole plan, from 1.
+    /// Its place among all runs, from 1.
     pub position: u32,
     /// Wall-clock start, RFC 3339.
     pub started_at: String,
-    /// Why it has no (complete) figures; `None`: all went well.
+    /// Why its figures are missing or incomplete.
     pub failure: Option<RunFailure>,
-    /// The server as it was started.
     pub server: ServerFacts,
-    /// It belongs to the first rounds that the experiment's protocol leaves out of every figure (`drop`).
+    /// It belongs to the first rounds, which are left out of every figure (`drop`).
     #[serde(default)]
     pub dropped: bool,
-    /// It is left out of figures where runs without interference exist, and repeated within bounds.
+    /// A run with interference is repeated within bounds, and left out of figures if enough runs without exist.
     #[serde(default, alias = "disturbed")]
     pub interference: Option<interference::Interference>,
-    /// How its warm-up went; `None`: there was none.
+    /// `None`: no warm-up.
     #[serde(default)]
     pub warm_up: Option<WarmUp>,
-    /// The rate in each second of the warm-up, requests per second.
+    /// Per second of the warm-up.
     pub warmup_rate_per_s: Vec<f64>,
     /// The load generator's report over the measured window.
     #[schemars(schema_with = "load_schema::load_report")]
     pub measured: Option<LoadReport>,
-    /// What the external load tool reports, where one sent the load.
+    /// Of an external load tool.
     #[serde(default, alias = "foreign")]
     pub external: Option<external::ExternalLoad>,
-    /// What a microbenchmark measured, where there is no server.
+    /// Of a microbenchmark, which has no server.
     #[serde(default)]
     pub benchmark: Option<benchmark::BenchmarkScore>,
-    /// Percentiles of the response time that studies print and the load generator's report has not.
+    /// Percentiles of the response time that studies publish and the load generator's report does not contain.
     #[serde(default)]
     pub more_percentiles: Option<MorePercentiles>,
-    /// Latency by percentile, from 0 to the tail, for pictures.
+    /// For charts.
     pub latency_curve: Vec<CurvePoint>,
     /// The response-time histogram: HdrHistogram V2, deflated, base64; nanoseconds.
     pub response_histogram: Option<String>,
-    /// What it cost.
     pub cost: Option<Cost>,
-    /// What the server and the load generator may use of the machine, and what was held back.
+    /// Of the server and the load generator, with the effects of quotas.
     #[serde(default)]
     pub resource_limits: Option<resource_limits::ResourceLimits>,
-    /// Native memory before and after the load; only JVMs with native memory tracking.
+    /// Before and after the load; only of JVMs with native memory tracking.
     pub native_memory: Option<BeforeAfter<NativeMemory>>,
-    /// The live heap under the same load, right after the measured window; `None`: no JVM, or an older result.
+    /// The live heap under load; `None`: no JVM, or an older result.
     #[serde(default)]
     pub memory: Option<memory::MemoryUnderLoad>,
-    /// The search of a capacity load. Everything else that was measured is then that of its highest sustained step.
+    /// Of a capacity load. All other figures are those of its highest sustained step.
     #[serde(default)]
     pub capacity: Option<capacity::CapacitySearch>,
-    /// What the JVM's own log says of the window; `None`: no JVM, or no log (`--no-jvm-log`).
+    /// `None`: no JVM, or no log (`--no-jvm-log`).
     #[serde(default)]
     pub jvm_log: Option<jvm_log::JvmLog>,
-    /// The window after the measured one, with the probe in the JVM; `None`: reasons were not looked for in this run.
+    /// `None`: this run has no explaining window.
     #[serde(default)]
     pub explaining: Option<explaining::ExplainingWindow>,
     /// Readings of the probe in the explaining window.
     #[serde(default)]
     pub jvm: Option<jvm::JvmReadings>,
-    /// Why there is no probe in the JVM, where there should be one.
+    /// Why the probe could not be loaded.
     #[serde(default)]
     pub probe_refused: Option<String>,
-    /// All threads in the middle of the load, as JSON; a file relative to the result folder.
+    /// Dump of all threads as JSON; a file relative to the result folder.
     #[serde(default)]
     pub thread_dump: Option<String>,
-    /// The kernel's TCP counters over the window, machine-wide.
+    /// TCP counters of the kernel over the window, machine-wide.
     pub network: Option<NetworkCounters>,
-    /// Load per second of the measured window.
+    /// Per second of the measured window.
     pub load_series: Vec<LoadSample>,
-    /// Process readings within the measured window.
+    /// In the measured window.
     pub process_series: Vec<ProcessSample>,
 }
 
 /// How a warm-up went.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WarmUp {
-    /// How long it was, in seconds.
     pub lasted_s: f64,
-    /// The longest it might have been.
+    /// Longest allowed.
     pub at_most_s: f64,
-    /// Was it level at the end? `None`: it was too short.
+    /// It reached the steady state; `None`: too short to tell.
     pub levelled: Option<bool>,
-    /// What had to be level.
+    /// Figures that had to be steady.
     pub judged_by: SteadyBy,
-    /// What was not steady at the end; empty where everything was, and in an older result.
+    /// Figures that were not steady at the end; empty in an older result.
     #[serde(default)]
     pub unsteady: Vec<WarmUpFigure>,
     /// The compiler's share of the server's CPU in its last seconds; `None`: too short, or an older result.
@@ -117,42 +112,41 @@ pub struct WarmUp {
     pub compiler_share: Option<f64>,
 }
 
-/// A compiler that takes more than this share of the server's CPU still changes what a request costs.
+/// Above this share of the server's CPU the JIT compiler still changes the cost of a request.
 pub const COMPILER_SHARE: f64 = 0.05;
 
-/// One that uses no more cores than this is quiet, whatever its share: of a server that does next to nothing, a tick of
-/// the CPU clock is a large part.
+/// Up to this many cores it is quiet, whatever its share: for an almost idle server one tick of the CPU clock is a large
+/// share.
 pub const QUIET_COMPILER_CORES: f64 = 0.01;
 
-/// What has to be steady for a server to be warm.
+/// Figures that are steady when a server is warm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WarmUpFigure {
     /// Completed requests per second.
     Rate,
-    /// The server's CPU, where the schedule holds the rate.
+    /// The server's CPU, under an open load.
     Cpu,
     /// The server's CPU per request.
     CpuPerRequest,
-    /// The share of the JVM's compiler in the server's CPU; it has to be small.
+    /// The JIT compiler's share of the server's CPU, which has to be small.
     Compiler,
 }
 
-/// What has to be level for a warm-up to end.
+/// How the steady state is recognised.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SteadyBy {
     /// The rate.
     #[default]
     Rate,
-    /// The rate and the CPU, where the schedule holds the rate.
+    /// The rate and the CPU, under an open load.
     RateAndCpu,
 }
 
-/// Why a run has no complete figures.
+/// Why the figures of a run are missing or incomplete.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunFailure {
-    /// In words.
     pub why: String,
     /// The last lines of the server's log.
     pub log_tail: Vec<String>,
@@ -163,26 +157,26 @@ pub struct RunFailure {
 pub struct ServerFacts {
     /// The exact command line.
     pub command: Vec<String>,
-    /// Variables added to its environment, as `NAME=value`.
+    /// Added environment variables, as `NAME=value`.
     pub env: Vec<String>,
     /// Its process id.
     pub pid: u32,
-    /// The product and version, e.g. `Apache Tomcat 11.0.24`.
+    /// With its version, e.g. `Apache Tomcat 11.0.24`.
     pub product: Option<String>,
     /// The JVM as its release file and `java -version` report it, e.g. `25.0.3+9 (Eclipse Adoptium)`.
     pub java: Option<String>,
-    /// From launch to the first answer, in milliseconds.
+    /// From launch to the first response.
     pub ready_after_ms: f64,
-    /// The thread that responded, as the server reports it.
-    pub thread_seen: Option<ThreadSeen>,
-    /// The most request threads its pool may have; `None`: unlimited or unknown.
+    /// The thread that handles a request, as the server reports it.
+    #[serde(default, alias = "thread_seen")]
+    pub request_thread: Option<RequestThread>,
+    /// `None`: unlimited or unknown.
     pub pool_max_threads: Option<u32>,
     /// Its log file, relative to the result folder.
     pub log: Option<String>,
-    /// JVM flags as the JVM itself reports them: those it was given, then those it set (`jcmd PID VM.flags`).
+    /// As the JVM reports them: those on its command line, then those it set (`jcmd PID VM.flags`).
     #[serde(default)]
     pub jvm_flags: Vec<String>,
-    /// The server behind it.
     #[serde(default)]
     pub backend: Option<BackendFacts>,
 }
@@ -192,41 +186,38 @@ pub struct ServerFacts {
 pub struct BackendFacts {
     /// The exact command line.
     pub command: Vec<String>,
-    /// Its base URL.
     pub url: String,
-    /// The JVM, where it is one.
+    /// `None`: not a JVM.
     pub java: Option<String>,
     /// Its log file, relative to the result folder.
     pub log: Option<String>,
 }
 
-/// A thread as a server reported it.
+/// A thread that handles requests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ThreadSeen {
+pub struct RequestThread {
     /// `Thread.getName()`.
     pub name: String,
     /// `Thread.isVirtual()`.
     pub is_virtual: bool,
 }
 
-impl ThreadSeen {
-    /// Its kind.
+impl RequestThread {
     #[must_use]
     pub const fn kind(&self) -> ThreadKind {
         if self.is_virtual { ThreadKind::Virtual } else { ThreadKind::Platform }
     }
 }
 
-/// A point of a latency curve.
+/// A point of the percentile curve.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CurvePoint {
-    /// 0 to 100.
+    /// From 0 to 100.
     pub percentile: f64,
-    /// Response time, milliseconds.
     pub response_ms: f64,
 }
 
-/// Percentiles of the response time beside those of the load generator's report, in milliseconds.
+/// Percentiles of the response time that the load generator's report does not contain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct MorePercentiles {
@@ -238,70 +229,67 @@ pub struct MorePercentiles {
 }
 
 impl MorePercentiles {
-    /// Each from what knows the time of a percentile.
+    /// `at` returns the time of a percentile.
     #[must_use]
     pub fn read(at: impl Fn(u32) -> f64) -> Self {
         Self { p10_ms: at(10), p25_ms: at(25), p66_ms: at(66), p80_ms: at(80), p98_ms: at(98) }
     }
 }
 
-/// What a run cost, over the measured window.
+/// CPU, memory and threads over the measured window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cost {
     /// Time between the two process samples that bound the window, in seconds.
     pub window_s: f64,
     /// CPU time of the server's process tree, in seconds.
     pub cpu_s: f64,
-    /// The same as cores used on average.
+    /// The same as a mean number of cores.
     pub cpu_cores: f64,
-    /// The same in the busiest second, at least; `None`: shorter than a second, or an older result.
+    /// In the busiest second; `None`: a window below one second, or an older result.
     #[serde(default)]
     pub cpu_cores_peak: Option<f64>,
-    /// The same per completed request, in microseconds.
+    /// CPU time per completed request.
     pub cpu_us_per_request: Option<f64>,
     /// The part of `cpu_cores` in the kernel.
     #[serde(default)]
     pub kernel_cpu_cores: f64,
-    /// The part of `cpu_cores` in the JVM's garbage collection (and its VM thread); `None`: no JVM.
+    /// The part of `cpu_cores` in garbage collection and the VM thread; `None`: no JVM.
     #[serde(default)]
     pub gc_cpu_cores: Option<f64>,
-    /// The part of `cpu_cores` in the JVM's compilation of bytecode; `None`: no JVM.
+    /// The part of `cpu_cores` in the JIT compiler; `None`: no JVM.
     #[serde(default)]
     pub jit_cpu_cores: Option<f64>,
-    /// Most files (sockets too) that a process of the server had open, of the one nearest to its limit.
+    /// The most open files (sockets included) of the server's process that came nearest to its limit.
     #[serde(default)]
     pub open_files_peak: Option<u64>,
-    /// How many that process may have open.
+    /// Its limit.
     #[serde(default)]
     pub open_files_limit: Option<u64>,
-    /// CPU of the whole machine in use (everything, generator and kernel included), in cores.
+    /// CPU use of the whole machine, generator and kernel included, in cores.
     pub machine_cpu_cores: f64,
-    /// CPU of the backend's process tree, in cores; it is not among the server's.
+    /// CPU of the backend's process tree, in cores; not part of `cpu_cores`.
     #[serde(default)]
     pub backend_cpu_cores: f64,
-    /// CPU that the hypervisor gave to others while something here wanted to run (steal), in cores.
+    /// CPU steal, in cores.
     #[serde(default)]
     pub stolen_cores: f64,
-    /// How many cores the machine has for us.
+    /// Cores that this process may use.
     pub machine_cores: u32,
-    /// Highest resident set, bytes.
     pub rss_peak_bytes: u64,
-    /// Mean resident set, bytes.
     pub rss_mean_bytes: u64,
-    /// Highest proportional set, bytes.
+    /// Proportional set size (PSS).
     pub pss_peak_bytes: Option<u64>,
-    /// Most OS threads.
     pub os_threads_peak: u32,
-    /// Voluntary context switches per second (a thread that waits); `None` here and below: not read often enough.
+    /// Of threads that wait; `None` here and below: too few readings.
     #[serde(default)]
     pub voluntary_switches_per_s: Option<f64>,
-    /// Involuntary context switches per second (a thread that was pushed off its core).
+    /// Of preempted threads.
     #[serde(default)]
     pub involuntary_switches_per_s: Option<f64>,
 }
 
 impl Cost {
-    /// The part of `cpu_us_per_request` in the kernel; `None`: that is not known.
+    /// The part of `cpu_us_per_request` in the kernel.
     #[must_use]
     pub fn system_cpu_us_per_request(&self) -> Option<f64> {
         let all = self.cpu_us_per_request?;
@@ -316,7 +304,7 @@ impl Cost {
 }
 
 impl Cost {
-    /// The compiler's share of the server's CPU; `None`: no JVM, or no CPU used.
+    /// The JIT compiler's share of the server's CPU; `None`: no JVM, or no CPU used.
     #[must_use]
     pub fn compiler_share(&self) -> Option<f64> {
         self.jit_cpu_cores.filter(|_| self.cpu_cores > 0.0).map(|cores| cores / self.cpu_cores)
@@ -334,37 +322,29 @@ pub struct BeforeAfter<T> {
 /// Native memory as `jcmd PID VM.native_memory summary` reports it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NativeMemory {
-    /// Total reserved, bytes.
+    /// Total.
     pub reserved_bytes: u64,
-    /// Total committed, bytes.
     pub committed_bytes: u64,
-    /// Of these from `malloc`, bytes; `None` here and below: an older result.
+    /// Part of the total; `None` here and below: an older result.
     #[serde(default)]
     pub malloc_bytes: Option<u64>,
-    /// Of these mapped, reserved, bytes.
     #[serde(default)]
     pub mmap_reserved_bytes: Option<u64>,
-    /// Of these mapped, committed, bytes.
     #[serde(default)]
     pub mmap_committed_bytes: Option<u64>,
-    /// Java heap reserved, bytes.
     #[serde(default)]
     pub heap_reserved_bytes: Option<u64>,
-    /// Java heap committed, bytes.
     pub heap_committed_bytes: u64,
-    /// Threads the JVM counts.
+    /// As the JVM counts them.
     pub threads: u32,
-    /// All that threads reserved (stacks and what the JVM keeps of each), bytes.
+    /// Stacks and the JVM's data of each thread.
     #[serde(default)]
     pub threads_reserved_bytes: Option<u64>,
-    /// All that threads committed, bytes.
     #[serde(default)]
     pub threads_committed_bytes: Option<u64>,
-    /// Thread stacks reserved, bytes.
     pub stack_reserved_bytes: u64,
-    /// Thread stacks committed, bytes.
     pub stack_committed_bytes: u64,
-    /// What the JVM keeps of classes (metaspace and class space) committed, bytes; `None`: an older result.
+    /// Metaspace and class space, committed; `None`: an older result.
     #[serde(default)]
     pub class_metadata_bytes: Option<u64>,
 }
@@ -377,10 +357,10 @@ pub struct NetworkCounters {
     pub listen_drops: u64,
     pub syn_retransmits: u64,
     pub retransmitted_segments: u64,
-    /// No counter: sockets in TIME_WAIT at the end.
+    /// Not a counter: sockets in TIME_WAIT at the end.
     #[serde(default)]
     pub time_wait: u64,
-    /// No counter: ports that connecting sockets may get, in all.
+    /// Not a counter: the number of ephemeral ports.
     #[serde(default)]
     pub ephemeral_ports: u64,
 }
@@ -390,31 +370,26 @@ pub struct NetworkCounters {
 pub struct LoadSample {
     /// Middle of the second, seconds since the measured window began.
     pub t_s: f64,
-    /// Expected answers completed, per second.
+    /// Expected responses.
     pub rate_per_s: f64,
-    /// Failures, per second.
     pub failed_per_s: f64,
-    /// Median response time, ms.
+    /// Response time, like the two below.
     pub p50_ms: Option<f64>,
-    /// 99th percentile, ms.
     pub p99_ms: Option<f64>,
-    /// Slowest, ms.
     pub max_ms: Option<f64>,
 }
 
 /// One reading of the server's process tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProcessSample {
-    /// Seconds since the measured window began (same clock as the load; negative before it).
+    /// Seconds since the measured window began, on the load's clock; negative before it.
     pub t_s: f64,
     /// CPU of the process tree since the sample before, in cores.
     pub cpu_cores: f64,
     /// CPU of the whole machine since the sample before, in cores.
     pub machine_cpu_cores: f64,
-    /// Resident set, bytes.
     pub rss_bytes: u64,
-    /// Proportional set, bytes; not in every sample, because it costs the server time.
+    /// Proportional set size; not in every sample, because reading it costs the server time.
     pub pss_bytes: Option<u64>,
-    /// OS threads.
     pub os_threads: u32,
 }

@@ -1,37 +1,35 @@
-//! What the server and the load generator may use of the machine, and what the kernel held back over the window.
+//! Limits on CPU and memory of the server and the load generator, and their effects over the window.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Limits and what they did.
+/// Limits and their effects.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ResourceLimits {
-    /// CPUs of the machine that are online.
+    /// Online CPUs.
     pub machine_cpus: u32,
-    /// What the server may use.
     pub server: CpuLimits,
-    /// What the load generator may use.
     pub generator: CpuLimits,
-    /// How often the server had used up its quota; `None`: it has no quota.
+    /// `None`: the server has no quota.
     pub throttling: Option<Throttling>,
-    /// Is the load generator held back by the same quota?
+    /// The load generator is under the same quota.
     pub generator_shares_quota: bool,
-    /// Memory the server's control groups may use, bytes; `None`: no limit.
+    /// Of the server's control groups; `None`: no limit.
     pub memory_limit_bytes: Option<u64>,
-    /// How often the server's control group ran into its memory limits.
+    /// Of the server's control group.
     pub memory_events: Option<MemoryEvents>,
-    /// Tasks of the whole machine that waited for a resource.
+    /// Of the whole machine.
     pub machine_pressure: Pressure,
-    /// Tasks of the server's control group; `None`: it has no group of its own, or only the controllers of version 1.
+    /// Of the server's control group; `None`: no group of its own, or cgroup v1.
     pub server_pressure: Option<Pressure>,
 }
 
-/// How much CPU a process may use.
+/// CPU that a process may use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuLimits {
-    /// CPUs in its affinity mask, in which those outside of its cpuset are missing.
+    /// CPUs in its affinity mask, which has none outside its cpuset.
     pub affinity_cpus: u32,
-    /// CPUs of its control group's cpuset; `None`: no such controller.
+    /// CPUs in the cpuset of its control group; `None`: no such controller.
     pub cpuset_cpus: Option<u32>,
     /// The smallest quota of its control groups, in cores; `None`: no quota.
     pub quota_cores: Option<f64>,
@@ -49,21 +47,21 @@ impl CpuLimits {
 /// A quota over the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Throttling {
-    /// CPU time per time, in cores.
+    /// In cores.
     pub quota_cores: f64,
-    /// The kernel gives it out in periods of this length.
+    /// Length of a period.
     pub period_ms: f64,
-    /// Periods of the window in which there was something to run.
+    /// Periods of the window with something to run.
     pub periods: u64,
-    /// Those in which the quota was used up and everything waited for the next period.
+    /// Periods in which the quota was used up.
     pub throttled_periods: u64,
-    /// How long CPUs were held back, all of them added up.
+    /// Sum over all CPUs.
     pub throttled_ms: f64,
-    /// Throttled periods, as a share of the periods that the window has room for.
+    /// Throttled periods divided by the periods that fit into the window.
     pub share: f64,
 }
 
-/// How often a limit of memory was met, as `memory.events` counts it.
+/// Counters of `memory.events`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MemoryEvents {
     /// Above `memory.high`: memory was reclaimed at once.
@@ -76,7 +74,7 @@ pub struct MemoryEvents {
     pub oom_kill: u64,
 }
 
-/// Shares of the window in which tasks waited (pressure stall information); `None`: the kernel does not tell. `some`: at least
+/// Shares of the window in which tasks waited (pressure stall information); `None`: not reported. `some`: at least
 /// one task; `full`: all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]

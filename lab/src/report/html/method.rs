@@ -117,7 +117,7 @@ fn variant_method(document: &ResultDocument, name: &str) -> VariantMethod {
     let runs: Vec<&Record> = document.records.iter().filter(|record| record.variant == name).collect();
     let each = |read: &dyn Fn(&Record) -> Option<String>| distinct(runs.iter().filter_map(|run| read(run)));
     let thread = |run: &Record| {
-        let thread = run.server.thread_seen.as_ref()?;
+        let thread = run.server.request_thread.as_ref()?;
         Some(format!("{} ({})", thread.name, thread.kind().words()))
     };
     let facts = [

@@ -3,10 +3,10 @@
 use crate::model::experiment::LoadSpec;
 use crate::model::metric::Metric;
 use crate::model::result::{Comparison, Doubt, DoubtReason, Ratio, ResultDocument, Verdict};
+use crate::report::answer::{more_threads, needed};
 use crate::report::figures;
 use crate::report::load_words::load_words;
 use crate::report::summary::capital;
-use crate::stats::ratio::more_runs;
 
 /// Why a ratio whose interval leaves out 1 has no verdict.
 const CHANCE: &str = ", which may be chance among all figures that were compared";
@@ -131,9 +131,7 @@ impl Headline<'_> {
                 )
             }
             (Verdict::NotEnoughRuns, Some(_)) => {
-                let more = more_runs(self.ratio).map_or_else(String::new, |runs| {
-                    format!("; about {} per variant needed", figures::more_runs(runs))
-                });
+                let more = needed(self.ratio);
                 let chance = if self.ratio.basis.withheld { CHANCE } else { "" };
                 let basis = self.basis();
                 format!(
@@ -182,11 +180,7 @@ impl Headline<'_> {
             let worst = tails.max_by(|a, b| a.0.total_cmp(&b.0));
             parts.extend(worst.map(|(ratio, noun)| said(ratio, noun)));
         }
-        match parts.as_slice() {
-            [] => String::new(),
-            [only] => format!(", but {only}"),
-            [first @ .., last] => format!(", but {} and {last}", first.join(", ")),
-        }
+        listed("but", &parts)
     }
 
     /// What the verdict rests on, where that takes from it: runs of two speeds, and speeds that few runs may have missed.
@@ -209,8 +203,7 @@ impl Headline<'_> {
 
     /// OS threads, and memory and CPU where they differ.
     fn price(&self) -> String {
-        let threads = self.comparison.ratio(Metric::OsThreads);
-        let threads = threads.and_then(|it| thread_words(it.variant_value - it.baseline_value));
+        let threads = self.comparison.ratio(Metric::OsThreads).and_then(more_threads);
         let cost = |metric: Metric, noun: &str| {
             let ratio = self.comparison.ratio(metric).filter(|it| is_decided(it))?;
             let is_worth_saying = (ratio.ratio - 1.0).abs() > WORTH_SAYING;
@@ -226,11 +219,7 @@ impl Headline<'_> {
         let cpu = cost(Metric::CpuPerRequest, "CPU per request").filter(|_| !self.has_busy_compiler());
         let parts = [threads, memory, cpu];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
-        match parts.as_slice() {
-            [] => String::new(),
-            [only] => format!(", with {only}"),
-            [first @ .., last] => format!(", with {} and {last}", first.join(", ")),
-        }
+        listed("with", &parts)
     }
 
     /// Was one of the two not warm, so that its CPU per request is not that of a warm server?
@@ -279,11 +268,11 @@ impl Headline<'_> {
     }
 }
 
-fn thread_words(difference: f64) -> Option<String> {
-    let number = figures::count(difference.abs().round() as u64);
-    match difference.round() {
-        d if d >= 1.0 => Some(format!("{number} more OS threads")),
-        d if d <= -1.0 => Some(format!("{number} fewer OS threads")),
-        _ => None,
+/// `a`, `a and b`, `a, b and c`, after a word that introduces them; nothing where there are none.
+fn listed(word: &str, parts: &[String]) -> String {
+    match parts {
+        [] => String::new(),
+        [only] => format!(", {word} {only}"),
+        [first @ .., last] => format!(", {word} {} and {last}", first.join(", ")),
     }
 }

@@ -2,13 +2,14 @@
 //! take.
 
 use crate::model::experiment::Experiment;
-use crate::model::experiment::plan::{round_of, run_s};
+use crate::model::experiment::estimate::{explaining_s, run_s};
+use crate::model::experiment::plan::{PlannedRun, round_of};
 
 /// How long the runs under a load take, as far as is known.
 #[derive(Clone, Debug)]
 pub(super) struct Budget<'a> {
     experiment: &'a Experiment,
-    /// For each load: the time its runs took so far, in seconds, and how many they were.
+    /// For each load: the time its runs took so far without looking for reasons, in seconds, and how many they were.
     spent: Vec<(f64, u32)>,
 }
 
@@ -17,37 +18,42 @@ impl<'a> Budget<'a> {
         Self { experiment, spent: vec![(0.0, 0); experiment.loads.len()] }
     }
 
-    /// A run under this load took so long, from launch to stop.
-    pub fn took(&mut self, load: usize, seconds: f64) {
-        let (spent_s, runs) = &mut self.spent[load];
-        *spent_s += seconds;
+    /// A run took so long, from launch to stop.
+    pub fn took(&mut self, run: &PlannedRun, seconds: f64) {
+        let (spent_s, runs) = &mut self.spent[run.load];
+        // A run that failed early may not have come so far.
+        *spent_s += (seconds - explaining_s(self.experiment, run)).max(0.0);
         *runs += 1;
     }
 
-    /// May so many more runs of this load begin, when so much time has passed? Without a budget always.
-    pub fn allows(&self, load: usize, runs: usize, elapsed_s: f64) -> bool {
+    /// May these runs of a load begin, when so much time has passed? Without a budget always.
+    pub fn allows(&self, load: usize, next: &[PlannedRun], elapsed_s: f64) -> bool {
         let Some(budget_s) = self.experiment.budget_s else { return true };
-        let later: f64 = (load + 1..self.experiment.loads.len())
-            .map(|later| f64::from(self.experiment.loads[later].at_least()) * self.round_s(later))
-            .sum();
-        elapsed_s + runs as f64 * self.run_s(load) + later <= budget_s
+        let later_loads = load + 1..self.experiment.loads.len();
+        let later: f64 = later_loads.map(|later| self.runs_s(&self.least_after(later, 0))).sum();
+        elapsed_s + self.runs_s(next) + later <= budget_s
     }
 
-    fn round_s(&self, load: usize) -> f64 {
-        round_of(self.experiment, load, 1, 1).len() as f64 * self.run_s(load)
+    /// What is left of the least rounds of a load after so many of them.
+    pub fn least_after(&self, load: usize, rounds: u32) -> Vec<PlannedRun> {
+        let least = rounds + 1..=self.experiment.loads[load].at_least();
+        least.flat_map(|round| round_of(self.experiment, load, round, 1)).collect()
     }
 
-    /// What a run under the load took on average; before the first one what it is expected to take, and where that
-    /// is unknown, what the others took.
-    fn run_s(&self, load: usize) -> f64 {
+    fn runs_s(&self, runs: &[PlannedRun]) -> f64 {
+        runs.iter().map(|run| self.run_s(run)).sum()
+    }
+
+    /// What the runs under the same load took on average; before the first one what is expected, and where that is
+    /// unknown, what the others took.
+    fn run_s(&self, run: &PlannedRun) -> f64 {
         let average = |(spent_s, runs): (f64, u32)| (runs > 0).then(|| spent_s / f64::from(runs));
-        let expected = || {
-            let runs = round_of(self.experiment, load, 1, 1);
-            let longest = runs.iter().map(|run| run_s(self.experiment, run)).collect::<Option<Vec<f64>>>();
-            longest.map(|runs_s| runs_s.iter().sum::<f64>() / runs_s.len().max(1) as f64)
-        };
         let others = || self.spent.iter().filter_map(|&spent| average(spent)).fold(0.0, f64::max);
-        average(self.spent[load]).or_else(expected).unwrap_or_else(others)
+        let explaining_s = explaining_s(self.experiment, run);
+        match average(self.spent[run.load]) {
+            Some(usual_s) => usual_s + explaining_s,
+            None => run_s(self.experiment, run).unwrap_or_else(|| others() + explaining_s),
+        }
     }
 }
 
@@ -59,28 +65,61 @@ mod tests {
     fn experiment(budget: &str) -> Experiment {
         let text = format!(
             "question: q\nserver: {{tomcat: 11.0}}\nrequest: /\nwarmup: 5s\nvariants: {{a: {{}}, b: {{}}}}\n{budget}\n\
-            loads: [{{clients: 4, duration: 2s}}, {{clients: 8, duration: 2s, runs: 1}}]\n"
+            loads: [{{clients: 4, duration: 4s}}, {{clients: 8, duration: 4s, runs: 1}}]\n"
         );
         parse("x", "x.yaml", &text, false).expect("an experiment")
     }
 
+    /// Looking for reasons for 4 s.
+    const EXPLAINING_S: f64 = 2.0 + 1.0 + 4.0 + 0.7;
+    /// Starting, warming up, measuring and counting the heap.
+    const USUAL_S: f64 = 3.0 + 5.0 + 4.0 + 1.0;
+    /// One round of the second load.
+    const LATER_S: f64 = 2.0 * (USUAL_S + EXPLAINING_S);
+
     #[test]
     fn without_a_budget_everything_may_begin() {
-        assert!(Budget::new(&experiment("")).allows(0, 1_000, 1e9));
+        let experiment = experiment("");
+        assert!(Budget::new(&experiment).allows(0, &round_of(&experiment, 0, 1, 1), 1e9));
     }
 
     #[test]
     fn a_round_may_begin_if_it_and_the_least_of_the_later_loads_fit() {
-        // A run is expected to take 3 + 5 + 2 = 10 s; the later load keeps one round of two runs.
-        let experiment = experiment("budget: 100s");
+        let experiment = experiment("budget: 200s");
+        let round = |load, round| round_of(&experiment, load, round, 1);
         let mut budget = Budget::new(&experiment);
-        assert!(budget.allows(0, 2, 60.0));
-        assert!(!budget.allows(0, 2, 61.0));
-        budget.took(0, 12.0);
-        budget.took(0, 8.0);
-        budget.took(0, 4.0);
-        assert!(budget.allows(0, 2, 64.0), "it takes 8 s on average");
-        assert!(!budget.allows(0, 2, 65.0));
-        assert!(budget.allows(1, 2, 80.0), "nothing is kept after the last load");
+        let expected_s = 2.0 * (USUAL_S + EXPLAINING_S) + LATER_S;
+        assert!(budget.allows(0, &round(0, 1), 200.0 - expected_s - 0.1));
+        assert!(!budget.allows(0, &round(0, 1), 200.0 - expected_s + 0.1));
+        for (run, usual_s) in round(0, 1).iter().zip([10.0, 6.0]) {
+            budget.took(run, usual_s + EXPLAINING_S);
+        }
+        let measured_s = 2.0 * (8.0 + EXPLAINING_S) + LATER_S;
+        assert!(budget.allows(0, &round(0, 2), 200.0 - measured_s - 0.1), "it takes 8 s on average");
+        assert!(!budget.allows(0, &round(0, 2), 200.0 - measured_s + 0.1));
+        assert!(budget.allows(1, &round(1, 1), 199.9 - LATER_S), "nothing is kept after the last load");
+    }
+
+    #[test]
+    fn a_round_without_reasons_is_expected_to_be_as_much_shorter() {
+        let experiment = experiment("budget: 200s");
+        let mut budget = Budget::new(&experiment);
+        for run in round_of(&experiment, 0, 1, 1) {
+            budget.took(&run, 8.0 + EXPLAINING_S);
+        }
+        let fourth = round_of(&experiment, 0, 4, 1);
+        assert!(budget.allows(0, &fourth, 199.9 - LATER_S - 2.0 * 8.0));
+        assert!(!budget.allows(0, &fourth, 200.1 - LATER_S - 2.0 * 8.0));
+    }
+
+    #[test]
+    fn what_is_left_of_the_least_rounds_is_known() {
+        let experiment = experiment("");
+        let budget = Budget::new(&experiment);
+        let rounds =
+            |after| -> Vec<u32> { budget.least_after(0, after).iter().map(|run| run.round).collect() };
+        assert_eq!(rounds(0), [1, 1, 2, 2, 3, 3]);
+        assert_eq!(rounds(2), [3, 3]);
+        assert!(rounds(3).is_empty() && rounds(7).is_empty());
     }
 }

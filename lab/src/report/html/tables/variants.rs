@@ -21,8 +21,8 @@ pub fn variants(document: &ResultDocument) -> Table {
             name.clone(),
             each(|server| server.product.clone()),
             each(|server| server.java.clone()),
-            each(|server| server.thread_seen.as_ref().map(|thread| thread.kind().words().to_owned())),
-            each(|server| server.thread_seen.as_ref().map(|thread| without_digits(&thread.name))),
+            each(|server| server.request_thread.as_ref().map(|thread| thread.kind().words().to_owned())),
+            each(|server| server.request_thread.as_ref().map(|thread| without_digits(&thread.name))),
             each(|server| server.pool_max_threads.map(|most| figures::count(most.into()))),
         ]
     });

@@ -2,7 +2,7 @@
 
 use super::http_get::{BaseUrl, get};
 use crate::model::experiment::{ThreadKind, Variant};
-use crate::model::record::ThreadSeen;
+use crate::model::record::RequestThread;
 use serde::Deserialize;
 use std::time::Duration;
 
@@ -15,26 +15,26 @@ struct ThreadInfo {
     r#virtual: bool,
 }
 
-/// Requests the thread of a server; `None`: the server does not report it.
+/// The thread that handles a request of the server; `None`: the server does not report it.
 #[must_use]
-pub fn ask(base: &BaseUrl) -> Option<ThreadSeen> {
+pub fn ask(base: &BaseUrl) -> Option<RequestThread> {
     let answer = get(base, PATH, Duration::from_secs(5)).ok()?;
     (answer.status == Some(200)).then(|| parse(&answer.body))?
 }
 
-fn parse(body: &str) -> Option<ThreadSeen> {
+fn parse(body: &str) -> Option<RequestThread> {
     let info: ThreadInfo = serde_json::from_str(body).ok()?;
-    Some(ThreadSeen { name: info.thread, is_virtual: info.r#virtual })
+    Some(RequestThread { name: info.thread, is_virtual: info.r#virtual })
 }
 
 /// The server handles requests on another kind of thread than its variant asks for, so its figures would be mislabelled.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AnotherThread {
-    #[error("expected a {} thread, but `{name}` is a {} thread", .wanted.words(), .seen.words())]
+    #[error("expected a {} thread, but `{name}` is a {} thread", .wanted.words(), .found.words())]
     OtherKind {
         /// The configuration of the variant.
         wanted: ThreadKind,
-        seen: ThreadKind,
+        found: ThreadKind,
         name: String,
     },
     /// `answers_on` is set, and the server does not report its threads.
@@ -56,16 +56,16 @@ pub enum AnotherThread {
 pub fn check(
     variant: &Variant,
     configured: Option<ThreadKind>,
-    seen: Option<&ThreadSeen>,
+    reported: Option<&RequestThread>,
 ) -> Result<(), AnotherThread> {
     let Some(wanted) = variant.answers_on.or(configured) else { return Ok(()) };
-    match seen {
+    match reported {
         None if variant.answers_on.is_some() => Err(AnotherThread::NotReported { wanted }),
         None => Ok(()),
         Some(thread) => {
-            let seen = thread.kind();
+            let found = thread.kind();
             let name = thread.name.clone();
-            if seen == wanted { Ok(()) } else { Err(AnotherThread::OtherKind { wanted, seen, name }) }
+            if found == wanted { Ok(()) } else { Err(AnotherThread::OtherKind { wanted, found, name }) }
         }
     }
 }
@@ -76,8 +76,8 @@ mod tests {
     use crate::config::parse as experiment;
     use crate::server::kinds::kind;
 
-    fn check(variant: &Variant, seen: Option<&ThreadSeen>) -> Result<(), AnotherThread> {
-        super::check(variant, kind(variant.server().unwrap()).thread_kind(), seen)
+    fn check(variant: &Variant, reported: Option<&RequestThread>) -> Result<(), AnotherThread> {
+        super::check(variant, kind(variant.server().unwrap()).thread_kind(), reported)
     }
 
     fn variant(text: &str) -> Variant {
@@ -88,7 +88,7 @@ mod tests {
     }
 
     fn message(variant: &Variant, is_virtual: bool) -> Option<String> {
-        let thread = ThreadSeen { name: "worker-1".to_owned(), is_virtual };
+        let thread = RequestThread { name: "worker-1".to_owned(), is_virtual };
         check(variant, Some(&thread)).err().map(|error| error.to_string())
     }
 
@@ -121,14 +121,17 @@ mod tests {
     }
 
     #[test]
-    fn our_servlets_answer_is_understood() {
-        let seen =
+    fn the_response_of_our_servlets_is_read() {
+        let thread =
             parse("{\"thread\": \"http-nio-8080-exec-1\", \"virtual\": false, \"java\": \"25.0.3+9\"}\n");
-        assert_eq!(seen, Some(ThreadSeen { name: "http-nio-8080-exec-1".to_owned(), is_virtual: false }));
+        assert_eq!(
+            thread,
+            Some(RequestThread { name: "http-nio-8080-exec-1".to_owned(), is_virtual: false })
+        );
     }
 
     #[test]
-    fn another_page_tells_nothing() {
+    fn another_page_reports_no_thread() {
         assert_eq!(parse("<html>hello</html>"), None);
     }
 }

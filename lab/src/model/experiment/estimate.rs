@@ -1,0 +1,145 @@
+//! How long the runs of an experiment take.
+
+use super::explaining::SETTLING_S;
+use super::plan::{PlannedRun, plan, round_of};
+use super::{Experiment, LoadSpec, ProbeLevel, Published, Server, Variant, Workload};
+
+/// Starting a server with a JVM, reading its flags and native memory with `jcmd`, and stopping it, in seconds.
+const START_STOP_S: f64 = 3.0;
+/// The same of a peer, which has no JVM.
+const PEER_START_STOP_S: f64 = 0.5;
+/// Filling the server with requests again and counting its heap, in seconds.
+const COUNTING_HEAP_S: f64 = 1.0;
+/// Counting its heap at rest, in seconds.
+const COUNTING_AT_REST_S: f64 = 0.7;
+/// Loading the probe into the JVM, and the last events of the flight recorder, in seconds.
+const PROBING_S: f64 = 2.0;
+/// What lies between two steps of a capacity load, in seconds.
+const BETWEEN_STEPS_S: f64 = 0.5;
+/// How often a capacity load doubles its rate where nobody published a rate.
+const DOUBLINGS: u32 = 4;
+
+/// How long all runs that there may be will take, in seconds; `None` where a load ends after a number of requests and
+/// nobody published how fast they go. Never longer than the budget, beyond the first round of each load.
+#[must_use]
+pub fn estimate_s(experiment: &Experiment) -> Option<f64> {
+    let longest: Option<f64> = plan(experiment).iter().map(|run| run_s(experiment, run)).sum();
+    let runs = (0..experiment.loads.len()).flat_map(|load| round_of(experiment, load, 1, 1));
+    let shortest: Option<f64> = runs.map(|run| run_s(experiment, &run)).sum();
+    let (longest, shortest) = (longest?, shortest?);
+    Some(experiment.budget_s.map_or(longest, |budget_s| longest.min(budget_s.max(shortest))))
+}
+
+/// How long one run takes, in seconds, with the longest warm-up that is written, or the usual one with `auto`.
+#[must_use]
+pub fn run_s(experiment: &Experiment, run: &PlannedRun) -> Option<f64> {
+    let load = &experiment.loads[run.load];
+    let variant = &experiment.variants[run.variant];
+    let measured_s = load_length_s(experiment, load, &variant.name)?;
+    let before_s = match variant.server() {
+        Some(server) => start_stop_s(server) + experiment.warmup_s(load),
+        None => START_STOP_S,
+    };
+    let backend_s = variant.backend.as_ref().map_or(0.0, |backend| start_stop_s(&backend.server));
+    Some(before_s + backend_s + measured_s + heap_s(variant, load) + explaining_s(experiment, run))
+}
+
+const fn start_stop_s(server: &Server) -> f64 {
+    match server {
+        Server::Peer(_) => PEER_START_STOP_S,
+        _ => START_STOP_S,
+    }
+}
+
+/// A command may start something else than a JVM; for estimates it is one.
+fn has_jvm(variant: &Variant) -> bool {
+    variant.server().is_some_and(|server| !matches!(server, Server::Peer(_)))
+}
+
+/// The heap is counted while the load goes on: of one whose rate changes, in the middle.
+fn heap_s(variant: &Variant, load: &LoadSpec) -> f64 {
+    if !has_jvm(variant) {
+        return 0.0;
+    }
+    let half_s = load.shape.as_ref().and(load.duration_s).map(|duration_s| duration_s / 2.0);
+    COUNTING_HEAP_S + half_s.unwrap_or(0.0)
+}
+
+/// How much longer a run takes because of its round: reasons are looked for in the first ones only. In seconds.
+#[must_use]
+pub fn explaining_s(experiment: &Experiment, run: &PlannedRun) -> f64 {
+    let load = &experiment.loads[run.load];
+    let variant = &experiment.variants[run.variant];
+    let is_explained = has_jvm(variant) && experiment.explains(load, run.round);
+    let is_probed = is_explained && variant.probe != Some(ProbeLevel::Off);
+    let measured_s = match load.workload {
+        Workload::Capacity(_) => load.duration_s,
+        _ => load_length_s(experiment, load, &variant.name),
+    };
+    let window_s = match (&load.shape, measured_s) {
+        (Some(_), Some(measured_s)) => measured_s,
+        _ => SETTLING_S + experiment.explaining_s(measured_s.unwrap_or(f64::MAX)),
+    };
+    let parts = [
+        (is_explained, COUNTING_AT_REST_S),
+        (is_probed, PROBING_S),
+        (is_probed || (load.thread_dump && variant.server().is_some()), window_s),
+    ];
+    parts.iter().filter(|(takes_place, _)| *takes_place).map(|(_, seconds)| seconds).sum()
+}
+
+fn load_length_s(experiment: &Experiment, load: &LoadSpec, variant: &str) -> Option<f64> {
+    match load.workload {
+        Workload::Capacity(capacity) => {
+            let doublings = |rate: f64| (rate / capacity.from_per_s).log2().clamp(0.0, 20.0).ceil() as u32;
+            let steps =
+                capacity.likely_steps(published_rate(experiment, load, variant).map_or(DOUBLINGS, doublings));
+            Some(f64::from(steps) * (load.duration_s? + BETWEEN_STEPS_S))
+        }
+        Workload::Jmh(size) => Some(f64::from(size.all_iterations()) * load.duration_s?),
+        Workload::Http(_) | Workload::External(_) => requests_length_s(experiment, load, variant),
+    }
+}
+
+fn requests_length_s(experiment: &Experiment, load: &LoadSpec, variant: &str) -> Option<f64> {
+    let by_requests_s = load.requests.and_then(|requests| {
+        if let Some(elapsed_ms) = published_elapsed_ms(experiment, load, variant) {
+            return Some(elapsed_ms / 1e3);
+        }
+        let rate = load.workload.rate_per_s().or_else(|| published_rate(experiment, load, variant))?;
+        Some(requests as f64 / rate)
+    });
+    match (load.duration_s, by_requests_s) {
+        (Some(duration_s), Some(by_requests_s)) => Some(duration_s.min(by_requests_s)),
+        (one, other) => one.or(other),
+    }
+}
+
+/// The variant's published rate under this load, else the slowest that was published for any variant under it, else
+/// the slowest of all.
+fn published_rate(experiment: &Experiment, load: &LoadSpec, variant: &str) -> Option<f64> {
+    let first = experiment.loads.first().map(|load| load.name.as_str());
+    let here = |entry: &&Published| entry.load.as_deref().or(first) == Some(&*load.name);
+    let slowest = |entries: &mut dyn Iterator<Item = &Published>| {
+        let rate = |entry: &Published| {
+            ["rate_per_s", "capacity_per_s"].iter().find_map(|name| entry.figures.get(*name).copied())
+        };
+        entries.filter_map(rate).min_by(f64::total_cmp)
+    };
+    let all = &experiment.published;
+    slowest(&mut all.iter().filter(here).filter(|entry| entry.variant == variant))
+        .or_else(|| slowest(&mut all.iter().filter(here)))
+        .or_else(|| slowest(&mut all.iter()))
+}
+
+/// How long the whole load took, where somebody published it for this variant, else the longest for any under it.
+fn published_elapsed_ms(experiment: &Experiment, load: &LoadSpec, variant: &str) -> Option<f64> {
+    let first = experiment.loads.first().map(|load| load.name.as_str());
+    let here = experiment.published.iter().filter(|it| it.load.as_deref().or(first) == Some(&*load.name));
+    let elapsed = |it: &Published| it.figures.get("elapsed_ms").copied();
+    let own = here.clone().filter(|it| it.variant == variant).find_map(elapsed);
+    own.or_else(|| here.filter_map(elapsed).max_by(f64::total_cmp))
+}
+
+#[cfg(test)]
+mod tests;
