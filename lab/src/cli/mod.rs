@@ -36,7 +36,7 @@ pub const NOT_JUDGED: u8 = 3;
 
 const FIRST: &str = "Begin with:
   threadcount check                          what this machine can do
-  threadcount run tomcat-blocking --quick    a first answer, in two minutes
+  threadcount run tomcat-blocking --quick    a rough answer, in two minutes
   threadcount load http://localhost:8080/    the load generator alone
   threadcount load --help                    each command has examples";
 

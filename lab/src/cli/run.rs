@@ -24,7 +24,7 @@ pub struct RunCommand {
     /// Names (see `threadcount list`), paths of YAML files, or `all`
     #[arg(value_name = "EXPERIMENT", required = true)]
     experiments: Vec<String>,
-    /// The small sizes of the experiment (`quick:`): a rough answer in about 90 s; may be inconclusive
+    /// The small sizes of the experiment (`quick:`): a rough answer in about two minutes; may be inconclusive
     #[arg(long)]
     quick: bool,
     /// Only this variant (repeatable); the first one in the file stays the baseline

@@ -57,9 +57,16 @@ impl House {
                 wrong.push(format!("{} is in no layer", self.names[from]));
                 continue;
             };
-            let above = self.targets(from, file).into_iter();
-            let above = above.filter(|to| height(to).is_some_and(|other| other < own));
-            wrong.extend(above.map(|to| format!("{} imports {}", self.names[from], self.names[&to])));
+            let is_above = |to: &Path| height(to).is_some_and(|other| other < own);
+            let targets = self.targets(from, file);
+            let mut above: BTreeSet<Path> = targets.into_iter().filter(is_above).collect();
+            // A name that a layer above passes on is imported through it, wherever it is defined.
+            let layers = file.named.iter().flat_map(|path| self.absolute(from, path));
+            let layers = layers.filter_map(|path| Some(vec![path.first()?.clone()]));
+            let is_new = |layer: &Path| is_above(layer) && !above.iter().any(|to| to.starts_with(layer));
+            let layers: Vec<Path> = layers.filter(is_new).collect();
+            above.extend(layers);
+            wrong.extend(above.iter().map(|to| format!("{} imports {}", self.names[from], self.names[to])));
         }
         wrong
     }

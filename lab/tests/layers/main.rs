@@ -70,6 +70,8 @@ fn a_planted_import_of_a_layer_above_is_found_however_it_is_written() {
             "{import}: {found:?}"
         );
     }
+    let passed_on = lab_with("model/planted.rs", "use crate::report::figures;").upward(&LAB);
+    assert_eq!(passed_on, ["model/planted.rs imports report/mod.rs"], "although model defines it");
     assert_eq!(lab_with("attic/planted.rs", "").upward(&LAB), ["attic/planted.rs is in no layer"]);
 }
 

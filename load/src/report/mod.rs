@@ -20,7 +20,7 @@ pub const SCHEMA: &str = "threadcount/load/1";
 
 /// One load as figures.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "design.md and the JSON Schema define each key")]
+#[expect(missing_docs, reason = "the JSON Schema defines each key")]
 #[non_exhaustive]
 pub struct LoadReport {
     pub schema: String,
@@ -55,7 +55,7 @@ pub struct LoadReport {
 
 /// The plan.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "design.md and the JSON Schema define each key")]
+#[expect(missing_docs, reason = "the JSON Schema defines each key")]
 #[non_exhaustive]
 pub struct PlanReport {
     /// `closed` or `open`.
@@ -87,7 +87,7 @@ pub struct PlanReport {
 
 /// What became of the requests; `sent = ok + failed + unfinished`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "design.md and the JSON Schema define each key")]
+#[expect(missing_docs, reason = "the JSON Schema defines each key")]
 #[non_exhaustive]
 pub struct RequestsReport {
     pub sent: u64,
@@ -100,7 +100,7 @@ pub struct RequestsReport {
 
 /// Rates over the time that really passed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "design.md and the JSON Schema define each key")]
+#[expect(missing_docs, reason = "the JSON Schema defines each key")]
 #[non_exhaustive]
 pub struct RateReport {
     /// The schedule's average; null for a closed loop.
@@ -112,7 +112,7 @@ pub struct RateReport {
 
 /// Bytes on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "design.md and the JSON Schema define each key")]
+#[expect(missing_docs, reason = "the JSON Schema defines each key")]
 #[non_exhaustive]
 pub struct BytesReport {
     pub sent: u64,
@@ -134,7 +134,7 @@ pub struct ConnectionsReport {
 
 /// The generator's own health.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "design.md and the JSON Schema define each key")]
+#[expect(missing_docs, reason = "the JSON Schema defines each key")]
 #[non_exhaustive]
 pub struct GeneratorReport {
     pub cpu_us_per_request: f64,

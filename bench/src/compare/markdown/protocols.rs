@@ -2,7 +2,8 @@
 
 use super::closed::not_found;
 use super::{
-    COST_COLUMNS, MEMORY_COLUMNS, TRUTH_COLUMNS, cost_cells_beside, figure, memory_cells, table, thousands, truth_rows,
+    COST_COLUMNS, MEMORY_COLUMNS, TRUTH_COLUMNS, cost_cells_beside, figure, memory_cells, table, thousands,
+    truth_rows,
 };
 use crate::compare::part::Table;
 use crate::compare::result::{Comparison, ProtocolRows, over, with};
