@@ -159,7 +159,8 @@ fn how_many(experiment: &Experiment, runs: usize) -> String {
 }
 
 fn about(experiment: &Experiment) -> &'static str {
-    if may_end_early(experiment) { "at most about" } else { "about" }
+    let is_bound = may_end_early(experiment) || experiment.budget_s.is_some();
+    if is_bound { "at most about" } else { "about" }
 }
 
 fn may_end_early(experiment: &Experiment) -> bool {

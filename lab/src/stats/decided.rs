@@ -1,4 +1,4 @@
-//! Has a load been run often enough? Looked at after certain rounds ([`LoadSpec::looks`]).
+//! Is the result of a load conclusive? Tested after certain rounds ([`LoadSpec::interim_analyses`]).
 
 use super::claim::certainty::{Certainty, certainty};
 use super::claim::rounds::ClaimRounds;

@@ -25,12 +25,12 @@ pub struct DifferenceEstimate {
 /// The difference of two variants' figures, one of each in every round, in a session of so many interim analyses. `step`
 /// is the smallest difference the figure can show. `None` where there is no figure on a side.
 #[must_use]
-pub fn difference(variant: &[f64], baseline: &[f64], step: f64, looks: usize) -> Option<DifferenceEstimate> {
+pub fn difference(variant: &[f64], baseline: &[f64], step: f64, analyses: usize) -> Option<DifferenceEstimate> {
     let (variant_mean, baseline_mean) = (mean(variant)?, mean(baseline)?);
     let least = (rounding(variant, variant_mean, step), rounding(baseline, baseline_mean, step));
     let paired = MeanDifference::of_rounds(variant, baseline, least);
     let interval = paired.and_then(|paired| {
-        let half_width = paired.half_width(alpha(looks))?;
+        let half_width = paired.half_width(alpha(analyses))?;
         let (low, high) = (paired.mean - half_width, paired.mean + half_width);
         (low.is_finite() && high.is_finite()).then_some(Interval { low, high, confidence: CONFIDENCE })
     });
@@ -38,7 +38,7 @@ pub fn difference(variant: &[f64], baseline: &[f64], step: f64, looks: usize) ->
     Some(DifferenceEstimate {
         difference: variant_mean - baseline_mean,
         interval,
-        p_value: paired.filter(|_| interval.is_some()).and_then(|paired| paired.p_value(looks)),
+        p_value: paired.filter(|_| interval.is_some()).and_then(|paired| paired.p_value(analyses)),
         verdict: interval.map_or(Verdict::NotEnoughRuns, |interval| verdict(interval, MARGIN * largest)),
     })
 }

@@ -393,3 +393,16 @@ pub struct ProcessSample {
     pub pss_bytes: Option<u64>,
     pub os_threads: u32,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_request_thread_of_an_older_result_is_read() {
+        let request_thread = Some(RequestThread { name: "exec-1".to_owned(), is_virtual: true });
+        let facts = ServerFacts { request_thread, ..ServerFacts::default() };
+        let older = serde_json::to_string(&facts).expect("JSON").replace("request_thread", "thread_seen");
+        assert_eq!(serde_json::from_str::<ServerFacts>(&older).expect("facts"), facts);
+    }
+}

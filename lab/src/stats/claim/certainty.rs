@@ -30,11 +30,11 @@ pub(in super::super) enum Certainty {
     Open,
 }
 
-/// What the runs say of a claim under so many looks.
-pub(in super::super) fn certainty(claim: &Claim, rounds: &ClaimRounds<'_>, looks: usize) -> Certainty {
+/// What the runs say of a claim under so many analyses.
+pub(in super::super) fn certainty(claim: &Claim, rounds: &ClaimRounds<'_>, analyses: usize) -> Certainty {
     let mut whole = Certainty::Decided(true);
     for comparison in &claim.comparisons {
-        match one(comparison, rounds, looks) {
+        match one(comparison, rounds, analyses) {
             Certainty::Decided(false) => return Certainty::Decided(false),
             Certainty::Decided(true) => {}
             Certainty::Narrow if whole == Certainty::Open => {}
@@ -44,10 +44,10 @@ pub(in super::super) fn certainty(claim: &Claim, rounds: &ClaimRounds<'_>, looks
     whole
 }
 
-fn one(comparison: &Comparison, rounds: &ClaimRounds<'_>, looks: usize) -> Certainty {
+fn one(comparison: &Comparison, rounds: &ClaimRounds<'_>, analyses: usize) -> Certainty {
     let surpluses = surpluses(comparison);
     let known: Option<Vec<Known>> =
-        surpluses.iter().map(|surplus| known(surplus, comparison, rounds, looks)).collect();
+        surpluses.iter().map(|surplus| known(surplus, comparison, rounds, analyses)).collect();
     let Some(known) = known else { return Certainty::Open };
     let is_strict = matches!(comparison.test, Test::More | Test::Less);
     let holds = |known: &Known| known.low > 0.0 || (!is_strict && known.low >= 0.0);
@@ -89,7 +89,7 @@ struct Known {
     size: f64,
 }
 
-fn known(surplus: &Expr, comparison: &Comparison, rounds: &ClaimRounds<'_>, looks: usize) -> Option<Known> {
+fn known(surplus: &Expr, comparison: &Comparison, rounds: &ClaimRounds<'_>, analyses: usize) -> Option<Known> {
     let look = |skipped: Option<LeftOut<'_>>, expr: &Expr| {
         value(expr, &|figure: &Figure| rounds.mean(figure, skipped).ok_or(NotTried::DividesByZero)).ok()
     };
@@ -106,7 +106,7 @@ fn known(surplus: &Expr, comparison: &Comparison, rounds: &ClaimRounds<'_>, look
         freedom_share += share.powi(2) / (runs - 1.0);
     }
     let half_width = if variance > 0.0 {
-        t_quantile(variance.powi(2) / freedom_share, 1.0 - alpha(looks) / 2.0)? * variance.sqrt()
+        t_quantile(variance.powi(2) / freedom_share, 1.0 - alpha(analyses) / 2.0)? * variance.sqrt()
     } else {
         0.0
     };
@@ -121,13 +121,13 @@ mod tests {
     use crate::parse::claim::parse;
     use crate::stats::sample::run;
 
-    fn judged(claim: &str, a: &[f64], b: &[f64], looks: usize) -> Certainty {
+    fn judged(claim: &str, a: &[f64], b: &[f64], analyses: usize) -> Certainty {
         let names = Names { variants: vec!["a", "b"], loads: vec!["c4"] };
         let claim = parse(claim, &names).expect("a claim");
         let of = |variant: &'static str, rates: &[f64]| {
             rates.iter().map(|&rate| run(variant, "c4", rate, 5.0)).collect::<Vec<_>>()
         };
-        certainty(&claim, &ClaimRounds::of(&claim, &[of("a", a), of("b", b)].concat()), looks)
+        certainty(&claim, &ClaimRounds::of(&claim, &[of("a", a), of("b", b)].concat()), analyses)
     }
 
     #[test]
@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(judged("a.rate - b.rate >= -3.9", &a, &b, 1), Certainty::Open);
         assert_eq!(judged("a.rate - b.rate >= -4", &a, &b, 1), Certainty::Decided(true));
         assert_eq!(judged("a.rate - b.rate > 33", &a, &b, 1), Certainty::Decided(false));
-        assert_eq!(judged("a.rate - b.rate >= -4", &a, &b, 2), Certainty::Open, "two looks ask for more");
+        assert_eq!(judged("a.rate - b.rate >= -4", &a, &b, 2), Certainty::Open, "two analyses ask for more");
     }
 
     #[test]
