@@ -42,7 +42,7 @@ fn runs(java: u16, collector: &str, modes: &[&str]) -> Vec<Record> {
     let variants: Vec<String> =
         modes.iter().map(|mode| format!("{mode}: {{env: {{MODE: {mode}}}}}")).collect();
     let document = one_session::result(&format!(
-        "question: q\nserver: {{command: \"java -Xms256m -Xmx256m -XX:+Use{collector} -cp {} Memory {{port}}\"}}\n\
+        "question: q\nserver: {{command: \"java -Xms256m -Xmx256m -XX:TieredStopAtLevel=1 -XX:+Use{collector} -cp {} Memory {{port}}\"}}\n\
          jdk: {java}\nrequest: /\nwarmup: 0s\nruns: 1\ndrop: 0\nvariants: {{{}}}\nloads: [{{clients: 4, duration: 1s}}]\n",
         classes.path().display(),
         variants.join(", "),
