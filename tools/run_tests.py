@@ -1,14 +1,14 @@
 """Runs test executables side by side: tools/run_tests.py LANES < MESSAGES
 
 MESSAGES is what `cargo test --no-run --message-format=json` prints. Most of our tests wait: for a server that starts, for a
-load that lasts its seconds. So LANES executables run at a time, those that take longest first. Those in LAST judge what was
-measured on servers that wait; they come when all others have ended, all at once. Each one's output is printed in one piece
-when it ends: all of it where a test failed, otherwise libtest's closing lines.
+load that lasts its seconds. So LANES executables run at a time, those that take longest first. Each one's output is printed in
+one piece when it ends: all of it where a test failed, otherwise libtest's closing lines.
 
 What a test measures is measured on a machine that it shares. So the tests that failed run once more when all others have ended,
 one at a time; those that pass then are named at the end. Exit code: 0 all passed, 1 one or more failed twice.
 """
 
+import concurrent.futures
 import json
 import os
 import re
@@ -18,12 +18,11 @@ import sys
 import threading
 import time
 
-# Neighbours that compute would take the cores from the servers that they measure.
-LAST = ["findings", "run_command", "capacity"]
-# Their tests wait, for seconds each: libtest's own number is that of the cores.
-THREADS = {"findings": 6, "run_command": 6, "capacity": 2}
-# In this order, because what is long and begins last ends last.
-FIRST = ["browser", "memory_needed", "threadcount (lib)", "readme", "probe_tomcat", "windows", "watch", "servers", "launch", "peers", "step_by_step"]
+# In this order, because what is long and begins last ends last; those that only wait beside those that compute.
+FIRST = ["findings", "browser", "peers", "memory_needed", "run_command", "servers", "windows", "warm_jvm", "capacity", "readme",
+         "step_by_step", "probe_tomcat", "jvm_log", "launch", "threadcount (lib)", "load_settings", "watch", "benchmark"]
+# Most of what they do is waiting: libtest's own number is that of the cores.
+THREADS = {"findings": 6, "run_command": 6, "servers": 4, "windows": 3, "launch": 4, "load_settings": 4, "probe_tomcat": 4}
 # An executable that takes longer than this hangs.
 LIMIT_S = 400
 
@@ -95,25 +94,13 @@ class Run:
 
 def side_by_side(tests, programs, lanes):
     """The runs that failed."""
-    waiting, failed = list(tests), []
+    def run(test):
+        ended = Run(test, programs)
+        ended.tell()
+        return ended
 
-    def lane():
-        while True:
-            with printing:
-                if not waiting:
-                    return
-                test = waiting.pop(0)
-            run = Run(test, programs)
-            run.tell()
-            if not run.passed():
-                failed.append(run)
-
-    threads = [threading.Thread(target=lane) for _ in range(lanes)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return failed
+    with concurrent.futures.ThreadPoolExecutor(lanes) as pool:
+        return [ended for ended in pool.map(run, tests) if not ended.passed()]
 
 
 def once_more(failed, programs):
@@ -136,11 +123,9 @@ def main():
     tests, programs = executables(sys.stdin)
     if not tests:
         sys.exit("run_tests: cargo named no test executable")
-    order = FIRST + LAST
-    tests.sort(key=lambda test: order.index(test[0]) if test[0] in order else len(order))
+    tests.sort(key=lambda test: FIRST.index(test[0]) if test[0] in FIRST else len(FIRST))
     began = time.monotonic()
-    failed = side_by_side([test for test in tests if test[0] not in LAST], programs, int(sys.argv[1]))
-    failed += side_by_side([test for test in tests if test[0] in LAST], programs, len(LAST))
+    failed = side_by_side(tests, programs, int(sys.argv[1]))
     again, passed = once_more(failed, programs)
     print(f"the tests of load, lab and bench took {time.monotonic() - began:.0f} s")
     if passed:
