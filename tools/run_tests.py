@@ -1,24 +1,30 @@
 """Runs test executables side by side: tools/run_tests.py LANES < MESSAGES
 
 MESSAGES is what `cargo test --no-run --message-format=json` prints. Most of our tests wait: for a server that starts, for a
-load that lasts its seconds. So LANES executables run at a time, those that take longest first. Those in LAST judge what was
-measured on servers that wait; they come when all others have ended, two at a time. Each one's output is printed in one piece
-when it ends: all of it where a test failed, otherwise libtest's closing lines. Exit code: 0 all passed, 1 one or more did not.
+load that lasts its seconds. So LANES executables run at a time, those that take longest first. Each one's output is printed in
+one piece when it ends: all of it where a test failed, otherwise libtest's closing lines.
+
+What a test measures is measured on a machine that it shares. So the tests that failed run once more when all others have ended,
+one at a time; those that pass then are named at the end. Exit code: 0 all passed, 1 one or more failed twice.
 """
 
+import concurrent.futures
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
 import threading
 import time
 
-# Neighbours that compute would take the cores from the servers that they measure.
-LAST = ["findings", "run_command", "capacity"]
-# Its tests either wait, or take turns that exclude all others.
-THREADS = {"findings": "4"}
-# In this order, because what is long and begins last ends last.
-FIRST = ["browser", "memory_needed", "threadcount (lib)", "readme", "probe_tomcat", "windows", "watch", "servers", "launch", "peers", "step_by_step"]
+# In this order, because what is long and begins last ends last; those that only wait beside those that compute.
+FIRST = ["findings", "browser", "peers", "memory_needed", "run_command", "servers", "windows", "warm_jvm", "capacity", "readme",
+         "step_by_step", "probe_tomcat", "jvm_log", "launch", "threadcount (lib)", "load_settings", "watch", "benchmark"]
+# Most of what they do is waiting: libtest's own number is that of the cores.
+THREADS = {"findings": 6, "run_command": 6, "servers": 4, "windows": 3, "launch": 4, "load_settings": 4, "probe_tomcat": 4}
+# An executable that takes longer than this hangs.
+LIMIT_S = 400
 
 printing = threading.Lock()
 
@@ -40,56 +46,92 @@ def executables(messages):
     return tests, programs
 
 
-def run(test, programs):
-    """True: it passed."""
-    name, program, folder = test
-    began = time.monotonic()
-    env = {**os.environ, **programs, "CARGO_MANIFEST_DIR": folder}
-    if name in THREADS:
-        env["RUST_TEST_THREADS"] = THREADS[name]
-    ended = subprocess.run([program, "--quiet"], cwd=folder, env=env, stdin=subprocess.DEVNULL,
-                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", errors="replace")
-    closing = [line for line in ended.stdout.splitlines() if line.startswith("test result:")]
-    with printing:
-        print(f"{os.path.relpath(folder)} {name}, {time.monotonic() - began:.0f} s")
-        if ended.returncode == 0 and closing:
-            print("\n".join(closing), flush=True)
-            return True
-        print(f"{ended.stdout}\n{name}: exit code {ended.returncode}", flush=True)
-    return False
+class Run:
+    """One executable, run to its end; `only`: these of its tests, one at a time."""
+
+    def __init__(self, test, programs, only=()):
+        self.test = test
+        name, program, folder = test
+        threads = 1 if only else THREADS.get(name)
+        env = {**os.environ, **programs, "CARGO_MANIFEST_DIR": folder}
+        if threads:
+            env["RUST_TEST_THREADS"] = str(threads)
+        began = time.monotonic()
+        exact = ["--exact", *only] if only else []
+        with subprocess.Popen([program, "--quiet", *exact], cwd=folder, env=env, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8",
+                              errors="replace", start_new_session=True) as process:
+            limit = threading.Timer(LIMIT_S, os.killpg, (process.pid, signal.SIGKILL))
+            limit.start()
+            self.output = process.stdout.read()
+            _, status, used = os.wait4(process.pid, 0)
+            limit.cancel()
+            process.returncode = os.waitstatus_to_exitcode(status)
+        self.code = process.returncode
+        self.seconds = time.monotonic() - began
+        self.cpu_s = used.ru_utime + used.ru_stime
+
+    def passed(self):
+        return self.code == 0 and bool(self.closing())
+
+    def closing(self):
+        return [line for line in self.output.splitlines() if line.startswith("test result:")]
+
+    def failed_tests(self):
+        """The names in the list `failures:` at the end; none where the executable itself came to a bad end."""
+        listed = self.output.rpartition("\nfailures:\n")[2]
+        return re.findall(r"^    (\S+)$", listed, re.MULTILINE) if self.code == 101 else []
+
+    def tell(self):
+        name, _, folder = self.test
+        with printing:
+            print(f"{os.path.relpath(folder)} {name}, {self.seconds:.0f} s, {self.cpu_s:.0f} s of CPU")
+            if self.passed():
+                print("\n".join(self.closing()), flush=True)
+            else:
+                print(f"{self.output}\n{name}: exit code {self.code}", flush=True)
 
 
 def side_by_side(tests, programs, lanes):
-    """The names of those that failed."""
-    waiting, failed = list(tests), []
+    """The runs that failed."""
+    def run(test):
+        ended = Run(test, programs)
+        ended.tell()
+        return ended
 
-    def lane():
-        while True:
-            with printing:
-                if not waiting:
-                    return
-                test = waiting.pop(0)
-            if not run(test, programs):
-                failed.append(test[0])
+    with concurrent.futures.ThreadPoolExecutor(lanes) as pool:
+        return [ended for ended in pool.map(run, tests) if not ended.passed()]
 
-    threads = [threading.Thread(target=lane) for _ in range(lanes)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return failed
+
+def once_more(failed, programs):
+    """The names of the tests that failed again, and of those that passed."""
+    again, passed = [], []
+    for first in failed:
+        name, tests = first.test[0], first.failed_tests()
+        if tests:
+            print(f"once more, alone: {name}: {', '.join(tests)}", flush=True)
+            run = Run(first.test, programs, tests)
+            run.tell()
+        if tests and run.passed():
+            passed += [f"{name}::{test}" for test in tests]
+        else:
+            again += [f"{name}::{test}" for test in (run.failed_tests() if tests else []) or ["(ended)"]]
+    return again, passed
 
 
 def main():
     tests, programs = executables(sys.stdin)
     if not tests:
         sys.exit("run_tests: cargo named no test executable")
-    order = FIRST + LAST
-    tests.sort(key=lambda test: order.index(test[0]) if test[0] in order else len(order))
-    failed = side_by_side([test for test in tests if test[0] not in LAST], programs, int(sys.argv[1]))
-    failed += side_by_side([test for test in tests if test[0] in LAST], programs, 2)
-    if failed:
-        sys.exit(f"failed: {', '.join(failed)}")
+    tests.sort(key=lambda test: FIRST.index(test[0]) if test[0] in FIRST else len(FIRST))
+    began = time.monotonic()
+    failed = side_by_side(tests, programs, int(sys.argv[1]))
+    again, passed = once_more(failed, programs)
+    print(f"the tests of load, lab and bench took {time.monotonic() - began:.0f} s")
+    if passed:
+        print(f"passed only alone, at the second attempt: {', '.join(passed)}")
+    if again:
+        sys.exit(f"failed: {', '.join(again)}")
 
 
 main()

@@ -15,6 +15,10 @@ const DELAY_SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/d
 /// Eight workers of 50 ms each: 160 requests per second.
 const CAPACITY_PER_S: f64 = 160.0;
 
+/// The highest rate that two seconds can show as sustained: at a rate r the last of them waits for 2 s x (r / 160 - 1), and
+/// for its own 50 ms; at 190/s that is more than the 400 ms of the limit. It is within the resolution of 20 % that is asked for.
+const MOST_PER_S: f64 = 190.0;
+
 /// How often it is searched on a machine on which other programs break one step after the other.
 const TRIES: usize = 3;
 
@@ -54,7 +58,7 @@ fn search(env: &str) -> (Value, Output) {
     let path = folder.path().join("mine.yaml");
     let text = format!(
         "question: q\nserver: {{command: \"python3 {DELAY_SERVER} {{port}} 50\"}}\nenv: {env}\n\
-         request: /\nwarmup: 300ms\nvariants: {{eight: {{}}}}\nclaims: [eight.capacity <= 168/s]\n\
+         request: /\nwarmup: 300ms\nvariants: {{eight: {{}}}}\nclaims: [eight.capacity <= {MOST_PER_S}/s]\n\
          loads: [{{capacity: {{p99: 400ms, from: 50/s, to: 1000/s, resolution: 20%}}, duration: 2s, runs: 1}}]\n"
     );
     fs::write(&path, text).unwrap();
@@ -91,7 +95,7 @@ fn searched() -> bool {
 fn capacity_of(record: &Value) -> Option<f64> {
     let search = &record["capacity"];
     let sustained = search["sustained_per_s"].as_f64().unwrap_or(0.0);
-    assert!(sustained <= 1.05 * CAPACITY_PER_S, "{search:#}");
+    assert!(sustained <= MOST_PER_S, "{search:#}");
     let steps = search["steps"].as_array().unwrap();
     let verdicts = |wanted: &str, above: f64| {
         let tried = steps.iter().filter(|step| step["asked_per_s"].as_f64().unwrap() > above);

@@ -1,7 +1,7 @@
 //! Findings of real servers: each must fire where its cause is, and be silent in a server that looks alike.
 //!
-//! Servers that wait share the machine; one that takes its cores has them to itself, because what is measured is what
-//! it does with them.
+//! All of them share the machine, with each other and with other tests: what each is asked for lies far from what a busy
+//! machine makes of it. Of the servers that take all the CPU there is, one runs at a time.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test ends where something is missing")]
 
@@ -15,31 +15,22 @@ use assert_cmd::cargo::cargo_bin;
 use serde_json::Value;
 use std::fs;
 use std::process::{Command, Stdio};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use threadcount::report::findings::{FindingWords, words};
 
-static CORES: RwLock<()> = RwLock::new(());
+/// Held while a server takes all the CPU that there is.
+static CORES: Mutex<()> = Mutex::new(());
 
-/// Held while a test measures.
-#[expect(dead_code, reason = "it is there to be dropped")]
-enum Turn {
-    Shared(RwLockReadGuard<'static, ()>),
-    Alone(RwLockWriteGuard<'static, ()>),
-}
-
-/// Beside other servers that wait.
-fn shared() -> Turn {
-    Turn::Shared(CORES.read().unwrap_or_else(PoisonError::into_inner))
-}
-
-/// With all cores.
-fn alone() -> Turn {
-    Turn::Alone(CORES.write().unwrap_or_else(PoisonError::into_inner))
+fn takes_the_cores() -> MutexGuard<'static, ()> {
+    CORES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Two carriers on any machine.
 const TWO_CARRIERS: &str =
     "-Djdk.virtualThreadScheduler.parallelism=2, -Djdk.virtualThreadScheduler.maxPoolSize=2";
+
+/// None of them is about the compiler: a Tomcat of a few seconds costs half the CPU with the first one alone.
+const SOON_COMPILED: &str = "-XX:TieredStopAtLevel=1";
 
 /// How long a request blocks.
 const LONG: &str = "sleep=250ms";
@@ -50,11 +41,10 @@ const FULL_MACHINE: f64 = 0.85;
 /// One run of each variant, measured; exactly one, because on a busy machine disturbed runs would be repeated.
 struct ExperimentOutput {
     result: Value,
-    _turn: Turn,
 }
 
 impl ExperimentOutput {
-    fn measure(turn: Turn, rest: &str, javas: &[u16], more: &[&str]) -> Self {
+    fn measure(rest: &str, javas: &[u16], more: &[&str]) -> Self {
         javas.iter().for_each(|&feature| drop(java::runtime(feature)));
         java::servlets_and_probe();
         let folder = tempfile::tempdir().unwrap();
@@ -70,19 +60,20 @@ impl ExperimentOutput {
         for record in result["records"].as_array().unwrap() {
             assert_eq!(record["failure"], Value::Null, "{}", String::from_utf8_lossy(&output.stderr));
         }
-        Self { result, _turn: turn }
+        Self { result }
     }
 
-    /// On Tomcat 11 with two carriers; ten clients for so many seconds.
+    /// On Tomcat 11 with two carriers; ten clients for so many seconds. One is enough where all that is asked for comes from
+    /// the explaining window, which has three at least.
     ///
     /// What blocks does so for [`LONG`]: the milliseconds that a thread waits for its turn on a busy machine then make
     /// little of it.
-    fn tomcat(turn: Turn, variants: &str, request: &str, seconds: u32, javas: &[u16], more: &[&str]) -> Self {
+    fn tomcat(variants: &str, request: &str, seconds: u32, javas: &[u16], more: &[&str]) -> Self {
         let rest = format!(
-            "server: {{tomcat: \"11.0\", app: servlets}}\njvm: [-Xmx128m, {TWO_CARRIERS}]\nrequest: {request}\n\
+            "server: {{tomcat: \"11.0\", app: servlets}}\njvm: [-Xmx128m, {TWO_CARRIERS}, {SOON_COMPILED}]\nrequest: {request}\n\
              variants: {{{variants}}}\nloads: [{{clients: 10, duration: {seconds}s}}]\n"
         );
-        Self::measure(turn, &rest, javas, more)
+        Self::measure(&rest, javas, more)
     }
 
     fn finding(&self, rule: &str, variant: &str) -> Option<&Value> {
@@ -127,10 +118,11 @@ impl ExperimentOutput {
         assert!(self.finding(limit, variant).is_some(), "no {limit} at {share:.2} of the cores: {self}");
     }
 
+    /// In the explaining window.
     fn rate(&self, variant: &str) -> f64 {
         let records = self.result["records"].as_array().unwrap();
         let record = records.iter().find(|it| it["variant"] == variant).unwrap();
-        record["measured"]["rate_per_s"]["completed"].as_f64().unwrap()
+        record["explaining"]["load"]["rate_per_s"]["completed"].as_f64().unwrap()
     }
 }
 
@@ -155,14 +147,8 @@ fn names_a_line_of(class: &str, sentence: &str) -> bool {
 
 #[test]
 fn a_servlet_that_sleeps_in_synchronized_pins_java_21_is_named_to_the_line_and_is_silent_on_25() {
-    let output = ExperimentOutput::tomcat(
-        shared(),
-        VIRTUAL_ON_BOTH,
-        &format!("/synchronized?{LONG}"),
-        3,
-        &[21, 25],
-        &[],
-    );
+    let output =
+        ExperimentOutput::tomcat(VIRTUAL_ON_BOTH, &format!("/synchronized?{LONG}"), 1, &[21, 25], &[]);
     let sentence = output.sentence("pinned-carriers", "virtual-21");
     assert!(names_a_line_of("dev.threadcount.servlets.Synchronized.", &sentence), "{sentence}");
     assert!(sentence.contains("/s at most"), "carriers / sleep is the rate: {sentence}");
@@ -177,7 +163,7 @@ fn a_servlet_that_sleeps_in_synchronized_pins_java_21_is_named_to_the_line_and_i
 #[test]
 fn a_class_initializer_that_blocks_still_pins_java_25_and_is_named() {
     let variants = "virtual-25: {threads: virtual, jdk: 25}";
-    let output = ExperimentOutput::tomcat(shared(), variants, &format!("/initializer?{LONG}"), 3, &[25], &[]);
+    let output = ExperimentOutput::tomcat(variants, &format!("/initializer?{LONG}"), 1, &[25], &[]);
     let sentence = output.sentence("pinned-carriers", "virtual-25");
     assert!(
         names_a_line_of("dev.threadcount.servlets.BlocksWhenInitialized$Hidden", &sentence),
@@ -190,8 +176,7 @@ fn a_class_initializer_that_blocks_still_pins_java_25_and_is_named() {
 #[test]
 fn a_native_frame_that_blocks_still_pins_java_25_and_is_named() {
     let variants = "virtual-25: {threads: virtual, jdk: 25}";
-    let output =
-        ExperimentOutput::tomcat(shared(), variants, &format!("/native-frame?{LONG}"), 3, &[25], &[]);
+    let output = ExperimentOutput::tomcat(variants, &format!("/native-frame?{LONG}"), 1, &[25], &[]);
     let sentence = output.sentence("pinned-carriers", "virtual-25");
     assert!(names_a_line_of("dev.threadcount.servlets.NativeFrame.blockAndCompare", &sentence), "{sentence}");
     let advice = output.advice("pinned-carriers", "virtual-25");
@@ -201,8 +186,7 @@ fn a_native_frame_that_blocks_still_pins_java_25_and_is_named() {
 #[test]
 fn a_contended_monitor_that_java_21_is_silent_about_shows_in_the_carriers_and_is_gone_on_25() {
     let variants = format!("{VIRTUAL_ON_BOTH}, platform-25: {{threads: platform, jdk: 25}}");
-    let output =
-        ExperimentOutput::tomcat(shared(), &variants, &format!("/contended?{LONG}"), 3, &[21, 25], &[]);
+    let output = ExperimentOutput::tomcat(&variants, &format!("/contended?{LONG}"), 1, &[21, 25], &[]);
     let sentence = output.sentence("pinned-carriers", "virtual-21");
     assert!(sentence.contains("from the states of the carriers"), "{sentence}");
     assert!(names_a_line_of("dev.threadcount.servlets.Contended.", &sentence), "{sentence}");
@@ -216,14 +200,8 @@ fn a_contended_monitor_that_java_21_is_silent_about_shows_in_the_carriers_and_is
 
 #[test]
 fn object_wait_that_java_21_is_silent_about_shows_in_the_carriers_and_is_gone_on_25() {
-    let output = ExperimentOutput::tomcat(
-        shared(),
-        VIRTUAL_ON_BOTH,
-        &format!("/object-wait?{LONG}"),
-        3,
-        &[21, 25],
-        &[],
-    );
+    let output =
+        ExperimentOutput::tomcat(VIRTUAL_ON_BOTH, &format!("/object-wait?{LONG}"), 1, &[21, 25], &[]);
     let sentence = output.sentence("pinned-carriers", "virtual-21");
     assert!(sentence.contains("from the states of the carriers"), "{sentence}");
     assert_eq!(output.finding("pinned-carriers", "virtual-25"), None, "{output}");
@@ -235,8 +213,9 @@ const STARVED_CORES: f64 = 0.5;
 #[test]
 fn a_yield_storm_is_named_with_its_line() {
     let virtual_25 = "virtual-25: {threads: virtual, jdk: 25}";
+    let _turn = takes_the_cores();
     for _ in 0..3 {
-        let output = ExperimentOutput::tomcat(alone(), virtual_25, "/yielding?sleep=50ms", 6, &[25], &[]);
+        let output = ExperimentOutput::tomcat(virtual_25, "/yielding?sleep=50ms", 4, &[25], &[]);
         if output.finding("busy-without-progress", "virtual-25").is_none() && output.cores() < STARVED_CORES {
             continue;
         }
@@ -249,8 +228,8 @@ fn a_yield_storm_is_named_with_its_line() {
 
 #[test]
 fn a_servlet_that_computes_keeps_the_carriers_as_busy_and_is_no_yield_storm() {
-    let output =
-        ExperimentOutput::tomcat(alone(), VIRTUAL_ON_BOTH, "/computing?sleep=50ms", 3, &[21, 25], &[]);
+    let _turn = takes_the_cores();
+    let output = ExperimentOutput::tomcat(VIRTUAL_ON_BOTH, "/computing?sleep=50ms", 2, &[21, 25], &[]);
     for variant in ["virtual-21", "virtual-25"] {
         assert_eq!(output.finding("busy-without-progress", variant), None, "{output}");
         assert_eq!(output.finding("pinned-carriers", variant), None, "{output}");
@@ -262,25 +241,23 @@ fn a_servlet_that_computes_keeps_the_carriers_as_busy_and_is_no_yield_storm() {
 fn threads_that_wait_for_a_pool_of_their_own_are_named_and_threads_that_only_sleep_are_not() {
     let starved = "platform: {threads: platform, jdk: 25}";
     let full = ["--probe", "full"];
-    let output = ExperimentOutput::tomcat(shared(), starved, &format!("/starved?{LONG}"), 4, &[25], &full);
+    let output = ExperimentOutput::tomcat(starved, &format!("/starved?{LONG}"), 1, &[25], &full);
     let sentence = output.sentence("waiting", "platform");
     assert!(names_a_line_of("dev.threadcount.servlets.Starved.withPermit", &sentence), "{sentence}");
     // Ten requests in flight, four of them with a permit; a wait that began before the window counts with all of itself.
     assert!((4.0..=7.5).contains(&output.figure("waiting", "platform", "/waiting_threads")), "{output}");
-    drop(output);
-    let output =
-        ExperimentOutput::tomcat(shared(), starved, &format!("/thread-info?{LONG}"), 3, &[25], &full);
+    let output = ExperimentOutput::tomcat(starved, &format!("/thread-info?{LONG}"), 1, &[25], &full);
     assert_eq!(output.finding("waiting", "platform"), None, "{output}");
 }
 
 /// Twenty requests that wait for 200 ms: eight at a time, or all of them.
 #[test]
 fn a_pool_that_is_full_is_the_limit_and_virtual_threads_leave_it_to_the_clients() {
-    let rest = "server: {tomcat: \"11.0\", app: servlets}\njdk: 25\njvm: [-Xmx128m]\n\
+    let rest = "server: {tomcat: \"11.0\", app: servlets}\njdk: 25\njvm: [-Xmx128m, -XX:TieredStopAtLevel=1]\n\
         request: /thread-info?sleep=200ms\n\
         variants: {pool: {threads: {platform: 8}}, virtual: {threads: virtual}}\n\
-        loads: [{clients: 20, requests: 300}]\n";
-    let output = ExperimentOutput::measure(alone(), rest, &[25], &[]);
+        loads: [{clients: 20, requests: 200}]\n";
+    let output = ExperimentOutput::measure(rest, &[25], &[]);
     output.assert_limit("pool-ceiling", "pool");
     assert_eq!(output.finding("client-ceiling", "pool"), None, "{output}");
     output.assert_limit("client-ceiling", "virtual");
@@ -293,9 +270,9 @@ fn a_server_that_accepts_too_slowly_is_named() {
     let server = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/one_at_a_time.py");
     let rest = format!(
         "variants:\n  slow: {{command: \"python3 {server} {{port}} 20\"}}\n\
-         request: /\nloads: [{{clients: 20, duration: 3s, keep_alive: false}}]\n"
+         request: /\nloads: [{{clients: 20, duration: 2s, keep_alive: false}}]\n"
     );
-    let output = ExperimentOutput::measure(shared(), &rest, &[], &["--no-probe"]);
+    let output = ExperimentOutput::measure(&rest, &[], &["--no-probe"]);
     let sentence = output.sentence("accept-queue", "slow");
     assert!(sentence.starts_with("the accept queue overflowed "), "{sentence}");
     assert!(output.figure("accept-queue", "slow", "/overflows") > 0.0, "{output}");
@@ -306,15 +283,14 @@ fn a_server_that_accepts_too_slowly_is_named() {
 fn a_heap_that_keeps_what_it_is_given_grows_and_one_that_lets_it_go_does_not() {
     let variants = "leak: {threads: platform, jdk: 25, jvm: [-Xmx900m, -XX:+UseSerialGC]}";
     let leak = "/allocating?kb=100&keep=100000&sleep=50ms&collect=30";
-    let output = ExperimentOutput::tomcat(alone(), variants, leak, 10, &[25], &["--no-probe"]);
+    let output = ExperimentOutput::tomcat(variants, leak, 6, &[25], &["--no-probe"]);
     let sentence = output.sentence("memory-growth", "leak");
     assert!(
         sentence.starts_with("the heap after full collections grew throughout the measured window"),
         "{sentence}"
     );
-    drop(output);
     let cache = "/allocating?kb=100&keep=4&sleep=50ms&collect=30";
-    let output = ExperimentOutput::tomcat(alone(), variants, cache, 10, &[25], &["--no-probe"]);
+    let output = ExperimentOutput::tomcat(variants, cache, 6, &[25], &["--no-probe"]);
     assert_eq!(output.finding("memory-growth", "leak"), None, "{output}");
 }
 
@@ -325,14 +301,15 @@ fn a_heap_that_is_nearly_full_spends_its_time_in_pauses_and_a_larger_one_does_no
         format!("heap: {{threads: platform, jdk: 25, jvm: [-Xms{size}, -Xmx{size}, -XX:+UseSerialGC]}}")
     };
     let request = "/allocating?kb=1000&keep=100";
-    let output = ExperimentOutput::tomcat(alone(), &heap("160m"), request, 6, &[25], &["--no-probe"]);
+    let turn = takes_the_cores();
+    let output = ExperimentOutput::tomcat(&heap("160m"), request, 3, &[25], &["--no-probe"]);
+    drop(turn);
     let paused = 100.0 * output.figure("gc", "heap", "/paused_share");
     assert!(paused >= 10.0, "{output}");
-    drop(output);
     // The same servlet and as large a cache. It sleeps, so that no machine asks for more than 200 x 50 KiB a second: the
     // young generation is 300 MB, and has room for all of them.
     let request = "/allocating?kb=50&keep=100&sleep=50ms";
-    let output = ExperimentOutput::tomcat(alone(), &heap("900m"), request, 6, &[25], &["--no-probe"]);
+    let output = ExperimentOutput::tomcat(&heap("900m"), request, 6, &[25], &["--no-probe"]);
     assert_eq!(output.finding("gc", "heap"), None, "{output}");
 }
 
@@ -342,12 +319,10 @@ fn a_heap_that_is_nearly_full_spends_its_time_in_pauses_and_a_larger_one_does_no
 fn a_steady_pause_in_each_second_is_named_by_the_log_alone_and_without_the_log_nothing_is() {
     let request = "/allocating?kb=1&keep=60&sleep=20ms&collect=400";
     let variants = "steady: {threads: platform, jdk: 25, jvm: [-Xms600m, -Xmx600m, -XX:+UseSerialGC]}";
-    let output = ExperimentOutput::tomcat(alone(), variants, request, 6, &[25], &["--no-probe"]);
+    let output = ExperimentOutput::tomcat(variants, request, 6, &[25], &["--no-probe"]);
     assert!(output.figure("gc", "steady", "/pauses_per_run") >= 3.0, "{output}");
     assert_eq!(output.result["records"][0]["jvm_log"]["file"], "runs/001-steady-c10/jvm.log");
-    drop(output);
-    let output =
-        ExperimentOutput::tomcat(alone(), variants, request, 2, &[25], &["--no-probe", "--no-jvm-log"]);
+    let output = ExperimentOutput::tomcat(variants, request, 1, &[25], &["--no-probe", "--no-jvm-log"]);
     assert_eq!(output.finding("gc", "steady"), None, "{output}");
     assert_eq!(output.result["records"][0]["jvm_log"], Value::Null);
     assert!(!output.result["records"][0]["server"]["command"].to_string().contains("-Xlog"), "{output}");
@@ -357,13 +332,13 @@ fn a_steady_pause_in_each_second_is_named_by_the_log_alone_and_without_the_log_n
 fn requests_that_wait_for_zgc_to_free_memory_are_named_and_in_a_larger_heap_they_do_not_wait() {
     let heap = |name, size| format!("{name}: {{threads: virtual, jdk: 25, jvm: [-Xmx{size}, -XX:+UseZGC]}}");
     let request = "/allocating?kb=1000&keep=30";
-    let output = ExperimentOutput::tomcat(alone(), &heap("tight", "64m"), request, 5, &[25], &["--no-probe"]);
+    let turn = takes_the_cores();
+    let output = ExperimentOutput::tomcat(&heap("tight", "64m"), request, 3, &[25], &["--no-probe"]);
+    drop(turn);
     assert!(output.figure("allocation-stalls", "tight", "/stalls_per_run") >= 3.0, "{output}");
-    drop(output);
     // It sleeps, so that no machine is asked for more than 10 MB a second.
     let request = "/allocating?kb=50&keep=30&sleep=50ms";
-    let output =
-        ExperimentOutput::tomcat(alone(), &heap("roomy", "600m"), request, 5, &[25], &["--no-probe"]);
+    let output = ExperimentOutput::tomcat(&heap("roomy", "600m"), request, 3, &[25], &["--no-probe"]);
     assert_eq!(output.finding("allocation-stalls", "roomy"), None, "{output}");
 }
 
@@ -371,7 +346,7 @@ fn requests_that_wait_for_zgc_to_free_memory_are_named_and_in_a_larger_heap_they
 #[test]
 fn a_server_that_uses_up_its_cpu_quota_is_named_and_one_with_a_larger_quota_is_not() {
     let (Some(tight), Some(wide)) =
-        (cgroup::Group::with_quota("tight", 10_000), cgroup::Group::with_quota("wide", 6_400_000))
+        (cgroup::Group::with_quota("tight", 4_000), cgroup::Group::with_quota("wide", 6_400_000))
     else {
         return;
     };
@@ -382,12 +357,12 @@ fn a_server_that_uses_up_its_cpu_quota_is_named_and_one_with_a_larger_quota_is_n
         format!("{name}: {{command: \"sh -c 'echo $$ >{processes}; exec python3 {delay} {{port}} 1'\"}}")
     };
     let rest = format!(
-        "variants:\n  {}\n  {}\nrequest: /\nloads: [{{clients: 20, duration: 4s}}]\n",
+        "variants:\n  {}\n  {}\nrequest: /\nloads: [{{clients: 20, duration: 2s}}]\n",
         within("tight", &tight),
         within("wide", &wide)
     );
-    let output = ExperimentOutput::measure(alone(), &rest, &[], &["--no-probe"]);
-    assert_eq!(output.figure("throttled", "tight", "/quota_cores"), 0.1, "{output}");
+    let output = ExperimentOutput::measure(&rest, &[], &["--no-probe"]);
+    assert_eq!(output.figure("throttled", "tight", "/quota_cores"), 0.04, "{output}");
     assert!(!output.sentence("throttled", "tight").contains("load generator"), "{output}");
     assert_eq!(output.finding("throttled", "wide"), None, "{output}");
 }
@@ -398,9 +373,9 @@ fn a_server_with_few_files_left_is_named_and_one_with_many_is_not() {
     let rest = format!(
         "variants:\n  few: {{command: \"sh -c 'ulimit -n 64; exec python3 {delay} {{port}} 20'\"}}\n  \
          many: {{command: \"sh -c 'ulimit -n 1000; exec python3 {delay} {{port}} 20'\"}}\n\
-         request: /\nloads: [{{clients: 54, duration: 4s}}]\n"
+         request: /\nloads: [{{clients: 54, duration: 2s}}]\n"
     );
-    let output = ExperimentOutput::measure(shared(), &rest, &[], &["--no-probe"]);
+    let output = ExperimentOutput::measure(&rest, &[], &["--no-probe"]);
     let sentence = output.sentence("limits", "few");
     assert!(sentence.contains("of at most 64 files"), "{sentence}");
     assert_eq!(output.finding("limits", "many"), None, "{output}");
@@ -413,7 +388,7 @@ const SMALL_REQUEST_BYTES: f64 = 16_000.0;
 fn what_a_servlet_allocates_for_each_request_is_counted_and_its_line_has_most_of_it() {
     let variants = "some: {threads: platform, jdk: 25}, other: {threads: virtual, jdk: 25}";
     let request = "/allocating?kb=200&sleep=50ms";
-    let output = ExperimentOutput::tomcat(alone(), variants, request, 6, &[25], &[]);
+    let output = ExperimentOutput::tomcat(variants, request, 4, &[25], &[]);
     // Blocks of 1,024 bytes and their header of 16.
     let known = 200.0 * 1_040.0;
     for record in output.result["records"].as_array().unwrap() {
@@ -438,7 +413,7 @@ fn what_a_servlet_allocates_for_each_request_is_counted_and_its_line_has_most_of
 fn processors_that_tomcat_makes_anew_are_named_with_their_cache_and_with_room_for_all_there_are_none() {
     let variants = "few: {threads: virtual, jdk: 25, server: {processor_cache: 1}}, \
                     all: {threads: virtual, jdk: 25, server: {processor_cache: unlimited}}";
-    let output = ExperimentOutput::tomcat(alone(), variants, "/thread-info?sleep=50ms", 5, &[25], &[]);
+    let output = ExperimentOutput::tomcat(variants, "/thread-info?sleep=50ms", 5, &[25], &[]);
     assert_eq!(output.figure("allocation", "few", "/processors/cache"), 1.0);
     assert!(output.figure("allocation", "few", "/processors/in_flight") > 5.0, "{output}");
     let sentence = output.sentence("allocation", "few");

@@ -272,7 +272,7 @@ fn tomcat(threads: Threads) -> Variant {
         max_connections: None,
         processor_cache: None,
     });
-    Variant { jdk: Some(25), jvm: vec!["-Xmx128m".to_owned()], ..Variant::new("tomcat", server) }
+    Variant { jdk: Some(25), jvm: java::flags("-Xmx128m"), ..Variant::new("tomcat", server) }
 }
 
 fn runs_on_tomcat(threads: Threads, pool: Option<u32>) {

@@ -41,11 +41,8 @@ impl Bench {
             max_connections: None,
             processor_cache: None,
         });
-        let variant = Variant {
-            jdk: Some(feature),
-            jvm: vec!["-Xmx128m".to_owned()],
-            ..Variant::new("tomcat", server)
-        };
+        let variant =
+            Variant { jdk: Some(feature), jvm: java::flags("-Xmx128m"), ..Variant::new("tomcat", server) };
         let server = launcher.launch(&variant, 8, &folder.path().join("run"), &AtomicBool::new(false));
         let mut server = server.unwrap_or_else(|error| panic!("{error}\n{}", error.log_tail().join("\n")));
         assert_eq!(server.attach_instruments(), None);

@@ -69,9 +69,9 @@ fn in_small(command: &str, server: &TinyServer, jvm: &Jvm) -> String {
         }
     }
     small += match small.split_whitespace().nth(1).unwrap() {
-        "run" => " --runs 1 --variant virtual",
+        "run" => " --runs 1 --variant virtual --warmup 500ms --no-probe",
         "compare" => " --runs 1 --warmup 200ms --no-probe",
-        "watch" => " -d 5s --json",
+        "watch" => " -d 2s --json",
         _ => "",
     };
     small

@@ -72,7 +72,7 @@ impl Bench {
     }
 
     fn variant(&self, args: &str) -> Variant {
-        Variant { jdk: Some(25), jvm: vec!["-Xmx48m".to_owned()], ..Variant::new("web", self.web(args)) }
+        Variant { jdk: Some(25), jvm: java::flags("-Xmx48m"), ..Variant::new("web", self.web(args)) }
     }
 
     fn try_launch(&self, variant: &Variant) -> Result<RunningServer, LaunchError> {
@@ -131,7 +131,7 @@ fn a_runnable_jar_gets_its_java_its_flags_the_probe_and_a_port() {
 fn a_backend_runs_before_the_server_and_is_not_in_its_tree() {
     let bench = Bench::new();
     let mut variant = bench.variant("{port} {backend}/");
-    let jvm = vec!["-Xmx32m".to_owned()];
+    let jvm = java::flags("-Xmx32m");
     variant.backend = Some(Backend { server: bench.web("{port}"), jdk: Some(25), jvm });
     let mut server = bench.launch(&variant);
     assert_eq!(body(&server.url), "behind me: alone");
@@ -234,7 +234,7 @@ fn answers_on(tomcat: &str, executor: DropIn, name: &str, is_virtual: bool) {
         processor_cache: None,
     });
     let folder = tempfile::tempdir().unwrap();
-    let variant = Variant { jdk: Some(25), jvm: vec!["-Xmx64m".to_owned()], ..Variant::new("x", server) };
+    let variant = Variant { jdk: Some(25), jvm: java::flags("-Xmx64m"), ..Variant::new("x", server) };
     let server = launcher.launch(&variant, 4, &folder.path().join("run"), &AtomicBool::new(false));
     let server = server.unwrap_or_else(|error| panic!("{error}\n{}", error.log_tail().join("\n")));
     let seen = server.facts.request_thread.clone().expect("our servlets tell the thread");
@@ -265,7 +265,7 @@ fn jetty_serves_on(version: &str, threads: Threads, name: &str, is_virtual: bool
         max_concurrent_tasks: None,
     });
     let folder = tempfile::tempdir().unwrap();
-    let variant = Variant { jdk: Some(25), jvm: vec!["-Xmx64m".to_owned()], ..Variant::new("x", server) };
+    let variant = Variant { jdk: Some(25), jvm: java::flags("-Xmx64m"), ..Variant::new("x", server) };
     launcher.prepare(&variant).unwrap();
     let server = launcher.launch(&variant, 37, &folder.path().join("run"), &AtomicBool::new(false));
     let server = server.unwrap_or_else(|error| panic!("{error}\n{}", error.log_tail().join("\n")));

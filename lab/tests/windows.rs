@@ -49,7 +49,7 @@ fn measured(more: &str, probe: ProbeChoice) -> (Vec<Record>, ProbeSeen, TempDir)
     let folder = tempfile::tempdir().unwrap();
     let classes = one_session::compiled(&java::jdk().home, "Web.java", &format!("{WEB}{SERVE}"));
     let text = format!(
-        "question: q\nserver: {{command: \"java -Xmx64m -cp {} Web {{port}}\"}}\njdk: {}\nrequest: /\nwarmup: 1s\nruns: 4\ndrop: 0\n\
+        "question: q\nserver: {{command: \"java -Xmx64m -XX:TieredStopAtLevel=1 -cp {} Web {{port}}\"}}\njdk: {}\nrequest: /\nwarmup: 1s\nruns: 4\ndrop: 0\n\
          variants: {{a: {{}}}}\nloads: [{{clients: 4, duration: 1s}}]\n{more}",
         classes.path().display(),
         java::jdk().feature,

@@ -9,6 +9,11 @@ use threadcount::host::jdk::Jdk;
 use threadcount::host::jdk_finder::Places;
 use threadcount::probe::jar;
 
+/// Of a JVM that lives for some seconds in a test: with the first compiler alone it costs half the CPU.
+pub fn flags(heap: &str) -> Vec<String> {
+    [heap, "-XX:TieredStopAtLevel=1"].map(str::to_owned).to_vec()
+}
+
 /// The web application `servlets` and the probe are built.
 pub fn servlets_and_probe() {
     app::find("servlets").unwrap_or_else(|error| panic!("{error}; `./dev test` builds it"));
