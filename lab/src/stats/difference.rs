@@ -25,7 +25,12 @@ pub struct DifferenceEstimate {
 /// The difference of two variants' figures, one of each in every round, in a session of so many interim analyses. `step`
 /// is the smallest difference the figure can show. `None` where there is no figure on a side.
 #[must_use]
-pub fn difference(variant: &[f64], baseline: &[f64], step: f64, analyses: usize) -> Option<DifferenceEstimate> {
+pub fn difference(
+    variant: &[f64],
+    baseline: &[f64],
+    step: f64,
+    analyses: usize,
+) -> Option<DifferenceEstimate> {
     let (variant_mean, baseline_mean) = (mean(variant)?, mean(baseline)?);
     let least = (rounding(variant, variant_mean, step), rounding(baseline, baseline_mean, step));
     let paired = MeanDifference::of_rounds(variant, baseline, least);

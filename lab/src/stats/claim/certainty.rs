@@ -89,7 +89,12 @@ struct Known {
     size: f64,
 }
 
-fn known(surplus: &Expr, comparison: &Comparison, rounds: &ClaimRounds<'_>, analyses: usize) -> Option<Known> {
+fn known(
+    surplus: &Expr,
+    comparison: &Comparison,
+    rounds: &ClaimRounds<'_>,
+    analyses: usize,
+) -> Option<Known> {
     let look = |skipped: Option<LeftOut<'_>>, expr: &Expr| {
         value(expr, &|figure: &Figure| rounds.mean(figure, skipped).ok_or(NotTried::DividesByZero)).ok()
     };
