@@ -15,8 +15,10 @@ use assert_cmd::cargo::cargo_bin;
 use serde_json::Value;
 use std::fs;
 use std::process::{Command, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use threadcount::report::findings::{FindingWords, words};
+use threadcount::server::distribution::DistributionStore;
+use threadcount::server::tomcat::distribution::TOMCAT;
 
 /// Held while a server takes all the CPU that there is.
 static CORES: Mutex<()> = Mutex::new(());
@@ -24,6 +26,11 @@ static CORES: Mutex<()> = Mutex::new(());
 fn takes_the_cores() -> MutexGuard<'static, ()> {
     CORES.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+/// Fetched by one of the tests that begin at the same time, and not by each of them.
+static TOMCAT_11: LazyLock<()> = LazyLock::new(|| {
+    DistributionStore::of_this_machine().get(&TOMCAT, "11.0").unwrap();
+});
 
 /// Two carriers on any machine.
 const TWO_CARRIERS: &str =
@@ -47,6 +54,9 @@ impl ExperimentOutput {
     fn measure(rest: &str, javas: &[u16], more: &[&str]) -> Self {
         javas.iter().for_each(|&feature| drop(java::runtime(feature)));
         java::servlets_and_probe();
+        if !javas.is_empty() {
+            LazyLock::force(&TOMCAT_11);
+        }
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("it.yaml");
         fs::write(&file, format!("question: What does it say?\nwarmup: 1s\nruns: 1\ndrop: 0\n{rest}"))
