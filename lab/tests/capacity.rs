@@ -35,9 +35,20 @@ fn a_server_of_eight_workers_sustains_what_eight_workers_can_do_and_no_more() {
 /// A server that takes every request for ever and answers none: as a JVM whose heap has been filled by those that wait.
 #[test]
 fn a_server_that_goes_silent_ends_the_search_and_its_log_says_why() {
-    let (document, output) = search("{WORKERS: 8, SILENT_AFTER: 250}");
-    let search = &document["records"][0]["capacity"];
-    assert_eq!(search["ended"], "silent", "{search:#}");
+    for _ in 0..TRIES {
+        // Steps of 50 and 100 requests a second have ended then. On a machine on which neither is sustained there is no capacity.
+        let (document, output) = search("{WORKERS: 8, SILENT_AFTER: 400}");
+        let search = &document["records"][0]["capacity"];
+        if search["ended"] == "silent" && search["sustained_per_s"].is_number() {
+            says_that_it_went_silent(search, &output);
+            return;
+        }
+        assert_ne!(search["ended"], "found", "{search:#}");
+    }
+    panic!("this machine is too busy to find a capacity: none of {TRIES} searches came so far");
+}
+
+fn says_that_it_went_silent(search: &Value, output: &Output) {
     let steps = search["steps"].as_array().unwrap();
     let last = &steps.last().unwrap()["asked_per_s"];
     let trouble = "java.lang.OutOfMemoryError: as a JVM would say it";
