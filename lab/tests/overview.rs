@@ -9,6 +9,7 @@ mod common;
 
 use std::path::Path;
 use threadcount::findings::explain;
+use threadcount::model::finding::{Explanation, Fact, Finding, KindAndNumber};
 use threadcount::model::metric::Metric;
 use threadcount::model::record::memory::{LiveHeap, MemoryUnderLoad};
 use threadcount::model::record::{BeforeAfter, Cost, NativeMemory, WarmUp};
@@ -150,6 +151,29 @@ fn the_sentence_says_two_speeds_what_few_runs_cannot_see_and_what_may_be_chance(
     let said = answer(&document);
     assert!(said.contains("the throughput of platform, which may be chance among all figures"), "{said}");
     assert!(!said.contains("another speed"), "{said}");
+}
+
+#[test]
+fn the_sentence_says_that_kind_and_number_are_confounded_and_what_would_tell_them_apart() {
+    let mut document = with(&[]);
+    assert!(!answer(&document).contains("confounded"), "{}", answer(&document));
+    let confounded = KindAndNumber {
+        pool_variant: "platform".to_owned(),
+        pool_threads: 200,
+        requests_in_flight: 400,
+        sized_variant: None,
+    };
+    document.findings.push(Finding {
+        variant: Some("virtual".to_owned()),
+        load: Some("c400".to_owned()),
+        runs: None,
+        explanation: Explanation::Fact(Fact::KindAndNumber(confounded)),
+    });
+    let said = answer(&document);
+    assert!(said.starts_with("Virtual has 1.98x the throughput of platform"), "{said}");
+    let doubt = "; kind and number of threads are confounded (200 against 400): add a variant with a platform pool of \
+                 400";
+    assert!(said.contains(doubt), "{said}");
 }
 
 /// The demo, whose virtual variant has 1.36x the resident memory, with a live heap of so many bytes in each variant.

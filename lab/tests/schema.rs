@@ -23,7 +23,7 @@ fn results_of_every_shape_are_what_the_schema_says() {
 }
 
 /// Figures that each kind of finding had in a run, as they stand in a result.
-const FINDINGS: [&str; 17] = [
+const FINDINGS: [&str; 18] = [
     r#"{"rule":"generator","figures":{"limited":{"kind":"own","why":"it used 97 % of a core"},"cpu_share":0.97,
         "cpu_us_per_request":10.5,"send_lag_p99_ms":7.2}}"#,
     r#"{"rule":"generator","figures":{"limited":{"kind":"external","full_processes":1,"processes":2},"cpu_share":0.99,
@@ -60,6 +60,8 @@ const FINDINGS: [&str; 17] = [
     r#"{"rule":"kind-or-size","figures":{"pool_threads":400,"rate_ratio":1.0,"rate_interval":{"low":0.98,"high":1.01,
         "confidence":0.95},"is_same_rate":true,"pool_os_threads":423.0,"virtual_os_threads":27.0,
         "cpu_per_request_ratio":1.3}}"#,
+    r#"{"rule":"kind-and-number","figures":{"pool_variant":"platform","pool_threads":200,"requests_in_flight":1000,
+        "sized_variant":null}}"#,
 ];
 
 #[test]

@@ -74,5 +74,6 @@ fn a_server_that_keeps_the_compiler_busy_never_gets_warm_and_its_cpu_per_request
     let same = run("same").warm_up.clone().unwrap();
     assert!(!same.unsteady.contains(&WarmUpFigure::Compiler), "{same:?}");
     assert!(same.compiler_share <= Some(0.05), "{same:?}");
+    assert!(same.classes_per_s.is_some() && fresh.classes_per_s > same.classes_per_s, "{same:?} {fresh:?}");
     assert_eq!(busy("same"), None, "{:?}", run("same").cost);
 }

@@ -4,7 +4,7 @@
 use super::allocation_sites::BytesByPlace;
 use super::{VariantRuns, showing};
 use crate::model::experiment::{Experiment, Server};
-use crate::model::finding::{AllocationDifference, Fact, Finding, ProcessorsMadeAnew};
+use crate::model::finding::{AllocationDifference, Explanation, Fact, Finding, ProcessorsMadeAnew};
 use crate::model::metric::Metric;
 use crate::model::record::Record;
 use crate::stats::runs::{figures, mean};
@@ -52,6 +52,21 @@ pub(super) fn find(
     Some(runs_of_variant.finding(Fact::Allocation(fact), showing(show, all.len())))
 }
 
+/// The work of the collector belongs to what requests allocate more than with another variant, where they do: then the heap is
+/// not too small.
+pub(super) fn attribute(finding: &mut Finding, allocation: Option<&Finding>) {
+    let Some(Explanation::Fact(Fact::Allocation(more))) = allocation.map(|it| &it.explanation) else {
+        return;
+    };
+    let least = || Some(more.least_variant.clone());
+    match &mut finding.explanation {
+        Explanation::Fact(Fact::Gc(pauses)) => pauses.allocates_more_than = least(),
+        Explanation::Fact(Fact::AllocationStalls(stalls)) => stalls.allocates_more_than = least(),
+        Explanation::Fact(Fact::CpuCeiling(ceiling)) => ceiling.allocates_more_than = least(),
+        _ => {}
+    }
+}
+
 fn allocated(runs_of_variant: &VariantRuns<'_>) -> Vec<f64> {
     figures(&runs_of_variant.runs, Metric::AllocatedPerRequest)
 }
@@ -92,10 +107,11 @@ mod tests {
     use super::super::variant_runs::stage::{advice, sentence};
     use super::*;
     use crate::config::parse;
-    use crate::model::finding::RunsShowing;
+    use crate::model::finding::{Rule, RunsShowing};
     use crate::model::record::allocation::{Allocation, AllocationSite};
     use crate::model::record::explaining::ExplainingWindow;
     use crate::model::record::jvm::JvmReadings;
+    use crate::model::record::jvm_log::{JvmLog, Stopped};
     use crate::stats::sample::run;
 
     const PAGE: &str = "shop.Page.render:28";
@@ -183,6 +199,31 @@ mod tests {
         let mut few = anew("virtual");
         few.server.pool_max_threads = Some(150);
         assert!(!sentence(&found("", &[platform(), few])[0]).contains("made anew"));
+    }
+
+    /// 400 clients; pauses take a fifth of the window of each run.
+    fn gc_advice(records: &[Record]) -> Vec<String> {
+        let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nloads: [{clients: 400, duration: 1s}]\n\
+             variants: {platform: {}, virtual: {threads: virtual}}\n";
+        let experiment = parse("x", "x.yaml", text, false).expect("an experiment");
+        let mut records = records.to_vec();
+        for record in &mut records {
+            let gc_pauses = Stopped { total_ms: 2_000.0, ..Stopped::default() };
+            record.jvm_log = Some(JvmLog { gc_pauses, ..JvmLog::default() });
+        }
+        let found = crate::findings::explain(&experiment, &records);
+        found.iter().filter(|it| it.rule() == Rule::Gc).map(advice).collect()
+    }
+
+    #[test]
+    fn where_requests_allocate_more_than_with_another_variant_the_collector_gets_no_larger_heap() {
+        let advised = gc_advice(&[platform(), anew("virtual")]);
+        let [platform_advice, virtual_advice] = advised.as_slice() else { panic!("{advised:?}") };
+        assert!(platform_advice.contains("a larger heap"), "it allocates least: {platform_advice}");
+        assert!(!virtual_advice.contains("-Xmx"), "{virtual_advice}");
+        assert!(virtual_advice.contains("they allocate more than with platform"), "{virtual_advice}");
+        let alike = gc_advice(&[platform(), explained("virtual", &[(PAGE, 2_600.0)])]);
+        assert!(alike.iter().all(|advice| advice.contains("-Xmx")), "a look-alike: {alike:?}");
     }
 
     #[test]

@@ -48,6 +48,7 @@ pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
         mean_ms: mean(|it| it.mean_ms)?,
         longest_ms: mean(|it| it.longest_ms)?,
         waiting_share: mean(|it| it.share)?,
+        allocates_more_than: None,
     };
     Some(runs_of_variant.finding(Fact::AllocationStalls(stalls), runs))
 }

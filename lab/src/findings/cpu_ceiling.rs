@@ -18,6 +18,7 @@ pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
         fastest_ms: means.fastest_ms,
         near_clients: near_clients(runs_of_variant, &means),
         large_part: large_part(&means),
+        allocates_more_than: None,
     };
     Some(runs_of_variant.finding(Fact::CpuCeiling(ceiling), runs))
 }

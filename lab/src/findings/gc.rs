@@ -127,6 +127,7 @@ pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
         longest_pause_ms: mean(|it| it.longest_ms)?,
         slow_seconds: mean_seconds(&slow),
         tail: mean_tail(&tails),
+        allocates_more_than: None,
     };
     Some(runs_of_variant.finding(Fact::Gc(pauses), runs))
 }

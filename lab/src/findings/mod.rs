@@ -12,6 +12,7 @@ mod cpu_ceiling;
 mod gc;
 mod gc_tail;
 mod generator;
+mod kind_and_number;
 mod kind_or_size;
 mod limits;
 mod memory_growth;
@@ -55,10 +56,14 @@ pub fn explain(experiment: &Experiment, records: &[Record]) -> Vec<Finding> {
         for variant in experiment.variants.iter().filter(|variant| load.includes(&variant.name)) {
             let runs_of_variant = VariantRuns::of(variant, load, records);
             findings.extend(RULES.iter().filter_map(|find| find(&runs_of_variant)));
-            findings.extend(allocation::find(experiment, &runs_of_variant, records));
-            findings.extend(RULES_AFTER_ALLOCATION.iter().filter_map(|find| find(&runs_of_variant)));
+            let allocation = allocation::find(experiment, &runs_of_variant, records);
+            let mut after: Vec<Finding> =
+                RULES_AFTER_ALLOCATION.iter().filter_map(|find| find(&runs_of_variant)).collect();
+            after.iter_mut().for_each(|finding| allocation::attribute(finding, allocation.as_ref()));
+            findings.extend(allocation.into_iter().chain(after));
         }
         findings.extend(kind_or_size::find(experiment, load, records));
+        findings.extend(kind_and_number::find(experiment, load, records));
     }
     findings
 }

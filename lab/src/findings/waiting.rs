@@ -4,7 +4,8 @@ use super::VariantRuns;
 use super::variant_runs::{RunFigures, full_share, is_request_pool, mean_of};
 use crate::model::finding::{Fact, Finding, WaitingPlace};
 use crate::model::record::Record;
-use crate::model::record::jvm::{Pool, SiteTotal};
+use crate::model::record::jvm::{Pool, SiteReason, SiteTotal};
+use threadcount_load::report::LoadReport;
 
 /// A pool of connections that is in full use in more than this much of its readings, while somebody waits.
 const MOSTLY_FULL: f64 = 0.5;
@@ -23,10 +24,13 @@ fn place(record: &Record) -> Option<WaitingPlace> {
     let pool = jvm.pools.iter().filter(|pool| !is_request_pool(pool)).find_map(full_pool);
     pool.or_else(|| {
         let figures = RunFigures::while_observed(record)?;
-        let seconds = record.observed_window()?.0.elapsed_s;
+        let load = record.observed_window()?.0;
+        let seconds = load.elapsed_s;
         // Little's law: how many requests are in flight, and how many threads wait at one place, on average.
         let requests_in_flight = figures.rate_per_s * figures.mean_ms / 1_000.0;
-        let site = jvm.waits.iter().find(|site| is_of_a_request(site))?.clone();
+        let longest_ms = longest_request_ms(load);
+        let is_of_a_request = |site: &&SiteTotal| is_of_a_request(site, longest_ms);
+        let site = jvm.waits.iter().find(is_of_a_request)?.clone();
         let waiting_threads = site.total.total_ms / (seconds * 1_000.0);
         (requests_in_flight > 0.0 && waiting_threads / requests_in_flight >= WORTH_SAYING)
             .then_some(WaitingPlace::Code { site, waiting_threads, requests_in_flight })
@@ -75,9 +79,35 @@ fn mean(first: &WaitingPlace, all: &[WaitingPlace]) -> WaitingPlace {
     }
 }
 
-/// An idle thread of a pool parks as well, and has no frame of the application.
-fn is_of_a_request(site: &SiteTotal) -> bool {
-    site.application.is_some()
+/// What a thread parks on that waits for something to do.
+const IDLE_ON: [&str; 6] = [
+    "ConditionObject",
+    "ConditionNode",
+    "java.util.concurrent.SynchronousQueue",
+    "java.util.concurrent.LinkedTransferQueue",
+    "java.util.concurrent.ForkJoinPool",
+    "java.util.concurrent.Exchanger",
+];
+/// Pools of connections whose callers wait on the same: pool and pool2 of Apache Commons (DBCP), Apache HttpClient 4 and 5.
+const CONNECTION_POOLS: [&str; 3] = ["org.apache.commons.pool", "org.apache.http.", "org.apache.hc."];
+/// Two clocks may differ by so much.
+const CLOCKS_MS: f64 = 5.0;
+
+/// Is it where requests wait, and not where idle workers do? A worker of a pool of the JDK has no frame of the application. One of the
+/// application's own waits for its next task on a queue, as a request might: without evidence it is none. And no request
+/// waits for longer than the slowest response took.
+fn is_of_a_request(site: &SiteTotal, longest_ms: f64) -> bool {
+    let Some(application) = &site.application else { return false };
+    let is_idle_on = |class: &str| IDLE_ON.iter().any(|idle| class.contains(idle));
+    let is_for_work = matches!(&site.reason, Some(SiteReason::Park(class)) if is_idle_on(class));
+    let is_of_a_pool = CONNECTION_POOLS.iter().any(|pool| application.starts_with(pool));
+    site.total.longest_ms <= longest_ms + CLOCKS_MS && (!is_for_work || is_of_a_pool)
+}
+
+/// How long the longest request was on its way, failed and unfinished ones included.
+fn longest_request_ms(load: &LoadReport) -> f64 {
+    let all = [load.response_time_ms, load.failed_time_ms, load.unfinished_age_ms];
+    all.into_iter().flatten().map(|times| times.max).fold(0.0, f64::max)
 }
 
 #[cfg(test)]
@@ -86,7 +116,7 @@ mod tests {
     use super::*;
     use crate::model::finding::RunsShowing;
     use crate::model::record::explaining::ExplainingWindow;
-    use crate::model::record::jvm::{JvmReadings, PoolKind, PoolSample, SiteReason};
+    use crate::model::record::jvm::{JvmReadings, PoolKind, PoolSample};
 
     /// 80 requests a second of 500 ms each: 40 in flight.
     fn with(jvm: JvmReadings) -> Record {
@@ -96,8 +126,13 @@ mod tests {
     }
 
     fn waits(application: Option<&str>, reason: SiteReason, total_ms: f64) -> Record {
-        let waits = vec![site(None, application, Some(reason), 800, total_ms)];
-        with(JvmReadings { waits, ..JvmReadings::default() })
+        waits_of(application, reason, total_ms, total_ms / 800.0)
+    }
+
+    fn waits_of(application: Option<&str>, reason: SiteReason, total_ms: f64, longest_ms: f64) -> Record {
+        let mut site = site(None, application, Some(reason), 800, total_ms);
+        site.total.longest_ms = longest_ms;
+        with(JvmReadings { waits: vec![site], ..JvmReadings::default() })
     }
 
     fn hikari(busy: u32, queued: u64) -> Record {
@@ -163,6 +198,41 @@ mod tests {
             of(SiteReason::Park("java.util.concurrent.Semaphore$NonfairSync".to_owned()))
                 .is_some_and(|advice| advice.contains("a larger pool"))
         );
+    }
+
+    const CONDITION: &str = "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject";
+
+    #[test]
+    fn requests_that_wait_for_a_connection_of_a_librarys_pool_are_named_although_they_park_as_idle_workers_do()
+     {
+        let deque = Some("org.apache.commons.pool2.impl.LinkedBlockingDeque.takeFirst:571");
+        let record = waits(deque, SiteReason::Park(CONDITION.to_owned()), 360_000.0);
+        assert!(found(find, "clients: 40", record).is_some());
+    }
+
+    #[test]
+    fn idle_workers_beside_the_requests_are_no_requests() {
+        let worker = Some("shop.Worker.run:31");
+        let parked = |class: &str| waits(worker, SiteReason::Park(class.to_owned()), 360_000.0);
+        let silent = [
+            ("BlockingQueue.take in a loop of its own", parked(CONDITION)),
+            ("LinkedTransferQueue", parked("java.util.concurrent.LinkedTransferQueue$DualNode")),
+            ("a SynchronousQueue", parked("java.util.concurrent.SynchronousQueue$Transferer")),
+            ("ForkJoinPool.awaitWork", parked("java.util.concurrent.ForkJoinPool")),
+            (
+                "ThreadPoolExecutor.getTask: no frame of the application",
+                waits(None, SiteReason::Park(CONDITION.to_owned()), 360_000.0),
+            ),
+            (
+                "a listener that reads for longer than any response takes",
+                waits_of(worker, SiteReason::ReadFrom("broker:9092".to_owned()), 100_000.0, 1_000.0),
+            ),
+        ];
+        for (what, record) in silent {
+            assert_eq!(found(find, "clients: 40", record), None, "{what}");
+        }
+        let as_long_as_requests = waits(worker, SiteReason::ReadFrom("db:5432".to_owned()), 100_000.0);
+        assert!(found(find, "clients: 40", as_long_as_requests).is_some(), "a look-alike of requests");
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! What changed from one result to another: the figures of each variant under each load that both have.
 
 use super::differences::Differences;
+use crate::model::experiment::Workload;
 use crate::model::metric::Metric;
 use crate::model::result::{Ratio, ResultDocument};
 use crate::report::reasons;
 use crate::stats::comparison::Sides;
+use crate::stats::page::judge_sessions;
 use crate::stats::runs::complete;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -65,9 +67,9 @@ pub struct Changed {
     pub variant: String,
     /// B / A of each metric that both have; `variant_value` is B's figure, `baseline_value` A's.
     pub ratios: Vec<Ratio>,
-    /// Is the rate given by the load?
+    /// What the load is.
     #[serde(skip)]
-    rate_is_asked: bool,
+    workload: Workload,
 }
 
 /// Compares the figures of two results, even if they are not comparable: see [`Differences::unfair`].
@@ -98,12 +100,12 @@ fn changed(old: &ResultDocument, new: &ResultDocument) -> Vec<Changed> {
                 .filter_map(|metric| Sides::of_sessions(metric, &after, &before).ratio(1))
                 .collect();
             if !ratios.is_empty() {
-                let rate_is_asked = !load.workload.is_closed();
-                let (load, variant) = (load.name.clone(), variant.name.clone());
-                all.push(Changed { load, variant, ratios, rate_is_asked });
+                let (load, variant, workload) = (load.name.clone(), variant.name.clone(), load.workload);
+                all.push(Changed { load, variant, ratios, workload });
             }
         }
     }
+    judge_sessions(all.iter_mut().map(Changed::page_part));
     all
 }
 
@@ -134,7 +136,7 @@ pub struct Worse {
 }
 
 /// What got worse by more than `share`: the rate (of an open load nothing, of a capacity load its capacity) is lower, or
-/// the 99th percentile higher, and the whole interval of the ratio lies beyond.
+/// the 99th percentile higher, and the whole interval of the ratio lies beyond. It is certain where the whole page says so.
 #[must_use]
 pub fn worse_by(change: &Change, share: f64) -> Vec<Worse> {
     change.changed.iter().flat_map(|changed| changed.worse_by(share)).collect()
@@ -146,10 +148,15 @@ impl Changed {
         self.ratios.iter().find(|ratio| ratio.metric == metric)
     }
 
+    /// For the words of a whole page.
+    pub(super) fn page_part(&mut self) -> (Workload, &mut Vec<Ratio>) {
+        (self.workload, &mut self.ratios)
+    }
+
     fn worse_by(&self, share: f64) -> Vec<Worse> {
         let capacity = self.ratio(Metric::Capacity).map(|ratio| (Metric::Capacity, ratio));
         let rate =
-            self.ratio(Metric::Rate).filter(|_| !self.rate_is_asked).map(|ratio| (Metric::Rate, ratio));
+            self.ratio(Metric::Rate).filter(|_| self.workload.is_closed()).map(|ratio| (Metric::Rate, ratio));
         // At its capacity a server has the response times that the limit allows.
         let tail = self.ratio(Metric::P99).filter(|_| capacity.is_none()).map(|ratio| (Metric::P99, ratio));
         let judged = [capacity, rate, tail].into_iter().flatten();
@@ -174,7 +181,8 @@ impl Changed {
             _ => interval.high < 1.0 - share,
         };
         let (times, low, high) = (ratio.ratio, interval.low, interval.high);
-        let sentence = format!("{whose} is {times:.2} times what it was [{low:.2} .. {high:.2}]");
-        is_worse.then_some(Worse { sentence, is_certain: true })
+        let chance = if ratio.basis.withheld { ", which may be chance among all figures" } else { "" };
+        let sentence = format!("{whose} is {times:.2} times what it was [{low:.2} .. {high:.2}]{chance}");
+        is_worse.then_some(Worse { sentence, is_certain: !ratio.basis.withheld })
     }
 }

@@ -5,7 +5,7 @@ use super::differences::Difference;
 use super::timeline::{Entry, Figures, Timeline};
 use crate::model::metric::Metric;
 use crate::model::result::{Ratio, Verdict};
-use crate::report::answer::verdict_words;
+use crate::report::answer::ratio_words;
 use crate::report::figures;
 use std::fmt::Write as _;
 
@@ -70,17 +70,13 @@ fn table(changed: &Changed) -> String {
         Metric::IN_TABLES.into_iter().filter_map(|metric| row(metric, changed.ratio(metric)?)).collect();
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let [label, a, b, ratio, interval] = [0, 1, 2, 3, 4].map(width);
-    let line = |(row, metric): (&[String; 5], &str)| {
+    let line = |(row, verdict): (&[String; 5], String)| {
         format!(
-            "  {:<label$}  {:>a$} -> {:>b$}  {:>ratio$}  {:<interval$}  {metric}",
+            "  {:<label$}  {:>a$} -> {:>b$}  {:>ratio$}  {:<interval$}  {verdict}",
             row[0], row[1], row[2], row[3], row[4]
         )
     };
-    let verdicts: Vec<&str> = Metric::IN_TABLES
-        .into_iter()
-        .filter_map(|metric| changed.ratio(metric))
-        .map(|ratio| verdict_words(ratio.verdict))
-        .collect();
+    let verdicts = Metric::IN_TABLES.into_iter().filter_map(|metric| changed.ratio(metric)).map(ratio_words);
     let lines: Vec<String> = rows.iter().zip(verdicts).map(line).collect();
     lines.iter().fold(String::new(), |text, line| text + line.trim_end() + "\n")
 }
@@ -164,7 +160,7 @@ fn since_words(ratio: &Ratio) -> String {
     let interval = figures::interval_of(ratio).map_or_else(String::new, |interval| format!(" {interval}"));
     match ratio.verdict {
         Verdict::NoDifference => " (no difference)".to_owned(),
-        Verdict::NotEnoughRuns => format!(" ({}x, inconclusive)", figures::ratio(ratio.ratio)),
+        Verdict::NotEnoughRuns => format!(" ({}x, {})", figures::ratio(ratio.ratio), ratio_words(ratio)),
         Verdict::Higher | Verdict::Lower => format!(" ({}x{interval})", figures::ratio(ratio.ratio)),
     }
 }

@@ -1,9 +1,10 @@
 //! Results by experiment and date, each with what changed since the one before.
 
-use super::change::{Change, change};
+use super::change::{Change, Changed, change};
 use super::find::{Found, Unreadable};
 use crate::model::metric::Metric;
 use crate::model::result::ResultDocument;
+use crate::stats::page::judge_sessions;
 use crate::stats::runs::{complete, figures, mean};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -74,7 +75,11 @@ pub fn timeline(below: &Path, found: &[Found], unreadable: Vec<Unreadable>) -> T
         let results = mine.iter().zip(before).map(|(one, before)| entry(one, before)).collect();
         Series { experiment: name.to_owned(), question: question.unwrap_or_default(), results }
     });
-    Timeline { schema: SCHEMA, folder: below.to_owned(), experiments: experiments.collect(), unreadable }
+    let mut experiments: Vec<Series> = experiments.collect();
+    let since = experiments.iter_mut().flat_map(|series| &mut series.results);
+    let changed = since.filter_map(|entry| entry.since.as_mut()).flat_map(|since| &mut since.changed);
+    judge_sessions(changed.map(Changed::page_part));
+    Timeline { schema: SCHEMA, folder: below.to_owned(), experiments, unreadable }
 }
 
 fn entry(Found { folder, document }: &Found, before: Option<&Found>) -> Entry {

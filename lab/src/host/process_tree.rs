@@ -3,6 +3,7 @@
 use super::context_switches::{self, SwitchAccount, Switches};
 use super::cpu_account::{CpuAccount, ProcessCpu, ProcessKey};
 use super::cpu_clock::{process_cpu_ns, ticks_to_ns};
+use super::io_calls::{IoAccount, IoCalls};
 use super::jvm_threads::{JvmCpu, JvmThreads};
 use super::open_files::OpenFiles;
 use procfs::process::{Process, Stat, all_processes};
@@ -31,6 +32,7 @@ pub struct ProcessTree {
     cpu: CpuAccount,
     kernel: CpuAccount,
     switches: SwitchAccount,
+    io_calls: IoAccount,
     jvm_threads: JvmThreads,
 }
 
@@ -44,6 +46,7 @@ impl ProcessTree {
             cpu: CpuAccount::default(),
             kernel: CpuAccount::default(),
             switches: SwitchAccount::default(),
+            io_calls: IoAccount::default(),
             jvm_threads: JvmThreads::default(),
         };
         tree.find_members();
@@ -105,6 +108,13 @@ impl ProcessTree {
             context_switches::read_threads(pid, &mut threads);
         }
         self.switches.add(threads)
+    }
+
+    /// Reads the calls of read and write, of processes that let us.
+    pub fn io_calls(&mut self) -> IoCalls {
+        let stats = self.members.values().filter_map(|process| process.stat().ok());
+        let calls = stats.filter_map(|stat| Some(((stat.pid, stat.starttime), IoCalls::read(stat.pid)?)));
+        self.io_calls.add(calls.collect())
     }
 
     /// The files of the process that is nearest to its limit.

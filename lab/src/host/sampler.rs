@@ -91,6 +91,7 @@ impl Reader {
         let costly = costly.then(|| CostlyReading {
             // First: they belong to the time of the sample.
             switches: self.tree.context_switches(),
+            io_calls: self.tree.io_calls(),
             pss_bytes: self.tree.pss_bytes(),
             open_files: self.tree.open_files(),
         });

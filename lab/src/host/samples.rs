@@ -1,6 +1,7 @@
 //! Readings over time, and the cut to the measured window.
 
 use super::context_switches::Switches;
+use super::io_calls::IoCalls;
 use super::jvm_threads::JvmCpu;
 use super::open_files::OpenFiles;
 use crate::model::record::{Cost, ProcessSample};
@@ -10,7 +11,7 @@ use threadcount_load::clock::{NANOS_PER_S, Nanos};
 /// started or ended.
 const SLACK_NS: Nanos = 20_000_000;
 
-/// Readings of context switches are seldom. Those around the window bound it too if this much of it, on each side, is all
+/// Readings of context switches and of calls are seldom. Those around the window bound it too if this much of it, on each side, is all
 /// that lies between: what the server does then, little or nothing, is spread over the window.
 const AROUND_SHARE: f64 = 0.05;
 /// Two readings that cover less of the window than this do not stand for it.
@@ -42,6 +43,8 @@ pub struct CostlyReading {
     pub pss_bytes: Option<u64>,
     /// Counters: context switches.
     pub switches: Switches,
+    /// Counters: calls of read and write.
+    pub io_calls: IoCalls,
     /// Of the process nearest to its limit.
     pub open_files: Option<OpenFiles>,
 }
@@ -80,11 +83,11 @@ impl Samples {
             return (None, Vec::new());
         }
         let mut cost = self.cost(window, first, last);
-        if let Some((voluntary, involuntary)) =
-            self.switches_per_s(started_ns.max(first.at_ns), ended_ns.min(last.at_ns))
-        {
-            cost.voluntary_switches_per_s = Some(voluntary);
-            cost.involuntary_switches_per_s = Some(involuntary);
+        if let Some(costly) = self.costly_between(started_ns.max(first.at_ns), ended_ns.min(last.at_ns)) {
+            cost.voluntary_switches_per_s = Some(costly.per_s(|it| it.switches.voluntary));
+            cost.involuntary_switches_per_s = Some(costly.per_s(|it| it.switches.involuntary));
+            cost.read_calls_per_s = Some(costly.per_s(|it| it.io_calls.reads));
+            cost.write_calls_per_s = Some(costly.per_s(|it| it.io_calls.writes));
         }
         (Some(cost), series(window, started_ns))
     }
@@ -127,23 +130,38 @@ impl Samples {
             os_threads_peak: window.iter().map(|it| it.os_threads).max().unwrap_or(0),
             voluntary_switches_per_s: None,
             involuntary_switches_per_s: None,
+            read_calls_per_s: None,
+            write_calls_per_s: None,
         }
     }
 
-    /// Voluntary and involuntary, between the outermost readings in the window or right around it; `None`: they do not
-    /// cover it.
-    fn switches_per_s(&self, started_ns: Nanos, ended_ns: Nanos) -> Option<(f64, f64)> {
+    /// The outermost costly readings in the window or right around it; `None`: they do not cover it.
+    fn costly_between(&self, started_ns: Nanos, ended_ns: Nanos) -> Option<CostlySpan> {
         let length_ns = ended_ns.saturating_sub(started_ns) as f64;
         let slack_ns = SLACK_NS.max((length_ns * AROUND_SHARE) as Nanos);
         let near = |it: &&RawSample| it.at_ns + slack_ns >= started_ns && it.at_ns <= ended_ns + slack_ns;
-        let mut read =
-            self.readings.iter().filter(near).filter_map(|it| Some((it.at_ns, it.costly?.switches)));
+        let mut read = self.readings.iter().filter(near).filter_map(|it| Some((it.at_ns, it.costly?)));
         let (from_ns, from) = read.next()?;
         let (to_ns, to) = read.next_back()?;
         let between_ns = to_ns.saturating_sub(from_ns);
-        let per_s = |from: u64, to: u64| to.saturating_sub(from) as f64 / seconds(between_ns);
-        (between_ns > 0 && between_ns as f64 >= length_ns * ENOUGH_OF_WINDOW)
-            .then(|| (per_s(from.voluntary, to.voluntary), per_s(from.involuntary, to.involuntary)))
+        (between_ns > 0 && between_ns as f64 >= length_ns * ENOUGH_OF_WINDOW).then_some(CostlySpan {
+            from,
+            to,
+            between_ns,
+        })
+    }
+}
+
+/// Two costly readings and the time between them.
+struct CostlySpan {
+    from: CostlyReading,
+    to: CostlyReading,
+    between_ns: Nanos,
+}
+
+impl CostlySpan {
+    fn per_s(&self, counter: fn(&CostlyReading) -> u64) -> f64 {
+        counter(&self.to).saturating_sub(counter(&self.from)) as f64 / seconds(self.between_ns)
     }
 }
 
@@ -232,6 +250,7 @@ mod tests {
                 costly: step.is_multiple_of(4).then_some(CostlyReading {
                     pss_bytes: Some(500 + step),
                     switches,
+                    io_calls: IoCalls { reads: busy_ms * 8, writes: busy_ms * 3 },
                     open_files,
                 }),
             }
@@ -318,6 +337,8 @@ mod tests {
         let cost = cost.unwrap();
         assert!((cost.voluntary_switches_per_s.unwrap() - 4_000.0).abs() < 1e-6, "{cost:?}");
         assert!((cost.involuntary_switches_per_s.unwrap() - 500.0).abs() < 1e-6, "{cost:?}");
+        assert!((cost.read_calls_per_s.unwrap() - 8_000.0).abs() < 1e-6, "{cost:?}");
+        assert!((cost.write_calls_per_s.unwrap() - 3_000.0).abs() < 1e-6, "{cost:?}");
     }
 
     /// One costly reading right before the load, perhaps one in it, one right after; 1,000 switches a second in between.

@@ -20,6 +20,9 @@ pub struct Basis {
     pub unseen_share: Option<f64>,
     /// The variants whose runs have two speeds.
     pub two_speeds: Vec<TwoSpeeds>,
+    /// The JVM's compiler took this share of the server's CPU in a run behind the figure, which holds what it used: there is
+    /// no verdict. `None`: it was quiet, or the figure is about something else.
+    pub compiler_share: Option<f64>,
 }
 
 /// The runs of a variant are of two kinds, with a gap between them: some are slower.

@@ -102,8 +102,8 @@ impl DoubtReason {
 
     /// Does it affect this metric? A busy compiler distorts the CPU per request; the throughput includes its cost.
     #[must_use]
-    pub fn concerns(&self, metric: Metric) -> bool {
-        !matches!(self, Self::CompilerBusy { .. }) || metric == Metric::CpuPerRequest
+    pub const fn concerns(&self, metric: Metric) -> bool {
+        !matches!(self, Self::CompilerBusy { .. }) || metric.is_server_cpu()
     }
 
     /// Is the load generator the cause?

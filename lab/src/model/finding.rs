@@ -1,6 +1,11 @@
 //! Findings as data: which limit a variant reached, with the figures that show it. Reports make the sentences.
 
-use super::interval::Interval;
+mod collector;
+mod kind;
+
+pub use collector::{AllocationStalls, GcPauses, PauseTail, SlowSeconds};
+pub use kind::{KindAndNumber, KindOrSize};
+
 use super::record::jvm::SiteTotal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -132,6 +137,8 @@ facts! { $;
     MemoryGrowth(MemoryGrowth),
     /// Virtual threads against a platform pool as large as the load has clients.
     KindOrSize(KindOrSize),
+    /// Virtual threads against a smaller platform pool: kind and number of threads differ, and no run tells them apart.
+    KindAndNumber(KindAndNumber),
 }
 
 /// Figures of the run in which the generator was busiest.
@@ -359,56 +366,7 @@ pub struct ProcessorsMadeAnew {
 }
 
 /// Means of the runs that show it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "the names are the definition")]
-pub struct GcPauses {
-    pub paused_share: f64,
-    pub pauses_per_run: f64,
-    pub longest_pause_ms: f64,
-    /// The seconds with the slowest responses; `None`: the pauses do not explain them.
-    pub slow_seconds: Option<SlowSeconds>,
-    /// The slowest hundredth of the requests; `None`: the pauses alone do not make it.
-    #[serde(default)]
-    pub tail: Option<PauseTail>,
-}
-
-/// Pauses that delay the slowest hundredth of the requests.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "the names are the definition")]
-pub struct PauseTail {
-    pub p50_ms: f64,
-    pub p99_ms: f64,
-    /// Shortest delay of a delayed request.
-    pub delay_ms: f64,
-    /// Share of the requests with such a delay, at least.
-    pub delayed_share: f64,
-}
-
-/// Means of the runs that show it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "the names are the definition")]
-pub struct AllocationStalls {
-    pub stalls_per_run: f64,
-    pub mean_ms: f64,
-    pub longest_ms: f64,
-    /// Share of the window in which at least one thread waited.
-    pub waiting_share: f64,
-}
-
-/// The seconds with the slowest responses of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "the names are the definition")]
-pub struct SlowSeconds {
-    pub slowest_ms: f64,
-    pub seconds: f64,
-    /// Number of them with a pause that explains them.
-    pub explained_seconds: f64,
-    /// Share of the other seconds with a pause of that length.
-    pub others_share: f64,
-}
-
-/// Means of the runs that show it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct CpuCeiling {
     pub cpu: CpuUse,
@@ -418,6 +376,9 @@ pub struct CpuCeiling {
     pub near_clients: Option<ClientLimit>,
     /// A large part of the server's CPU outside its own code.
     pub large_part: Option<CpuPart>,
+    /// The variant whose requests allocate much less: then it is not the heap that is too small. `None`: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allocates_more_than: Option<String>,
 }
 
 /// The highest rate of so many clients, if each response takes as long as the fastest.
@@ -475,18 +436,4 @@ pub enum GrowingMemory {
     HeapAfterCollections,
     /// The resident set.
     ResidentSet,
-}
-
-/// A platform pool as large as the load has clients, divided by virtual threads.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "the names are the definition")]
-pub struct KindOrSize {
-    pub pool_threads: u32,
-    pub rate_ratio: f64,
-    pub rate_interval: Interval,
-    /// The interval lies so near 1 that the difference does not matter in practice.
-    pub is_same_rate: bool,
-    pub pool_os_threads: f64,
-    pub virtual_os_threads: Option<f64>,
-    pub cpu_per_request_ratio: Option<f64>,
 }

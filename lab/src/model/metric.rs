@@ -93,6 +93,10 @@ metrics! {
         |run| per_request(run, run.cost?.voluntary_switches_per_s?);
     InvoluntarySwitches = "involuntary_switches_per_request", "involuntary context switches per request", PerRequest zero,
         |run| per_request(run, run.cost?.involuntary_switches_per_s?);
+    ReadCalls = "read_calls_per_request", "read system calls per request (read, readv; not recv)", PerRequest zero,
+        |run| Some(io_calls(run)?.0);
+    WriteCalls = "write_calls_per_request", "write system calls per request (write, writev; not send)", PerRequest zero,
+        |run| Some(io_calls(run)?.1);
     GcPausePerRequest = "gc_pause_us_per_request", "garbage collection pauses, per request", Microseconds zero,
         |run| per_request(run, gc_pauses(run)? * 1e3);
     AllocatedPerRequest = "allocated_bytes_per_request", "memory allocated per request (explaining window)", Bytes zero,
@@ -209,6 +213,19 @@ fn per_request(run: &Record, per_s: f64) -> Option<f64> {
     (completed_per_s > 0.0).then(|| per_s / completed_per_s)
 }
 
+/// A server that reads its requests with `read` and writes its responses with `write` calls each at least so often for
+/// each request over HTTP/1.1.
+const SOCKET_CALLS: f64 = 0.9;
+
+/// Calls of read and write for each request. `None`: they were not counted, or the server's sockets are not among them, because it
+/// calls `recv` or `send`; then they would say nothing of its system calls.
+fn io_calls(run: &Record) -> Option<(f64, f64)> {
+    let cost = run.cost?;
+    let (reads, writes) =
+        (per_request(run, cost.read_calls_per_s?)?, per_request(run, cost.write_calls_per_s?)?);
+    (reads.min(writes) >= SOCKET_CALLS).then_some((reads, writes))
+}
+
 impl Metric {
     /// Those that a table of comparisons shows.
     pub const IN_TABLES: [Self; 9] = [
@@ -278,6 +295,19 @@ impl Metric {
         Self::ALL.into_iter().find(|metric| metric.name() == name || metric.short_name() == name)
     }
 
+    /// Does it hold what the JVM's compiler used?
+    #[must_use]
+    pub const fn is_server_cpu(self) -> bool {
+        matches!(
+            self,
+            Self::CpuPerRequest
+                | Self::UserCpuPerRequest
+                | Self::KernelCpuPerRequest
+                | Self::CpuCores
+                | Self::CpuPeak
+        )
+    }
+
     /// Is it a time that a request waits, and that a capacity may be searched under?
     #[must_use]
     pub const fn is_response_time(self) -> bool {
@@ -338,15 +368,30 @@ mod tests {
             cost.cpu_us_per_request = Some(80.0);
             (cost.cpu_cores, cost.kernel_cpu_cores) = (0.4, 0.1);
             (cost.voluntary_switches_per_s, cost.involuntary_switches_per_s) = (Some(250.0), Some(0.0));
+            (cost.read_calls_per_s, cost.write_calls_per_s) = (Some(300.0), Some(100.0));
         });
         assert_eq!(Metric::KernelCpuPerRequest.of(&run), Some(20.0));
         assert_eq!(Metric::UserCpuPerRequest.of(&run), Some(60.0));
         assert_eq!(Metric::VoluntarySwitches.of(&run), Some(2.5));
         assert_eq!(Metric::InvoluntarySwitches.of(&run), Some(0.0));
+        assert_eq!((Metric::ReadCalls.of(&run), Metric::WriteCalls.of(&run)), (Some(3.0), Some(1.0)));
         let gc_pauses = super::super::record::jvm_log::Stopped { total_ms: 50.0, ..Default::default() };
         let log = super::super::record::jvm_log::JvmLog { gc_pauses, ..Default::default() };
         let paused = Record { jvm_log: Some(log), ..run };
         assert_eq!(Metric::GcPausePerRequest.of(&paused), Some(50.0), "50 ms over 1,000 requests");
+    }
+
+    #[test]
+    fn calls_of_a_server_whose_sockets_are_not_among_them_are_absent() {
+        let with_calls = |reads_per_s, writes_per_s| {
+            let run = crate::stats::sample::run("a", "c4", 100.0, 5.0);
+            let run = crate::stats::sample::with_cost(run, |cost| {
+                (cost.read_calls_per_s, cost.write_calls_per_s) = (Some(reads_per_s), Some(writes_per_s));
+            });
+            (Metric::ReadCalls.of(&run), Metric::WriteCalls.of(&run))
+        };
+        assert_eq!(with_calls(4.0, 100.0), (None, None), "it calls recv, and writes a log");
+        assert_eq!(with_calls(100.0, 100.0), (Some(1.0), Some(1.0)));
     }
 
     #[test]
@@ -355,6 +400,8 @@ mod tests {
         for metric in [
             Metric::VoluntarySwitches,
             Metric::InvoluntarySwitches,
+            Metric::ReadCalls,
+            Metric::WriteCalls,
             Metric::GcPausePerRequest,
             Metric::AllocatedPerRequest,
         ] {

@@ -1,7 +1,7 @@
 //! A comparison in words: one phrase per metric, with its interval and its two figures.
 
 use crate::model::metric::Metric;
-use crate::model::result::{Comparison, Ratio, Verdict};
+use crate::model::result::{Basis, Comparison, Ratio, Verdict};
 use crate::report::figures;
 use crate::stats::ratio::{MARGIN, more_runs};
 use serde::Serialize;
@@ -113,7 +113,11 @@ fn part_of_sentence(ratio: &Ratio, noun: &str) -> Phrase {
     match ratio.verdict {
         Verdict::Higher | Verdict::Lower => Phrase::around("", ratio.ratio, &format!(" the {noun}")),
         Verdict::NoDifference => Phrase::plain(format!("the same {noun}")),
-        Verdict::NotEnoughRuns => Phrase::around("", ratio.ratio, &format!(" the {noun} (inconclusive)")),
+        Verdict::NotEnoughRuns => {
+            let why =
+                if ratio.basis.compiler_share.is_some() { "the compiler was busy" } else { "inconclusive" };
+            Phrase::around("", ratio.ratio, &format!(" the {noun} ({why})"))
+        }
     }
 }
 
@@ -215,31 +219,33 @@ fn cpu_line(comparison: &Comparison) -> Option<Line> {
     Some(line(part_of_sentence(cpu, "CPU per request"), Metric::CpuPerRequest, cpu))
 }
 
-/// The same of a ratio, with the reason where a clear interval is no proof on its page.
+/// The same of a ratio.
 #[must_use]
-pub fn ratio_words(ratio: &Ratio) -> &'static str {
-    if ratio.basis.withheld {
-        "inconclusive: may be chance among all figures"
-    } else {
-        verdict_words(ratio.verdict)
-    }
+pub fn ratio_words(ratio: &Ratio) -> String {
+    verdict_words(ratio.verdict, &ratio.basis)
 }
 
-/// The verdict on a ratio, in words.
+/// A verdict in words, with the reason where a clear interval is no proof.
 #[must_use]
-pub fn verdict_words(verdict: Verdict) -> &'static str {
-    match verdict {
+pub fn verdict_words(verdict: Verdict, basis: &Basis) -> String {
+    let words = match verdict {
+        _ if basis.compiler_share.is_some() => "no verdict",
         Verdict::Higher => "higher",
         Verdict::Lower => "lower",
         Verdict::NoDifference => "no difference",
         Verdict::NotEnoughRuns => "inconclusive",
+    };
+    match basis.compiler_share {
+        Some(share) => format!("{words}: the JVM's compiler took {} of the CPU", figures::percent(share)),
+        None if basis.withheld => format!("{words}: may be chance among all figures"),
+        None => words.to_owned(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::result::{Basis, Interval};
+    use crate::model::result::Interval;
 
     fn ratio(metric: Metric, variant: f64, baseline: f64, verdict: Verdict) -> Ratio {
         let ratio = variant / baseline;
@@ -344,6 +350,19 @@ mod tests {
         let lines = answer(&comparison, true).lines;
         assert_eq!(lines[0].phrase.text("x"), "platform has 18.5x the time per operation of caller");
         assert_eq!(lines[0].figures, "37.0 µs against 2.00");
+    }
+
+    #[test]
+    fn a_verdict_that_is_withheld_says_why() {
+        let mut cpu = ratio(Metric::CpuPerRequest, 150.0, 100.0, Verdict::Higher);
+        assert_eq!(ratio_words(&cpu), "higher");
+        cpu.verdict = Verdict::NotEnoughRuns;
+        cpu.basis.withheld = true;
+        assert_eq!(ratio_words(&cpu), "inconclusive: may be chance among all figures");
+        cpu.basis = Basis { compiler_share: Some(0.23), ..Basis::default() };
+        assert_eq!(ratio_words(&cpu), "no verdict: the JVM's compiler took 23 % of the CPU");
+        let line = cpu_line(&comparison("c400", vec![cpu])).expect("a line").phrase.text("x");
+        assert_eq!(line, "1.50x the CPU per request (the compiler was busy)");
     }
 
     #[test]

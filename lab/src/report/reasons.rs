@@ -155,14 +155,15 @@ pub fn interference(by: &Interference) -> String {
 /// What had not settled when a warm-up ended.
 fn not_steady(judged_by: SteadyBy, unsteady: &[WarmUpFigure]) -> String {
     let level: Vec<&str> = unsteady.iter().filter_map(|figure| level_figure(*figure)).collect();
-    let compiler = unsteady.contains(&WarmUpFigure::Compiler).then_some("the JVM's compiler was still busy");
+    let busy = unsteady.iter().filter_map(|figure| busy_figure(*figure)).map(str::to_owned);
+    let busy: Vec<String> = busy.collect();
     let level = match level.as_slice() {
-        [] if compiler.is_some() => None,
+        [] if !busy.is_empty() => None,
         [] => Some(format!("the {}", steady_by(judged_by))),
         names => Some(format!("the {}", names.join(" and the "))),
     };
     let level = level.map(|names| format!("{names} had not reached steady state"));
-    level.into_iter().chain(compiler.map(str::to_owned)).collect::<Vec<_>>().join(" and ")
+    level.into_iter().chain(busy).collect::<Vec<_>>().join(" and ")
 }
 
 const fn level_figure(figure: WarmUpFigure) -> Option<&'static str> {
@@ -170,7 +171,15 @@ const fn level_figure(figure: WarmUpFigure) -> Option<&'static str> {
         WarmUpFigure::Rate => Some("rate"),
         WarmUpFigure::Cpu => Some("CPU"),
         WarmUpFigure::CpuPerRequest => Some("CPU per request"),
-        WarmUpFigure::Compiler => None,
+        WarmUpFigure::Compiler | WarmUpFigure::ClassLoading => None,
+    }
+}
+
+const fn busy_figure(figure: WarmUpFigure) -> Option<&'static str> {
+    match figure {
+        WarmUpFigure::Compiler => Some("the JVM's compiler was still busy"),
+        WarmUpFigure::ClassLoading => Some("the JVM was still loading classes"),
+        _ => None,
     }
 }
 

@@ -6,7 +6,8 @@
 //! it is; one that jumps by 3 % from second to second is, because it goes nowhere.
 //!
 //! A level rate is not enough: a JVM that compiles on one of two cores answers at a level rate, and each request costs
-//! twice the CPU that it will cost. So CPU per request has to be level too, and the compiler's share of the CPU small.
+//! twice the CPU that it will cost. So CPU per request has to be level too, and the compiler's share of the CPU small; and
+//! a JVM that still loads classes has code that no request has come through before.
 //!
 //! A steady state in this sense is not for ever: Barrett et al., "Virtual machine warmup blows hot and cold" (OOPSLA
 //! 2017), found programs that become slower again, and some that never settle. So a run that was never steady is marked.
@@ -33,6 +34,11 @@ const CPU: Tolerance = Tolerance { distance: 0.30, drift: 0.10 };
 /// CPU per request of a server that uses less than this in a second is mostly the step of the CPU clock.
 const LEAST_CPU_CORES: f64 = 0.05;
 
+/// A class takes some tenths of a millisecond: so few in a second cost less than 1 % of a core.
+const FEW_CLASSES_PER_S: f64 = 10.0;
+/// A server that makes classes for its requests goes on doing so.
+const CLASSES: Tolerance = CPU;
+
 /// What a server did in a second of its warm-up.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct WarmUpSecond {
@@ -40,6 +46,8 @@ pub(super) struct WarmUpSecond {
     pub cpu_cores: f64,
     /// The part of it in the JVM's compiler threads; 0 where there is no JVM.
     pub compiler_cores: f64,
+    /// Classes that the JVM loaded; `None`: there is no JVM, or it does not count them where we could read it.
+    pub classes_per_s: Option<f64>,
 }
 
 /// Follows a warm-up second by second.
@@ -85,6 +93,7 @@ impl WarmUpTest {
             (WarmUpFigure::Rate, rate),
             (figure, cpu || !busy),
             (WarmUpFigure::Compiler, is_compiler_quiet(last)),
+            (WarmUpFigure::ClassLoading, is_class_loading_over(last)),
         ];
         Some(figures.into_iter().filter(|(_, is_steady)| !is_steady).map(|(figure, _)| figure).collect())
     }
@@ -92,6 +101,11 @@ impl WarmUpTest {
     /// The compiler's share of the server's CPU in the last seconds. `None`: too few, or the server used none.
     pub fn compiler_share(&self) -> Option<f64> {
         self.last().and_then(compiler_share)
+    }
+
+    /// Classes loaded per second in the last seconds. `None`: too few, or not known.
+    pub fn classes_per_s(&self) -> Option<f64> {
+        self.last().and_then(classes_per_s)
     }
 
     /// What has to be level.
@@ -112,6 +126,18 @@ fn compiler_share(last: &[WarmUpSecond]) -> Option<f64> {
 fn is_compiler_quiet(last: &[WarmUpSecond]) -> bool {
     mean(last, |second| second.compiler_cores) <= QUIET_COMPILER_CORES
         || compiler_share(last).is_none_or(|share| share <= COMPILER_SHARE)
+}
+
+fn classes_per_s(last: &[WarmUpSecond]) -> Option<f64> {
+    let known: Option<Vec<f64>> = last.iter().map(|second| second.classes_per_s).collect();
+    crate::stats::runs::mean(&known?)
+}
+
+fn is_class_loading_over(last: &[WarmUpSecond]) -> bool {
+    classes_per_s(last).is_none_or(|mean| {
+        mean <= FEW_CLASSES_PER_S
+            || is_level(last, |second| second.classes_per_s.unwrap_or_default(), CLASSES)
+    })
 }
 
 fn mean(last: &[WarmUpSecond], figure: impl Fn(&WarmUpSecond) -> f64) -> f64 {

@@ -2,6 +2,7 @@
 
 use super::steady::{WarmUpSecond, WarmUpTest};
 use super::{RunError, Runner, figures};
+use crate::host::loaded_classes::loaded_classes;
 use crate::host::process_tree::ProcessTree;
 use crate::model::experiment::LoadSpec;
 use crate::model::record::{Record, WarmUp};
@@ -39,15 +40,20 @@ impl Runner<'_> {
         });
         let mut test = WarmUpTest::new(at_most_s, load.workload.rate_per_s().is_some());
         let mut tree = ProcessTree::rooted_at(server.pid());
-        let mut before = (now_ns(), tree.read());
+        let java = tree.java_pid();
+        let classes = || java.and_then(loaded_classes);
+        let mut before = (now_ns(), tree.read(), classes());
         let warmed = self.load_until(&warming, server, None, &mut |second, stop| {
             watch.event(Event::Warming(second));
-            let after = (now_ns(), tree.read());
-            let cores = |used_ns: u64| used_ns as f64 / after.0.saturating_sub(before.0).max(1) as f64;
+            let after = (now_ns(), tree.read(), classes());
+            let passed_ns = after.0.saturating_sub(before.0).max(1) as f64;
+            let cores = |used_ns: u64| used_ns as f64 / passed_ns;
+            let loaded = after.2.zip(before.2).map(|(after, before)| after.saturating_sub(before));
             let done = WarmUpSecond {
                 rate_per_s: second.ok as f64,
                 cpu_cores: cores(after.1.cpu_ns.saturating_sub(before.1.cpu_ns)),
                 compiler_cores: cores(after.1.jvm.jit_ns.saturating_sub(before.1.jvm.jit_ns)),
+                classes_per_s: loaded.map(|classes| classes as f64 * 1e9 / passed_ns),
             };
             before = after;
             // The last second of the longest warm-up is often a part of one.
@@ -66,6 +72,7 @@ impl Runner<'_> {
             judged_by: test.judged_by(),
             unsteady: test.unsteady().unwrap_or_default(),
             compiler_share: test.compiler_share(),
+            classes_per_s: test.classes_per_s(),
         });
         self.check(server, "warming up")?;
         self.settle(load, server, None, "warming up")?;

@@ -4,7 +4,7 @@
 pub(super) mod certainty;
 pub(super) mod rounds;
 
-use super::trust::doubt_about;
+use super::trust::{doubt_about, doubt_about_cpu};
 use crate::model::experiment::claim::{Claim, Comparison, Expr, Figure, Operator, Test};
 use crate::model::experiment::{Experiment, StatedClaim};
 use crate::model::record::Record;
@@ -44,7 +44,12 @@ pub fn judge(written: &str, claim: &Claim, experiment: &Experiment, records: &[R
         }
     }
     let certainty = certainty(claim, &rounds, looks);
-    let doubt = claim.figures().iter().find_map(|it| doubt_about(&it.variant, &it.load, records));
+    let serious = || claim.figures().into_iter().find_map(|it| doubt_about(&it.variant, &it.load, records));
+    let of_cpu = || {
+        let mut figures = claim.figures().into_iter().filter(|it| it.metric.is_server_cpu());
+        figures.find_map(|it| doubt_about_cpu(&it.variant, &it.load, records))
+    };
+    let doubt = serious().or_else(of_cpu);
     ClaimResult {
         claim: written.to_owned(),
         says: None,
@@ -127,6 +132,8 @@ mod tests {
     use super::*;
     use crate::config;
     use crate::model::record::external::ExternalLoad;
+    use crate::model::record::{Cost, WarmUp};
+    use crate::model::result::DoubtReason;
     use crate::stats::sample::{run, with_load};
 
     fn experiment(claims: &str) -> Experiment {
@@ -246,6 +253,19 @@ mod tests {
         assert_eq!(doubts(&records), [false, true]);
         records[4].external = Some(ExternalLoad::default());
         assert_eq!(doubts(&records), [false; 2]);
+    }
+
+    #[test]
+    fn a_busy_compiler_doubts_claims_about_cpu_and_no_other() {
+        let experiment = experiment("virtual.cpu_us_per_request < 500, virtual.rate > 1");
+        let mut records = records();
+        for record in records.iter_mut().filter(|record| record.variant == "virtual") {
+            record.warm_up = Some(WarmUp::default());
+            record.cost = record.cost.map(|cost| Cost { jit_cpu_cores: Some(0.23 * cost.cpu_cores), ..cost });
+        }
+        let doubts: Vec<Option<DoubtReason>> =
+            claims(&experiment, &records).into_iter().map(|claim| claim.doubt.map(|it| it.reason)).collect();
+        assert_eq!(doubts, [Some(DoubtReason::CompilerBusy { share: 0.23 }), None]);
     }
 
     #[test]

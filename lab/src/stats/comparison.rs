@@ -1,6 +1,7 @@
 //! Each variant against the baseline, for each load and each metric.
 
 use super::blocks::pairs;
+use super::compiler::busy_compiler;
 use super::difference::difference;
 use super::page;
 use super::ratio::{Estimate, paired, unpaired, unseen_share};
@@ -77,28 +78,32 @@ pub(crate) struct Sides {
     design: Design,
     /// Did the load generator keep up in the runs behind them?
     trusted: bool,
+    /// The compiler's share of the server's CPU, where it doubts this figure.
+    compiler_share: Option<f64>,
 }
 
 impl Sides {
     /// Of runs of two sessions.
     pub fn of_sessions(metric: Metric, variant: &[&Record], baseline: &[&Record]) -> Self {
         let (variant, baseline, trusted) = healthy_sides(variant, baseline);
+        let compiler_share = compiler_share(metric, &variant, &baseline);
         let (variant, baseline) = (figures(&variant, metric), figures(&baseline, metric));
-        Self { metric, variant, baseline, design: Design::Unpaired, trusted }
+        Self { metric, variant, baseline, design: Design::Unpaired, trusted, compiler_share }
     }
 
     /// Of two variants' runs in the rounds of one session.
     pub fn of_rounds(metric: Metric, variant: &[&Record], baseline: &[&Record]) -> Self {
         let (variant, baseline, trusted) = healthy_sides(variant, baseline);
+        let compiler_share = compiler_share(metric, &variant, &baseline);
         let figure = |run: &Record| metric.of(run).filter(|figure| figure.is_finite());
         let both = |(a, b)| figure(a).zip(figure(b));
         let pairs: Vec<(f64, f64)> = pairs(&variant, &baseline).into_iter().filter_map(both).collect();
         if pairs.len() < FEWEST_PAIRS {
             let (variant, baseline) = (figures(&variant, metric), figures(&baseline, metric));
-            return Self { metric, variant, baseline, design: Design::TooFewPairs, trusted };
+            return Self { metric, variant, baseline, design: Design::TooFewPairs, trusted, compiler_share };
         }
         let (variant, baseline) = pairs.into_iter().unzip();
-        Self { metric, variant, baseline, design: Design::Paired, trusted }
+        Self { metric, variant, baseline, design: Design::Paired, trusted, compiler_share }
     }
 
     /// variant / baseline, in a session of so many interim analyses; `None` where a figure is missing, or is zero as it
@@ -120,7 +125,7 @@ impl Sides {
             baseline_value: mean(&self.baseline)?,
             ratio: estimate.ratio,
             interval,
-            verdict: if self.trusted { estimate.verdict } else { Verdict::NotEnoughRuns },
+            verdict: if self.is_known() { estimate.verdict } else { Verdict::NotEnoughRuns },
             runs: self.runs(),
             basis: Basis {
                 unseen_share: interval.and_then(|interval| unseen_share(interval, self.fewest_runs())),
@@ -135,14 +140,14 @@ impl Sides {
             return None;
         }
         let estimate = difference(&self.variant, &self.baseline, self.metric.step(), looks)?;
-        let is_known = self.trusted && self.design == Design::Paired;
+        let has_interval = self.trusted && self.design == Design::Paired;
         Some(Difference {
             metric: self.metric,
             variant_value: mean(&self.variant)?,
             baseline_value: mean(&self.baseline)?,
             difference: estimate.difference,
-            interval: estimate.interval.filter(|_| is_known),
-            verdict: if is_known { estimate.verdict } else { Verdict::NotEnoughRuns },
+            interval: estimate.interval.filter(|_| has_interval),
+            verdict: if self.is_known() { estimate.verdict } else { Verdict::NotEnoughRuns },
             runs: self.runs(),
             basis: self.basis(estimate.p_value),
         })
@@ -152,9 +157,15 @@ impl Sides {
         let of_rounds = self.design == Design::Paired;
         Basis {
             paired: of_rounds && self.variant.len() >= PAIRED_FROM,
-            p_value: p_value.filter(|_| of_rounds && self.trusted),
+            p_value: p_value.filter(|_| self.is_known()),
+            compiler_share: self.compiler_share,
             ..Basis::default()
         }
+    }
+
+    /// May something be said of the figure?
+    fn is_known(&self) -> bool {
+        self.trusted && self.design != Design::TooFewPairs && self.compiler_share.is_none()
     }
 
     /// The variants whose runs have two speeds in this figure.
@@ -181,6 +192,12 @@ impl Sides {
     }
 }
 
+/// The largest share of a compiler that was busy in one of these runs, where the figure holds what it did.
+fn compiler_share(metric: Metric, variant: &[&Record], baseline: &[&Record]) -> Option<f64> {
+    let shares = variant.iter().chain(baseline).filter_map(|run| busy_compiler(run));
+    shares.filter(|_| metric.is_server_cpu()).reduce(f64::max)
+}
+
 /// The runs in which the load generator kept up; where a side has none, all runs and `false`.
 fn healthy_sides<'a>(
     variant: &[&'a Record],
@@ -205,9 +222,9 @@ fn count(figures: &[f64]) -> u32 {
 mod tests {
     use super::*;
     use crate::config::parse;
-    use crate::model::record::RunFailure;
     use crate::model::record::jvm::{JvmReadings, Pause};
-    use crate::stats::sample::{run, with_load};
+    use crate::model::record::{RunFailure, WarmUp};
+    use crate::stats::sample::{run, with_cost, with_load};
 
     fn experiment() -> Experiment {
         let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {a: {}, b: {}, c: {}}\n\
@@ -279,6 +296,33 @@ mod tests {
         records.extend([299.5, 301.0, 301.0].map(|rate| run("b", "c4", rate, 5.0)));
         let ratio = rate(&compare(&experiment(), &records)[0]).clone();
         assert_eq!((ratio.verdict, ratio.variant_value, ratio.runs), (Verdict::Higher, 300.5, (3, 3)));
+    }
+
+    #[test]
+    fn cpu_per_request_has_no_verdict_where_the_compiler_was_busy_and_every_other_figure_has() {
+        let run_of = |variant, cpu_us: f64, jit_cpu_cores: f64| {
+            let mut run = with_cost(run(variant, "c4", cpu_us, 5.0), |cost| {
+                cost.cpu_us_per_request = Some(cpu_us);
+                cost.jit_cpu_cores = Some(jit_cpu_cores);
+            });
+            run.warm_up = Some(WarmUp::default());
+            run
+        };
+        let compared = |jit_cpu_cores| {
+            let mut records = [100.0, 101.0, 99.0, 100.0].map(|us| run_of("a", us, 0.01)).to_vec();
+            records.extend([150.0, 151.0, 149.0, 150.0].map(|us| run_of("b", us, jit_cpu_cores)));
+            compare(&experiment(), &records).remove(0)
+        };
+        // Of the half of a core that the server uses.
+        let (busy, quiet) = (compared(0.115), compared(0.02));
+        let cpu = |comparison: &Comparison| comparison.ratio(Metric::CpuPerRequest).expect("a ratio").clone();
+        assert_eq!(
+            (cpu(&busy).verdict, cpu(&busy).basis.compiler_share),
+            (Verdict::NotEnoughRuns, Some(0.23))
+        );
+        assert!(cpu(&busy).interval.is_some_and(|interval| interval.low > 1.4) && !cpu(&busy).basis.withheld);
+        assert_eq!((cpu(&quiet).verdict, cpu(&quiet).basis.compiler_share), (Verdict::Higher, None));
+        assert_eq!((rate(&busy).verdict, rate(&busy).basis.compiler_share), (Verdict::Higher, None));
     }
 
     #[test]

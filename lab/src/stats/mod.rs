@@ -3,13 +3,14 @@
 mod blocks;
 pub mod claim;
 pub mod comparison;
+mod compiler;
 pub mod decided;
 pub mod difference;
 pub mod disturbance;
 pub mod grade;
 #[cfg(test)]
 mod noise;
-mod page;
+pub mod page;
 mod random;
 pub mod ratio;
 pub mod runs;

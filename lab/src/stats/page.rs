@@ -12,7 +12,7 @@
 use super::ratio::CONFIDENCE;
 use crate::model::experiment::{Experiment, LoadSpec, Workload};
 use crate::model::metric::Metric;
-use crate::model::result::{Basis, Comparison, Verdict};
+use crate::model::result::{Basis, Comparison, Ratio, Verdict};
 
 /// Which part of the page a figure belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +64,25 @@ fn comparisons(experiment: &Experiment, load: &LoadSpec) -> usize {
 /// Withholds each word that the whole page does not allow.
 pub(super) fn judge(experiment: &Experiment, compared: &mut [Comparison]) {
     let weights = Weights::of(experiment, compared);
-    let mut figures: Vec<Figure<'_>> = compared.iter_mut().flat_map(|it| figures(experiment, it)).collect();
+    withhold(&weights, compared.iter_mut().flat_map(|it| figures(experiment, it)).collect());
+}
+
+/// The same for ratios of two sessions, each list with its load. Everything that will be compared is there.
+pub fn judge_sessions<'a>(compared: impl Iterator<Item = (Workload, &'a mut Vec<Ratio>)>) {
+    let figures: Vec<Figure<'a>> = compared
+        .flat_map(|(load, ratios)| {
+            ratios.iter_mut().map(move |ratio| Figure {
+                part: Part::of(ratio.metric, &load),
+                verdict: &mut ratio.verdict,
+                basis: &mut ratio.basis,
+            })
+        })
+        .collect();
+    withhold(&Weights::of_figures(&figures), figures);
+}
+
+/// Holm's weighted procedure.
+fn withhold(weights: &Weights, mut figures: Vec<Figure<'_>>) {
     let by_weight = |figure: &Figure<'_>| figure.p_value() / weights.of_one(figure.part);
     figures.sort_by(|a, b| by_weight(a).total_cmp(&by_weight(b)));
     let mut left = weights.total();
@@ -122,6 +140,11 @@ impl Weights {
             });
             (part, planned.sum())
         }))
+    }
+
+    /// Of figures that are all there.
+    fn of_figures(figures: &[Figure<'_>]) -> Self {
+        Self(Part::ALL.map(|part| (part, figures.iter().filter(|figure| figure.part == part).count())))
     }
 
     /// The weight of one figure.

@@ -23,7 +23,7 @@ mod side;
 
 use super::student::{MeanDifference, PAIRED_FROM, t_quantile};
 use crate::model::result::{Interval, Ratio, Verdict};
-use interval::interval;
+use interval::{interval, p_value};
 use side::{Side, rounding_variance};
 
 /// How sure an interval is.
@@ -43,7 +43,7 @@ pub struct Estimate {
     pub ratio: f64,
     /// Where the ratio lies; `None`: fewer than two runs on a side, or a figure that is not above zero.
     pub interval: Option<Interval>,
-    /// The probability of such a ratio where there is no difference; of pairs only.
+    /// The probability of such a ratio where there is no difference.
     pub p_value: Option<f64>,
     /// What may be said.
     pub verdict: Verdict,
@@ -83,9 +83,10 @@ fn mean_of_logs(variant: &[f64], baseline: &[f64], step: f64) -> Option<MeanDiff
 pub fn unpaired(variant: &[f64], baseline: &[f64], step: f64) -> Option<Estimate> {
     let ratio = ratio_of_means(variant, baseline)?;
     let sides = Side::of(variant, step).zip(Side::of(baseline, step));
-    let interval = sides.and_then(|(a, b)| interval(&a, &b, alpha(1), CONFIDENCE));
+    let interval = sides.as_ref().and_then(|(a, b)| interval(a, b, alpha(1), CONFIDENCE));
+    let p_value = sides.filter(|_| interval.is_some()).and_then(|(a, b)| p_value(&a, &b, alpha(1)));
     let verdict = interval.map_or(Verdict::NotEnoughRuns, verdict);
-    Some(Estimate { ratio, interval, p_value: None, verdict })
+    Some(Estimate { ratio, interval, p_value, verdict })
 }
 
 fn ratio_of_means(variant: &[f64], baseline: &[f64]) -> Option<f64> {
@@ -201,6 +202,29 @@ mod tests {
             "{}",
             half_width / (5.0_f64 / 3.0).sqrt()
         );
+    }
+
+    #[test]
+    fn the_p_value_of_two_sessions_is_that_of_the_interval() {
+        // Means 2 and 4, errors as above: t = -2 / sqrt(5/3) = -1.549193 with 2.941 degrees of freedom:
+        // p = 0.220881 (Simpson integration of the density).
+        let of = |values: [f64; 3]| values.map(f64::exp);
+        let estimate = unpaired(&of([1.0, 2.0, 3.0]), &of([2.0, 4.0, 6.0]), 0.0).expect("an estimate");
+        let p_value = estimate.p_value.expect("a probability");
+        assert!((p_value - 0.220_881).abs() < 1e-5, "{p_value}");
+        // From eight runs on it is below 5 % exactly where the wider of both intervals leaves out 1.
+        let skewed = [100.0, 101.0, 99.0, 100.5, 99.5, 100.2, 98.8, 80.0, 100.1];
+        for shift in (0..200).map(|step| 1.0 + f64::from(step) / 1_000.0) {
+            let estimate = unpaired(&skewed.map(|rate| rate * shift), &skewed, 0.0).expect("an estimate");
+            let (interval, p_value) =
+                (estimate.interval.expect("an interval"), estimate.p_value.expect("one"));
+            assert_eq!(
+                interval.low > 1.0 || interval.high < 1.0,
+                p_value < 0.05,
+                "{shift}: {interval:?} {p_value}"
+            );
+        }
+        assert_eq!(unpaired(&[1.0], &[2.0, 2.1], 0.0).expect("an estimate").p_value, None);
     }
 
     #[test]

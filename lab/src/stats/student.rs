@@ -10,7 +10,7 @@ pub(super) fn t_quantile(freedom: f64, probability: f64) -> Option<f64> {
 }
 
 /// The probability of being at least so far from zero, on either side.
-fn two_sided_tail(freedom: f64, deviation: f64) -> Option<f64> {
+pub(super) fn two_sided_tail(freedom: f64, deviation: f64) -> Option<f64> {
     StudentsT::new(0.0, 1.0, freedom).ok().map(|student| 2.0 * student.sf(deviation.abs()))
 }
 

@@ -1,12 +1,13 @@
 //! May the figures be believed? If not, why not.
 
+use super::compiler::busy_compiler;
 use super::disturbance::disturbance;
 use super::runs::{complete, is_complete};
 use super::spread::{Spread, spreads};
 use crate::model::experiment::Experiment;
 use crate::model::experiment::plan::plan;
+use crate::model::record::Record;
 use crate::model::record::capacity::SearchEnd;
-use crate::model::record::{COMPILER_SHARE, QUIET_COMPILER_CORES, Record};
 use crate::model::result::{Doubt, DoubtReason};
 use std::collections::BTreeSet;
 use threadcount_load::report::LoadReport;
@@ -40,7 +41,8 @@ pub fn doubts(experiment: &Experiment, records: &[Record]) -> Vec<Doubt> {
         doubts.extend(interference(record, records).filter(|reason| !reason.is_serious()).map(about(record)));
         doubts.extend(record.measured.as_ref().and_then(missed_rate).map(about(record)));
         doubts.extend(not_steady(record).map(about(record)));
-        doubts.extend(compiler_busy(record).map(about(record)));
+        let compiler = busy_compiler(record).map(|share| DoubtReason::CompilerBusy { share });
+        doubts.extend(compiler.map(about(record)));
     }
     doubts.extend(spread_doubts(experiment, records));
     doubts.sort_by_key(|doubt| doubt.reason.rank());
@@ -70,6 +72,15 @@ pub fn doubt_about(variant: &str, load: &str, records: &[Record]) -> Option<Doub
         serious_doubts(record, records).into_iter().filter(is_wanted)
     });
     grouped(doubts.collect()).into_iter().next()
+}
+
+/// Why nothing may be concluded from the server's CPU in particular: a compiler was busy in one of the runs that count.
+#[must_use]
+pub fn doubt_about_cpu(variant: &str, load: &str, records: &[Record]) -> Option<Doubt> {
+    let busy = complete(records, variant, load).into_iter().filter_map(|record| {
+        Some(about(record)(DoubtReason::CompilerBusy { share: busy_compiler(record)? }))
+    });
+    grouped(busy.collect()).into_iter().next()
 }
 
 /// A reason as a doubt about one run.
@@ -158,14 +169,6 @@ fn not_steady(record: &Record) -> Option<DoubtReason> {
         after_s: warm_up.lasted_s,
         unsteady: warm_up.unsteady.clone(),
     })
-}
-
-/// A load without a warm-up measures a cold server, compiler and all.
-fn compiler_busy(record: &Record) -> Option<DoubtReason> {
-    record.warm_up.as_ref()?;
-    let cost = record.cost.as_ref().filter(|cost| cost.jit_cpu_cores > Some(QUIET_COMPILER_CORES))?;
-    let share = cost.compiler_share().filter(|&share| share > COMPILER_SHARE)?;
-    Some(DoubtReason::CompilerBusy { share })
 }
 
 fn missed_rate(load: &LoadReport) -> Option<DoubtReason> {

@@ -20,6 +20,8 @@ pub struct Screen {
     pub sample: Option<Sample>,
     /// The scheduler of virtual threads.
     pub carriers: Option<Carriers>,
+    /// So many readings in a row, up to the last one, have all carriers held.
+    held_readings: u32,
     /// Pools by kind and name.
     pub pools: BTreeMap<(PoolKind, String), Pool>,
     /// Heap used, bytes.
@@ -66,6 +68,7 @@ impl Screen {
             Line::Sample(sample) => self.sample(sample),
             Line::Carriers(carriers) => {
                 self.mounted.add(f64::from(carriers.mounted));
+                self.held_readings = if is_held(&carriers) { self.held_readings + 1 } else { 0 };
                 self.carriers = Some(carriers);
             }
             Line::Pool(pool) => self.pool(pool),
@@ -140,16 +143,22 @@ impl Screen {
         self.pools.values().filter(|pool| !pool.kind.is_of_connections() && pool.max > 0)
     }
 
-    /// Whether virtual threads wait while the operating system runs fewer carriers than there may be. Then something
-    /// holds the others: pinned threads, with or without an event. Java 21 does not count a carrier in `Object.wait` as
-    /// mounted; there a queue longer than the number of carriers shows that none of them is free.
+    /// Whether something holds the carriers: pinned threads, with or without an event. One reading is not enough: right after
+    /// a collection or a burst of requests the carriers are about to run and do not yet.
     #[must_use]
-    pub fn carriers_held(&self) -> bool {
-        self.carriers.as_ref().is_some_and(|it| {
-            let taken = it.mounted >= it.parallelism || it.queued > u64::from(it.parallelism);
-            it.queued > 0 && taken && (0..it.parallelism as i32).contains(&it.running)
-        })
+    pub const fn carriers_held(&self) -> bool {
+        self.held_readings >= HELD_READINGS
     }
+}
+
+/// Readings in a row; the probe takes two a second.
+const HELD_READINGS: u32 = 3;
+
+/// Do virtual threads wait while the operating system runs fewer carriers than there may be? Java 21 does not count a
+/// carrier in `Object.wait` as mounted; there a queue longer than the number of carriers shows that none of them is free.
+fn is_held(it: &Carriers) -> bool {
+    let taken = it.mounted >= it.parallelism || it.queued > u64::from(it.parallelism);
+    it.queued > 0 && taken && (0..it.parallelism as i32).contains(&it.running)
 }
 
 fn pool_words(pool: &Pool) -> String {

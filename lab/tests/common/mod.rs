@@ -295,8 +295,14 @@ fn findings() -> Vec<Finding> {
         rate_per_s: 7_846.0,
         cpu: CpuUse { in_use_cores: 1.2, ..cpu },
     };
-    let full =
-        CpuCeiling { cpu, rate_per_s: 18_100.0, fastest_ms: 50.1, near_clients: None, large_part: None };
+    let full = CpuCeiling {
+        cpu,
+        rate_per_s: 18_100.0,
+        fastest_ms: 50.1,
+        near_clients: None,
+        large_part: None,
+        allocates_more_than: None,
+    };
     let of_an_earlier_version = Finding {
         variant: None,
         load: None,

@@ -110,6 +110,10 @@ pub struct WarmUp {
     /// The compiler's share of the server's CPU in its last seconds; `None`: too short, or an older result.
     #[serde(default)]
     pub compiler_share: Option<f64>,
+    /// Classes that the JVM loaded per second in its last seconds; `None`: too short, not counted by the JVM, or an older
+    /// result.
+    #[serde(default)]
+    pub classes_per_s: Option<f64>,
 }
 
 /// Above this share of the server's CPU the JIT compiler still changes the cost of a request.
@@ -131,6 +135,8 @@ pub enum WarmUpFigure {
     CpuPerRequest,
     /// The JIT compiler's share of the server's CPU, which has to be small.
     Compiler,
+    /// Classes that the JVM loads; they have to be few, or as many in each second.
+    ClassLoading,
 }
 
 /// How the steady state is recognised.
@@ -286,6 +292,12 @@ pub struct Cost {
     /// Of preempted threads.
     #[serde(default)]
     pub involuntary_switches_per_s: Option<f64>,
+    /// Calls of `read` and its kind per second, on files, sockets and event descriptors; `recv` and its kind are not counted.
+    #[serde(default)]
+    pub read_calls_per_s: Option<f64>,
+    /// Calls of `write` and its kind per second; `send` and its kind are not counted.
+    #[serde(default)]
+    pub write_calls_per_s: Option<f64>,
 }
 
 impl Cost {

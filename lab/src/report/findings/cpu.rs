@@ -24,6 +24,9 @@ impl Words for CpuCeiling {
 
     fn advice(&self) -> Option<String> {
         let advice = match self.large_part {
+            Some(CpuPart::GarbageCollection) if self.allocates_more_than.is_some() => {
+                return self.allocates_more_than.as_deref().map(fewer_allocations);
+            }
             Some(CpuPart::GarbageCollection) => {
                 "a larger heap (-Xmx) or fewer allocations, as much of the CPU time is garbage collection"
             }
@@ -65,6 +68,14 @@ fn nearness(ceiling: &CpuCeiling) -> String {
     )
 }
 
+/// What to try where the heap is not too small.
+fn fewer_allocations(least_variant: &str) -> String {
+    format!(
+        "fewer allocations per request: they allocate more than with {least_variant}, which is the reason; the size of the \
+         heap is not"
+    )
+}
+
 impl Words for GcPauses {
     fn sentence(&self, _: Option<RunsShowing>) -> String {
         match (self.slow_seconds, self.tail) {
@@ -96,10 +107,8 @@ impl Words for GcPauses {
     }
 
     fn advice(&self) -> Option<String> {
-        Some(
-            "a larger heap (-Xmx), a collector with shorter pauses (-XX:+UseZGC), or fewer allocations per request"
-                .to_owned(),
-        )
+        let larger_heap = "a larger heap (-Xmx), a collector with shorter pauses (-XX:+UseZGC), or fewer allocations per request";
+        Some(self.allocates_more_than.as_deref().map_or_else(|| larger_heap.to_owned(), fewer_allocations))
     }
 
     fn evidence(&self) -> Vec<String> {
@@ -132,10 +141,8 @@ impl Words for AllocationStalls {
     }
 
     fn advice(&self) -> Option<String> {
-        Some(
-            "a larger heap (-Xmx), more threads for the collector (-XX:ConcGCThreads), or fewer allocations per request"
-                .to_owned(),
-        )
+        let larger_heap = "a larger heap (-Xmx), more threads for the collector (-XX:ConcGCThreads), or fewer allocations per request";
+        Some(self.allocates_more_than.as_deref().map_or_else(|| larger_heap.to_owned(), fewer_allocations))
     }
 
     fn evidence(&self) -> Vec<String> {

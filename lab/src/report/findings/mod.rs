@@ -12,6 +12,8 @@ mod threads;
 use crate::model::finding::{Explanation, Finding, FindingText, RunsShowing, with_figures};
 use evidence::{figure, showing};
 
+pub(in crate::report) use threads::confounded_advice;
+
 /// A finding in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FindingWords {

@@ -4,7 +4,7 @@ use super::Words;
 use super::evidence::{cpu, figure, known};
 use super::site::{place, waits_for};
 use crate::model::finding::{
-    BusyWithoutProgress, KindOrSize, PoolCeiling, PoolEvidence, RunsShowing, WaitingPlace,
+    BusyWithoutProgress, KindAndNumber, KindOrSize, PoolCeiling, PoolEvidence, RunsShowing, WaitingPlace,
 };
 use crate::model::record::jvm::SiteReason;
 use crate::report::figures::{count, interval, milliseconds as ms, percent, whole};
@@ -149,6 +149,41 @@ fn code_advice(reason: Option<&SiteReason>, at: &str) -> String {
         _ => {
             format!("a larger pool, if {at} takes from one; a lock held for a shorter time, if it takes one")
         }
+    }
+}
+
+impl Words for KindAndNumber {
+    fn sentence(&self, _: Option<RunsShowing>) -> String {
+        let (in_flight, threads) = (count(self.requests_in_flight.into()), count(self.pool_threads.into()));
+        format!(
+            "kind and number of threads are confounded: each of the {in_flight} requests in flight has a thread of its own, \
+             with {} {threads} of them have one, and no platform pool of {in_flight} was measured under this load",
+            self.pool_variant
+        )
+    }
+
+    fn advice(&self) -> Option<String> {
+        Some(format!("{}, which tells the kind of thread from the number", confounded_advice(self)))
+    }
+
+    fn evidence(&self) -> Vec<String> {
+        vec![
+            figure("requests in flight", self.requests_in_flight.into(), "requests"),
+            figure(
+                &format!("threads of the pool of {}", self.pool_variant),
+                self.pool_threads.into(),
+                "threads",
+            ),
+        ]
+    }
+}
+
+/// What to add so that kind and number of threads are not confounded: `a variant with a platform pool of 1,000`.
+pub(in crate::report) fn confounded_advice(confounded: &KindAndNumber) -> String {
+    let pool = format!("a platform pool of {}", count(confounded.requests_in_flight.into()));
+    match &confounded.sized_variant {
+        Some(variant) => format!("{variant} under this load ({pool})"),
+        None => format!("a variant with {pool}"),
     }
 }
 

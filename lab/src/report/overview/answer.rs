@@ -1,10 +1,12 @@
 //! The answer in one sentence: which variant, by how much, at what cost.
 
 use crate::model::experiment::LoadSpec;
+use crate::model::finding::{Explanation, Fact};
 use crate::model::metric::Metric;
-use crate::model::result::{Comparison, Doubt, DoubtReason, Ratio, ResultDocument, Verdict};
+use crate::model::result::{Comparison, Doubt, DoubtReason, Finding, Ratio, ResultDocument, Verdict};
 use crate::report::answer::{more_threads, needed};
 use crate::report::figures;
+use crate::report::findings::confounded_advice;
 use crate::report::load_words::load_words;
 use crate::report::summary::capital;
 
@@ -21,6 +23,7 @@ struct Headline<'a> {
     comparison: &'a Comparison,
     ratio: &'a Ratio,
     doubts: &'a [Doubt],
+    findings: &'a [Finding],
 }
 
 /// The answer, in full for the first load and in short for the last.
@@ -80,7 +83,13 @@ fn of_load<'a>(document: &'a ResultDocument, load: &'a LoadSpec) -> Vec<Headline
     let metric = load.workload.answer();
     let here = document.comparisons_under(&load.name);
     here.filter_map(|comparison| {
-        Some(Headline { load, comparison, ratio: comparison.ratio(metric)?, doubts: &document.why_not })
+        Some(Headline {
+            load,
+            comparison,
+            ratio: comparison.ratio(metric)?,
+            doubts: &document.why_not,
+            findings: &document.findings,
+        })
     })
     .collect()
 }
@@ -119,7 +128,7 @@ impl Headline<'_> {
         let Comparison { variant, baseline, .. } = self.comparison;
         let (noun, ratio) = (noun(self.load.workload.answer()), figures::ratio(self.ratio.ratio));
         let interval = figures::interval_of(self.ratio).unwrap_or_default();
-        match (self.ratio.verdict, self.ratio.interval) {
+        let sentence = match (self.ratio.verdict, self.ratio.interval) {
             (Verdict::Higher | Verdict::Lower, _) => {
                 let (times, price, basis) = (self.times(), self.price(), self.basis());
                 format!("{variant} has {ratio}x the {noun} of {baseline}{times}{price}{basis}")
@@ -143,7 +152,29 @@ impl Headline<'_> {
                     "inconclusive: one valid run, no interval; {variant} has {ratio}x the {noun} of {baseline}"
                 )
             }
-        }
+        };
+        sentence + &self.confounded()
+    }
+
+    /// Whoever reads a ratio has to read in the same sentence that two things differ.
+    fn confounded(&self) -> String {
+        let Comparison { variant, baseline, load, .. } = self.comparison;
+        let here = self.findings.iter().filter(|finding| finding.load.as_ref() == Some(load));
+        let found = here.filter_map(|finding| match &finding.explanation {
+            Explanation::Fact(Fact::KindAndNumber(it)) => Some((finding.variant.as_ref()?, it)),
+            _ => None,
+        });
+        let mut found = found.filter(|(threads, it)| {
+            [(*threads, &it.pool_variant), (&it.pool_variant, *threads)].contains(&(variant, baseline))
+        });
+        found.next().map_or_else(String::new, |(_, it)| {
+            format!(
+                "; kind and number of threads are confounded ({} against {}): add {}",
+                figures::count(it.pool_threads.into()),
+                figures::count(it.requests_in_flight.into()),
+                confounded_advice(it)
+            )
+        })
     }
 
     /// The response times beside a throughput, and what gets worse.
@@ -264,7 +295,7 @@ impl Headline<'_> {
             (Verdict::NotEnoughRuns, Some(_)) => " (inconclusive)",
             _ => "",
         };
-        format!("; {}, {what}{doubt}{}", under(self.load), self.worse())
+        format!("; {}, {what}{doubt}{}{}", under(self.load), self.worse(), self.confounded())
     }
 }
 

@@ -2,7 +2,7 @@ use super::*;
 
 /// A second of a server whose requests cost 100 µs each and whose compiler has nothing to do.
 fn at_rate(rate_per_s: f64) -> WarmUpSecond {
-    WarmUpSecond { rate_per_s, cpu_cores: rate_per_s * 1e-4, compiler_cores: 0.0 }
+    WarmUpSecond { rate_per_s, cpu_cores: rate_per_s * 1e-4, ..WarmUpSecond::default() }
 }
 
 /// The second after which a closed load's warm-up of at most 6 s (a window of 3) ends.
@@ -79,7 +79,7 @@ fn under_an_open_load_the_cpu_has_to_be_level_too() {
 fn ends_at_level_rate(cpu_and_compiler_cores: &[(f64, f64)]) -> Option<usize> {
     let mut test = WarmUpTest::new(6.0, false);
     cpu_and_compiler_cores.iter().position(|&(cpu_cores, compiler_cores)| {
-        test.second(WarmUpSecond { rate_per_s: 4_000.0, cpu_cores, compiler_cores });
+        test.second(WarmUpSecond { cpu_cores, compiler_cores, ..at_rate(4_000.0) });
         test.is_steady() == Some(true)
     })
 }
@@ -106,9 +106,39 @@ fn what_is_not_steady_is_named_with_the_compilers_share() {
     let mut test = WarmUpTest::new(6.0, false);
     assert_eq!((test.unsteady(), test.compiler_share()), (None, None));
     for (rate_per_s, cpu_cores) in [(1_000.0, 1.0), (2_000.0, 1.0), (3_000.0, 1.0)] {
-        test.second(WarmUpSecond { rate_per_s, cpu_cores, compiler_cores: 0.5 });
+        test.second(WarmUpSecond { cpu_cores, compiler_cores: 0.5, ..at_rate(rate_per_s) });
     }
     let expected = [WarmUpFigure::Rate, WarmUpFigure::CpuPerRequest, WarmUpFigure::Compiler];
     assert_eq!(test.unsteady(), Some(expected.to_vec()));
     assert_eq!(test.compiler_share(), Some(0.5));
+}
+
+/// The second after which a closed load's warm-up of at most 6 s ends, at a level rate and level CPU.
+fn ends_after_classes(classes_per_s: &[f64]) -> Option<usize> {
+    let mut test = WarmUpTest::new(6.0, false);
+    classes_per_s.iter().position(|&classes| {
+        test.second(WarmUpSecond { classes_per_s: Some(classes), ..at_rate(4_000.0) });
+        test.is_steady() == Some(true)
+    })
+}
+
+#[test]
+fn a_jvm_that_still_loads_classes_is_not_warm_whatever_its_rate() {
+    // Seconds 3 to 5 have 24 a second, 4 to 6 have 4.
+    assert_eq!(ends_after_classes(&[900.0, 250.0, 60.0, 12.0, 0.0, 0.0]), Some(5));
+    assert_eq!(ends_after_classes(&[2.0, 0.0, 1.0]), Some(2), "a look-alike: a few");
+    assert_eq!(ends_after_classes(&[400.0, 405.0, 398.0]), Some(2), "a look-alike: each request makes one");
+    let mut test = WarmUpTest::new(6.0, false);
+    for classes in [900.0, 250.0, 60.0] {
+        test.second(WarmUpSecond { classes_per_s: Some(classes), ..at_rate(4_000.0) });
+    }
+    assert_eq!(test.unsteady(), Some(vec![WarmUpFigure::ClassLoading]));
+    assert!(test.classes_per_s().is_some_and(|mean| (mean - 403.3).abs() < 0.1), "{test:?}");
+}
+
+#[test]
+fn classes_that_are_not_counted_decide_nothing() {
+    let mut test = WarmUpTest::new(6.0, false);
+    (0..3).for_each(|_| test.second(at_rate(4_000.0)));
+    assert_eq!((test.is_steady(), test.classes_per_s()), (Some(true), None));
 }

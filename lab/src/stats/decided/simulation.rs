@@ -102,6 +102,7 @@ fn ratio(figures: &[(f64, f64)], looks: usize) -> Option<Ratio> {
             withheld: false,
             unseen_share: estimate.interval.and_then(|interval| unseen_share(interval, figures.len())),
             two_speeds: two_speeds.into_iter().flatten().collect(),
+            compiler_share: None,
         },
     })
 }

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::config::parse;
-use crate::model::result::Ratio;
 use crate::stats::noise::{Noise, Shape};
 use crate::stats::ratio::paired;
 
@@ -140,4 +139,66 @@ fn of_pages_with_72_figures_without_a_difference_at_most_one_in_twenty_holds_a_w
     }
     let (_, with_a_word) = pages_with_a_word(5, 0.0, Shape::Skewed(0.03));
     assert!(with_a_word <= at_most, "skewed: {with_a_word}");
+}
+
+/// Holm's procedure over two variants' ratios in two sessions, those of the rates and of one more figure each.
+fn words_of_sessions(p_values: [f64; 4]) -> Vec<bool> {
+    let load = two().loads[0].workload;
+    let of = |rate, p50| {
+        [(Metric::Rate, rate), (Metric::P50, p50)]
+            .map(|(metric, p)| ratio(metric, Some(p), Verdict::Lower))
+            .to_vec()
+    };
+    let mut changed = [of(p_values[0], p_values[1]), of(p_values[2], p_values[3])];
+    judge_sessions(changed.iter_mut().map(|ratios| (load, ratios)));
+    changed.iter().flatten().map(|ratio| ratio.verdict == Verdict::Lower).collect()
+}
+
+#[test]
+fn ratios_of_two_sessions_get_their_words_from_the_same_procedure() {
+    // Weights 0.25 for each rate, 0.15 for each median: their sum is 0.8.
+    assert_eq!(
+        words_of_sessions([0.015, 0.9, 0.9, 0.9]),
+        [true, false, false, false],
+        "0.05 x 0.25 / 0.8 = 0.0156"
+    );
+    assert_eq!(words_of_sessions([0.016, 0.9, 0.9, 0.9]), [false; 4]);
+    assert_eq!(
+        words_of_sessions([0.001, 0.9, 0.9, 0.013]),
+        [true, false, false, true],
+        "0.05 x 0.15 / 0.55 = 0.0136"
+    );
+}
+
+#[test]
+fn of_results_compared_without_a_difference_at_most_one_in_twenty_holds_a_word() {
+    let load = two().loads[0].workload;
+    let at_most = (0.05 * f64::from(PAGES) + 3.0 * (0.05 * 0.95 * f64::from(PAGES)).sqrt()) as u32;
+    for runs in [3, 5] {
+        let mut noise = Noise::new();
+        let (mut before, mut with_a_word) = (0, 0);
+        for _ in 0..PAGES {
+            let mut changed: Vec<Vec<Ratio>> = (0..4)
+                .map(|_| {
+                    let mut one = |metric: &Metric| {
+                        let [a, b] = [0, 1].map(|_| noise.runs(1.0, Shape::Normal(0.03), runs));
+                        let estimate = crate::stats::ratio::unpaired(&a, &b, 0.0).expect("an estimate");
+                        ratio(*metric, estimate.p_value, estimate.verdict)
+                    };
+                    Metric::ALL[..12].iter().map(&mut one).collect()
+                })
+                .collect();
+            let has_a_word = |all: &[Vec<Ratio>]| {
+                let is_word = |it: &Ratio| matches!(it.verdict, Verdict::Higher | Verdict::Lower);
+                u32::from(all.iter().flatten().any(is_word))
+            };
+            before += has_a_word(&changed);
+            judge_sessions(changed.iter_mut().map(|ratios| (load, ratios)));
+            with_a_word += has_a_word(&changed);
+        }
+        println!(
+            "{runs} runs: {before}, then {with_a_word} of {PAGES} comparisons of two results hold a word"
+        );
+        assert!(with_a_word <= at_most && before > PAGES / 2, "{before}, then {with_a_word}");
+    }
 }

@@ -70,12 +70,25 @@ fn a_pool_that_was_closed_is_forgotten() {
 
 #[test]
 fn carriers_are_held_when_threads_wait_and_carriers_do_not_run() {
-    assert!(screen(&carriers(2, 2, 40, 0)).carriers_held());
-    assert!(screen(&carriers(2, 0, 40, 0)).carriers_held(), "as Java 21 tells of carriers in Object.wait");
-    assert!(!screen(&carriers(2, 1, 1, 1)).carriers_held(), "one is about to be taken");
-    assert!(!screen(&carriers(2, 2, 40, 2)).carriers_held(), "they work");
-    assert!(!screen(&carriers(2, 1, 0, 0)).carriers_held(), "one is free");
-    assert!(!screen(&carriers(2, 2, 40, -1)).carriers_held(), "it is not known what runs");
+    let held =
+        |mounted, queued, running| screen(&carriers(2, mounted, queued, running).repeat(3)).carriers_held();
+    assert!(held(2, 40, 0));
+    assert!(held(0, 40, 0), "as Java 21 reports carriers in Object.wait");
+    assert!(!held(1, 1, 1), "one is about to be taken");
+    assert!(!held(2, 40, 2), "they work");
+    assert!(!held(1, 0, 0), "one is free");
+    assert!(!held(2, 40, -1), "it is not known what runs");
+}
+
+#[test]
+fn one_reading_is_no_warning_and_one_without_it_ends_the_warning() {
+    let (held, free) = (carriers(2, 2, 40, 0), carriers(2, 2, 40, 2));
+    let warns =
+        |lines: &[&String]| screen(&lines.iter().map(|it| it.as_str()).collect::<String>()).carriers_held();
+    assert!(!warns(&[&held]));
+    assert!(!warns(&[&held, &free, &held, &held, &free, &held, &held]), "never three in a row");
+    assert!(warns(&[&free, &held, &held, &held]));
+    assert!(!warns(&[&held, &held, &held, &free]), "it is over");
 }
 
 #[test]

@@ -22,7 +22,7 @@ pub struct RatioRow {
     pub baseline: String,
     pub ratio: String,
     pub interval: String,
-    pub verdict: &'static str,
+    pub verdict: String,
     pub runs: String,
     /// Where ratio and interval lie in the little picture, in per cent of its width (50: equal).
     pub bar: Option<Bar>,
@@ -81,7 +81,7 @@ fn difference_row(difference: &Difference) -> RatioRow {
         baseline: figure(difference.baseline_value),
         ratio: signed(difference.difference),
         interval: interval.unwrap_or_else(|| "–".to_owned()),
-        verdict: verdict_words(difference.verdict),
+        verdict: verdict_words(difference.verdict, &difference.basis),
         runs: format!("{} and {}", difference.runs.0, difference.runs.1),
         bar: None,
     }
