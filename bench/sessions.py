@@ -36,8 +36,10 @@ def parse():
     parser.add_argument("experiment")
     parser.add_argument("--sessions", type=int, default=10)
     parser.add_argument("--busy", action="store_true", help="a busy loop comes and goes on the last core")
-    parser.add_argument("arguments", nargs="*", help="of threadcount run, after --")
-    return parser.parse_args()
+    end = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
+    arguments = parser.parse_args(sys.argv[1:end])
+    arguments.of_run = sys.argv[end + 1 :]
+    return arguments
 
 
 @contextlib.contextmanager
@@ -66,7 +68,7 @@ def session(arguments, number):
     """Its verdicts, minutes and rounds, printed as soon as they are known."""
     with tempfile.TemporaryDirectory() as folder:
         began = time.monotonic()
-        command = [THREADCOUNT, "run", arguments.experiment, "--out", folder, *arguments.arguments]
+        command = [THREADCOUNT, "run", arguments.experiment, "--out", folder, *arguments.of_run]
         ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
         minutes = (time.monotonic() - began) / 60
         result = pathlib.Path(folder, "result.json")
