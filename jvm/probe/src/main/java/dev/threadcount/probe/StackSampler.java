@@ -28,6 +28,7 @@ final class StackSampler implements Runnable {
     /** Stacks of one sample; as many as cost what listing the threads costs, within these bounds. */
     private static final int FEWEST = 20;
     private static final int MOST = 100;
+    private static final Activity NOT_BEGUN = new Activity(State.CARRIER, null, null, null, Role.REQUEST);
 
     private final JvmAccess jvm;
     private final Output output;
@@ -116,7 +117,10 @@ final class StackSampler implements Runnable {
 
     private void add(Thread thread, ThreadStack stack, Holders holders, Map<Group, Integer> groups) {
         if (stack.frames().length == 0) {
-            // It has ended, or has not begun.
+            if (thread.isVirtual() && stack.state() == Thread.State.RUNNABLE) {
+                // A task that was handed over and has never had a carrier: of a server, a request.
+                groups.merge(new Group(true, NOT_BEGUN, null), 1, Integer::sum);
+            }
             return;
         }
         Activity activity = holders.named(thread, Classifier.classify(stack));
