@@ -142,8 +142,14 @@ final class StackSampler implements Runnable {
                 .put("application", activity.application())
                 .put("library", activity.library())
                 .put("holder", group.holder())
-                .put("peer", activity.state() == State.SOCKET && activity.role() != Role.OTHER ? peers.only() : null)
+                .put("peer", readsFromAPeer(activity) ? peers.only() : null)
                 .put("count", count));
+    }
+
+    /** Code of the application reads through a client or a driver; what a server reads comes from its own clients. */
+    private static boolean readsFromAPeer(Activity activity) {
+        return activity.state() == State.SOCKET && activity.application() != null
+                && (activity.library() == null || !activity.library().startsWith("io.helidon.webserver."));
     }
 
     /** Threads of one kind that do the same. */
