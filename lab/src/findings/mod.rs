@@ -18,6 +18,7 @@ mod limits;
 mod memory_growth;
 mod pinned;
 mod pool_ceiling;
+mod request_waits;
 mod throttled;
 mod variant_runs;
 mod waiting;
@@ -41,7 +42,7 @@ const RULES: [Find; 8] = [
     pinned::find,
     without_progress::find,
     pool_ceiling::find,
-    waiting::find,
+    |runs_of_variant| waiting::find(runs_of_variant).or_else(|| request_waits::find(runs_of_variant)),
 ];
 
 /// ... and those that come after what requests allocate, because that may be the reason for them.

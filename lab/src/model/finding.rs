@@ -7,6 +7,7 @@ pub use collector::{AllocationStalls, GcPauses, PauseTail, SlowSeconds};
 pub use kind::{KindAndNumber, KindOrSize};
 
 use super::record::jvm::SiteTotal;
+use super::request_time::RequestTimePart;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -123,6 +124,8 @@ facts! { $;
     PoolCeiling(PoolCeiling),
     /// Requests wait for a connection of a pool, a lock, or another service.
     Waiting(WaitingPlace),
+    /// Requests wait for what others hold, by samples of their threads.
+    RequestWaits(RequestWaits),
     /// Each request allocates more than with another variant under the same load.
     Allocation(AllocationDifference),
     /// Pauses of the garbage collector.
@@ -322,6 +325,14 @@ pub enum WaitingPlace {
     Pool { name: String, connections: f64, full_share: f64, waiting_threads: f64 },
     /// A place in the code.
     Code { site: SiteTotal, waiting_threads: f64, requests_in_flight: f64 },
+}
+
+/// Where requests wait longest, by samples of their threads.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct RequestWaits {
+    pub part: RequestTimePart,
+    pub service_time_ms: f64,
 }
 
 /// Allocation per request, compared with the variant that allocates least. Means of the runs in which reasons were looked for.

@@ -11,6 +11,7 @@ pub mod interval;
 pub mod metric;
 mod probe_level;
 pub mod record;
+pub mod request_time;
 pub mod result;
 pub mod result_folder;
 pub mod schema;

@@ -11,6 +11,7 @@ pub use super::claim_result::{ClaimResult, ClaimVerdict, NotTried};
 pub use super::doubt::{Doubt, DoubtReason, TrustGrade};
 pub use super::finding::Finding;
 pub use super::interval::Interval;
+pub use super::request_time::RequestTime;
 
 /// The name and version of the document.
 pub const SCHEMA: &str = "threadcount/result/2";
@@ -39,6 +40,9 @@ pub struct ResultDocument {
     pub comparisons: Vec<Comparison>,
     /// What limits each variant.
     pub findings: Vec<Finding>,
+    /// Where the time of a request goes, of each variant whose threads were sampled.
+    #[serde(default)]
+    pub request_times: Vec<RequestTime>,
     /// Each claim with its measured figure.
     pub claims: Vec<ClaimResult>,
     /// Variants that could not run on this machine.

@@ -167,6 +167,7 @@ mod tests {
             rounds: Vec::new(),
             comparisons: Vec::new(),
             findings: Vec::new(),
+            request_times: Vec::new(),
             claims: Vec::new(),
             skipped: Vec::new(),
             trusted: true,

@@ -1,5 +1,6 @@
 //! One line of the probe. The probe stamps each with `System.nanoTime()`, which is the clock of the load.
 
+use super::stacks::{StackGroup, Stacks};
 use crate::model::record::jvm::{PoolKind, SiteReason};
 use serde::{Deserialize, Deserializer};
 use threadcount_load::clock::Nanos;
@@ -36,6 +37,9 @@ pub enum Line {
     Allocated(Allocated),
     /// Samples of running threads; `reason` is what one did instead of work: `yield` or `scheduling`.
     Running(Tally),
+    /// A sample of threads; its groups follow.
+    Stacks(Stacks),
+    StackGroup(StackGroup),
     NativeMemory {
         t_ns: Nanos,
         kind: String,

@@ -7,6 +7,7 @@ pub mod jar;
 pub mod line;
 pub mod readings;
 pub mod session;
+pub mod stacks;
 pub mod target;
 
 pub use attach::Attached;

@@ -2,6 +2,7 @@
 
 use super::allocation::AllocationTally;
 use super::line::{Carriers, Gc, Line, Pool as PoolLine, Sample, Tally};
+use super::stacks::StackTally;
 use crate::model::experiment::ProbeLevel;
 use crate::model::record::jvm::{
     CarrierSample, Collection, HeapAfterGc, JvmReadings, JvmSample, Pause, PinSample, Pool, PoolSample,
@@ -38,6 +39,7 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
     let mut virtual_threads = Vec::new();
     let whole = whole_collections(lines);
     let mut allocation = AllocationTally::default();
+    let mut stacks = StackTally::default();
     let mut before: Option<&Sample> = None;
     for line in lines {
         match line {
@@ -82,6 +84,8 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
                     sites.add(Kind::WithoutProgress, tally);
                 }
             }
+            Line::Stacks(sample) if window.contains(sample.t_ns) => stacks.sample(sample),
+            Line::StackGroup(group) => stacks.group(group),
             Line::Allocated(sampled) if contains_second(window, sampled.t_ns) => allocation.add(sampled),
             Line::Wait(tally) if contains_second(window, tally.t_ns) => sites.add(Kind::Wait, tally),
             Line::NativeMemory { t_ns, kind, reserved_bytes, committed_bytes }
@@ -107,6 +111,7 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
         }
     }
     readings.allocation = allocation.finish();
+    readings.wait_profile = stacks.finish(window);
     readings.pins = sites.take(Kind::Pinned);
     readings.pins_series = pins_series(&pins_by_second, window);
     readings.waits = sites.take(Kind::Wait);

@@ -31,6 +31,7 @@ pub fn markdown(document: &ResultDocument) -> String {
         let _ = writeln!(text, "- {}.", plain(sentence));
     }
     limits(&mut text, &overview.limits);
+    request_times(&mut text, &summary);
     trust(&mut text, &overview);
     study(&mut text, document);
     claims(&mut text, &summary);
@@ -78,6 +79,25 @@ fn limits(text: &mut String, limits: &[Limit]) {
     }
     if !limits.is_empty() {
         text.push('\n');
+    }
+}
+
+/// The sentence of each variant; the parts with their intervals are folded.
+fn request_times(text: &mut String, summary: &Summary) {
+    for load in summary.loads.iter().filter(|load| !load.request_times.is_empty()) {
+        let _ = writeln!(text, "**Mean service time, {}:**\n", plain(&load.words));
+        for time in &load.request_times {
+            let _ = writeln!(text, "- **{}**: {}.", plain(&time.variant), plain(&time.sentence));
+        }
+        text.push_str("\n<details><summary>Each part with its interval</summary>\n\n");
+        text.push_str("| variant | per request | what requests do |\n|---|--:|---|\n");
+        for time in &load.request_times {
+            for part in &time.parts {
+                let cells = [&time.variant, &part.time, &part.what].map(|cell| plain(cell));
+                let _ = writeln!(text, "| {} |", cells.join(" | "));
+            }
+        }
+        text.push_str("</details>\n\n");
     }
 }
 

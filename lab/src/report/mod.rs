@@ -15,6 +15,7 @@ pub mod overview;
 pub mod png;
 pub mod published;
 pub mod reasons;
+pub mod request_time;
 #[cfg(test)]
 mod sample;
 pub mod series;

@@ -7,6 +7,7 @@ use crate::report::answer::{Answer, answer};
 use crate::report::findings::{self, FindingWords};
 use crate::report::load_words::load_words;
 use crate::report::published::{self, PublishedRow};
+use crate::report::request_time::{self, RequestTimeWords};
 use crate::report::trust::{self, Trust};
 use crate::report::{capacity, figures, reasons};
 use serde::Serialize;
@@ -42,6 +43,8 @@ pub struct LoadPart {
     pub capacity: Vec<String>,
     /// One for each comparison.
     pub answers: Vec<Answer>,
+    /// Where the time of a request goes, a line for each variant whose threads were sampled.
+    pub request_times: Vec<RequestTimeWords>,
     pub findings: Vec<Why>,
 }
 
@@ -100,6 +103,7 @@ fn load_part(document: &ResultDocument, load: &LoadSpec) -> LoadPart {
         words: load_words(load),
         capacity: capacity::sentences(document, load),
         answers: comparisons.map(|comparison| answer(comparison, open)).collect(),
+        request_times: request_time::under(document, load),
         findings: whys(document, |finding| finding.load.as_ref() == Some(&load.name)),
     }
 }

@@ -14,7 +14,7 @@ use crate::run::Runner;
 use crate::run::watch::{Event, Watch};
 use crate::stats::decided::decided;
 use crate::stats::disturbance::disturbance;
-use crate::stats::{claims, compare, trust};
+use crate::stats::{claims, compare, request_times, trust};
 use budget::Budget;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -163,6 +163,7 @@ pub(crate) fn conclude(
         machine: machine::read(),
         comparisons: compare(experiment, &records),
         findings: explain(experiment, &records),
+        request_times: request_times(experiment, &records),
         claims: claims(experiment, &records),
         skipped: skipped(experiment),
         trusted,

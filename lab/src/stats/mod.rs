@@ -13,6 +13,7 @@ mod noise;
 pub mod page;
 mod random;
 pub mod ratio;
+pub mod request_time;
 pub mod runs;
 #[cfg(test)]
 pub(crate) mod sample;
@@ -24,4 +25,5 @@ mod two_speeds;
 
 pub use claim::claims;
 pub use comparison::compare;
+pub use request_time::request_times;
 pub use trust::trust;

@@ -86,6 +86,8 @@ impl Screen {
             | Line::HeapAfterGc { .. }
             | Line::Running(_)
             | Line::Safepoint(_)
+            | Line::Stacks(_)
+            | Line::StackGroup(_)
             | Line::Allocated(_)
             | Line::NativeMemory { .. } => {}
         }

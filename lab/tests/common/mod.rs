@@ -135,6 +135,7 @@ fn document(variants: &[Variant], loads: &[LoadSpec], sizes: Sizes) -> ResultDoc
         comparisons,
         records,
         rounds: rounds(loads, sizes),
+        request_times: Vec::new(),
         findings: findings(),
         claims: claims(),
         skipped: vec![Skipped {

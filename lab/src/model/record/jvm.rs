@@ -1,6 +1,7 @@
 //! Readings of the probe in the server's JVM, cut to the explaining window (in older results to the measured window).
 
 use super::allocation::Allocation;
+use super::wait_profile::WaitProfile;
 use crate::model::probe_level::ProbeLevel;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -40,6 +41,9 @@ pub struct JvmReadings {
     pub thread_samples: ThreadSamples,
     /// Waits of 20 ms or longer (monitors, parks, socket reads), by site.
     pub waits: Vec<SiteTotal>,
+    /// What threads do, by samples of their stacks; `None`: none were taken, or an older result.
+    #[serde(default)]
+    pub wait_profile: Option<WaitProfile>,
     /// Over time; empty without native memory tracking.
     pub stacks: Vec<StackSample>,
     /// Virtual threads over the window; starts and ends only at level `full`.

@@ -6,6 +6,7 @@ mod evidence;
 mod load;
 mod memory;
 mod pinned;
+mod request_waits;
 mod site;
 mod threads;
 

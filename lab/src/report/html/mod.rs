@@ -3,6 +3,7 @@
 mod board;
 mod method;
 mod pictures;
+mod request_bars;
 mod run_bars;
 mod tables;
 
@@ -17,6 +18,7 @@ use board::Board;
 use method::Method;
 use minijinja::Environment;
 use minijinja::value::Serde;
+use request_bars::RequestBars;
 use run_bars::RunBars;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -84,6 +86,7 @@ struct Page<'a> {
     waits: Table,
     native: Table,
     claims: Table,
+    request_bars: Vec<RequestBars>,
     run_bars: Vec<RunBars>,
     runs: Table,
     method: Method,
@@ -113,6 +116,7 @@ impl<'a> Page<'a> {
             waits: tables::sites::waits(document),
             native: tables::native_memory(document),
             claims: tables::claims(document),
+            request_bars: request_bars::request_bars(document),
             run_bars: run_bars::run_bars(document),
             runs: tables::runs(document),
             method: method::method(document),

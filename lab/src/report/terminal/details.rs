@@ -69,7 +69,23 @@ fn load_part(page: &mut Page, load: &LoadPart, heading: bool) {
         columns.print(page, &answer.lines);
         page.blank();
     }
+    request_times(page, load);
     whys(page, &load.findings);
+}
+
+/// The sentence of each variant, and below it each part with its interval.
+fn request_times(page: &mut Page, load: &LoadPart) {
+    for time in &load.request_times {
+        let name = Piece::new(&format!("{}  ", time.variant), Tone::Strong);
+        page.labelled("time", vec![name, Piece::new(&time.sentence, Tone::Plain)]);
+        for part in &time.parts {
+            page.labelled("time", vec![Piece::new(&format!("  {}  {}", part.time, part.what), Tone::Dim)]);
+        }
+        page.labelled("time", vec![Piece::new(&format!("  {}", time.basis), Tone::Dim)]);
+    }
+    if !load.request_times.is_empty() {
+        page.blank();
+    }
 }
 
 /// The widths of phrases, intervals and figures, the same for all answers of a load.

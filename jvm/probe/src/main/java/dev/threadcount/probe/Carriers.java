@@ -1,10 +1,7 @@
 package dev.threadcount.probe;
 
-import java.lang.instrument.Instrumentation;
+import dev.threadcount.probe.stacks.JvmAccess;
 import java.lang.management.ManagementFactory;
-import java.lang.reflect.Field;
-import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ForkJoinPool;
 import javax.management.JMException;
 import javax.management.MBeanServer;
@@ -27,10 +24,13 @@ interface Carriers {
     Reading read();
 
     /** The best source that this JVM has. */
-    static Carriers find(Instrumentation instrumentation) {
+    static Carriers find(JvmAccess jvm) {
         try {
-            return Runtime.version().feature() >= 24 ? new SchedulerBean() : new Scheduler(instrumentation);
-        } catch (JMException | ReflectiveOperationException | RuntimeException notHere) {
+            if (Runtime.version().feature() >= 24) {
+                return new SchedulerBean();
+            }
+            return jvm == null || jvm.scheduler() == null ? () -> null : new Scheduler(jvm.scheduler());
+        } catch (JMException | RuntimeException notHere) {
             return () -> null;
         }
     }
@@ -64,12 +64,8 @@ interface Carriers {
     final class Scheduler implements Carriers {
         private final ForkJoinPool pool;
 
-        Scheduler(Instrumentation instrumentation) throws ReflectiveOperationException {
-            instrumentation.redefineModule(Object.class.getModule(), Set.of(), Map.of(),
-                    Map.of("java.lang", Set.of(Carriers.class.getModule())), Set.of(), Map.of());
-            Field field = Class.forName("java.lang.VirtualThread").getDeclaredField("DEFAULT_SCHEDULER");
-            field.setAccessible(true);
-            pool = (ForkJoinPool) field.get(null);
+        Scheduler(ForkJoinPool pool) {
+            this.pool = pool;
         }
 
         @Override

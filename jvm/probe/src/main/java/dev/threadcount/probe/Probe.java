@@ -1,7 +1,9 @@
 package dev.threadcount.probe;
 
+import dev.threadcount.probe.stacks.JvmAccess;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
+import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -17,12 +19,24 @@ public final class Probe implements Runnable {
     private final Clock clock = new Clock();
     private final Sampler sampler;
     private final Recording recording;
+    /** Null where this JVM does not show its threads. */
+    private final StackSampler stacks;
 
     private Probe(Options options, Output output, Instrumentation instrumentation) {
         this.options = options;
         this.output = output;
-        sampler = new Sampler(Carriers.find(instrumentation));
+        JvmAccess jvm = jvmAccess(instrumentation);
+        sampler = new Sampler(Carriers.find(jvm));
+        stacks = jvm == null ? null : new StackSampler(jvm, output, new Peers(Path.of("/proc/self")));
         recording = new Recording(options, output, clock, new Monitors(instrumentation));
+    }
+
+    private static JvmAccess jvmAccess(Instrumentation instrumentation) {
+        try {
+            return JvmDoor.open(instrumentation);
+        } catch (ReflectiveOperationException | RuntimeException | LinkageError another) {
+            return null;
+        }
     }
 
     /**
@@ -67,6 +81,7 @@ public final class Probe implements Runnable {
     @Override
     public void run() {
         recording.start();
+        Thread sampling = stacks == null ? null : OwnThreads.start("-stacks", stacks);
         try {
             do {
                 clock.adjust();
@@ -76,6 +91,9 @@ public final class Probe implements Runnable {
         } catch (InterruptedException stopped) {
             Thread.currentThread().interrupt();
         } finally {
+            if (sampling != null) {
+                sampling.interrupt();
+            }
             end();
         }
     }

@@ -1,0 +1,97 @@
+package dev.threadcount.probe;
+
+import dev.threadcount.probe.stacks.Activity;
+import dev.threadcount.probe.stacks.Classifier;
+import dev.threadcount.probe.stacks.JvmAccess;
+import dev.threadcount.probe.stacks.State;
+import dev.threadcount.probe.stacks.ThreadStack;
+import java.lang.management.LockInfo;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
+import java.lang.management.ThreadMXBean;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Who holds what the threads of one sample wait for: where in the code the holder is now. */
+final class Holders {
+    /** Each costs a stack more. */
+    private static final int MOST = 8;
+
+    private final JvmAccess jvm;
+    private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+    private final Map<Object, String> byLock = new IdentityHashMap<>();
+    /** By the name that the JVM gives to a monitor, of platform threads only. */
+    private final Map<String, String> byMonitorName = new HashMap<>();
+    private int looks;
+
+    /** @param sampled the stacks of this sample: which of them holds a monitor is known without a further look */
+    Holders(JvmAccess jvm, List<ThreadStack> sampled) {
+        this.jvm = jvm;
+        for (ThreadStack stack : sampled) {
+            stack.monitors().forEach(monitor -> byLock.put(monitor, place(stack)));
+        }
+    }
+
+    /** The activity with the class of the monitor, where only the JVM's beans have it, as before Java 25. */
+    Activity named(Thread thread, Activity activity) {
+        if (activity.state() != State.MONITOR || activity.resource() != null || thread.isVirtual()) {
+            return activity;
+        }
+        ThreadInfo info = threads.getThreadInfo(thread.threadId());
+        LockInfo monitor = info == null ? null : info.getLockInfo();
+        return monitor == null ? activity : new Activity(activity.state(), monitor.getClassName(),
+                activity.application(), activity.library(), activity.role());
+    }
+
+    /** Null where nobody holds it or the JVM does not say. */
+    String of(Thread thread, ThreadStack stack, Activity activity) {
+        Object lock = stack.blocker();
+        String known = lock == null ? null : byLock.get(lock);
+        return switch (activity.state()) {
+            case LOCK -> lock == null || byLock.containsKey(lock) ? known : ofLock(lock);
+            case MONITOR -> known != null || thread.isVirtual() ? known : ofMonitor(thread);
+            default -> null;
+        };
+    }
+
+    private String ofLock(Object lock) {
+        if (++looks > MOST) {
+            return null;
+        }
+        String place = place(jvm.ownerOf(lock));
+        byLock.put(lock, place);
+        return place;
+    }
+
+    /** The JVM names the owner only of a monitor that a platform thread waits for. */
+    private String ofMonitor(Thread waiting) {
+        ThreadInfo info = threads.getThreadInfo(waiting.threadId());
+        if (info == null || info.getLockName() == null || info.getLockOwnerId() < 0) {
+            return null;
+        }
+        if (!byMonitorName.containsKey(info.getLockName()) && ++looks <= MOST) {
+            byMonitorName.put(info.getLockName(), place(threadOf(info.getLockOwnerId())));
+        }
+        return byMonitorName.get(info.getLockName());
+    }
+
+    private Thread threadOf(long id) {
+        Thread[] found = new Thread[1];
+        jvm.forEachThread(thread -> {
+            if (thread.threadId() == id) {
+                found[0] = thread;
+            }
+        });
+        return found[0];
+    }
+
+    private String place(Thread owner) {
+        return owner == null ? null : place(jvm.stackOf(owner));
+    }
+
+    private static String place(ThreadStack stack) {
+        return stack.frames().length == 0 ? null : Classifier.classify(stack).application();
+    }
+}

@@ -1,0 +1,60 @@
+package dev.threadcount.probe;
+
+import dev.threadcount.probe.stacks.JvmAccess;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.instrument.Instrumentation;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Opens the JDK's internals to one class of ours. A module of the JDK can be opened to modules only, for good, and the probe's
+ * is that of the whole class path. Each class loader has a module of its own, so {@code JvmThreads} gets a loader to itself.
+ */
+final class JvmDoor extends ClassLoader {
+    private static final String INSIDE = "dev.threadcount.probe.inside.";
+    private static final String ACCESS = INSIDE + "JvmThreads";
+    private static final Set<String> OPENED = Set.of("jdk.internal.vm", "java.lang", "java.util.concurrent.locks");
+
+    private JvmDoor(ClassLoader parent) {
+        super(parent);
+    }
+
+    /**
+     * The JVM's internals.
+     *
+     * @throws ReflectiveOperationException when this JVM has others
+     */
+    static JvmAccess open(Instrumentation instrumentation) throws ReflectiveOperationException {
+        JvmDoor door = new JvmDoor(JvmDoor.class.getClassLoader());
+        Set<Module> ours = Set.of(door.getUnnamedModule());
+        Map<String, Set<Module>> opened = new java.util.HashMap<>();
+        OPENED.forEach(name -> opened.put(name, ours));
+        instrumentation.redefineModule(Object.class.getModule(), Set.of(), Map.of(), opened, Set.of(), Map.of());
+        return (JvmAccess) door.loadClass(ACCESS).getConstructor().newInstance();
+    }
+
+    /** The parent could load these as well, into the module of the class path. */
+    @Override
+    protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+        if (!name.startsWith(INSIDE)) {
+            return super.loadClass(name, resolve);
+        }
+        synchronized (getClassLoadingLock(name)) {
+            Class<?> known = findLoadedClass(name);
+            return known == null ? define(name) : known;
+        }
+    }
+
+    private Class<?> define(String name) throws ClassNotFoundException {
+        try (InputStream file = getParent().getResourceAsStream(name.replace('.', '/') + ".class")) {
+            if (file == null) {
+                throw new ClassNotFoundException(name);
+            }
+            byte[] bytes = file.readAllBytes();
+            return defineClass(name, bytes, 0, bytes.length);
+        } catch (IOException unreadable) {
+            throw new ClassNotFoundException(name, unreadable);
+        }
+    }
+}

@@ -1,0 +1,169 @@
+package dev.threadcount.probe.inside;
+
+import dev.threadcount.probe.stacks.JvmAccess;
+import dev.threadcount.probe.stacks.ThreadStack;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.lang.reflect.AccessibleObject;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.locks.AbstractOwnableSynchronizer;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+/**
+ * Calls the JDK's internals, by handles, because the probe is compiled for 21. It is defined by a class loader of its own,
+ * so that the packages it needs are opened to it and to nothing else ({@code JvmDoor}).
+ */
+public final class JvmThreads implements JvmAccess {
+    private final MethodHandle root;
+    private final MethodHandle children;
+    private final MethodHandle threads;
+    private final MethodHandle carrier;
+    private final MethodHandle owner;
+    private final ForkJoinPool scheduler;
+    /** Java 25 and later: one consistent view; null before. */
+    private final Snapshot snapshot;
+
+    /** Made by reflection. */
+    public JvmThreads() throws ReflectiveOperationException {
+        Class<?> containers = Class.forName("jdk.internal.vm.ThreadContainers");
+        Class<?> container = Class.forName("jdk.internal.vm.ThreadContainer");
+        Class<?> virtual = Class.forName("java.lang.VirtualThread");
+        MethodHandles.Lookup lookup = MethodHandles.lookup();
+        root = lookup.unreflect(open(containers.getDeclaredMethod("root")))
+                .asType(MethodType.methodType(Object.class));
+        children = objectToStream(lookup.unreflect(open(container.getDeclaredMethod("children"))));
+        threads = objectToStream(lookup.unreflect(open(container.getDeclaredMethod("threads"))));
+        carrier = lookup.unreflectGetter(open(virtual.getDeclaredField("carrierThread")))
+                .asType(MethodType.methodType(Thread.class, Thread.class));
+        owner = lookup.unreflectGetter(open(
+                AbstractOwnableSynchronizer.class.getDeclaredField("exclusiveOwnerThread")));
+        scheduler = Runtime.version().feature() >= 24 ? null
+                : (ForkJoinPool) open(virtual.getDeclaredField("DEFAULT_SCHEDULER")).get(null);
+        snapshot = Runtime.version().feature() >= 25 ? Snapshot.find(lookup) : null;
+    }
+
+    @Override
+    public void forEachThread(Consumer<Thread> consumer) {
+        try {
+            forEachThread((Object) root.invokeExact(), consumer);
+        } catch (Throwable impossible) {
+            throw broken(impossible);
+        }
+    }
+
+    private void forEachThread(Object container, Consumer<Thread> consumer) throws Throwable {
+        ((Stream<?>) threads.invokeExact(container)).forEach(thread -> consumer.accept((Thread) thread));
+        for (Object child : ((Stream<?>) children.invokeExact(container)).toList()) {
+            forEachThread(child, consumer);
+        }
+    }
+
+    @Override
+    public ThreadStack stackOf(Thread thread) {
+        try {
+            if (snapshot != null) {
+                return snapshot.of(thread);
+            }
+            Thread.State state = thread.getState();
+            boolean mounted = !thread.isVirtual() || (Thread) carrier.invokeExact(thread) != null;
+            return new ThreadStack(thread.getStackTrace(), state, thread.isVirtual(), mounted,
+                    LockSupport.getBlocker(thread), List.of());
+        } catch (Throwable impossible) {
+            throw broken(impossible);
+        }
+    }
+
+    @Override
+    public Thread ownerOf(Object synchronizer) {
+        try {
+            return synchronizer instanceof AbstractOwnableSynchronizer lock ? (Thread) owner.invokeExact(lock) : null;
+        } catch (Throwable impossible) {
+            throw broken(impossible);
+        }
+    }
+
+    @Override
+    public ForkJoinPool scheduler() {
+        return scheduler;
+    }
+
+    private static RuntimeException broken(Throwable thrown) {
+        return thrown instanceof RuntimeException known ? known : new IllegalStateException(thrown);
+    }
+
+    private static MethodHandle objectToStream(MethodHandle handle) {
+        return handle.asType(MethodType.methodType(Stream.class, Object.class));
+    }
+
+    private static <T extends AccessibleObject> T open(T member) {
+        member.setAccessible(true);
+        return member;
+    }
+
+    /** {@code jdk.internal.vm.ThreadSnapshot}: what a thread dump of Java 25 is made of. */
+    private record Snapshot(MethodHandle create, MethodHandle state, MethodHandle stack, MethodHandle carrier,
+            MethodHandle parkedOn, MethodHandle blockedOn, MethodHandle waitsFor, MethodHandle ownsMonitors, MethodHandle monitorsAt) {
+        /** Null where this JVM has another one. */
+        static Snapshot find(MethodHandles.Lookup lookup) {
+            try {
+                Class<?> type = Class.forName("jdk.internal.vm.ThreadSnapshot");
+                return new Snapshot(
+                        lookup.unreflect(open(type.getDeclaredMethod("of", Thread.class)))
+                                .asType(MethodType.methodType(Object.class, Thread.class)),
+                        get(lookup, type, "threadState"), get(lookup, type, "stackTrace"), get(lookup, type, "carrierThread"),
+                        get(lookup, type, "parkBlocker"), get(lookup, type, "blockedOn"), get(lookup, type, "waitingOn"),
+                        get(lookup, type, "ownsMonitors"),
+                        lookup.unreflect(open(type.getDeclaredMethod("ownedMonitorsAt", int.class)))
+                                .asType(MethodType.methodType(Stream.class, Object.class, int.class)));
+            } catch (ReflectiveOperationException another) {
+                return null;
+            }
+        }
+
+        private static MethodHandle get(MethodHandles.Lookup lookup, Class<?> type, String name)
+                throws ReflectiveOperationException {
+            return lookup.unreflect(open(type.getDeclaredMethod(name)))
+                    .asType(MethodType.methodType(Object.class, Object.class));
+        }
+
+        ThreadStack of(Thread thread) throws Throwable {
+            Object snapshot = (Object) create.invokeExact(thread);
+            if (snapshot == null) {
+                return new ThreadStack(new StackTraceElement[0], Thread.State.TERMINATED, thread.isVirtual(), false, null,
+                        List.of());
+            }
+            boolean mounted = !thread.isVirtual() || (Object) carrier.invokeExact(snapshot) != null;
+            StackTraceElement[] frames = (StackTraceElement[]) (Object) stack.invokeExact(snapshot);
+            Thread.State current = (Thread.State) (Object) state.invokeExact(snapshot);
+            return new ThreadStack(frames, current, thread.isVirtual(), mounted, blocker(snapshot, current), monitors(snapshot, frames.length));
+        }
+
+        private Object blocker(Object snapshot, Thread.State current) throws Throwable {
+            // In other states these refuse.
+            return switch (current) {
+                case BLOCKED -> (Object) blockedOn.invokeExact(snapshot);
+                case WAITING, TIMED_WAITING -> {
+                    Object parked = (Object) parkedOn.invokeExact(snapshot);
+                    yield parked == null ? (Object) waitsFor.invokeExact(snapshot) : parked;
+                }
+                default -> null;
+            };
+        }
+
+        private List<Object> monitors(Object snapshot, int depth) throws Throwable {
+            if (!(Boolean) (Object) ownsMonitors.invokeExact(snapshot)) {
+                return List.of();
+            }
+            List<Object> owned = new ArrayList<>();
+            for (int frame = 0; frame < depth; frame++) {
+                ((Stream<?>) monitorsAt.invokeExact(snapshot, frame)).forEach(owned::add);
+            }
+            return owned;
+        }
+    }
+}

@@ -1,0 +1,122 @@
+package dev.threadcount.probe.stacks;
+
+/** What a thread does, told from its stack alone. */
+public final class Classifier {
+    private static final Mark[] CLASS_LOADING = {
+        new Mark("java.lang.ClassLoader", "loadClass", "defineClass", "getClassLoadingLock"),
+        new Mark("jdk.internal.loader.*", "loadClass", "findClass", "defineClass"),
+        new Mark("org.apache.catalina.loader.WebappClassLoaderBase", "loadClass", "findClass"),
+        new Mark("org.springframework.boot.loader.*", "loadClass"),
+    };
+
+    /** Event loops and connectors read from sockets that do not block. */
+    private static final String[] NEVER_BLOCKS = {
+        "org.apache.tomcat.util.net.", "org.eclipse.jetty.io.", "io.netty.", "org.xnio.", "io.undertow.", "org.apache.hc.core5.reactor."
+    };
+
+    /** Clients and reactive libraries, as the report calls them where a thread waits for a result of theirs. */
+    private static final String[][] RESULTS_OF = {
+        {"jdk.internal.net.http.", "java.net.http.HttpClient"},
+        {"reactor.core.", "Reactor"},
+        {"org.eclipse.jetty.client.", "Jetty HttpClient"},
+        {"org.eclipse.jetty.", "Jetty"},
+        {"io.netty.", "Netty"},
+        {"org.apache.hc.", "Apache HttpClient"},
+        {"io.lettuce.", "Lettuce"},
+        {"com.mongodb.", "MongoDB driver"},
+    };
+
+    private Classifier() {}
+
+    /** What this thread does. */
+    public static Activity classify(ThreadStack stack) {
+        StackTraceElement[] frames = stack.frames();
+        int application = 0;
+        while (application < frames.length && !Code.isApplication(frames[application])) {
+            application++;
+        }
+        int library = 0;
+        while (library < application && Code.isJdk(frames[library])) {
+            library++;
+        }
+        Role role = Roles.of(frames, application);
+        State state = state(stack, library, application);
+        return new Activity(state, resource(state, stack, library, application),
+                application < frames.length ? Code.name(frames[application]) : null,
+                library < application ? Code.name(frames[library]) : null, role);
+    }
+
+    private static State state(ThreadStack stack, int library, int application) {
+        StackTraceElement[] frames = stack.frames();
+        if (stack.virtual() && !stack.mounted() && stack.state() == Thread.State.RUNNABLE) {
+            return State.CARRIER;
+        }
+        if (Mark.any(CLASS_LOADING, frames, 0, application)) {
+            return State.CLASS_LOADING;
+        }
+        if (stack.state() == Thread.State.BLOCKED) {
+            return State.MONITOR;
+        }
+        int place = Waits.place(frames, library);
+        State wait = place < 0 ? null : Waits.stateOf(frames[place]);
+        if (!stack.isBlocked()) {
+            return wait != null && blocksInNative(wait, stack, library) ? wait : State.RUNNING;
+        }
+        if (wait != State.SOCKET && PoolMarks.nameOf(frames, library, application) != null) {
+            return State.POOL;
+        }
+        if (wait != null) {
+            return wait;
+        }
+        return resultOf(frames, application) != null ? State.FUTURE : State.WAIT;
+    }
+
+    /** To the JVM a platform thread in a system call runs. */
+    private static boolean blocksInNative(State wait, ThreadStack stack, int library) {
+        StackTraceElement[] frames = stack.frames();
+        if (!frames[0].isNativeMethod()) {
+            return false;
+        }
+        return switch (wait) {
+            case FILE -> true;
+            case SELECT -> !stack.virtual();
+            // A write seldom blocks; and what an event loop reads is there already.
+            case SOCKET -> !stack.virtual()
+                    && !(library < frames.length && Code.startsWithAny(frames[library].getClassName(), NEVER_BLOCKS));
+            default -> false;
+        };
+    }
+
+    private static String resource(State state, ThreadStack stack, int library, int application) {
+        StackTraceElement[] frames = stack.frames();
+        return switch (state) {
+            case POOL -> PoolMarks.nameOf(frames, library, application);
+            case MONITOR -> stack.blocker() == null ? null : stack.blocker().getClass().getName();
+            case LOCK, SEMAPHORE, QUEUE -> outer(frames[Waits.place(frames, library)].getClassName());
+            case FUTURE -> {
+                String result = resultOf(frames, application);
+                int place = Waits.place(frames, library);
+                yield result != null || place < 0 ? result : outer(frames[place].getClassName());
+            }
+            case WAIT -> stack.blocker() == null ? null : outer(stack.blocker().getClass().getName());
+            default -> null;
+        };
+    }
+
+    private static String resultOf(StackTraceElement[] frames, int application) {
+        for (int i = 0; i < application; i++) {
+            for (String[] result : RESULTS_OF) {
+                if (frames[i].getClassName().startsWith(result[0])) {
+                    return result[1];
+                }
+            }
+        }
+        return null;
+    }
+
+    /** The class that a programmer knows: of {@code ReentrantReadWriteLock$WriteLock} the first part. */
+    private static String outer(String type) {
+        int nested = type.indexOf('$');
+        return nested > 0 ? type.substring(0, nested) : type;
+    }
+}

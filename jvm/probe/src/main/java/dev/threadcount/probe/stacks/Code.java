@@ -1,0 +1,53 @@
+package dev.threadcount.probe.stacks;
+
+/** Whose code a frame is: the JDK's, a known library's, or the application's. */
+final class Code {
+    private static final String[] JDK = {"java.", "javax.", "jdk.", "sun.", "com.sun."};
+
+    private static final String[] LIBRARIES = {
+        // Servers and their interfaces
+        "jakarta.", "org.apache.catalina.", "org.apache.coyote.", "org.apache.tomcat.", "org.apache.juli.", "org.apache.jasper.",
+        "org.eclipse.jetty.", "io.undertow.", "org.xnio.", "org.jboss.", "org.wildfly.", "io.netty.", "io.vertx.", "io.helidon.",
+        "io.quarkus.", "io.smallrye.", "org.glassfish.", "com.ibm.ws.", "weblogic.", "io.grpc.", "io.micronaut.",
+        "dev.threadcount.executors.",
+        // Frameworks
+        "org.springframework.", "reactor.", "rx.", "io.reactivex.", "org.reactivestreams.", "org.hibernate.", "org.aspectj.",
+        "org.mybatis.", "org.jooq.", "com.google.", "com.fasterxml.", "tools.jackson.", "kotlin.", "kotlinx.", "scala.", "akka.",
+        "groovy.", "org.codehaus.groovy.", "io.micrometer.", "io.opentelemetry.", "net.bytebuddy.", "com.github.benmanes.",
+        "org.ehcache.", "org.flywaydb.", "io.github.resilience4j.", "com.netflix.", "org.thymeleaf.", "freemarker.",
+        // Logging
+        "ch.qos.logback.", "org.slf4j.", "org.apache.logging.", "org.apache.log4j.",
+        // Pools, drivers and clients
+        "com.zaxxer.hikari.", "io.agroal.", "io.r2dbc.", "com.mchange.", "oracle.", "org.apache.commons.", "org.postgresql.",
+        "com.mysql.", "org.mariadb.", "com.microsoft.sqlserver.", "com.ibm.db2.", "org.h2.", "org.hsqldb.", "org.apache.derby.",
+        "com.mongodb.", "redis.clients.", "io.lettuce.", "org.redisson.", "org.apache.kafka.", "com.rabbitmq.", "net.spy.",
+        "org.elasticsearch.", "com.datastax.", "software.amazon.", "com.amazonaws.", "com.azure.",
+        "org.apache.hc.", "org.apache.http.", "okhttp3.", "okio.", "retrofit2.", "feign.", "org.asynchttpclient.",
+    };
+
+    private Code() {}
+
+    static boolean isJdk(StackTraceElement frame) {
+        return startsWithAny(frame.getClassName(), JDK);
+    }
+
+    static boolean isApplication(StackTraceElement frame) {
+        String type = frame.getClassName();
+        return !startsWithAny(type, JDK) && !startsWithAny(type, LIBRARIES);
+    }
+
+    static boolean startsWithAny(String type, String[] prefixes) {
+        for (String prefix : prefixes) {
+            if (type.startsWith(prefix)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Class, method and line; without the line where the class file has none. */
+    static String name(StackTraceElement frame) {
+        String method = frame.getClassName() + "." + frame.getMethodName();
+        return frame.getLineNumber() > 0 ? method + ":" + frame.getLineNumber() : method;
+    }
+}

@@ -1,0 +1,19 @@
+package dev.threadcount.probe.stacks;
+
+import java.util.concurrent.ForkJoinPool;
+import java.util.function.Consumer;
+
+/** What the JVM shows only to itself. Any thread may call it. */
+public interface JvmAccess {
+    /** Passes every thread, platform or virtual, that has a thread container: all but the JVM's hidden ones. */
+    void forEachThread(Consumer<Thread> consumer);
+
+    /** One thread now. */
+    ThreadStack stackOf(Thread thread);
+
+    /** The thread that holds a lock of java.util.concurrent; null where there is none or it is not known. */
+    Thread ownerOf(Object synchronizer);
+
+    /** The pool that runs virtual threads; null where it is not known, as after Java 23. */
+    ForkJoinPool scheduler();
+}

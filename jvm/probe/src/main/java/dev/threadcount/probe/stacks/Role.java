@@ -1,0 +1,20 @@
+package dev.threadcount.probe.stacks;
+
+import java.util.Locale;
+
+/** Whose work a thread does. */
+public enum Role {
+    /** A server handles a request on it. */
+    REQUEST,
+    /** It runs code of the application, under no server that is known: a job of its own, or a request of an unknown server. */
+    APPLICATION,
+    /** A thread of a pool that has no work. */
+    WORKER,
+    /** None of these: acceptors, pollers, timers, the JVM's own threads. */
+    OTHER;
+
+    /** As the lines have it. */
+    public String wireName() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}

@@ -1,0 +1,83 @@
+package dev.threadcount.probe;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.threadcount.probe.ProbeIT.Java;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The samples of threads of real JVMs in which a known number of threads wait. */
+class StacksIT {
+    @TempDir
+    private Path folder;
+
+    @ParameterizedTest
+    @MethodSource("dev.threadcount.probe.ProbeIT#javas")
+    void fewThreadsAreAllSeenWithWhoHoldsWhatTheyWaitFor(Java java) throws Exception {
+        List<String> lines = run(java, 4, 5);
+        String sample = lines.stream().filter(line -> line.startsWith("{\"type\":\"stacks\"")).toList().getLast();
+        long last = number(sample, "sample");
+        assertEquals(number(sample, "virtual_threads"), number(sample, "virtual_drawn"), sample);
+        assertEquals(number(sample, "platform_threads"), number(sample, "platform_drawn"), sample);
+        List<String> groups = lines.stream()
+                .filter(line -> line.startsWith("{\"type\":\"stack_group\"") && number(line, "sample") == last).toList();
+        assertEquals(4, count(groups, "semaphore", "\"resource\":\"java.util.concurrent.Semaphore\"", "WaitingThreads.takePermit:"));
+        assertEquals(WaitingThreads.FOR_THE_LOCK, count(groups, "lock", "WaitingThreads.takeLock:",
+                "\"holder\":\"dev.threadcount.probe.WaitingThreads.sleep:"), groups.toString());
+        assertEquals(WaitingThreads.FOR_THE_MONITOR, count(groups, "monitor", "WaitingThreads.takeMonitor:",
+                "\"holder\":\"dev.threadcount.probe.WaitingThreads.sleep:"), groups.toString());
+        assertEquals(WaitingThreads.IDLE_WORKERS, count(groups, "queue", "\"role\":\"worker\""), groups.toString());
+    }
+
+    /** Twenty of a thousand at a time; the standard error of the mean over 20 samples is 2 %. */
+    @ParameterizedTest
+    @MethodSource("dev.threadcount.probe.ProbeIT#javas")
+    void manyThreadsAreEstimatedFromThoseThatWereDrawn(Java java) throws Exception {
+        List<String> lines = run(java, 1_000, 20);
+        double waiting = 0;
+        int samples = 0;
+        for (String sample : lines) {
+            if (sample.startsWith("{\"type\":\"stacks\"") && number(sample, "virtual_threads") > 1_000) {
+                long drawn = number(sample, "virtual_drawn");
+                assertTrue(drawn >= 10 && drawn <= 100, sample);
+                long id = number(sample, "sample");
+                List<String> groups = lines.stream().filter(line -> line.startsWith("{\"type\":\"stack_group\"")
+                        && number(line, "sample") == id).toList();
+                waiting += (double) count(groups, "semaphore", "takePermit") * number(sample, "virtual_threads") / drawn;
+                samples++;
+            }
+        }
+        assertEquals(1_000, waiting / samples, 50, samples + " samples");
+    }
+
+    private static long count(List<String> groups, String state, String... parts) {
+        return groups.stream().filter(line -> line.contains("\"state\":\"" + state + "\""))
+                .filter(line -> List.of(parts).stream().allMatch(line::contains))
+                .mapToLong(line -> number(line, "count")).sum();
+    }
+
+    private List<String> run(Java java, int waiting, int samples) throws Exception {
+        Path lines = folder.resolve("lines.jsonl");
+        Process process = new ProcessBuilder(java.home().resolve("bin/java").toString(),
+                "-javaagent:" + Path.of("target", "probe.jar").toAbsolutePath() + "=out=file:" + lines,
+                "-cp", System.getProperty("java.class.path"), WaitingThreads.class.getName(),
+                Integer.toString(waiting), Integer.toString(samples), lines.toString()).redirectErrorStream(true).start();
+        String output = new String(process.getInputStream().readAllBytes());
+        assertEquals(0, process.waitFor(), output);
+        assertTrue(output.contains("opened: false"), "java.lang is open to the program: " + output);
+        return Files.readAllLines(lines);
+    }
+
+    private static long number(String line, String key) {
+        Matcher found = Pattern.compile("\"" + key + "\":(-?\\d+)").matcher(line);
+        assertTrue(found.find(), key + " is not in " + line);
+        return Long.parseLong(found.group(1));
+    }
+}

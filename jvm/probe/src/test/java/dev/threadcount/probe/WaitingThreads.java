@@ -1,0 +1,96 @@
+package dev.threadcount.probe;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.locks.ReentrantLock;
+
+/** A program with a known number of threads that wait, platform and virtual, for the probe to sample. */
+public final class WaitingThreads {
+    static final int FOR_THE_LOCK = 3;
+    static final int FOR_THE_MONITOR = 2;
+    static final int IDLE_WORKERS = 3;
+
+    private static final Semaphore NO_PERMITS = new Semaphore(0);
+    private static final ReentrantLock LOCK = new ReentrantLock();
+    private static final Object MONITOR = new Object();
+
+    private WaitingThreads() {}
+
+    /** Threads that wait for a permit; samples to wait for; where the probe writes its lines. */
+    public static void main(String[] arguments) throws Exception {
+        Path lines = Path.of(arguments[2]);
+        System.out.println("opened: " + Object.class.getModule().isOpen("java.lang", WaitingThreads.class.getModule()));
+        for (int i = Integer.parseInt(arguments[0]); i > 0; i--) {
+            Thread.ofVirtual().start(WaitingThreads::takePermit);
+        }
+        Thread.ofVirtual().start(WaitingThreads::holdLock);
+        while (!LOCK.isLocked()) {
+            Thread.sleep(5);
+        }
+        for (int i = 0; i < FOR_THE_LOCK; i++) {
+            Thread.ofVirtual().start(WaitingThreads::takeLock);
+        }
+        Thread holder = Thread.ofPlatform().daemon().start(WaitingThreads::holdMonitor);
+        while (holder.getState() != Thread.State.TIMED_WAITING) {
+            Thread.sleep(5);
+        }
+        for (int i = 0; i < FOR_THE_MONITOR; i++) {
+            Thread.ofPlatform().daemon().start(WaitingThreads::takeMonitor);
+        }
+        ExecutorService idle = Executors.newFixedThreadPool(IDLE_WORKERS, task -> Thread.ofPlatform().daemon().unstarted(task));
+        for (int i = 0; i < IDLE_WORKERS; i++) {
+            idle.submit(() -> {});
+        }
+        waitForSamples(Integer.parseInt(arguments[1]), lines);
+        // The threads are daemons: the program ends here.
+        System.exit(0);
+    }
+
+    private static void takePermit() {
+        NO_PERMITS.acquireUninterruptibly();
+    }
+
+    private static void takeLock() {
+        LOCK.lock();
+    }
+
+    private static void holdLock() {
+        LOCK.lock();
+        sleep();
+    }
+
+    private static void takeMonitor() {
+        synchronized (MONITOR) {
+            sleep();
+        }
+    }
+
+    private static void holdMonitor() {
+        synchronized (MONITOR) {
+            sleep();
+        }
+    }
+
+    private static void sleep() {
+        try {
+            Thread.sleep(3_600_000);
+        } catch (InterruptedException never) {
+            throw new IllegalStateException(never);
+        }
+    }
+
+    private static void waitForSamples(int number, Path lines) throws IOException, InterruptedException {
+        long had = samples(lines);
+        while (samples(lines) < had + number) {
+            Thread.sleep(50);
+        }
+    }
+
+    private static long samples(Path lines) throws IOException {
+        return Files.readAllLines(lines).stream().filter(line -> line.startsWith("{\"type\":\"stacks\"")).count();
+    }
+}

@@ -1,0 +1,52 @@
+package dev.threadcount.probe.stacks;
+
+import java.util.concurrent.Callable;
+
+/** A thread that does something which does not end by itself; closed, it is interrupted. */
+final class BlockedThread implements AutoCloseable {
+    private static final long LIMIT_NS = 20_000_000_000L;
+
+    private final Thread thread;
+
+    private BlockedThread(Thread thread) {
+        this.thread = thread;
+    }
+
+    static BlockedThread platform(Callable<?> body) {
+        return new BlockedThread(Thread.ofPlatform().daemon().start(() -> call(body)));
+    }
+
+    static BlockedThread virtual(Callable<?> body) {
+        return new BlockedThread(Thread.ofVirtual().start(() -> call(body)));
+    }
+
+    Thread thread() {
+        return thread;
+    }
+
+    private static void call(Callable<?> body) {
+        try {
+            body.call();
+        } catch (Exception ended) {
+            // As the test does when it has seen enough.
+        }
+    }
+
+    /** What it does as soon as that is the expected state; after a minute whatever it is. */
+    Activity activity(State expected) {
+        long giveUpNs = System.nanoTime() + LIMIT_NS;
+        while (true) {
+            ThreadStack stack = ThreadStack.of(thread);
+            Activity activity = stack.frames().length == 0 ? null : Classifier.classify(stack);
+            if (activity != null && activity.state() == expected || System.nanoTime() > giveUpNs) {
+                return activity;
+            }
+            Thread.onSpinWait();
+        }
+    }
+
+    @Override
+    public void close() {
+        thread.interrupt();
+    }
+}

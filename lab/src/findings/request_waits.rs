@@ -1,0 +1,91 @@
+//! Requests that spend their time waiting for something that others hold, by samples of their threads.
+
+use super::{VariantRuns, showing};
+use crate::model::finding::{Fact, Finding, RequestWaits};
+use crate::model::record::wait_profile::ThreadRole;
+use crate::model::request_time::{RequestTime, RequestTimePart};
+use crate::stats::request_time::request_time;
+
+/// The share of the service time that must be spent at one place ...
+const WORTH_SAYING: f64 = 0.2;
+/// ... and the least of it that its interval must leave.
+const AT_LEAST: f64 = 0.1;
+
+pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+    let time = request_time(&runs_of_variant.runs)?;
+    // Threads of an unknown server may be jobs of the application, whose waiting keeps no request.
+    let part = (time.counted == ThreadRole::Request).then(|| longest_wait(&time)).flatten()?.clone();
+    let fact = RequestWaits { part, service_time_ms: time.service_time_ms };
+    let runs = showing(time.runs as usize, time.runs as usize);
+    Some(runs_of_variant.finding(Fact::RequestWaits(fact), runs))
+}
+
+fn longest_wait(time: &RequestTime) -> Option<&RequestTimePart> {
+    let is_sure = |part: &&RequestTimePart| {
+        part.time.interval.is_some_and(|interval| interval.low >= AT_LEAST * time.service_time_ms)
+    };
+    let waits = time.parts.iter().filter(|part| part.activity.state.waits_for_others());
+    waits.filter(is_sure).find(|part| time.share(part) >= WORTH_SAYING)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::variant_runs::stage::{advice, found, run, sentence};
+    use super::*;
+    use crate::model::record::Record;
+    use crate::model::record::jvm::JvmReadings;
+    use crate::model::record::wait_profile::{ThreadActivity, ThreadState, WaitGroup, WaitProfile};
+    use crate::stats::sample::{times, with_load};
+
+    /// 80 requests a second of 500 ms each: 40 in flight.
+    fn with(state: ThreadState, resource: &str, threads: f64, role: ThreadRole) -> Record {
+        let activity = ThreadActivity {
+            state,
+            resource: Some(resource.to_owned()),
+            application: Some("shop.Orders.find:42".to_owned()),
+            holder: Some("shop.Orders.save:88".to_owned()),
+            ..ThreadActivity::default()
+        };
+        let groups = vec![WaitGroup { role, activity, threads: vec![threads; 10] }];
+        let profile = WaitProfile { samples: 10, groups, ..WaitProfile::default() };
+        let mut record = with_load(run(80.0, 50.1, 500.0, 0.2), |load| {
+            load.service_time_ms = Some(times(500.0));
+        });
+        record.jvm = Some(JvmReadings { wait_profile: Some(profile), ..JvmReadings::default() });
+        record
+    }
+
+    fn of(state: ThreadState, threads: f64) -> Option<Finding> {
+        found(
+            find,
+            "clients: 40",
+            with(state, "java.util.concurrent.Semaphore", threads, ThreadRole::Request),
+        )
+    }
+
+    #[test]
+    fn the_longest_wait_is_named_with_its_milliseconds_its_line_and_what_to_try() {
+        let finding =
+            found(find, "clients: 40", with(ThreadState::Pool, "HikariCP", 30.0, ThreadRole::Request));
+        let finding = finding.expect("a finding");
+        assert_eq!(
+            sentence(&finding),
+            "requests spend 75 % of their time waiting for a HikariCP connection: 375 ms of 500 ms, at \
+             shop.Orders.find:42"
+        );
+        assert!(advice(&finding).contains("larger pool"), "{}", advice(&finding));
+        let lock = of(ThreadState::Lock, 30.0).expect("a finding");
+        assert!(sentence(&lock).ends_with("at shop.Orders.find:42; held at shop.Orders.save:88"));
+        assert!(of(ThreadState::Socket, 30.0).is_some_and(|it| advice(&it).contains("fewer calls")));
+    }
+
+    #[test]
+    fn look_alikes_are_left_alone() {
+        assert_eq!(of(ThreadState::Sleep, 40.0), None, "a sleep is meant");
+        assert_eq!(of(ThreadState::Running, 40.0), None);
+        assert_eq!(of(ThreadState::Semaphore, 7.0), None, "less than a fifth of the requests");
+        let job = with(ThreadState::Queue, "a.Queue", 40.0, ThreadRole::Application);
+        assert_eq!(found(find, "clients: 40", job), None, "jobs of the application");
+        assert_eq!(found(find, "clients: 40", run(80.0, 50.1, 500.0, 0.2)), None, "no samples");
+    }
+}

@@ -1,0 +1,126 @@
+//! What threads do: stacks of threads drawn at random in the explaining window, in groups.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The samples of one explaining window.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WaitProfile {
+    /// How often threads were looked at.
+    pub samples: u32,
+    /// Stacks of all samples.
+    pub stacks: u64,
+    /// CPU time of the sampler itself.
+    pub sampler_cpu_cores: f64,
+    /// Threads of pools that had no work, on average.
+    pub idle_workers: f64,
+    /// Threads with work, by what they do; those with the most threads first.
+    pub groups: Vec<WaitGroup>,
+}
+
+/// Threads that do the same.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WaitGroup {
+    /// Whose work they do.
+    pub role: ThreadRole,
+    /// What they do, and where.
+    #[serde(flatten)]
+    pub activity: ThreadActivity,
+    /// How many threads there were in each sample, in the order of time; an estimate where not all were drawn.
+    pub threads: Vec<f64>,
+}
+
+impl WaitGroup {
+    /// On average.
+    #[must_use]
+    pub fn mean_threads(&self) -> f64 {
+        self.threads.iter().sum::<f64>() / self.threads.len().max(1) as f64
+    }
+}
+
+/// What a thread does, and where.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ThreadActivity {
+    /// What it does.
+    pub state: ThreadState,
+    /// What it waits for: the product of a pool or a client, or a class.
+    pub resource: Option<String>,
+    /// The address that it reads from, where there is no doubt.
+    pub peer: Option<String>,
+    /// The first frame of the application; for threads that run the most frequent one.
+    pub application: Option<String>,
+    /// The first frame above it that is neither the application's nor the JDK's.
+    pub library: Option<String>,
+    /// Where the thread is that holds what it waits for; the most frequent place.
+    pub holder: Option<String>,
+}
+
+/// Whose work a thread does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ThreadRole {
+    /// A server handles a request on it.
+    #[default]
+    Request,
+    /// Code of the application under no server that is known.
+    Application,
+}
+
+/// What a thread does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ThreadState {
+    /// It runs, or could run and waits for a core.
+    #[default]
+    Running,
+    /// A virtual thread that could run and has no carrier.
+    Carrier,
+    /// It waits to enter a synchronized block.
+    Monitor,
+    /// It waits for a lock of java.util.concurrent.
+    Lock,
+    /// It waits for a permit.
+    Semaphore,
+    /// It waits for a connection of a pool.
+    Pool,
+    /// It reads from a socket, or waits for a connection to be made.
+    Socket,
+    /// It waits for an element of a queue, or for room in one.
+    Queue,
+    /// It waits for a result of another thread or of an asynchronous call.
+    Future,
+    /// It sleeps.
+    Sleep,
+    /// It reads or writes a file.
+    File,
+    /// It loads a class.
+    ClassLoading,
+    /// It waits for many channels at once.
+    Select,
+    /// It waits for a condition, a notification, or something that only a newer probe knows.
+    #[serde(other)]
+    Wait,
+}
+
+impl ThreadState {
+    /// Does it go on as soon as it has a core or a carrier? Then its line is chance.
+    #[must_use]
+    pub const fn is_runnable(self) -> bool {
+        matches!(self, Self::Running | Self::Carrier | Self::ClassLoading)
+    }
+
+    /// Does something that could be larger, or held for a shorter time, or faster, keep it waiting? A sleep is meant.
+    #[must_use]
+    pub const fn waits_for_others(self) -> bool {
+        matches!(
+            self,
+            Self::Monitor
+                | Self::Lock
+                | Self::Semaphore
+                | Self::Pool
+                | Self::Socket
+                | Self::Queue
+                | Self::Future
+        )
+    }
+}

@@ -1,0 +1,68 @@
+//! Waits that samples of threads show.
+
+use super::Words;
+use super::evidence::known;
+use crate::model::finding::{RequestWaits, RunsShowing};
+use crate::model::record::wait_profile::ThreadState;
+use crate::report::figures::{milliseconds as ms, percent};
+use crate::report::request_time::what;
+
+impl RequestWaits {
+    fn place(&self) -> &str {
+        let activity = &self.part.activity;
+        let frame = activity.application.as_ref().or(activity.library.as_ref());
+        frame.map_or("a place without a frame of the application", String::as_str)
+    }
+
+    fn share(&self) -> f64 {
+        (self.part.time.ms / self.service_time_ms).min(1.0)
+    }
+}
+
+impl Words for RequestWaits {
+    fn sentence(&self, _: Option<RunsShowing>) -> String {
+        let holder = self.part.activity.holder.as_ref();
+        let is_held = matches!(self.part.activity.state, ThreadState::Lock | ThreadState::Monitor);
+        format!(
+            "requests spend {} of their time {}: {} of {}, at {}{}",
+            percent(self.share()),
+            what(&self.part.activity),
+            ms(self.part.time.ms),
+            ms(self.service_time_ms),
+            self.place(),
+            holder.filter(|_| is_held).map_or_else(String::new, |holder| format!("; held at {holder}"))
+        )
+    }
+
+    fn advice(&self) -> Option<String> {
+        let (at, activity) = (self.place(), &self.part.activity);
+        Some(match activity.state {
+            ThreadState::Pool => format!(
+                "a larger pool, if what {} connects to can serve it, or connections held for a shorter time",
+                activity.resource.as_deref().unwrap_or("it")
+            ),
+            ThreadState::Semaphore => {
+                format!("more permits, or permits of {at} held for a shorter time")
+            }
+            ThreadState::Lock | ThreadState::Monitor => {
+                format!("the lock at {at} held for a shorter time, or by fewer requests")
+            }
+            ThreadState::Socket => {
+                let peer = activity.peer.as_deref().unwrap_or("the other side");
+                format!("a look at {peer}, which takes the time, or fewer calls of it at {at}")
+            }
+            _ => format!("a look at who is to give what {at} waits for"),
+        })
+    }
+
+    fn evidence(&self) -> Vec<String> {
+        let interval = self.part.time.interval;
+        known(&[
+            ("mean service time while sampled", Some(self.service_time_ms), "ms"),
+            ("of it there", Some(self.part.time.ms), "ms"),
+            ("at least (95 % CI)", interval.map(|it| it.low), "ms"),
+            ("at most (95 % CI)", interval.map(|it| it.high), "ms"),
+            ("threads waiting there, on average", Some(self.part.threads), "threads"),
+        ])
+    }
+}

@@ -1,0 +1,116 @@
+//! Where the time of a request goes, as a bar for each variant; all bars of a load have one scale.
+
+use crate::model::experiment::LoadSpec;
+use crate::model::result::{RequestTime, ResultDocument};
+use crate::report::html::colour;
+use crate::report::load_words::load_words;
+use crate::report::request_time::{PartKind, PartWords, RequestTimeWords, under};
+use serde::Serialize;
+
+/// The longest bar, in the picture's units.
+const WIDTH: f64 = 100.0;
+
+/// The bars of one load.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RequestBars {
+    pub words: String,
+    pub bars: Vec<RequestBar>,
+}
+
+/// The mean service time of one variant.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RequestBar {
+    pub variant: String,
+    /// Its colour, from 1.
+    pub colour: usize,
+    pub sentence: String,
+    pub segments: Vec<Segment>,
+}
+
+/// One part.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Segment {
+    pub kind: PartKind,
+    /// Left edge and width.
+    pub x: f64,
+    pub width: f64,
+    /// `19.0 ms [18.1, 20.3] waiting for a HikariCP connection at ...`.
+    pub says: String,
+}
+
+/// Of each load whose threads were sampled.
+#[must_use]
+pub fn request_bars(document: &ResultDocument) -> Vec<RequestBars> {
+    let bars = document.experiment.loads.iter().map(|load| of_load(document, load));
+    bars.filter(|load| !load.bars.is_empty()).collect()
+}
+
+fn of_load(document: &ResultDocument, load: &LoadSpec) -> RequestBars {
+    let times: Vec<&RequestTime> = document.request_times.iter().filter(|it| it.load == load.name).collect();
+    let longest_ms = times.iter().map(|time| time.service_time_ms).fold(f64::MIN_POSITIVE, f64::max);
+    let bar = |(time, words): (&&RequestTime, RequestTimeWords)| RequestBar {
+        colour: colour(document, &words.variant),
+        segments: segments(&words.parts, WIDTH * time.service_time_ms / longest_ms),
+        variant: words.variant,
+        sentence: words.sentence,
+    };
+    let bars = times.iter().zip(under(document, load)).map(bar).collect();
+    RequestBars { words: load_words(load), bars }
+}
+
+/// One after the other, in a bar of this width.
+fn segments(parts: &[PartWords], width: f64) -> Vec<Segment> {
+    let mut x = 0.0;
+    let segment = |part: &PartWords| {
+        let left = x;
+        x += part.share * width;
+        let says = format!("{} {}", part.time, part.what);
+        Segment { kind: part.kind, x: rounded(left), width: rounded(x - left), says }
+    };
+    parts.iter().filter(|part| part.share > 0.0).map(segment).collect()
+}
+
+/// To a thousandth of the width.
+fn rounded(value: f64) -> f64 {
+    (value * 10.0).round() / 10.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::record::wait_profile::{ThreadActivity, ThreadRole, ThreadState};
+    use crate::model::request_time::{RequestTimePart, TimeShare};
+    use crate::report::sample;
+
+    #[test]
+    fn bars_of_a_load_have_one_scale_and_their_parts_follow_each_other() {
+        let time = |variant: &str, service_time_ms: f64, lock_ms: f64| RequestTime {
+            variant: variant.to_owned(),
+            load: "c4".to_owned(),
+            service_time_ms,
+            rate_per_s: 1.0,
+            runs: 1,
+            samples: 9,
+            counted: ThreadRole::Request,
+            idle_workers: 0.0,
+            parts: vec![RequestTimePart {
+                activity: ThreadActivity { state: ThreadState::Lock, ..ThreadActivity::default() },
+                threads: 1.0,
+                time: TimeShare { ms: lock_ms, interval: None },
+            }],
+            without_thread: TimeShare { ms: service_time_ms - lock_ms, interval: None },
+        };
+        let mut document = sample::document("{a: {}, b: {}}", "[{clients: 4, duration: 1s}]", &[]);
+        document.request_times = vec![time("a", 40.0, 30.0), time("b", 20.0, 25.0)];
+        let bars = request_bars(&document);
+        let seen: Vec<Vec<(f64, f64)>> = bars[0]
+            .bars
+            .iter()
+            .map(|bar| bar.segments.iter().map(|segment| (segment.x, segment.width)).collect())
+            .collect();
+        // What was found too often is no part of a bar.
+        assert_eq!(seen, [vec![(0.0, 75.0), (75.0, 25.0)], vec![(0.0, 62.5)]]);
+        document.request_times.clear();
+        assert_eq!(request_bars(&document), []);
+    }
+}

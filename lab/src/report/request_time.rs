@@ -1,0 +1,329 @@
+//! Where the time of a request goes, in words: `31 ms = 19 waiting for a HikariCP connection (OrderRepository.find:42) + ...`.
+
+use crate::model::experiment::LoadSpec;
+use crate::model::record::wait_profile::{ThreadActivity, ThreadRole, ThreadState};
+use crate::model::request_time::{RequestTime, RequestTimePart, TimeShare};
+use crate::model::result::ResultDocument;
+use crate::report::figures;
+use serde::Serialize;
+
+/// Parts below this share of the whole are added up in the sentence.
+const WORTH_NAMING: f64 = 0.02;
+/// Parts that a sentence names.
+const MOST_NAMED: usize = 5;
+
+/// The time of a request of one variant.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RequestTimeWords {
+    pub variant: String,
+    /// The whole in one sentence, without a full stop.
+    pub sentence: String,
+    /// Each part with its interval, the longest first, and what is left at the end.
+    pub parts: Vec<PartWords>,
+    /// `142 samples of threads in 2 runs`.
+    pub basis: String,
+}
+
+/// One part, as a line.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PartWords {
+    /// `19.2 ms [18.1, 20.3]`.
+    pub time: String,
+    /// What requests do, with the class and line.
+    pub what: String,
+    /// Of the whole: 0 to 1, or below 0.
+    pub share: f64,
+    /// What kind of time it is, for a colour.
+    pub kind: PartKind,
+}
+
+/// What kind of time it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PartKind {
+    /// On a core, or ready for one.
+    Runs,
+    /// Something in this process makes it wait.
+    WaitsHere,
+    /// Another process does, or a file.
+    WaitsOutside,
+    /// It sleeps on purpose, or waits for something unknown.
+    Rests,
+    /// No thread had it.
+    WithoutThread,
+}
+
+/// Of each variant under a load.
+#[must_use]
+pub fn under(document: &ResultDocument, load: &LoadSpec) -> Vec<RequestTimeWords> {
+    document.request_times.iter().filter(|time| time.load == load.name).map(words).collect()
+}
+
+fn words(time: &RequestTime) -> RequestTimeWords {
+    let unit = Unit::of(time.service_time_ms);
+    let share = |ms: f64| if time.service_time_ms > 0.0 { ms / time.service_time_ms } else { 0.0 };
+    let part = |part: &RequestTimePart| PartWords {
+        time: unit.with_interval(part.time),
+        what: in_full(&part.activity),
+        share: time.share(part),
+        kind: kind(part.activity.state),
+    };
+    let left = PartWords {
+        time: unit.with_interval(time.without_thread),
+        what: without_thread_in_full(time),
+        share: share(time.without_thread.ms),
+        kind: PartKind::WithoutThread,
+    };
+    let runs = figures::plural(time.runs, "run");
+    let counted = match time.counted {
+        ThreadRole::Request => "",
+        ThreadRole::Application => "; a server that is not known: all threads with frames of the application",
+    };
+    RequestTimeWords {
+        variant: time.variant.clone(),
+        sentence: sentence(time, unit),
+        parts: time.parts.iter().map(part).chain([left]).collect(),
+        basis: format!("{} of threads in {runs}{counted}", figures::plural(time.samples, "sample")),
+    }
+}
+
+fn sentence(time: &RequestTime, unit: Unit) -> String {
+    let is_named = |part: &&RequestTimePart| time.share(part) >= WORTH_NAMING;
+    let named: Vec<&RequestTimePart> = time.parts.iter().filter(is_named).take(MOST_NAMED).collect();
+    let mut terms: Vec<String> = named
+        .iter()
+        .map(|part| format!("{} {}", unit.number(part.time.ms), in_short(&part.activity)))
+        .collect();
+    let others: f64 = time.parts.iter().map(|part| part.time.ms).sum::<f64>()
+        - named.iter().map(|part| part.time.ms).sum::<f64>();
+    if unit.number(others) != unit.number(0.0) {
+        terms.push(format!("{} other", unit.number(others)));
+    }
+    let left = time.without_thread.ms;
+    if left > 0.0 && unit.number(left) != unit.number(0.0) {
+        terms.push(format!("{} without a thread (queue of the server, network)", unit.number(left)));
+    }
+    let mut sentence = format!("{} {} = {}", unit.number(time.service_time_ms), unit.name, terms.join(" + "));
+    if left < 0.0 && unit.number(left) != unit.number(-0.0) {
+        sentence.push_str(&format!(" - {} found on more threads than requests", unit.number(-left)));
+    }
+    sentence
+}
+
+fn without_thread_in_full(time: &RequestTime) -> String {
+    if time.without_thread.ms < 0.0 {
+        return "found on more threads than there were requests".to_owned();
+    }
+    let idle = match time.idle_workers {
+        idle if idle < 0.05 => String::new(),
+        idle => format!("; {} idle threads in pools", figures::plain(idle)),
+    };
+    format!("without a thread: in a queue of the server, on the network, in the kernel{idle}")
+}
+
+/// One unit for a whole sentence, and digits that suit its total.
+#[derive(Clone, Copy)]
+struct Unit {
+    name: &'static str,
+    per_ms: f64,
+    digits: usize,
+}
+
+impl Unit {
+    fn of(total_ms: f64) -> Self {
+        let (name, per_ms) = match total_ms {
+            ms if ms >= 1_000.0 => ("s", 0.001),
+            ms if ms < 1.0 => ("µs", 1_000.0),
+            _ => ("ms", 1.0),
+        };
+        let digits = match total_ms * per_ms {
+            total if total >= 100.0 => 0,
+            total if total >= 10.0 => 1,
+            _ => 2,
+        };
+        Self { name, per_ms, digits }
+    }
+
+    fn number(self, ms: f64) -> String {
+        // Without a negative zero.
+        let number = format!("{:.*}", self.digits, ms * self.per_ms);
+        if number.trim_start_matches('-').parse() == Ok(0.0) {
+            return number.trim_start_matches('-').to_owned();
+        }
+        number
+    }
+
+    fn with_interval(self, time: TimeShare) -> String {
+        let interval = time.interval.map_or_else(String::new, |interval| {
+            format!(" [{}, {}]", self.number(interval.low), self.number(interval.high))
+        });
+        format!("{} {}{interval}", self.number(time.ms), self.name)
+    }
+}
+
+const fn kind(state: ThreadState) -> PartKind {
+    match state {
+        ThreadState::Running | ThreadState::ClassLoading => PartKind::Runs,
+        ThreadState::Carrier
+        | ThreadState::Monitor
+        | ThreadState::Lock
+        | ThreadState::Semaphore
+        | ThreadState::Pool
+        | ThreadState::Queue => PartKind::WaitsHere,
+        ThreadState::Socket | ThreadState::File | ThreadState::Future => PartKind::WaitsOutside,
+        ThreadState::Sleep | ThreadState::Select | ThreadState::Wait => PartKind::Rests,
+    }
+}
+
+/// `waiting for a HikariCP connection (OrderRepository.find:42)`.
+fn in_short(activity: &ThreadActivity) -> String {
+    let what = what(activity);
+    match activity.application.as_deref().or(activity.library.as_deref()) {
+        Some(frame) if !activity.state.is_runnable() => format!("{what} ({})", without_package(frame)),
+        _ => what,
+    }
+}
+
+/// The same with whole names, and who holds it.
+fn in_full(activity: &ThreadActivity) -> String {
+    let place = match (&activity.application, &activity.library) {
+        (Some(application), Some(library)) => format!(" at {application} (by {library})"),
+        (Some(frame), None) | (None, Some(frame)) => format!(" at {frame}"),
+        (None, None) => String::new(),
+    };
+    let often = if activity.state.is_runnable() && !place.is_empty() { ", most often" } else { "" };
+    let holder = activity.holder.as_ref().map_or_else(String::new, |holder| format!("; held at {holder}"));
+    format!("{}{often}{place}{holder}", what(activity))
+}
+
+/// What requests do, without a place.
+#[must_use]
+pub fn what(activity: &ThreadActivity) -> String {
+    let resource = activity.resource.as_deref();
+    let class =
+        |unknown: &str| resource.map_or_else(|| unknown.to_owned(), |name| class_name(name).to_owned());
+    match activity.state {
+        ThreadState::Running => "running".to_owned(),
+        ThreadState::Carrier => "waiting for a carrier".to_owned(),
+        ThreadState::Monitor => match resource {
+            Some(class) => format!("waiting for the monitor of {}", class_name(class)),
+            None => "waiting for a monitor".to_owned(),
+        },
+        ThreadState::Lock => format!("waiting for a {}", class("lock")),
+        ThreadState::Semaphore => format!("waiting for a permit of a {}", class("Semaphore")),
+        ThreadState::Pool => format!("waiting for a {} connection", resource.unwrap_or("pooled")),
+        ThreadState::Socket => match &activity.peer {
+            Some(peer) => format!("reading from {peer}"),
+            None => "reading from a socket".to_owned(),
+        },
+        ThreadState::Queue => format!("waiting for a {}", class("queue")),
+        ThreadState::Future => format!("waiting for a result of {}", class("another thread")),
+        ThreadState::Sleep => "sleeping".to_owned(),
+        ThreadState::File => "in file I/O".to_owned(),
+        ThreadState::ClassLoading => "loading classes".to_owned(),
+        ThreadState::Select => "waiting in a selector".to_owned(),
+        ThreadState::Wait => "waiting for a notification".to_owned(),
+    }
+}
+
+/// Of a class its own name; the name of a product stays.
+fn class_name(name: &str) -> &str {
+    if name.contains(' ') { name } else { name.rsplit('.').next().unwrap_or(name) }
+}
+
+/// `shop.OrderRepository.find:42` is `OrderRepository.find:42`.
+fn without_package(frame: &str) -> &str {
+    let dots: Vec<usize> = frame.match_indices('.').map(|(at, _)| at).collect();
+    match dots.as_slice() {
+        [.., before_class, _] => &frame[before_class + 1..],
+        _ => frame,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::interval::Interval;
+
+    fn part(state: ThreadState, resource: Option<&str>, application: &str, ms: f64) -> RequestTimePart {
+        let activity = ThreadActivity {
+            state,
+            resource: resource.map(str::to_owned),
+            application: Some(application.to_owned()),
+            ..ThreadActivity::default()
+        };
+        let interval = Some(Interval { low: ms * 0.9, high: ms * 1.1, confidence: 0.95 });
+        RequestTimePart { activity, threads: ms, time: TimeShare { ms, interval } }
+    }
+
+    fn time(parts: Vec<RequestTimePart>, service_time_ms: f64) -> RequestTime {
+        let sum: f64 = parts.iter().map(|part| part.time.ms).sum();
+        RequestTime {
+            variant: "virtual".to_owned(),
+            load: "c31".to_owned(),
+            service_time_ms,
+            rate_per_s: 1_000.0,
+            runs: 1,
+            samples: 40,
+            counted: ThreadRole::Request,
+            idle_workers: 0.0,
+            parts,
+            without_thread: TimeShare { ms: service_time_ms - sum, interval: None },
+        }
+    }
+
+    #[test]
+    fn the_sentence_adds_up_to_the_service_time_and_names_pool_peer_class_and_line() {
+        let mut reading = part(ThreadState::Socket, None, "shop.OrderRepository.find:44", 9.0);
+        reading.activity.peer = Some("127.0.0.1:5432".to_owned());
+        let parts = vec![
+            part(ThreadState::Pool, Some("HikariCP"), "shop.OrderRepository.find:42", 19.04),
+            reading,
+            part(ThreadState::Running, None, "shop.Orders.render:7", 3.0),
+        ];
+        assert_eq!(
+            words(&time(parts, 31.0)).sentence,
+            "31.0 ms = 19.0 waiting for a HikariCP connection (OrderRepository.find:42) + 9.0 reading from \
+             127.0.0.1:5432 (OrderRepository.find:44) + 3.0 running"
+        );
+    }
+
+    #[test]
+    fn what_no_thread_had_is_said_and_so_is_what_was_found_too_often() {
+        let lock =
+            || part(ThreadState::Lock, Some("java.util.concurrent.locks.ReentrantLock"), "a.A.a:1", 50.0);
+        assert_eq!(
+            words(&time(vec![lock()], 100.0)).sentence,
+            "100 ms = 50 waiting for a ReentrantLock (A.a:1) + 50 without a thread (queue of the server, network)"
+        );
+        assert_eq!(
+            words(&time(vec![lock()], 48.0)).sentence,
+            "48.0 ms = 50.0 waiting for a ReentrantLock (A.a:1) - 2.0 found on more threads than requests"
+        );
+    }
+
+    #[test]
+    fn small_parts_are_added_up_and_the_unit_suits_the_whole() {
+        let parts =
+            (0..10).map(|line| part(ThreadState::Sleep, None, &format!("a.A.a:{line}"), 0.05)).collect();
+        let words = words(&time(parts, 0.5));
+        assert!(words.sentence.starts_with("500 µs = 50 sleeping (A.a:0) + "), "{}", words.sentence);
+        assert!(words.sentence.ends_with("+ 250 other"), "{}", words.sentence);
+    }
+
+    #[test]
+    fn details_have_each_part_with_its_interval_its_whole_place_and_who_holds_it() {
+        let mut monitor = part(ThreadState::Monitor, Some("shop.Orders"), "shop.Orders.add:7", 8.0);
+        monitor.activity.holder = Some("shop.Orders.save:88".to_owned());
+        let words = words(&time(vec![monitor], 10.0));
+        let lines: Vec<_> = words.parts.iter().map(|part| format!("{} {}", part.time, part.what)).collect();
+        assert_eq!(
+            lines,
+            [
+                "8.0 ms [7.2, 8.8] waiting for the monitor of Orders at shop.Orders.add:7; held at shop.Orders.save:88",
+                "2.0 ms without a thread: in a queue of the server, on the network, in the kernel",
+            ]
+        );
+        assert_eq!(words.basis, "40 samples of threads in 1 run");
+    }
+}

@@ -1,0 +1,293 @@
+//! Where the time of a request goes, by Little's law (J. D. C. Little, "A proof for the queuing formula L = λW", Operations
+//! Research 9, 1961): mean number of requests in a state = throughput x mean time in it.
+
+use super::random::SplitMix64;
+use super::runs::complete;
+use crate::model::experiment::Experiment;
+use crate::model::interval::Interval;
+use crate::model::record::Record;
+use crate::model::record::wait_profile::{ThreadActivity, ThreadRole, WaitProfile};
+use crate::model::request_time::{RequestTime, RequestTimePart, TimeShare};
+
+/// Fewer samples say nothing of how much they vary.
+const FEWEST_SAMPLES: usize = 5;
+const RESAMPLES: usize = 1_000;
+const CONFIDENCE: f64 = 0.95;
+/// Samples that follow each other resemble each other: they are drawn together (H. R. Künsch, "The jackknife and the bootstrap
+/// for general stationary observations", Annals of Statistics 17, 1989).
+const BLOCK: usize = 3;
+/// If less than this share of the requests is found on threads of a known server, it is none of those.
+const KNOWN_SERVER: f64 = 0.05;
+const SEED: u64 = 15;
+
+/// Of each variant under each load whose threads were sampled.
+#[must_use]
+pub fn request_times(experiment: &Experiment, records: &[Record]) -> Vec<RequestTime> {
+    let mut times = Vec::new();
+    for load in &experiment.loads {
+        for variant in experiment.variants.iter().filter(|variant| load.includes(&variant.name)) {
+            times.extend(request_time(&complete(records, &variant.name, &load.name)));
+        }
+    }
+    times
+}
+
+/// Of the runs of one variant under one load.
+#[must_use]
+pub fn request_time(runs: &[&Record]) -> Option<RequestTime> {
+    let windows: Vec<Observed<'_>> = runs.iter().filter_map(|run| Observed::of(run)).collect();
+    let first = windows.first()?;
+    let counted = counted_role(&windows);
+    let samples: usize = windows.iter().map(Observed::samples).sum();
+    let mut series: Vec<Series> = Vec::new();
+    let mut before = 0;
+    for window in &windows {
+        window.add_to(&mut series, counted, before, samples);
+        before += window.samples();
+    }
+    let weighted = |figure: fn(&Observed<'_>) -> f64| {
+        windows.iter().map(|window| figure(window) * window.samples() as f64).sum::<f64>() / samples as f64
+    };
+    let service_time_ms = weighted(|window| window.service_time_ms);
+    let draws = draws(samples);
+    let mut parts: Vec<RequestTimePart> = series.iter().map(|series| series.part(&draws)).collect();
+    parts.sort_by(|a, b| b.time.ms.total_cmp(&a.time.ms));
+    Some(RequestTime {
+        variant: first.record.variant.clone(),
+        load: first.record.load.clone(),
+        service_time_ms,
+        rate_per_s: weighted(|window| window.rate_per_s),
+        runs: windows.len() as u32,
+        samples: samples as u32,
+        counted,
+        idle_workers: weighted(|window| window.profile.idle_workers),
+        parts,
+        without_thread: without_thread(service_time_ms, &series, samples, &draws),
+    })
+}
+
+/// A run whose threads were sampled.
+struct Observed<'a> {
+    record: &'a Record,
+    profile: &'a WaitProfile,
+    service_time_ms: f64,
+    rate_per_s: f64,
+}
+
+impl<'a> Observed<'a> {
+    fn of(record: &'a Record) -> Option<Self> {
+        let profile = record.jvm.as_ref()?.wait_profile.as_ref().filter(|profile| profile.samples > 0)?;
+        let load = record.observed_window()?.0;
+        let service_time_ms = load.service_time_ms?.mean;
+        let rate_per_s = load.rate_per_s.completed;
+        (rate_per_s > 0.0).then_some(Self { record, profile, service_time_ms, rate_per_s })
+    }
+
+    fn samples(&self) -> usize {
+        self.profile.samples as usize
+    }
+
+    fn threads(&self, role: ThreadRole) -> f64 {
+        let groups = self.profile.groups.iter().filter(|group| group.role == role);
+        groups.map(|group| group.mean_threads()).sum()
+    }
+
+    /// Its groups as milliseconds per request, after the samples of the runs before.
+    fn add_to(&self, series: &mut Vec<Series>, counted: ThreadRole, before: usize, samples: usize) {
+        for group in self.profile.groups.iter().filter(|group| group.role <= counted) {
+            let place = series.iter().position(|it| it.is_of(&group.activity)).unwrap_or_else(|| {
+                series.push(Series::new(&group.activity, samples));
+                series.len() - 1
+            });
+            for (at, threads) in group.threads.iter().take(self.samples()).enumerate() {
+                series[place].threads[before + at] += threads;
+                series[place].ms[before + at] += threads * 1_000.0 / self.rate_per_s;
+            }
+        }
+    }
+}
+
+/// A server that is not known has only frames of the application.
+fn counted_role(windows: &[Observed<'_>]) -> ThreadRole {
+    let is_known = |window: &Observed<'_>| {
+        let in_flight = window.rate_per_s * window.service_time_ms / 1_000.0;
+        window.threads(ThreadRole::Request) >= KNOWN_SERVER * in_flight
+            || window.threads(ThreadRole::Application) == 0.0
+    };
+    if windows.iter().any(is_known) { ThreadRole::Request } else { ThreadRole::Application }
+}
+
+/// One thing that threads do, sample by sample.
+struct Series {
+    activity: ThreadActivity,
+    threads: Vec<f64>,
+    ms: Vec<f64>,
+}
+
+impl Series {
+    fn new(activity: &ThreadActivity, samples: usize) -> Self {
+        Self { activity: activity.clone(), threads: vec![0.0; samples], ms: vec![0.0; samples] }
+    }
+
+    /// Who holds it and whom it reads from may differ from run to run.
+    fn is_of(&self, other: &ThreadActivity) -> bool {
+        let mine = &self.activity;
+        let same_place = (&mine.application, &mine.library) == (&other.application, &other.library);
+        mine.state == other.state
+            && mine.resource == other.resource
+            && (same_place || mine.state.is_runnable())
+    }
+
+    fn part(&self, draws: &[Vec<usize>]) -> RequestTimePart {
+        let activity = self.activity.clone();
+        RequestTimePart { activity, threads: mean(&self.threads), time: time_share(&self.ms, draws) }
+    }
+}
+
+fn without_thread(
+    service_time_ms: f64,
+    series: &[Series],
+    samples: usize,
+    draws: &[Vec<usize>],
+) -> TimeShare {
+    let on_threads = |at: usize| series.iter().map(|series| series.ms[at]).sum::<f64>();
+    let left: Vec<f64> = (0..samples).map(|at| service_time_ms - on_threads(at)).collect();
+    time_share(&left, draws)
+}
+
+fn time_share(ms: &[f64], draws: &[Vec<usize>]) -> TimeShare {
+    let mut means: Vec<f64> =
+        draws.iter().map(|draw| draw.iter().map(|&at| ms[at]).sum::<f64>() / draw.len() as f64).collect();
+    means.sort_by(f64::total_cmp);
+    let quantile = |share: f64| means.get((share * (means.len() - 1) as f64).round() as usize).copied();
+    let interval = (!means.is_empty()).then(|| Interval {
+        low: quantile((1.0 - CONFIDENCE) / 2.0).unwrap_or_default(),
+        high: quantile((1.0 + CONFIDENCE) / 2.0).unwrap_or_default(),
+        confidence: CONFIDENCE,
+    });
+    TimeShare { ms: mean(ms), interval }
+}
+
+/// Samples drawn again and again, in blocks that go on at the beginning; none where there are too few.
+fn draws(samples: usize) -> Vec<Vec<usize>> {
+    if samples < FEWEST_SAMPLES {
+        return Vec::new();
+    }
+    let mut random = SplitMix64(SEED);
+    let draw = |random: &mut SplitMix64| {
+        let blocks = samples.div_ceil(BLOCK);
+        let starts: Vec<usize> = (0..blocks).map(|_| random.below(samples)).collect();
+        let all = starts.into_iter().flat_map(|start| (0..BLOCK).map(move |step| (start + step) % samples));
+        all.take(samples).collect()
+    };
+    (0..RESAMPLES).map(|_| draw(&mut random)).collect()
+}
+
+fn mean(figures: &[f64]) -> f64 {
+    figures.iter().sum::<f64>() / figures.len().max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::record::jvm::JvmReadings;
+    use crate::model::record::wait_profile::{ThreadState, WaitGroup};
+    use crate::stats::sample::{run, times, with_load};
+
+    fn group(role: ThreadRole, state: ThreadState, place: &str, threads: Vec<f64>) -> WaitGroup {
+        let application = Some(place.to_owned());
+        WaitGroup {
+            role,
+            activity: ThreadActivity { state, application, ..ThreadActivity::default() },
+            threads,
+        }
+    }
+
+    /// 1,000 requests per second of 31 ms each: 31 in flight.
+    fn observed(groups: Vec<WaitGroup>) -> Record {
+        let samples = groups.first().map_or(10, |group| group.threads.len()) as u32;
+        let mut record = with_load(run("it", "load", 1_000.0, 31.0), |load| {
+            load.service_time_ms = Some(times(31.0));
+        });
+        let profile = WaitProfile { samples, groups, ..WaitProfile::default() };
+        record.jvm = Some(JvmReadings { wait_profile: Some(profile), ..JvmReadings::default() });
+        record
+    }
+
+    fn parts(time: &RequestTime) -> Vec<(ThreadState, f64)> {
+        time.parts.iter().map(|part| (part.activity.state, (part.time.ms * 1e6).round() / 1e6)).collect()
+    }
+
+    #[test]
+    fn threads_by_throughput_are_milliseconds_per_request_and_the_rest_is_its_own_part() {
+        use ThreadRole::{Application, Request};
+        let record = observed(vec![
+            group(Request, ThreadState::Running, "a.A.a:1", vec![3.0; 10]),
+            group(Request, ThreadState::Pool, "a.B.b:2", vec![19.0; 10]),
+            group(Request, ThreadState::Socket, "a.C.c:3", vec![8.0; 10]),
+            // A job of the application's own is no part of a request.
+            group(Application, ThreadState::Sleep, "a.Job.run:4", vec![1.0; 10]),
+        ]);
+        let time = request_time(&[&record]).unwrap();
+        assert_eq!(
+            parts(&time),
+            [(ThreadState::Pool, 19.0), (ThreadState::Socket, 8.0), (ThreadState::Running, 3.0)]
+        );
+        assert!((time.without_thread.ms - 1.0).abs() < 1e-9);
+        let sum = time.parts.iter().map(|part| part.time.ms).sum::<f64>() + time.without_thread.ms;
+        assert!((sum - time.service_time_ms).abs() < 1e-9);
+        let interval = time.parts[0].time.interval.unwrap();
+        assert!((interval.low - 19.0).abs() < 1e-9 && (interval.high - 19.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn more_threads_than_requests_are_shown_as_a_negative_rest() {
+        let record = observed(vec![group(ThreadRole::Request, ThreadState::Lock, "a.A.a:1", vec![33.0; 10])]);
+        assert!((request_time(&[&record]).unwrap().without_thread.ms + 2.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_interval_covers_the_truth_about_as_often_as_it_says() {
+        let mut random = SplitMix64(1);
+        let covered = (0..200).filter(|_| {
+            // Twenty of many threads are drawn, each waits with probability 0.5: of 20 in flight 10.
+            let mut drawn = || (0..20).map(|_| random.below(2) as f64).sum::<f64>();
+            let record = observed(vec![group(
+                ThreadRole::Request,
+                ThreadState::Lock,
+                "a.A.a:1",
+                (0..30).map(|_| drawn()).collect(),
+            )]);
+            let interval = request_time(&[&record]).unwrap().parts[0].time.interval.unwrap();
+            (interval.low..=interval.high).contains(&10.0)
+        });
+        let covered = covered.count();
+        assert!((176..=200).contains(&covered), "{covered} of 200");
+    }
+
+    #[test]
+    fn few_samples_have_no_interval_and_runs_without_samples_no_times() {
+        let record = observed(vec![group(ThreadRole::Request, ThreadState::Lock, "a.A.a:1", vec![3.0; 4])]);
+        assert_eq!(request_time(&[&record]).unwrap().parts[0].time.interval, None);
+        assert_eq!(request_time(&[&run("it", "load", 1_000.0, 31.0)]), None);
+    }
+
+    #[test]
+    fn runs_are_added_sample_by_sample_each_with_its_own_throughput() {
+        let lock = |threads| {
+            observed(vec![group(ThreadRole::Request, ThreadState::Lock, "a.A.a:1", vec![threads; 10])])
+        };
+        let faster = with_load(lock(20.0), |load| load.rate_per_s.completed = 2_000.0);
+        let time = request_time(&[&lock(20.0), &faster]).unwrap();
+        assert_eq!(parts(&time), [(ThreadState::Lock, 15.0)]);
+        assert_eq!((time.runs, time.samples), (2, 20));
+    }
+
+    #[test]
+    fn a_server_that_is_not_known_is_read_from_the_frames_of_the_application() {
+        let record =
+            observed(vec![group(ThreadRole::Application, ThreadState::Lock, "a.A.a:1", vec![30.0; 10])]);
+        let time = request_time(&[&record]).unwrap();
+        assert_eq!((time.counted, parts(&time)), (ThreadRole::Application, vec![(ThreadState::Lock, 30.0)]));
+    }
+}
