@@ -161,7 +161,7 @@ fn a_result_that_is_none_says_why() {
     assert!(report(r#"{"schema": "threadcount/result/2", "exp"#).contains("it ends in the middle"));
     assert!(
         report(r#"{"schema": "threadcount/result/9"}"#)
-            .contains("it says `threadcount/result/9`, and this is")
+            .contains("its schema is `threadcount/result/9`, and this is")
     );
     assert!(report("{}").contains("it does not say what it is"));
     assert!(report("[]").contains("is not a threadcount/result/2 document"));

@@ -77,10 +77,12 @@ pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadErr
         let workers: Vec<_> = works
             .into_iter()
             .map(|work| {
-                scope.spawn(move || {
+                let worker = thread::Builder::new().spawn_scoped(scope, move || {
                     pin(&plan.cores, work.share.index());
                     or_break_off(gate, || engine::work(work))
-                })
+                });
+                // Those that have started would wait for this one for ever.
+                worker.inspect_err(|_| gate.break_off())
             })
             .collect();
         wait_for_start(gate, stop);
@@ -89,7 +91,12 @@ pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadErr
         let cores_busy = CoreTimes::read().busy_since(&cores_before);
         let done: Result<Vec<Done>, LoadError> = workers
             .into_iter()
-            .map(|worker| worker.join().unwrap_or_else(|panic| Err(LoadError::Thread(panic_text(&*panic)))))
+            .map(|worker| match worker {
+                Ok(worker) => {
+                    worker.join().unwrap_or_else(|panic| Err(LoadError::Thread(panic_text(&*panic))))
+                }
+                Err(error) => Err(LoadError::Thread(error.to_string())),
+            })
             .collect();
         (done, seconds, cores_busy)
     });

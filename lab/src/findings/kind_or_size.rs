@@ -37,7 +37,9 @@ pub(super) fn find(experiment: &Experiment, load: &LoadSpec, records: &[Record])
         is_same_rate,
         pool_os_threads: mean(&of(&sized, Metric::OsThreads))?,
         virtual_os_threads: mean(&of(&virtual_one, Metric::OsThreads)),
-        cpu_per_request_ratio: ratio(Metric::CpuPerRequest).map(|cpu| cpu.ratio),
+        cpu_per_request_ratio: ratio(Metric::CpuPerRequest)
+            .filter(|cpu| cpu.basis.compiler_share.is_none())
+            .map(|cpu| cpu.ratio),
     });
     let runs = sized.runs.len().min(virtual_one.runs.len());
     Some(virtual_one.finding(fact, showing(runs, runs)))
@@ -75,6 +77,7 @@ mod tests {
     use super::super::variant_runs::stage::sentence;
     use super::*;
     use crate::config::parse;
+    use crate::model::record::WarmUp;
     use crate::stats::sample::{run, with_cost};
 
     const VARIANTS: &str = "platform: {}, sized: {threads: {platform: clients}}, virtual: {threads: virtual}";
@@ -114,6 +117,29 @@ mod tests {
         let said = |protocol| sentence(&found_under(protocol, VARIANTS, rates).expect("a finding"));
         assert!(said(", runs: 3, drop: 0").contains("[0.99, 1.00]"), "{}", said(", runs: 3, drop: 0"));
         assert!(said(", runs: 10").contains("[0.98, 1.01]"), "{}", said(", runs: 10"));
+    }
+
+    #[test]
+    fn cpu_that_is_partly_the_compilers_is_left_out() {
+        let compiling = |record| {
+            let record = with_cost(record, |cost| {
+                (cost.cpu_cores, cost.jit_cpu_cores) = (1.0, Some(0.3));
+                cost.cpu_us_per_request = Some(130.0);
+            });
+            Record { warm_up: Some(WarmUp::default()), ..record }
+        };
+        let text = format!(
+            "question: q\nserver: {{tomcat: 11.0}}\nrequest: /\nvariants: {{{VARIANTS}}}\nloads: [{{clients: 400, duration: 1s}}]\n"
+        );
+        let experiment = parse("x", "x.yaml", &text, false).expect("an experiment");
+        let records: Vec<Record> = ["virtual", "sized"]
+            .into_iter()
+            .flat_map(|variant| {
+                [7_840.0, 7_850.0, 7_846.0].map(|rate| compiling(run(variant, "c400", rate, 51.0)))
+            })
+            .collect();
+        let finding = find(&experiment, &experiment.loads[0], &records).expect("a finding");
+        assert!(!sentence(&finding).contains("CPU"), "{}", sentence(&finding));
     }
 
     #[test]

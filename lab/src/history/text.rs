@@ -159,7 +159,7 @@ fn figures_line(one: &Figures, before: Option<&Changed>) -> String {
 fn since_words(ratio: &Ratio) -> String {
     let interval = figures::interval_of(ratio).map_or_else(String::new, |interval| format!(" {interval}"));
     match ratio.verdict {
-        Verdict::NoDifference => " (no difference)".to_owned(),
+        Verdict::NoDifference => format!(" ({})", ratio_words(ratio)),
         Verdict::NotEnoughRuns => format!(" ({}x, {})", figures::ratio(ratio.ratio), ratio_words(ratio)),
         Verdict::Higher | Verdict::Lower => format!(" ({}x{interval})", figures::ratio(ratio.ratio)),
     }

@@ -15,7 +15,7 @@ pub struct RequestTime {
     pub load: String,
     /// The mean service time in the explaining windows.
     pub service_time_ms: f64,
-    /// Completed requests per second in them.
+    /// Completed requests per second in them. Little's law also counts the time that unfinished ones had taken.
     pub rate_per_s: f64,
     /// Runs with such a window.
     pub runs: u32,
@@ -27,8 +27,8 @@ pub struct RequestTime {
     pub idle_workers: f64,
     /// What requests do, the longest first.
     pub parts: Vec<RequestTimePart>,
-    /// What is left: requests without a thread (in a queue of the server, on the network, in the kernel), and what sampling
-    /// did not see. Negative: the threads found were more than the requests measured.
+    /// What is left: requests on no thread (in a queue, on the network, in the kernel, waiting asynchronously), and what
+    /// sampling did not see. Negative: the threads found were more than the requests measured.
     pub without_thread: TimeShare,
 }
 

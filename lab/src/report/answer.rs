@@ -112,7 +112,10 @@ fn whole_sentence(comparison: &Comparison, ratio: &Ratio, noun: &str) -> Phrase 
 fn part_of_sentence(ratio: &Ratio, noun: &str) -> Phrase {
     match ratio.verdict {
         Verdict::Higher | Verdict::Lower => Phrase::around("", ratio.ratio, &format!(" the {noun}")),
-        Verdict::NoDifference => Phrase::plain(format!("the same {noun}")),
+        Verdict::NoDifference => match no_larger_than(ratio) {
+            Some(bound) => Phrase::plain(format!("{bound} in {noun}")),
+            None => Phrase::plain(format!("the same {noun}")),
+        },
         Verdict::NotEnoughRuns => {
             let why =
                 if ratio.basis.compiler_share.is_some() { "the compiler was busy" } else { "inconclusive" };
@@ -141,15 +144,15 @@ fn rate_line(comparison: &Comparison, open_load: bool) -> Option<Line> {
     Some(line(phrase, Metric::Rate, ratio))
 }
 
-/// The largest difference that is not ruled out, if it exceeds the margin.
 fn at_most(ratio: &Ratio) -> String {
-    let around_one = ratio.interval.filter(|interval| interval.low <= 1.0 && interval.high >= 1.0);
-    match around_one.map(|interval| interval.largest_difference()) {
-        Some(largest) if largest > MARGIN => {
-            format!(", no difference larger than {:.0} %", (largest * 100.0).ceil())
-        }
-        _ => String::new(),
-    }
+    no_larger_than(ratio).map_or_else(String::new, |bound| format!(", {bound}"))
+}
+
+/// The largest difference that is not ruled out, if it exceeds the margin.
+fn no_larger_than(ratio: &Ratio) -> Option<String> {
+    let around_one = ratio.interval.filter(|interval| interval.low <= 1.0 && interval.high >= 1.0)?;
+    let largest = around_one.largest_difference();
+    (largest > MARGIN).then(|| format!("no difference larger than {:.0} %", (largest * 100.0).ceil()))
 }
 
 /// How many more runs would be conclusive.
@@ -222,7 +225,8 @@ fn cpu_line(comparison: &Comparison) -> Option<Line> {
 /// The same of a ratio.
 #[must_use]
 pub fn ratio_words(ratio: &Ratio) -> String {
-    verdict_words(ratio.verdict, &ratio.basis)
+    let bound = no_larger_than(ratio).filter(|_| ratio.verdict == Verdict::NoDifference);
+    bound.unwrap_or_else(|| verdict_words(ratio.verdict, &ratio.basis))
 }
 
 /// A verdict in words, with the reason where a clear interval is no proof.

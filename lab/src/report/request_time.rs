@@ -101,7 +101,10 @@ fn sentence(time: &RequestTime, unit: Unit) -> String {
     }
     let left = time.without_thread.ms;
     if left > 0.0 && unit.number(left) != unit.number(0.0) {
-        terms.push(format!("{} without a thread (queue of the server, network)", unit.number(left)));
+        terms.push(format!(
+            "{} on no thread of a request (queue, network, asynchronous, or not seen)",
+            unit.number(left)
+        ));
     }
     let mut sentence = format!("{} {} = {}", unit.number(time.service_time_ms), unit.name, terms.join(" + "));
     if left < 0.0 && unit.number(left) != unit.number(-0.0) {
@@ -118,7 +121,9 @@ fn without_thread_in_full(time: &RequestTime) -> String {
         idle if idle < 0.05 => String::new(),
         idle => format!("; {} idle threads in pools", figures::plain(idle)),
     };
-    format!("without a thread: in a queue of the server, on the network, in the kernel{idle}")
+    format!(
+        "on no thread of a request: in a queue, on the network, in the kernel, waited for asynchronously, or not seen{idle}"
+    )
 }
 
 /// One unit for a whole sentence, and digits that suit its total.
@@ -294,7 +299,8 @@ mod tests {
             || part(ThreadState::Lock, Some("java.util.concurrent.locks.ReentrantLock"), "a.A.a:1", 50.0);
         assert_eq!(
             words(&time(vec![lock()], 100.0)).sentence,
-            "100 ms = 50 waiting for a ReentrantLock (A.a:1) + 50 without a thread (queue of the server, network)"
+            "100 ms = 50 waiting for a ReentrantLock (A.a:1) + 50 on no thread of a request \
+             (queue, network, asynchronous, or not seen)"
         );
         assert_eq!(
             words(&time(vec![lock()], 48.0)).sentence,
@@ -321,7 +327,8 @@ mod tests {
             lines,
             [
                 "8.0 ms [7.2, 8.8] waiting for the monitor of Orders at shop.Orders.add:7; held at shop.Orders.save:88",
-                "2.0 ms without a thread: in a queue of the server, on the network, in the kernel",
+                "2.0 ms on no thread of a request: in a queue, on the network, in the kernel, waited for asynchronously, \
+                 or not seen",
             ]
         );
         assert_eq!(words.basis, "40 samples of threads in 1 run");

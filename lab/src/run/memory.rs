@@ -3,14 +3,17 @@
 use super::context::RunContext;
 use super::explain::{is_steady, lasting};
 use super::{Question, halfway};
+use crate::model::record::Record;
 use crate::model::record::memory::MemoryUnderLoad;
 use crate::server::launcher::RunningServer;
 use std::thread;
 use std::time::Duration;
 use threadcount_load::plan::LoadPlan;
 
-/// As many requests are in flight as there were in the measured window then.
+/// As many requests are in flight as there were in the measured window after twice its slow responses, and after this at least.
 const FILLING: Duration = Duration::from_millis(500);
+/// A load of requests that take longer than half of this is counted before it is full.
+const LONGEST_FILLING: Duration = Duration::from_secs(10);
 /// The load ends when the heap has been counted, and at the latest then.
 const LONGEST: Duration = Duration::from_secs(40);
 /// The server sees within this that its connections are closed.
@@ -25,7 +28,7 @@ pub(super) fn count(
 ) -> Option<MemoryUnderLoad> {
     let heap = server.heap_reader()?;
     let plan = lasting(plan, LONGEST);
-    let after = if is_steady(&plan) { FILLING } else { halfway(&plan) };
+    let after = if is_steady(&plan) { filling(run.record) } else { halfway(&plan) };
     let mut under_load = None;
     let mut ask = |_: &RunningServer| under_load = heap.read();
     let question = Question { after, ask: &mut ask, ends_load: true };
@@ -38,4 +41,29 @@ pub(super) fn count(
         None
     };
     Some(MemoryUnderLoad { under_load, at_rest, connections: plan.connections.get().into() })
+}
+
+/// How long the load runs before the heap is counted.
+fn filling(record: &Record) -> Duration {
+    let times = record.measured.as_ref().and_then(|load| load.response_time_ms);
+    let slow = times.map_or(0.0, |times| times.p99);
+    FILLING.max(Duration::from_secs_f64(2.0 * slow / 1_000.0)).min(LONGEST_FILLING)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::sample::{run, times, with_load};
+
+    #[test]
+    fn the_heap_is_counted_when_slow_requests_are_in_flight_too() {
+        let after = |p99_ms| {
+            let record = with_load(run("it", "load", 1_000.0, 1.0), |load| {
+                load.response_time_ms = Some(times(p99_ms))
+            });
+            filling(&record).as_millis()
+        };
+        assert_eq!([10.0, 400.0, 3_000.0, 60_000.0].map(after), [500, 800, 6_000, 10_000]);
+        assert_eq!(filling(&Record::default()), FILLING);
+    }
 }

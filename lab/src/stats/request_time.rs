@@ -18,6 +18,8 @@ const CONFIDENCE: f64 = 0.95;
 const BLOCK: usize = 3;
 /// If less than this share of the requests is found on threads of a known server, it is none of those.
 const KNOWN_SERVER: f64 = 0.05;
+/// With more failures than this share of the requests the threads found are not those of the requests whose times are known.
+const MOST_FAILED: f64 = 0.01;
 const SEED: u64 = 15;
 
 /// Of each variant under each load whose threads were sampled.
@@ -72,6 +74,9 @@ struct Observed<'a> {
     profile: &'a WaitProfile,
     service_time_ms: f64,
     rate_per_s: f64,
+    /// Those completed, and of those unfinished at the end the part of their time that had passed: threads sampled in the window
+    /// worked for both.
+    flow_per_s: f64,
 }
 
 impl<'a> Observed<'a> {
@@ -79,8 +84,14 @@ impl<'a> Observed<'a> {
         let profile = record.jvm.as_ref()?.wait_profile.as_ref().filter(|profile| profile.samples > 0)?;
         let load = record.observed_window()?.0;
         let service_time_ms = load.service_time_ms?.mean;
-        let rate_per_s = load.rate_per_s.completed;
-        (rate_per_s > 0.0).then_some(Self { record, profile, service_time_ms, rate_per_s })
+        let (rate_per_s, requests) = (load.rate_per_s.completed, load.requests);
+        if rate_per_s <= 0.0 || requests.failed as f64 > MOST_FAILED * requests.ok as f64 {
+            return None;
+        }
+        let unfinished_ms = load.unfinished_age_ms.map_or(0.0, |age| requests.unfinished as f64 * age.mean);
+        let completed_ms = requests.ok as f64 * service_time_ms;
+        let flow_per_s = rate_per_s * (1.0 + unfinished_ms / completed_ms.max(f64::MIN_POSITIVE));
+        Some(Self { record, profile, service_time_ms, rate_per_s, flow_per_s })
     }
 
     fn samples(&self) -> usize {
@@ -101,7 +112,7 @@ impl<'a> Observed<'a> {
             });
             for (at, threads) in group.threads.iter().take(self.samples()).enumerate() {
                 series[place].threads[before + at] += threads;
-                series[place].ms[before + at] += threads * 1_000.0 / self.rate_per_s;
+                series[place].ms[before + at] += threads * 1_000.0 / self.flow_per_s;
             }
         }
     }
@@ -110,7 +121,7 @@ impl<'a> Observed<'a> {
 /// A server that is not known has only frames of the application.
 fn counted_role(windows: &[Observed<'_>]) -> ThreadRole {
     let is_known = |window: &Observed<'_>| {
-        let in_flight = window.rate_per_s * window.service_time_ms / 1_000.0;
+        let in_flight = window.flow_per_s * window.service_time_ms / 1_000.0;
         window.threads(ThreadRole::Request) >= KNOWN_SERVER * in_flight
             || window.threads(ThreadRole::Application) == 0.0
     };
@@ -238,6 +249,34 @@ mod tests {
         assert!((sum - time.service_time_ms).abs() < 1e-9);
         let interval = time.parts[0].time.interval.unwrap();
         assert!((interval.low - 19.0).abs() < 1e-9 && (interval.high - 19.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn requests_that_are_unfinished_at_the_end_of_the_window_took_their_part_of_the_threads_time() {
+        // Ten clients one after the other for 6.2 s with requests of 400 ms: 150 complete, and ten are 200 ms old at the end.
+        let record = observed(vec![group(ThreadRole::Request, ThreadState::Lock, "a.A.a:1", vec![10.0; 10])]);
+        let record = with_load(record, |load| {
+            load.service_time_ms = Some(times(400.0));
+            load.unfinished_age_ms = Some(times(200.0));
+            (load.requests.ok, load.requests.unfinished) = (150, 10);
+            load.rate_per_s.completed = 150.0 / 6.2;
+        });
+        let time = request_time(&[&record]).unwrap();
+        assert_eq!(parts(&time), [(ThreadState::Lock, 400.0)]);
+        assert!(time.without_thread.ms.abs() < 1e-9, "{time:?}");
+    }
+
+    #[test]
+    fn where_requests_failed_the_threads_may_be_theirs_and_nothing_is_said() {
+        let record = observed(vec![group(ThreadRole::Request, ThreadState::Lock, "a.A.a:1", vec![31.0; 10])]);
+        let failing = |failed| {
+            let record = record.clone();
+            request_time(&[&with_load(record, |load| {
+                (load.requests.ok, load.requests.failed) = (1_000, failed)
+            })])
+        };
+        assert!(failing(10).is_some());
+        assert_eq!(failing(11), None);
     }
 
     #[test]

@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicU16, Ordering};
 pub(super) const GROUP: u16 = 0;
 /// Size of one buffer: a small response takes one, a large one several after each other.
 const BUFFER_BYTES: usize = 8 * 1024;
-const PAGE: usize = 4096;
+/// The ring of buffers begins at a page, and no kernel has larger ones than these.
+const LARGEST_PAGE: usize = 64 * 1024;
 /// From this size on the buffers lie in huge pages: a small response touches only the beginning of its buffer, and with a page of
 /// its own for each the processor's table of pages would not hold them.
 const HUGE_PAGE: usize = 2 * 1024 * 1024;
@@ -23,6 +24,7 @@ pub(super) struct Buffers {
     bytes: NonNull<u8>,
     count: u16,
     tail: u16,
+    is_leaked: bool,
 }
 
 impl Buffers {
@@ -35,6 +37,7 @@ impl Buffers {
             bytes: allocate_bytes(count),
             count,
             tail: 0,
+            is_leaked: false,
         };
         // SAFETY: the entries live until the ring is gone, by the type's contract.
         unsafe {
@@ -47,6 +50,11 @@ impl Buffers {
         }
         (0..count).for_each(|buffer| buffers.give_back(buffer));
         Ok(buffers)
+    }
+
+    /// They are never freed: the kernel may still write to them.
+    pub(super) fn leak(&mut self) {
+        self.is_leaked = true;
     }
 
     /// `len` bytes from `from` on of a buffer that the kernel handed out.
@@ -81,6 +89,9 @@ impl Buffers {
 
 impl Drop for Buffers {
     fn drop(&mut self) {
+        if self.is_leaked {
+            return;
+        }
         // SAFETY: allocated in `register` with the same layouts.
         unsafe {
             dealloc(self.entries.as_ptr().cast(), entries_layout(self.count));
@@ -117,7 +128,7 @@ fn bytes_layout(count: u16) -> Layout {
 }
 
 fn layout(size: usize) -> Layout {
-    let align = if size >= HUGE_PAGE { HUGE_PAGE } else { PAGE };
+    let align = if size >= HUGE_PAGE { HUGE_PAGE } else { LARGEST_PAGE };
     #[expect(clippy::expect_used, reason = "at most 4 MiB, aligned to a power of two")]
     Layout::from_size_align(size, align).expect("a small size and a power of two")
 }

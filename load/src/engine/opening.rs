@@ -90,7 +90,7 @@ impl<D: Driver> Worker<'_, D> {
                         self.end_failed(place, FailureCause::ClosedBeforeAnswer, None, now_ns);
                     }
                 }
-                StreamState::Idle if number < streams => self.on_free(place, now_ns),
+                StreamState::Idle if number < streams => self.on_free(place, now_ns, now_ns),
                 _ => {}
             }
         }

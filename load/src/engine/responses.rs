@@ -183,7 +183,7 @@ impl<D: Driver> Worker<'_, D> {
                     self.streams[place as usize].exchange.received_bytes = body_bytes;
                     self.account(place, status, is_expected, arrival);
                     self.end(place, arrival.came_ns);
-                    self.release(place, arrival.seen_ns, self.plan.keep_alive);
+                    self.release(place, arrival, self.plan.keep_alive);
                 }
                 StreamEnd::Broken(broken) => self.go_again(place, broken, arrival.seen_ns),
             }
@@ -251,7 +251,7 @@ impl<D: Driver> Worker<'_, D> {
         self.connections[slot as usize].is_reused = true;
         self.end(place, arrival.came_ns);
         let is_kept = is_last && answer.keep_alive && self.plan.keep_alive && self.driver.has_sent(slot);
-        self.release(place, arrival.seen_ns, is_kept);
+        self.release(place, arrival, is_kept);
     }
 
     /// Records a complete response. `is_expected`: its body is.
@@ -273,7 +273,7 @@ impl<D: Driver> Worker<'_, D> {
     pub(super) fn fail(&mut self, place: Place, cause: FailureCause, status: Option<u16>, now_ns: Nanos) {
         self.end_failed(place, cause, status, now_ns);
         let is_kept = self.plan.keep_alive && self.connections[self.width.slot(place) as usize].is_http2();
-        self.release(place, now_ns, is_kept);
+        self.release(place, Arrival::at(now_ns), is_kept);
     }
 
     /// The connection is of no further use: all its requests fail with it.
@@ -314,10 +314,11 @@ impl<D: Driver> Worker<'_, D> {
     }
 
     /// The stream has no request any more. `is_kept`: its connection may carry others.
-    fn release(&mut self, place: Place, now_ns: Nanos, is_kept: bool) {
+    fn release(&mut self, place: Place, arrival: Arrival, is_kept: bool) {
+        let now_ns = arrival.seen_ns;
         let slot = self.width.slot(place);
         match self.connections[slot as usize].state {
-            State::Open if is_kept => self.on_free(place, now_ns),
+            State::Open if is_kept => self.on_free(place, now_ns, arrival.came_ns),
             State::Open | State::Draining => self.drain(slot, now_ns),
             State::Closed | State::Opening | State::Resting => self.close(slot, now_ns),
         }
@@ -349,9 +350,12 @@ impl<D: Driver> Worker<'_, D> {
     }
 
     /// A stream of an open connection has no request. In a closed loop it gets the next one at once.
-    pub(super) fn on_free(&mut self, place: Place, now_ns: Nanos) {
+    ///
+    /// It has been free since `free_ns`: the last response may have come while this thread was late, and what was due
+    /// meanwhile waited for the thread, not for a connection.
+    pub(super) fn on_free(&mut self, place: Place, now_ns: Nanos, free_ns: Nanos) {
         let stream = &mut self.streams[place as usize];
-        stream.free_ns = now_ns;
+        stream.free_ns = free_ns;
         if self.pace.is_open() || !self.begin(place, now_ns, now_ns) {
             self.free.add_stream(place, &mut self.streams[place as usize]);
         }

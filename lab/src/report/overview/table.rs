@@ -104,7 +104,11 @@ pub fn table(document: &ResultDocument, load: &LoadSpec) -> LoadTable {
     let tail = largest_percentile(&document.records, &load.name);
     let has = |name: &str, metric: Metric| figure(name, metric).is_some();
     let all_know_need = ran.iter().all(|name| has(name, Metric::MemoryNeeded));
+    let compiled = document.comparisons_under(&load.name).any(|comparison| {
+        comparison.ratio(Metric::CpuPerRequest).is_some_and(|cpu| cpu.basis.compiler_share.is_some())
+    });
     let is_shown = |column: &&Column| match column.metric {
+        Metric::CpuPerRequest if compiled => false,
         Metric::P99_9 | Metric::P99_99 if tail != Some(column.metric) => false,
         Metric::MemoryNeeded => all_know_need,
         Metric::RssPeak if all_know_need => false,

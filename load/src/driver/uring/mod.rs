@@ -16,7 +16,7 @@ use crate::clock::{self, NANOS_PER_S, Nanos};
 use crate::endpoint::Endpoint;
 use crate::request::RenderedRequest;
 use files::Files;
-use io_uring::types::{Fd, TimeoutFlags, Timespec};
+use io_uring::types::{CancelBuilder, Fd, TimeoutFlags, Timespec};
 use io_uring::{EnterFlags, IoUring, cqueue, opcode, squeue};
 use receiving::Receiving;
 use rustix::net::{Shutdown, SocketFlags, shutdown};
@@ -35,6 +35,9 @@ const SILENT_BYTES: usize = 16 * 1024;
 /// How many completions end a sleep early. Without a limit, the kernel would go on receiving a burst of
 /// responses past the moment at which the next request is due.
 const ENDS_SLEEP: u32 = 32;
+
+/// How often a full submission queue is submitted again before the ring counts as broken.
+const MOST_TRIES: u32 = 10;
 
 /// What the alarm's completion carries instead of a connection and an action.
 const ALARM: u64 = u64::MAX;
@@ -293,6 +296,19 @@ impl Driver for Uring {
     }
 }
 
+impl Drop for Uring {
+    /// A ring that is closed ends its requests later, in the kernel's own time (liburing #835): until then it could receive
+    /// into buffers that are free, or send from them.
+    fn drop(&mut self) {
+        let cancelled = self.ring.submitter().register_sync_cancel(None, CancelBuilder::any());
+        if cancelled.is_err_and(|error| error.kind() != io::ErrorKind::NotFound) {
+            self.buffers.leak();
+            std::mem::forget(std::mem::take(&mut self.sockets));
+            std::mem::forget(std::mem::take(&mut self.retired));
+        }
+    }
+}
+
 impl Uring {
     fn give_back(&mut self) {
         if let Some(slot) = self.to_receive.take() {
@@ -344,8 +360,9 @@ impl Uring {
             self.ring.submit()?;
         }
         self.close_sockets();
-        // What failed at once is already there to be seen.
-        self.look_at_clock();
+        // What failed at once is already there to be seen. Only a wait compares the kernel's clock with ours: after a step of one of
+        // them, the completions of this round still have stamps from before it.
+        self.seen_ns = clock::now_ns();
         Ok(())
     }
 
@@ -359,11 +376,15 @@ impl Uring {
     fn push(&mut self, entry: &squeue::Entry) {
         // SAFETY: what the entry points at outlives its execution: static requests and copies by `keep`, the address and the
         // buffers because they are dropped after the ring, descriptors because they are closed after the submission.
+        let mut tries = 0..MOST_TRIES;
         while unsafe { self.ring.submission().push(entry) }.is_err() {
-            if let Err(error) = self.submit_all() {
+            let Err(error) = self.submit_all() else { continue };
+            // What is short for a moment (memory, room for completions) is there when the kernel has done its part of the work.
+            if tries.next().is_none() || !is_passing(&error) {
                 self.broken = Some(error);
                 return;
             }
+            let _ = self.enter(0);
         }
     }
 
@@ -497,13 +518,14 @@ fn sleep_until(ring: &IoUring, completions: u32, until_ns: Nanos) -> io::Result<
     unsafe { ring.submitter().enter(to_submit, completions, flags.bits(), Some(&until)) }
 }
 
-/// Errors that mean: handle the completions first.
 fn tolerate<T>(entered: io::Result<T>) -> io::Result<()> {
     match entered {
-        Ok(_) => Ok(()),
-        Err(error) => match error.raw_os_error() {
-            Some(libc::EINTR | libc::EBUSY | libc::EAGAIN | libc::ETIME) => Ok(()),
-            _ => Err(error),
-        },
+        Err(error) if !is_passing(&error) => Err(error),
+        _ => Ok(()),
     }
+}
+
+/// Errors that mean: handle the completions first.
+fn is_passing(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EINTR | libc::EBUSY | libc::EAGAIN | libc::ETIME))
 }
