@@ -163,7 +163,7 @@ fn a_result_that_is_none_says_why() {
         report(r#"{"schema": "threadcount/result/9"}"#)
             .contains("its schema is `threadcount/result/9`, and this is")
     );
-    assert!(report("{}").contains("it does not say what it is"));
+    assert!(report("{}").contains("it has no `schema`"));
     assert!(report("[]").contains("is not a threadcount/result/2 document"));
 }
 

@@ -82,7 +82,7 @@ const BOTH: &str = "virtual-21: {threads: virtual, jdk: 21}, virtual-25: {thread
 
 #[test]
 fn virtual_threads_that_wait_for_a_semaphore_are_named_on_both_javas() {
-    let result = measure(BOTH, "/starved?sleep=40ms");
+    let result = measure(BOTH, "/starved?sleep=100ms");
     for variant in ["virtual-21", "virtual-25"] {
         let time = time(&result, variant);
         let site = "dev.threadcount.servlets.Starved.withPermit";
@@ -93,7 +93,7 @@ fn virtual_threads_that_wait_for_a_semaphore_are_named_on_both_javas() {
 
 #[test]
 fn virtual_threads_that_wait_for_a_lock_are_named_with_who_holds_it_on_both_javas() {
-    let result = measure(BOTH, "/one-by-one?sleep=40ms");
+    let result = measure(BOTH, "/one-by-one?sleep=100ms");
     for variant in ["virtual-21", "virtual-25"] {
         let time = time(&result, variant);
         let site = "dev.threadcount.servlets.OneByOne.withLock";
@@ -107,7 +107,7 @@ fn virtual_threads_that_wait_for_a_lock_are_named_with_who_holds_it_on_both_java
 #[test]
 fn threads_that_wait_for_a_monitor_are_named_on_both_javas() {
     let variants = "platform-21: {threads: {platform: 20}, jdk: 21}, virtual-25: {threads: virtual, jdk: 25}";
-    let result = measure(variants, "/one-by-one?by=monitor&sleep=40ms");
+    let result = measure(variants, "/one-by-one?by=monitor&sleep=100ms");
     for variant in ["platform-21", "virtual-25"] {
         let site = "dev.threadcount.servlets.OneByOne.withMonitor";
         assert_waits(time(&result, variant), "monitor", "java.lang.Object", site, 1.0);
@@ -118,7 +118,7 @@ fn threads_that_wait_for_a_monitor_are_named_on_both_javas() {
 #[test]
 fn sleepers_and_idle_workers_wait_for_nobody() {
     let variants = "platform-21: {threads: {platform: 40}, jdk: 21}, virtual-25: {threads: virtual, jdk: 25}";
-    let result = measure(variants, "/thread-info?sleep=40ms");
+    let result = measure(variants, "/thread-info?sleep=100ms");
     for variant in ["platform-21", "virtual-25"] {
         let time = time(&result, variant);
         assert_adds_up(time);
