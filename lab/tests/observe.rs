@@ -8,6 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use threadcount::host::{Sampler, Samples};
 use threadcount::model::record::Cost;
+use threadcount::model::window::Window;
 use threadcount_load::clock::now_ns;
 
 /// A python program that talks over its pipes: it says a line when it is there, and goes on at a line from us.
@@ -48,7 +49,7 @@ impl Actor {
         let samples = sampler.stop();
         // A window too wide on both sides: it is bounded by the samples taken right at start and stop, which on a busy
         // machine may be long before the actor goes and long after it has answered.
-        let cost = samples.cut(0, ended + 60_000_000_000).0.unwrap();
+        let cost = samples.cut(Window { started_ns: 0, ended_ns: ended + 60_000_000_000 }).0.unwrap();
         (samples, cost, answer)
     }
 }

@@ -82,16 +82,20 @@ mod tests {
 
     const VARIANTS: &str = "platform: {}, sized: {threads: {platform: clients}}, virtual: {threads: virtual}";
 
+    fn experiment(protocol: &str, variants: &str) -> Experiment {
+        let text = format!(
+            "question: q\nserver: {{tomcat: 11.0}}\nrequest: /\nvariants: {{{variants}}}\nloads: \
+                [{{clients: 400, duration: 1s{protocol}}}]\n"
+        );
+        parse("x", "x.yaml", &text, false).expect("an experiment")
+    }
+
     fn found(variants: &str, sized_rates: [f64; 3]) -> Option<Finding> {
         found_under("", variants, sized_rates)
     }
 
     fn found_under(protocol: &str, variants: &str, sized_rates: [f64; 3]) -> Option<Finding> {
-        let text = format!(
-            "question: q\nserver: {{tomcat: 11.0}}\nrequest: /\nvariants: {{{variants}}}\nloads: \
-                [{{clients: 400, duration: 1s{protocol}}}]\n"
-        );
-        let experiment = parse("x", "x.yaml", &text, false).expect("an experiment");
+        let experiment = experiment(protocol, variants);
         let mut records: Vec<Record> =
             [7_840.0, 7_850.0, 7_846.0].map(|rate| run("virtual", "c400", rate, 51.0)).to_vec();
         records.extend(sized_rates.map(|rate| {
@@ -128,10 +132,7 @@ mod tests {
             });
             Record { warm_up: Some(WarmUp::default()), ..record }
         };
-        let text = format!(
-            "question: q\nserver: {{tomcat: 11.0}}\nrequest: /\nvariants: {{{VARIANTS}}}\nloads: [{{clients: 400, duration: 1s}}]\n"
-        );
-        let experiment = parse("x", "x.yaml", &text, false).expect("an experiment");
+        let experiment = experiment("", VARIANTS);
         let records: Vec<Record> = ["virtual", "sized"]
             .into_iter()
             .flat_map(|variant| {

@@ -6,6 +6,7 @@
 //! without permissions, for a zombie too. It does not include children; [`super::cpu_account`] adds them.
 
 use super::own_cores;
+use rustix::time::{ClockId, clock_gettime};
 
 /// CPU time that all threads of a process used since its start, in nanoseconds; `None`: there is no such process.
 #[must_use]
@@ -26,10 +27,8 @@ pub fn process_cpu_ns(pid: i32) -> Option<u64> {
 /// CPU time that the calling thread used since its start, in nanoseconds.
 #[must_use]
 pub fn own_thread_cpu_ns() -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: writes one timespec to the place given; this clock always exists.
-    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
-    time.tv_sec as u64 * threadcount_load::clock::NANOS_PER_S + time.tv_nsec as u64
+    let used = clock_gettime(ClockId::ThreadCPUTime);
+    used.tv_sec as u64 * threadcount_load::clock::NANOS_PER_S + used.tv_nsec as u64
 }
 
 /// Columns of /proc/stat: user, nice, system, interrupts, soft interrupts.

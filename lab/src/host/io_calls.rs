@@ -4,6 +4,7 @@
 //! event descriptors and sockets. `recv`, `send` and their kind are not counted, whatever they read from. The JDK's sockets use
 //! `read` and `write`.
 
+use super::cgroup::file::counter;
 use super::cpu_account::ProcessKey;
 use std::collections::HashMap;
 use std::fs;
@@ -26,8 +27,7 @@ impl IoCalls {
 }
 
 fn parse(io: &str) -> Option<IoCalls> {
-    let value = |name: &str| io.lines().find_map(|line| line.strip_prefix(name))?.trim().parse().ok();
-    Some(IoCalls { reads: value("syscr:")?, writes: value("syscw:")? })
+    Some(IoCalls { reads: counter(io, "syscr:")?, writes: counter(io, "syscw:")? })
 }
 
 /// Adds up the calls of a changing set of processes as counters that only grow. Those of a child move to its parent when that

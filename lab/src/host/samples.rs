@@ -5,6 +5,7 @@ use super::io_calls::IoCalls;
 use super::jvm_threads::JvmCpu;
 use super::open_files::OpenFiles;
 use crate::model::record::{Cost, ProcessSample};
+use crate::model::window::Window;
 use threadcount_load::clock::{NANOS_PER_S, Nanos};
 
 /// A sample taken this little outside the window still bounds it, in nanoseconds: the one taken right when the load
@@ -76,7 +77,7 @@ impl Samples {
     /// bounded by the two around it. No cost, where not even those exist. `cpu_us_per_request` is left open, see
     /// [`cpu_us_per_request`].
     #[must_use]
-    pub fn cut(&self, started_ns: Nanos, ended_ns: Nanos) -> (Option<Cost>, Vec<ProcessSample>) {
+    pub fn cut(&self, Window { started_ns, ended_ns }: Window) -> (Option<Cost>, Vec<ProcessSample>) {
         let window = self.window(started_ns, ended_ns);
         let [first, .., last] = window else { return (None, Vec::new()) };
         if last.at_ns <= first.at_ns {
@@ -258,9 +259,13 @@ mod tests {
         Samples::new((0..=16).map(reading).collect(), 2)
     }
 
+    const fn window(started_ns: Nanos, ended_ns: Nanos) -> Window {
+        Window { started_ns, ended_ns }
+    }
+
     #[test]
     fn what_the_server_did_outside_the_window_is_not_in_the_cost() {
-        let (cost, _) = made_by_hand().cut(11_000 * MS, 13_000 * MS);
+        let (cost, _) = made_by_hand().cut(window(11_000 * MS, 13_000 * MS));
         let cost = cost.unwrap();
         assert!((cost.window_s - 2.0).abs() < 1e-9, "{cost:?}");
         assert!((cost.cpu_s - 2.0).abs() < 1e-9 && (cost.cpu_cores - 1.0).abs() < 1e-9, "{cost:?}");
@@ -271,7 +276,7 @@ mod tests {
     #[test]
     fn counters_are_divided_by_the_time_between_the_samples_really_taken() {
         // The samples inside are those at 11.25 and 12.75 s.
-        let (cost, series) = made_by_hand().cut(11_050 * MS, 12_900 * MS);
+        let (cost, series) = made_by_hand().cut(window(11_050 * MS, 12_900 * MS));
         let cost = cost.unwrap();
         assert!((cost.window_s - 1.5).abs() < 1e-9, "{cost:?}");
         assert!((cost.cpu_cores - 1.0).abs() < 1e-9, "{cost:?}");
@@ -283,13 +288,13 @@ mod tests {
     #[test]
     fn a_sample_taken_right_at_the_start_and_at_the_stop_bounds_the_window() {
         let samples = made_by_hand();
-        let (cost, _) = samples.cut(11_000 * MS + 5 * MS, 13_000 * MS - 5 * MS);
+        let (cost, _) = samples.cut(window(11_000 * MS + 5 * MS, 13_000 * MS - 5 * MS));
         assert!((cost.unwrap().window_s - 2.0).abs() < 1e-9);
     }
 
     #[test]
     fn peaks_and_means_are_those_of_the_window() {
-        let (cost, _) = made_by_hand().cut(11_000 * MS, 13_000 * MS);
+        let (cost, _) = made_by_hand().cut(window(11_000 * MS, 13_000 * MS));
         let cost = cost.unwrap();
         assert_eq!((cost.rss_peak_bytes, cost.rss_mean_bytes), (1_012, 1_008));
         assert_eq!(cost.pss_peak_bytes, Some(512));
@@ -298,7 +303,7 @@ mod tests {
 
     #[test]
     fn the_kernel_the_collector_and_the_compiler_have_their_part_of_the_cores() {
-        let cost = made_by_hand().cut(10_900 * MS, 13_100 * MS).0.unwrap();
+        let cost = made_by_hand().cut(window(10_900 * MS, 13_100 * MS)).0.unwrap();
         assert!((cost.kernel_cpu_cores / cost.cpu_cores - 0.25).abs() < 1e-9, "{cost:?}");
         assert!((cost.gc_cpu_cores.unwrap() - 0.1).abs() < 1e-9, "{cost:?}");
         assert!((cost.jit_cpu_cores.unwrap() - 0.2).abs() < 1e-9, "{cost:?}");
@@ -312,7 +317,7 @@ mod tests {
             costly: Some(CostlyReading::default()),
             ..RawSample::default()
         };
-        let cost = Samples::new(vec![at(0), at(1_000)], 2).cut(0, 1_000 * MS).0.unwrap();
+        let cost = Samples::new(vec![at(0), at(1_000)], 2).cut(window(0, 1_000 * MS)).0.unwrap();
         assert_eq!((cost.gc_cpu_cores, cost.jit_cpu_cores, cost.open_files_peak), (None, None, None));
     }
 
@@ -325,15 +330,15 @@ mod tests {
             ..RawSample::default()
         };
         let samples = Samples::new((0..=200).map(reading).collect(), 2);
-        let cost = samples.cut(0, 20_000 * MS).0.unwrap();
+        let cost = samples.cut(window(0, 20_000 * MS)).0.unwrap();
         assert!((cost.cpu_cores_peak.unwrap() - 1.0).abs() < 1e-9, "{cost:?}");
         assert!((cost.cpu_cores - 0.05).abs() < 1e-9, "{cost:?}");
-        assert_eq!(samples.cut(10_000 * MS, 10_500 * MS).0.unwrap().cpu_cores_peak, None);
+        assert_eq!(samples.cut(window(10_000 * MS, 10_500 * MS)).0.unwrap().cpu_cores_peak, None);
     }
 
     #[test]
     fn context_switches_are_per_second_of_the_samples_that_have_them() {
-        let (cost, _) = made_by_hand().cut(10_950 * MS, 13_050 * MS);
+        let (cost, _) = made_by_hand().cut(window(10_950 * MS, 13_050 * MS));
         let cost = cost.unwrap();
         assert!((cost.voluntary_switches_per_s.unwrap() - 4_000.0).abs() < 1e-6, "{cost:?}");
         assert!((cost.involuntary_switches_per_s.unwrap() - 500.0).abs() < 1e-6, "{cost:?}");
@@ -359,7 +364,7 @@ mod tests {
 
     #[test]
     fn readings_of_context_switches_right_around_the_window_are_enough() {
-        let cost = seldom_read(&[900, 9_100]).cut(1_000 * MS, 9_000 * MS).0.unwrap();
+        let cost = seldom_read(&[900, 9_100]).cut(window(1_000 * MS, 9_000 * MS)).0.unwrap();
         let spread_over_8_2_s = 8_000.0 / 8.2;
         assert!((cost.voluntary_switches_per_s.unwrap() - spread_over_8_2_s).abs() < 1e-6, "{cost:?}");
     }
@@ -367,7 +372,7 @@ mod tests {
     #[test]
     fn context_switches_that_were_not_read_over_the_window_are_absent_and_not_zero() {
         let in_window = |costly_at_ms: &[u64]| {
-            let cost = seldom_read(costly_at_ms).cut(1_000 * MS, 9_000 * MS).0.unwrap();
+            let cost = seldom_read(costly_at_ms).cut(window(1_000 * MS, 9_000 * MS)).0.unwrap();
             (cost.voluntary_switches_per_s, cost.involuntary_switches_per_s)
         };
         assert_eq!(
@@ -382,18 +387,18 @@ mod tests {
 
     #[test]
     fn a_window_shorter_than_the_interval_is_bounded_by_the_samples_around_it() {
-        let (cost, series) = made_by_hand().cut(11_300 * MS, 11_400 * MS);
+        let (cost, series) = made_by_hand().cut(window(11_300 * MS, 11_400 * MS));
         assert!((cost.unwrap().window_s - 0.25).abs() < 1e-9);
         assert_eq!(series.len(), 2);
     }
 
     #[test]
     fn without_two_samples_there_is_no_cost() {
-        assert_eq!(Samples::default().cut(0, 1), (None, Vec::new()));
+        assert_eq!(Samples::default().cut(window(0, 1)), (None, Vec::new()));
         let one = Samples::new(vec![RawSample::default()], 2);
-        assert_eq!(one.cut(0, 1), (None, Vec::new()));
-        assert_eq!(made_by_hand().cut(90_000 * MS, 91_000 * MS).0, None);
-        assert_eq!(made_by_hand().cut(1_000 * MS, 2_000 * MS).0, None);
+        assert_eq!(one.cut(window(0, 1)), (None, Vec::new()));
+        assert_eq!(made_by_hand().cut(window(90_000 * MS, 91_000 * MS)).0, None);
+        assert_eq!(made_by_hand().cut(window(1_000 * MS, 2_000 * MS)).0, None);
     }
 
     #[test]

@@ -57,10 +57,8 @@ impl AllocationTally {
 
 #[cfg(test)]
 mod tests {
-    use super::super::line::parse;
-    use super::super::readings::readings;
+    use super::super::readings::tests::read;
     use super::*;
-    use crate::model::window::Window;
 
     const S: u64 = NANOS_PER_S;
 
@@ -78,18 +76,11 @@ mod tests {
         )
     }
 
-    fn read(lines: &[String]) -> Option<Allocation> {
-        let hello = r#"{"type":"hello","t_ns":1,"pid":2,"java":"25","level":"light","processors":2}"#;
-        let (lines, skipped) = parse(&format!("{hello}\n{}", lines.join("\n")));
-        assert_eq!(skipped, 0);
-        readings(&lines, Window { started_ns: 10 * S, ended_ns: 20 * S }).unwrap().allocation
-    }
-
     #[test]
     fn what_was_allocated_before_and_after_the_window_is_not_in_it() {
         let counted =
             [sample(9, 0), sample(11, 5_000), sample(15, 9_000), sample(19, 21_000), sample(22, 99_000)];
-        let allocation = read(&counted).unwrap();
+        let allocation = read(&counted).allocation.unwrap();
         assert_eq!((allocation.bytes_per_s, allocation.window_s), (2_000.0, 8.0));
         assert_eq!(allocation.sites, []);
     }
@@ -103,7 +94,7 @@ mod tests {
             allocated(14, 3, 100, "shop.A.a:1"),
         ];
         let lines = [vec![sample(11, 0), sample(19, 8)], sites.to_vec()].concat();
-        let allocation = read(&lines).unwrap();
+        let allocation = read(&lines).allocation.unwrap();
         let shares: Vec<_> = allocation.sites.iter().map(|it| (it.maker.as_deref(), it.share)).collect();
         assert_eq!(shares, [(Some("shop.B.b:2"), 0.75), (Some("shop.A.a:1"), 0.25)]);
         assert_eq!(allocation.samples, 6);
@@ -111,9 +102,9 @@ mod tests {
 
     #[test]
     fn one_reading_of_the_counter_is_no_figure_and_many_sites_are_bounded() {
-        assert_eq!(read(&[sample(11, 5_000)]), None);
+        assert_eq!(read(&[sample(11, 5_000)]).allocation, None);
         let many = (0..100).map(|site| allocated(12, 1, 10, &format!("A.a:{site}")));
         let lines: Vec<String> = [sample(11, 0), sample(19, 8)].into_iter().chain(many).collect();
-        assert_eq!(read(&lines).unwrap().sites.len(), MOST_SITES);
+        assert_eq!(read(&lines).allocation.unwrap().sites.len(), MOST_SITES);
     }
 }

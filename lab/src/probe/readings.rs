@@ -277,14 +277,15 @@ impl Sites {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::line::parse;
     use super::*;
 
     const S: u64 = NANOS_PER_S;
     const WINDOW: Window = Window { started_ns: 10 * S, ended_ns: 20 * S };
 
-    fn read(lines: &[String]) -> JvmReadings {
+    /// What the lines of a probe say of a window from 10 to 20 s.
+    pub fn read(lines: &[String]) -> JvmReadings {
         let hello =
             r#"{"type":"hello","t_ns":1,"pid":2,"java":"21","vendor":"x","level":"light","processors":2}"#;
         let (lines, skipped) = parse(&format!("{hello}\n{}", lines.join("\n")));

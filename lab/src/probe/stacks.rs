@@ -193,8 +193,7 @@ fn add_up_the_rest(groups: &mut Vec<WaitGroup>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::line::parse;
-    use super::super::readings::readings;
+    use super::super::readings::tests::read;
     use super::*;
     use threadcount_load::clock::NANOS_PER_S;
 
@@ -224,13 +223,6 @@ mod tests {
         )
     }
 
-    fn read(lines: &[String]) -> Option<WaitProfile> {
-        let hello = r#"{"type":"hello","t_ns":1,"pid":2,"java":"25","level":"light","processors":2}"#;
-        let (lines, skipped) = parse(&format!("{hello}\n{}", lines.join("\n")));
-        assert_eq!(skipped, 0);
-        readings(&lines, Window { started_ns: 10 * S, ended_ns: 20 * S }).unwrap().wait_profile
-    }
-
     #[test]
     fn each_drawn_thread_stands_for_as_many_of_its_kind_as_were_not_drawn() {
         let profile = read(&[
@@ -242,6 +234,7 @@ mod tests {
             sample(12, 1, (0, 20), (0, 20)),
             group(1, true, "request", "semaphore", "a.A.a:1", 20),
         ])
+        .wait_profile
         .unwrap();
         assert_eq!((profile.samples, profile.stacks, profile.idle_workers), (2, 40, 7.5));
         assert_eq!(profile.groups.len(), 1);
@@ -254,9 +247,9 @@ mod tests {
     fn samples_outside_of_the_window_and_their_groups_do_not_count() {
         let group = |number| group(number, true, "request", "sleep", "a.A.a:1", 1);
         let before = [sample(9, 0, (0, 1), (0, 1)), group(0)];
-        assert_eq!(read(&before), None);
+        assert_eq!(read(&before).wait_profile, None);
         let lines = [&before[..], &[sample(11, 1, (0, 1), (0, 1)), sample(21, 2, (0, 1), (0, 1)), group(2)]];
-        let profile = read(&lines.concat()).unwrap();
+        let profile = read(&lines.concat()).wait_profile.unwrap();
         assert_eq!((profile.samples, profile.groups), (1, vec![]));
     }
 
@@ -269,6 +262,7 @@ mod tests {
             group(0, true, "request", "lock", "a.L.l:1", 3),
             group(0, true, "request", "lock", "a.L.l:2", 4),
         ])
+        .wait_profile
         .unwrap();
         let seen: Vec<_> = profile
             .groups
@@ -290,7 +284,7 @@ mod tests {
     fn groups_are_bounded_and_no_thread_is_lost() {
         let mut lines = vec![sample(11, 0, (0, 100), (0, 100))];
         lines.extend((0..100).map(|line| group(0, true, "request", "sleep", &format!("a.A.a:{line}"), 1)));
-        let profile = read(&lines).unwrap();
+        let profile = read(&lines).wait_profile.unwrap();
         assert_eq!(profile.groups.len(), MOST_GROUPS + 1);
         let all: f64 = profile.groups.iter().map(WaitGroup::mean_threads).sum();
         assert_eq!(all, 100.0);
@@ -299,7 +293,8 @@ mod tests {
     #[test]
     fn a_state_that_only_a_newer_probe_knows_is_a_wait() {
         let profile =
-            read(&[sample(11, 0, (0, 1), (0, 1)), group(0, true, "request", "telepathy", "a.A.a:1", 1)]);
+            read(&[sample(11, 0, (0, 1), (0, 1)), group(0, true, "request", "telepathy", "a.A.a:1", 1)])
+                .wait_profile;
         assert_eq!(profile.unwrap().groups[0].activity.state, ThreadState::Wait);
     }
 }

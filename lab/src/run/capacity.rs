@@ -7,10 +7,12 @@ use crate::host::{log_file, machine};
 use crate::model::experiment::capacity::Capacity;
 use crate::model::record::Record;
 use crate::model::record::capacity::{CapacitySearch, CapacityStep, StepVerdict};
+use crate::model::window::Window;
 use crate::server::launcher::RunningServer;
 use crate::workload::capacity::{Next, Search, StepFigures, judge};
 use crate::workload::load_plan::at_rate;
 use threadcount_load::health::judge as judge_load;
+use threadcount_load::plan::LoadPlan;
 use threadcount_load::report::LoadReport;
 
 /// The search for the highest sustainable rate.
@@ -22,6 +24,7 @@ impl ServerWorkload for CapacityWorkload {
     fn measure(
         &self,
         run: &mut RunContext<'_>,
+        _: &LoadPlan,
         server: &mut RunningServer,
     ) -> Result<MeasuredWindow, RunError> {
         let best = search(&self.0, run, server)?;
@@ -80,7 +83,7 @@ fn step(spec: &Capacity, rate_per_s: f64, measurement: &Measurement) -> Capacity
     let report = LoadReport::new(outcome, plan);
     let figures = StepFigures::of(spec, rate_per_s, outcome, &report, &judge_load(outcome, plan).warnings);
     let judged = judge(spec, &figures);
-    let (cost, _) = observed.samples.cut(outcome.started_ns, outcome.ended_ns);
+    let (cost, _) = observed.samples.cut(Window::of_load(outcome));
     CapacityStep {
         asked_per_s: rate_per_s,
         reached_per_s: figures.reached_per_s(),

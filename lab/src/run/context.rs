@@ -23,10 +23,11 @@ pub(super) struct RunContext<'a> {
 
 /// What is done to a started, warm server and measured.
 pub(super) trait ServerWorkload {
-    /// Does it and fills in the record.
+    /// Does it and fills in the record. `plan`: the load as the experiment has it.
     fn measure(
         &self,
         run: &mut RunContext<'_>,
+        plan: &LoadPlan,
         server: &mut RunningServer,
     ) -> Result<MeasuredWindow, RunError>;
 }

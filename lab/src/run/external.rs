@@ -2,11 +2,12 @@
 
 use super::context::{MeasuredWindow, RunContext, ServerWorkload};
 use super::observed::observed;
-use super::{RunError, figures, measured_plan};
+use super::{RunError, figures};
 use crate::model::experiment::Tool;
 use crate::model::window::Window;
 use crate::server::launcher::RunningServer;
 use crate::workload::external;
+use threadcount_load::plan::LoadPlan;
 
 /// Requests of the tool.
 pub(super) struct ExternalWorkload(pub Tool);
@@ -16,10 +17,10 @@ impl ServerWorkload for ExternalWorkload {
     fn measure(
         &self,
         run: &mut RunContext<'_>,
+        plan: &LoadPlan,
         server: &mut RunningServer,
     ) -> Result<MeasuredWindow, RunError> {
         let (runner, load, url) = (run.runner, run.load, server.url.clone());
-        let plan = measured_plan(run, &url)?;
         let (outcome, observed) = observed(server, |server| {
             external::load(load, self.0, &url, &run.folder, || runner.is_over(server))
         })?;
@@ -33,6 +34,6 @@ impl ServerWorkload for ExternalWorkload {
         let window = Window { started_ns: outcome.started_ns, ended_ns: outcome.ended_ns };
         figures::external(run.record, outcome, window, &observed.samples);
         observed.beside(run.record, window);
-        Ok(MeasuredWindow { window, plan })
+        Ok(MeasuredWindow { window, plan: plan.clone() })
     }
 }

@@ -51,7 +51,7 @@ pub fn cost_within(
     window: Window,
     samples: &Samples,
 ) -> (Option<Cost>, Vec<ProcessSample>) {
-    let (cost, series) = samples.cut(window.started_ns, window.ended_ns);
+    let (cost, series) = samples.cut(window);
     let per_request = |mut cost: Cost| {
         cost.cpu_us_per_request = cpu_us_per_request(&cost, report.elapsed_s, report.requests.ok);
         cost
@@ -61,7 +61,7 @@ pub fn cost_within(
 
 /// What the server behind the server used.
 pub fn backend(record: &mut Record, window: Window, samples: &Samples) {
-    let (behind, _) = samples.cut(window.started_ns, window.ended_ns);
+    let (behind, _) = samples.cut(window);
     if let (Some(cost), Some(behind)) = (record.cost.as_mut(), behind) {
         cost.backend_cpu_cores = behind.cpu_cores;
     }

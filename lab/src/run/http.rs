@@ -1,8 +1,9 @@
 //! The load of our own generator: closed, or open at a rate.
 
+use super::RunError;
 use super::context::{MeasuredWindow, RunContext, ServerWorkload};
-use super::{RunError, measured_plan};
 use crate::server::launcher::RunningServer;
+use threadcount_load::plan::LoadPlan;
 
 /// Requests of our own generator.
 pub(super) struct HttpWorkload;
@@ -11,9 +12,9 @@ impl ServerWorkload for HttpWorkload {
     fn measure(
         &self,
         run: &mut RunContext<'_>,
+        plan: &LoadPlan,
         server: &mut RunningServer,
     ) -> Result<MeasuredWindow, RunError> {
-        let plan = measured_plan(run, &server.url)?;
-        Ok(run.runner.measure(plan, server, run.watch)?.fill_in(run.record))
+        Ok(run.runner.measure(plan.clone(), server, run.watch)?.fill_in(run.record))
     }
 }

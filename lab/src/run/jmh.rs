@@ -4,13 +4,14 @@
 
 use super::context::RunContext;
 use super::watch::{Event, Watch};
-use super::{EXIT_POLL_INTERVAL, RunError, Runner};
+use super::{EXIT_POLL_INTERVAL, RunError, Runner, figures};
 use crate::host::cpu_clock::stolen_ns;
 use crate::host::jdk::Jdk;
 use crate::host::{Sampler, sampler};
 use crate::model::experiment::Subject;
 use crate::model::experiment::benchmark::Benchmark;
 use crate::model::record::{Record, ServerFacts};
+use crate::model::window::Window;
 use crate::server::error::LaunchError;
 use crate::server::server_process::ServerProcess;
 use crate::workload::jmh::jar::BenchmarkJar;
@@ -69,14 +70,9 @@ fn sampled(
     let sampler = Sampler::start(process.pid(), sampler::INTERVAL).map_err(RunError::Observe)?;
     let (status, alive_ns) = wait(runner, process, started_ns, watch)?;
     let samples = sampler.stop();
-    let (cost, series) = samples.cut(started_ns, alive_ns);
-    let lasted_ns = alive_ns.saturating_sub(started_ns) as f64;
-    let stolen_ns = stolen_ns().saturating_sub(stolen_before_ns) as f64;
-    record.cost = cost.map(|mut cost| {
-        cost.stolen_cores = if lasted_ns > 0.0 { stolen_ns / lasted_ns } else { 0.0 };
-        cost
-    });
-    record.process_series = series;
+    let window = Window { started_ns, ended_ns: alive_ns };
+    (record.cost, record.process_series) = samples.cut(window);
+    figures::stolen(record, window, stolen_ns().saturating_sub(stolen_before_ns));
     Ok(status)
 }
 

@@ -28,7 +28,7 @@ use crate::server::request_thread::AnotherThread;
 use crate::workload::external::ExternalError;
 use crate::workload::jmh::jar::BenchmarkJar;
 use crate::workload::jmh::scores::JmhError;
-use crate::workload::load_plan::{LoadPlanError, load_plan, round_seed};
+use crate::workload::load_plan::LoadPlanError;
 use context::{MeasuredWindow, RunContext};
 use observed::{Observed, observed};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -82,14 +82,6 @@ impl Measurement {
         record.network = self.observed.network;
         MeasuredWindow { window, plan: self.plan }
     }
-}
-
-/// The plan of a run: each has a seed of its round and a log of its own.
-fn measured_plan(run: &RunContext<'_>, url: &str) -> Result<LoadPlan, LoadPlanError> {
-    Ok(load_plan(run.load, url)?.with(|plan| {
-        plan.seed = round_seed(plan.seed, run.record.round);
-        plan.log = plan.log.take().and_then(|log| Some(run.folder.join(log.file_name()?)));
-    }))
 }
 
 /// Why a run ended early. What was measured until then is in its record.

@@ -2,7 +2,7 @@
 
 use super::context::{RunContext, ServerWorkload};
 use super::watch::Event;
-use super::{RunError, explain, measured_plan, memory};
+use super::{RunError, explain, memory};
 use crate::host::{jvm_flags, jvm_log};
 use crate::model::experiment::Variant;
 use crate::model::record::jvm_log::JvmLog;
@@ -10,7 +10,9 @@ use crate::model::record::{BeforeAfter, ServerFacts};
 use crate::model::window::Window;
 use crate::server::kinds::kind;
 use crate::server::request_thread;
+use crate::workload::load_plan::{LoadPlanError, load_plan, round_seed};
 use std::path::Path;
+use threadcount_load::plan::LoadPlan;
 
 /// Measures the workload on a fresh server.
 pub(super) fn measure(run: &mut RunContext<'_>, workload: &dyn ServerWorkload) -> Result<(), RunError> {
@@ -28,7 +30,7 @@ pub(super) fn measure(run: &mut RunContext<'_>, workload: &dyn ServerWorkload) -
 
     let plan = measured_plan(run, &server.url)?;
     runner.warm_up(run.record, load, &plan, &mut server, run.watch)?;
-    let measured = workload.measure(run, &mut server)?;
+    let measured = workload.measure(run, &plan, &mut server)?;
 
     runner.check(&mut server, "measured")?;
     let memory_after = server.native_memory();
@@ -42,6 +44,14 @@ pub(super) fn measure(run: &mut RunContext<'_>, workload: &dyn ServerWorkload) -
     // Now it is complete: a pause is logged when it is over.
     run.record.jvm_log = jvm_log.and_then(|file| logged(run, &file, measured.window));
     Ok(())
+}
+
+/// The plan of a run: each has a seed of its round and a log of its own.
+fn measured_plan(run: &RunContext<'_>, url: &str) -> Result<LoadPlan, LoadPlanError> {
+    Ok(load_plan(run.load, url)?.with(|plan| {
+        plan.seed = round_seed(plan.seed, run.record.round);
+        plan.log = plan.log.take().and_then(|log| Some(run.folder.join(log.file_name()?)));
+    }))
 }
 
 /// What the JVM logged of the window.

@@ -2,7 +2,7 @@
 //! Research 9, 1961): mean number of requests in a state = throughput x mean time in it.
 
 use super::random::SplitMix64;
-use super::runs::complete;
+use super::runs::{complete, mean};
 use crate::model::experiment::Experiment;
 use crate::model::interval::Interval;
 use crate::model::record::Record;
@@ -151,7 +151,11 @@ impl Series {
 
     fn part(&self, draws: &[Vec<usize>]) -> RequestTimePart {
         let activity = self.activity.clone();
-        RequestTimePart { activity, threads: mean(&self.threads), time: time_share(&self.ms, draws) }
+        RequestTimePart {
+            activity,
+            threads: mean(&self.threads).unwrap_or_default(),
+            time: time_share(&self.ms, draws),
+        }
     }
 }
 
@@ -176,7 +180,7 @@ fn time_share(ms: &[f64], draws: &[Vec<usize>]) -> TimeShare {
         high: quantile((1.0 + CONFIDENCE) / 2.0).unwrap_or_default(),
         confidence: CONFIDENCE,
     });
-    TimeShare { ms: mean(ms), interval }
+    TimeShare { ms: mean(ms).unwrap_or_default(), interval }
 }
 
 /// Samples drawn again and again, in blocks that go on at the beginning; none where there are too few.
@@ -192,10 +196,6 @@ fn draws(samples: usize) -> Vec<Vec<usize>> {
         all.take(samples).collect()
     };
     (0..RESAMPLES).map(|_| draw(&mut random)).collect()
-}
-
-fn mean(figures: &[f64]) -> f64 {
-    figures.iter().sum::<f64>() / figures.len().max(1) as f64
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 
 mod files;
 mod receiving;
+mod ring;
 
 use super::buffers::Buffers;
 use super::outgoing::Outgoing;
@@ -19,15 +20,12 @@ use files::Files;
 use io_uring::types::{CancelBuilder, Fd, TimeoutFlags, Timespec};
 use io_uring::{EnterFlags, IoUring, cqueue, opcode, squeue};
 use receiving::Receiving;
+use ring::{is_passing, set_up, sleep_until, tolerate};
 use rustix::net::{Shutdown, SocketFlags, shutdown};
 use std::io;
 use std::net::IpAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-/// Entries of the submission queue; a fuller round is submitted in parts.
-const SUBMISSIONS: u32 = 512;
-/// Most room for completions; what overflows it is kept by the kernel at a price.
-const COMPLETIONS: u32 = 32 * 1024;
 /// A static request up to this size is sent without a completion: it fits into the buffer of a socket that has nothing else
 /// to send, so that it has always left before its response can come.
 const SILENT_BYTES: usize = 16 * 1024;
@@ -92,15 +90,6 @@ const HEAD_BYTES: usize = 16;
 const CONTROL_LENGTH_AT: usize = 4;
 /// Where the bytes begin in such a buffer.
 const STAMPED_FROM: usize = HEAD_BYTES + CONTROL_BYTES;
-
-/// The timeout of `io_uring_enter` (`io_uring_getevents_arg`).
-#[repr(C)]
-struct Until {
-    mask: u64,
-    mask_bytes: u32,
-    min_wait_us: u32,
-    time: u64,
-}
 
 #[derive(Debug, Default)]
 struct Socket {
@@ -489,15 +478,6 @@ impl Action {
     }
 }
 
-/// A ring whose kernel side runs only when its one thread waits. Whoever has that (Linux 6.1) has multishot receives and
-/// provided buffer rings too.
-fn set_up(slots: u32) -> io::Result<IoUring> {
-    let completions = (4 * slots).next_power_of_two().clamp(2 * SUBMISSIONS, COMPLETIONS);
-    let mut builder = IoUring::builder();
-    builder.setup_cqsize(completions).setup_clamp().setup_submit_all();
-    builder.setup_single_issuer().setup_defer_taskrun().build(SUBMISSIONS)
-}
-
 impl Stamped {
     fn new() -> Self {
         // SAFETY: a message without name, pieces and control data; zeros are valid.
@@ -505,27 +485,4 @@ impl Stamped {
         message.msg_controllen = CONTROL_BYTES as _;
         Self { clock: KernelClock::new(), message }
     }
-}
-
-/// Submits, and sleeps until a moment or until there are as many completions. Completions in between do not wake the thread.
-fn sleep_until(ring: &IoUring, completions: u32, until_ns: Nanos) -> io::Result<usize> {
-    let time = Timespec::new().sec(until_ns / NANOS_PER_S).nsec((until_ns % NANOS_PER_S) as u32);
-    let until = Until { mask: 0, mask_bytes: 0, min_wait_us: 0, time: (&raw const time) as u64 };
-    // SAFETY: one thread owns the ring and its submission queue.
-    let to_submit = unsafe { ring.submission_shared() }.len() as u32;
-    let flags = EnterFlags::GETEVENTS | EnterFlags::EXT_ARG | EnterFlags::ABS_TIMER;
-    // SAFETY: the argument and the time that it points at live until the call is over.
-    unsafe { ring.submitter().enter(to_submit, completions, flags.bits(), Some(&until)) }
-}
-
-fn tolerate<T>(entered: io::Result<T>) -> io::Result<()> {
-    match entered {
-        Err(error) if !is_passing(&error) => Err(error),
-        _ => Ok(()),
-    }
-}
-
-/// Errors that mean: handle the completions first.
-fn is_passing(error: &io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(libc::EINTR | libc::EBUSY | libc::EAGAIN | libc::ETIME))
 }

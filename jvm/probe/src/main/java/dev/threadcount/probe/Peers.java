@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -48,10 +49,13 @@ final class Peers {
     /** Connections to each peer; empty where there are too many files. */
     Map<String, Integer> read() throws IOException {
         Set<String> own = ownSockets();
+        if (own.isEmpty()) {
+            return Map.of();
+        }
         Map<String, Integer> peers = new HashMap<>();
         for (String table : new String[] {"net/tcp", "net/tcp6"}) {
             String text = Files.readString(process.resolve(table));
-            if (own.isEmpty() || text.length() > LONGEST_TABLE_BYTES) {
+            if (text.length() > LONGEST_TABLE_BYTES) {
                 return Map.of();
             }
             addPeers(text, own, peers);
@@ -60,10 +64,10 @@ final class Peers {
     }
 
     private static void addPeers(String table, Set<String> own, Map<String, Integer> peers) {
+        List<String[]> sockets = table.lines().skip(1).map(line -> line.strip().split("\\s+")).toList();
         Set<String> listening = new HashSet<>();
-        table.lines().skip(1).map(line -> line.strip().split("\\s+"))
-                .filter(fields -> fields[3].equals(LISTENING)).forEach(fields -> listening.add(port(fields[1])));
-        table.lines().skip(1).map(line -> line.strip().split("\\s+"))
+        sockets.stream().filter(fields -> fields[3].equals(LISTENING)).forEach(fields -> listening.add(port(fields[1])));
+        sockets.stream()
                 .filter(fields -> fields[3].equals(ESTABLISHED) && own.contains(fields[9]))
                 // Ours is the port that others connect to: the other side is a client.
                 .filter(fields -> !listening.contains(port(fields[1])))
