@@ -71,8 +71,8 @@ mod tests {
         let (sender, received) = channel();
         let mut short = Recorder::new(0, sender.clone());
         let mut long = Recorder::new(1, sender);
-        short.start(0);
-        long.start(0);
+        short.start(0, 0);
+        long.start(0, 0);
         complete(&mut short, 0);
         short.finish();
         let (report, reported) = channel();

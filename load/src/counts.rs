@@ -1,9 +1,11 @@
 //! How many requests and bytes there were.
 
-/// What became of the requests: `sent = ok + failed + unfinished`, always.
+/// What became of the requests: `in_flight_at_start + sent = ok + failed + unfinished`, always.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counts {
+    /// Requests of the lead-in that were in flight when counting began; 0 without one.
+    pub in_flight_at_start: u64,
     /// Requests that were begun (a request whose connection could not be made was begun, and failed).
     pub sent: u64,
     /// Complete responses with an expected status.
@@ -22,6 +24,7 @@ pub struct Counts {
 impl Counts {
     /// Adds another account.
     pub(crate) fn add(&mut self, other: Self) {
+        self.in_flight_at_start += other.in_flight_at_start;
         self.sent += other.sent;
         self.ok += other.ok;
         self.failed += other.failed;

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct LoadOutcome {
-    /// When the first request was due, on the shared clock.
+    /// When counting began, on the shared clock: when the first request was due, or at the end of the lead-in.
     pub started_ns: Nanos,
     /// When measuring ended, on the shared clock.
     pub ended_ns: Nanos,
@@ -23,6 +23,8 @@ pub struct LoadOutcome {
     pub driver: &'static str,
     /// What became of the requests.
     pub counts: Counts,
+    /// How long the requests in flight at the start had been due then, added up.
+    pub in_flight_at_start_ns: u128,
     /// Due → last byte, of requests with an expected response.
     pub response_time: Times,
     /// Sent → last byte, of requests with an expected response.
@@ -43,7 +45,7 @@ pub struct LoadOutcome {
     pub failures: BTreeMap<FailureCause, u64>,
     /// Bytes written to and read from the sockets (for TLS: of the HTTP stream inside).
     pub bytes: Bytes,
-    /// Connections that were established.
+    /// Connections that were established, those of the lead-in included.
     pub connections_opened: u64,
     /// Connections that were open when the load ended.
     pub connections_open: u64,
@@ -75,6 +77,7 @@ impl LoadOutcome {
     /// Adds one worker's account.
     pub fn add(&mut self, worker: Recorder) {
         self.counts.add(worker.counts);
+        self.in_flight_at_start_ns += worker.in_flight_at_start_ns;
         self.response_time.merge(&worker.response_time);
         self.service_time.merge(&worker.service_time);
         self.failed_time.merge(&worker.failed_time);

@@ -66,6 +66,11 @@ pub struct LoadPlan {
     /// one wake of the generator. None is ever sent early, and due times and send lag stay exact. A window that would end
     /// after the load is not waited for. Zero: each leaves when it is due.
     pub lateness: Duration,
+    /// How long the load goes on before anything of it is counted, so that the figures hold neither the opening of its
+    /// connections nor what a server does at the first requests of each. Requests in flight when counting begins are
+    /// [`in_flight_at_start`](crate::outcome::Counts::in_flight_at_start) and count, with their whole time, when they end.
+    /// `stop` counts from then. Only for loads that a time ends and whose rate stays the same.
+    pub lead_in: Duration,
     /// How long, after the end of sending, requests in flight may still complete. What is then in flight is
     /// *unfinished*.
     pub grace: Duration,
@@ -104,6 +109,7 @@ impl LoadPlan {
             sni: None,
             tls: TlsOptions::default(),
             lateness: Duration::ZERO,
+            lead_in: Duration::ZERO,
             grace: Duration::ZERO,
             log: None,
             expected_body: None,
@@ -129,6 +135,12 @@ impl LoadPlan {
     pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
         change(&mut self);
         self
+    }
+
+    /// Is the load the same at each moment: a closed loop, or a constant rate?
+    #[must_use]
+    pub fn is_steady(&self) -> bool {
+        matches!(self.pacing, Pacing::Closed | Pacing::Open { shape: RateShape::Constant { .. }, .. })
     }
 
     /// True where the engine must inspect responses, not only count their bytes.

@@ -79,8 +79,10 @@ pub struct Progress {
 /// One thread's account of its requests.
 #[derive(Debug)]
 pub struct Recorder {
-    /// `MAX` until the load begins.
+    /// When counting begins; `MAX` until the load begins.
     started_ns: Nanos,
+    /// Until counting begins.
+    lead_in: Option<LeadIn>,
     thread: u32,
     /// The log of requests, if there is one.
     log: Option<LogSender>,
@@ -89,6 +91,8 @@ pub struct Recorder {
     slice: Slice,
     /// What became of the requests.
     pub counts: Counts,
+    /// How long those in flight at the start had been due then, added up.
+    pub in_flight_at_start_ns: u128,
     /// See [`crate::outcome::LoadOutcome`], whose fields of the same name are the sums of these.
     pub response_time: Times,
     /// Sent → last byte.
@@ -122,17 +126,30 @@ pub struct Recorder {
     pub last_sent_ns: Nanos,
 }
 
+/// What must be known of the requests before counting begins.
+#[derive(Clone, Copy, Debug, Default)]
+struct LeadIn {
+    /// The due times of those in flight, added up.
+    due_sum_ns: u128,
+}
+
 impl Recorder {
     /// An empty account of thread `thread`; each full second goes to `progress`.
     #[must_use]
     pub fn new(thread: u32, progress: Sender<Progress>) -> Self {
+        Self { progress: Some(progress), ..Self::empty(thread) }
+    }
+
+    fn empty(thread: u32) -> Self {
         Self {
             log: None,
             started_ns: Nanos::MAX,
+            lead_in: None,
             thread,
-            progress: Some(progress),
+            progress: None,
             slice: Slice::new(0),
             counts: Counts::default(),
+            in_flight_at_start_ns: 0,
             response_time: Times::default(),
             service_time: Times::default(),
             failed_time: Times::default(),
@@ -158,18 +175,46 @@ impl Recorder {
         Self { log, ..self }
     }
 
-    /// The load begins: seconds count from here.
-    pub fn start(&mut self, started_ns: Nanos) {
+    /// The load begins at a known moment, and counting at `started_ns`, now or later: seconds count from there.
+    pub fn start(&mut self, began_ns: Nanos, started_ns: Nanos) {
         if let Some(log) = &mut self.log {
             log.start(started_ns);
         }
         self.started_ns = started_ns;
         self.last_sent_ns = started_ns;
+        self.lead_in = (began_ns < started_ns).then(LeadIn::default);
+    }
+
+    /// Is nothing counted yet?
+    #[must_use]
+    pub fn is_in_lead_in(&self) -> bool {
+        self.lead_in.is_some()
+    }
+
+    /// Counting begins, with what is in flight.
+    pub(crate) fn end_lead_in(&mut self) {
+        let Some(lead_in) = self.lead_in.take() else { return };
+        let in_flight = self.counts.sent - self.counts.ok - self.counts.failed;
+        let ages_ns = u128::from(self.started_ns) * u128::from(in_flight);
+        let counted = Self {
+            log: self.log.take(),
+            progress: self.progress.take(),
+            started_ns: self.started_ns,
+            last_sent_ns: self.started_ns,
+            connections_opened: self.connections_opened,
+            counts: Counts { in_flight_at_start: in_flight, ..Counts::default() },
+            in_flight_at_start_ns: ages_ns.saturating_sub(lead_in.due_sum_ns),
+            ..Self::empty(self.thread)
+        };
+        *self = counted;
     }
 
     /// A request was begun.
     pub fn sent(&mut self, exchange: Exchange) {
         self.turn_to(exchange.sent_ns);
+        if let Some(lead_in) = &mut self.lead_in {
+            lead_in.due_sum_ns += u128::from(exchange.due_ns);
+        }
         self.counts.sent += 1;
         self.slice.sent += 1;
         self.last_sent_ns = exchange.sent_ns;
@@ -186,6 +231,7 @@ impl Recorder {
     /// Its expected response is complete.
     pub fn ok(&mut self, exchange: Exchange, status: u16, now_ns: Nanos) {
         self.turn_to(now_ns);
+        self.leaves_lead_in(exchange);
         let response_ns = now_ns.saturating_sub(exchange.due_ns);
         self.counts.ok += 1;
         self.slice.ok += 1;
@@ -199,6 +245,7 @@ impl Recorder {
     /// It failed. `status` where a response arrived all the same.
     pub fn failed(&mut self, exchange: Exchange, cause: FailureCause, status: Option<u16>, now_ns: Nanos) {
         self.turn_to(now_ns);
+        self.leaves_lead_in(exchange);
         self.counts.failed += 1;
         self.slice.failed += 1;
         self.failed_time.record_ns(now_ns.saturating_sub(exchange.due_ns));
@@ -234,6 +281,13 @@ impl Recorder {
         }
     }
 
+    #[inline]
+    fn leaves_lead_in(&mut self, exchange: Exchange) {
+        if let Some(lead_in) = &mut self.lead_in {
+            lead_in.due_sum_ns -= u128::from(exchange.due_ns);
+        }
+    }
+
     /// Hands over the last, partial second. Every worker must end with this: the collector waits for it.
     pub fn finish(&mut self) {
         let next = Slice::new(self.slice.index + 1);
@@ -248,6 +302,9 @@ impl Recorder {
     /// Makes the slice of `now_ns` the current one. A slice of a past second is handed over; events that come
     /// slightly out of order count for the current second. Call it from an idle loop too, so that progress shows.
     pub fn turn_to(&mut self, now_ns: Nanos) {
+        if self.lead_in.is_some() && now_ns >= self.started_ns {
+            self.end_lead_in();
+        }
         let index = (now_ns.saturating_sub(self.started_ns) / NANOS_PER_S) as u32;
         if index > self.slice.index {
             self.hand_over(Slice::new(index), false);
@@ -265,7 +322,7 @@ impl Recorder {
 
     #[inline]
     fn log(&mut self, exchange: Exchange, outcome: RowOutcome, status: Option<u16>, ended_ns: Option<Nanos>) {
-        if let Some(log) = &mut self.log {
+        if let Some(log) = self.log.as_mut().filter(|_| self.lead_in.is_none()) {
             log.record(LogRow {
                 due_ns: exchange.due_ns,
                 sent_ns: Some(exchange.sent_ns),
@@ -283,5 +340,43 @@ impl Recorder {
         if let Some(count) = self.status.get_mut(usize::from(status)) {
             *count += 1;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::channel;
+
+    const MS: Nanos = 1_000_000;
+
+    fn due_at(due_ms: u64) -> Exchange {
+        let due_ns = due_ms * MS;
+        Exchange { due_ns, ready_ns: due_ns, sent_ns: due_ns, ..Exchange::default() }
+    }
+
+    #[test]
+    fn of_the_lead_in_only_what_is_in_flight_at_its_end_counts() {
+        let (progress, slices) = channel();
+        let mut recorder = Recorder::new(0, progress);
+        recorder.start(0, 1_000 * MS);
+        for due_ms in [100, 200, 950] {
+            recorder.sent(due_at(due_ms));
+        }
+        recorder.ok(due_at(100), 200, 150 * MS);
+        recorder.failed(due_at(200), FailureCause::RequestTimeout, None, 900 * MS);
+        assert!(recorder.is_in_lead_in());
+        recorder.ok(due_at(950), 200, 1_010 * MS);
+        recorder.sent(due_at(1_010));
+        recorder.unfinished(due_at(1_010), 1_500 * MS);
+        recorder.finish();
+        let counts = recorder.counts;
+        assert_eq!((counts.in_flight_at_start, counts.sent), (1, 1));
+        assert_eq!((counts.ok, counts.failed, counts.unfinished), (1, 0, 1));
+        assert_eq!(recorder.in_flight_at_start_ns, 50 * u128::from(MS));
+        assert_eq!((recorder.response_time.count(), recorder.failed_time.count()), (1, 0));
+        assert_eq!((recorder.status[200], recorder.failures.len()), (1, 0));
+        let seconds: Vec<_> = slices.iter().map(|it| (it.slice.index, it.slice.sent, it.slice.ok)).collect();
+        assert_eq!(seconds, [(0, 1, 1)]);
     }
 }

@@ -85,7 +85,7 @@ pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadErr
                 worker.inspect_err(|_| gate.break_off())
             })
             .collect();
-        wait_for_start(gate, stop);
+        wait_for_start(gate, stop, plan.lead_in);
         let cores_before = CoreTimes::read();
         let seconds = collect::seconds(&received, threads, on_second);
         let cores_busy = CoreTimes::read().busy_since(&cores_before);
@@ -100,7 +100,8 @@ pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadErr
             .collect();
         (done, seconds, cores_busy)
     });
-    let started_ns = gate.started_ns().unwrap_or_else(now_ns);
+    let began_ns = gate.started_ns().unwrap_or_else(now_ns);
+    let started_ns = began_ns + plan.lead_in.as_nanos() as Nanos;
     let mut outcome = merge(done?, started_ns, seconds);
     if outcome.protocol.is_empty() {
         outcome.protocol = asked_protocol(plan).to_owned();
@@ -132,11 +133,13 @@ impl Drop for BreaksGate<'_> {
     }
 }
 
-/// Waits until the load begins, or never will.
-fn wait_for_start(gate: &Gate, stop: &AtomicBool) {
+/// Waits until the load is counted, or never will be.
+fn wait_for_start(gate: &Gate, stop: &AtomicBool, lead_in: Duration) {
     while !gate.is_broken() && !stop.load(Ordering::Relaxed) {
-        match gate.started_ns().map(|started_ns| started_ns.saturating_sub(now_ns())) {
-            Some(left_ns) => return thread::sleep(Duration::from_nanos(left_ns)),
+        let counted_ns = gate.started_ns().map(|began_ns| began_ns + lead_in.as_nanos() as Nanos);
+        match counted_ns.map(|counted_ns| counted_ns.saturating_sub(now_ns())) {
+            Some(0) => return,
+            Some(left_ns) => thread::sleep(Duration::from_nanos(left_ns).min(LOOK_EVERY)),
             None => thread::sleep(LOOK_EVERY),
         }
     }

@@ -294,7 +294,7 @@ mod tests {
 
     #[test]
     fn addresses_tls_and_responses_are_taken_over() {
-        let with_tls = "--connect-to a:80:b:81 --resolve b:81:127.0.0.9 --expect-body regex:^ok --cookies --grace 2s \
+        let with_tls = "--connect-to a:80:b:81 --resolve b:81:127.0.0.9 --expect-body regex:^ok --cookies --grace 2s --lead-in 3s -d 1s \
             --capture id=json:/id --log x.csv";
         let full = plan(with_tls);
         let rules: Vec<String> = full.resolve.iter().map(ToString::to_string).collect();
@@ -303,6 +303,7 @@ mod tests {
         assert_eq!(full.captures.iter().map(ToString::to_string).collect::<Vec<_>>(), ["id=json:/id"]);
         assert!(full.keep_cookies && full.log.is_some_and(|log| log.ends_with("x.csv")));
         assert_eq!((full.grace, full.lateness), (Duration::from_secs(2), Duration::ZERO));
+        assert_eq!(full.lead_in, Duration::from_secs(3));
         assert_eq!(plan("-r 5/s --lateness 1ms").lateness, Duration::from_millis(1));
         let socket = plan("--unix-socket /run/x.sock").unix_socket;
         assert_eq!(socket.as_deref(), Some(std::path::Path::new("/run/x.sock")));
@@ -331,6 +332,8 @@ mod tests {
             ("-r 5 --ramp 1:2:3s", "--ramp"),
             ("--http1.1 --http2", "--http2"),
             ("--lateness 1ms", "--rate"),
+            ("--lead-in 1s -n 5", "--lead-in"),
+            ("--lead-in 1s --ramp 1:2:3s", "--lead-in"),
             ("--key k.pem", "--cert"),
             ("--unix-socket x --resolve a:80:1.2.3.4", "--resolve"),
             ("--http1.1 --streams 2", "--streams"),

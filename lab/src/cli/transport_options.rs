@@ -61,6 +61,10 @@ pub struct ResponseOptions {
     /// How long requests in flight may still complete after the end of sending, e.g. 5s [default: 0s]
     #[arg(long, value_name = "TIME", value_parser = time)]
     grace: Option<Duration>,
+    /// Run the load for this long before counting: figures without the opening of connections and the first requests on
+    /// each, e.g. 2s [default: 0s]
+    #[arg(long, value_name = "TIME", value_parser = time, conflicts_with_all = ["requests", "ramp", "steps"])]
+    lead_in: Option<Duration>,
     /// Let a request that is due wait up to this long for others that leave with it: less CPU, and up to this much send
     /// lag, which is measured as ever, e.g. 1ms (needs --rate, --ramp or --steps) [default: 0s]
     #[arg(long, value_name = "TIME", value_parser = time, requires = "schedule")]
@@ -97,6 +101,7 @@ impl ResponseOptions {
             captures: self.capture.clone(),
             cookies: self.cookies,
             log: self.log.clone(),
+            lead_in_s: self.lead_in.map(|lead_in| lead_in.as_secs_f64()),
             grace_s: self.grace.unwrap_or_default().as_secs_f64(),
             lateness_s: self.lateness.unwrap_or_default().as_secs_f64(),
             ..sending

@@ -222,8 +222,8 @@ mod tests {
             question: "q".into(),
             study: Some("T (A, 2024)".into()),
             needs: vec!["Tomcat 11.0".into()],
-            full: Size { runs: 15, estimate_s: Some(110.1) },
-            quick: Size { runs: 3, estimate_s: Some(24.7) },
+            full: Size { runs: 15, estimate_s: Some(143.1) },
+            quick: Size { runs: 3, estimate_s: Some(27.7) },
         };
         let in_tenths =
             |size: &Size| Size { estimate_s: size.estimate_s.map(|s| (s * 10.0).round() / 10.0), ..*size };

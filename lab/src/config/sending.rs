@@ -13,7 +13,7 @@ use std::num::NonZeroU32;
 use std::path::Path;
 use threadcount_load::plan::{Arrivals, DriverChoice, ProtocolChoice};
 
-pub(super) const KEYS: [&str; 25] = [
+pub(super) const KEYS: [&str; 26] = [
     "poisson",
     "seed",
     "timeout",
@@ -39,6 +39,7 @@ pub(super) const KEYS: [&str; 25] = [
     "log",
     "grace",
     "lateness",
+    "lead_in",
 ];
 
 /// All of them; missing keys have their defaults. Files are relative to `folder`.
@@ -179,7 +180,7 @@ mod tests {
         let read = load(
             "rate: 5/s, duration: 1s, connect_to: 'a:80:b:81', resolve: ['b:81:127.0.0.9', '*:80:[::1]'], sni: a.test, \
              cacert: ca.pem, cert: /x/c.pem, tls_resumption: false, expect_body: 'regex:a,b', capture: ['id=json:/id'], \
-             cookies: true, log: requests.csv.gz, grace: 0s, lateness: 1ms",
+             cookies: true, log: requests.csv.gz, grace: 0s, lateness: 1ms, lead_in: 2s",
         );
         let sending = read.unwrap().sending;
         let rules: Vec<String> = sending.resolve.iter().map(ToString::to_string).collect();
@@ -194,7 +195,7 @@ mod tests {
         assert_eq!(sending.expect_body.map(|check| check.to_string()).as_deref(), Some("regex:a,b"));
         assert_eq!(sending.captures.len(), 1);
         assert!(sending.cookies && sending.log.is_some_and(|log| log.ends_with("requests.csv.gz")));
-        assert_eq!((sending.grace_s, sending.lateness_s), (0.0, 0.001));
+        assert_eq!((sending.grace_s, sending.lateness_s, sending.lead_in_s), (0.0, 0.001, Some(2.0)));
         let socket = load("clients: 1, duration: 1s, unix_socket: /run/x.sock").unwrap().sending.unix_socket;
         assert_eq!(socket.as_deref(), Some(std::path::Path::new("/run/x.sock")));
     }
@@ -272,6 +273,14 @@ mod tests {
             (
                 "clients: 4, duration: 1s, lateness: 1ms",
                 "lateness: clients send as soon as they have their responses, so nothing is due together | leave it out",
+            ),
+            (
+                "ramp: '1:2:3s', lead_in: 1s",
+                "lead_in: a rate that changes is measured from its beginning | leave it out",
+            ),
+            (
+                "clients: 4, requests: 100, lead_in: 1s",
+                "lead_in: requests that are counted begin with the first | leave it out",
             ),
             (
                 "clients: 4, duration: 1s, key: k.pem",

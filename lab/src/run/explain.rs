@@ -11,7 +11,7 @@ use crate::server::launcher::RunningServer;
 use std::path::Path;
 use std::time::Duration;
 use threadcount_load::outcome::Second;
-use threadcount_load::plan::{LoadPlan, Pacing, RateShape, Stop};
+use threadcount_load::plan::{LoadPlan, Stop};
 use threadcount_load::report::LoadReport;
 
 /// Looks for reasons. What was measured before stands, whatever happens here: a server that does not survive being observed
@@ -41,13 +41,13 @@ fn explaining_window(
 ) -> Result<Window, RunError> {
     let (runner, watch) = (run.runner, &mut *run.watch);
     let on_second = &mut |second: &Second| watch.event(Event::Explaining(second));
-    if is_steady(plan) {
-        runner.load(&lasting(plan, Duration::from_secs_f64(SETTLING_S)), server, on_second)?;
-        runner.check(server, "observed")?;
-        runner.settle(run.load, server, None, "observed")?;
-    }
     let measured_s = run.record.measured.as_ref().map_or(0.0, |load| load.elapsed_s);
-    let plan = lasting(plan, Duration::from_secs_f64(runner.experiment.explaining_s(measured_s)));
+    let lasts = Duration::from_secs_f64(runner.experiment.explaining_s(measured_s));
+    let plan = lasting(plan, lasts).with(|plan| {
+        if plan.is_steady() {
+            plan.lead_in = plan.lead_in.max(Duration::from_secs_f64(SETTLING_S));
+        }
+    });
     let mut ask = |server: &RunningServer| {
         // Without a dump the run is as good: the file shows whether there is one.
         let _ = dump.map(|file| server.dump_threads(file));
@@ -69,12 +69,8 @@ fn explaining_window(
 pub(super) fn lasting(plan: &LoadPlan, time: Duration) -> LoadPlan {
     plan.clone().with(|changed| {
         changed.log = None;
-        if is_steady(plan) {
+        if plan.is_steady() {
             changed.stop = Stop::Duration(time);
         }
     })
-}
-
-pub(super) fn is_steady(plan: &LoadPlan) -> bool {
-    matches!(plan.pacing, Pacing::Closed | Pacing::Open { shape: RateShape::Constant { .. }, .. })
 }

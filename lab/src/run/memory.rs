@@ -1,7 +1,7 @@
 //! The live heap under load: what was measured goes on for a moment, and the JVM counts what it holds.
 
 use super::context::RunContext;
-use super::explain::{is_steady, lasting};
+use super::explain::lasting;
 use super::{Question, halfway};
 use crate::model::record::Record;
 use crate::model::record::memory::MemoryUnderLoad;
@@ -27,8 +27,8 @@ pub(super) fn count(
     server: &mut RunningServer,
 ) -> Option<MemoryUnderLoad> {
     let heap = server.heap_reader()?;
-    let plan = lasting(plan, LONGEST);
-    let after = if is_steady(&plan) { filling(run.record) } else { halfway(&plan) };
+    let plan = lasting(plan, LONGEST).with(|plan| plan.lead_in = Duration::ZERO);
+    let after = if plan.is_steady() { filling(run.record) } else { halfway(&plan) };
     let mut under_load = None;
     let mut ask = |_: &RunningServer| under_load = heap.read();
     let question = Question { after, ask: &mut ask, ends_load: true };

@@ -245,5 +245,5 @@ pub fn prepare(launcher: &Launcher, variant: &Variant) -> Result<(), LaunchError
 
 /// Half of a load that has a length in time, soon where only its requests are counted.
 fn halfway(plan: &LoadPlan) -> Duration {
-    plan.stop.duration().map_or(ASK_AFTER, |whole| whole / 2)
+    plan.stop.duration().map_or(ASK_AFTER, |whole| plan.lead_in + whole / 2)
 }

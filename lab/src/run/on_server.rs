@@ -12,6 +12,7 @@ use crate::server::kinds::kind;
 use crate::server::request_thread;
 use crate::workload::load_plan::{LoadPlanError, load_plan, round_seed};
 use std::path::Path;
+use std::time::Duration;
 use threadcount_load::plan::LoadPlan;
 
 /// Measures the workload on a fresh server.
@@ -49,6 +50,7 @@ pub(super) fn measure(run: &mut RunContext<'_>, workload: &dyn ServerWorkload) -
 /// The plan of a run: each has a seed of its round and a log of its own.
 fn measured_plan(run: &RunContext<'_>, url: &str) -> Result<LoadPlan, LoadPlanError> {
     Ok(load_plan(run.load, url)?.with(|plan| {
+        plan.lead_in = Duration::from_secs_f64(run.runner.experiment.lead_in_s(run.load));
         plan.seed = round_seed(plan.seed, run.record.round);
         plan.log = plan.log.take().and_then(|log| Some(run.folder.join(log.file_name()?)));
     }))

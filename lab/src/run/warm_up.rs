@@ -34,6 +34,7 @@ impl Runner<'_> {
             changed.stop = Stop::Duration(Duration::from_secs_f64(at_most_s));
             changed.pacing = rising(plan.pacing.clone(), load.workload.rate_per_s(), at_most_s);
             changed.log = None;
+            changed.lead_in = Duration::ZERO;
             if changed.pacing == Pacing::Closed {
                 changed.lateness = Duration::ZERO;
             }

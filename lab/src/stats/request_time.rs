@@ -74,8 +74,8 @@ struct Observed<'a> {
     profile: &'a WaitProfile,
     service_time_ms: f64,
     rate_per_s: f64,
-    /// Those completed, and of those unfinished at the end the part of their time that had passed: threads sampled in the window
-    /// worked for both.
+    /// Those completed, without what had passed of their time when the window began, and of those unfinished at the end the part
+    /// that had passed: what threads sampled in the window worked for.
     flow_per_s: f64,
 }
 
@@ -89,8 +89,11 @@ impl<'a> Observed<'a> {
             return None;
         }
         let unfinished_ms = load.unfinished_age_ms.map_or(0.0, |age| requests.unfinished as f64 * age.mean);
+        let before_ms =
+            load.in_flight_at_start_age_ms.map_or(0.0, |age_ms| requests.in_flight_at_start as f64 * age_ms);
         let completed_ms = requests.ok as f64 * service_time_ms;
-        let flow_per_s = rate_per_s * (1.0 + unfinished_ms / completed_ms.max(f64::MIN_POSITIVE));
+        let flow_per_s =
+            rate_per_s * (1.0 + (unfinished_ms - before_ms) / completed_ms.max(f64::MIN_POSITIVE));
         Some(Self { record, profile, service_time_ms, rate_per_s, flow_per_s })
     }
 
@@ -264,6 +267,21 @@ mod tests {
         let time = request_time(&[&record]).unwrap();
         assert_eq!(parts(&time), [(ThreadState::Lock, 400.0)]);
         assert!(time.without_thread.ms.abs() < 1e-9, "{time:?}");
+    }
+
+    #[test]
+    fn what_had_passed_of_requests_when_the_window_began_took_none_of_its_threads_time() {
+        // Ten clients with requests of 400 ms for 6 s: at its begin ten are 100 ms old and at its end again: 150 complete.
+        let record = observed(vec![group(ThreadRole::Request, ThreadState::Lock, "a.A.a:1", vec![10.0; 10])]);
+        let record = with_load(record, |load| {
+            load.service_time_ms = Some(times(400.0));
+            load.unfinished_age_ms = Some(times(100.0));
+            load.in_flight_at_start_age_ms = Some(100.0);
+            (load.requests.ok, load.requests.unfinished, load.requests.in_flight_at_start) = (150, 10, 10);
+            load.rate_per_s.completed = 150.0 / 6.0;
+        });
+        let time = request_time(&[&record]).unwrap();
+        assert_eq!(parts(&time), [(ThreadState::Lock, 400.0)]);
     }
 
     #[test]

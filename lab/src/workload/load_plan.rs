@@ -104,6 +104,7 @@ pub fn one_request(load: &LoadSpec, url: &str, limit: Duration) -> Result<LoadPl
         changed.stop = one;
         changed.log = None;
         // It is closed, and nothing waits for it.
+        changed.lead_in = Duration::ZERO;
         changed.lateness = Duration::ZERO;
     }))
 }

@@ -77,13 +77,18 @@ pub(super) struct Worker<'a, D> {
 /// The moments of a load that has begun.
 #[derive(Clone, Copy, Debug)]
 struct Start {
+    /// When counting begins: after the lead-in.
     at_ns: Nanos,
     /// When requests end to be sent.
     deadline_ns: Nanos,
     /// When what is in flight is given up.
     end_ns: Nanos,
+    /// Until counting begins.
+    is_lead_in: bool,
     /// CPU that this thread had used before.
     cpu_ns: u64,
+    /// Bytes that the driver had sent before.
+    bytes_sent: u64,
 }
 
 /// Endpoints and source addresses in turn, shared with the other threads by taking every `step`-th.
@@ -171,6 +176,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             }
             self.flush()?;
             self.recorder.turn_to(now);
+            self.count_from_here();
             if let Some(ended_ns) = self.has_ended(now) {
                 return Ok(self.finish(ended_ns));
             }
@@ -196,16 +202,31 @@ impl<'a, D: Driver> Worker<'a, D> {
         if is_ready && !std::mem::replace(&mut self.has_arrived, true) {
             self.gate.arrive();
         }
-        let Some(at_ns) = self.gate.started_ns() else { return };
+        let Some(began_ns) = self.gate.started_ns() else { return };
+        let at_ns = began_ns + self.plan.lead_in.as_nanos() as Nanos;
         let deadline_ns =
             self.plan.stop.duration().map_or(Nanos::MAX, |lasts| at_ns + lasts.as_nanos() as Nanos);
         let end_ns = deadline_ns.saturating_add(self.plan.grace.as_nanos() as Nanos);
-        self.start = Some(Start { at_ns, deadline_ns, end_ns, cpu_ns: super::thread_cpu_ns() });
-        self.last_event_ns = at_ns;
-        self.recorder.start(at_ns);
-        self.pace.start(at_ns, deadline_ns);
+        let cpu_ns = super::thread_cpu_ns();
+        self.recorder.start(began_ns, at_ns);
+        let is_lead_in = self.recorder.is_in_lead_in();
+        self.start = Some(Start { at_ns, deadline_ns, end_ns, is_lead_in, cpu_ns, bytes_sent: 0 });
+        self.last_event_ns = began_ns;
+        self.pace.start(began_ns, deadline_ns);
         if !self.pace.is_open() {
-            self.fail_what_was_refused(at_ns);
+            self.fail_what_was_refused(began_ns);
+        }
+    }
+
+    /// What the recorder does not count itself is counted from the end of the lead-in, too.
+    fn count_from_here(&mut self) {
+        if let Some(start) = self.start.as_mut().filter(|start| start.is_lead_in)
+            && !self.recorder.is_in_lead_in()
+        {
+            start.is_lead_in = false;
+            start.cpu_ns = super::thread_cpu_ns();
+            start.bytes_sent = self.driver.bytes_sent();
+            self.loop_lag = Times::default();
         }
     }
 
@@ -267,6 +288,7 @@ impl<'a, D: Driver> Worker<'a, D> {
         let wake =
             if waits_for_response || self.setting_up > 0 { Wake::AtOnce } else { self.patience.wake() };
         let end_ns = if may_begin { start.deadline_ns } else { start.end_ns };
+        let end_ns = if start.is_lead_in { end_ns.min(start.at_ns) } else { end_ns };
         let until_ns = due_ns.min(self.deadlines.look_at_ns()).min(end_ns).min(now_ns + HEARTBEAT_NS);
         (until_ns, wake)
     }
@@ -332,6 +354,8 @@ impl<'a, D: Driver> Worker<'a, D> {
 
     /// Accounts for what has no end: requests in flight, and those that were due and never begun.
     fn finish(mut self, ended_ns: Nanos) -> Done {
+        self.recorder.end_lead_in();
+        self.count_from_here();
         let start = self.start;
         for stream in self.streams.iter().filter(|stream| stream.state != StreamState::Idle) {
             self.recorder.unfinished(stream.exchange, ended_ns);
@@ -340,7 +364,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             self.recorder.not_sent(due_ns, ended_ns);
         }
         if self.session_kind.is_none() {
-            self.recorder.bytes.sent = self.driver.bytes_sent();
+            self.recorder.bytes.sent = self.driver.bytes_sent() - start.map_or(0, |start| start.bytes_sent);
         }
         self.recorder.finish();
         let connections_open =

@@ -72,10 +72,11 @@ impl LogRow {
     }
 }
 
-/// Seconds since the start, to the microsecond.
+/// Seconds since the start, to the microsecond; before it, in the lead-in, with a minus.
 fn write_seconds(at_ns: Option<Nanos>, started_ns: Nanos, line: &mut String) {
     if let Some(at_ns) = at_ns {
-        let us = at_ns.saturating_sub(started_ns) / 1_000;
+        let us = at_ns.abs_diff(started_ns) / 1_000;
+        line.push_str(if at_ns < started_ns && us > 0 { "-" } else { "" });
         let _ = write!(line, "{}.{:06}", us / 1_000_000, us % 1_000_000);
     }
     line.push(',');

@@ -35,6 +35,16 @@ fn logged(file: &Path, rows: &[LogRow]) -> LogCounts {
 }
 
 #[test]
+fn a_request_of_the_lead_in_was_due_before_zero() {
+    let file = path("lead-in.csv");
+    let early = LogRow { due_ns: STARTED_NS - 250_000_000, sent_ns: Some(STARTED_NS - 1_500), ..row(0) };
+    logged(&file, &[early]);
+    let line = "-0.250000,-0.000001,0.002000,200,ok,,3,1,120\n";
+    assert!(fs::read_to_string(&file).unwrap().ends_with(line));
+    fs::remove_file(&file).unwrap();
+}
+
+#[test]
 fn each_request_is_a_line_with_its_times_since_the_start() {
     let file = path("lines.csv");
     fs::write(&file, "an older file, which is longer than what comes now".repeat(100)).unwrap();

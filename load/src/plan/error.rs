@@ -48,6 +48,14 @@ pub enum PlanError {
     /// Nothing is due in a closed loop.
     #[error("`lateness` is for open loads: a closed loop sends as soon as it has its response")]
     LatenessOfClosedLoop,
+    /// Requests that are not counted have no number.
+    #[error("`lead_in` is for loads that a time ends, and `stop` counts requests: leave one of them out")]
+    LeadInOfCountedRequests,
+    /// A course that begins before it is counted is another course.
+    #[error(
+        "`lead_in` is for closed loops and constant rates: a changing rate is counted from its beginning"
+    )]
+    LeadInOfChangingRate,
     /// A new connection per request loses captured values and cookies.
     #[error(
         "`{field}` needs `keep_alive`: values and cookies belong to a connection, and each has one request"
@@ -126,6 +134,11 @@ pub(super) fn check(plan: &LoadPlan) -> Result<(), PlanError> {
     }
     if !plan.lateness.is_zero() && plan.pacing == Pacing::Closed {
         return Err(PlanError::LatenessOfClosedLoop);
+    }
+    match plan.lead_in.is_zero() {
+        false if plan.stop.requests().is_some() => return Err(PlanError::LeadInOfCountedRequests),
+        false if !plan.is_steady() => return Err(PlanError::LeadInOfChangingRate),
+        _ => {}
     }
     Ok(())
 }

@@ -28,6 +28,7 @@ impl LoadReport {
             response_time_ms: outcome.response_time.summary(),
             service_time_ms: outcome.service_time.summary(),
             failed_time_ms: outcome.failed_time.summary(),
+            in_flight_at_start_age_ms: in_flight_at_start_age_ms(outcome),
             unfinished_age_ms: outcome.unfinished_age.summary(),
             not_sent_age_ms: outcome.not_sent_age.summary(),
             status: outcome.status.clone(),
@@ -84,6 +85,7 @@ fn plan_report(plan: &LoadPlan, threads: u32) -> PlanReport {
         request_timeout_s: plan.request_timeout.as_secs_f64(),
         seed: plan.seed,
         lateness_s: plan.lateness.as_secs_f64(),
+        lead_in_s: plan.lead_in.as_secs_f64(),
         grace_s: plan.grace.as_secs_f64(),
         tls_resumption: plan.requests.origin().tls.then_some(plan.tls.resumption),
     }
@@ -111,8 +113,13 @@ fn shape_in_words(shape: &RateShape) -> Option<String> {
 }
 
 fn requests(counts: Counts) -> RequestsReport {
-    let Counts { sent, ok, failed, unfinished, not_sent, resent } = counts;
-    RequestsReport { sent, ok, failed, unfinished, not_sent, resent }
+    let Counts { in_flight_at_start, sent, ok, failed, unfinished, not_sent, resent } = counts;
+    RequestsReport { in_flight_at_start, sent, ok, failed, unfinished, not_sent, resent }
+}
+
+fn in_flight_at_start_age_ms(outcome: &LoadOutcome) -> Option<f64> {
+    let count = outcome.counts.in_flight_at_start;
+    (count > 0).then(|| outcome.in_flight_at_start_ns as f64 / count as f64 / 1e6)
 }
 
 /// Over the elapsed time, not the planned duration.
@@ -183,7 +190,7 @@ mod tests {
         let ended_ns = started_ns + 2 * NANOS_PER_S;
         let (slices, _received) = channel();
         let mut recorder = Recorder::new(0, slices);
-        recorder.start(started_ns);
+        recorder.start(started_ns, started_ns);
         for index in 0..10 {
             let due_ns = started_ns + index * ms;
             let exchange = Exchange { due_ns, ready_ns: due_ns, sent_ns: due_ns + ms, ..Exchange::default() };

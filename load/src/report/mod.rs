@@ -34,6 +34,9 @@ pub struct LoadReport {
     pub response_time_ms: Option<TimesSummary>,
     pub service_time_ms: Option<TimesSummary>,
     pub failed_time_ms: Option<TimesSummary>,
+    /// How long the requests in flight at the start had been due then, on average; null where there were none.
+    #[serde(default)]
+    pub in_flight_at_start_age_ms: Option<f64>,
     pub unfinished_age_ms: Option<TimesSummary>,
     pub not_sent_age_ms: Option<TimesSummary>,
     pub status: BTreeMap<u16, u64>,
@@ -77,6 +80,9 @@ pub struct PlanReport {
     /// How much later than due a request may have been sent, to leave together with others; 0: each was due alone.
     #[serde(default)]
     pub lateness_s: f64,
+    /// How long the load went on before it was counted; 0: it was counted from its beginning.
+    #[serde(default)]
+    pub lead_in_s: f64,
     /// How long requests in flight could still complete after the end of sending.
     #[serde(default)]
     pub grace_s: f64,
@@ -85,11 +91,14 @@ pub struct PlanReport {
     pub tls_resumption: Option<bool>,
 }
 
-/// What became of the requests; `sent = ok + failed + unfinished`.
+/// What became of the requests; `in_flight_at_start + sent = ok + failed + unfinished`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the JSON Schema defines each key")]
 #[non_exhaustive]
 pub struct RequestsReport {
+    /// Requests of the lead-in that were in flight when counting began.
+    #[serde(default)]
+    pub in_flight_at_start: u64,
     pub sent: u64,
     pub ok: u64,
     pub failed: u64,

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test says what went wrong by failing")]
 
 mod endings;
+mod lead_in;
 mod network;
 mod options;
 mod out_of_order;
@@ -34,7 +35,11 @@ fn ms(time: Duration) -> f64 {
 fn outcome_of(plan: &LoadPlan) -> LoadOutcome {
     let outcome = run(plan, Control::new(&AtomicBool::new(false), &mut |_| {})).unwrap();
     let counts = outcome.counts;
-    assert_eq!(counts.sent, counts.ok + counts.failed + counts.unfinished, "{counts:?}");
+    assert_eq!(
+        counts.in_flight_at_start + counts.sent,
+        counts.ok + counts.failed + counts.unfinished,
+        "{counts:?}"
+    );
     assert_eq!(outcome.response_time.count(), counts.ok);
     assert_eq!(outcome.failed_time.count(), counts.failed);
     assert_eq!(outcome.failures.values().sum::<u64>(), counts.failed);

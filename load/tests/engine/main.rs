@@ -41,7 +41,11 @@ fn outcome_of(plan: &LoadPlan) -> LoadOutcome {
 fn outcome_with(plan: &LoadPlan, stop: &AtomicBool) -> LoadOutcome {
     let outcome = run(plan, Control::new(stop, &mut |_| {})).unwrap();
     let counts = outcome.counts;
-    assert_eq!(counts.sent, counts.ok + counts.failed + counts.unfinished, "{counts:?}");
+    assert_eq!(
+        counts.in_flight_at_start + counts.sent,
+        counts.ok + counts.failed + counts.unfinished,
+        "{counts:?}"
+    );
     assert_eq!(outcome.response_time.count(), counts.ok);
     assert_eq!(outcome.service_time.count(), counts.ok);
     assert_eq!(outcome.failed_time.count(), counts.failed);

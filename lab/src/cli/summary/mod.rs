@@ -78,8 +78,12 @@ fn requests(report: &LoadReport) -> Vec<String> {
     let requests = report.requests;
     let failed = format!("{} failed", figures::count(requests.failed));
     let failed = if requests.failed > 0 { failed.red().bold().to_string() } else { failed };
+    let before = match requests.in_flight_at_start {
+        0 => String::new(),
+        count => format!("{} in flight at the start + ", figures::count(count)),
+    };
     let line = format!(
-        "{} sent = {} ok + {failed} + {} unfinished",
+        "{before}{} sent = {} ok + {failed} + {} unfinished",
         figures::count(requests.sent),
         figures::count(requests.ok),
         figures::count(requests.unfinished)

@@ -27,7 +27,7 @@ fn outcome() -> LoadOutcome {
     let (started_ns, ended_ns) = (MS, 10_001 * MS);
     let (slices, _received) = channel();
     let mut recorder = Recorder::new(0, slices);
-    recorder.start(started_ns);
+    recorder.start(started_ns, started_ns);
     for index in 0..1_000 {
         let due_ns = started_ns + index * 10 * MS;
         let mut exchange = Exchange::default();
@@ -68,6 +68,17 @@ fn summarized(pacing: Pacing, outcome: &LoadOutcome) -> String {
 fn section<'t>(text: &'t str, label: &str) -> &'t str {
     let line = text.lines().find(|line| line.split_whitespace().next() == Some(label));
     line.and_then(|line| line.trim_start().strip_prefix(label)).unwrap_or_default().trim()
+}
+
+#[test]
+fn what_was_in_flight_when_counting_began_is_part_of_the_sum() {
+    let mut led_in = outcome();
+    (led_in.counts.in_flight_at_start, led_in.counts.sent) = (5, 995);
+    let said = summarized(open(100.0), &led_in);
+    assert_eq!(
+        section(&said, "requests"),
+        "5 in flight at the start + 995 sent = 996 ok + 3 failed + 1 unfinished"
+    );
 }
 
 #[test]
@@ -138,7 +149,7 @@ fn what_must_be_known_before_believing_the_figures_comes_first() {
 fn requests_that_were_due_and_never_sent_are_told() {
     let (slices, _received) = channel();
     let mut recorder = Recorder::new(0, slices);
-    recorder.start(0);
+    recorder.start(0, 0);
     recorder.not_sent(10_001 * MS - 3_100 * MS, 10_001 * MS);
     let mut outcome = outcome();
     outcome.add(recorder);

@@ -48,6 +48,7 @@ pub(super) fn read(fields: &Fields<'_>, folder: &Path) -> Result<Sending, Diagno
         log: fields.read("log", log)?.map(Into::into),
         grace_s: seconds("grace")?.unwrap_or_default(),
         lateness_s: seconds("lateness")?.unwrap_or_default(),
+        lead_in_s: seconds("lead_in")?,
         ..usual
     })
 }
@@ -67,6 +68,14 @@ pub(super) fn check(fields: &Fields<'_>, workload: Workload) -> Result<(), Diagn
             "needs a rate",
             "leave it out, or write `rate: 5000/s` instead of `clients`",
         );
+    }
+    if is_there("lead_in") && is_there("requests") {
+        let message = "requests that are counted begin with the first";
+        return refused("lead_in", message, "needs a duration", "leave it out, or `requests`");
+    }
+    if is_there("lead_in") && (is_there("ramp") || is_there("steps")) {
+        let message = "a rate that changes is measured from its beginning";
+        return refused("lead_in", message, "needs a steady load", "leave it out");
     }
     if is_there("key") && !is_there("cert") {
         let help = "write `cert: client.pem` too, or leave `key` out";

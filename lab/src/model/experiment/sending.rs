@@ -71,6 +71,9 @@ pub struct Sending {
     pub tls_resumption: bool,
     /// Longest delay of a request that is sent together with others, in seconds.
     pub lateness_s: f64,
+    /// How long the load goes on before it is measured, in seconds; `None`: as long as its experiment needs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lead_in_s: Option<f64>,
     /// How long requests in flight may still complete after the end of sending, in seconds.
     pub grace_s: f64,
     /// Log file with one line per request. In an experiment it is in the folder of each run.
@@ -109,6 +112,7 @@ impl Default for Sending {
             identity: None,
             tls_resumption: true,
             lateness_s: 0.0,
+            lead_in_s: None,
             grace_s: 0.0,
             log: None,
             expect_body: None,
@@ -150,6 +154,7 @@ impl Sending {
             plan.tls.identity.clone_from(&self.identity);
             plan.tls.resumption = self.tls_resumption;
             plan.lateness = Duration::from_secs_f64(self.lateness_s);
+            plan.lead_in = Duration::from_secs_f64(self.lead_in_s.unwrap_or_default());
             plan.grace = Duration::from_secs_f64(self.grace_s);
             plan.log.clone_from(&self.log);
             plan.expected_body.clone_from(&self.expect_body);
@@ -221,12 +226,17 @@ impl Sending {
         ]
     }
 
-    fn unusual_responses(&self) -> [Fact; 6] {
+    fn unusual_responses(&self) -> [Fact; 7] {
         let certificate = self.identity.as_ref().map(|identity| identity.certificate.display().to_string());
         let body = self.expect_body.as_ref().map(ToString::to_string);
         [
             (certificate.is_some(), "client certificate", certificate.unwrap_or_default()),
             (self.lateness_s > 0.0, "requests sent together", format!("up to {} s late", self.lateness_s)),
+            (
+                self.lead_in_s.is_some(),
+                "lead-in",
+                format!("{} s before it is measured", self.lead_in_s.unwrap_or_default()),
+            ),
             (self.grace_s > 0.0, "grace time", format!("{} s", self.grace_s)),
             (body.is_some(), "expected body", body.unwrap_or_default()),
             (self.cookies, "cookies", "sent back on each connection".to_owned()),
@@ -268,6 +278,7 @@ mod tests {
             identity: Some(ClientIdentity::new("c.pem".into(), "k.pem".into())),
             tls_resumption: false,
             lateness_s: 0.001,
+            lead_in_s: Some(3.0),
             grace_s: 2.0,
             log: Some("requests.csv".into()),
             expect_body: Some(BodyCheck::contains("ok")),
@@ -294,6 +305,7 @@ mod tests {
                 "TLS sessions: not resumed: each handshake is a full one",
                 "client certificate: c.pem",
                 "requests sent together: up to 0.001 s late",
+                "lead-in: 3 s before it is measured",
                 "grace time: 2 s",
                 "expected body: ok",
                 "cookies: sent back on each connection",

@@ -1,11 +1,15 @@
 //! How long a warm-up may last.
 
-use super::{Experiment, LoadSpec};
+use super::{Experiment, LoadSpec, Workload};
 
 /// Length of an `auto` warm-up in estimates, in seconds; with `quick` also its longest.
 pub const USUAL_S: f64 = 10.0;
 /// The longest `auto` warm-up, in seconds: a server that is not warm by then rarely becomes warm.
 pub const LONGEST_S: f64 = 60.0;
+/// Opening some thousand connections, and what a server does at the first requests of each, is over within this time.
+const LEAD_IN_S: f64 = 2.0;
+/// In the first second it is seen, in the second it was not: where many loads are short.
+const SHORT_LEAD_IN_S: f64 = 1.0;
 /// Share of a budget that all warm-ups may take.
 const OF_BUDGET: f64 = 0.5;
 
@@ -41,6 +45,19 @@ impl Experiment {
         let part_s = |budget_s: f64| OF_BUDGET * budget_s / runs.max(1.0);
         self.budget_s.map_or(LONGEST_S, part_s).clamp(USUAL_S, LONGEST_S)
     }
+
+    /// How long a steady load goes on before it is measured, in seconds: the warm-up's connections are closed by then, and those of
+    /// the measured window are opened anew. What is measured cold is measured from its first request.
+    #[must_use]
+    pub fn lead_in_s(&self, load: &LoadSpec) -> f64 {
+        let is_steady = load.requests.is_none() && load.shape.is_none();
+        let is_ours = matches!(load.workload, Workload::Http(_) | Workload::Capacity(_));
+        let is_warm = self.longest_warmup_s(load) > 0.0;
+        let is_short = self.quick || matches!(load.workload, Workload::Capacity(_));
+        let usual_s = if is_short { SHORT_LEAD_IN_S } else { LEAD_IN_S };
+        let needed_s = if is_warm && is_steady && is_ours { usual_s } else { 0.0 };
+        load.sending.lead_in_s.unwrap_or(needed_s)
+    }
 }
 
 #[cfg(test)]
@@ -70,6 +87,26 @@ mod tests {
         assert_eq!((longest_s("warmup: 90s", false), longest_s("warmup: 3s\nbudget: 4m", true)), (90.0, 3.0));
         assert_eq!(longest_s("quick: {warmup: 4s}", true), 4.0);
         assert_eq!(longest_s("warmup: 3s\nquick: {warmup: auto}", true), 10.0);
+    }
+
+    #[test]
+    fn a_steady_load_after_a_warm_up_is_led_in_and_what_is_cold_counted_or_changing_is_not() {
+        let lead_in_s = |more: &str, load: &str, quick: bool| {
+            let text = format!(
+                "question: q\nserver: {{tomcat: 11.0}}\nrequest: /\nvariants: {{a: {{}}}}\n{more}\nloads: [{{{load}}}]\n"
+            );
+            let experiment = parse("x", "x.yaml", &text, quick).expect("an experiment");
+            experiment.lead_in_s(&experiment.loads[0])
+        };
+        assert_eq!(lead_in_s("", "clients: 4, duration: 1s", false), 2.0);
+        assert_eq!(lead_in_s("", "clients: 4, duration: 1s", true), 1.0);
+        assert_eq!(lead_in_s("", "capacity: {p99: 200ms}, duration: 3s", false), 1.0);
+        assert_eq!(lead_in_s("", "rate: 4/s, duration: 1s", false), 2.0);
+        assert_eq!(lead_in_s("", "clients: 4, duration: 1s, lead_in: 5s", false), 5.0);
+        assert_eq!(lead_in_s("warmup: 0s", "clients: 4, duration: 1s", false), 0.0);
+        assert_eq!(lead_in_s("", "clients: 4, requests: 100", false), 0.0);
+        assert_eq!(lead_in_s("", "ramp: '1:9:3s', duration: 5s", false), 0.0);
+        assert_eq!(lead_in_s("", "clients: 4, duration: 1s, tool: {ab: 1}", false), 0.0);
     }
 
     #[test]

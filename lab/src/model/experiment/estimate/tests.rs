@@ -1,10 +1,13 @@
 //! The known answers are sums of what a run consists of. With a JVM: 3 s to start and stop, 1 s to count its heap; where
-//! reasons are looked for 2 s for the probe, 1 s until the JVM has settled, the window, and 0.7 s to count the heap at rest.
+//! reasons are looked for 2 s for the probe, 1 s until the JVM has settled, the window, and 0.7 s to count the heap at rest. A
+//! steady load after a warm-up has a lead-in of 2 s, with `quick` of 1 s, which the JVM settles in.
 
 use super::*;
 use crate::config::parse;
 
 const EXPLAINED_S: f64 = 2.0 + 1.0 + 0.7;
+const EXPLAINED_WARM_S: f64 = 2.0 + LEAD_IN_S + 0.7;
+const LEAD_IN_S: f64 = 2.0;
 
 fn read(text: &str, quick: bool) -> Experiment {
     parse("x", "x.yaml", text, quick).expect("an experiment")
@@ -27,10 +30,10 @@ fn assert_takes(experiment: &Experiment, seconds: f64) {
 #[test]
 fn starting_warming_up_measuring_and_counting_the_heap_take_time_in_each_run() {
     let timed = on_tomcat("warmup: 8s\nloads: [{clients: 1, duration: 5s, runs: 5}]", false);
-    let (plain_s, explained_s) = (3.0 + 8.0 + 5.0 + 1.0, EXPLAINED_S + 5.0);
+    let (plain_s, explained_s) = (3.0 + 8.0 + LEAD_IN_S + 5.0 + 1.0, EXPLAINED_WARM_S + 5.0);
     assert_takes(&timed, 15.0 * plain_s + 9.0 * explained_s);
     let cold = on_tomcat("warmup: 8s\nloads: [{clients: 1, duration: 5s, runs: 1, warmup: 0s}]", false);
-    assert_takes(&cold, 3.0 * (plain_s - 8.0 + explained_s));
+    assert_takes(&cold, 3.0 * (3.0 + 5.0 + 1.0 + EXPLAINED_S + 5.0));
 }
 
 #[test]
@@ -51,7 +54,7 @@ fn reasons_are_looked_for_in_three_rounds_for_three_to_six_seconds() {
 fn with_quick_reasons_are_looked_for_once_and_for_three_seconds() {
     let quick =
         on_tomcat("warmup: 8s\nloads: [{clients: 1, duration: 60s}]\nquick: {duration: 5s, runs: 2}", true);
-    assert_takes(&quick, 6.0 * (3.0 + 8.0 + 5.0 + 1.0) + 3.0 * (EXPLAINED_S + 3.0));
+    assert_takes(&quick, 6.0 * (3.0 + 8.0 + 1.0 + 5.0 + 1.0) + 3.0 * (EXPLAINED_S + 3.0));
 }
 
 #[test]
@@ -63,23 +66,26 @@ fn rounds_that_are_dropped_are_not_explained() {
 #[test]
 fn a_variant_without_the_probe_has_no_explaining_window() {
     let load = "loads: [{clients: 1, duration: 5s, runs: 1}]";
-    assert_takes(&one_variant("{server: {tomcat: 11.0}, probe: off}", load), 3.0 + 1.0 + 5.0 + 1.0 + 0.7);
+    assert_takes(
+        &one_variant("{server: {tomcat: 11.0}, probe: off}", load),
+        3.0 + 1.0 + LEAD_IN_S + 5.0 + 1.0 + 0.7,
+    );
     let dumped = "loads: [{clients: 1, duration: 5s, runs: 1, thread_dump: true}]";
-    let seconds = 3.0 + 1.0 + 5.0 + 1.0 + 0.7 + 1.0 + 5.0;
+    let seconds = 3.0 + 1.0 + LEAD_IN_S + 5.0 + 1.0 + 0.7 + LEAD_IN_S + 5.0;
     assert_takes(&one_variant("{server: {tomcat: 11.0}, probe: off}", dumped), seconds);
 }
 
 #[test]
 fn a_peer_has_no_jvm_and_so_no_heap_and_no_reasons() {
     let peer = one_variant("{server: {peer: cpp}}", "loads: [{clients: 1, duration: 2s, runs: 2}]");
-    assert_takes(&peer, 2.0 * (0.5 + 1.0 + 2.0));
+    assert_takes(&peer, 2.0 * (0.5 + 1.0 + LEAD_IN_S + 2.0));
 }
 
 #[test]
 fn a_backend_is_started_and_stopped_too() {
     let chain = "{server: {tomcat: 11.0}, backend: {peer: cpp}, probe: off}";
     let load = "loads: [{clients: 1, duration: 5s, runs: 1}]";
-    assert_takes(&one_variant(chain, load), 3.0 + 0.5 + 1.0 + 5.0 + 1.0 + 0.7);
+    assert_takes(&one_variant(chain, load), 3.0 + 0.5 + 1.0 + LEAD_IN_S + 5.0 + 1.0 + 0.7);
 }
 
 #[test]
@@ -99,7 +105,7 @@ fn a_load_of_an_external_tool_is_explained_with_our_own() {
 #[test]
 fn a_capacity_has_its_likely_steps_and_is_explained_at_one_of_them() {
     let experiment = on_tomcat("warmup: 7s\nloads: [{capacity: {p99: 200ms}, duration: 3s, runs: 1}]", false);
-    assert_takes(&experiment, 3.0 * (3.0 + 7.0 + 13.0 * 3.5 + 1.0 + EXPLAINED_S + 3.0));
+    assert_takes(&experiment, 3.0 * (3.0 + 7.0 + 13.0 * (1.0 + 3.5) + 1.0 + EXPLAINED_S + 3.0));
 }
 
 #[test]
@@ -115,7 +121,7 @@ fn a_budget_bounds_the_estimate_but_never_below_one_round() {
         let loads = "loads: [{clients: 1, duration: 5s, runs: 2}]";
         on_tomcat(&format!("warmup: 8s\nbudget: {budget}\n{loads}"), false)
     };
-    let run_s = 3.0 + 8.0 + 5.0 + 1.0 + EXPLAINED_S + 5.0;
+    let run_s = 3.0 + 8.0 + LEAD_IN_S + 5.0 + 1.0 + EXPLAINED_WARM_S + 5.0;
     assert_takes(&within("1h"), 6.0 * run_s);
     assert_takes(&within("100s"), 100.0);
     assert_takes(&within("10s"), 3.0 * run_s);

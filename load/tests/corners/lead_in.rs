@@ -1,0 +1,96 @@
+//! What happens before a load is counted is not in its figures, and nothing is lost at the seam.
+
+use super::transport::over_each_way;
+use super::{ms, open, outcome_of};
+use crate::server::{Reply, Server};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use threadcount_load::plan::{Pacing, PlanError, Stop};
+use threadcount_load::run::{Control, LoadError, run};
+
+const LEAD_IN: Duration = Duration::from_millis(600);
+const COUNTED: Stop = Stop::Duration(Duration::from_millis(800));
+
+#[test]
+fn the_first_request_of_each_connection_is_not_in_the_figures() {
+    over_each_way(|way| {
+        for pacing in [Pacing::Closed, open(100.0)] {
+            let seen = Mutex::new(Vec::new());
+            let server = Server::start(way.transport, move |request| {
+                let mut seen = seen.lock().unwrap();
+                let is_first = !seen.contains(&request.connection);
+                seen.push(request.connection);
+                Reply::answer("hi").after_ms(if is_first { 400 } else { 5 })
+            });
+            let whole = way.plan(&server, 4, pacing, COUNTED);
+            let outcome = outcome_of(&whole.clone().with(|plan| plan.lead_in = LEAD_IN));
+            let longest = ms(outcome.response_time.at_quantile(1.0));
+            assert!(longest < 300.0, "{way:?}: {longest} ms");
+            assert!(outcome.elapsed_s() >= 0.8 && outcome.elapsed_s() < 1.3, "{}", outcome.elapsed_s());
+            let seconds: u64 = outcome.seconds.iter().map(|second| second.ok).sum();
+            assert_eq!(seconds, outcome.counts.ok, "{way:?}");
+            assert_eq!((outcome.connections_opened, outcome.counts.failed), (4, 0), "{way:?}");
+        }
+    });
+}
+
+#[test]
+fn what_is_in_flight_when_counting_begins_counts_with_its_whole_time() {
+    over_each_way(|way| {
+        let server = Server::start(way.transport, |_| Reply::answer("hi").after_ms(1_000));
+        let plan = way.plan(&server, 3, Pacing::Closed, COUNTED).with(|plan| plan.lead_in = LEAD_IN);
+        let outcome = outcome_of(&plan);
+        let counts = outcome.counts;
+        // Sent at 0 and at 1,000 ms, counted from 600 to 1,400.
+        assert_eq!((counts.in_flight_at_start, counts.sent), (3, 3), "{way:?}");
+        assert_eq!((counts.ok, counts.unfinished), (3, 3), "{way:?}");
+        assert!(ms(outcome.response_time.at_quantile(0.0)) >= 990.0, "{way:?}");
+        let age_ms = outcome.in_flight_at_start_ns as f64 / 3.0 / 1e6;
+        assert!((550.0..=601.0).contains(&age_ms), "{way:?}: {age_ms} ms");
+    });
+}
+
+#[test]
+fn a_load_that_is_stopped_in_its_lead_in_has_counted_nothing() {
+    over_each_way(|way| {
+        let server = Server::start(way.transport, |_| Reply::answer("hi").after_ms(50));
+        let plan =
+            way.plan(&server, 2, Pacing::Closed, COUNTED).with(|plan| plan.lead_in = Duration::from_secs(60));
+        let stop = AtomicBool::new(false);
+        let outcome = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(300));
+                stop.store(true, Ordering::Relaxed);
+            });
+            run(&plan, Control::new(&stop, &mut |_| {})).unwrap()
+        });
+        assert_eq!((outcome.counts.ok, outcome.counts.sent, outcome.seconds.len()), (0, 0, 1), "{way:?}");
+        assert_eq!(outcome.counts.in_flight_at_start, outcome.counts.unfinished);
+        assert!(outcome.interrupted);
+    });
+}
+
+#[test]
+fn a_lead_in_is_refused_where_requests_end_the_load_or_its_rate_changes() {
+    over_each_way(|way| {
+        let server = Server::start(way.transport, |_| Reply::answer("hi"));
+        let counted = way.plan(&server, 2, Pacing::Closed, super::requests(5));
+        let climbs = Pacing::Open {
+            shape: threadcount_load::plan::RateShape::Ramp {
+                from_per_s: 1.0,
+                to_per_s: 9.0,
+                over: Duration::from_secs(1),
+            },
+            arrivals: threadcount_load::plan::Arrivals::Constant,
+        };
+        let changing = way.plan(&server, 2, climbs, COUNTED);
+        for (plan, error) in
+            [(counted, PlanError::LeadInOfCountedRequests), (changing, PlanError::LeadInOfChangingRate)]
+        {
+            let plan = plan.with(|plan| plan.lead_in = LEAD_IN);
+            let refused = run(&plan, Control::new(&AtomicBool::new(false), &mut |_| {}));
+            assert!(matches!(refused, Err(LoadError::Plan(why)) if why == error));
+        }
+    });
+}
