@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the probe costs at `light`: bench/probe_cost.py [--jvms 12] [--pairs 12] [--jdk 25,21] [--nothing]
+"""What the probe costs at `light`: bench/probe_cost.py [--jvms 12] [--pairs 12] [--jdk 25,21] [--nothing|--measured]
 
 The experiment `probe-cost` compares JVMs, and two JVMs of one kind differ by more than the probe costs; so does one JVM at two
 times, because the machine below changes. So two Tomcats with virtual threads answer /hello in turn, half a second each, to 64
@@ -17,6 +17,10 @@ process per request, because that is what limits a server whose core is full. At
 is over when a window begins; what attaching takes is said apart.
 
 `--nothing` measures the floor: a flight recording in which no event is on, instead of the probe.
+
+`--measured` measures what observes the measured window instead: the JVM's log of collections and safepoints, and `threadcount run`
+reading `/proc` four times a second. Both can be switched on and off in one JVM, so windows with and without them alternate in each:
+the log by `jcmd VM.log`, the readings by stopping and continuing the process that reads.
 """
 
 import argparse
@@ -27,6 +31,7 @@ import math
 import os
 import pathlib
 import re
+import signal
 import statistics
 import subprocess
 import tempfile
@@ -41,6 +46,9 @@ WINDOW_S = 0.5
 WARM_UP_S = 30
 # Attaching makes the JVM compile anew; on Java 25 the new code is as fast as the old after 16 s of load, on 21 after 8.
 AFTER_ATTACHING_S = 20
+# A window with or without what observes the measured one, and how long switching it has its effect.
+OBSERVED_S = 1
+SWITCH_S = 0.3
 COMPILERS = ("C1 CompilerThre", "C2 CompilerThre")
 OWN_THREADS = ("threadcount-pro", "JFR ")
 # One request a second keeps the server alive without being seen.
@@ -64,8 +72,9 @@ class Server:
         yaml = folder / "alive.yaml"
         yaml.write_text(EXPERIMENT.format(jdk=jdk, alive_s=alive_s))
         out = folder / "out"
+        self.run_folder = folder
         self.run = subprocess.Popen(
-            [THREADCOUNT, "run", yaml, "--no-probe", "--out", out], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            [THREADCOUNT, "run", yaml, "--no-probe", "--no-jvm-log", "--out", out], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
         try:
             xml = wait_for(lambda: next(out.rglob("server.xml"), None))
@@ -80,8 +89,23 @@ class Server:
         subprocess.run(["taskset", "-a", "-c", "-p", "0", str(self.pid)], stdout=subprocess.DEVNULL, check=True)
 
     def stop(self):
+        self.run.send_signal(signal.SIGCONT)
         self.run.terminate()
         self.run.wait()
+
+    def jcmd(self, *words):
+        """What the JVM answers to a diagnostic command."""
+        program = pathlib.Path(f"/proc/{self.pid}/exe").resolve().with_name("jcmd")
+        command = ["taskset", "-c", "1", program, str(self.pid), *words]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    def observe(self, is_observed):
+        """Switches on or off what observes a measured window."""
+        level = "info" if is_observed else "off"
+        log = f"output=file={self.run_folder / 'observed.log'}"
+        self.jcmd("VM.log", log, f"what=gc={level},safepoint={level}", "decorators=timenanos,tags")
+        self.run.send_signal(signal.SIGCONT if is_observed else signal.SIGSTOP)
+        time.sleep(SWITCH_S)
 
     def cpu_s(self):
         """CPU of the whole process, ended threads included: clock_getcpuclockid(3)."""
@@ -176,12 +200,10 @@ class Nothing(Instrument):
     SETTINGS = '<?xml version="1.0" encoding="UTF-8"?><configuration version="2.0" label="nothing"/>'
 
     def start(self):
-        jcmd = pathlib.Path(f"/proc/{self.server.pid}/exe").resolve().with_name("jcmd")
         with tempfile.NamedTemporaryFile("w", suffix=".jfc") as settings:
             settings.write(self.SETTINGS)
             settings.flush()
-            command = ["taskset", "-c", "1", jcmd, str(self.server.pid), "JFR.start", f"settings={settings.name}"]
-            said = subprocess.run(command, capture_output=True, text=True).stdout
+            said = self.server.jcmd("JFR.start", f"settings={settings.name}")
         if "Started recording" not in said:
             raise SystemExit(f"probe_cost.py: no recording: {said}")
 
@@ -242,6 +264,34 @@ def attach(stack, instrument, server, other, pairs):
     return Attached(before, in_turn(server, other, pairs), probe.attaching_s)
 
 
+@dataclasses.dataclass
+class Observed:
+    """One JVM in turn with and without what observes the measured window."""
+
+    after: list
+
+    def effect(self, figure):
+        """The logarithm of with / without."""
+        return difference(self.after, figure)
+
+
+def observe(folder, jdk, pairs):
+    """A fresh JVM, with and without."""
+    server = Server(folder / "one", jdk, alive_s(4 * pairs))
+    measured = []
+    try:
+        window(server, WARM_UP_S)
+        for pair in range(pairs):
+            seen = {}
+            for is_observed in (True, False) if pair % 2 else (False, True):
+                server.observe(is_observed)
+                seen[is_observed] = window(server, OBSERVED_S)
+            measured.append((seen[True], seen[False]))
+    finally:
+        server.stop()
+    return [Observed(measured)]
+
+
 def measure(folder, instrument, jdk, pairs):
     """A fresh couple: the one gets the probe, and later the other too."""
     with contextlib.ExitStack() as stack:
@@ -279,6 +329,15 @@ def ratio(attached, figure):
     return f"{mean:.3f} [{low:.3f} .. {high:.3f}]"
 
 
+def report_observed(jdk, observed):
+    pairs = sum(len(it.after) for it in observed)
+    print(
+        f"Java {jdk}: with the JVM's log and /proc read the rate is {ratio(observed, 'rate_per_s')}, a request takes "
+        f"{ratio(observed, 'cpu_us_per_request')} of the CPU ({len(observed)} JVMs, {pairs} pairs of windows)",
+        flush=True,
+    )
+
+
 def report(jdk, what, attached):
     own_cores = statistics.mean(server.own_threads_cores for it in attached for server, _ in it.after)
     attaching = [it.attaching_s for it in attached]
@@ -295,7 +354,9 @@ def main():
     parser.add_argument("--jvms", type=int, default=12, help="JVMs that get the probe, two at a time")
     parser.add_argument("--pairs", type=int, default=12, help="windows of both, before and after")
     parser.add_argument("--jdk", default="25,21")
-    parser.add_argument("--nothing", action="store_true", help="a recording of nothing instead of the probe")
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument("--nothing", action="store_true", help="a recording of nothing instead of the probe")
+    instead.add_argument("--measured", action="store_true", help="what observes the measured window instead of the probe")
     asked = parser.parse_args()
     instrument, what = (Nothing, "a recording of nothing") if asked.nothing else (Probe, "the probe at light")
     if asked.jvms < 6 or asked.pairs < 2:
@@ -303,14 +364,21 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for jdk in asked.jdk.split(","):
             attached = []
-            for number in range((asked.jvms + 1) // 2):
-                couple = pathlib.Path(folder) / f"{jdk}-{number}"
+            while len(attached) < asked.jvms:
+                couple = pathlib.Path(folder) / f"{jdk}-{len(attached)}"
                 couple.mkdir()
-                attached += measure(couple, instrument, jdk, asked.pairs)
-                for it in attached[-2:]:
+                if asked.measured:
+                    seen = observe(couple, jdk, asked.pairs)
+                else:
+                    seen = measure(couple, instrument, jdk, asked.pairs)
+                for it in seen:
                     rate, cpu = (math.exp(it.effect(figure)) for figure in ("rate_per_s", "cpu_us_per_request"))
                     print(f"  {rate:.3f} times the rate, {cpu:.3f} times the CPU for each request", flush=True)
-            report(jdk, what, attached)
+                attached += seen
+            if asked.measured:
+                report_observed(jdk, attached)
+            else:
+                report(jdk, what, attached)
 
 
 if __name__ == "__main__":
