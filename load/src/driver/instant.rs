@@ -23,6 +23,8 @@ const CUT: usize = 20;
 pub(crate) struct Habits {
     /// The thread comes back so late from the wait after this many requests, as after SIGSTOP.
     pub late_after: Option<(u64, Duration)>,
+    /// A response arrives so long after its request.
+    pub answers_after: Duration,
     /// CPU time that each connect costs.
     pub connect_costs: Duration,
     /// This response, counted from 1, arrives in two pieces.
@@ -61,8 +63,9 @@ pub(crate) struct Instant {
     sent: u64,
     answered: u64,
     connecting: Vec<Slot>,
-    waiting: Vec<Slot>,
-    came: VecDeque<(Slot, Event)>,
+    /// Requests under way, and when their responses arrive.
+    waiting: VecDeque<(Slot, Nanos)>,
+    came: VecDeque<(Slot, Event, Nanos)>,
     /// The piece that was handed over last.
     piece: Chunk,
 }
@@ -71,18 +74,18 @@ impl Instant {
     pub(crate) fn with(habits: Habits, slots: u32, account: Rc<RefCell<Account>>) -> Self {
         account.borrow_mut().carried = vec![0; slots as usize];
         let piece = Chunk { buffer: 0, len: 0 };
-        let (connecting, waiting) = (Vec::new(), Vec::new());
+        let (connecting, waiting) = (Vec::new(), VecDeque::new());
         Self { habits, account, sent: 0, answered: 0, connecting, waiting, came: VecDeque::new(), piece }
     }
 
-    fn answer(&mut self, slot: Slot) {
+    fn answer(&mut self, slot: Slot, at_ns: Nanos) {
         let piece = |buffer, len: usize| Event::Received(Chunk { buffer, len: len as u32 });
         self.answered += 1;
         if self.habits.splits == Some(self.answered) {
-            self.came.push_back((slot, piece(1, CUT)));
-            self.came.push_back((slot, piece(2, ANSWER.len() - CUT)));
+            self.came.push_back((slot, piece(1, CUT), at_ns));
+            self.came.push_back((slot, piece(2, ANSWER.len() - CUT), at_ns));
         } else {
-            self.came.push_back((slot, piece(0, ANSWER.len())));
+            self.came.push_back((slot, piece(0, ANSWER.len()), at_ns));
         }
     }
 }
@@ -109,7 +112,7 @@ impl Driver for Instant {
     fn send(&mut self, slot: Slot) {
         self.account.borrow_mut().carried[slot as usize] += 1;
         self.sent += 1;
-        self.waiting.push(slot);
+        self.waiting.push_back((slot, now_ns() + self.habits.answers_after.as_nanos() as Nanos));
     }
 
     fn write(&mut self, _: Slot, _: &[u8]) {}
@@ -140,10 +143,11 @@ impl Driver for Instant {
             self.habits.late_after = None;
             sleep(late);
         }
-        let connected = self.connecting.drain(..).map(|slot| (slot, Event::Connected));
+        let look_ns = crate::clock::now_ns();
+        let connected = self.connecting.drain(..).map(|slot| (slot, Event::Connected, look_ns));
         self.came.extend(connected);
-        for slot in std::mem::take(&mut self.waiting) {
-            self.answer(slot);
+        while let Some((slot, at_ns)) = self.waiting.pop_front_if(|&mut (_, at_ns)| at_ns <= look_ns) {
+            self.answer(slot, at_ns);
         }
         if self.came.is_empty() {
             sleep(at_most.min(Duration::from_millis(1)));
@@ -152,11 +156,11 @@ impl Driver for Instant {
     }
 
     fn next(&mut self) -> Option<Completion> {
-        let (slot, event) = self.came.pop_front()?;
+        let (slot, event, came_ns) = self.came.pop_front()?;
         let at_ns = now_ns();
         let mut stamp_ns = None;
         if let Event::Received(piece) = event {
-            (self.piece, stamp_ns) = (piece, Some(at_ns));
+            (self.piece, stamp_ns) = (piece, Some(came_ns));
         }
         Some(Completion { slot, event, at_ns, stamp_ns })
     }

@@ -22,6 +22,7 @@ mod endings;
 mod free;
 mod gate;
 mod inspection;
+mod late_looks;
 mod opening;
 mod pace;
 mod patience;

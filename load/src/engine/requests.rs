@@ -16,10 +16,11 @@ impl<D: Driver> Worker<'_, D> {
         let slot = self.width.slot(place);
         let connection = Some(self.plan_connection(slot));
         let stream = &mut self.streams[place as usize];
-        // A request that found no free connection when it was due waited for one; only what followed is our own lag.
+        // A request that found no free connection when it was due waited for one; only what followed is our own lag, and what
+        // was due while we were late.
         stream.exchange = Exchange {
             due_ns: turn.due_ns,
-            ready_ns: turn.due_ns.max(free_ns),
+            ready_ns: self.late_looks.ready_ns(turn.due_ns, free_ns),
             sent_ns: now_ns,
             connection,
             ..Exchange::default()

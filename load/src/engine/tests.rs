@@ -75,13 +75,41 @@ fn a_thread_that_comes_back_late_says_so_and_does_not_blame_the_connections() {
 }
 
 #[test]
-fn a_request_that_finds_every_connection_busy_waited_for_one() {
-    let late = Duration::from_millis(200);
+fn a_thread_that_comes_back_late_to_few_connections_says_so_too() {
+    let late = Duration::from_millis(300);
     let habits = Habits { late_after: Some((100, late)), ..Habits::default() };
-    let (done, _) = run_alone(&open_plan(1_000.0, 2, requests(400)), habits);
-    assert_eq!(done.recorder.counts.ok, 400);
-    // Two could be sent when the thread resumed, and some 200 were due.
-    assert!(done.recorder.waited_for_connection >= 100, "{}", done.recorder.waited_for_connection);
+    let (done, _) = run_alone(&open_plan(1_000.0, 10, requests(600)), habits);
+    let recorder = done.recorder;
+    // Those that were due meanwhile found all connections busy, with the late ones before them.
+    assert_eq!((recorder.counts.ok, recorder.waited_for_connection), (600, 0));
+    let own_lag = |quantile| recorder.own_lag.at_quantile(quantile);
+    assert!(own_lag(1.0) >= Duration::from_millis(295), "{:?}", recorder.own_lag.summary());
+    assert!(own_lag(0.7) >= Duration::from_millis(100), "{:?}", recorder.own_lag.summary());
+}
+
+#[test]
+fn a_request_that_finds_every_connection_busy_waited_for_one() {
+    // Two responses each 10 ms, and ten requests are due meanwhile.
+    let habits = Habits { answers_after: Duration::from_millis(10), ..Habits::default() };
+    let (done, _) = run_alone(&open_plan(1_000.0, 2, requests(200)), habits);
+    let recorder = done.recorder;
+    assert_eq!(recorder.counts.ok, 200);
+    assert!(recorder.waited_for_connection >= 150, "{}", recorder.waited_for_connection);
+    let (own_lag, send_lag) = (recorder.own_lag.at_quantile(0.5), recorder.send_lag.at_quantile(0.5));
+    assert!(own_lag < send_lag / 4, "{own_lag:?} of {send_lag:?}");
+}
+
+#[test]
+fn of_a_long_wait_for_a_connection_no_more_is_the_threads_than_it_was_late() {
+    let late = Duration::from_millis(100);
+    let answers_after = Duration::from_millis(20);
+    let habits = Habits { late_after: Some((20, late)), answers_after, ..Habits::default() };
+    let (done, _) = run_alone(&open_plan(1_000.0, 2, requests(200)), habits);
+    let recorder = done.recorder;
+    assert_eq!(recorder.counts.ok, 200);
+    assert!(recorder.waited_for_connection >= 100, "{}", recorder.waited_for_connection);
+    let (own_lag, send_lag) = (recorder.own_lag.at_quantile(1.0), recorder.send_lag.at_quantile(1.0));
+    assert!(own_lag >= late.mul_f64(0.8) && own_lag < send_lag / 2, "{own_lag:?} of {send_lag:?}");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use super::deadlines::Deadlines;
 use super::free::Free;
 use super::gate::{Gate, LOOK_EVERY_NS};
 use super::inspection::Inspection;
+use super::late_looks::LateLooks;
 use super::pace::Pace;
 use super::patience::Patience;
 use super::work::{Done, Work};
@@ -66,6 +67,7 @@ pub(super) struct Worker<'a, D> {
     loop_lag: Times,
     /// When the completions before those that are acted on now were looked at.
     pub(super) previous_look_ns: Nanos,
+    pub(super) late_looks: LateLooks,
     gate: &'a Gate,
     has_arrived: bool,
     /// Until when the start waits for connections.
@@ -151,6 +153,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             lateness_ns: plan.lateness.as_nanos() as Nanos,
             loop_lag: Times::default(),
             previous_look_ns: now_ns(),
+            late_looks: LateLooks::new(plan.lateness.as_nanos() as Nanos, now_ns()),
             gate: work.gate,
             has_arrived: false,
             open_until_ns: now_ns().saturating_add(connect_timeout_ns),
@@ -182,6 +185,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             }
             let before = now_ns();
             let (until, wake) = self.next_wake(before);
+            self.late_looks.rest(until, wake);
             self.driver.wait(before, until, wake)?;
             let look_ns = now_ns();
             if self.start.is_some() {
@@ -256,6 +260,7 @@ impl<'a, D: Driver> Worker<'a, D> {
         let mut now = seen_ns;
         let mut taken = 0;
         while let Some(completion) = self.driver.next() {
+            self.late_looks.on_response(completion.stamp_ns);
             self.on_completion(completion)?;
             now = now.max(completion.at_ns);
             taken += 1;
@@ -316,7 +321,11 @@ impl<'a, D: Driver> Worker<'a, D> {
     /// Begins what is due as long as there is a place for it: a free stream, or else a connection that must be opened
     /// first, which then is part of what the request waits for.
     fn begin_due(&mut self, now_ns: Nanos) {
+        self.late_looks.look(now_ns);
         if self.next_leaves_ns() > now_ns {
+            if self.pace.next_due_ns() > now_ns {
+                self.late_looks.clear();
+            }
             return;
         }
         while self.pace.next_due_ns() <= now_ns {
