@@ -169,10 +169,6 @@ impl Driver for Instant {
         Some(0)
     }
 
-    fn was_reset(&self, _: Slot) -> bool {
-        false
-    }
-
     fn bytes(&self, _: Chunk) -> &[u8] {
         match self.piece.buffer {
             0 => ANSWER,

@@ -173,12 +173,11 @@ impl<D: Driver> Worker<'_, D> {
 
     /// A request did not end as it should: it goes over another connection where that is allowed, else it fails.
     pub(super) fn go_again(&mut self, place: Place, broken: Broken, now_ns: Nanos) {
-        let slot = self.width.slot(place);
-        let stream = &mut self.streams[place as usize];
-        let is_reused = self.connections[slot as usize].is_reused;
+        let was_idle = self.may_have_been_idle(place, now_ns);
+        let stream = &self.streams[place as usize];
         let may_go = match broken.again {
             Again::Never => false,
-            Again::IfIdleClose => is_reused && stream.has_crossed_close(now_ns, false, self.connect_ns),
+            Again::IfIdleClose => was_idle && stream.may_be_resent(now_ns, self.connect_ns),
             Again::Resend | Again::Send => !stream.was_resent,
         };
         if !may_go {
@@ -187,6 +186,20 @@ impl<D: Driver> Worker<'_, D> {
         }
         self.recorder.counts.resent += u64::from(broken.again != Again::Send);
         self.wait_for_another_connection(place, now_ns);
+    }
+
+    /// May the server have taken the connection of this stream, which has ended, for idle? Not if it had a request on another
+    /// stream that cannot have crossed the end.
+    fn may_have_been_idle(&mut self, place: Place, now_ns: Nanos) -> bool {
+        let slot = self.width.slot(place);
+        let has_request = (0..self.width.streams()).any(|number| {
+            let stream = &self.streams[self.width.place(slot, number) as usize];
+            stream.state == StreamState::Busy && !stream.has_crossed_close(now_ns, self.connect_ns)
+        });
+        // Where that request has failed, the others still see it here.
+        let connection = &mut self.connections[slot as usize];
+        connection.is_reused &= !has_request;
+        connection.is_reused
     }
 
     /// The request, with its first due and sent times, goes over a fresh connection of its slot, which is opened as soon as

@@ -48,7 +48,9 @@ const CONNECT_MS: f64 = 1_000.0;
 #[test]
 fn no_response_time_of_an_open_load_holds_the_opening_of_its_connections() {
     over_each_way(|way| {
-        let server = Server::start_slow_to_open(way.transport, 3, Duration::from_millis(200));
+        let server = Server::start_slow_to_open(way.transport, 3, Duration::from_millis(200), |_| {
+            Reply::answer("hi")
+        });
         let begun = std::time::Instant::now();
         let outcome = outcome_of(&way.plan(&server, 3, open(100.0), requests(20)));
         assert_eq!((outcome.counts.ok, outcome.connections_opened), (20, 3), "{:?}", outcome.failures);
