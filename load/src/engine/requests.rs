@@ -51,13 +51,15 @@ impl<D: Driver> Worker<'_, D> {
             stream.state = StreamState::Queued;
             self.to_send.push(place);
         } else {
-            self.begin_with_connect(place, now_ns);
+            self.begin_with_connect(place);
         }
         true
     }
 
-    /// Opens the connection that the request, which has not been sent, needs first.
-    pub(super) fn begin_with_connect(&mut self, place: Place, now_ns: Nanos) {
+    /// Opens the connection that the request, which has not been sent, needs first. It is sent now, and not when the generator
+    /// looked at the clock before it began others.
+    pub(super) fn begin_with_connect(&mut self, place: Place) {
+        let now_ns = now_ns();
         let stream = &mut self.streams[place as usize];
         stream.exchange.sent_ns = now_ns;
         stream.state = StreamState::Waiting;

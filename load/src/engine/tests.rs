@@ -142,6 +142,19 @@ fn the_cpu_of_opening_the_connections_is_not_the_loads() {
 }
 
 #[test]
+fn a_request_that_needs_a_connection_is_sent_when_that_is_begun_and_not_with_the_first_of_those_due() {
+    let habits = Habits { connect_costs: Duration::from_millis(1), ..Habits::default() };
+    let mut plan = open_plan(1e6, 50, requests(50));
+    plan.keep_alive = false;
+    let (done, _) = run_alone(&plan, habits);
+    let recorder = done.recorder;
+    assert_eq!((recorder.counts.ok, recorder.waited_for_connection), (50, 0));
+    // All are due within 50 us, and each connect takes a millisecond before the next.
+    let (middle, last) = (recorder.own_lag.at_quantile(0.5), recorder.own_lag.at_quantile(1.0));
+    assert!(middle >= Duration::from_millis(23) && last >= Duration::from_millis(48), "{middle:?} {last:?}");
+}
+
+#[test]
 fn no_more_connections_are_opened_at_once_than_a_small_backlog_takes() {
     for threads in [1, 2, 3, 7, 48] {
         let plan = open_plan(100_000.0, 960, requests(10));
