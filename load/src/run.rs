@@ -51,11 +51,11 @@ impl<'a> Control<'a> {
 pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadError> {
     plan.check()?;
     let endpoints = resolve::endpoints(plan)?;
-    let source_addresses = limits::prepare(plan, &endpoints)?.source_addresses;
-    let log = plan.log.as_deref().map(RequestLog::create).transpose()?;
-    let session_kind = secure::session_kind(plan)?;
     let connections = connections(plan);
     let threads = worker_count(plan, connections);
+    let source_addresses = limits::prepare(plan, &endpoints, threads)?.source_addresses;
+    let log = plan.log.as_deref().map(RequestLog::create).transpose()?;
+    let session_kind = secure::session_kind(plan)?;
     let gate = Gate::new(threads);
     let (progress, received) = channel();
     let Control { stop, on_second } = control;

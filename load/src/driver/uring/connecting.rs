@@ -4,16 +4,13 @@ use super::receiving::Receiving;
 use super::ring::tolerate;
 use super::{Action, Uring};
 use crate::driver::{Slot, socket, stamps};
+use crate::limits::CONNECTS_AT_ONCE;
 use io_uring::opcode;
 use io_uring::types::Fd;
 use rustix::net::SocketFlags;
 use std::io;
 use std::net::IpAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
-
-/// So many connects leave with one system call at most. Each is stamped when it is begun, and the kernel takes 20 µs or so for
-/// each of those before it.
-const CONNECTS_AT_ONCE: u32 = 8;
 
 impl Uring {
     pub(super) fn begin_connect(
@@ -37,6 +34,7 @@ impl Uring {
         self.under_way += 1;
         let user_data = socket.user_data(slot, Action::Connect);
         self.push(&connect.user_data(user_data));
+        // Each is stamped when it is begun, and the kernel takes its time for those before it.
         self.connects += 1;
         if self.connects >= CONNECTS_AT_ONCE {
             let submitted = self.submit_all();
