@@ -1,4 +1,4 @@
-//! How many requests and bytes there were.
+//! How many requests, bytes and connections there were.
 
 /// What became of the requests: `in_flight_at_start + sent = ok + failed + unfinished`, always.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,4 +44,22 @@ impl Counts {
 pub struct Bytes {
     pub sent: u64,
     pub received: u64,
+}
+
+/// Connections at the moment when a load begins: when all are open, or when the time of a connect has passed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ConnectionsAtStart {
+    /// Those that were open.
+    pub open: u64,
+    /// Those that were to be open. In a closed loop without those whose connect had failed, which is a failure of its own.
+    pub wanted: u64,
+}
+
+impl ConnectionsAtStart {
+    /// Adds another thread's.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.open += other.open;
+        self.wanted += other.wanted;
+    }
 }

@@ -1,7 +1,7 @@
 //! Everything that happened during one load, before it is turned into figures.
 
 use crate::clock::Nanos;
-pub use crate::counts::{Bytes, Counts};
+pub use crate::counts::{Bytes, ConnectionsAtStart, Counts};
 use crate::failure::FailureCause;
 use crate::log::LogCounts;
 use crate::recorder::Recorder;
@@ -47,6 +47,8 @@ pub struct LoadOutcome {
     pub bytes: Bytes,
     /// Connections that were established, those of the lead-in included.
     pub connections_opened: u64,
+    /// Connections when the load began; `None`: it opens none in advance.
+    pub connections_at_start: Option<ConnectionsAtStart>,
     /// Connections that were open when the load ended.
     pub connections_open: u64,
     /// Requests at once that one connection really carried: more than 1 only over HTTP/2, and no more than the server

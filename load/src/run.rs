@@ -202,6 +202,9 @@ fn merge(done: Vec<Done>, started_ns: Nanos, mut seconds: Vec<Second>) -> LoadOu
         cost.loop_lag.merge(&worker.loop_lag);
         outcome.protocol = worker.protocol.unwrap_or(outcome.protocol);
         outcome.driver = worker.driver;
+        if let Some(at_start) = worker.connections_at_start {
+            outcome.connections_at_start.get_or_insert_default().add(at_start);
+        }
         outcome.connections_open += u64::from(worker.connections_open);
         outcome.streams_per_connection = outcome.streams_per_connection.max(worker.streams_per_connection);
         outcome.add(worker.recorder);

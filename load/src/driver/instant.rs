@@ -27,6 +27,8 @@ pub(crate) struct Habits {
     pub answers_after: Duration,
     /// CPU time that each connect costs.
     pub connect_costs: Duration,
+    /// Connects after so many are neither accepted nor refused.
+    pub accepts: Option<u32>,
     /// This response, counted from 1, arrives in two pieces.
     pub splits: Option<u64>,
     /// The wait after so many requests fails.
@@ -62,6 +64,7 @@ pub(crate) struct Instant {
     account: Rc<RefCell<Account>>,
     sent: u64,
     answered: u64,
+    connects: u32,
     connecting: Vec<Slot>,
     /// Requests under way, and when their responses arrive.
     waiting: VecDeque<(Slot, Nanos)>,
@@ -74,8 +77,17 @@ impl Instant {
     pub(crate) fn with(habits: Habits, slots: u32, account: Rc<RefCell<Account>>) -> Self {
         account.borrow_mut().carried = vec![0; slots as usize];
         let piece = Chunk { buffer: 0, len: 0 };
-        let (connecting, waiting) = (Vec::new(), VecDeque::new());
-        Self { habits, account, sent: 0, answered: 0, connecting, waiting, came: VecDeque::new(), piece }
+        Self {
+            habits,
+            account,
+            sent: 0,
+            answered: 0,
+            connects: 0,
+            connecting: Vec::new(),
+            waiting: VecDeque::new(),
+            came: VecDeque::new(),
+            piece,
+        }
     }
 
     fn answer(&mut self, slot: Slot, at_ns: Nanos) {
@@ -101,6 +113,10 @@ impl Driver for Instant {
     fn connect(&mut self, slot: Slot, _: usize, _: Option<IpAddr>) -> io::Result<()> {
         let until_ns = thread_cpu_ns() + self.habits.connect_costs.as_nanos() as Nanos;
         while thread_cpu_ns() < until_ns {}
+        self.connects += 1;
+        if self.habits.accepts.is_some_and(|most| self.connects > most) {
+            return Ok(());
+        }
         self.connecting.push(slot);
         let mut account = self.account.borrow_mut();
         account.most_connecting = account.most_connecting.max(self.connecting.len() as u32);

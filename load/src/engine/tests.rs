@@ -167,6 +167,22 @@ fn no_more_connections_are_opened_at_once_than_a_small_backlog_takes() {
 }
 
 #[test]
+fn a_load_that_begins_with_a_part_of_its_connections_reports_how_many() {
+    let at_start = |accepts, connect_timeout| {
+        let mut plan = open_plan(1_000.0, 10, requests(20));
+        plan.connect_timeout = connect_timeout;
+        let (done, _) = run_alone(&plan, Habits { accepts, ..Habits::default() });
+        assert_eq!(done.recorder.counts.sent, 20);
+        done.connections_at_start.map(|at_start| (at_start.open, at_start.wanted))
+    };
+    assert_eq!(at_start(Some(3), Duration::from_millis(100)), Some((3, 10)));
+    assert_eq!(at_start(None, Duration::from_secs(60)), Some((10, 10)));
+    let mut plan = open_plan(1_000.0, 10, requests(20));
+    plan.keep_alive = false;
+    assert_eq!(run_alone(&plan, Habits::default()).0.connections_at_start, None);
+}
+
+#[test]
 fn a_response_in_two_pieces_ends_patience_for_a_while_and_not_for_good() {
     let habits = Habits { splits: Some(100), ..Habits::default() };
     let (done, account) = run_alone(&open_plan(2_000.0, 700, requests(600)), habits);

@@ -1,6 +1,6 @@
 //! One thread's event loop.
 
-use super::connection::{Connection, Place, State, Stream, StreamState, Width};
+use super::connection::{Connection, Place, Stream, StreamState, Width};
 use super::deadlines::Deadlines;
 use super::free::Free;
 use super::gate::{Gate, LOOK_EVERY_NS};
@@ -10,6 +10,7 @@ use super::pace::Pace;
 use super::patience::Patience;
 use super::work::{Done, Work};
 use crate::clock::{Nanos, now_ns};
+use crate::counts::ConnectionsAtStart;
 use crate::driver::{Driver, Slot, Wake};
 use crate::plan::LoadPlan;
 use crate::recorder::Recorder;
@@ -72,6 +73,7 @@ pub(super) struct Worker<'a, D> {
     has_arrived: bool,
     /// Until when the start waits for connections.
     open_until_ns: Nanos,
+    connections_at_start: Option<ConnectionsAtStart>,
     start: Option<Start>,
     stop: &'a AtomicBool,
 }
@@ -157,6 +159,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             gate: work.gate,
             has_arrived: false,
             open_until_ns: now_ns().saturating_add(connect_timeout_ns),
+            connections_at_start: None,
             start: None,
             stop: work.stop,
         }
@@ -216,6 +219,7 @@ impl<'a, D: Driver> Worker<'a, D> {
         let is_lead_in = self.recorder.is_in_lead_in();
         self.start = Some(Start { at_ns, deadline_ns, end_ns, is_lead_in, cpu_ns, bytes_sent: 0 });
         self.last_event_ns = began_ns;
+        self.connections_at_start = self.plan.keep_alive.then(|| self.connections_now());
         self.pace.start(began_ns, deadline_ns);
         if !self.pace.is_open() {
             self.fail_what_was_refused(began_ns);
@@ -376,15 +380,15 @@ impl<'a, D: Driver> Worker<'a, D> {
             self.recorder.bytes.sent = self.driver.bytes_sent() - start.map_or(0, |start| start.bytes_sent);
         }
         self.recorder.finish();
-        let connections_open =
-            self.connections.iter().filter(|connection| connection.state == State::Open).count();
+        let connections_open = self.connections_now().open as u32;
         Done {
             recorder: self.recorder,
             ended_ns: ended_ns.max(start.map_or(0, |start| start.at_ns)),
             cpu_ns: super::thread_cpu_ns() - start.map_or(0, |start| start.cpu_ns),
             loop_lag: self.loop_lag,
             protocol: self.protocol,
-            connections_open: connections_open as u32,
+            connections_at_start: self.connections_at_start,
+            connections_open,
             streams_per_connection: self
                 .connections
                 .iter()

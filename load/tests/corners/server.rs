@@ -99,8 +99,9 @@ struct Shared {
     transport: Transport,
     reply: Box<dyn Fn(&Request) -> Reply + Send + Sync>,
     acceptor: TlsAcceptor,
-    /// Before it sends anything on a new connection.
+    /// Before it sends anything on a new connection, except on the first so many.
     greets_after: Duration,
+    greets_at_once: u32,
     accepted: AtomicU32,
     requests: AtomicU64,
     /// Requests of each connection.
@@ -110,7 +111,14 @@ struct Shared {
 impl Server {
     pub fn start(transport: Transport, reply: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Self {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        Self::listen(listener, Shared::new(transport, Duration::ZERO, reply))
+        Self::listen(listener, Arc::new(Shared::new(transport, Duration::ZERO, reply)))
+    }
+
+    /// One that greets its first connections at once and the others after a while; not over `Plain`, which has no greeting.
+    pub fn start_greeting(transport: Transport, greets_at_once: u32, greets_after: Duration) -> Self {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let shared = Shared::new(transport, greets_after, |_| Reply::answer("hi"));
+        Self::listen(listener, Arc::new(Shared { greets_at_once, ..shared }))
     }
 
     /// The same on a Unix socket.
@@ -119,7 +127,7 @@ impl Server {
         socket: PathBuf,
         reply: impl Fn(&Request) -> Reply + Send + Sync + 'static,
     ) -> Self {
-        let shared = Shared::new(transport, Duration::ZERO, reply);
+        let shared = Arc::new(Shared::new(transport, Duration::ZERO, reply));
         let listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
         listener.set_nonblocking(true).unwrap();
         let serving = Arc::clone(&shared);
@@ -145,7 +153,7 @@ impl Server {
         set_backlog(&listener, 0);
         let filler = TcpStream::connect(address).unwrap();
         let greets_after = if transport == Transport::Plain { Duration::ZERO } else { greets_after };
-        let shared = Shared::new(transport, greets_after, reply);
+        let shared = Arc::new(Shared::new(transport, greets_after, reply));
         let served = Arc::clone(&shared);
         thread::spawn(move || {
             crate::comes_true("its connections are under way", || {
@@ -236,22 +244,25 @@ impl Shared {
         transport: Transport,
         greets_after: Duration,
         reply: impl Fn(&Request) -> Reply + Send + Sync + 'static,
-    ) -> Arc<Self> {
-        Arc::new(Self {
+    ) -> Self {
+        Self {
             transport,
             reply: Box::new(reply),
             acceptor: acceptor(transport),
             greets_after,
+            greets_at_once: 0,
             accepted: AtomicU32::new(0),
             requests: AtomicU64::new(0),
             carried: Mutex::default(),
-        })
+        }
     }
 
     async fn connection(self: Arc<Self>, stream: impl AsyncRead + AsyncWrite + AsRawFd + Unpin + 'static) {
         let connection = self.accepted.fetch_add(1, Ordering::SeqCst);
         self.carried.lock().unwrap().push(0);
-        sleep(self.greets_after).await;
+        if connection >= self.greets_at_once {
+            sleep(self.greets_after).await;
+        }
         let fd = stream.as_raw_fd();
         if self.transport.has_tls() {
             if let Ok(stream) = self.acceptor.accept(stream).await {
