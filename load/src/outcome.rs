@@ -57,7 +57,8 @@ pub struct LoadOutcome {
     /// Requests of an open load that found every connection busy when they were due: that part of their send lag
     /// is the server's doing (or of too few connections), not the generator's.
     pub waited_for_connection: u64,
-    /// Answers whose time is the kernel's own receive stamp; that of all others is when the generator saw their last byte.
+    /// Answers whose time is the kernel's own receive stamp; that of all others is when the generator saw their last byte. A stamp
+    /// is exact where segments arrived in order; where an earlier one arrived last, it is too early by 1 ms at most.
     pub stamped: u64,
     /// When the last request was sent, on the shared clock.
     pub last_sent_ns: Nanos,

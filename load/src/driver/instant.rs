@@ -25,6 +25,10 @@ pub(crate) struct Habits {
     pub late_after: Option<(u64, Duration)>,
     /// A response arrives so long after its request.
     pub answers_after: Duration,
+    /// Stamps are so much too early.
+    pub stamps_early: Duration,
+    /// Each response has a segment that came out of order.
+    pub is_out_of_order: bool,
     /// CPU time that each connect costs.
     pub connect_costs: Duration,
     /// Connects after so many are neither accepted nor refused.
@@ -176,13 +180,14 @@ impl Driver for Instant {
         let at_ns = now_ns();
         let mut stamp_ns = None;
         if let Event::Received(piece) = event {
-            (self.piece, stamp_ns) = (piece, Some(came_ns));
+            let early_ns = self.habits.stamps_early.as_nanos() as Nanos;
+            (self.piece, stamp_ns) = (piece, Some(came_ns - early_ns));
         }
         Some(Completion { slot, event, at_ns, stamp_ns })
     }
 
     fn out_of_order(&self, _: Slot) -> Option<u32> {
-        Some(0)
+        Some(if self.habits.is_out_of_order { self.answered as u32 } else { 0 })
     }
 
     fn bytes(&self, _: Chunk) -> &[u8] {

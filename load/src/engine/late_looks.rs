@@ -124,7 +124,11 @@ mod tests {
     #[test]
     fn what_fell_due_meanwhile_was_ready_when_it_was_due() {
         let mut looks = late();
-        assert_eq!(looks.ready_ns(100 * MS, 401 * MS), 101 * MS, "a connection was free 301 ms after it was due");
+        assert_eq!(
+            looks.ready_ns(100 * MS, 401 * MS),
+            101 * MS,
+            "a connection was free 301 ms after it was due"
+        );
         assert_eq!(looks.ready_ns(250 * MS, 420 * MS), 250 * MS);
         assert_eq!(looks.ready_ns(410 * MS, 430 * MS), 410 * MS, "behind the late ones");
         assert_eq!(looks.ready_ns(701 * MS, 760 * MS), 760 * MS, "as long again as the generator was late");
@@ -133,7 +137,11 @@ mod tests {
     #[test]
     fn no_request_was_delayed_by_more_than_the_generator_was_late() {
         let mut looks = late();
-        assert_eq!(looks.ready_ns(50 * MS, 9_000 * MS), 9_000 * MS, "it waited before the generator was late");
+        assert_eq!(
+            looks.ready_ns(50 * MS, 9_000 * MS),
+            9_000 * MS,
+            "it waited before the generator was late"
+        );
         assert_eq!(looks.ready_ns(300 * MS, 9_000 * MS), 8_700 * MS);
     }
 

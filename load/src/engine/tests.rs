@@ -167,6 +167,25 @@ fn no_more_connections_are_opened_at_once_than_a_small_backlog_takes() {
 }
 
 #[test]
+fn a_stamp_that_is_too_early_makes_no_time_shorter_by_more_than_a_millisecond() {
+    let answers_after = Duration::from_millis(8);
+    let run = |early_us, is_out_of_order| {
+        let stamps_early = Duration::from_micros(early_us);
+        let habits = Habits { answers_after, stamps_early, is_out_of_order, ..Habits::default() };
+        let (done, _) = run_alone(&open_plan(500.0, 50, requests(200)), habits);
+        assert_eq!(done.recorder.counts.ok, 200);
+        (done.recorder.service_time.at_quantile(0.0), done.recorder.stamped)
+    };
+    for early_us in [0, 300, 900, 1_100, 4_000, 7_000] {
+        let (least, _) = run(early_us, true);
+        assert!(least >= answers_after.mul_f64(0.998) - Duration::from_millis(1), "{early_us}: {least:?}");
+    }
+    // The same stamps where all came in order are right.
+    let (least, stamped) = run(4_000, false);
+    assert!((least.as_secs_f64() - 0.004).abs() < 0.001 && stamped == 200, "{least:?}, {stamped}");
+}
+
+#[test]
 fn a_load_that_begins_with_a_part_of_its_connections_reports_how_many() {
     let at_start = |accepts, connect_timeout| {
         let mut plan = open_plan(1_000.0, 10, requests(20));

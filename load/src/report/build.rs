@@ -1,8 +1,8 @@
 //! How a [`LoadOutcome`] becomes a [`LoadReport`]: sums become rates, histograms become figures in milliseconds.
 
 use super::{
-    AtStartReport, BytesReport, ConnectionsReport, GeneratorReport, LagReport, LoadReport, PlanReport, RateReport,
-    RequestsReport, SCHEMA,
+    AtStartReport, BytesReport, ConnectionsReport, GeneratorReport, LagReport, LoadReport, PlanReport,
+    RateReport, RequestsReport, SCHEMA,
 };
 use crate::health;
 use crate::outcome::{Counts, LoadOutcome};

@@ -49,9 +49,8 @@ const CONNECT_MS: f64 = 1_000.0;
 #[test]
 fn no_response_time_of_an_open_load_holds_the_opening_of_its_connections() {
     over_each_way(|way| {
-        let server = Server::start_slow_to_open(way.transport, 3, Duration::from_millis(200), |_| {
-            Reply::answer("hi")
-        });
+        let server =
+            Server::start_slow_to_open(way.transport, 3, Duration::from_millis(200), |_| Reply::answer("hi"));
         let begun = std::time::Instant::now();
         let outcome = outcome_of(&way.plan(&server, 3, open(100.0), requests(20)));
         assert_eq!((outcome.counts.ok, outcome.connections_opened), (20, 3), "{:?}", outcome.failures);
@@ -80,7 +79,10 @@ fn an_open_load_that_begins_with_a_part_of_its_connections_says_so() {
     over_each_way(|way| {
         let server = Server::start(way.transport, |_| Reply::answer("hi"));
         let outcome = outcome_of(&way.plan(&server, 5, open(100.0), requests(20)));
-        assert_eq!(outcome.connections_at_start.map(|at_start| (at_start.open, at_start.wanted)), Some((5, 5)));
+        assert_eq!(
+            outcome.connections_at_start.map(|at_start| (at_start.open, at_start.wanted)),
+            Some((5, 5))
+        );
     });
 }
 

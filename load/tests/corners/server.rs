@@ -383,9 +383,8 @@ fn reset_at_close(fd: RawFd) {
     let at_once = libc::linger { l_onoff: 1, l_linger: 0 };
     let size = size_of::<libc::linger>() as libc::socklen_t;
     // SAFETY: the option takes a linger, which is given by address and size.
-    let done = unsafe {
-        libc::setsockopt(fd, libc::SOL_SOCKET, libc::SO_LINGER, (&raw const at_once).cast(), size)
-    };
+    let done =
+        unsafe { libc::setsockopt(fd, libc::SOL_SOCKET, libc::SO_LINGER, (&raw const at_once).cast(), size) };
     assert_eq!(done, 0, "{}", io::Error::last_os_error());
 }
 
