@@ -102,7 +102,9 @@ impl LateLooks {
         }
         let may_leave_ns = due_ns.saturating_add(self.lateness_ns);
         let begun = self.late.iter().take_while(|late| late.from_ns <= may_leave_ns);
-        let lost_ns: Nanos = begun.filter(|late| due_ns <= late.last_due_ns()).map(|late| late.lost_ns).sum();
+        // What was freed in the middle of it, by the kernel's stamp, would not have been free before.
+        let delayed = begun.filter(|late| due_ns <= late.last_due_ns() && free_ns + LATE_NS >= late.until_ns);
+        let lost_ns: Nanos = delayed.map(|late| late.lost_ns).sum();
         due_ns.max(free_ns.saturating_sub(lost_ns))
     }
 }
@@ -143,6 +145,17 @@ mod tests {
             "it waited before the generator was late"
         );
         assert_eq!(looks.ready_ns(300 * MS, 9_000 * MS), 8_700 * MS);
+    }
+
+    #[test]
+    fn a_connection_that_was_freed_meanwhile_was_not_free_before() {
+        assert_eq!(late().ready_ns(120 * MS, 150 * MS), 150 * MS);
+        assert_eq!(late().ready_ns(150 * MS, 120 * MS), 150 * MS);
+        assert_eq!(
+            late().ready_ns(120 * MS, 400 * MS),
+            120 * MS,
+            "seen at the end: nobody knows since when it was free"
+        );
     }
 
     #[test]
