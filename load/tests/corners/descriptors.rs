@@ -20,7 +20,7 @@ fn allow(descriptors: u64) {
 
 /// Runs with exactly as many descriptors as the load says that it needs.
 fn load(driver: DriverChoice, port: u16) {
-    for threads in [1, 2, 100] {
+    for threads in [1, 2, 40] {
         let way = Way { transport: Transport::Plain, driver };
         let plan = way.plan_to(port, CONNECTIONS, Pacing::Closed, requests(2_000)).with(|plan| {
             plan.keep_alive = false;
