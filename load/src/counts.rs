@@ -1,4 +1,4 @@
-//! How many requests and bytes there were.
+//! How many requests, bytes and connections there were.
 
 /// What became of the requests: `in_flight_at_start + sent = ok + failed + unfinished`, always.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,8 +16,11 @@ pub struct Counts {
     pub unfinished: u64,
     /// Due by the schedule and never begun (open loop only; not part of `sent`).
     pub not_sent: u64,
-    /// Requests sent a second time because the server closed an idle kept-alive connection under them
-    /// (RFC 9112 section 9.3.1). Each is still one request, with its first due and sent times.
+    /// Requests sent a second time because the server closed or reset a kept-alive connection, as idle, while they were on
+    /// their way (RFC 9112 sections 9.3.1 and 9.5): idempotent ones, once each, where the connection had carried a response,
+    /// had no older request, and ended within a round trip and 10 ms after they were sent. Any other end of a connection is a
+    /// failure. Also those that an HTTP/2 server declared unprocessed (RFC 9113 section 8.7). Each is still one request, with its
+    /// first due and sent times.
     pub resent: u64,
 }
 
@@ -41,4 +44,22 @@ impl Counts {
 pub struct Bytes {
     pub sent: u64,
     pub received: u64,
+}
+
+/// Connections at the moment when a load begins: when all are open, or when the time of a connect has passed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ConnectionsAtStart {
+    /// Those that were open.
+    pub open: u64,
+    /// Those that were to be open. In a closed loop without those whose connect had failed, which is a failure of its own.
+    pub wanted: u64,
+}
+
+impl ConnectionsAtStart {
+    /// Adds another thread's.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.open += other.open;
+        self.wanted += other.wanted;
+    }
 }

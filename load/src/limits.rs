@@ -13,8 +13,15 @@ use std::time::Duration;
 
 /// How long the kernel keeps a closed connection's port (`TCP_TIMEWAIT_LEN`, include/net/tcp.h).
 const TIME_WAIT: Duration = Duration::from_secs(60);
-/// Descriptors beside those that are open already and the connections: event queues, timers, output files.
+/// Descriptors beside those that are open already, the connections and the threads: output files, and what the rest of the process
+/// opens meanwhile.
 const SPARE_DESCRIPTORS: u64 = 64;
+/// With io_uring so many connects leave with one system call at most, and the sockets of as many earlier connections are closed
+/// after it.
+pub(crate) const CONNECTS_AT_ONCE: u32 = 8;
+/// Descriptors of each thread beside its connections: a ring, or an event queue and a timer; for a moment a probe; and without
+/// keep-alive the sockets that are still to be closed.
+const DESCRIPTORS_PER_THREAD: u64 = 3 + CONNECTS_AT_ONCE as u64;
 /// The default of `fs.nr_open`, the most that RLIMIT_NOFILE can be set to.
 const KERNEL_MOST_DESCRIPTORS: u64 = 1_048_576;
 /// The most that `ip_local_port_range` can hold without the ports that only root may bind.
@@ -104,9 +111,13 @@ impl LimitError {
 ///
 /// # Errors
 /// When the load cannot succeed on this machine as it is set up.
-pub(crate) fn prepare(plan: &LoadPlan, endpoints: &[Endpoint]) -> Result<Resources, LimitError> {
+pub(crate) fn prepare(
+    plan: &LoadPlan,
+    endpoints: &[Endpoint],
+    threads: u32,
+) -> Result<Resources, LimitError> {
     let limit = getrlimit(Resource::Nofile).current;
-    check_descriptors(u64::from(plan.connections.get()), other_descriptors(), limit)?;
+    check_descriptors(u64::from(plan.connections.get()), other_descriptors(threads), limit)?;
     let range = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range")
         .ok()
         .and_then(|text| parse_port_range(&text))
@@ -114,9 +125,10 @@ pub(crate) fn prepare(plan: &LoadPlan, endpoints: &[Endpoint]) -> Result<Resourc
     Ok(Resources { source_addresses: source_addresses(plan, endpoints, &range)? })
 }
 
-/// Descriptors that are not connections: those open already and some to spare.
-fn other_descriptors() -> u64 {
-    fs::read_dir("/proc/self/fd").map_or(0, |entries| entries.count() as u64) + SPARE_DESCRIPTORS
+/// Descriptors that are not connections: those open already, those of the threads and some to spare.
+fn other_descriptors(threads: u32) -> u64 {
+    let open = fs::read_dir("/proc/self/fd").map_or(0, |entries| entries.count() as u64);
+    open + u64::from(threads) * DESCRIPTORS_PER_THREAD + SPARE_DESCRIPTORS
 }
 
 /// Raises the limit on open files (RLIMIT_NOFILE) of the whole process, and of those it starts later, as far as it goes
@@ -299,11 +311,18 @@ mod tests {
     }
 
     #[test]
+    fn each_thread_has_descriptors_of_its_own() {
+        // Other tests open and close files meanwhile.
+        let grown = other_descriptors(1_000) - other_descriptors(0);
+        assert!((10_500..11_500).contains(&grown), "{grown}");
+    }
+
+    #[test]
     fn a_load_raises_no_limit_and_a_program_that_asks_gets_the_hard_one() {
         let before = getrlimit(Resource::Nofile);
         let lower = before.current.map(|current| current.min(512));
         setrlimit(Resource::Nofile, Rlimit { current: lower, maximum: before.maximum }).unwrap();
-        prepare(&plan(1), &[Endpoint::Tcp("127.0.0.1:80".parse().unwrap())]).unwrap();
+        prepare(&plan(1), &[Endpoint::Tcp("127.0.0.1:80".parse().unwrap())], 1).unwrap();
         assert_eq!(getrlimit(Resource::Nofile).current, lower);
         assert_eq!(raise_descriptor_limit(), before.maximum);
         assert_eq!(getrlimit(Resource::Nofile).current, before.maximum);

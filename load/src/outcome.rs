@@ -1,7 +1,7 @@
 //! Everything that happened during one load, before it is turned into figures.
 
 use crate::clock::Nanos;
-pub use crate::counts::{Bytes, Counts};
+pub use crate::counts::{Bytes, ConnectionsAtStart, Counts};
 use crate::failure::FailureCause;
 use crate::log::LogCounts;
 use crate::recorder::Recorder;
@@ -47,6 +47,8 @@ pub struct LoadOutcome {
     pub bytes: Bytes,
     /// Connections that were established, those of the lead-in included.
     pub connections_opened: u64,
+    /// Connections when the load began; `None`: it opens none in advance.
+    pub connections_at_start: Option<ConnectionsAtStart>,
     /// Connections that were open when the load ended.
     pub connections_open: u64,
     /// Requests at once that one connection really carried: more than 1 only over HTTP/2, and no more than the server
@@ -55,7 +57,8 @@ pub struct LoadOutcome {
     /// Requests of an open load that found every connection busy when they were due: that part of their send lag
     /// is the server's doing (or of too few connections), not the generator's.
     pub waited_for_connection: u64,
-    /// Answers whose time is the kernel's own receive stamp; that of all others is when the generator saw their last byte.
+    /// Answers whose time is the kernel's own receive stamp; that of all others is when the generator saw their last byte. A stamp
+    /// is exact where segments arrived in order; where an earlier one arrived last, it is too early by 1 ms at most.
     pub stamped: u64,
     /// When the last request was sent, on the shared clock.
     pub last_sent_ns: Nanos,

@@ -51,11 +51,11 @@ impl<'a> Control<'a> {
 pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadError> {
     plan.check()?;
     let endpoints = resolve::endpoints(plan)?;
-    let source_addresses = limits::prepare(plan, &endpoints)?.source_addresses;
-    let log = plan.log.as_deref().map(RequestLog::create).transpose()?;
-    let session_kind = secure::session_kind(plan)?;
     let connections = connections(plan);
     let threads = worker_count(plan, connections);
+    let source_addresses = limits::prepare(plan, &endpoints, threads)?.source_addresses;
+    let log = plan.log.as_deref().map(RequestLog::create).transpose()?;
+    let session_kind = secure::session_kind(plan)?;
     let gate = Gate::new(threads);
     let (progress, received) = channel();
     let Control { stop, on_second } = control;
@@ -202,6 +202,9 @@ fn merge(done: Vec<Done>, started_ns: Nanos, mut seconds: Vec<Second>) -> LoadOu
         cost.loop_lag.merge(&worker.loop_lag);
         outcome.protocol = worker.protocol.unwrap_or(outcome.protocol);
         outcome.driver = worker.driver;
+        if let Some(at_start) = worker.connections_at_start {
+            outcome.connections_at_start.get_or_insert_default().add(at_start);
+        }
         outcome.connections_open += u64::from(worker.connections_open);
         outcome.streams_per_connection = outcome.streams_per_connection.max(worker.streams_per_connection);
         outcome.add(worker.recorder);

@@ -68,10 +68,6 @@ impl Driver for Burst {
         Some(0)
     }
 
-    fn was_reset(&self, _: Slot) -> bool {
-        false
-    }
-
     fn has_sent(&self, _: Slot) -> bool {
         true
     }

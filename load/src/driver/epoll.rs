@@ -223,10 +223,6 @@ impl Driver for Epoll {
         stamps::out_of_order(self.sockets[slot as usize].fd.as_ref()?)
     }
 
-    fn was_reset(&self, slot: Slot) -> bool {
-        self.sockets[slot as usize].fd.as_ref().is_some_and(stamps::was_reset)
-    }
-
     fn bytes(&self, chunk: Chunk) -> &[u8] {
         &self.buffer[..chunk.len as usize]
     }

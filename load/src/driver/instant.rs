@@ -23,8 +23,16 @@ const CUT: usize = 20;
 pub(crate) struct Habits {
     /// The thread comes back so late from the wait after this many requests, as after SIGSTOP.
     pub late_after: Option<(u64, Duration)>,
+    /// A response arrives so long after its request.
+    pub answers_after: Duration,
+    /// Stamps are so much too early.
+    pub stamps_early: Duration,
+    /// Each response has a segment that came out of order.
+    pub is_out_of_order: bool,
     /// CPU time that each connect costs.
     pub connect_costs: Duration,
+    /// Connects after so many are neither accepted nor refused.
+    pub accepts: Option<u32>,
     /// This response, counted from 1, arrives in two pieces.
     pub splits: Option<u64>,
     /// The wait after so many requests fails.
@@ -60,9 +68,11 @@ pub(crate) struct Instant {
     account: Rc<RefCell<Account>>,
     sent: u64,
     answered: u64,
+    connects: u32,
     connecting: Vec<Slot>,
-    waiting: Vec<Slot>,
-    came: VecDeque<(Slot, Event)>,
+    /// Requests under way, and when their responses arrive.
+    waiting: VecDeque<(Slot, Nanos)>,
+    came: VecDeque<(Slot, Event, Nanos)>,
     /// The piece that was handed over last.
     piece: Chunk,
 }
@@ -71,18 +81,27 @@ impl Instant {
     pub(crate) fn with(habits: Habits, slots: u32, account: Rc<RefCell<Account>>) -> Self {
         account.borrow_mut().carried = vec![0; slots as usize];
         let piece = Chunk { buffer: 0, len: 0 };
-        let (connecting, waiting) = (Vec::new(), Vec::new());
-        Self { habits, account, sent: 0, answered: 0, connecting, waiting, came: VecDeque::new(), piece }
+        Self {
+            habits,
+            account,
+            sent: 0,
+            answered: 0,
+            connects: 0,
+            connecting: Vec::new(),
+            waiting: VecDeque::new(),
+            came: VecDeque::new(),
+            piece,
+        }
     }
 
-    fn answer(&mut self, slot: Slot) {
+    fn answer(&mut self, slot: Slot, at_ns: Nanos) {
         let piece = |buffer, len: usize| Event::Received(Chunk { buffer, len: len as u32 });
         self.answered += 1;
         if self.habits.splits == Some(self.answered) {
-            self.came.push_back((slot, piece(1, CUT)));
-            self.came.push_back((slot, piece(2, ANSWER.len() - CUT)));
+            self.came.push_back((slot, piece(1, CUT), at_ns));
+            self.came.push_back((slot, piece(2, ANSWER.len() - CUT), at_ns));
         } else {
-            self.came.push_back((slot, piece(0, ANSWER.len())));
+            self.came.push_back((slot, piece(0, ANSWER.len()), at_ns));
         }
     }
 }
@@ -98,6 +117,10 @@ impl Driver for Instant {
     fn connect(&mut self, slot: Slot, _: usize, _: Option<IpAddr>) -> io::Result<()> {
         let until_ns = thread_cpu_ns() + self.habits.connect_costs.as_nanos() as Nanos;
         while thread_cpu_ns() < until_ns {}
+        self.connects += 1;
+        if self.habits.accepts.is_some_and(|most| self.connects > most) {
+            return Ok(());
+        }
         self.connecting.push(slot);
         let mut account = self.account.borrow_mut();
         account.most_connecting = account.most_connecting.max(self.connecting.len() as u32);
@@ -109,7 +132,7 @@ impl Driver for Instant {
     fn send(&mut self, slot: Slot) {
         self.account.borrow_mut().carried[slot as usize] += 1;
         self.sent += 1;
-        self.waiting.push(slot);
+        self.waiting.push_back((slot, now_ns() + self.habits.answers_after.as_nanos() as Nanos));
     }
 
     fn write(&mut self, _: Slot, _: &[u8]) {}
@@ -140,10 +163,11 @@ impl Driver for Instant {
             self.habits.late_after = None;
             sleep(late);
         }
-        let connected = self.connecting.drain(..).map(|slot| (slot, Event::Connected));
+        let look_ns = crate::clock::now_ns();
+        let connected = self.connecting.drain(..).map(|slot| (slot, Event::Connected, look_ns));
         self.came.extend(connected);
-        for slot in std::mem::take(&mut self.waiting) {
-            self.answer(slot);
+        while let Some((slot, at_ns)) = self.waiting.pop_front_if(|&mut (_, at_ns)| at_ns <= look_ns) {
+            self.answer(slot, at_ns);
         }
         if self.came.is_empty() {
             sleep(at_most.min(Duration::from_millis(1)));
@@ -152,21 +176,18 @@ impl Driver for Instant {
     }
 
     fn next(&mut self) -> Option<Completion> {
-        let (slot, event) = self.came.pop_front()?;
+        let (slot, event, came_ns) = self.came.pop_front()?;
         let at_ns = now_ns();
         let mut stamp_ns = None;
         if let Event::Received(piece) = event {
-            (self.piece, stamp_ns) = (piece, Some(at_ns));
+            let early_ns = self.habits.stamps_early.as_nanos() as Nanos;
+            (self.piece, stamp_ns) = (piece, Some(came_ns - early_ns));
         }
         Some(Completion { slot, event, at_ns, stamp_ns })
     }
 
     fn out_of_order(&self, _: Slot) -> Option<u32> {
-        Some(0)
-    }
-
-    fn was_reset(&self, _: Slot) -> bool {
-        false
+        Some(if self.habits.is_out_of_order { self.answered as u32 } else { 0 })
     }
 
     fn bytes(&self, _: Chunk) -> &[u8] {

@@ -128,10 +128,6 @@ pub(crate) trait Driver: Sized {
     /// known.
     fn out_of_order(&self, slot: Slot) -> Option<u32>;
 
-    /// Whether the server reset the slot's connection, perhaps after other data. It does so where it closed the connection
-    /// without having read what was sent to it.
-    fn was_reset(&self, slot: Slot) -> bool;
-
     /// The bytes of a completion.
     fn bytes(&self, chunk: Chunk) -> &[u8];
 

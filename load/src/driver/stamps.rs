@@ -58,15 +58,6 @@ pub(super) fn out_of_order(socket: impl AsFd) -> Option<u32> {
     (done == 0).then(|| u32::from_ne_bytes(count))
 }
 
-/// Did the other side reset the connection? Asking takes the error away.
-pub(super) fn was_reset(socket: impl AsFd) -> bool {
-    use rustix::io::Errno;
-    matches!(
-        rustix::net::sockopt::socket_error(socket),
-        Ok(Err(Errno::PIPE | Errno::CONNRESET)) | Err(Errno::PIPE | Errno::CONNRESET)
-    )
-}
-
 /// Whether this kernel has the option. Whether it really stamps shows with the first responses.
 pub(super) fn are_known() -> bool {
     socket(AddressFamily::INET, SocketType::STREAM, None).is_ok_and(|probe| enable(&probe).is_ok())

@@ -153,3 +153,47 @@ fn epoll_hands_over_the_bytes_without_the_stamp_and_then_the_end() {
 fn io_uring_hands_over_the_bytes_without_the_stamp_and_then_the_end() {
     bytes_of_each_look::<Uring>();
 }
+
+/// Begins 20 connects without a wait; how many of them the server's kernel has seen.
+fn connects_that_have_left<D: Driver>() -> Option<usize> {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let mut driver = D::new(20, &[Endpoint::Tcp(listener.local_addr().unwrap())], false).ok()?;
+    (0..20).for_each(|slot| driver.connect(slot, 0, None).unwrap());
+    Some(listener.incoming().map_while(Result::ok).count())
+}
+
+#[test]
+fn connects_leave_soon_after_they_were_begun_and_not_with_the_next_wait() {
+    assert_eq!(connects_that_have_left::<Epoll>(), Some(20));
+    let left = connects_that_have_left::<Uring>();
+    assert!(left.is_none_or(|left| left >= 16), "{left:?} of 20");
+}
+
+/// Two bytes, each on a connection of its own, arrive before a wait, and something else is submitted between their completions.
+#[test]
+fn what_a_wait_brought_was_seen_when_it_ended() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let Ok(mut driver) = Uring::new(3, &[Endpoint::Tcp(listener.local_addr().unwrap())], false) else {
+        return eprintln!("io_uring is not allowed here: not tested");
+    };
+    for slot in [0, 1] {
+        driver.connect(slot, 0, None).unwrap();
+        assert!(matches!(next(&mut driver, now_ns() + HOUR_NS).event, Event::Connected));
+    }
+    // The receives begin.
+    driver.wait(now_ns(), now_ns(), Wake::AtOnce).unwrap();
+    let mut servers = [listener.accept().unwrap().0, listener.accept().unwrap().0];
+    servers.iter_mut().for_each(send);
+    driver.wait(now_ns(), now_ns() + HOUR_NS, Wake::AtOnce).unwrap();
+    let waited_ns = now_ns();
+    let first = driver.next().unwrap();
+    sleep(Duration::from_millis(20));
+    driver.connect(2, 0, None).unwrap();
+    driver.submit().unwrap();
+    let second = driver.next().unwrap();
+    assert_eq!(first.at_ns, second.at_ns);
+    assert!(second.at_ns <= waited_ns);
+    let connected = next(&mut driver, now_ns() + HOUR_NS);
+    assert!(matches!(connected.event, Event::Connected) && connected.at_ns >= waited_ns + 20_000_000);
+}

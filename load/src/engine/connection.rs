@@ -9,11 +9,8 @@ use crate::request::FieldRequest;
 use crate::secure::Session;
 use std::sync::Arc;
 
-/// How soon after a request was sent the server must have closed its connection for the two to have crossed, beside the time
-/// of a connect (which has a round trip in it).
+/// How long after a round trip a close may be seen that crossed a request: both sides have to get a core for it.
 const CROSSING_NS: Nanos = 10_000_000;
-/// The same where the server's reset shows that it never read the request: then only a stall is excluded.
-const CROSSING_UNREAD_NS: Nanos = 250_000_000;
 
 /// What a slot's connection is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,11 +177,18 @@ impl Stream {
         }
     }
 
-    /// May its request be sent again because the server closed the connection, as idle, while the request was on its way?
-    /// Only where the close followed at once (RFC 9112 section 9.3.1): a server that closes later has had the request.
-    pub(super) fn has_crossed_close(&self, now_ns: Nanos, was_reset: bool, connect_ns: Nanos) -> bool {
-        let limit_ns = if was_reset { CROSSING_UNREAD_NS } else { CROSSING_NS };
-        let since_sent_ns = now_ns.saturating_sub(self.exchange.sent_ns);
-        self.is_idempotent && !self.was_resent && since_sent_ns <= limit_ns + 2 * connect_ns
+    /// May its request be sent again after the server closed or reset the connection now?
+    ///
+    /// A server may close a connection that it takes for idle while a request is on its way (RFC 9112 section 9.5), and a
+    /// client may then send the request again by itself, if it is idempotent (section 9.3.1). The end of the connection is
+    /// here within a round trip then, whether it is a FIN or a reset. A server that ends it later has had the request: that it
+    /// resets the connection does not show that it has not read the request, nor does its acknowledgement show that it has.
+    pub(super) fn may_be_resent(&self, now_ns: Nanos, round_trip_ns: Nanos) -> bool {
+        self.is_idempotent && !self.was_resent && self.has_crossed_close(now_ns, round_trip_ns)
+    }
+
+    /// Was its request sent so late that the connection, which ends now, may have ended without regard to it?
+    pub(super) fn has_crossed_close(&self, now_ns: Nanos, round_trip_ns: Nanos) -> bool {
+        now_ns.saturating_sub(self.exchange.sent_ns) <= round_trip_ns.saturating_add(CROSSING_NS)
     }
 }

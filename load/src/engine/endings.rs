@@ -36,11 +36,11 @@ impl<D: Driver> Worker<'_, D> {
         let connection = &mut self.connections[slot as usize];
         let may_be_missing =
             !by_word && connection.session.as_ref().is_some_and(|session| session.ends_by_word());
-        if !connection.parser.has_begun() && connection.is_reused {
-            let was_reset = self.driver.was_reset(slot);
-            if self.streams[place as usize].has_crossed_close(now_ns, was_reset, self.connect_ns) {
-                return self.resend(place, now_ns);
-            }
+        if !connection.parser.has_begun()
+            && connection.is_reused
+            && self.streams[place as usize].may_be_resent(now_ns, self.connect_ns)
+        {
+            return self.resend(place, now_ns);
         }
         match self.connections[slot as usize].parser.end_of_stream() {
             Ok(_) if may_be_missing => self.fail(place, FailureCause::TruncatedAnswer, None, now_ns),
@@ -80,7 +80,7 @@ impl<D: Driver> Worker<'_, D> {
                 let is_lost = cause == FailureCause::ConnectionReset
                     && connection.is_reused
                     && !connection.parser.has_begun();
-                if is_lost && stream.has_crossed_close(now_ns, true, self.connect_ns) {
+                if is_lost && stream.may_be_resent(now_ns, self.connect_ns) {
                     self.resend(place, now_ns);
                 } else {
                     self.fail(place, cause, None, now_ns);

@@ -9,12 +9,13 @@
 //!   first request that is when the load began, because no request waited for the connections that were opened before.
 //! - **sent**: when the first system call on its behalf was made: its bytes, or the connection it needed, were handed to the
 //!   kernel. With io_uring several requests leave with one call and share the stamp taken right before it; the last of
-//!   them is then stamped early by the time the kernel takes for the others (some 50 µs at most).
+//!   them is then stamped early by the time the kernel takes for the others (some 50 µs at most). Up to eight connects leave
+//!   with one call, too; each has a stamp of its own, taken when it was begun.
 //! - **last byte**: in an open load when the kernel received the byte that completed the response, by its own stamp
-//!   ([`driver`](crate::driver) `stamps`); in a closed loop, and without a kernel stamp, when the driver read that byte.
-//!   Never before it arrived. Of several responses that arrived together (HTTP/2) it is the last one's. With io_uring
-//!   one reading
-//!   of the clock, right after the wait, serves all that the wait brought.
+//!   ([`driver`](crate::driver) `stamps`), which is too early by up to 1 ms where segments arrived out of order; in a closed
+//!   loop, and without a kernel stamp, when the driver read that byte: then never before it arrived. Of several responses that
+//!   arrived together (HTTP/2) it is the last one's. With io_uring one reading of the clock, right after the wait, serves all
+//!   that the wait brought.
 
 mod connection;
 mod deadlines;
@@ -22,6 +23,7 @@ mod endings;
 mod free;
 mod gate;
 mod inspection;
+mod late_looks;
 mod opening;
 mod pace;
 mod patience;

@@ -1,8 +1,9 @@
 //! How connections are opened, and what happens where they cannot be.
 
-use super::connection::{State, StreamState};
+use super::connection::{Connection, State, StreamState};
 use super::worker::Worker;
 use crate::clock::Nanos;
+use crate::counts::ConnectionsAtStart;
 use crate::driver::{Driver, Slot};
 use crate::failure::FailureCause;
 use crate::recorder::Exchange;
@@ -125,6 +126,17 @@ impl<D: Driver> Worker<'_, D> {
             self.free.add_closed(slot);
         } else {
             self.rest(slot, now_ns);
+        }
+    }
+
+    pub(super) fn connections_now(&self) -> ConnectionsAtStart {
+        let is_open = self.pace.is_open();
+        let count = |is_counted: &dyn Fn(&Connection) -> bool| {
+            self.connections.iter().filter(|connection| is_counted(connection)).count() as u64
+        };
+        ConnectionsAtStart {
+            open: count(&|connection| connection.state == State::Open),
+            wanted: count(&|connection| is_open || connection.refused.is_none()),
         }
     }
 

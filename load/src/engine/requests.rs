@@ -16,10 +16,11 @@ impl<D: Driver> Worker<'_, D> {
         let slot = self.width.slot(place);
         let connection = Some(self.plan_connection(slot));
         let stream = &mut self.streams[place as usize];
-        // A request that found no free connection when it was due waited for one; only what followed is our own lag.
+        // A request that found no free connection when it was due waited for one; only what followed is our own lag, and what
+        // was due while we were late.
         stream.exchange = Exchange {
             due_ns: turn.due_ns,
-            ready_ns: turn.due_ns.max(free_ns),
+            ready_ns: self.late_looks.ready_ns(turn.due_ns, free_ns),
             sent_ns: now_ns,
             connection,
             ..Exchange::default()
@@ -50,13 +51,15 @@ impl<D: Driver> Worker<'_, D> {
             stream.state = StreamState::Queued;
             self.to_send.push(place);
         } else {
-            self.begin_with_connect(place, now_ns);
+            self.begin_with_connect(place);
         }
         true
     }
 
-    /// Opens the connection that the request, which has not been sent, needs first.
-    pub(super) fn begin_with_connect(&mut self, place: Place, now_ns: Nanos) {
+    /// Opens the connection that the request, which has not been sent, needs first. It is sent now, and not when the generator
+    /// looked at the clock before it began others.
+    pub(super) fn begin_with_connect(&mut self, place: Place) {
+        let now_ns = now_ns();
         let stream = &mut self.streams[place as usize];
         stream.exchange.sent_ns = now_ns;
         stream.state = StreamState::Waiting;
@@ -172,12 +175,11 @@ impl<D: Driver> Worker<'_, D> {
 
     /// A request did not end as it should: it goes over another connection where that is allowed, else it fails.
     pub(super) fn go_again(&mut self, place: Place, broken: Broken, now_ns: Nanos) {
-        let slot = self.width.slot(place);
-        let stream = &mut self.streams[place as usize];
-        let is_reused = self.connections[slot as usize].is_reused;
+        let was_idle = self.may_have_been_idle(place, now_ns);
+        let stream = &self.streams[place as usize];
         let may_go = match broken.again {
             Again::Never => false,
-            Again::IfIdleClose => is_reused && stream.has_crossed_close(now_ns, false, self.connect_ns),
+            Again::IfIdleClose => was_idle && stream.may_be_resent(now_ns, self.connect_ns),
             Again::Resend | Again::Send => !stream.was_resent,
         };
         if !may_go {
@@ -186,6 +188,20 @@ impl<D: Driver> Worker<'_, D> {
         }
         self.recorder.counts.resent += u64::from(broken.again != Again::Send);
         self.wait_for_another_connection(place, now_ns);
+    }
+
+    /// May the server have taken the connection of this stream, which has ended, for idle? Not if it had a request on another
+    /// stream that cannot have crossed the end.
+    fn may_have_been_idle(&mut self, place: Place, now_ns: Nanos) -> bool {
+        let slot = self.width.slot(place);
+        let has_request = (0..self.width.streams()).any(|number| {
+            let stream = &self.streams[self.width.place(slot, number) as usize];
+            stream.state == StreamState::Busy && !stream.has_crossed_close(now_ns, self.connect_ns)
+        });
+        // Where that request has failed, the others still see it here.
+        let connection = &mut self.connections[slot as usize];
+        connection.is_reused &= !has_request;
+        connection.is_reused
     }
 
     /// The request, with its first due and sent times, goes over a fresh connection of its slot, which is opened as soon as

@@ -10,6 +10,10 @@ use crate::http2::StreamEnd;
 use std::io;
 
 /// When a response was complete: when its last byte arrived, and when we read it.
+///
+/// A kernel stamp is that of the last segment by its place in the stream. Where an earlier one arrived after it, by reordering or
+/// a retransmission, `came_ns` is too early, but by no more than [`BELIEVED_NS`]: an older stamp is taken only where the kernel
+/// counted no segment out of order. Asking for each response would find those too and costs a system call (0.7 µs) for each.
 #[derive(Clone, Copy)]
 pub(super) struct Arrival {
     came_ns: Nanos,
@@ -34,7 +38,7 @@ enum Fed {
 /// Bytes behind a complete response, or on a connection without a request.
 pub(super) const UNASKED: FailureCause = FailureCause::Malformed("bytes nobody asked for");
 /// A stamp that is older than this is taken only where nothing came out of order: a younger one is wrong by less. Responses that
-/// wait for the next request to fall due are hardly older, and a system call for each would cost more than they do.
+/// wait for the next request to fall due are hardly older.
 const BELIEVED_NS: Nanos = 1_000_000;
 
 impl<D: Driver> Worker<'_, D> {

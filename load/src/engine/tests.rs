@@ -75,13 +75,41 @@ fn a_thread_that_comes_back_late_says_so_and_does_not_blame_the_connections() {
 }
 
 #[test]
-fn a_request_that_finds_every_connection_busy_waited_for_one() {
-    let late = Duration::from_millis(200);
+fn a_thread_that_comes_back_late_to_few_connections_says_so_too() {
+    let late = Duration::from_millis(300);
     let habits = Habits { late_after: Some((100, late)), ..Habits::default() };
-    let (done, _) = run_alone(&open_plan(1_000.0, 2, requests(400)), habits);
-    assert_eq!(done.recorder.counts.ok, 400);
-    // Two could be sent when the thread resumed, and some 200 were due.
-    assert!(done.recorder.waited_for_connection >= 100, "{}", done.recorder.waited_for_connection);
+    let (done, _) = run_alone(&open_plan(1_000.0, 10, requests(600)), habits);
+    let recorder = done.recorder;
+    // Those that were due meanwhile found all connections busy, with the late ones before them.
+    assert_eq!((recorder.counts.ok, recorder.waited_for_connection), (600, 0));
+    let own_lag = |quantile| recorder.own_lag.at_quantile(quantile);
+    assert!(own_lag(1.0) >= Duration::from_millis(295), "{:?}", recorder.own_lag.summary());
+    assert!(own_lag(0.7) >= Duration::from_millis(100), "{:?}", recorder.own_lag.summary());
+}
+
+#[test]
+fn a_request_that_finds_every_connection_busy_waited_for_one() {
+    // Two responses each 10 ms, and ten requests are due meanwhile.
+    let habits = Habits { answers_after: Duration::from_millis(10), ..Habits::default() };
+    let (done, _) = run_alone(&open_plan(1_000.0, 2, requests(200)), habits);
+    let recorder = done.recorder;
+    assert_eq!(recorder.counts.ok, 200);
+    assert!(recorder.waited_for_connection >= 150, "{}", recorder.waited_for_connection);
+    let (own_lag, send_lag) = (recorder.own_lag.at_quantile(0.5), recorder.send_lag.at_quantile(0.5));
+    assert!(own_lag < send_lag / 4, "{own_lag:?} of {send_lag:?}");
+}
+
+#[test]
+fn of_a_long_wait_for_a_connection_no_more_is_the_threads_than_it_was_late() {
+    let late = Duration::from_millis(100);
+    let answers_after = Duration::from_millis(20);
+    let habits = Habits { late_after: Some((20, late)), answers_after, ..Habits::default() };
+    let (done, _) = run_alone(&open_plan(1_000.0, 2, requests(200)), habits);
+    let recorder = done.recorder;
+    assert_eq!(recorder.counts.ok, 200);
+    assert!(recorder.waited_for_connection >= 100, "{}", recorder.waited_for_connection);
+    let (own_lag, send_lag) = (recorder.own_lag.at_quantile(1.0), recorder.send_lag.at_quantile(1.0));
+    assert!(own_lag >= late.mul_f64(0.8) && own_lag < send_lag / 2, "{own_lag:?} of {send_lag:?}");
 }
 
 #[test]
@@ -114,6 +142,19 @@ fn the_cpu_of_opening_the_connections_is_not_the_loads() {
 }
 
 #[test]
+fn a_request_that_needs_a_connection_is_sent_when_that_is_begun_and_not_with_the_first_of_those_due() {
+    let habits = Habits { connect_costs: Duration::from_millis(1), ..Habits::default() };
+    let mut plan = open_plan(1e6, 50, requests(50));
+    plan.keep_alive = false;
+    let (done, _) = run_alone(&plan, habits);
+    let recorder = done.recorder;
+    assert_eq!((recorder.counts.ok, recorder.waited_for_connection), (50, 0));
+    // All are due within 50 us, and each connect takes a millisecond before the next.
+    let (middle, last) = (recorder.own_lag.at_quantile(0.5), recorder.own_lag.at_quantile(1.0));
+    assert!(middle >= Duration::from_millis(23) && last >= Duration::from_millis(48), "{middle:?} {last:?}");
+}
+
+#[test]
 fn no_more_connections_are_opened_at_once_than_a_small_backlog_takes() {
     for threads in [1, 2, 3, 7, 48] {
         let plan = open_plan(100_000.0, 960, requests(10));
@@ -123,6 +164,41 @@ fn no_more_connections_are_opened_at_once_than_a_small_backlog_takes() {
         let over_all = account.most_connecting * threads;
         assert!((1..=48).contains(&over_all), "{over_all} over {threads} threads");
     }
+}
+
+#[test]
+fn a_stamp_that_is_too_early_makes_no_time_shorter_by_more_than_a_millisecond() {
+    let answers_after = Duration::from_millis(8);
+    let run = |early_us, is_out_of_order| {
+        let stamps_early = Duration::from_micros(early_us);
+        let habits = Habits { answers_after, stamps_early, is_out_of_order, ..Habits::default() };
+        let (done, _) = run_alone(&open_plan(500.0, 50, requests(200)), habits);
+        assert_eq!(done.recorder.counts.ok, 200);
+        (done.recorder.service_time.at_quantile(0.0), done.recorder.stamped)
+    };
+    for early_us in [0, 300, 900, 1_100, 4_000, 7_000] {
+        let (least, _) = run(early_us, true);
+        assert!(least >= answers_after.mul_f64(0.998) - Duration::from_millis(1), "{early_us}: {least:?}");
+    }
+    // The same stamps where all came in order are right.
+    let (least, stamped) = run(4_000, false);
+    assert!((least.as_secs_f64() - 0.004).abs() < 0.001 && stamped == 200, "{least:?}, {stamped}");
+}
+
+#[test]
+fn a_load_that_begins_with_a_part_of_its_connections_reports_how_many() {
+    let at_start = |accepts, connect_timeout| {
+        let mut plan = open_plan(1_000.0, 10, requests(20));
+        plan.connect_timeout = connect_timeout;
+        let (done, _) = run_alone(&plan, Habits { accepts, ..Habits::default() });
+        assert_eq!(done.recorder.counts.sent, 20);
+        done.connections_at_start.map(|at_start| (at_start.open, at_start.wanted))
+    };
+    assert_eq!(at_start(Some(3), Duration::from_millis(100)), Some((3, 10)));
+    assert_eq!(at_start(None, Duration::from_secs(60)), Some((10, 10)));
+    let mut plan = open_plan(1_000.0, 10, requests(20));
+    plan.keep_alive = false;
+    assert_eq!(run_alone(&plan, Habits::default()).0.connections_at_start, None);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::Gate;
 use crate::clock::Nanos;
+use crate::counts::ConnectionsAtStart;
 use crate::endpoint::Endpoint;
 use crate::plan::LoadPlan;
 use crate::recorder::Recorder;
@@ -37,6 +38,8 @@ pub(crate) struct Done {
     pub loop_lag: Times,
     /// The protocol over TLS or HTTP/2.
     pub protocol: Option<String>,
+    /// `None`: the load did not begin, or opens none in advance.
+    pub connections_at_start: Option<ConnectionsAtStart>,
     pub connections_open: u32,
     pub streams_per_connection: u32,
     pub driver: &'static str,

@@ -1,14 +1,16 @@
 //! One thread's event loop.
 
-use super::connection::{Connection, Place, State, Stream, StreamState, Width};
+use super::connection::{Connection, Place, Stream, StreamState, Width};
 use super::deadlines::Deadlines;
 use super::free::Free;
 use super::gate::{Gate, LOOK_EVERY_NS};
 use super::inspection::Inspection;
+use super::late_looks::LateLooks;
 use super::pace::Pace;
 use super::patience::Patience;
 use super::work::{Done, Work};
 use crate::clock::{Nanos, now_ns};
+use crate::counts::ConnectionsAtStart;
 use crate::driver::{Driver, Slot, Wake};
 use crate::plan::LoadPlan;
 use crate::recorder::Recorder;
@@ -66,10 +68,12 @@ pub(super) struct Worker<'a, D> {
     loop_lag: Times,
     /// When the completions before those that are acted on now were looked at.
     pub(super) previous_look_ns: Nanos,
+    pub(super) late_looks: LateLooks,
     gate: &'a Gate,
     has_arrived: bool,
     /// Until when the start waits for connections.
     open_until_ns: Nanos,
+    connections_at_start: Option<ConnectionsAtStart>,
     start: Option<Start>,
     stop: &'a AtomicBool,
 }
@@ -151,9 +155,11 @@ impl<'a, D: Driver> Worker<'a, D> {
             lateness_ns: plan.lateness.as_nanos() as Nanos,
             loop_lag: Times::default(),
             previous_look_ns: now_ns(),
+            late_looks: LateLooks::new(plan.lateness.as_nanos() as Nanos, now_ns()),
             gate: work.gate,
             has_arrived: false,
             open_until_ns: now_ns().saturating_add(connect_timeout_ns),
+            connections_at_start: None,
             start: None,
             stop: work.stop,
         }
@@ -182,6 +188,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             }
             let before = now_ns();
             let (until, wake) = self.next_wake(before);
+            self.late_looks.rest(until, wake);
             self.driver.wait(before, until, wake)?;
             let look_ns = now_ns();
             if self.start.is_some() {
@@ -212,6 +219,7 @@ impl<'a, D: Driver> Worker<'a, D> {
         let is_lead_in = self.recorder.is_in_lead_in();
         self.start = Some(Start { at_ns, deadline_ns, end_ns, is_lead_in, cpu_ns, bytes_sent: 0 });
         self.last_event_ns = began_ns;
+        self.connections_at_start = self.plan.keep_alive.then(|| self.connections_now());
         self.pace.start(began_ns, deadline_ns);
         if !self.pace.is_open() {
             self.fail_what_was_refused(began_ns);
@@ -256,6 +264,7 @@ impl<'a, D: Driver> Worker<'a, D> {
         let mut now = seen_ns;
         let mut taken = 0;
         while let Some(completion) = self.driver.next() {
+            self.late_looks.on_response(completion.stamp_ns);
             self.on_completion(completion)?;
             now = now.max(completion.at_ns);
             taken += 1;
@@ -316,7 +325,11 @@ impl<'a, D: Driver> Worker<'a, D> {
     /// Begins what is due as long as there is a place for it: a free stream, or else a connection that must be opened
     /// first, which then is part of what the request waits for.
     fn begin_due(&mut self, now_ns: Nanos) {
+        self.late_looks.look(now_ns);
         if self.next_leaves_ns() > now_ns {
+            if self.pace.next_due_ns() > now_ns {
+                self.late_looks.clear();
+            }
             return;
         }
         while self.pace.next_due_ns() <= now_ns {
@@ -367,15 +380,15 @@ impl<'a, D: Driver> Worker<'a, D> {
             self.recorder.bytes.sent = self.driver.bytes_sent() - start.map_or(0, |start| start.bytes_sent);
         }
         self.recorder.finish();
-        let connections_open =
-            self.connections.iter().filter(|connection| connection.state == State::Open).count();
+        let connections_open = self.connections_now().open as u32;
         Done {
             recorder: self.recorder,
             ended_ns: ended_ns.max(start.map_or(0, |start| start.at_ns)),
             cpu_ns: super::thread_cpu_ns() - start.map_or(0, |start| start.cpu_ns),
             loop_lag: self.loop_lag,
             protocol: self.protocol,
-            connections_open: connections_open as u32,
+            connections_at_start: self.connections_at_start,
+            connections_open,
             streams_per_connection: self
                 .connections
                 .iter()

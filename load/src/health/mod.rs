@@ -5,7 +5,7 @@ pub mod cores;
 mod warning;
 
 use crate::failure::FailureCause;
-use crate::outcome::LoadOutcome;
+use crate::outcome::{ConnectionsAtStart, LoadOutcome};
 use crate::plan::{LoadPlan, Pacing, RateShape, Stop};
 pub use warning::Warning;
 
@@ -49,7 +49,7 @@ pub fn judge(outcome: &LoadOutcome, plan: &LoadPlan) -> Health {
     let warnings: Vec<Warning> = own
         .into_iter()
         .chain([missed, not_sent(outcome), failures(outcome), no_port_left(outcome), unfinished(outcome)])
-        .chain([only_redirects(outcome)])
+        .chain([begun_partly(outcome), only_redirects(outcome)])
         .chain([outcome.log_failure.map(|kind| Warning::LogIncomplete { kind })])
         .chain([matches!(plan.pacing, Pacing::Closed).then_some(Warning::ClosedLoop)])
         .flatten()
@@ -141,6 +141,11 @@ fn failures(outcome: &LoadOutcome) -> Option<Warning> {
     let cause = outcome.failures.iter().max_by_key(|&(_, &count)| count).map(|(&cause, _)| cause);
     let counts = outcome.counts;
     (counts.failed > 0).then_some(Warning::Failures { failed: counts.failed, sent: counts.sent, cause })
+}
+
+fn begun_partly(outcome: &LoadOutcome) -> Option<Warning> {
+    let ConnectionsAtStart { open, wanted } = outcome.connections_at_start?;
+    (open < wanted).then_some(Warning::BegunPartly { open, wanted })
 }
 
 fn no_port_left(outcome: &LoadOutcome) -> Option<Warning> {
@@ -362,6 +367,19 @@ mod tests {
         let health = judge(&outcome, &open(1_000.0));
         assert_eq!(health.warnings, [Warning::LogIncomplete { kind }]);
         assert_eq!(health.cpu_us_per_request, 500.0);
+    }
+
+    #[test]
+    fn a_load_that_began_before_its_connections_were_open_says_so() {
+        let warnings = |now, wanted| {
+            let at_start = ConnectionsAtStart { open: now, wanted };
+            judge(&LoadOutcome { connections_at_start: Some(at_start), ..healthy() }, &open(1_000.0)).warnings
+        };
+        assert_eq!(warnings(64, 64), []);
+        assert_eq!(warnings(16, 64), [Warning::BegunPartly { open: 16, wanted: 64 }]);
+        let text = warnings(16, 64)[0].to_string();
+        assert!(text.starts_with("the load began with 16 of 64 connections open"), "{text}");
+        assert_eq!(judge(&healthy(), &open(1_000.0)).warnings, [], "without connections in advance");
     }
 
     #[test]

@@ -22,6 +22,8 @@ pub enum Warning {
     NoPortLeft { count: u64 },
     /// Requests were in flight when the time was up.
     Unfinished { count: u64, oldest_ms: f64 },
+    /// The load began before all of its connections were open.
+    BegunPartly { open: u64, wanted: u64 },
     /// Every response was a redirect, and none is followed.
     OnlyRedirects { status: u16, count: u64 },
     /// The log of requests could not be written to its end.
@@ -75,6 +77,12 @@ impl fmt::Display for Warning {
                 "{count} {} still unanswered at the end, the oldest for {oldest_ms:.0} ms, longer than any answer \
                  took. They are in no percentile: the true times are longer than those shown",
                 if count == 1 { "request was" } else { "requests were" }
+            ),
+            Self::BegunPartly { open, wanted } => write!(
+                out,
+                "the load began with {open} of {wanted} connections open: the others were refused, or not established within \
+                 the time of a connect. Times may hold the opening of those, and fewer requests at once were possible at \
+                 first. Allow more time (`connect_timeout`) or fewer connections (`connections`)"
             ),
             Self::OnlyRedirects { status, count } => write!(
                 out,

@@ -1,8 +1,8 @@
 //! How a [`LoadOutcome`] becomes a [`LoadReport`]: sums become rates, histograms become figures in milliseconds.
 
 use super::{
-    BytesReport, ConnectionsReport, GeneratorReport, LagReport, LoadReport, PlanReport, RateReport,
-    RequestsReport, SCHEMA,
+    AtStartReport, BytesReport, ConnectionsReport, GeneratorReport, LagReport, LoadReport, PlanReport,
+    RateReport, RequestsReport, SCHEMA,
 };
 use crate::health;
 use crate::outcome::{Counts, LoadOutcome};
@@ -35,6 +35,9 @@ impl LoadReport {
             failures: failures(outcome),
             connections: ConnectionsReport {
                 opened: outcome.connections_opened,
+                at_start: outcome
+                    .connections_at_start
+                    .map(|at_start| AtStartReport { open: at_start.open, wanted: at_start.wanted }),
                 open_at_end: outcome.connections_open,
                 streams: outcome.streams_per_connection,
             },

@@ -128,12 +128,25 @@ pub struct BytesReport {
     pub received: u64,
 }
 
+/// Connections when the load began: when all were open, or when the time of a connect had passed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct AtStartReport {
+    /// Those that were open.
+    pub open: u64,
+    /// Those that were to be open.
+    pub wanted: u64,
+}
+
 /// What carried the requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ConnectionsReport {
     /// Connections that were established.
     pub opened: u64,
+    /// Connections when the load began; null: it opens none in advance.
+    #[serde(default)]
+    pub at_start: Option<AtStartReport>,
     /// Connections that were open when the load ended.
     pub open_at_end: u64,
     /// Requests at once that one connection really carried: more than 1 only over HTTP/2, and no more than the server

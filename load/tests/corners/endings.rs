@@ -1,12 +1,14 @@
 //! Connections that end or fall silent under a request.
 
 use super::transport::{Transport, over, over_each_way};
-use super::{ms, outcome_of, requests};
+use super::{ms, open, outcome_of, requests};
 use crate::server::{Reply, Server};
 use std::num::NonZeroU32;
+use std::sync::Arc;
 use std::time::Duration;
 use threadcount_load::failure::FailureCause;
 use threadcount_load::plan::Pacing;
+use threadcount_load::request::{RequestSource, Target};
 
 #[test]
 fn a_request_that_was_read_and_dropped_is_a_failure_and_is_not_sent_again() {
@@ -29,15 +31,67 @@ fn a_request_that_was_read_and_dropped_is_a_failure_and_is_not_sent_again() {
 }
 
 #[test]
-fn a_request_that_crossed_the_close_of_an_idle_connection_is_sent_again() {
-    over(&[Transport::Plain, Transport::Tls], |way| {
-        let server = Server::start(way.transport, |request| match request.connection {
-            0 => Reply::answer_and_abandon(),
-            _ => Reply::answer("hi"),
+fn a_request_that_was_read_before_a_reset_is_a_failure_and_is_not_sent_again() {
+    over_each_way(|way| {
+        let server = Server::start(way.transport, |request| match request.nth {
+            1 => Reply::answer("hi"),
+            _ => Reply::reset().after_ms(150),
         });
-        let outcome = outcome_of(&way.plan(&server, 1, Pacing::Closed, requests(5)));
-        assert_eq!((outcome.counts.ok, outcome.counts.resent), (5, 1), "{way:?} {:?}", outcome.failures);
-        assert_eq!((server.requests(), server.connections()), (5, 2));
+        let outcome = outcome_of(&way.plan(&server, 1, Pacing::Closed, requests(4)));
+        assert_eq!((outcome.counts.ok, outcome.counts.failed, outcome.counts.resent), (2, 2, 0), "{way:?}");
+        assert_eq!(outcome.failures.get(&FailureCause::ConnectionReset), Some(&2), "{:?}", outcome.failures);
+        assert_eq!((server.requests(), server.connections()), (4, 2));
+    });
+}
+
+/// A server that abandons its first connection, which took a second to open: that is what a round trip to it seems to take.
+fn abandoning_server(transport: Transport) -> Server {
+    Server::start_slow_to_open(transport, 1, Duration::ZERO, |request| match request.connection {
+        0 => Reply::answer_and_abandon(),
+        _ => Reply::answer("hi"),
+    })
+}
+
+#[test]
+fn a_request_that_crossed_the_close_of_an_idle_connection_is_sent_again() {
+    over_each_way(|way| {
+        let server = abandoning_server(way.transport);
+        let outcome = outcome_of(&way.plan(&server, 1, open(1.0), requests(3)));
+        assert_eq!((outcome.counts.ok, outcome.counts.resent), (3, 1), "{way:?} {:?}", outcome.failures);
+        assert_eq!((server.requests(), server.connections()), (3, 2));
+    });
+}
+
+#[test]
+fn a_request_that_may_not_be_repeated_fails_where_it_crossed_the_close() {
+    over_each_way(|way| {
+        let server = abandoning_server(way.transport);
+        let plan = way.plan(&server, 1, open(1.0), requests(2)).with(|plan| {
+            let target = Target::new("POST", &format!("{}/", plan.requests.origin())).unwrap();
+            plan.requests = Arc::new(RequestSource::new(vec![target]).unwrap());
+        });
+        let outcome = outcome_of(&plan);
+        assert_eq!((outcome.counts.ok, outcome.counts.failed, outcome.counts.resent), (1, 1, 0), "{way:?}");
+    });
+}
+
+#[test]
+fn a_connection_with_an_older_request_is_not_closed_as_idle() {
+    over(&[Transport::H2c, Transport::H2], |way| {
+        // A round trip seems to take a second; the requests are 1.4 s apart.
+        let server = Server::start_slow_to_open(way.transport, 1, Duration::ZERO, |request| {
+            match (request.connection, request.nth) {
+                (0, 2) => Reply::silence(),
+                (0, 3) => Reply::reset(),
+                _ => Reply::answer("hi"),
+            }
+        });
+        let plan = way
+            .plan(&server, 1, open(0.7), requests(3))
+            .with(|plan| plan.streams_per_connection = NonZeroU32::new(2).unwrap());
+        let outcome = outcome_of(&plan);
+        assert_eq!((outcome.counts.ok, outcome.counts.failed, outcome.counts.resent), (1, 2, 0), "{way:?}");
+        assert_eq!(outcome.failures.get(&FailureCause::ConnectionReset), Some(&2), "{:?}", outcome.failures);
     });
 }
 

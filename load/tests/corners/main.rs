@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test says what went wrong by failing")]
 
+mod child;
+mod descriptors;
 mod endings;
 mod lead_in;
 mod network;
@@ -9,6 +11,7 @@ mod options;
 mod out_of_order;
 mod pacing;
 mod server;
+mod stopped;
 mod transport;
 
 use std::num::NonZeroU64;

@@ -1,11 +1,12 @@
 //! When a load begins and ends, and how its work is divided.
 
-use super::transport::over_each_way;
+use super::transport::{Transport, over, over_each_way};
 use super::{ms, open, outcome_of, requests};
 use crate::server::{Reply, Server};
 use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
 use threadcount_load::plan::{Pacing, Stop};
+use threadcount_load::report::LoadReport;
 
 #[test]
 fn a_closed_loop_divides_its_requests_over_connections_and_not_over_threads() {
@@ -48,7 +49,8 @@ const CONNECT_MS: f64 = 1_000.0;
 #[test]
 fn no_response_time_of_an_open_load_holds_the_opening_of_its_connections() {
     over_each_way(|way| {
-        let server = Server::start_slow_to_open(way.transport, 3, Duration::from_millis(200));
+        let server =
+            Server::start_slow_to_open(way.transport, 3, Duration::from_millis(200), |_| Reply::answer("hi"));
         let begun = std::time::Instant::now();
         let outcome = outcome_of(&way.plan(&server, 3, open(100.0), requests(20)));
         assert_eq!((outcome.counts.ok, outcome.connections_opened), (20, 3), "{:?}", outcome.failures);
@@ -56,6 +58,31 @@ fn no_response_time_of_an_open_load_holds_the_opening_of_its_connections() {
         let longest = ms(outcome.response_time.at_quantile(1.0));
         assert!(longest < 0.8 * CONNECT_MS, "{way:?}: {longest} ms");
         assert!(outcome.elapsed_s() * 1e3 < begun.elapsed().as_secs_f64() * 1e3 - 0.9 * CONNECT_MS);
+    });
+}
+
+#[test]
+fn an_open_load_that_begins_with_a_part_of_its_connections_says_so() {
+    over(&[Transport::Tls, Transport::H2c, Transport::H2], |way| {
+        let server = Server::start_greeting(way.transport, 2, Duration::from_secs(3));
+        let plan = way
+            .plan(&server, 5, open(100.0), requests(20))
+            .with(|plan| plan.connect_timeout = Duration::from_secs(1));
+        let outcome = outcome_of(&plan);
+        let at_start = outcome.connections_at_start.unwrap();
+        assert_eq!((at_start.open, at_start.wanted), (2, 5), "{way:?}");
+        let report = LoadReport::new(&outcome, &plan);
+        assert_eq!(report.connections.at_start.map(|at_start| at_start.open), Some(2));
+        let said = report.warnings.iter().filter(|warning| warning.contains("began with 2 of 5 connections"));
+        assert_eq!(said.count(), 1, "{:?}", report.warnings);
+    });
+    over_each_way(|way| {
+        let server = Server::start(way.transport, |_| Reply::answer("hi"));
+        let outcome = outcome_of(&way.plan(&server, 5, open(100.0), requests(20)));
+        assert_eq!(
+            outcome.connections_at_start.map(|at_start| (at_start.open, at_start.wanted)),
+            Some((5, 5))
+        );
     });
 }
 

@@ -30,6 +30,9 @@ pub struct Request {
     pub cookie: String,
 }
 
+/// How long a server that abandons its HTTP/2 connection still reads from it, so that its response leaves.
+pub const STILL_READS: Duration = Duration::from_millis(200);
+
 /// What becomes of a request.
 #[derive(Clone, Debug)]
 pub struct Reply {
@@ -43,9 +46,12 @@ enum Act {
         fields: Vec<(&'static str, String)>,
         body: String,
     },
-    /// Answers, waits for the next request and closes without having read it; only over HTTP/1.1.
+    /// Answers, waits for the next request and closes without having read it. Over HTTP/2 that request must not come within
+    /// `STILL_READS`.
     AnswerAndAbandon,
     Close,
+    /// Ends the connection with a reset, having read everything.
+    Reset,
     Silence,
 }
 
@@ -69,6 +75,10 @@ impl Reply {
         Self { after: Duration::ZERO, act: Act::Close }
     }
 
+    pub fn reset() -> Self {
+        Self { after: Duration::ZERO, act: Act::Reset }
+    }
+
     pub fn silence() -> Self {
         Self { after: Duration::ZERO, act: Act::Silence }
     }
@@ -89,8 +99,9 @@ struct Shared {
     transport: Transport,
     reply: Box<dyn Fn(&Request) -> Reply + Send + Sync>,
     acceptor: TlsAcceptor,
-    /// Before it sends anything on a new connection.
+    /// Before it sends anything on a new connection, except on the first so many.
     greets_after: Duration,
+    greets_at_once: u32,
     accepted: AtomicU32,
     requests: AtomicU64,
     /// Requests of each connection.
@@ -100,7 +111,14 @@ struct Shared {
 impl Server {
     pub fn start(transport: Transport, reply: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Self {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        Self::listen(listener, Shared::new(transport, Duration::ZERO, reply))
+        Self::listen(listener, Arc::new(Shared::new(transport, Duration::ZERO, reply)))
+    }
+
+    /// One that greets its first connections at once and the others after a while; not over `Plain`, which has no greeting.
+    pub fn start_greeting(transport: Transport, greets_at_once: u32, greets_after: Duration) -> Self {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let shared = Shared::new(transport, greets_after, |_| Reply::answer("hi"));
+        Self::listen(listener, Arc::new(Shared { greets_at_once, ..shared }))
     }
 
     /// The same on a Unix socket.
@@ -109,7 +127,7 @@ impl Server {
         socket: PathBuf,
         reply: impl Fn(&Request) -> Reply + Send + Sync + 'static,
     ) -> Self {
-        let shared = Shared::new(transport, Duration::ZERO, reply);
+        let shared = Arc::new(Shared::new(transport, Duration::ZERO, reply));
         let listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
         listener.set_nonblocking(true).unwrap();
         let serving = Arc::clone(&shared);
@@ -124,13 +142,18 @@ impl Server {
 
     /// One whose queue of connections is full until so many are under way, so that the kernel makes each of them wait for a
     /// second; and that lets each handshake wait for a while.
-    pub fn start_slow_to_open(transport: Transport, connections: usize, greets_after: Duration) -> Self {
+    pub fn start_slow_to_open(
+        transport: Transport,
+        connections: usize,
+        greets_after: Duration,
+        reply: impl Fn(&Request) -> Reply + Send + Sync + 'static,
+    ) -> Self {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         set_backlog(&listener, 0);
         let filler = TcpStream::connect(address).unwrap();
         let greets_after = if transport == Transport::Plain { Duration::ZERO } else { greets_after };
-        let shared = Shared::new(transport, greets_after, |_| Reply::answer("hi"));
+        let shared = Arc::new(Shared::new(transport, greets_after, reply));
         let served = Arc::clone(&shared);
         thread::spawn(move || {
             crate::comes_true("its connections are under way", || {
@@ -221,22 +244,25 @@ impl Shared {
         transport: Transport,
         greets_after: Duration,
         reply: impl Fn(&Request) -> Reply + Send + Sync + 'static,
-    ) -> Arc<Self> {
-        Arc::new(Self {
+    ) -> Self {
+        Self {
             transport,
             reply: Box::new(reply),
             acceptor: acceptor(transport),
             greets_after,
+            greets_at_once: 0,
             accepted: AtomicU32::new(0),
             requests: AtomicU64::new(0),
             carried: Mutex::default(),
-        })
+        }
     }
 
     async fn connection(self: Arc<Self>, stream: impl AsyncRead + AsyncWrite + AsRawFd + Unpin + 'static) {
         let connection = self.accepted.fetch_add(1, Ordering::SeqCst);
         self.carried.lock().unwrap().push(0);
-        sleep(self.greets_after).await;
+        if connection >= self.greets_at_once {
+            sleep(self.greets_after).await;
+        }
         let fd = stream.as_raw_fd();
         if self.transport.has_tls() {
             if let Ok(stream) = self.acceptor.accept(stream).await {
@@ -249,7 +275,7 @@ impl Shared {
 
     async fn speak(&self, stream: impl AsyncRead + AsyncWrite + Unpin, fd: RawFd, connection: u32) {
         if self.transport.is_http2() {
-            self.http2(stream, connection).await;
+            self.http2(stream, fd, connection).await;
         } else {
             self.http1(stream, fd, connection).await;
         }
@@ -278,12 +304,10 @@ impl Shared {
                 }
                 Act::AnswerAndAbandon => {
                     say(&mut stream, &[], "hi").await;
-                    while unread_bytes(fd) == 0 {
-                        sleep(Duration::from_millis(1)).await;
-                    }
-                    return;
+                    return unread(fd).await;
                 }
                 Act::Close => return,
+                Act::Reset => return reset_at_close(fd),
                 Act::Silence => {
                     while next_head(&mut stream, &mut bytes).await.is_some() {}
                     return;
@@ -292,7 +316,7 @@ impl Shared {
         }
     }
 
-    async fn http2(&self, stream: impl AsyncRead + AsyncWrite + Unpin, connection: u32) {
+    async fn http2(&self, stream: impl AsyncRead + AsyncWrite + Unpin, fd: RawFd, connection: u32) {
         let Ok(mut session) = h2::server::handshake(stream).await else { return };
         let mut nth = 0;
         // Streams without a response must be kept, or they are reset.
@@ -315,8 +339,18 @@ impl Shared {
                         }
                     });
                 }
-                Act::AnswerAndAbandon => panic!("only over HTTP/1.1"),
+                Act::AnswerAndAbandon => {
+                    let mut sending = respond.send_response(http::Response::new(()), false).unwrap();
+                    sending.send_data(Bytes::from("hi"), true).unwrap();
+                    let next = tokio::time::timeout(STILL_READS, session.accept()).await;
+                    assert!(next.is_err(), "it was to come later, and not to be read");
+                    return unread(fd).await;
+                }
                 Act::Close => return sleep(after).await,
+                Act::Reset => {
+                    sleep(after).await;
+                    return reset_at_close(fd);
+                }
                 Act::Silence => silent.push(respond),
             }
         }
@@ -341,6 +375,23 @@ async fn next_head(stream: &mut (impl AsyncRead + Unpin), bytes: &mut Vec<u8>) -
         if !stream.read_buf(bytes).await.is_ok_and(|read| read > 0) {
             return None;
         }
+    }
+}
+
+/// Has the close of a socket reset its connection (SO_LINGER, socket(7)).
+fn reset_at_close(fd: RawFd) {
+    let at_once = libc::linger { l_onoff: 1, l_linger: 0 };
+    let size = size_of::<libc::linger>() as libc::socklen_t;
+    // SAFETY: the option takes a linger, which is given by address and size.
+    let done =
+        unsafe { libc::setsockopt(fd, libc::SOL_SOCKET, libc::SO_LINGER, (&raw const at_once).cast(), size) };
+    assert_eq!(done, 0, "{}", io::Error::last_os_error());
+}
+
+/// Waits until something has come that is not read.
+async fn unread(fd: RawFd) {
+    while unread_bytes(fd) == 0 {
+        sleep(Duration::from_millis(1)).await;
     }
 }
 

@@ -57,16 +57,22 @@ impl Way {
         pacing: Pacing,
         stop: Stop,
     ) -> LoadPlan {
-        let (tls, port) = (self.transport.has_tls(), server.port);
-        let origin = Origin { tls, host: "127.0.0.1".to_owned(), port };
-        let target = Target::get(&format!("{origin}{path}")).unwrap();
-        let requests = Arc::new(RequestSource::new(vec![target]).unwrap());
+        self.plan_to(server.port, connections, pacing, stop).with(|plan| {
+            let target = Target::get(&format!("{}{path}", plan.requests.origin())).unwrap();
+            plan.requests = Arc::new(RequestSource::new(vec![target]).unwrap());
+            plan.unix_socket.clone_from(&server.unix_socket);
+        })
+    }
+
+    /// A load of `/` at a port, on one thread.
+    pub fn plan_to(self, port: u16, connections: u32, pacing: Pacing, stop: Stop) -> LoadPlan {
+        let origin = Origin { tls: self.transport.has_tls(), host: "127.0.0.1".to_owned(), port };
+        let requests = Arc::new(RequestSource::get(origin, "/"));
         LoadPlan::closed(requests, NonZeroU32::new(connections).unwrap(), stop).with(|plan| {
             plan.pacing = pacing;
             plan.driver = self.driver;
             plan.insecure = true;
             plan.threads = NonZeroU32::new(1);
-            plan.unix_socket.clone_from(&server.unix_socket);
             plan.protocol =
                 if self.transport.is_http2() { ProtocolChoice::Http2 } else { ProtocolChoice::Http1 };
         })

@@ -16,10 +16,15 @@ fn a_server_that_closes_after_every_third_answer_fails_nothing() {
             let server = Server::start(move |conversation| {
                 for count in 1..=3 {
                     let last: &[u8] = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi";
-                    let answer = if announces && count == 3 { last } else { HI };
-                    if conversation.request().is_none() || !conversation.say(answer) {
+                    if conversation.request().is_none() {
                         return;
                     }
+                    match (count, announces) {
+                        (3, true) => conversation.say(last),
+                        // A close that comes later may be one of a server that has read the next request.
+                        (3, false) => return conversation.say_with_close(HI),
+                        _ => conversation.say(HI),
+                    };
                 }
                 conversation.close();
             });

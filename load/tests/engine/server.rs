@@ -98,6 +98,13 @@ impl Conversation {
         self.stream.set_nodelay(true).is_ok() && self.stream.write_all(bytes).is_ok()
     }
 
+    /// Sends bytes and closes, so that both arrive together.
+    pub fn say_with_close(&mut self, bytes: &[u8]) {
+        use rustix::net::{SendFlags, send};
+        assert_eq!(send(&self.stream, bytes, SendFlags::MORE), Ok(bytes.len()));
+        self.close();
+    }
+
     /// Waits until the client has closed.
     pub fn wait_for_close(&mut self) {
         while self.request().is_some() {}

@@ -4,13 +4,14 @@
 //! all share; a request is one send, and a static one completes without a word unless it fails. The ring has a single
 //! issuer and runs the kernel's part of the work only when the loop waits (`IORING_SETUP_DEFER_TASKRUN`, Linux 6.1).
 
+mod connecting;
 mod files;
 mod receiving;
 mod ring;
 
 use super::buffers::Buffers;
 use super::outgoing::Outgoing;
-use super::socket::{self, RawAddress};
+use super::socket::RawAddress;
 use super::stamps::{self, CONTROL_BYTES, KernelClock};
 use super::{Chunk, Completion, Driver, Event, LEAST_SKIPPED, MOST_PER_CALL, Slot, Wake};
 use crate::clock::{self, NANOS_PER_S, Nanos};
@@ -21,7 +22,7 @@ use io_uring::types::{CancelBuilder, Fd, TimeoutFlags, Timespec};
 use io_uring::{EnterFlags, IoUring, cqueue, opcode, squeue};
 use receiving::Receiving;
 use ring::{is_passing, set_up, sleep_until, tolerate};
-use rustix::net::{Shutdown, SocketFlags, shutdown};
+use rustix::net::{Shutdown, shutdown};
 use std::io;
 use std::net::IpAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -66,8 +67,13 @@ pub(crate) struct Uring {
     to_receive: Option<Slot>,
     /// Why the ring could not take an entry.
     broken: Option<io::Error>,
-    /// When the last wait returned.
+    /// Connects since the last submission.
+    connects: u32,
+    /// When the last wait returned, or something was submitted after it.
     seen_ns: Nanos,
+    /// When the last wait returned, and how many of the completions that were there then are still to be taken.
+    waited_ns: Nanos,
+    of_wait: usize,
     /// The kernel's clock, if it stamps.
     stamped: Option<Stamped>,
     /// The kernel supports waits with an absolute timeout (`IORING_ENTER_ABS_TIMER`, Linux 6.12).
@@ -142,29 +148,16 @@ impl Driver for Uring {
             in_use: None,
             to_receive: None,
             broken: None,
+            connects: 0,
             seen_ns: clock::now_ns(),
+            waited_ns: 0,
+            of_wait: 0,
             bytes_sent: 0,
         })
     }
 
     fn connect(&mut self, slot: Slot, endpoint: usize, source: Option<IpAddr>) -> io::Result<()> {
-        // Blocking: with O_NONBLOCK io_uring would return EAGAIN instead of waiting.
-        let fd = socket::open(&self.endpoints[endpoint], source, SocketFlags::empty())?;
-        if self.stamped.is_some() {
-            stamps::enable(&fd)?;
-        }
-        let (address, len) = self.addresses[endpoint].as_raw();
-        let connect = opcode::Connect::new(Fd(fd.as_raw_fd()), address, len).build();
-        let socket = &mut self.sockets[slot as usize];
-        socket.generation = socket.generation.wrapping_add(1);
-        socket.send_error = 0;
-        socket.fd = Some(fd);
-        socket.is_connecting = true;
-        socket.receiving = Receiving::Multishot;
-        self.under_way += 1;
-        let user_data = socket.user_data(slot, Action::Connect);
-        self.push(&connect.user_data(user_data));
-        Ok(())
+        self.begin_connect(slot, endpoint, source)
     }
 
     unsafe fn keep(&mut self, slot: Slot, request: RenderedRequest<'_>) {
@@ -250,6 +243,8 @@ impl Driver for Uring {
             tolerate(self.enter(usize::from(until_ns > now_ns)))?;
         }
         self.look_at_clock();
+        (self.waited_ns, self.of_wait) = (self.seen_ns, self.ring.completion().len());
+        self.connects = 0;
         if self.ring.submission().is_empty() {
             self.close_sockets();
         }
@@ -260,9 +255,12 @@ impl Driver for Uring {
         self.give_back();
         loop {
             let entry = self.ring.completion().next()?;
+            // What the wait brought was there when it returned, whatever was submitted since then.
+            let at_ns = if self.of_wait > 0 { self.waited_ns } else { self.seen_ns };
+            self.of_wait = self.of_wait.saturating_sub(1);
             if let Some((slot, event)) = self.take(&entry) {
-                let stamp_ns = self.stamp_of(event);
-                return Some(Completion { slot, event, at_ns: self.seen_ns, stamp_ns });
+                let stamp_ns = self.stamp_of(event, at_ns);
+                return Some(Completion { slot, event, at_ns, stamp_ns });
             }
             self.give_back();
         }
@@ -270,10 +268,6 @@ impl Driver for Uring {
 
     fn out_of_order(&self, slot: Slot) -> Option<u32> {
         stamps::out_of_order(self.sockets[slot as usize].fd.as_ref()?)
-    }
-
-    fn was_reset(&self, slot: Slot) -> bool {
-        self.sockets[slot as usize].fd.as_ref().is_some_and(stamps::was_reset)
     }
 
     fn bytes(&self, chunk: Chunk) -> &[u8] {
@@ -317,14 +311,14 @@ impl Uring {
         if self.stamped.is_some() { STAMPED_FROM } else { 0 }
     }
 
-    fn stamp_of(&self, event: Event) -> Option<Nanos> {
+    fn stamp_of(&self, event: Event, seen_ns: Nanos) -> Option<Nanos> {
         let (Event::Received(chunk), Some(stamped)) = (event, &self.stamped) else { return None };
         // A receive without a stamp leaves what was in the buffer before: the kernel reports how much it wrote.
         let head = self.buffers.bytes(chunk.buffer, 0, HEAD_BYTES);
         let written =
             u32::from_ne_bytes(head.get(CONTROL_LENGTH_AT..CONTROL_LENGTH_AT + 4)?.try_into().ok()?);
         let control = self.buffers.bytes(chunk.buffer, HEAD_BYTES, (written as usize).min(CONTROL_BYTES));
-        stamped.clock.ours(stamps::stamp_in(control)?, self.seen_ns)
+        stamped.clock.ours(stamps::stamp_in(control)?, seen_ns)
     }
 
     fn enter(&mut self, at_least: usize) -> io::Result<usize> {
@@ -348,6 +342,7 @@ impl Uring {
         while !self.ring.submission().is_empty() {
             self.ring.submit()?;
         }
+        self.connects = 0;
         self.close_sockets();
         // What failed at once is already there to be seen. Only a wait compares the kernel's clock with ours: after a step of one of
         // them, the completions of this round still have stamps from before it.

@@ -1,0 +1,214 @@
+//! When the generator itself was late to look for what is due.
+//!
+//! Of the requests that fall due while it is late, the first take every connection when it is back, and the others find all
+//! of them busy. They waited for the generator and not for a connection: had it been there, each would have found the
+//! connections free that the ones before it had used in time. So such a request counts as ready to be sent when it was due,
+//! and at most as much earlier than a connection was free for it as the generator was late: what a request waits beyond that
+//! is the server's doing. The same holds for those that fall due right after it, for as long as there are late ones before
+//! them, and for as long again as it was late at most.
+
+use crate::clock::Nanos;
+use crate::driver::Wake;
+use std::collections::VecDeque;
+
+/// Less than this is the timer's and the scheduler's.
+const LATE_NS: Nanos = 1_000_000;
+/// So many late looks are told apart while requests wait that fell due in them; those after them count as one.
+const MOST: usize = 64;
+
+/// A look that came too late.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct LateLook {
+    /// When it should have come.
+    from_ns: Nanos,
+    until_ns: Nanos,
+    lost_ns: Nanos,
+}
+
+impl LateLook {
+    /// The last moment at which a request can fall due that waits for the late ones before it.
+    fn last_due_ns(self) -> Nanos {
+        self.until_ns + self.lost_ns
+    }
+}
+
+/// The late looks of which requests are still to be sent.
+#[derive(Debug)]
+pub(super) struct LateLooks {
+    /// Requests may leave so much after they were due.
+    lateness_ns: Nanos,
+    looked_ns: Nanos,
+    /// When the next look should come.
+    expected_ns: Nanos,
+    /// A response ends the rest before that.
+    is_woken: bool,
+    late: VecDeque<LateLook>,
+}
+
+impl LateLooks {
+    pub(super) fn new(lateness_ns: Nanos, now_ns: Nanos) -> Self {
+        let late = VecDeque::with_capacity(MOST);
+        Self { lateness_ns, looked_ns: now_ns, expected_ns: now_ns, is_woken: false, late }
+    }
+
+    /// The generator rests after its last look.
+    pub(super) fn rest(&mut self, until_ns: Nanos, wake: Wake) {
+        self.expected_ns = self.looked_ns.max(until_ns);
+        self.is_woken = wake == Wake::AtOnce;
+    }
+
+    /// A response arrived, which may have been to end the rest.
+    #[inline]
+    pub(super) fn on_response(&mut self, stamp_ns: Option<Nanos>) {
+        if let Some(stamp_ns) = stamp_ns
+            && self.is_woken
+        {
+            self.expected_ns = self.expected_ns.min(stamp_ns.max(self.looked_ns));
+        }
+    }
+
+    /// The generator looks for what is due.
+    #[inline]
+    pub(super) fn look(&mut self, now_ns: Nanos) {
+        if now_ns > self.expected_ns.saturating_add(LATE_NS) {
+            self.add(self.expected_ns, now_ns);
+        }
+        (self.looked_ns, self.expected_ns) = (now_ns, now_ns);
+    }
+
+    fn add(&mut self, from_ns: Nanos, until_ns: Nanos) {
+        let lost_ns = until_ns - from_ns;
+        if self.late.len() < MOST {
+            self.late.push_back(LateLook { from_ns, until_ns, lost_ns });
+        } else if let Some(last) = self.late.back_mut() {
+            last.until_ns = until_ns;
+            last.lost_ns += lost_ns;
+        }
+    }
+
+    /// All that was due has been sent.
+    pub(super) fn clear(&mut self) {
+        self.late.clear();
+    }
+
+    /// When a request could have been sent for which a connection was free at `free_ns`. Requests come in the order in which
+    /// they fall due.
+    pub(super) fn ready_ns(&mut self, due_ns: Nanos, free_ns: Nanos) -> Nanos {
+        if free_ns <= due_ns || self.late.is_empty() {
+            return due_ns.max(free_ns);
+        }
+        while self.late.front().is_some_and(|late| due_ns > late.last_due_ns()) {
+            self.late.pop_front();
+        }
+        let may_leave_ns = due_ns.saturating_add(self.lateness_ns);
+        let begun = self.late.iter().take_while(|late| late.from_ns <= may_leave_ns);
+        // What was freed in the middle of it, by the kernel's stamp, would not have been free before.
+        let delayed = begun.filter(|late| due_ns <= late.last_due_ns() && free_ns + LATE_NS >= late.until_ns);
+        let lost_ns: Nanos = delayed.map(|late| late.lost_ns).sum();
+        due_ns.max(free_ns.saturating_sub(lost_ns))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Nanos = 1_000_000;
+
+    /// A generator that was to look at 100 ms and did so at 400.
+    fn late() -> LateLooks {
+        let mut looks = LateLooks::new(0, 90 * MS);
+        looks.rest(100 * MS, Wake::OnTime);
+        looks.look(400 * MS);
+        looks
+    }
+
+    #[test]
+    fn what_fell_due_meanwhile_was_ready_when_it_was_due() {
+        let mut looks = late();
+        assert_eq!(
+            looks.ready_ns(100 * MS, 401 * MS),
+            101 * MS,
+            "a connection was free 301 ms after it was due"
+        );
+        assert_eq!(looks.ready_ns(250 * MS, 420 * MS), 250 * MS);
+        assert_eq!(looks.ready_ns(410 * MS, 430 * MS), 410 * MS, "behind the late ones");
+        assert_eq!(looks.ready_ns(701 * MS, 760 * MS), 760 * MS, "as long again as the generator was late");
+    }
+
+    #[test]
+    fn no_request_was_delayed_by_more_than_the_generator_was_late() {
+        let mut looks = late();
+        assert_eq!(
+            looks.ready_ns(50 * MS, 9_000 * MS),
+            9_000 * MS,
+            "it waited before the generator was late"
+        );
+        assert_eq!(looks.ready_ns(300 * MS, 9_000 * MS), 8_700 * MS);
+    }
+
+    #[test]
+    fn a_connection_that_was_freed_meanwhile_was_not_free_before() {
+        assert_eq!(late().ready_ns(120 * MS, 150 * MS), 150 * MS);
+        assert_eq!(late().ready_ns(150 * MS, 120 * MS), 150 * MS);
+        assert_eq!(
+            late().ready_ns(120 * MS, 400 * MS),
+            120 * MS,
+            "seen at the end: nobody knows since when it was free"
+        );
+    }
+
+    #[test]
+    fn once_all_that_was_due_is_sent_requests_wait_for_connections_again() {
+        let mut looks = late();
+        looks.look(450 * MS);
+        assert_eq!(looks.ready_ns(440 * MS, 460 * MS), 440 * MS);
+        looks.clear();
+        assert_eq!(looks.ready_ns(455 * MS, 470 * MS), 470 * MS);
+    }
+
+    #[test]
+    fn a_look_within_a_millisecond_is_punctual() {
+        let mut looks = LateLooks::new(0, 0);
+        looks.rest(100 * MS, Wake::OnTime);
+        looks.look(101 * MS);
+        assert_eq!(looks.ready_ns(100 * MS, 300 * MS), 300 * MS);
+    }
+
+    #[test]
+    fn a_rest_that_any_response_ends_is_over_with_the_first() {
+        let rested = |wake| {
+            let mut looks = LateLooks::new(0, 0);
+            looks.rest(100 * MS, wake);
+            looks.on_response(Some(20 * MS));
+            looks.on_response(Some(30 * MS));
+            looks.on_response(None);
+            looks.look(100 * MS);
+            looks.ready_ns(50 * MS, 110 * MS)
+        };
+        assert_eq!(rested(Wake::AtOnce), 50 * MS, "80 ms late");
+        assert_eq!(rested(Wake::OnTime), 110 * MS, "as it was to be");
+    }
+
+    #[test]
+    fn requests_that_may_leave_later_are_late_from_then_on() {
+        let mut looks = LateLooks::new(10 * MS, 0);
+        // Due at 100 and allowed until 110.
+        looks.rest(110 * MS, Wake::OnTime);
+        looks.look(200 * MS);
+        assert_eq!(looks.ready_ns(100 * MS, 201 * MS), 111 * MS);
+    }
+
+    #[test]
+    fn late_looks_in_a_row_add_up_where_a_request_fell_due_in_both_and_take_no_more_memory_than_some() {
+        let mut looks = late();
+        looks.rest(400 * MS, Wake::AtOnce);
+        looks.look(500 * MS);
+        assert_eq!(looks.ready_ns(450 * MS, 1_000 * MS), 600 * MS, "300 and 100 ms");
+        for look in 1..10_000 {
+            looks.rest(500 * MS, Wake::AtOnce);
+            looks.look((500 + 2 * look) * MS);
+        }
+        assert_eq!(looks.late.len(), MOST);
+    }
+}

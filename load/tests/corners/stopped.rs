@@ -1,0 +1,45 @@
+//! A generator that is stopped in the middle of a load.
+
+use super::transport::{Transport, Way, drivers};
+use super::{child, comes_true, open, outcome_of, requests};
+use crate::server::{Reply, Server};
+use std::thread;
+use std::time::Duration;
+use threadcount_load::plan::DriverChoice;
+use threadcount_load::report::LoadReport;
+
+const STOPPED: Duration = Duration::from_millis(300);
+
+/// 600 requests at 500/s over four connections: a quarter of them falls due in the 300 ms.
+fn load(driver: DriverChoice, port: u16) {
+    let plan = Way { transport: Transport::Plain, driver }.plan_to(port, 4, open(500.0), requests(600));
+    let outcome = outcome_of(&plan);
+    assert_eq!(outcome.counts.ok, 600, "{:?}", outcome.failures);
+    let own_lag = |quantile| outcome.own_lag.at_quantile(quantile);
+    assert!(own_lag(1.0) >= STOPPED.mul_f64(0.9), "{driver:?}: {:?}", outcome.own_lag.summary());
+    assert!(own_lag(0.9) >= STOPPED / 3, "{driver:?}: {:?}", outcome.own_lag.summary());
+    let generator = LoadReport::new(&outcome, &plan).generator;
+    assert!(generator.bottleneck, "{generator:?}");
+    assert!(generator.why.unwrap().contains("after it was due"));
+}
+
+#[test]
+fn a_generator_that_was_stopped_says_that_it_was_late_also_where_it_has_few_connections() {
+    if let Some((driver, port)) = child::part() {
+        return load(driver, port);
+    }
+    let name = thread::current().name().unwrap().to_owned();
+    for &driver in drivers() {
+        let server = Server::start(Transport::Plain, |_| Reply::answer("hi"));
+        let mut generator = child::start(&name, driver, server.port);
+        comes_true("a part of the load is over", || server.requests() >= 200);
+        let signal = |signal| {
+            // SAFETY: a system call; the process is a child that was not waited for.
+            assert_eq!(unsafe { libc::kill(generator.id() as libc::pid_t, signal) }, 0);
+        };
+        signal(libc::SIGSTOP);
+        thread::sleep(STOPPED);
+        signal(libc::SIGCONT);
+        assert!(generator.wait().unwrap().success(), "{driver:?}");
+    }
+}
