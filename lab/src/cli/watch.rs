@@ -4,6 +4,7 @@ use super::interrupt;
 use crate::report::figures;
 use clap::{Args, ValueEnum};
 use miette::{IntoDiagnostic, WrapErr, miette};
+use std::fs::OpenOptions;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,7 +14,6 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::host::jdk_finder::Places;
 use crate::parse;
 use crate::probe::attach::Detacher;
 use crate::probe::{Attached, ProbeChoice, jar};
@@ -89,8 +89,7 @@ impl WatchCommand {
         let recording = self.record.as_deref().map(recording_path).transpose()?;
         let jar = jar::find().into_diagnostic()?;
         let stop = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
-        let jdks = Places::of_this_machine().find();
-        let attached = Attached::to(self.pid, &jar, &jdks, self.level.into(), recording.as_deref());
+        let attached = Attached::to(self.pid, &jar, self.level.into(), recording.as_deref());
         let attached = attached.into_diagnostic()?;
         let detacher = attached.detacher().into_diagnostic()?;
         let shown = self.show(attached, &stop);
@@ -128,9 +127,17 @@ fn process_id(text: &str) -> Result<u32, String> {
 /// The JVM writes it, whose working folder is another one.
 fn recording_path(path: &Path) -> miette::Result<PathBuf> {
     let path = std::path::absolute(path).into_diagnostic()?;
-    std::fs::File::create(&path)
+    let is_new = !path.exists();
+    // What is in it stays until there is a recording: the JVM may not let the probe in.
+    OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(&path)
         .into_diagnostic()
         .wrap_err_with(|| format!("--record: {} cannot be written", path.display()))?;
+    if is_new {
+        std::fs::remove_file(&path).ok();
+    }
     Ok(path)
 }
 
@@ -173,6 +180,7 @@ fn leave(pid: u32, detacher: &Detacher, recording: Option<&Path>) -> miette::Res
         ));
     }
     let Some(path) = recording else { return Ok(()) };
+    detacher.fetch_recording().into_diagnostic().wrap_err_with(|| format!("--record: {}", path.display()))?;
     let size = std::fs::metadata(path).map_or(0, |file| file.len());
     if size == 0 {
         return Err(miette!("The JVM {pid} did not write {}; its own output says why", path.display()));
