@@ -1,6 +1,7 @@
 //! `threadcount watch`: a running JVM, live.
 
 use super::interrupt;
+use super::process_id::process_id;
 use crate::report::figures;
 use clap::{Args, ValueEnum};
 use miette::{IntoDiagnostic, WrapErr, miette};
@@ -21,9 +22,6 @@ use crate::watch::{Screen, terminal};
 
 /// The probe checks its connection twice a second; writing a large recording takes longer.
 const DETACH_LIMIT: Duration = Duration::from_secs(10);
-
-/// No Linux gives a higher number (`PID_MAX_LIMIT`).
-const MOST_PID: u32 = 1 << 22;
 
 /// How long a signal may wait.
 const REACTION: Duration = Duration::from_millis(100);
@@ -117,11 +115,6 @@ impl WatchCommand {
         });
         terminal::show(&mut Screen::new(self.pid), &parsed, stop, until)
     }
-}
-
-fn process_id(text: &str) -> Result<u32, String> {
-    let pid = text.parse().ok().filter(|pid| (1..=MOST_PID).contains(pid));
-    pid.ok_or_else(|| "write the number of a process; `jps -l` lists the JVMs".to_owned())
 }
 
 /// The JVM writes it, whose working folder is another one.

@@ -56,18 +56,18 @@ pub fn load(pid: u32, jar: &Path, argument: &str) -> Result<(), AttachError> {
     if jvm.is_foreign() {
         return Err(AttachError::Foreign { pid });
     }
-    load_agent(&jvm, jar, argument)
+    load_agent(&jvm, jar, argument, LOAD_LIMIT)
 }
 
 /// Loads it into a JVM that sees the jar under this path.
 ///
 /// # Errors
 /// Why it could not.
-pub fn load_agent(jvm: &JvmProcess, jar: &Path, argument: &str) -> Result<(), AttachError> {
+pub fn load_agent(jvm: &JvmProcess, jar: &Path, argument: &str, limit: Duration) -> Result<(), AttachError> {
     let jar = jar.to_string_lossy();
     // The jar again, for an agent of an earlier version that is in the JVM already: it loads this one beside it.
     let options = format!("{jar}=jar={},{argument}", super::choice::encoded(Path::new(&*jar)));
-    let answer = attach::command(jvm, "load", ["instrument", "false", &options], LOAD_LIMIT)?;
+    let answer = attach::command(jvm, "load", ["instrument", "false", &options], limit)?;
     if answer.contains(LOADED) { Ok(()) } else { Err(refusal(jvm.pid, &answer)) }
 }
 
@@ -114,6 +114,7 @@ impl Attached {
             &jvm,
             &meeting.jar(),
             &agent_argument(Out::Socket(&meeting.socket()), level, recording.as_deref()),
+            LOAD_LIMIT,
         )?;
         // The probe connects before the JVM says that it is loaded.
         listener.set_nonblocking(true).map_err(failed)?;

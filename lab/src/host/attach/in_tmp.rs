@@ -17,21 +17,30 @@ const OWNER_ONLY: u32 = 0o700;
 pub fn create(
     jvm: &JvmProcess,
     name: &str,
-    (file, bytes): (&str, &[u8]),
+    file: (&str, &[u8]),
     socket: &str,
 ) -> io::Result<(PathBuf, UnixListener)> {
+    let folder = create_with_file(jvm, name, file)?;
+    let listener = as_owner(jvm, || UnixListener::bind(folder.join(socket)));
+    listener.map(|listener| (folder.clone(), listener)).inspect_err(|_| remove(jvm, &folder))
+}
+
+/// Makes the folder with one file. If that fails, nothing stays.
+///
+/// # Errors
+/// When its /tmp cannot be written.
+pub fn create_with_file(jvm: &JvmProcess, name: &str, (file, bytes): (&str, &[u8])) -> io::Result<PathBuf> {
     let folder = jvm.tmp().join(name);
     as_owner(jvm, || {
         // It fails where something of this name is there already, a link too.
         fs::DirBuilder::new().mode(OWNER_ONLY).create(&folder)?;
         let fill = || {
             fs::set_permissions(&folder, fs::Permissions::from_mode(OWNER_ONLY))?;
-            fs::write(folder.join(file), bytes)?;
-            UnixListener::bind(folder.join(socket))
+            fs::write(folder.join(file), bytes)
         };
         fill().inspect_err(|_| drop(fs::remove_dir_all(&folder)))
     })
-    .map(|listener| (folder.clone(), listener))
+    .map(|()| folder.clone())
 }
 
 /// Reads a file of it.
