@@ -66,6 +66,8 @@ pub struct Synchronizer {
     pub owner: Option<u64>,
     /// Permits of a semaphore.
     pub value: i64,
+    /// The code that waits for a permit is also what gives it back.
+    pub is_given_back: bool,
 }
 
 /// All of it.

@@ -149,11 +149,15 @@ fn merge(
             cpu_share: share.map(|it| it.on_cpu),
         }
     };
-    let synchronizer = |it: &&LockWait| {
-        let owner = u64::try_from(it.owner).ok();
-        Some((it.lock.clone()?, Synchronizer { owner, value: it.value }))
-    };
-    (last.dumped.iter().map(thread).collect(), waits.values().filter_map(synchronizer).collect())
+    let mut synchronizers: HashMap<String, Synchronizer> = HashMap::new();
+    for wait in waits.values() {
+        let Some(lock) = &wait.lock else { continue };
+        let known = synchronizers.entry(lock.clone()).or_default();
+        known.owner = u64::try_from(wait.owner).ok();
+        known.value = wait.value;
+        known.is_given_back |= wait.gives_back;
+    }
+    (last.dumped.iter().map(thread).collect(), synchronizers)
 }
 
 /// By virtual thread: the carrier that had it in each snapshot.

@@ -14,6 +14,8 @@ pub struct LockWait {
     pub owner: i64,
     /// Permits of a semaphore, holds of a lock; -1 of anything else.
     pub value: i64,
+    /// Whether a method on its stack gives permits back; of a semaphore.
+    pub gives_back: bool,
 }
 
 #[derive(Deserialize)]

@@ -67,7 +67,7 @@ pub enum Verdict {
     /// Threads make progress.
     Slow { cores: f64, groups: Vec<Group> },
     /// Nothing hangs, and nothing is done.
-    Idle { threads: usize },
+    Idle { threads: usize, groups: Vec<Group> },
 }
 
 impl Verdict {

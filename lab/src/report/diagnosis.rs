@@ -70,7 +70,7 @@ fn headline(verdict: &Verdict) -> String {
         Verdict::Slow { cores, .. } => {
             format!("Nothing hangs: threads make progress; {cores:.1} cores in use.")
         }
-        Verdict::Idle { threads } => {
+        Verdict::Idle { threads, .. } => {
             format!(
                 "Nothing hangs: idle. All {} threads wait for work, and the CPU is idle.",
                 count(*threads as u64)
@@ -126,8 +126,8 @@ fn evidence(verdict: &Verdict) -> Vec<String> {
         Verdict::GcThrashing { collections, .. } => {
             vec![format!("{} meanwhile", plural(*collections, "collection"))]
         }
-        Verdict::Slow { groups, .. } => groups.iter().map(group).collect(),
-        Verdict::Unresponsive { .. } | Verdict::Idle { .. } => Vec::new(),
+        Verdict::Slow { groups, .. } | Verdict::Idle { groups, .. } => groups.iter().map(group).collect(),
+        Verdict::Unresponsive { .. } => Vec::new(),
     }
 }
 

@@ -28,6 +28,7 @@ class Hung {
             case "slow-neighbour" -> neighbour(1_500);
             case "gc" -> thrash();
             case "idle" -> idle();
+            case "signals" -> signals();
             case "slow" -> slow();
             case "busy-lock" -> busyLock();
             default -> throw new IllegalArgumentException(arguments[0]);
@@ -186,8 +187,25 @@ class Hung {
         });
     }
 
-    static void idle() {
+    /** Workers that wait for a signal, which comes when there is work. */
+    static void signals() throws Exception {
         Semaphore work = new Semaphore(0);
+        for (int i = 0; i < 6; i++) {
+            start(true, "worker-" + i, () -> {
+                while (forever) {
+                    nextOf(work);
+                }
+            });
+        }
+        waitFor(() -> work.getQueueLength() == 6);
+    }
+
+    static void nextOf(Semaphore work) throws Exception {
+        work.acquire();
+        DONE.incrementAndGet();
+    }
+
+    static void idle() {
         for (int i = 0; i < 20; i++) {
             var queue = new java.util.concurrent.LinkedBlockingQueue<Runnable>();
             start(i % 2 == 0, "worker-" + i, () -> {

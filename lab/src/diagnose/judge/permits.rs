@@ -4,8 +4,10 @@ use crate::diagnose::evidence::{Evidence, Thread};
 use crate::diagnose::verdict::Verdict;
 use std::collections::{HashMap, HashSet};
 
+const PERMIT: &str = "a permit of a Semaphore";
+
 /// Methods in which a thread waits for one of a limited number, and what it is.
-const WAITS: [(&str, &str); 12] = [
+const WAITS: [(&str, &str); 11] = [
     ("ConcurrentBag.borrow", "a HikariCP connection"),
     ("org.apache.tomcat.jdbc.pool.ConnectionPool.borrowConnection", "a Tomcat JDBC connection"),
     ("GenericObjectPool.borrowObject", "an object of a commons-pool2 pool"),
@@ -13,10 +15,9 @@ const WAITS: [(&str, &str); 12] = [
     ("LeaseRequest.get", "an HTTP connection of a pool"),
     ("AbstractConnPool.getPoolEntryBlocking", "an HTTP connection of a pool"),
     ("StrictConnPool.lease", "an HTTP connection of a pool"),
-    ("Semaphore.acquire", "a permit of a Semaphore"),
-    ("Semaphore.acquireUninterruptibly", "a permit of a Semaphore"),
-    ("Semaphore.tryAcquire", "a permit of a Semaphore"),
-    ("java.util.concurrent.Semaphore.acquire", "a permit of a Semaphore"),
+    ("Semaphore.acquire", PERMIT),
+    ("Semaphore.acquireUninterruptibly", PERMIT),
+    ("Semaphore.tryAcquire", PERMIT),
     ("reactor.core.publisher.BlockingSingleSubscriber.blockingGet", "a reactive result"),
 ];
 
@@ -56,7 +57,7 @@ fn judge_queue(evidence: &Evidence, lock: &str, waiters: &[&Thread]) -> Option<V
         // Who was given one meanwhile shows that they come back.
         let is_stuck = waiters.iter().all(|thread| thread.stood_still) && waiters.len() > 1;
         let lock = evidence.synchronizers.contains_key(lock).then(|| lock.to_owned());
-        let is_leak = is_stuck && gives_back(waiters);
+        let is_leak = is_stuck && is_given_back(evidence, waiters);
         return is_leak.then_some(Verdict::LeakedPermits { lock, what, waiters: waiters.len(), at });
     }
     let outside: Vec<(&Thread, &str)> = holders.iter().filter_map(|it| Some((*it, waits_in(it)?))).collect();
@@ -88,9 +89,12 @@ fn holders<'a>(evidence: &'a Evidence, waiters: &[&Thread]) -> Vec<&'a Thread> {
     others.filter(|thread| thread.code().iter().any(|method| code.contains(method))).collect()
 }
 
-/// Workers that wait for a signal do so in the method that they begin with, or in a loop of it; a request has more under it.
-fn gives_back(waiters: &[&Thread]) -> bool {
-    waiters.iter().any(|thread| thread.frames.iter().filter(|frame| frame.is_application()).count() > 1)
+/// A semaphore may be a signal, for which idle workers wait for good reason; a pool is none.
+fn is_given_back(evidence: &Evidence, waiters: &[&Thread]) -> bool {
+    let is_semaphore = waiters.iter().any(|thread| what(thread) == Some(PERMIT));
+    let of_one =
+        |thread: &&Thread| evidence.synchronizers.get(thread.waits_for.as_ref()?).map(|it| it.is_given_back);
+    !is_semaphore || waiters.iter().find_map(of_one) == Some(true)
 }
 
 #[cfg(test)]
@@ -110,8 +114,10 @@ mod tests {
     }
 
     fn of(threads: Vec<Thread>) -> Evidence {
-        let synchronizers =
-            HashMap::from([("Semaphore@1".to_owned(), Synchronizer { owner: None, value: 0 })]);
+        let synchronizers = HashMap::from([(
+            "Semaphore@1".to_owned(),
+            Synchronizer { is_given_back: true, ..Synchronizer::default() },
+        )]);
         Evidence { seconds: 3.0, threads, synchronizers, has_locks: true, ..Evidence::default() }
     }
 
@@ -133,8 +139,11 @@ mod tests {
         let mut moving = of(vec![thread(1, WAIT), thread(2, WAIT)]);
         moving.threads[1].stood_still = false;
         assert_eq!(judge(&moving), []);
+        let mut signal = of(vec![thread(1, WAIT), thread(2, WAIT)]);
+        signal.synchronizers.insert("Semaphore@1".into(), Synchronizer::default());
+        assert_eq!(judge(&signal), [], "idle workers, which somebody else wakes");
         let mut left = of(vec![thread(1, WAIT), thread(2, WAIT)]);
-        left.synchronizers.insert("Semaphore@1".into(), Synchronizer { owner: None, value: 2 });
+        left.synchronizers.insert("Semaphore@1".into(), Synchronizer { value: 2, ..Synchronizer::default() });
         assert_eq!(judge(&left), []);
     }
 }

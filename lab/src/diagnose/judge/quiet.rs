@@ -14,7 +14,7 @@ pub(super) fn judge(evidence: &Evidence) -> Verdict {
     if evidence.cores_used >= WORKS_CORES || moves {
         Verdict::Slow { cores: evidence.cores_used, groups: groups(evidence) }
     } else {
-        Verdict::Idle { threads: evidence.threads.len() }
+        Verdict::Idle { threads: evidence.threads.len(), groups: groups(evidence) }
     }
 }
 
@@ -45,7 +45,7 @@ mod tests {
             ..Thread::default()
         };
         let mut evidence = Evidence { threads: vec![thread], ..Evidence::default() };
-        assert_eq!(judge(&evidence), Verdict::Idle { threads: 1 });
+        assert!(matches!(judge(&evidence), Verdict::Idle { threads: 1, .. }));
         evidence.cores_used = 1.9;
         assert!(matches!(judge(&evidence), Verdict::Slow { groups, .. } if groups[0].threads == 1));
         evidence.cores_used = 0.0;

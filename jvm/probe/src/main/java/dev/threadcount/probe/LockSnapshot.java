@@ -2,6 +2,7 @@ package dev.threadcount.probe;
 
 import dev.threadcount.probe.stacks.JvmAccess;
 import java.io.IOException;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -11,8 +12,11 @@ import java.util.concurrent.locks.LockSupport;
 final class LockSnapshot {
     private final JvmAccess jvm;
 
-    LockSnapshot(JvmAccess jvm) {
+    private final ReleaseScan releases;
+
+    LockSnapshot(JvmAccess jvm, ReleaseScan releases) {
         this.jvm = jvm;
+        this.releases = releases;
     }
 
     /** Writes a line per thread that waits for a lock or monitor, and a last line when all are written. */
@@ -41,6 +45,9 @@ final class LockSnapshot {
                     .put("owner", owner == null ? -1 : owner.threadId())
                     .put("owner_name", owner == null ? null : owner.getName())
                     .put("value", jvm.stateOf(blocker));
+            if (blocker.getClass().getEnclosingClass() == Semaphore.class) {
+                line.put("gives_back", releases.isGivenBackOn(thread.getStackTrace()));
+            }
         }
         return line;
     }

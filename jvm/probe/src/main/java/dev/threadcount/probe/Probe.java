@@ -73,7 +73,7 @@ public final class Probe implements Runnable {
         if (jvm == null) {
             throw new IOException("this JVM does not show its threads");
         }
-        new LockSnapshot(jvm).writeTo(output);
+        new LockSnapshot(jvm, new ReleaseScan(instrumentation)).writeTo(output);
         output.close();
         closeLoader();
     }
