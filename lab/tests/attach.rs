@@ -125,7 +125,13 @@ fn a_jvm_in_a_container_is_watched_from_the_host() {
         let status = fs::read_to_string(format!("/proc/{}/status", container.jvm)).unwrap();
         assert!(status.lines().any(|line| line.starts_with("NSpid:") && line.ends_with("\t1")), "{status}");
         assert_watched(container.jvm);
-        assert_eq!(in_its_tmp(container.jvm), BTreeSet::new());
+        // Its own /tmp, in which nobody else is.
+        let files = fs::read_dir(format!("/proc/{}/root/tmp", container.jvm)).unwrap().flatten();
+        let names: Vec<String> = files.map(|it| it.file_name().into_string().unwrap()).collect();
+        assert!(
+            !names.iter().any(|name| name.contains("threadcount") || name.contains("attach")),
+            "{names:?}"
+        );
     }
 }
 
@@ -178,6 +184,28 @@ fn what_refuses_says_why_and_leaves_no_file() {
     drop(stopped);
     let error = attach::diagnostic_command(&known, "VM.version", LIMIT).unwrap_err();
     assert!(matches!(error, CommandError::Refused(Refusal::NoSuchProcess { .. })), "{error}");
+}
+
+#[test]
+fn a_probe_that_cannot_start_leaves_no_open_socket() {
+    let classes = classes();
+    let idle = Program::start(idle(25, classes.path(), &[]));
+    let jvm = JvmProcess::find(idle.jvm).unwrap();
+    let jar = jar::find().unwrap();
+    let fail = || {
+        let options = format!("{}=jar={},out=unix:/nowhere/socket", jar.display(), jar.display());
+        let answer = attach::command(&jvm, "load", ["instrument", "false", &options], LIMIT).unwrap();
+        assert!(answer.contains("return code: 102"), "{answer}");
+    };
+    let sockets = || {
+        let files = fs::read_dir(format!("/proc/{}/fd", idle.jvm)).unwrap().flatten();
+        let links = files.filter_map(|it| fs::read_link(it.path()).ok());
+        links.filter(|it| it.to_string_lossy().starts_with("socket:")).count()
+    };
+    fail();
+    let once = sockets();
+    (0..5).for_each(|_| fail());
+    assert_eq!(sockets(), once);
 }
 
 #[test]

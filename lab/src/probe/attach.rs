@@ -185,6 +185,13 @@ impl Detacher {
     }
 }
 
+/// The thread that reads may not have ended when the process does.
+impl Drop for Detacher {
+    fn drop(&mut self) {
+        self.meeting.remove();
+    }
+}
+
 fn shut(stream: &UnixStream, limit: Duration) -> bool {
     // Only our reading ends here, so that the other side's closing can still be seen.
     if stream.shutdown(Shutdown::Read).is_err() {

@@ -80,11 +80,19 @@ impl Meeting {
     }
 }
 
+impl Meeting {
+    /// Removes the folder with everything in it; a second time does nothing.
+    pub fn remove(&self) {
+        match self {
+            Self::Ours { folder, .. } => drop(std::fs::remove_dir_all(folder.path())),
+            Self::Theirs { jvm, folder, .. } => in_tmp::remove(jvm, folder),
+        }
+    }
+}
+
 impl Drop for Meeting {
     fn drop(&mut self) {
-        if let Self::Theirs { jvm, folder, .. } = self {
-            in_tmp::remove(jvm, folder);
-        }
+        self.remove();
     }
 }
 
