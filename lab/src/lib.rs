@@ -14,6 +14,8 @@ pub mod history;
 pub mod report;
 pub mod watch;
 
+pub mod diagnose;
+
 pub mod run;
 
 pub mod findings;

@@ -9,8 +9,8 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
+use threadcount::host::attach::Refusal;
 use threadcount::host::jdk::Jdk;
-use threadcount::host::jdk_finder::Places;
 use threadcount::probe::attach::{AttachError, Attached};
 use threadcount::probe::target::TargetError;
 use threadcount::probe::{ProbeChoice, jar};
@@ -52,10 +52,10 @@ impl Drop for Idle {
     }
 }
 
-/// A JDK 25, and the others.
-fn jdks() -> (Jdk, Vec<Jdk>) {
+/// A JDK 25; the probe is built.
+fn jdk_and_probe() -> Jdk {
     java::probe();
-    (java::jdk(), Places::of_this_machine().find())
+    java::jdk()
 }
 
 fn watch(pid: u32, more: &[&str]) -> Output {
@@ -78,10 +78,10 @@ fn comes_true(what: &str, condition: impl Fn() -> bool) {
 
 #[test]
 fn a_reader_that_leaves_takes_the_probe_with_it() {
-    let (jdk, all) = jdks();
+    let jdk = jdk_and_probe();
     let idle = Idle::start(&jdk, &[]);
     let jar = jar::find().unwrap();
-    let mut attached = Attached::to(idle.pid(), &jar, &all, ProbeChoice::Light, None).unwrap();
+    let mut attached = Attached::to(idle.pid(), &jar, ProbeChoice::Light, None).unwrap();
     let hello = attached.next_line().unwrap();
     assert!(hello.contains(&format!("\"pid\":{},\"java\":\"25", idle.pid())), "{hello}");
     let threads = || jcmd(&jdk, idle.pid(), "Thread.print");
@@ -94,12 +94,12 @@ fn a_reader_that_leaves_takes_the_probe_with_it() {
     comes_true("its recording ends", || {
         jcmd(&jdk, idle.pid(), "JFR.check").contains("No available recordings")
     });
-    assert!(Attached::to(idle.pid(), &jar, &all, ProbeChoice::Light, None).is_ok(), "it can come again");
+    assert!(Attached::to(idle.pid(), &jar, ProbeChoice::Light, None).is_ok(), "it can come again");
 }
 
 #[test]
 fn lines_come_as_json_and_the_recording_is_kept() {
-    let (jdk, _) = jdks();
+    let jdk = jdk_and_probe();
     let idle = Idle::start(&jdk, &["-XX:+EnableDynamicAgentLoading"]);
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a, recording.jfr");
@@ -130,14 +130,17 @@ fn what_cannot_be_watched_is_told_in_words() {
 
 #[test]
 fn a_jvm_that_lets_nobody_in_and_one_too_old_are_told_apart() {
-    let (jdk, all) = jdks();
+    let jdk = jdk_and_probe();
     let jar = jar::find().unwrap();
     let locked = Idle::start(&jdk, &["-XX:+DisableAttachMechanism"]);
-    let error = Attached::to(locked.pid(), &jar, &all, ProbeChoice::Light, None).err().unwrap();
-    assert!(matches!(error, AttachError::Target(TargetError::AttachDisabled { .. })), "{error}");
+    let error = Attached::to(locked.pid(), &jar, ProbeChoice::Light, None).err().unwrap();
+    assert!(
+        matches!(error, AttachError::Target(TargetError::Refused(Refusal::AttachDisabled { .. }))),
+        "{error}"
+    );
 
     let folder = tempfile::tempdir().unwrap();
     let old = Idle::start(&java::jdk_that_says_17(folder.path()), &[]);
-    let error = Attached::to(old.pid(), &jar, &all, ProbeChoice::Light, None).err().unwrap().to_string();
+    let error = Attached::to(old.pid(), &jar, ProbeChoice::Light, None).err().unwrap().to_string();
     assert!(error.contains("runs Java 17.0.1+1; the probe needs Java 21 or newer"), "{error}");
 }

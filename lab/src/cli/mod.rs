@@ -4,6 +4,7 @@ mod check;
 mod compare;
 mod compare_results;
 mod completions;
+mod diagnose;
 mod experiment_args;
 mod history;
 mod interrupt;
@@ -14,6 +15,7 @@ mod load_options;
 mod output;
 mod plan_flags;
 mod plan_keys;
+mod process_id;
 mod progress;
 mod report;
 mod request_options;
@@ -60,6 +62,7 @@ enum Command {
     Compare(Box<compare::CompareCommand>),
     Load(Box<load::LoadCommand>),
     Watch(watch::WatchCommand),
+    Diagnose(diagnose::DiagnoseCommand),
     Report(report::ReportCommand),
     CompareResults(compare_results::CompareResultsCommand),
     History(history::HistoryCommand),
@@ -81,6 +84,7 @@ impl Cli {
             Command::Compare(command) => command.run(),
             Command::Load(command) => command.run(),
             Command::Watch(command) => command.run(),
+            Command::Diagnose(command) => command.run(),
             Command::Report(command) => command.run(),
             Command::CompareResults(command) => command.run(),
             Command::History(command) => command.run(),

@@ -1,9 +1,11 @@
 //! `threadcount watch`: a running JVM, live.
 
 use super::interrupt;
+use super::process_id::process_id;
 use crate::report::figures;
 use clap::{Args, ValueEnum};
 use miette::{IntoDiagnostic, WrapErr, miette};
+use std::fs::OpenOptions;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,7 +15,6 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::host::jdk_finder::Places;
 use crate::parse;
 use crate::probe::attach::Detacher;
 use crate::probe::{Attached, ProbeChoice, jar};
@@ -21,9 +22,6 @@ use crate::watch::{Screen, terminal};
 
 /// The probe checks its connection twice a second; writing a large recording takes longer.
 const DETACH_LIMIT: Duration = Duration::from_secs(10);
-
-/// No Linux gives a higher number (`PID_MAX_LIMIT`).
-const MOST_PID: u32 = 1 << 22;
 
 /// How long a signal may wait.
 const REACTION: Duration = Duration::from_millis(100);
@@ -89,8 +87,7 @@ impl WatchCommand {
         let recording = self.record.as_deref().map(recording_path).transpose()?;
         let jar = jar::find().into_diagnostic()?;
         let stop = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
-        let jdks = Places::of_this_machine().find();
-        let attached = Attached::to(self.pid, &jar, &jdks, self.level.into(), recording.as_deref());
+        let attached = Attached::to(self.pid, &jar, self.level.into(), recording.as_deref());
         let attached = attached.into_diagnostic()?;
         let detacher = attached.detacher().into_diagnostic()?;
         let shown = self.show(attached, &stop);
@@ -120,17 +117,20 @@ impl WatchCommand {
     }
 }
 
-fn process_id(text: &str) -> Result<u32, String> {
-    let pid = text.parse().ok().filter(|pid| (1..=MOST_PID).contains(pid));
-    pid.ok_or_else(|| "write the number of a process; `jps -l` lists the JVMs".to_owned())
-}
-
 /// The JVM writes it, whose working folder is another one.
 fn recording_path(path: &Path) -> miette::Result<PathBuf> {
     let path = std::path::absolute(path).into_diagnostic()?;
-    std::fs::File::create(&path)
+    let is_new = !path.exists();
+    // What is in it stays until there is a recording: the JVM may not let the probe in.
+    OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(&path)
         .into_diagnostic()
         .wrap_err_with(|| format!("--record: {} cannot be written", path.display()))?;
+    if is_new {
+        std::fs::remove_file(&path).ok();
+    }
     Ok(path)
 }
 
@@ -173,6 +173,7 @@ fn leave(pid: u32, detacher: &Detacher, recording: Option<&Path>) -> miette::Res
         ));
     }
     let Some(path) = recording else { return Ok(()) };
+    detacher.fetch_recording().into_diagnostic().wrap_err_with(|| format!("--record: {}", path.display()))?;
     let size = std::fs::metadata(path).map_or(0, |file| file.len());
     if size == 0 {
         return Err(miette!("The JVM {pid} did not write {}; its own output says why", path.display()));

@@ -1,56 +1,30 @@
-//! How many classes a JVM has loaded. It counts them in a file that it has mapped (`/tmp/hsperfdata_USER/PID`,
-//! `-XX:+UsePerfData`, the default), as `jps` and `jstat` read it; whoever reads it does nothing to the JVM.
+//! How many classes a JVM has loaded, by its own count.
 
-use std::fs;
+use super::perf_data::PerfData;
+
+/// From the JVM's own class files, and from the archive of classes that comes with it.
+const COUNTERS: [&str; 2] = ["java.cls.loadedClasses", "java.cls.sharedLoadedClasses"];
 
 /// Classes loaded since the JVM began; `None`: it keeps no such file (`-XX:-UsePerfData`), or it is no JVM.
 #[must_use]
 pub fn loaded_classes(pid: u32) -> Option<u64> {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let ids = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
-    // Its id and its /tmp as it sees them itself, in a container too.
-    let own_id = ids.split_whitespace().last()?;
-    let folders = fs::read_dir(format!("/proc/{pid}/root/tmp")).ok()?.flatten();
-    let of_jvms = folders.filter(|it| it.file_name().to_string_lossy().starts_with("hsperfdata_"));
-    of_jvms.filter_map(|it| fs::read(it.path().join(own_id)).ok()).find_map(|data| parse(&data))
+    PerfData::read(pid).as_ref().and_then(count)
 }
 
-const MAGIC: [u8; 4] = [0xca, 0xfe, 0xc0, 0xc0];
-const LITTLE_ENDIAN: u8 = 1;
-/// From the JVM's own class files, and from the archive of classes that comes with it.
-const COUNTERS: [&str; 2] = ["java.cls.loadedClasses", "java.cls.sharedLoadedClasses"];
-
-/// Version 2 of the format (`PerfDataBuffer` in the JDK's `sun.jvmstat`): a header, then entries, each with its own length.
-fn parse(data: &[u8]) -> Option<u64> {
-    if data.get(..4)? != MAGIC || *data.get(4)? != LITTLE_ENDIAN {
-        return None;
-    }
-    let (mut at, entries) = (number(data, 24)?, number(data, 28)?);
-    let mut found = None;
-    for _ in 0..entries {
-        let name = data.get(at + number(data, at + 4)?..)?;
-        if COUNTERS.iter().any(|counter| is_named(name, counter)) {
-            let value = data.get(at + number(data, at + 16)?..)?.first_chunk()?;
-            found = Some(found.unwrap_or(0) + u64::from_le_bytes(*value));
-        }
-        at += number(data, at)?.max(1);
-    }
-    found
-}
-
-/// Names end with a zero.
-fn is_named(text: &[u8], name: &str) -> bool {
-    text.strip_prefix(name.as_bytes()).is_some_and(|rest| rest.first() == Some(&0))
-}
-
-fn number(data: &[u8], at: usize) -> Option<usize> {
-    let bytes = data.get(at..)?.first_chunk()?;
-    usize::try_from(i32::from_le_bytes(*bytes)).ok()
+fn count(data: &PerfData) -> Option<u64> {
+    COUNTERS.iter().filter_map(|name| data.number(name)).reduce(|sum, value| sum + value)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const MAGIC: [u8; 4] = [0xca, 0xfe, 0xc0, 0xc0];
+    const LITTLE_ENDIAN: u8 = 1;
+
+    fn parse(data: &[u8]) -> Option<u64> {
+        count(&PerfData::new(data.to_vec())?)
+    }
 
     fn entry(name: &str, value: u64) -> Vec<u8> {
         let name_at = 20_u32;

@@ -2,6 +2,7 @@
 //! load's own clock, native memory, the kernel's TCP counters.
 
 pub mod app;
+pub mod attach;
 pub mod cache;
 pub mod cgroup;
 pub mod context_switches;
@@ -24,6 +25,7 @@ pub mod native_memory;
 pub mod network;
 pub mod open_files;
 pub mod own_cores;
+pub mod perf_data;
 pub mod port;
 pub mod process_tree;
 pub mod resource_limits;

@@ -36,7 +36,9 @@ pub fn agent_argument(out: Out<'_>, level: ProbeChoice, recording: Option<&Path>
     format!("out={kind}:{},level={level}{recording}", encoded(path))
 }
 
-fn encoded(path: &Path) -> String {
+/// Percent-encoded, as a value of the agent's argument.
+#[must_use]
+pub fn encoded(path: &Path) -> String {
     use std::os::unix::ffi::OsStrExt;
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte);
     let encode = |&byte: &u8| {

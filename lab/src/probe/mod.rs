@@ -5,6 +5,7 @@ pub mod attach;
 pub mod choice;
 pub mod jar;
 pub mod line;
+mod meeting;
 pub mod readings;
 pub mod session;
 pub mod stacks;

@@ -6,7 +6,6 @@ use super::jar::{self, ProbeMissing};
 use super::line::{Line, parse};
 use super::readings::readings;
 use crate::host::jcmd;
-use crate::host::jdk::Jdk;
 use crate::host::jvm_log;
 use crate::model::record::jvm::JvmReadings;
 use crate::model::window::Window;
@@ -99,8 +98,8 @@ impl ProbeSession {
     ///
     /// # Errors
     /// Why it could not attach, as a sentence with what to do.
-    pub fn attach(&self, jvm_pid: u32, jdks: &[Jdk]) -> Result<(), AttachError> {
-        attach::load(jvm_pid, &self.jar, jdks, &self.argument())
+    pub fn attach(&self, jvm_pid: u32) -> Result<(), AttachError> {
+        attach::load(jvm_pid, &self.jar, &self.argument())
     }
 
     /// Readings in the window, while the server still runs. Waits until the probe has written the events up

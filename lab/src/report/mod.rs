@@ -4,6 +4,7 @@ pub mod answer;
 pub mod browser;
 pub mod capacity;
 pub mod csv;
+pub mod diagnosis;
 pub mod findings;
 pub mod html;
 pub mod json;

@@ -157,7 +157,7 @@ impl Launcher {
             backend,
             _base: spec.base,
             jcmd,
-            observer: Observer::new(probe, self.instruments, &self.jdks, folder),
+            observer: Observer::new(probe, self.instruments, folder),
             has_jvm_log: self.instruments.jvm_log,
             run_folder: folder.to_owned(),
             url,

@@ -1,6 +1,5 @@
 //! What observes the JVM of a running server from inside, from the moment when it is wanted.
 
-use crate::host::jdk::Jdk;
 use crate::model::record::jvm::JvmReadings;
 use crate::model::window::Window;
 use crate::probe::{Instruments, ProbeSession};
@@ -10,19 +9,12 @@ use std::path::{Path, PathBuf};
 pub(super) struct Observer {
     probe: Option<ProbeSession>,
     instruments: Instruments,
-    jdks: Vec<Jdk>,
     run_folder: PathBuf,
 }
 
 impl Observer {
-    pub fn new(
-        probe: Option<ProbeSession>,
-        instruments: Instruments,
-        jdks: &[Jdk],
-        run_folder: &Path,
-    ) -> Self {
-        let (jdks, run_folder) = (jdks.to_vec(), run_folder.to_owned());
-        Self { probe, instruments, jdks, run_folder }
+    pub fn new(probe: Option<ProbeSession>, instruments: Instruments, run_folder: &Path) -> Self {
+        Self { probe, instruments, run_folder: run_folder.to_owned() }
     }
 
     pub fn is_wanted(&self) -> bool {
@@ -31,7 +23,7 @@ impl Observer {
 
     /// Attaches to the JVM. Returns why it could not.
     pub fn attach(&mut self, jvm_pid: u32, jcmd: Option<&Path>) -> Option<String> {
-        let refused = self.probe.as_ref().and_then(|probe| probe.attach(jvm_pid, &self.jdks).err());
+        let refused = self.probe.as_ref().and_then(|probe| probe.attach(jvm_pid).err());
         if refused.is_some() {
             self.probe = None;
         }

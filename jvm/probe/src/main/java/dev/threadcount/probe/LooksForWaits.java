@@ -4,6 +4,8 @@ import com.sun.management.OperatingSystemMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import jdk.jfr.FlightRecorder;
+import jdk.jfr.RecordingState;
 
 /**
  * Watches contended monitors all the time in a process that leaves most of the cores idle, and a quarter of the time in a
@@ -50,9 +52,11 @@ final class LooksForWaits implements Runnable {
     @Override
     public void run() {
         try {
-            off.run();
+            if (!isRecordedByOthers()) {
+                off.run();
+            }
             while (true) {
-                if (!isBusy()) {
+                if (!isBusy() || isRecordedByOthers()) {
                     lookUntilBusy();
                 }
                 lookBriefly();
@@ -79,9 +83,16 @@ final class LooksForWaits implements Runnable {
         looks.throughout(fromNs, Long.MAX_VALUE);
         do {
             TimeUnit.NANOSECONDS.sleep(IDLE_ROUND_NS);
-        } while (!isBusy());
+        } while (!isBusy() || isRecordedByOthers());
         looks.throughout(fromNs, System.nanoTime() - fromNs);
         off.run();
+    }
+
+    /** Each change of a setting makes the JVM write all settings of all events into every recording that is kept. */
+    private static boolean isRecordedByOthers() {
+        return FlightRecorder.getFlightRecorder().getRecordings().stream()
+                .filter(recording -> recording.getState() == RecordingState.RUNNING)
+                .count() > 1;
     }
 
     private void lookBriefly() throws InterruptedException {

@@ -24,7 +24,9 @@ record Options(Out out, Level level, Duration period, Duration pinnedThreshold, 
          * Also each start and end of a virtual thread, which costs a CPU-bound server more than a tenth of its rate, each
          * park and each read from a socket.
          */
-        FULL
+        FULL,
+        /** Nothing: the locks that threads wait for are written once, and that is all. */
+        LOCKS
     }
 
     /**
@@ -55,9 +57,10 @@ record Options(Out out, Level level, Duration period, Duration pinnedThreshold, 
                 case "level" -> level = parseLevel(value);
                 case "period_ms" -> period = millis(key, value);
                 case "pinned_ms" -> pinnedThreshold = millis(key, value);
+                case "jar" -> { }
                 case "jfr" -> recording = path(value);
                 default -> throw new IllegalArgumentException(
-                        "unknown key '" + key + "': there are out, level, period_ms, pinned_ms and jfr");
+                        "unknown key '" + key + "': there are out, level, period_ms, pinned_ms, jfr and jar");
             }
         }
         if (out == null) {
@@ -85,7 +88,8 @@ record Options(Out out, Level level, Duration period, Duration pinnedThreshold, 
         return switch (value) {
             case "light" -> Level.LIGHT;
             case "full" -> Level.FULL;
-            default -> throw new IllegalArgumentException("level must be light or full, not '" + value + "'");
+            case "locks" -> Level.LOCKS;
+            default -> throw new IllegalArgumentException("level must be light, full or locks, not '" + value + "'");
         };
     }
 

@@ -3,6 +3,7 @@ package dev.threadcount.probe;
 import com.sun.management.ThreadMXBean;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 
 /** The threads of the probe, so that what they do can be told from what the server does. */
 final class OwnThreads {
@@ -18,6 +19,24 @@ final class OwnThreads {
         STARTED.add(thread);
         thread.start();
         return thread;
+    }
+
+    /** Waits until all but the calling one have ended, for a few seconds at most. */
+    static void awaitOthers() {
+        long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(3);
+        boolean interrupted = Thread.interrupted();
+        for (Thread thread : STARTED) {
+            try {
+                if (thread != Thread.currentThread()) {
+                    thread.join(Math.max(1, TimeUnit.NANOSECONDS.toMillis(until - System.nanoTime())));
+                }
+            } catch (InterruptedException again) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     static boolean isOwn(String name) {

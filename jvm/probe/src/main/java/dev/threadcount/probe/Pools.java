@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import javax.management.AttributeNotFoundException;
+import javax.management.InstanceNotFoundException;
 import javax.management.JMException;
 import javax.management.MBeanServer;
 import javax.management.MalformedObjectNameException;
@@ -41,9 +42,12 @@ final class Pools {
         for (Pool pool : known) {
             try {
                 output.write(line(pool.kind(), pool.name(), timeNs));
-            } catch (JMException goneMeanwhile) {
+            } catch (InstanceNotFoundException goneMeanwhile) {
                 // The pool was closed since the query.
                 beansThen = -1;
+            } catch (JMException | RuntimeException itsOwn) {
+                // What a bean itself throws, MBeanServer wraps (RuntimeMBeanException). The others are read all the same.
+                output.write(JsonLine.of("problem", timeNs).put("what", pool.name().toString()).put("why", itsOwn.toString()));
             }
         }
     }

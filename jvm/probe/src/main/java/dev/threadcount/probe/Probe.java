@@ -3,6 +3,7 @@ package dev.threadcount.probe;
 import dev.threadcount.probe.stacks.JvmAccess;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
+import java.net.URLClassLoader;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
@@ -11,9 +12,13 @@ import java.util.concurrent.TimeUnit;
  * the monotonic clock which the load generator reads too.
  *
  * <p>At start: {@code -javaagent:probe.jar=out=file:/tmp/lines}. Into a running JVM: {@code jcmd PID JVMTI.agent_load
- * /path/probe.jar '"out=unix:/tmp/socket"'}. It ends, and leaves the JVM as it was, when its socket is closed.
+ * /path/probe.jar '"out=unix:/tmp/socket"'}. {@code dev.threadcount.agent.Agent} loads this class. It ends, and leaves the JVM as it was, when its socket is closed.
  */
 public final class Probe implements Runnable {
+    /** Of the lines and of the argument; {@code VERSION} in {@code lab/src/probe/attach.rs} is the same. */
+    private static final long VERSION = 2;
+    private static final String LOADER = "threadcount-probe";
+
     private final Options options;
     private final Output output;
     private final Clock clock = new Clock();
@@ -40,36 +45,53 @@ public final class Probe implements Runnable {
     }
 
     /**
-     * The JVM calls this before {@code main}.
+     * Starts the probe; {@code Agent} calls this.
      *
      * @param argument see {@link Options}
      * @param instrumentation the JVM's hand
      * @throws IOException when the output cannot be opened
      */
-    public static void premain(String argument, Instrumentation instrumentation) throws IOException {
-        start(argument, instrumentation);
-    }
-
-    /**
-     * The JVM calls this when the agent is loaded into a running process.
-     *
-     * @param argument see {@link Options}
-     * @param instrumentation the JVM's hand
-     * @throws IOException when the output cannot be opened
-     */
-    public static void agentmain(String argument, Instrumentation instrumentation) throws IOException {
-        start(argument, instrumentation);
-    }
-
-    private static void start(String argument, Instrumentation instrumentation) throws IOException {
+    public static void start(String argument, Instrumentation instrumentation) throws IOException {
         Options options = Options.parse(argument);
-        Probe probe = new Probe(options, Output.open(options.out()), instrumentation);
-        probe.hello();
-        OwnThreads.start("", probe);
+        Output output = Output.open(options.out());
+        try {
+            if (options.level() == Options.Level.LOCKS) {
+                snapshotLocks(output, instrumentation);
+                return;
+            }
+            Probe probe = new Probe(options, output, instrumentation);
+            probe.hello();
+            OwnThreads.start("", probe);
+        } catch (IOException | RuntimeException | Error failed) {
+            output.close();
+            throw failed;
+        }
+    }
+
+    private static void snapshotLocks(Output output, Instrumentation instrumentation) throws IOException {
+        JvmAccess jvm = jvmAccess(instrumentation);
+        if (jvm == null) {
+            throw new IOException("this JVM does not show its threads");
+        }
+        new LockSnapshot(jvm, new ReleaseScan(instrumentation)).writeTo(output);
+        output.close();
+        closeLoader();
+    }
+
+    /** So that the JVM can forget our classes; the last thing that is done. */
+    private static void closeLoader() {
+        if (Probe.class.getClassLoader() instanceof URLClassLoader loader && LOADER.equals(loader.getName())) {
+            try {
+                loader.close();
+            } catch (IOException ignored) {
+                // The file is closed when the loader is collected.
+            }
+        }
     }
 
     private void hello() {
         output.write(JsonLine.of("hello", System.nanoTime())
+                .put("probe", VERSION)
                 .put("pid", ProcessHandle.current().pid())
                 .put("java", Runtime.version().toString())
                 .put("vendor", System.getProperty("java.vendor"))
@@ -85,7 +107,7 @@ public final class Probe implements Runnable {
         try {
             do {
                 clock.adjust();
-                sampler.writeTo(output);
+                read();
                 TimeUnit.NANOSECONDS.sleep(options.period().toNanos());
             } while (output.flush());
         } catch (InterruptedException stopped) {
@@ -98,6 +120,15 @@ public final class Probe implements Runnable {
         }
     }
 
+    /** Whatever a bean of the application throws, the readings go on. */
+    private void read() {
+        try {
+            sampler.writeTo(output);
+        } catch (RuntimeException | LinkageError failed) {
+            output.write(JsonLine.of("problem", System.nanoTime()).put("what", "readings").put("why", failed.toString()));
+        }
+    }
+
     private void end() {
         try {
             if (options.recording() != null) {
@@ -107,6 +138,8 @@ public final class Probe implements Runnable {
             System.err.println("threadcount probe: cannot write " + options.recording() + ": " + notKept.getMessage());
         }
         recording.close();
+        OwnThreads.awaitOthers();
         output.close();
+        closeLoader();
     }
 }

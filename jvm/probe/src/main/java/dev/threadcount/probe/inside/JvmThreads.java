@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.locks.AbstractOwnableSynchronizer;
+import java.util.concurrent.locks.AbstractQueuedSynchronizer;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -24,6 +25,7 @@ public final class JvmThreads implements JvmAccess {
     private final MethodHandle threads;
     private final MethodHandle carrier;
     private final MethodHandle owner;
+    private final MethodHandle value;
     private final ForkJoinPool scheduler;
     /** Java 25 and later: one consistent view; null before. */
     private final Snapshot snapshot;
@@ -42,6 +44,7 @@ public final class JvmThreads implements JvmAccess {
                 .asType(MethodType.methodType(Thread.class, Thread.class));
         owner = lookup.unreflectGetter(open(
                 AbstractOwnableSynchronizer.class.getDeclaredField("exclusiveOwnerThread")));
+        value = lookup.unreflectGetter(open(AbstractQueuedSynchronizer.class.getDeclaredField("state")));
         scheduler = Runtime.version().feature() >= 24 ? null
                 : (ForkJoinPool) open(virtual.getDeclaredField("DEFAULT_SCHEDULER")).get(null);
         snapshot = Runtime.version().feature() >= 25 ? Snapshot.find(lookup) : null;
@@ -82,6 +85,15 @@ public final class JvmThreads implements JvmAccess {
     public Thread ownerOf(Object synchronizer) {
         try {
             return synchronizer instanceof AbstractOwnableSynchronizer lock ? (Thread) owner.invokeExact(lock) : null;
+        } catch (Throwable impossible) {
+            throw broken(impossible);
+        }
+    }
+
+    @Override
+    public long stateOf(Object synchronizer) {
+        try {
+            return synchronizer instanceof AbstractQueuedSynchronizer counted ? (int) value.invokeExact(counted) : -1;
         } catch (Throwable impossible) {
             throw broken(impossible);
         }

@@ -14,6 +14,9 @@ public interface JvmAccess {
     /** The thread that holds a lock of java.util.concurrent; null where there is none or it is not known. */
     Thread ownerOf(Object synchronizer);
 
+    /** The number that a synchronizer keeps: permits of a semaphore, holds of a lock; -1 of anything else. */
+    long stateOf(Object synchronizer);
+
     /** The pool that runs virtual threads; null where it is not known, as after Java 23. */
     ForkJoinPool scheduler();
 }

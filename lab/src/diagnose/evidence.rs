@@ -1,0 +1,112 @@
+//! What was gathered of a JVM within some seconds, merged by thread.
+
+use super::frame::Frame;
+use super::gc_use::GcCounters;
+use super::verdict::{ThreadAt, ThreadName};
+use std::collections::HashMap;
+
+/// A thread over all snapshots; its stack and locks are those of the last one.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Thread {
+    pub tid: u64,
+    pub name: String,
+    pub is_virtual: bool,
+    pub frames: Vec<Frame>,
+    /// In each snapshot, with the same stack.
+    pub stood_still: bool,
+    /// The thread that it was mounted on in each snapshot; of a virtual one.
+    pub carrier: Option<u64>,
+    pub is_carrier: bool,
+    /// As `Thread.State` names it, where it is known.
+    pub state: Option<String>,
+    /// The monitor or synchronizer that it waits for: class and identity.
+    pub waits_for: Option<String>,
+    pub monitors: Vec<String>,
+    /// Share of the time that it ran or wanted to run, and that it ran; of a platform thread.
+    pub runnable_share: Option<f64>,
+    pub cpu_share: Option<f64>,
+}
+
+impl Thread {
+    /// The first frame of the application.
+    #[must_use]
+    pub fn application(&self) -> Option<&Frame> {
+        self.frames.iter().find(|frame| frame.is_application())
+    }
+
+    /// The methods of the application on its stack. The one that it begins with is left out if there are others: all threads of a
+    /// pool have it, whatever they do.
+    #[must_use]
+    pub fn code(&self) -> Vec<&str> {
+        let own = self.frames.iter().filter(|frame| frame.is_application());
+        let mut methods: Vec<&str> = own.map(|frame| frame.method.as_str()).collect();
+        if methods.len() > 1 {
+            methods.pop();
+        }
+        methods
+    }
+
+    #[must_use]
+    pub fn at(&self) -> ThreadAt {
+        let thread = ThreadName { id: self.tid, name: self.name.clone(), is_virtual: self.is_virtual };
+        ThreadAt { thread, at: self.application().or(self.frames.first()).cloned() }
+    }
+
+    /// Whether one of the methods is on its stack before the application's own.
+    #[must_use]
+    pub fn is_in(&self, methods: &[&str]) -> bool {
+        let library = self.frames.iter().take_while(|frame| !frame.is_application());
+        library.into_iter().any(|frame| methods.iter().any(|method| frame.is(method)))
+    }
+}
+
+/// A synchronizer of `java.util.concurrent`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Synchronizer {
+    pub owner: Option<u64>,
+    /// Permits of a semaphore.
+    pub value: i64,
+    /// The code that waits for a permit is also what gives it back.
+    pub is_given_back: bool,
+}
+
+/// All of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Evidence {
+    pub seconds: f64,
+    /// It did not carry out a command in time.
+    pub unresponsive: bool,
+    pub threads: Vec<Thread>,
+    pub synchronizers: HashMap<String, Synchronizer>,
+    /// Whether there is a snapshot of locks.
+    pub has_locks: bool,
+    pub gc: Option<(GcCounters, GcCounters)>,
+    /// Of the whole process.
+    pub cores_used: f64,
+}
+
+impl Evidence {
+    #[must_use]
+    pub fn thread(&self, tid: u64) -> Option<&Thread> {
+        self.threads.iter().find(|thread| thread.tid == tid)
+    }
+
+    /// Who has what a thread waits for.
+    #[must_use]
+    pub fn owner_of(&self, lock: &str) -> Option<&Thread> {
+        let of_synchronizer = self.synchronizers.get(lock).and_then(|it| self.thread(it.owner?));
+        of_synchronizer
+            .or_else(|| self.threads.iter().find(|thread| thread.monitors.iter().any(|it| it == lock)))
+    }
+
+    #[must_use]
+    pub fn carriers(&self) -> Vec<&Thread> {
+        self.threads.iter().filter(|thread| thread.is_carrier).collect()
+    }
+
+    /// The thread that this carrier has carried all the time.
+    #[must_use]
+    pub fn carried_by(&self, carrier: &Thread) -> Option<&Thread> {
+        self.threads.iter().find(|thread| thread.carrier == Some(carrier.tid))
+    }
+}

@@ -1,0 +1,106 @@
+//! A frame of a stack, as thread dumps print it.
+
+use serde::Serialize;
+use std::fmt;
+
+/// Whose code the question is not about.
+const LIBRARIES: [&str; 36] = [
+    "java.",
+    "javax.",
+    "jdk.",
+    "sun.",
+    "com.sun.",
+    "jakarta.",
+    "kotlin.",
+    "kotlinx.",
+    "scala.",
+    "reactor.",
+    "io.netty.",
+    "io.vertx.",
+    "io.agroal.",
+    "io.r2dbc.",
+    "io.micrometer.",
+    "io.undertow.",
+    "io.quarkus.",
+    "io.helidon.",
+    "com.zaxxer.",
+    "com.mysql.",
+    "com.fasterxml.",
+    "org.apache.catalina.",
+    "org.apache.coyote.",
+    "org.apache.tomcat.",
+    "org.apache.commons.",
+    "org.apache.hc.",
+    "org.apache.http.",
+    "org.apache.logging.",
+    "org.eclipse.jetty.",
+    "org.springframework.",
+    "org.hibernate.",
+    "org.jboss.",
+    "org.postgresql.",
+    "org.h2.",
+    "org.slf4j.",
+    "ch.qos.logback.",
+];
+
+/// One method on a stack.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct Frame {
+    /// Class and method: `shop.Orders.find`.
+    pub method: String,
+    pub line: Option<u32>,
+}
+
+impl Frame {
+    /// From `module/class.method(File.java:12)`.
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
+        let (method, place) = text.split_once('(').unwrap_or((text, ""));
+        // A loader or module comes first: `app//`, `java.base/`; a lambda's class has a `/` of its own at its end.
+        let start = method.find('.').and_then(|_| first_of_class(method)).unwrap_or(0);
+        let line = place.trim_end_matches(')').rsplit_once(':').and_then(|(_, line)| line.parse().ok());
+        Self { method: method[start..].to_owned(), line }
+    }
+
+    #[must_use]
+    pub fn is_application(&self) -> bool {
+        !LIBRARIES.iter().any(|library| self.method.starts_with(library))
+    }
+
+    /// Whether it is this method of a class; `name` may leave out the package.
+    #[must_use]
+    pub fn is(&self, name: &str) -> bool {
+        self.method.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+    }
+}
+
+fn first_of_class(method: &str) -> Option<usize> {
+    let slash = method.find('/')?;
+    let next = &method[slash + 1..];
+    let is_lambda = method[..slash].contains("$$Lambda");
+    (!is_lambda).then(|| slash + 1 + usize::from(next.starts_with('/')))
+}
+
+impl fmt::Display for Frame {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(to, "{}:{line}", self.method),
+            None => to.write_str(&self.method),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn module_file_and_line_are_told_apart() {
+        let frame = Frame::parse("java.base/java.util.concurrent.Semaphore.acquire(Semaphore.java:318)");
+        assert_eq!(frame.to_string(), "java.util.concurrent.Semaphore.acquire:318");
+        assert!(!frame.is_application() && frame.is("Semaphore.acquire") && !frame.is("aphore.acquire"));
+        let own = Frame::parse("app//shop.Orders.find(Orders.java:42)");
+        assert!(own.is_application() && own.line == Some(42) && own.method == "shop.Orders.find");
+        assert_eq!(Frame::parse("Hung.lambda$start$0(Unknown Source)").to_string(), "Hung.lambda$start$0");
+    }
+}

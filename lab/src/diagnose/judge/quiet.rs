@@ -1,0 +1,55 @@
+//! Nothing hangs: the JVM works, or it has nothing to do.
+
+use crate::diagnose::evidence::{Evidence, Thread};
+use crate::diagnose::verdict::{Group, Verdict};
+use std::collections::HashMap;
+
+/// What the dumps and the JVM's own threads need is well below.
+const WORKS_CORES: f64 = 0.25;
+const GROUPS: usize = 5;
+
+pub(super) fn judge(evidence: &Evidence) -> Verdict {
+    let works = |thread: &&Thread| !thread.stood_still && thread.application().is_some();
+    let moves = evidence.threads.iter().any(|thread| works(&thread));
+    if evidence.cores_used >= WORKS_CORES || moves {
+        Verdict::Slow { cores: evidence.cores_used, groups: groups(evidence) }
+    } else {
+        Verdict::Idle { threads: evidence.threads.len(), groups: groups(evidence) }
+    }
+}
+
+/// Where most threads of the application are.
+fn groups(evidence: &Evidence) -> Vec<Group> {
+    let mut counted: HashMap<(String, String), Group> = HashMap::new();
+    for thread in &evidence.threads {
+        let (Some(at), Some(top)) = (thread.application(), thread.frames.first()) else { continue };
+        let group = || Group { threads: 0, at: at.clone(), in_method: top.clone() };
+        counted.entry((at.to_string(), top.method.clone())).or_insert_with(group).threads += 1;
+    }
+    let mut groups: Vec<Group> = counted.into_values().collect();
+    groups.sort_by_key(|group| (usize::MAX - group.threads, group.at.to_string()));
+    groups.truncate(GROUPS);
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnose::frame::Frame;
+
+    #[test]
+    fn who_moves_or_computes_is_slow_and_the_rest_idle() {
+        let thread = Thread {
+            stood_still: true,
+            frames: vec![Frame::parse("shop.Work.wait(Work.java:1)")],
+            ..Thread::default()
+        };
+        let mut evidence = Evidence { threads: vec![thread], ..Evidence::default() };
+        assert!(matches!(judge(&evidence), Verdict::Idle { threads: 1, .. }));
+        evidence.cores_used = 1.9;
+        assert!(matches!(judge(&evidence), Verdict::Slow { groups, .. } if groups[0].threads == 1));
+        evidence.cores_used = 0.0;
+        evidence.threads[0].stood_still = false;
+        assert!(matches!(judge(&evidence), Verdict::Slow { .. }));
+    }
+}

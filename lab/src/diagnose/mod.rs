@@ -1,0 +1,17 @@
+//! Why a JVM hangs or crawls: snapshots of its threads, its locks, CPU and collections, judged.
+
+mod commands;
+mod evidence;
+mod frame;
+mod gather;
+mod gc_use;
+mod judge;
+mod locks;
+mod run_time;
+mod thread_dump;
+mod thread_print;
+pub mod verdict;
+
+pub use evidence::Evidence;
+pub use gather::{Gathered, Options, gather};
+pub use judge::judge;

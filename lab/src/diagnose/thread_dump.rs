@@ -1,0 +1,66 @@
+//! `Thread.dump_to_file -format=json`: the stacks of all threads, virtual ones too. Java 25 has states and locks in it, 21 has
+//! neither.
+
+use super::frame::Frame;
+use serde_json::Value;
+
+/// One thread of a dump.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DumpedThread {
+    pub tid: u64,
+    pub name: String,
+    /// As `Thread.State` names it; Java 25.
+    pub state: Option<String>,
+    pub frames: Vec<Frame>,
+    /// The monitor that it wants to enter or was notified in; Java 25.
+    pub blocked_on: Option<String>,
+    /// What it is parked for; Java 25.
+    pub parked_for: Option<String>,
+    /// Java 25.
+    pub monitors: Vec<String>,
+}
+
+/// `None`: it is no such dump, or cut off.
+#[must_use]
+pub fn parse(text: &str) -> Option<Vec<DumpedThread>> {
+    let dump: Value = serde_json::from_str(text).ok()?;
+    let containers = dump["threadDump"]["threadContainers"].as_array()?;
+    let threads = containers.iter().filter_map(|container| container["threads"].as_array()).flatten();
+    Some(threads.filter_map(thread).collect())
+}
+
+fn thread(value: &Value) -> Option<DumpedThread> {
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    // Numbers are texts in it, as some of them do not fit into JavaScript's.
+    let tid = value["tid"].as_u64().or_else(|| value["tid"].as_str()?.parse().ok())?;
+    let frames = value["stack"].as_array().into_iter().flatten().filter_map(Value::as_str).map(Frame::parse);
+    let owned = value["monitorsOwned"].as_array().into_iter().flatten();
+    let monitors = owned.filter_map(|at| at["locks"].as_array()).flatten().filter_map(text);
+    Some(DumpedThread {
+        tid,
+        name: text(&value["name"]).unwrap_or_default(),
+        state: text(&value["state"]),
+        frames: frames.collect(),
+        blocked_on: text(&value["blockedOn"]),
+        parked_for: text(&value["parkBlocker"]["object"]),
+        monitors: monitors.collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_of_both_javas_are_read() {
+        let text = r#"{"threadDump": {"threadContainers": [{"container": "<root>", "threads": [
+            {"tid": "16", "name": "old", "stack": ["Hung.append(Hung.java:62)"]},
+            {"tid": "17", "virtual": true, "name": "new", "state": "BLOCKED", "blockedOn": "java.lang.Object@b3",
+             "stack": [], "monitorsOwned": [{"depth": 0, "locks": ["java.lang.Object@ef"]}]}]}]}}"#;
+        let threads = parse(text).unwrap();
+        assert_eq!((threads[0].tid, threads[0].frames[0].line), (16, Some(62)));
+        assert_eq!(threads[1].blocked_on.as_deref(), Some("java.lang.Object@b3"));
+        assert_eq!(threads[1].monitors, ["java.lang.Object@ef"]);
+        assert_eq!(parse(&text[..200]), None);
+    }
+}

@@ -1,0 +1,79 @@
+//! `Thread.print -l`: platform threads, which virtual thread each carries, and what locks they have. It is printed by the JVM
+//! itself, without running Java code.
+
+/// A platform thread.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PrintedThread {
+    pub tid: u64,
+    pub name: String,
+    /// The kernel's id, as the JVM sees it.
+    pub os_id: Option<u32>,
+    pub state: Option<String>,
+    pub carries: Option<u64>,
+    /// The address of the monitor that it wants to enter, with its class.
+    pub waits_to_lock: Option<String>,
+    pub locked: Vec<String>,
+}
+
+/// The Java threads of it.
+#[must_use]
+pub fn parse(text: &str) -> Vec<PrintedThread> {
+    let mut threads: Vec<PrintedThread> = Vec::new();
+    for line in text.lines() {
+        // What follows repeats threads of the list.
+        if line.starts_with("Found ") && line.contains("deadlock") {
+            break;
+        }
+        if line.starts_with('"') {
+            threads.extend(header(line));
+        } else if let Some(thread) = threads.last_mut() {
+            detail(thread, line.trim());
+        }
+    }
+    threads
+}
+
+/// `"name" #14 [4159] daemon prio=5 ...`; the JVM's own threads have no `#`.
+fn header(line: &str) -> Option<PrintedThread> {
+    let (name, rest) = line.strip_prefix('"')?.rsplit_once("\" #")?;
+    let tid = rest.split_whitespace().next()?.parse().ok()?;
+    let os_id = rest.split_once('[').and_then(|(_, it)| it.split_once(']')?.0.parse().ok());
+    Some(PrintedThread { tid, name: name.to_owned(), os_id, ..PrintedThread::default() })
+}
+
+fn detail(thread: &mut PrintedThread, line: &str) {
+    let object = |rest: &str| {
+        let address = rest.split_once('<')?.1.split_once('>')?.0;
+        let class = rest.split_once("(a ").map_or("", |(_, it)| it.trim_end_matches(')'));
+        Some(format!("{class}@{address}"))
+    };
+    if let Some(id) = line.strip_prefix("Carrying virtual thread #") {
+        thread.carries = id.parse().ok();
+    } else if let Some(state) = line.strip_prefix("java.lang.Thread.State: ") {
+        thread.state = state.split_whitespace().next().map(str::to_owned);
+    } else if let Some(rest) = line.strip_prefix("- waiting to lock ") {
+        thread.waits_to_lock = object(rest);
+    } else if let Some(rest) = line.strip_prefix("- locked ") {
+        thread.locked.extend(object(rest));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_carrier_and_a_blocked_thread_are_read() {
+        let text = "\"ForkJoinPool-1-worker-1\" #14 [4159] daemon prio=5 os_prio=0 cpu=0.84ms tid=0x7f [0x1]\n   \
+                    Carrying virtual thread #15\n\tat jdk.internal.vm.Continuation.run(java.base@21.0.8/Unknown Source)\n\n\
+                    \"debit\" #20 [4160] prio=5\n   java.lang.Thread.State: BLOCKED (on object monitor)\n\
+                    \t- waiting to lock <0x00000000fc0c7c78> (a java.lang.Object)\n\t- locked <0x00000000fc0c7c68> (a java.lang.Object)\n\n\
+                    \"VM Thread\" os_prio=0 cpu=1.61ms\n\nFound one Java-level deadlock:\n\"debit\" #20 [1]\n";
+        let threads = parse(text);
+        assert_eq!(threads.len(), 2);
+        assert_eq!((threads[0].os_id, threads[0].carries), (Some(4_159), Some(15)));
+        assert_eq!(threads[1].waits_to_lock.as_deref(), Some("java.lang.Object@0x00000000fc0c7c78"));
+        assert_eq!(threads[1].locked, ["java.lang.Object@0x00000000fc0c7c68"]);
+        assert_eq!(threads[1].state.as_deref(), Some("BLOCKED"));
+    }
+}

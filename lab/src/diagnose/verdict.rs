@@ -1,0 +1,88 @@
+//! What is wrong with a JVM, as types; `report::diagnosis` makes the sentences.
+
+use super::frame::Frame;
+use serde::Serialize;
+
+/// A thread as a reader finds it again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ThreadName {
+    pub id: u64,
+    pub name: String,
+    #[serde(rename = "virtual")]
+    pub is_virtual: bool,
+}
+
+/// A thread and where it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ThreadAt {
+    pub thread: ThreadName,
+    /// The first frame of the application; without one, the top frame.
+    pub at: Option<Frame>,
+}
+
+/// A thread that waits for what the next one of the circle owns.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Link {
+    pub waiter: ThreadAt,
+    /// Class and identity; `None`: the JVM does not say, as of a monitor for which a virtual thread waits on Java 21.
+    pub lock: Option<String>,
+}
+
+/// What is wrong.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Each waits for the next, and the last for the first.
+    Deadlock {
+        links: Vec<Link>,
+        /// False: who owns what is concluded from the stacks; no other thread is in that code.
+        owners_known: bool,
+    },
+    /// Carriers are held by threads that wait for a lock, which only a thread without a carrier could take or give back.
+    LockWithoutRunnableOwner {
+        lock: Option<String>,
+        owner: Option<ThreadAt>,
+        /// Those that hold a carrier.
+        pinned: Vec<ThreadAt>,
+        /// Those that could go on, had they a carrier.
+        unmounted: Vec<ThreadAt>,
+        carriers: usize,
+    },
+    /// All permits are taken, and no thread is in the code that took them.
+    LeakedPermits { lock: Option<String>, what: String, waiters: usize, at: Option<Frame> },
+    /// Each carrier runs the same thread all the time.
+    CarriersSpinning { held_by: Vec<ThreadAt>, seconds: f64, not_started: usize },
+    /// Those that hold what others wait for are waiting themselves.
+    PoolExhausted {
+        what: String,
+        waiters: usize,
+        at: Option<Frame>,
+        holders: Vec<ThreadAt>,
+        waits_in: String,
+    },
+    /// The JVM collects garbage most of the time.
+    GcThrashing { share: f64, collections: u64, used_bytes: u64, most_bytes: u64 },
+    /// It did not carry out a command in time.
+    Unresponsive { seconds: f64 },
+    /// Threads make progress.
+    Slow { cores: f64, groups: Vec<Group> },
+    /// Nothing hangs, and nothing is done.
+    Idle { threads: usize, groups: Vec<Group> },
+}
+
+impl Verdict {
+    /// Whether something hangs or crawls.
+    #[must_use]
+    pub fn is_trouble(&self) -> bool {
+        !matches!(self, Self::Slow { .. } | Self::Idle { .. })
+    }
+}
+
+/// Threads that are at the same place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Group {
+    pub threads: usize,
+    pub at: Frame,
+    /// The top frame.
+    pub in_method: Frame,
+}

@@ -1,0 +1,151 @@
+//! Commands to a running HotSpot JVM by its own attach protocol, version 1, as `jcmd` sends them; no JDK is needed. A file
+//! `.attach_pidN` and SIGQUIT make the JVM listen on `/tmp/.java_pidN`, both as the JVM sees its files and ids, so that a JVM in a
+//! container is reached through /proc/PID/root.
+
+mod as_owner;
+pub mod in_tmp;
+mod process;
+
+use as_owner::as_owner;
+pub use process::{JvmProcess, Refusal};
+use rustix::process::{Pid, Signal, kill_process};
+use std::fs::{self, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Interval at which the socket of a JVM is looked for that has just been told to listen.
+const POLL: Duration = Duration::from_millis(20);
+
+/// Why a command had no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum CommandError {
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    #[error(
+        "The JVM {pid} did not respond within {seconds:.0} s; its attach listener or a safepoint is blocked, or the machine is \
+         overloaded"
+    )]
+    Silent { pid: u32, seconds: f64 },
+    /// The JVM understood, and could or would not.
+    #[error("The JVM {pid} refused `{command}`: {answer}")]
+    Failed { pid: u32, command: String, answer: String },
+    #[error("Cannot send a command to the JVM {pid}: {source}")]
+    Connection { pid: u32, source: io::Error },
+}
+
+/// Sends a command, and returns what the JVM prints.
+///
+/// # Errors
+/// Why there is no answer.
+pub fn command(
+    jvm: &JvmProcess,
+    name: &str,
+    arguments: [&str; 3],
+    limit: Duration,
+) -> Result<String, CommandError> {
+    let silent = || CommandError::Silent { pid: jvm.pid, seconds: limit.as_secs_f64() };
+    let failed = |source: io::Error| match source.kind() {
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => silent(),
+        _ if !jvm.is_alive() => Refusal::NoSuchProcess { pid: jvm.pid }.into(),
+        _ => CommandError::Connection { pid: jvm.pid, source },
+    };
+    let until = Instant::now() + limit;
+    jvm.check()?;
+    let answer = as_owner(jvm, || exchange(jvm, name, arguments, until)).map_err(failed)?;
+    let (code, text) = answer.split_once('\n').unwrap_or((answer.as_str(), ""));
+    if code.trim() == "0" {
+        return Ok(text.to_owned());
+    }
+    let answer =
+        if text.trim().is_empty() { format!("error {}", code.trim()) } else { text.trim().to_owned() };
+    Err(CommandError::Failed { pid: jvm.pid, command: name.to_owned(), answer })
+}
+
+/// A diagnostic command, as `jcmd PID COMMAND` runs it.
+///
+/// # Errors
+/// Why there is no answer.
+pub fn diagnostic_command(jvm: &JvmProcess, text: &str, limit: Duration) -> Result<String, CommandError> {
+    command(jvm, "jcmd", [text, "", ""], limit)
+}
+
+fn exchange(jvm: &JvmProcess, name: &str, arguments: [&str; 3], until: Instant) -> io::Result<String> {
+    let mut stream = connect(jvm, until)?;
+    let left = || -> io::Result<Duration> {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
+    };
+    stream.set_write_timeout(Some(left()?))?;
+    stream.write_all(request(name, arguments).as_bytes())?;
+    let (mut answer, mut part) = (Vec::new(), [0; 16 << 10]);
+    loop {
+        stream.set_read_timeout(Some(left()?))?;
+        match stream.read(&mut part)? {
+            0 if answer.is_empty() => return Err(io::ErrorKind::UnexpectedEof.into()),
+            0 => return Ok(String::from_utf8_lossy(&answer).into_owned()),
+            length => answer.extend_from_slice(&part[..length]),
+        }
+    }
+}
+
+/// Version 1: each part ends with a zero, and there are always three arguments.
+fn request(name: &str, arguments: [&str; 3]) -> String {
+    let parts = ["1", name].into_iter().chain(arguments);
+    parts.map(|part| format!("{part}\0")).collect()
+}
+
+fn connect(jvm: &JvmProcess, until: Instant) -> io::Result<UnixStream> {
+    let socket = jvm.tmp().join(format!(".java_pid{}", jvm.pid_inside));
+    if let Ok(stream) = UnixStream::connect(&socket) {
+        return Ok(stream);
+    }
+    let _trigger = Trigger::create(jvm)?;
+    let pid = Pid::from_raw(jvm.pid as i32).ok_or(io::ErrorKind::InvalidInput)?;
+    // Only the owner may send it, which is who we are now.
+    kill_process(pid, Signal::QUIT)?;
+    loop {
+        match UnixStream::connect(&socket) {
+            Ok(stream) => return Ok(stream),
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Err(error),
+            Err(_) if Instant::now() > until => return Err(io::ErrorKind::TimedOut.into()),
+            Err(_) if !jvm.is_alive() => return Err(io::ErrorKind::NotFound.into()),
+            Err(_) => thread::sleep(POLL),
+        }
+    }
+}
+
+/// The file that tells SIGQUIT as "listen" from "print all threads". It exists no longer than the attempt.
+struct Trigger(PathBuf);
+
+impl Trigger {
+    /// The JVM looks in its working folder first, which may not be writable.
+    fn create(jvm: &JvmProcess) -> io::Result<Self> {
+        let name = format!(".attach_pid{}", jvm.pid_inside);
+        let create = |folder: &Path| {
+            let path = folder.join(&name);
+            OpenOptions::new().create(true).truncate(false).write(true).open(&path).map(|_| Self(path))
+        };
+        jvm.working_folder()
+            .map_or_else(|| Err(io::ErrorKind::NotFound.into()), |it| create(&it))
+            .or_else(|_| create(&jvm.tmp()))
+    }
+}
+
+impl Drop for Trigger {
+    fn drop(&mut self) {
+        fs::remove_file(&self.0).ok();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_has_three_arguments_in_any_case() {
+        assert_eq!(request("jcmd", ["Thread.print -l", "", ""]), "1\0jcmd\0Thread.print -l\0\0\0");
+    }
+}

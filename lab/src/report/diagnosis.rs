@@ -1,0 +1,234 @@
+//! The sentences of `threadcount diagnose`.
+
+use super::figures::{bytes, count, percent, plural};
+use crate::diagnose::verdict::{Group, Link, ThreadAt, Verdict};
+use std::fmt::Write;
+
+/// More threads than this are counted.
+const NAMED: usize = 6;
+
+/// All verdicts, as paragraphs.
+#[must_use]
+pub fn text(verdicts: &[Verdict]) -> String {
+    let paragraphs: Vec<String> = verdicts.iter().map(paragraph).collect();
+    paragraphs.join("\n")
+}
+
+fn paragraph(verdict: &Verdict) -> String {
+    let mut text = format!("{}\n", headline(verdict));
+    for line in evidence(verdict) {
+        let _ = writeln!(text, "  {line}");
+    }
+    if let Some(advice) = advice(verdict) {
+        let _ = writeln!(text, "  Try: {advice}");
+    }
+    text
+}
+
+fn headline(verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Deadlock { links, .. } => {
+            format!("Deadlock: {} wait for each other in a circle.", plural(links.len() as u64, "thread"))
+        }
+        Verdict::LockWithoutRunnableOwner { carriers, pinned, .. } => format!(
+            "A lock that no runnable thread can take: {} of {} are held by virtual threads that wait for it while pinned.",
+            pinned.len(),
+            plural(*carriers as u64, "carrier")
+        ),
+        Verdict::LeakedPermits { what, waiters, .. } => format!(
+            "Not given back: {} for {what}, and no thread is in the code that takes it.",
+            waits(*waiters)
+        ),
+        Verdict::CarriersSpinning { held_by, seconds, .. } => format!(
+            "Carriers held: {} computed without a break for {seconds:.1} s on {}; no other virtual thread runs.",
+            plural(held_by.len() as u64, "virtual thread"),
+            if held_by.len() == 1 {
+                "the only carrier".to_owned()
+            } else {
+                format!("all {} carriers", held_by.len())
+            }
+        ),
+        Verdict::PoolExhausted { what, waiters, holders, waits_in, .. } => format!(
+            "Exhausted by something slow: {} for {what}, and {} in the code that holds it {waits_in}.",
+            waits(*waiters),
+            if holders.len() == 1 {
+                "1 thread is".to_owned()
+            } else {
+                format!("{} threads are", holders.len())
+            }
+        ),
+        Verdict::GcThrashing { share, used_bytes, most_bytes, .. } => format!(
+            "Garbage collection took {} of the time; the heap is {} full ({} of {}).",
+            percent(*share),
+            percent(*used_bytes as f64 / (*most_bytes).max(1) as f64),
+            bytes(*used_bytes),
+            bytes(*most_bytes)
+        ),
+        Verdict::Unresponsive { seconds } => {
+            format!("The JVM did not carry out a command within {seconds:.0} s, and nothing shows why.")
+        }
+        Verdict::Slow { cores, .. } => {
+            format!("Nothing hangs: threads make progress; {cores:.1} cores in use.")
+        }
+        Verdict::Idle { threads, .. } => {
+            format!(
+                "Nothing hangs: idle. All {} threads wait for work, and the CPU is idle.",
+                count(*threads as u64)
+            )
+        }
+    }
+}
+
+fn waits(waiters: usize) -> String {
+    if waiters == 1 { "1 thread waits".to_owned() } else { format!("{} threads wait", count(waiters as u64)) }
+}
+
+fn evidence(verdict: &Verdict) -> Vec<String> {
+    match verdict {
+        Verdict::Deadlock { links, owners_known } => {
+            let mut lines: Vec<String> =
+                links.iter().enumerate().map(|(at, it)| link(links, at, it)).collect();
+            if !owners_known {
+                lines.push(
+                    "This Java does not say who owns the monitors; no other thread is in this code, so they own them.".into(),
+                );
+            }
+            lines
+        }
+        Verdict::LockWithoutRunnableOwner { lock, owner, pinned, unmounted, .. } => {
+            let lock = lock.as_deref().unwrap_or("unknown; the snapshot of locks is missing");
+            let mut lines = vec![format!("lock: {lock}")];
+            lines.push(owner.as_ref().map_or_else(
+                || "owner: nobody; it was given back, and the next in its queue has no carrier".to_owned(),
+                |owner| format!("owner, without a carrier: {}", place(owner)),
+            ));
+            lines.extend(named("holds a carrier", pinned));
+            lines.extend(named("without a carrier", unmounted));
+            lines
+        }
+        Verdict::LeakedPermits { lock, at, .. } => {
+            let mut lines: Vec<String> = at.iter().map(|at| format!("they wait at {at}")).collect();
+            lines.extend(lock.iter().map(|lock| format!("{lock} has 0 permits left")));
+            lines
+        }
+        Verdict::CarriersSpinning { held_by, not_started, .. } => {
+            let mut lines = named("holds a carrier", held_by);
+            if *not_started > 0 {
+                lines.push(format!("{} not begun yet", has(*not_started, "virtual thread")));
+            }
+            lines
+        }
+        Verdict::PoolExhausted { at, holders, .. } => {
+            let mut lines: Vec<String> = at.iter().map(|at| format!("they wait at {at}")).collect();
+            lines.extend(named("holds one", holders));
+            lines
+        }
+        Verdict::GcThrashing { collections, .. } => {
+            vec![format!("{} meanwhile", plural(*collections, "collection"))]
+        }
+        Verdict::Slow { groups, .. } | Verdict::Idle { groups, .. } => groups.iter().map(group).collect(),
+        Verdict::Unresponsive { .. } => Vec::new(),
+    }
+}
+
+fn has(number: usize, noun: &str) -> String {
+    format!("{} {}", plural(number as u64, noun), if number == 1 { "has" } else { "have" })
+}
+
+fn link(links: &[Link], at: usize, link: &Link) -> String {
+    let lock = link.lock.as_deref().unwrap_or("a monitor");
+    let next = &links[(at + 1) % links.len()].waiter.thread;
+    format!("{} waits for {lock}, owned by {} (#{})", place(&link.waiter), name(&next.name), next.id)
+}
+
+fn named(what: &str, threads: &[ThreadAt]) -> Vec<String> {
+    let mut lines: Vec<String> =
+        threads.iter().take(NAMED).map(|it| format!("{what}: {}", place(it))).collect();
+    if threads.len() > NAMED {
+        lines.push(format!("{what}: {} more", threads.len() - NAMED));
+    }
+    lines
+}
+
+fn name(name: &str) -> &str {
+    if name.is_empty() { "unnamed" } else { name }
+}
+
+fn place(at: &ThreadAt) -> String {
+    let kind = if at.thread.is_virtual { "virtual thread" } else { "thread" };
+    let line = at.at.as_ref().map(|frame| format!(" at {frame}")).unwrap_or_default();
+    format!("{kind} {} (#{}){line}", name(&at.thread.name), at.thread.id)
+}
+
+fn group(group: &Group) -> String {
+    let threads = plural(group.threads as u64, "thread");
+    if group.at == group.in_method {
+        format!("{threads} at {}", group.at)
+    } else {
+        format!("{threads} at {}, in {}", group.at, group.in_method.method)
+    }
+}
+
+fn advice(verdict: &Verdict) -> Option<&'static str> {
+    match verdict {
+        Verdict::Deadlock { .. } => Some(
+            "take these locks in the same order everywhere, or use tryLock with a limit; restart the JVM meanwhile",
+        ),
+        Verdict::LockWithoutRunnableOwner { .. } => Some(
+            "Java 24 or newer, where `synchronized` does not pin; before, a ReentrantLock instead of `synchronized` around this \
+             call, or -Djdk.virtualThreadScheduler.parallelism above the number of threads that may be pinned. This JVM does \
+             not recover; restart it",
+        ),
+        Verdict::LeakedPermits { .. } => Some(
+            "give it back in `finally` or try-with-resources, on the path of errors and timeouts too. If this is a signal that \
+             another thread gives, that thread does not run",
+        ),
+        Verdict::CarriersSpinning { .. } => Some(
+            "run computations on platform threads, or as many at a time as leave a carrier free; a loop that waits for a flag \
+             needs a lock or a queue",
+        ),
+        Verdict::PoolExhausted { .. } => Some(
+            "a limit for the time that the holders wait (connect and read timeouts), and for the wait for the pool; a larger \
+             pool only if what they wait for can do more at once",
+        ),
+        Verdict::GcThrashing { .. } => {
+            Some("a larger -Xmx, or find what lives: `jcmd PID GC.class_histogram` lists it by class")
+        }
+        Verdict::Unresponsive { .. } => Some(
+            "look at its threads from outside (`top -H -p PID`, `jhsdb jstack --pid PID`); a thread that does not reach a \
+             safepoint, a swapping or a throttled machine does this",
+        ),
+        Verdict::Slow { .. } => Some("`threadcount watch PID` for where the time goes"),
+        Verdict::Idle { .. } => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnose::verdict::ThreadName;
+
+    fn at(id: u64, name: &str) -> ThreadAt {
+        ThreadAt { thread: ThreadName { id, name: name.into(), is_virtual: true }, at: None }
+    }
+
+    #[test]
+    fn a_deadlock_names_each_thread_and_whom_it_waits_for() {
+        let link = |id, name: &str, lock: &str| Link { waiter: at(id, name), lock: Some(lock.into()) };
+        let links = vec![link(15, "debit", "B@2"), link(16, "credit", "A@1")];
+        let text = text(&[Verdict::Deadlock { links, owners_known: true }]);
+        assert!(text.starts_with("Deadlock: 2 threads wait for each other in a circle.\n"), "{text}");
+        assert!(text.contains("virtual thread debit (#15) waits for B@2, owned by credit (#16)\n"), "{text}");
+        assert!(text.contains("virtual thread credit (#16) waits for A@1, owned by debit (#15)\n"), "{text}");
+    }
+
+    #[test]
+    fn many_threads_are_counted() {
+        let held_by = (0..9).map(|id| at(id, "")).collect();
+        let text = text(&[Verdict::CarriersSpinning { held_by, seconds: 3.0, not_started: 1 }]);
+        assert!(
+            text.contains("holds a carrier: 3 more\n") && text.contains("1 virtual thread has not begun yet"),
+            "{text}"
+        );
+    }
+}

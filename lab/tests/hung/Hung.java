@@ -1,0 +1,284 @@
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
+
+/** JVMs that hang in a known way, and their look-alikes. It prints "up" when it has come so far. */
+class Hung {
+    static final AtomicLong DONE = new AtomicLong();
+    static volatile boolean forever = true;
+
+    public static void main(String[] arguments) throws Exception {
+        switch (arguments[0]) {
+            case "pinned" -> pinned();
+            case "locks" -> crossed(true, new ReentrantLock(), new ReentrantLock());
+            case "platform-locks" -> crossed(false, new ReentrantLock(), new ReentrantLock());
+            case "monitors" -> crossedMonitors();
+            case "permits" -> permits();
+            case "spin" -> spin();
+            case "neighbour" -> neighbour(600_000);
+            case "slow-neighbour" -> neighbour(1_500);
+            case "gc" -> thrash();
+            case "idle" -> idle();
+            case "signals" -> signals();
+            case "slow" -> slow();
+            case "busy-lock" -> busyLock();
+            default -> throw new IllegalArgumentException(arguments[0]);
+        }
+        System.out.println("up");
+        Thread.sleep(600_000);
+    }
+
+    /**
+     * qos-ch/logback#786: the lock was given to a virtual thread that is not mounted, while every carrier is held by one
+     * that waits for the same lock within a monitor.
+     */
+    static void pinned() throws Exception {
+        ReentrantLock lock = new ReentrantLock();
+        lock.lock();
+        Thread first = Thread.ofVirtual().name("first").start(() -> append(lock));
+        waitFor(() -> lock.hasQueuedThread(first));
+        int carriers = Runtime.getRuntime().availableProcessors();
+        for (int i = 0; i < carriers + 3; i++) {
+            Object own = new Object();
+            Thread.ofVirtual().name("pinned-" + i).start(() -> {
+                synchronized (own) {
+                    append(lock);
+                }
+            });
+        }
+        waitFor(() -> lock.getQueueLength() >= carriers + 1);
+        lock.unlock();
+    }
+
+    static void append(Lock lock) {
+        lock.lock();
+        try {
+            DONE.incrementAndGet();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    static void crossed(boolean virtual, Lock a, Lock b) throws Exception {
+        CountDownLatch both = new CountDownLatch(2);
+        start(virtual, "debit", () -> inOrder(a, b, both));
+        start(virtual, "credit", () -> inOrder(b, a, both));
+        both.await();
+        Thread.sleep(200);
+    }
+
+    static void inOrder(Lock outer, Lock inner, CountDownLatch both) {
+        outer.lock();
+        both.countDown();
+        await(both);
+        inner.lock();
+    }
+
+    static void crossedMonitors() throws Exception {
+        Object a = new Object();
+        Object b = new Object();
+        CountDownLatch both = new CountDownLatch(2);
+        start(true, "debit", () -> inOrder(a, b, both));
+        start(true, "credit", () -> inOrder(b, a, both));
+        both.await();
+        Thread.sleep(200);
+    }
+
+    static void inOrder(Object outer, Object inner, CountDownLatch both) {
+        synchronized (outer) {
+            both.countDown();
+            await(both);
+            synchronized (inner) {
+                DONE.incrementAndGet();
+            }
+        }
+    }
+
+    /** Who takes a permit and fails does not give it back. */
+    static void permits() throws Exception {
+        Semaphore permits = new Semaphore(4);
+        for (int i = 0; i < 12; i++) {
+            int number = i;
+            start(true, "request-" + i, () -> handle(permits, number));
+        }
+        waitFor(() -> permits.getQueueLength() == 8);
+    }
+
+    static void handle(Semaphore permits, int number) {
+        permits.acquireUninterruptibly();
+        if (forever) {
+            return;
+        }
+        permits.release();
+    }
+
+    static void spin() throws Exception {
+        for (int i = 0; i < Runtime.getRuntime().availableProcessors(); i++) {
+            start(true, "spinner-" + i, Hung::untilDone);
+        }
+        Thread.sleep(300);
+        for (int i = 0; i < 20; i++) {
+            start(true, "request-" + i, DONE::incrementAndGet);
+        }
+    }
+
+    static void untilDone() {
+        while (forever) {
+            Thread.onSpinWait();
+        }
+    }
+
+    /** Four may call a neighbour at once, which takes its time. */
+    static void neighbour(int millis) throws Exception {
+        ServerSocket server = new ServerSocket(0, 100, InetAddress.getLoopbackAddress());
+        start(false, "neighbour", () -> {
+            while (true) {
+                Socket one = server.accept();
+                start(false, "neighbour-call", () -> {
+                    Thread.sleep(millis);
+                    one.getOutputStream().write(1);
+                    one.close();
+                });
+            }
+        });
+        Semaphore permits = new Semaphore(4);
+        for (int i = 0; i < 40; i++) {
+            start(true, "request-" + i, () -> {
+                while (forever) {
+                    call(permits, server);
+                }
+            });
+        }
+        waitFor(() -> permits.getQueueLength() == 36);
+    }
+
+    static void call(Semaphore permits, ServerSocket server) throws Exception {
+        permits.acquire();
+        try (Socket socket = new Socket(server.getInetAddress(), server.getLocalPort())) {
+            InputStream in = socket.getInputStream();
+            in.read();
+        } finally {
+            permits.release();
+        }
+    }
+
+    /** Nearly all of the heap lives. */
+    static void thrash() throws Exception {
+        List<byte[]> live = new ArrayList<>();
+        Runtime runtime = Runtime.getRuntime();
+        while (runtime.maxMemory() - runtime.totalMemory() + runtime.freeMemory() > runtime.maxMemory() / 10) {
+            live.add(new byte[10_000]);
+        }
+        start(false, "allocator", () -> {
+            while (forever) {
+                for (int i = 0; i < 50; i++) {
+                    live.set(ThreadLocalRandom.current().nextInt(live.size()), new byte[10_000]);
+                }
+            }
+        });
+    }
+
+    /** Workers that wait for a signal, which comes when there is work. */
+    static void signals() throws Exception {
+        Semaphore work = new Semaphore(0);
+        for (int i = 0; i < 6; i++) {
+            start(true, "worker-" + i, () -> {
+                while (forever) {
+                    nextOf(work);
+                }
+            });
+        }
+        waitFor(() -> work.getQueueLength() == 6);
+    }
+
+    static void nextOf(Semaphore work) throws Exception {
+        work.acquire();
+        DONE.incrementAndGet();
+    }
+
+    static void idle() {
+        for (int i = 0; i < 20; i++) {
+            var queue = new java.util.concurrent.LinkedBlockingQueue<Runnable>();
+            start(i % 2 == 0, "worker-" + i, () -> {
+                while (forever) {
+                    queue.take().run();
+                }
+            });
+        }
+    }
+
+    /** All cores are in use, and each piece of work ends. */
+    static void slow() {
+        for (int i = 0; i < 4; i++) {
+            start(true, "generator-" + i, () -> {
+                while (forever) {
+                    Thread request = start(true, "request", Hung::computes);
+                    request.join();
+                }
+            });
+        }
+    }
+
+    static void computes() {
+        long until = System.nanoTime() + 50_000_000;
+        while (System.nanoTime() < until) {
+            DONE.incrementAndGet();
+        }
+    }
+
+    /** Many want one lock, and each gets it in its turn. */
+    static void busyLock() {
+        ReentrantLock lock = new ReentrantLock(true);
+        for (int i = 0; i < 10; i++) {
+            start(true, "request-" + i, () -> {
+                while (forever) {
+                    lock.lock();
+                    try {
+                        Thread.sleep(30);
+                    } finally {
+                        lock.unlock();
+                    }
+                }
+            });
+        }
+    }
+
+    interface Task {
+        void run() throws Exception;
+    }
+
+    static Thread start(boolean virtual, String name, Task task) {
+        Runnable runnable = () -> {
+            try {
+                task.run();
+            } catch (Exception ended) {
+                throw new IllegalStateException(ended);
+            }
+        };
+        return virtual ? Thread.ofVirtual().name(name).start(runnable) : Thread.ofPlatform().daemon().name(name).start(runnable);
+    }
+
+    static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException ended) {
+            throw new IllegalStateException(ended);
+        }
+    }
+
+    static void waitFor(java.util.function.BooleanSupplier condition) throws InterruptedException {
+        while (!condition.getAsBoolean()) {
+            Thread.sleep(20);
+        }
+        Thread.sleep(200);
+    }
+}
