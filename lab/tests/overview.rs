@@ -162,6 +162,7 @@ fn the_sentence_says_that_kind_and_number_are_confounded_and_what_would_tell_the
         pool_threads: 200,
         requests_in_flight: 400,
         sized_variant: None,
+        arrivals: None,
     };
     document.findings.push(Finding {
         variant: Some("virtual".to_owned()),

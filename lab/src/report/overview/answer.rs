@@ -4,7 +4,7 @@ use crate::model::experiment::LoadSpec;
 use crate::model::finding::{Explanation, Fact};
 use crate::model::metric::Metric;
 use crate::model::result::{Comparison, Doubt, DoubtReason, Finding, Ratio, ResultDocument, Verdict};
-use crate::report::answer::{more_threads, needed};
+use crate::report::answer::{more_threads, needed, noun};
 use crate::report::figures;
 use crate::report::findings::confounded_advice;
 use crate::report::load_words::load_words;
@@ -104,15 +104,6 @@ fn overlap(a: &Ratio, b: &Ratio) -> bool {
 
 const fn lower_is_better(metric: Metric) -> bool {
     matches!(metric, Metric::P50 | Metric::Score)
-}
-
-const fn noun(metric: Metric) -> &'static str {
-    match metric {
-        Metric::P50 => "median response time",
-        Metric::Capacity => "capacity",
-        Metric::Score => "time per operation",
-        _ => "throughput",
-    }
 }
 
 fn under(load: &LoadSpec) -> String {
