@@ -279,7 +279,10 @@ mod tests {
                 "a capacity for which the pool has enough threads",
                 TWO,
                 CAPACITY,
-                vec![capacity("platform", 3_000.0, 50.0, Some(200)), capacity("virtual", 3_900.0, 50.0, None)],
+                vec![
+                    capacity("platform", 3_000.0, 50.0, Some(200)),
+                    capacity("virtual", 3_900.0, 50.0, None),
+                ],
             ),
             (
                 "a larger capacity, and a pool that is as large was measured",

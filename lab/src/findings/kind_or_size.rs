@@ -186,10 +186,7 @@ mod tests {
                     ended: SearchEnd::Found,
                     ..CapacitySearch::default()
                 };
-                Record {
-                    capacity: is_search.then_some(search),
-                    ..run(variant, "load", noisy.0, noisy.1)
-                }
+                Record { capacity: is_search.then_some(search), ..run(variant, "load", noisy.0, noisy.1) }
             })
         });
         find(&experiment, &experiment.loads[0], &runs.concat())
@@ -203,11 +200,7 @@ mod tests {
         let same = "a platform pool of 400 threads has the same median response time within 3 % [1.0";
         assert!(sentence(&open).starts_with(same), "{}", sentence(&open));
         let slow = found_of("rate: 5000/s", (5_000.0, 100.0), (5_000.0, 50.0)).expect("a finding");
-        assert!(
-            sentence(&slow).contains("has 2.00x the median response time [1.9"),
-            "{}",
-            sentence(&slow)
-        );
+        assert!(sentence(&slow).contains("has 2.00x the median response time [1.9"), "{}", sentence(&slow));
         let search = found_of(CAPACITY, (7_000.0, 50.0), (7_800.0, 50.0)).expect("a finding");
         assert!(sentence(&search).contains("threads has 0.90x the capacity [0.8"), "{}", sentence(&search));
     }
