@@ -193,6 +193,25 @@ fn a_variant_that_is_best_at_one_end_and_worse_at_the_other_is_said_to_be_worse_
 }
 
 #[test]
+fn a_pair_that_the_experiment_asks_for_has_a_sentence_of_its_own_and_no_place_in_the_ranking() {
+    let mut document = with(&[]);
+    let (before, table) = (answer(&document), terminal(&document, REPORT, STYLE));
+    assert!(table.contains("  baseline"), "{table}");
+    let mut pair = document.comparisons[0].clone();
+    (pair.variant, pair.baseline) = ("platform-sized".to_owned(), "virtual".to_owned());
+    pair.ratios.retain(|ratio| ratio.metric == Metric::Rate);
+    (pair.ratios[0].ratio, pair.ratios[0].verdict) = (9.0, Verdict::Higher);
+    document.comparisons.push(pair);
+    let said = answer(&document);
+    assert_eq!(
+        said,
+        format!("{before} With 400 clients, platform-sized has 9.00x the throughput of virtual.")
+    );
+    let table = terminal(&document, REPORT, STYLE);
+    assert_eq!(table.matches("  baseline").count(), 1, "{table}");
+}
+
+#[test]
 fn no_difference_says_how_large_a_one_is_not_ruled_out() {
     let mut document = with(&[(Metric::Rate, 1.0, Verdict::NoDifference)]);
     assert!(answer(&document).contains("the same throughput as platform: 1.00x"), "{}", answer(&document));

@@ -82,9 +82,9 @@ fn threads(variant: &Variant) -> Option<&Threads> {
     variant.server().and_then(Server::threads)
 }
 
-/// The variant without its name and note, on virtual threads: what has to be alike.
+/// The variant without its name, its note and what it is compared with, on virtual threads: what has to be alike.
 fn with_virtual_threads(variant: &Variant) -> Variant {
-    let mut alike = Variant { name: String::new(), note: None, ..variant.clone() };
+    let mut alike = Variant { name: String::new(), note: None, compare_with: None, ..variant.clone() };
     if let Subject::Server(server) = alike.subject {
         alike.subject = server.on_threads(Threads::Virtual).into();
     }

@@ -58,7 +58,7 @@ pub(super) fn chance_of_a_headline(experiment: &Experiment) -> f64 {
 
 /// How many comparisons are planned under a load.
 fn comparisons(experiment: &Experiment, load: &LoadSpec) -> usize {
-    experiment.variants.iter().filter(|variant| variant.runs_under(load)).count().saturating_sub(1)
+    experiment.pairs(load).len()
 }
 
 /// Withholds each word that the whole page does not allow.

@@ -25,31 +25,33 @@ impl WarmUps<'_> {
     }
 }
 
-/// A doubt about each variant that was cold beside a warm one that it is compared with: the baseline, or of the baseline all
-/// others.
+/// A doubt about each variant that was cold beside warm ones that it is compared with.
 pub(super) fn unequally_warm(experiment: &Experiment, records: &[Record]) -> Vec<Doubt> {
     experiment.loads.iter().flat_map(|load| under(experiment, load, records)).collect()
 }
 
 fn under(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Vec<Doubt> {
-    let run_here = experiment.variants.iter().filter(|variant| variant.runs_under(load));
-    let all: Vec<WarmUps<'_>> = run_here.map(|variant| warm_ups(&variant.name, load, records)).collect();
-    let Some((baseline, others)) = all.split_first() else { return Vec::new() };
-    let doubt = |cold: &WarmUps<'_>, than: Vec<String>| Doubt {
-        variant: cold.variant.to_owned(),
-        load: load.name.clone(),
-        runs: (cold.judged - cold.level) as u32,
-        reason: DoubtReason::UnequallyWarm { than, judged_runs: cold.judged as u32 },
-    };
-    let are = |wanted: bool| others.iter().filter(move |other| other.is_warm() == Some(wanted));
-    match baseline.is_warm() {
-        Some(true) => are(false).map(|cold| doubt(cold, vec![baseline.variant.to_owned()])).collect(),
-        Some(false) => {
-            let warm: Vec<String> = are(true).map(|other| other.variant.to_owned()).collect();
-            if warm.is_empty() { Vec::new() } else { vec![doubt(baseline, warm)] }
+    let mut doubts: Vec<Doubt> = Vec::new();
+    for pair in experiment.pairs(load) {
+        let [variant, other] = [pair.variant, pair.other].map(|it| warm_ups(&it.name, load, records));
+        let (cold, warm) = match (variant.is_warm(), other.is_warm()) {
+            (Some(false), Some(true)) => (variant, other),
+            (Some(true), Some(false)) => (other, variant),
+            _ => continue,
+        };
+        let known = doubts.iter_mut().find(|doubt| doubt.variant == cold.variant);
+        if let Some(DoubtReason::UnequallyWarm { than, .. }) = known.map(|doubt| &mut doubt.reason) {
+            than.push(warm.variant.to_owned());
+            continue;
         }
-        None => Vec::new(),
+        let reason = DoubtReason::UnequallyWarm {
+            than: vec![warm.variant.to_owned()],
+            judged_runs: cold.judged as u32,
+        };
+        let runs = (cold.judged - cold.level) as u32;
+        doubts.push(Doubt { variant: cold.variant.to_owned(), load: load.name.clone(), runs, reason });
     }
+    doubts
 }
 
 fn warm_ups<'a>(variant: &'a str, load: &LoadSpec, records: &[Record]) -> WarmUps<'a> {

@@ -1,6 +1,6 @@
 //! The answer in one sentence: which variant, by how much, at what cost.
 
-use super::headline::{Direction, Headline, headline, of_load, under};
+use super::headline::{Direction, Headline, asked_for, headline, of_load, under};
 use crate::model::result::ResultDocument;
 use crate::report::summary::capital;
 
@@ -25,7 +25,14 @@ pub fn answer(document: &ResultDocument) -> String {
     }
     let said: Vec<Headline<'_>> = [Some(first), last].into_iter().flatten().copied().collect();
     answer.push_str(&contradictions(document, &said));
-    capital(&answer) + "."
+    capital(&answer) + "." + &pairs(document)
+}
+
+/// The pairs that `compare_with` asks for, a sentence each.
+fn pairs(document: &ResultDocument) -> String {
+    let loads = document.experiment.loads.iter();
+    let asked = loads.flat_map(|load| asked_for(document, load));
+    asked.map(|it| format!(" {}, {}.", capital(&under(it.load)), it.sentence())).collect()
 }
 
 /// What the sentence would hide: loads under which a variant that it names does otherwise than it says. The worst first.

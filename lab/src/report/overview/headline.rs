@@ -67,8 +67,21 @@ pub(super) fn headline<'a>(document: &'a ResultDocument, load: &'a LoadSpec) -> 
 }
 
 pub(super) fn of_load<'a>(document: &'a ResultDocument, load: &'a LoadSpec) -> Vec<Headline<'a>> {
+    of_comparisons(document, load, true)
+}
+
+/// The comparisons that a variant's `compare_with` asks for.
+pub(super) fn asked_for<'a>(document: &'a ResultDocument, load: &'a LoadSpec) -> Vec<Headline<'a>> {
+    of_comparisons(document, load, false)
+}
+
+fn of_comparisons<'a>(
+    document: &'a ResultDocument,
+    load: &'a LoadSpec,
+    with_baseline: bool,
+) -> Vec<Headline<'a>> {
     let metric = load.workload.answer();
-    let here = document.comparisons_under(&load.name);
+    let here = document.comparisons_with_baseline(load, with_baseline);
     here.filter_map(|comparison| {
         Some(Headline {
             load,
