@@ -32,12 +32,23 @@ fn compared(a: &Path, b: &Path, more: &[&str]) -> (Option<i32>, String, String) 
 
 /// The second result with something changed in it.
 fn changed(change: impl FnOnce(&mut Value)) -> TempDir {
+    copy(&after(), change)
+}
+
+fn copy(from: &Path, change: impl FnOnce(&mut Value)) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let text = fs::read_to_string(after().join("result.json")).unwrap();
+    let text = fs::read_to_string(from.join("result.json")).unwrap();
     let mut document: Value = serde_json::from_str(&text).unwrap();
     change(&mut document);
     fs::write(folder.path().join("result.json"), document.to_string()).unwrap();
     folder
+}
+
+/// As if nothing else had used the machine, which was busy when the results were made.
+fn quiet(document: &mut Value) {
+    for record in document["records"].as_array_mut().unwrap() {
+        record["cost"]["machine_cpu_cores"] = json!(0.2);
+    }
 }
 
 #[test]
@@ -71,25 +82,102 @@ fn the_json_has_the_same_figures_with_their_intervals() {
 
 #[test]
 fn worse_by_more_than_allowed_is_exit_code_1() {
-    let (code, _, said) = compared(&before(), &after(), &["--worse-by", "5%"]);
+    let (before, after) = (copy(&before(), quiet), copy(&after(), quiet));
+    let (before, after) = (before.path(), after.path());
+    let (code, _, said) = compared(before, after, &["--worse-by", "5%"]);
     assert_eq!(code, Some(1));
     assert!(said.contains("plain under c8: the rate is 0.69 times what it was"), "{said}");
     assert!(said.contains("again under c8: the 99th percentile response time is 1.45 times"), "{said}");
-    let (code, _, said) = compared(&before(), &after(), &["--worse-by", "50%"]);
+    let (code, _, said) = compared(before, after, &["--worse-by", "50%"]);
     assert_eq!((code, said.as_str()), (Some(0), ""));
-    let (code, _, said) = compared(&after(), &before(), &["--worse-by", "5%"]);
+    let (code, _, said) = compared(after, before, &["--worse-by", "5%"]);
     assert_eq!((code, said.as_str()), (Some(0), ""), "faster is not worse");
-    let (code, _, said) = compared(&after(), &before(), &["--worse-by", "5"]);
+    let (code, _, said) = compared(after, before, &["--worse-by", "5"]);
     assert_eq!(code, Some(2));
     assert!(said.contains("write it in per cent"), "{said}");
 }
 
 #[test]
 fn one_run_is_too_few_to_be_judged_and_that_is_said() {
-    let single = changed(|document| document["records"].as_array_mut().unwrap().truncate(2));
-    let (code, _, said) = compared(&before(), single.path(), &["--worse-by", "5%"]);
-    assert_eq!(code, Some(0));
+    let single = changed(|document| {
+        quiet(document);
+        document["records"].as_array_mut().unwrap().truncate(2);
+    });
+    let (code, _, said) = compared(copy(&before(), quiet).path(), single.path(), &["--worse-by", "5%"]);
+    assert_eq!(code, Some(3));
     assert!(said.contains("plain under c8: the rate cannot be judged: too few runs"), "{said}");
+}
+
+#[test]
+fn a_machine_that_was_busy_with_something_else_is_no_measure_of_what_got_worse() {
+    let (code, _, said) = compared(&before(), &after(), &["--worse-by", "5%"]);
+    assert_eq!(code, Some(3), "{said}");
+    assert!(said.contains("A cannot be judged: plain under c8: other processes used 1."), "{said}");
+}
+
+/// Both results with something changed in each; the second gets a factor.
+fn both_changed(change: impl Fn(&mut Value, f64)) -> [TempDir; 2] {
+    [(before(), 1.0), (after(), 1.5)].map(|(from, times)| copy(&from, |document| change(document, times)))
+}
+
+#[test]
+fn a_benchmark_that_takes_longer_is_worse_and_a_faster_one_is_not() {
+    let [fast, slow] = both_changed(|document, times| {
+        document["experiment"]["loads"][0]["kind"] =
+            json!({"benchmark": {"forks": 1, "warmups": 1, "iterations": 2}});
+        for (run, record) in document["records"].as_array_mut().unwrap().iter_mut().enumerate() {
+            let noise = 1.0 + 0.001 * run as f64;
+            record["measured"] = Value::Null;
+            record["cost"] = Value::Null;
+            record["benchmark"] = json!({"method": "A.b", "jmh": "1.37", "score_us": 12.5 * times * noise, "error_us": null,
+                "unit": "us/op", "forks": 1, "iterations": 2, "iterations_us": []});
+        }
+    });
+    let (code, _, said) = compared(fast.path(), slow.path(), &["--worse-by", "5%"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("plain under c8: the time per operation is 1.50 times what it was"), "{said}");
+    let (code, _, said) = compared(slow.path(), fast.path(), &["--worse-by", "5%"]);
+    assert_eq!((code, said.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn a_variant_that_failed_or_is_not_trusted_cannot_be_judged_whatever_its_figures() {
+    let (before, good) = (copy(&before(), quiet), copy(&after(), quiet));
+    let failed = changed(|document| {
+        quiet(document);
+        for record in document["records"].as_array_mut().unwrap() {
+            if record["variant"] == "plain" {
+                record["failure"] = json!({"why": "the server was gone after 3 s", "log_tail": []});
+            }
+        }
+    });
+    let (code, _, said) = compared(good.path(), failed.path(), &["--worse-by", "5%"]);
+    assert_eq!(code, Some(3), "{said}");
+    let expected = "B cannot be judged: plain under c8: a run failed: the server was gone after 3 s";
+    assert!(said.contains(expected), "{said}");
+    assert!(!said.contains("again under c8"), "{said}");
+    let late = changed(|document| {
+        quiet(document);
+        for record in document["records"].as_array_mut().unwrap() {
+            record["measured"]["generator"]["bottleneck"] = json!(true);
+        }
+    });
+    let (code, _, said) = compared(before.path(), late.path(), &["--worse-by", "5%"]);
+    assert_eq!(code, Some(3), "lower by 30 %, and the generator's own: {said}");
+    assert!(
+        said.contains("B cannot be judged: again under c8: the load generator was the bottleneck"),
+        "{said}"
+    );
+    let all_failed = changed(|document| {
+        for record in document["records"].as_array_mut().unwrap() {
+            record["failure"] = json!({"why": "no port", "log_tail": []});
+        }
+    });
+    let (code, _, said) = compared(before.path(), all_failed.path(), &["--worse-by", "5%"]);
+    assert_eq!(code, Some(3), "{said}");
+    assert_eq!(compared(before.path(), all_failed.path(), &[]).0, Some(2), "nothing to compare");
+    // What got worse beside it is worse all the same.
+    assert_eq!(compared(before.path(), failed.path(), &["--worse-by", "5%"]).0, Some(1));
 }
 
 #[test]

@@ -9,11 +9,12 @@ mod common;
 
 use std::path::Path;
 use threadcount::findings::explain;
+use threadcount::model::experiment::{LoadKind, LoadSpec};
 use threadcount::model::finding::{Explanation, Fact, Finding, KindAndNumber};
 use threadcount::model::metric::Metric;
 use threadcount::model::record::memory::{LiveHeap, MemoryUnderLoad};
 use threadcount::model::record::{BeforeAfter, Cost, NativeMemory, WarmUp};
-use threadcount::model::result::{Interval, Ratio, ResultDocument, TwoSpeeds, Verdict};
+use threadcount::model::result::{Comparison, Interval, Ratio, ResultDocument, TwoSpeeds, Verdict};
 use threadcount::model::result_folder::ResultFolder;
 use threadcount::report::overview::answer::answer;
 use threadcount::report::terminal::details::details;
@@ -130,6 +131,119 @@ fn a_sentence_that_says_better_says_what_is_worse_too() {
 }
 
 #[test]
+fn a_median_that_is_the_same_is_not_said_where_the_mean_and_the_tail_are_shorter() {
+    use Verdict::{Higher, Lower, NoDifference};
+    let said = answer(&with(&[
+        (Metric::Rate, 10.0, Higher),
+        (Metric::P50, 1.0, NoDifference),
+        (Metric::Mean, 0.12, Lower),
+        (Metric::P99, 0.02, Lower),
+    ]));
+    assert!(said.starts_with("Virtual has 10.0x the throughput of platform"), "{said}");
+    for silent in ["median", "same", "but"] {
+        assert!(!said.contains(silent), "{silent}: {said}");
+    }
+}
+
+/// Throughput and p99 of a variant under a load.
+type Figures<'a> = (&'a str, [(Metric, f64, Verdict); 2]);
+
+/// The demo under 100, 200, 400 and 800 clients, with the figures of the best variant under each.
+fn under_four_loads(figures: &[Figures<'_>]) -> String {
+    let mut document = with(&[]);
+    let (load, comparison) = (document.experiment.loads.remove(0), document.comparisons.remove(0));
+    for (clients, (variant, ratios)) in [100, 200, 400, 800].into_iter().zip(figures) {
+        let name = format!("c{clients}");
+        let workload = LoadKind::Closed { clients }.into();
+        document.experiment.loads.push(LoadSpec { name: name.clone(), workload, ..load.clone() });
+        let mut here = Comparison { load: name, variant: (*variant).to_owned(), ..comparison.clone() };
+        here.ratios.retain_mut(|ratio| {
+            let Some((_, value, verdict)) = ratios.iter().find(|(metric, ..)| *metric == ratio.metric) else {
+                return false;
+            };
+            (ratio.ratio, ratio.verdict) = (*value, *verdict);
+            ratio.interval = Some(Interval { low: value * 0.99, high: value * 1.01, confidence: 0.95 });
+            true
+        });
+        document.comparisons.push(here);
+    }
+    document.findings.clear();
+    answer(&document)
+}
+
+#[test]
+fn a_load_in_the_middle_that_contradicts_the_ends_is_in_the_answer() {
+    use Verdict::{Higher, Lower, NoDifference, NotEnoughRuns};
+    let of =
+        |rate: f64, verdict| ("virtual", [(Metric::Rate, rate, verdict), (Metric::P99, 1.0, NoDifference)]);
+    let tail = |p99: f64| ("virtual", [(Metric::Rate, 2.0, Higher), (Metric::P99, p99, Higher)]);
+    let (better, same, worse) = (of(2.0, Higher), of(1.0, NoDifference), of(0.5, Lower));
+    let ends = "With 100 clients, virtual has 2.00x the throughput of platform; with 800 clients, 2.00x";
+    assert_eq!(
+        under_four_loads(&[better, same, worse, better]),
+        format!("{ends}; but with 400 clients, 0.50x; but with 200 clients, 1.00x.")
+    );
+    assert_eq!(
+        under_four_loads(&[better, better, tail(1.8), better]),
+        format!("{ends}; with 400 clients, 2.00x, but 1.80x its p99.")
+    );
+    // Look-alikes: as at the ends; not decided; from better to worse by way of no difference; a tail that is said already.
+    assert_eq!(under_four_loads(&[better, of(3.0, Higher), better, better]), format!("{ends}."));
+    assert_eq!(under_four_loads(&[better, of(0.9, NotEnoughRuns), better, better]), format!("{ends}."));
+    assert!(!under_four_loads(&[better, same, worse, worse]).contains("but"));
+    let tails = under_four_loads(&[better, tail(1.7), tail(1.8), tail(1.9)]);
+    assert_eq!(tails.matches("but").count(), 1, "{tails}");
+}
+
+#[test]
+fn a_variant_that_is_best_at_one_end_and_worse_at_the_other_is_said_to_be_worse_there() {
+    use Verdict::{Higher, Lower, NoDifference};
+    let of = |variant, rate: f64, verdict| {
+        (variant, [(Metric::Rate, rate, verdict), (Metric::P99, 1.0, NoDifference)])
+    };
+    let said =
+        under_four_loads(&[of("virtual", 2.0, Higher), of("virtual", 0.5, Lower), of("cached", 1.5, Higher)]);
+    assert_eq!(
+        said,
+        "With 100 clients, virtual has 2.00x the throughput of platform; with 400 clients, cached has 1.50x the throughput \
+         of platform; but with 200 clients, virtual has 0.50x the throughput of platform."
+    );
+}
+
+#[test]
+fn a_pair_that_the_experiment_asks_for_has_a_sentence_of_its_own_and_no_place_in_the_ranking() {
+    let mut document = with(&[]);
+    let (before, table) = (answer(&document), terminal(&document, REPORT, STYLE));
+    assert!(table.contains("  baseline"), "{table}");
+    let mut pair = document.comparisons[0].clone();
+    (pair.variant, pair.baseline) = ("platform-sized".to_owned(), "virtual".to_owned());
+    pair.ratios.retain(|ratio| ratio.metric == Metric::Rate);
+    (pair.ratios[0].ratio, pair.ratios[0].verdict) = (9.0, Verdict::Higher);
+    document.comparisons.push(pair);
+    let said = answer(&document);
+    assert_eq!(
+        said,
+        format!("{before} With 400 clients, platform-sized has 9.00x the throughput of virtual.")
+    );
+    let table = terminal(&document, REPORT, STYLE);
+    assert_eq!(table.matches("  baseline").count(), 1, "{table}");
+}
+
+#[test]
+fn no_difference_says_how_large_a_one_is_not_ruled_out() {
+    let mut document = with(&[(Metric::Rate, 1.0, Verdict::NoDifference)]);
+    assert!(answer(&document).contains("the same throughput as platform: 1.00x"), "{}", answer(&document));
+    for ratio in &mut document.comparisons[0].ratios {
+        ratio.interval = Some(Interval { low: 0.95, high: 1.04, confidence: 0.95 });
+    }
+    assert!(
+        answer(&document).contains("the same throughput as platform within 6 %: 1.00x"),
+        "{}",
+        answer(&document)
+    );
+}
+
+#[test]
 fn the_sentence_says_two_speeds_what_few_runs_cannot_see_and_what_may_be_chance() {
     let mut document = with(&[(Metric::Rate, 1.05, Verdict::Higher)]);
     let two_speeds =
@@ -162,6 +276,7 @@ fn the_sentence_says_that_kind_and_number_are_confounded_and_what_would_tell_the
         pool_threads: 200,
         requests_in_flight: 400,
         sized_variant: None,
+        arrivals: None,
     };
     document.findings.push(Finding {
         variant: Some("virtual".to_owned()),

@@ -23,7 +23,7 @@ fn results_of_every_shape_are_what_the_schema_says() {
 }
 
 /// Figures that each kind of finding had in a run, as they stand in a result.
-const FINDINGS: [&str; 18] = [
+const FINDINGS: [&str; 19] = [
     r#"{"rule":"generator","figures":{"limited":{"kind":"own","why":"it used 97 % of a core"},"cpu_share":0.97,
         "cpu_us_per_request":10.5,"send_lag_p99_ms":7.2}}"#,
     r#"{"rule":"generator","figures":{"limited":{"kind":"external","full_processes":1,"processes":2},"cpu_share":0.99,
@@ -57,11 +57,13 @@ const FINDINGS: [&str; 18] = [
     r#"{"rule":"memory-growth","figures":{"memory":"resident-set","from_bytes":2e8,"to_bytes":3e8,"window_s":10.0}}"#,
     r#"{"rule":"memory-growth","figures":{"memory":"heap-after-collections","from_bytes":5e7,"to_bytes":1.3e8,
         "window_s":10.0}}"#,
-    r#"{"rule":"kind-or-size","figures":{"pool_threads":400,"rate_ratio":1.0,"rate_interval":{"low":0.98,"high":1.01,
-        "confidence":0.95},"is_same_rate":true,"pool_os_threads":423.0,"virtual_os_threads":27.0,
+    r#"{"rule":"kind-or-size","figures":{"pool_threads":400,"metric":"rate_per_s","ratio":1.0,"interval":{"low":0.98,"high":1.01,
+        "confidence":0.95},"is_same":true,"pool_os_threads":423.0,"virtual_os_threads":27.0,
         "cpu_per_request_ratio":1.3}}"#,
     r#"{"rule":"kind-and-number","figures":{"pool_variant":"platform","pool_threads":200,"requests_in_flight":1000,
-        "sized_variant":null}}"#,
+        "sized_variant":null,"arrivals":null}}"#,
+    r#"{"rule":"kind-and-number","figures":{"pool_variant":"platform","pool_threads":200,"requests_in_flight":250,
+        "sized_variant":"sized","arrivals":{"rate_per_s":5000.0,"service_time_ms":50.0}}}"#,
 ];
 
 #[test]

@@ -1,7 +1,7 @@
 //! `threadcount compare-results`: two results, for instance of another JDK or another commit.
 
-use super::FAILED;
-use crate::history::{Change, change, text, worse_by};
+use super::{FAILED, NOT_JUDGED};
+use crate::history::{Change, GateOutcome, GateRemark, change, gate, text};
 use crate::model::result_folder::ResultFolder;
 use crate::parse;
 use clap::Args;
@@ -14,7 +14,8 @@ use std::process::ExitCode;
 /// Figures of variants and loads that both have, B divided by A, with intervals. Results of another machine or of other
 /// loads are not compared unless you say --anyway.
 ///
-/// Exit code: 0 done, 1 something got worse by more than --worse-by, 2 bad usage or input, or not comparable.
+/// Exit code: 0 done, 1 something got worse by more than --worse-by, 2 bad usage or input, or not comparable, 3 something that
+/// --worse-by asks for could not be judged.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct CompareResultsCommand {
@@ -27,8 +28,8 @@ pub struct CompareResultsCommand {
     /// Compare although the machine or the loads differ; the differences are printed first
     #[arg(long)]
     anyway: bool,
-    /// Exit with 1 if the rate (or the capacity) is lower or the 99th percentile higher by more than this, e.g. 5%, the
-    /// whole interval included
+    /// Exit with 1 if the rate (or the capacity) is lower or the 99th percentile (or a benchmark's time) higher by more than
+    /// this, e.g. 5%, the whole interval included; with 3 if that cannot be judged: a failed run, no trust, too few runs
     #[arg(long, value_name = "SHARE", value_parser = parse::share)]
     worse_by: Option<f64>,
     /// Print it as JSON (threadcount/compare-results/1)
@@ -51,17 +52,18 @@ impl CompareResultsCommand {
         let read = |path: &PathBuf| ResultFolder::read(path).into_diagnostic();
         let (a, b) = (read(&self.a)?, read(&self.b)?);
         let change = change((&self.a, &a), (&self.b, &b));
-        self.check(&change)?;
+        let remarks = self.worse_by.map(|share| gate(&a, &b, &change, share)).unwrap_or_default();
+        self.check(&change, remarks.is_empty())?;
         let shown = if self.json {
             serde_json::to_string_pretty(&change).into_diagnostic()? + "\n"
         } else {
             text::change(&change)
         };
         super::stdout::print(&shown).into_diagnostic()?;
-        Ok(self.judge(&change))
+        Ok(self.judge(&remarks))
     }
 
-    fn check(&self, change: &Change) -> miette::Result<()> {
+    fn check(&self, change: &Change, nothing_to_say: bool) -> miette::Result<()> {
         let unfair: Vec<String> =
             change.differs.unfair().map(|difference| format!("  {difference}")).collect();
         if !unfair.is_empty() && !self.anyway {
@@ -71,7 +73,7 @@ impl CompareResultsCommand {
                 unfair.join("\n")
             ));
         }
-        if change.changed.is_empty() {
+        if change.changed.is_empty() && nothing_to_say {
             return Err(miette!(
                 help = "name two results of the same experiment",
                 "the two results have no variant with complete runs under the same load in common"
@@ -80,17 +82,17 @@ impl CompareResultsCommand {
         Ok(())
     }
 
-    fn judge(&self, change: &Change) -> ExitCode {
-        let Some(share) = self.worse_by else { return ExitCode::SUCCESS };
-        let mut failed = false;
-        for worse in worse_by(change, share) {
-            failed |= worse.is_certain;
-            anstream::eprintln!("{}", worse.sentence);
+    /// The gravest remark decides.
+    fn judge(&self, remarks: &[GateRemark]) -> ExitCode {
+        remarks.iter().for_each(|remark| anstream::eprintln!("{}", remark.sentence));
+        match remarks.iter().map(|remark| remark.outcome).max() {
+            Some(GateOutcome::Worse) => {
+                let share = self.worse_by.unwrap_or_default() * 100.0;
+                anstream::eprintln!("worse by more than {share} %");
+                ExitCode::from(FAILED)
+            }
+            Some(GateOutcome::CannotBeJudged) => ExitCode::from(NOT_JUDGED),
+            Some(GateOutcome::MayBeChance) | None => ExitCode::SUCCESS,
         }
-        if failed {
-            anstream::eprintln!("worse by more than {} %", share * 100.0);
-            return ExitCode::from(FAILED);
-        }
-        ExitCode::SUCCESS
     }
 }

@@ -254,7 +254,11 @@ fn tell_claim(document: &ResultDocument, claim: &ClaimResult) -> Outcome {
         }
         // That a study's statement does not hold on this machine is a result like any other.
         (true, Some(says), None) => {
-            anstream::eprintln!("{name}: not reproduced{}: {says} ({written})", of_one_run(claim));
+            let verdict = match claim.verdict() {
+                ClaimVerdict::Indicative => "would not be reproduced",
+                _ => "not reproduced",
+            };
+            anstream::eprintln!("{name}: {verdict}{}: {says} ({written})", of_one_run(claim));
             Outcome::Passed
         }
         (_, None, Some(why)) => {

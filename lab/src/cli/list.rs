@@ -52,13 +52,20 @@ fn words(about: &About) -> String {
     lines.iter().map(|line| format!("{INDENT}{line}")).collect::<Vec<_>>().join("\n")
 }
 
-fn size(Size { runs, estimate_s }: Size) -> String {
-    let time = match estimate_s {
-        None => "unknown duration".to_owned(),
-        Some(seconds) if seconds < 100.0 => format!("at most about {seconds:.0} s"),
-        Some(seconds) => format!("at most about {:.0} min", (seconds / 60.0).ceil()),
+/// `at most about 11 min (30 runs)`; where a JVM that becomes warm slowly takes longer, how much.
+fn size(Size { runs, estimate_s, longest_s }: Size) -> String {
+    let (Some(estimate_s), Some(longest_s)) = (estimate_s, longest_s) else {
+        return format!("unknown duration ({runs} runs)");
     };
-    format!("{time} ({runs} runs)")
+    let (usual, longest) = (duration(estimate_s), duration(longest_s));
+    if usual == longest {
+        return format!("at most about {usual} ({runs} runs)");
+    }
+    format!("about {usual}, at most about {longest} if the JVM warms up slowly ({runs} runs)")
+}
+
+fn duration(seconds: f64) -> String {
+    if seconds < 100.0 { format!("{seconds:.0} s") } else { format!("{:.0} min", (seconds / 60.0).ceil()) }
 }
 
 #[cfg(test)]
@@ -71,11 +78,11 @@ mod tests {
             question: "Why?".into(),
             study: Some("T (A, 2024)".into()),
             needs: vec!["Java 21, 25".into(), "Tomcat 11.0".into()],
-            full: Size { runs: 30, estimate_s: Some(601.0) },
-            quick: Size { runs: 3, estimate_s: Some(77.4) },
+            full: Size { runs: 30, estimate_s: Some(601.0), longest_s: Some(2_100.0) },
+            quick: Size { runs: 3, estimate_s: Some(77.4), longest_s: Some(77.4) },
         };
         let expected = "    Why?\n    study: T (A, 2024)\n    needs: Java 21, 25; Tomcat 11.0\n    \
-            takes: at most about 11 min (30 runs); with --quick at most about 77 s (3 runs)";
+            takes: about 11 min, at most about 35 min if the JVM warms up slowly (30 runs); with --quick at most about 77 s (3 runs)";
         assert_eq!(words(&about), expected);
     }
 }

@@ -1,7 +1,8 @@
 //! The progress of an experiment, on stderr: one bar in a terminal, one line per run in a log.
 
+use crate::model::experiment::estimate::{estimate_s, longest_estimate_s};
+use crate::model::experiment::plan::plan;
 use crate::model::experiment::{Experiment, LoadSpec};
-use crate::model::experiment::{estimate::estimate_s, plan::plan};
 use crate::model::metric::Metric;
 use crate::model::record::Record;
 use crate::model::record::capacity::{CapacityStep, StepVerdict};
@@ -158,8 +159,10 @@ fn how_many(experiment: &Experiment, runs: usize) -> String {
     }
 }
 
+/// A JVM that becomes warm slowly may take longer than estimated.
 fn about(experiment: &Experiment) -> &'static str {
-    let is_bound = may_end_early(experiment) || experiment.budget_s.is_some();
+    let is_longest = longest_estimate_s(experiment) <= estimate_s(experiment);
+    let is_bound = is_longest && (may_end_early(experiment) || experiment.budget_s.is_some());
     if is_bound { "at most about" } else { "about" }
 }
 

@@ -4,7 +4,10 @@ use super::needs::needs;
 use super::{ReadError, read};
 use crate::host::home;
 use crate::model::experiment::{Experiment, Study};
-use crate::model::experiment::{estimate::estimate_s, plan::plan};
+use crate::model::experiment::{
+    estimate::{estimate_s, longest_estimate_s},
+    plan::plan,
+};
 use crate::parse::suggest::nearest;
 use miette::Diagnostic;
 use std::path::{Path, PathBuf};
@@ -57,11 +60,17 @@ pub struct Size {
     pub runs: usize,
     /// Estimated duration in seconds; `None`: unknown.
     pub estimate_s: Option<f64>,
+    /// The same if every `auto` warm-up takes the longest that it may.
+    pub longest_s: Option<f64>,
 }
 
 impl Size {
     fn from_experiment(experiment: &Experiment) -> Self {
-        Self { runs: plan(experiment).len(), estimate_s: estimate_s(experiment) }
+        Self {
+            runs: plan(experiment).len(),
+            estimate_s: estimate_s(experiment),
+            longest_s: longest_estimate_s(experiment),
+        }
     }
 }
 
@@ -222,11 +231,15 @@ mod tests {
             question: "q".into(),
             study: Some("T (A, 2024)".into()),
             needs: vec!["Tomcat 11.0".into()],
-            full: Size { runs: 15, estimate_s: Some(143.1) },
-            quick: Size { runs: 3, estimate_s: Some(27.7) },
+            full: Size { runs: 15, estimate_s: Some(143.1), longest_s: Some(143.1) },
+            quick: Size { runs: 3, estimate_s: Some(27.7), longest_s: Some(27.7) },
         };
-        let in_tenths =
-            |size: &Size| Size { estimate_s: size.estimate_s.map(|s| (s * 10.0).round() / 10.0), ..*size };
+        let tenths = |seconds: Option<f64>| seconds.map(|s| (s * 10.0).round() / 10.0);
+        let in_tenths = |size: &Size| Size {
+            estimate_s: tenths(size.estimate_s),
+            longest_s: tenths(size.longest_s),
+            ..*size
+        };
         let found = listed[0].about.as_ref().expect("an experiment");
         let found = About { full: in_tenths(&found.full), quick: in_tenths(&found.quick), ..found.clone() };
         assert_eq!(found, about);

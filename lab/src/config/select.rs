@@ -110,7 +110,11 @@ fn multiplied(experiment: Experiment, jdks: &[u16]) -> Experiment {
             match variant.jdk {
                 Some(_) => {
                     let name = on(&variant.name, jdk);
-                    variants.push(Variant { name, jdk: Some(jdk), ..variant.clone() });
+                    let compare_with = variant.compare_with.as_ref().map(|other| {
+                        let has_jdk = experiment.variant(other).is_some_and(|other| other.jdk.is_some());
+                        if has_jdk { on(other, jdk) } else { other.clone() }
+                    });
+                    variants.push(Variant { name, jdk: Some(jdk), compare_with, ..variant.clone() });
                 }
                 None if !variants.contains(variant) => variants.push(variant.clone()),
                 None => {}

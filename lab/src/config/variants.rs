@@ -1,7 +1,7 @@
 //! `variants:` with what they inherit from the top of the file: server, backend, jdk, jvm, env.
 
-use super::name;
 use super::server::{self, ServerParts};
+use super::{known, name};
 use crate::model::experiment::{Backend, ProbeLevel, RequestSpec, Subject, ThreadKind, Variant};
 use crate::parse::diagnostic::Diagnostic;
 use crate::parse::fields::Fields;
@@ -10,8 +10,20 @@ use crate::server::keys::Owner;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-const KEYS: [&str; 11] =
-    ["threads", "server", "args", "command", "backend", "jdk", "jvm", "env", "answers_on", "probe", "note"];
+const KEYS: [&str; 12] = [
+    "threads",
+    "server",
+    "args",
+    "command",
+    "backend",
+    "jdk",
+    "jvm",
+    "env",
+    "answers_on",
+    "probe",
+    "compare_with",
+    "note",
+];
 
 /// What stands for the backend's base URL.
 const BACKEND: &str = "{backend}";
@@ -56,7 +68,12 @@ pub(super) fn read(
         let name = name(&key.name, &key.span, "variant")?;
         variants.push(variant(name, &key.span, node, &base)?);
     }
-    let names = variants.iter().map(|variant| variant.name.clone()).collect();
+    let names: Vec<String> = variants.iter().map(|variant| variant.name.clone()).collect();
+    for (variant, (_, node)) in variants.iter_mut().zip(entries) {
+        let fields = Fields::open(node, "a variant", &KEYS)?;
+        variant.compare_with =
+            fields.read("compare_with", |node| compare_with(node, &variant.name, &names))?;
+    }
     Ok((variants, names))
 }
 
@@ -130,6 +147,17 @@ fn thread_kind(node: &Node) -> Result<ThreadKind, Diagnostic> {
             "write platform or virtual: what GET /thread-info?format=json of this server has to say of its thread",
         )),
     }
+}
+
+fn compare_with(node: &Node, variant: &str, names: &[String]) -> Result<String, Diagnostic> {
+    let written = node.text("compare_with")?;
+    if written == variant {
+        let message = format!("`{variant}` cannot be compared with itself");
+        return Err(Diagnostic::new(node.span.clone(), message, "the same variant")
+            .help("write the name of the variant that differs from it in one setting"));
+    }
+    known(node, written, "variant", names.iter().map(String::as_str))?;
+    Ok(written.to_owned())
 }
 
 fn probe(node: &Node) -> Result<ProbeLevel, Diagnostic> {

@@ -170,7 +170,7 @@ mod tests {
             sentence(finding),
             "each request allocates 11.5 kB, 4.60x as much as with platform (2.50 kB); 100 % of the difference: a processor \
              of the Connector (request, response and their buffers) is made anew for each request beyond 200 in flight, and \
-             398 are"
+             398 are (1 run)"
         );
         assert!(advice(finding).starts_with("processorCache=\"-1\""), "{}", advice(finding));
         assert_eq!(finding.runs, Some(RunsShowing { showing: 1, complete: 1 }));
@@ -181,7 +181,7 @@ mod tests {
         let own = explained("virtual", &[(PAGE, 2_500.0), ("shop.Cart.copy:59", 40_000.0)]);
         let found = found("", &[platform(), own]);
         let expected = "each request allocates 42.5 kB, 17.0x as much as with platform (2.50 kB); of the difference \
-                        100 % at shop.Cart.copy:59 (byte[])";
+                        100 % at shop.Cart.copy:59 (byte[]) (1 run)";
         assert_eq!(sentence(&found[0]), expected);
         assert!(!advice(&found[0]).contains("processorCache"), "{}", advice(&found[0]));
     }

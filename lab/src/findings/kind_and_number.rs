@@ -1,13 +1,13 @@
 //! Virtual threads against a platform pool that is smaller than the requests in flight differ in two things: the kind of
 //! thread, and how many requests are in work at once. Only a platform pool that is as large tells them apart.
 
+use super::in_flight::{arrivals, needed_threads};
 use super::variant_runs::RunFigures;
 use super::{VariantRuns, showing};
 use crate::model::experiment::{
     DropIn, Experiment, LoadSpec, PoolSize, Server, ThreadKind, Threads, Variant,
 };
 use crate::model::finding::{Fact, Finding, KindAndNumber};
-use crate::model::metric::Metric;
 use crate::model::record::Record;
 use crate::stats::comparison::Sides;
 use crate::stats::runs::mean;
@@ -24,8 +24,6 @@ struct Workers {
 
 /// What cannot be told apart in the comparisons under one load.
 pub(super) fn find(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Vec<Finding> {
-    // Under an open load the requests in flight are no given number.
-    let Some(in_flight) = load.workload.closed_clients() else { return Vec::new() };
     let here = experiment.variants.iter().filter(|variant| variant.runs_under(load));
     let measured: Vec<(VariantRuns<'_>, Workers)> = here
         .map(|variant| VariantRuns::of(variant, load, records))
@@ -38,7 +36,7 @@ pub(super) fn find(experiment: &Experiment, load: &LoadSpec, records: &[Record])
             (ThreadKind::Virtual, ThreadKind::Platform) => (other, baseline),
             _ => return None,
         };
-        let wanted = threads.1.at_once.min(f64::from(in_flight));
+        let wanted = threads.1.at_once.min(needed_threads(&threads.0)?);
         let is_sized =
             |it: &(VariantRuns<'_>, Workers)| it.1.kind == ThreadKind::Platform && it.1.at_once >= wanted;
         if measured.iter().any(is_sized) || !differ(&other.0, &baseline.0, load) {
@@ -49,6 +47,7 @@ pub(super) fn find(experiment: &Experiment, load: &LoadSpec, records: &[Record])
             pool_threads: pool.1.at_once as u32,
             requests_in_flight: wanted as u32,
             sized_variant: sized_variant(experiment, wanted),
+            arrivals: arrivals(&threads.0),
         });
         let runs = pool.0.runs.len().min(threads.0.runs.len());
         Some(threads.0.finding(fact, showing(runs, runs)))
@@ -80,12 +79,14 @@ fn configured_kind(variant: &Variant) -> Option<ThreadKind> {
 /// Is there a difference that one of the two could be the reason for? A single run shows one without proof, and is read all
 /// the same.
 fn differ(variant: &VariantRuns<'_>, baseline: &VariantRuns<'_>, load: &LoadSpec) -> bool {
-    let sides = Sides::of_rounds(Metric::Rate, &variant.runs, &baseline.runs);
-    let Some(ratio) = sides.ratio(load.interim_analyses().len()) else { return false };
-    match ratio.interval {
-        Some(interval) => interval.low > 1.0 || interval.high < 1.0,
-        None => (ratio.ratio - 1.0).abs() > WORTH_SAYING,
-    }
+    load.workload.headline().iter().any(|&metric| {
+        let sides = Sides::of_rounds(metric, &variant.runs, &baseline.runs);
+        let Some(ratio) = sides.ratio(load.interim_analyses().len()) else { return false };
+        match ratio.interval {
+            Some(interval) => interval.low > 1.0 || interval.high < 1.0,
+            None => (ratio.ratio - 1.0).abs() > WORTH_SAYING,
+        }
+    })
 }
 
 /// A variant of the experiment with a large enough platform pool, which was not measured under this load.
@@ -105,10 +106,12 @@ mod tests {
     use crate::config::parse;
     use crate::model::finding::Explanation;
     use crate::model::record::RequestThread;
-    use crate::stats::sample::run;
+    use crate::model::record::capacity::{CapacitySearch, SearchEnd};
+    use crate::stats::sample::{run, times};
 
     const TWO: &str = "platform: {}, virtual: {threads: virtual}";
     const CLOSED: &str = "clients: 1000";
+    const CAPACITY: &str = "capacity: {p99: 200ms, from: 100/s, to: 20000/s}";
 
     /// Three runs of each of these variants; `pool`: the threads of its pool.
     fn runs(variant: &str, load: &str, rate: f64, pool: Option<u32>) -> Vec<Record> {
@@ -123,7 +126,7 @@ mod tests {
     fn found(variants: &str, load: &str, records: &[Vec<Record>]) -> Vec<Finding> {
         let text = format!(
             "question: q\nserver: {{tomcat: 11.0}}\nrequest: /\nvariants: {{{variants}}}\n\
-             loads: [{{name: load, duration: 1s, {load}}}]\n"
+             loads: [{{name: load, duration: 2s, {load}}}]\n"
         );
         let experiment = parse("x", "x.yaml", &text, false).expect("an experiment");
         find(&experiment, &experiment.loads[0], &records.concat())
@@ -146,6 +149,7 @@ mod tests {
             pool_threads: 200,
             requests_in_flight: 1_000,
             sized_variant: None,
+            arrivals: None,
         };
         assert_eq!(finding.explanation, Explanation::Fact(Fact::KindAndNumber(expected)));
         assert_eq!((finding.variant.as_deref(), finding.load.as_deref()), (Some("virtual"), Some("load")));
@@ -155,6 +159,58 @@ mod tests {
              platform 200 of them have one, and no platform pool of 1,000 was measured under this load"
         );
         assert!(advice(finding).contains("a variant with a platform pool of 1,000"), "{}", advice(finding));
+    }
+
+    /// Three runs whose requests arrive at a rate.
+    fn at_rate(variant: &str, rate: f64, ms: f64, pool: Option<u32>) -> Vec<Record> {
+        let mut runs = runs(variant, "load", rate, pool);
+        for (run, noise) in runs.iter_mut().zip([0.999, 1.0, 1.001]) {
+            let load = run.measured.as_mut().expect("a measured load");
+            (load.rate_per_s.sent, load.rate_per_s.completed) = (rate, rate);
+            load.response_time_ms = Some(times(ms * noise));
+            load.service_time_ms = Some(times(ms));
+        }
+        runs
+    }
+
+    /// Three searches that end at this capacity, where responses take so long.
+    fn capacity(variant: &str, per_s: f64, ms: f64, pool: Option<u32>) -> Vec<Record> {
+        let mut runs = at_rate(variant, per_s, ms, pool);
+        for (run, noise) in runs.iter_mut().zip([0.999, 1.0, 1.001]) {
+            run.capacity = Some(CapacitySearch {
+                sustained_per_s: Some(per_s * noise),
+                ended: SearchEnd::Found,
+                ..CapacitySearch::default()
+            });
+        }
+        runs
+    }
+
+    #[test]
+    fn under_an_open_load_littles_law_says_how_many_threads_the_requests_need() {
+        let records =
+            [at_rate("platform", 5_000.0, 900.0, Some(200)), at_rate("virtual", 5_000.0, 50.0, None)];
+        let found = found(TWO, "rate: 5000/s", &records);
+        let [finding] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!(
+            sentence(finding),
+            "kind and number of threads are confounded: 5,000/s x 50.0 ms = 250 requests are in flight on average, each has a \
+             thread of its own, with platform 200 of them have one, and no larger platform pool was measured under this load"
+        );
+        assert!(
+            advice(finding).starts_with("a variant with a platform pool of more than 250"),
+            "{}",
+            advice(finding)
+        );
+    }
+
+    #[test]
+    fn a_capacity_that_needs_more_threads_than_the_pool_has_may_be_due_to_either() {
+        let records =
+            [capacity("platform", 3_900.0, 51.0, Some(200)), capacity("virtual", 9_400.0, 50.0, None)];
+        let found = found(TWO, CAPACITY, &records);
+        let [finding] = found.as_slice() else { panic!("{found:?}") };
+        assert!(sentence(finding).contains("9,400/s x 50.0 ms = 470 requests"), "{}", sentence(finding));
     }
 
     #[test]
@@ -180,7 +236,7 @@ mod tests {
     fn the_kind_that_a_command_reports_and_the_pool_that_the_probe_reads_are_enough() {
         let variants = "platform: {server: {command: x, url: 'http://x'}}, virtual: {server: {command: x, url: 'http://x'}}";
         let text = format!(
-            "question: q\nrequest: /\nvariants: {{{variants}}}\nloads: [{{name: load, duration: 1s, {CLOSED}}}]\n"
+            "question: q\nrequest: /\nvariants: {{{variants}}}\nloads: [{{name: load, duration: 2s, {CLOSED}}}]\n"
         );
         let experiment = parse("x", "x.yaml", &text, false).expect("an experiment");
         let seen = |is_virtual| {
@@ -213,7 +269,31 @@ mod tests {
             ),
             ("the pool itself is as large", fixed, CLOSED, vec![large("platform"), threads()]),
             ("fewer clients than the pool has threads", TWO, "clients: 200", vec![platform(), threads()]),
-            ("an open load", TWO, "rate: 5000/s", vec![platform(), threads()]),
+            (
+                "an open load whose requests the pool can have in work at once",
+                TWO,
+                "rate: 3900/s",
+                vec![at_rate("platform", 3_900.0, 60.0, Some(200)), at_rate("virtual", 3_900.0, 50.0, None)],
+            ),
+            (
+                "a capacity for which the pool has enough threads",
+                TWO,
+                CAPACITY,
+                vec![
+                    capacity("platform", 3_000.0, 50.0, Some(200)),
+                    capacity("virtual", 3_900.0, 50.0, None),
+                ],
+            ),
+            (
+                "a larger capacity, and a pool that is as large was measured",
+                sized,
+                CAPACITY,
+                vec![
+                    capacity("platform", 3_800.0, 50.0, Some(200)),
+                    capacity("sized", 9_300.0, 50.0, Some(1_000)),
+                    capacity("virtual", 9_400.0, 50.0, None),
+                ],
+            ),
             ("no difference", TWO, CLOSED, vec![platform(), runs("virtual", "load", 3_991.0, None)]),
             (
                 "virtual threads with the same limit",

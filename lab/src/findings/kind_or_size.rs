@@ -1,6 +1,7 @@
-//! Is it the kind of thread that helps, or only how many there are? Virtual threads against a platform pool as large as
-//! the load has clients, alike in everything else.
+//! Is it the kind of thread that helps, or only how many there are? Virtual threads against a platform pool with a thread for
+//! each request in flight, alike in everything else.
 
+use super::in_flight::needed_threads;
 use super::{VariantRuns, showing};
 use crate::model::experiment::{Experiment, LoadSpec, PoolSize, Server, Subject, Threads, Variant};
 use crate::model::finding::{Fact, Finding, KindOrSize};
@@ -10,31 +11,32 @@ use crate::model::result::Interval;
 use crate::stats::comparison::Sides;
 use crate::stats::runs::{figures, is_healthy, mean};
 
-/// Rates whose interval lies within this factor of each other do the same for a person who chooses between them.
-const THE_SAME: f64 = 1.05;
+/// Figures whose interval lies within this factor of each other do the same for a person who chooses between them. The
+/// sentence names the largest difference that the interval leaves.
+const ALIKE: f64 = 1.05;
 
 /// What the comparison shows for one load; `None`: there is no such pair, or the runs do not decide.
 pub(super) fn find(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Option<Finding> {
-    let (sized, virtual_one) = pair(experiment, load)?;
-    let (sized, virtual_one) =
-        (VariantRuns::of(sized, load, records), VariantRuns::of(virtual_one, load, records));
+    let Pair { sized, pool_threads, virtual_one } = pair(experiment, load, records)?;
     if sized.runs.iter().chain(&virtual_one.runs).any(|run| !is_healthy(run)) {
         return None;
     }
     let of = |runs_of_variant: &VariantRuns<'_>, metric: Metric| figures(&runs_of_variant.runs, metric);
     let analyses = load.interim_analyses().len();
     let ratio = |metric| Sides::of_rounds(metric, &sized.runs, &virtual_one.runs).ratio(analyses);
-    let rates = ratio(Metric::Rate)?;
-    let interval = rates.interval?;
-    let is_same_rate = is_same(interval);
-    if !is_same_rate && interval.low <= 1.0 && interval.high >= 1.0 {
+    let metric = load.workload.answer();
+    let answer = ratio(metric)?;
+    let interval = answer.interval?;
+    let is_same = is_same(interval);
+    if !is_same && interval.low <= 1.0 && interval.high >= 1.0 {
         return None;
     }
     let fact = Fact::KindOrSize(KindOrSize {
-        pool_threads: sized.clients(),
-        rate_ratio: rates.ratio,
-        rate_interval: interval,
-        is_same_rate,
+        pool_threads,
+        metric,
+        ratio: answer.ratio,
+        interval,
+        is_same,
         pool_os_threads: mean(&of(&sized, Metric::OsThreads))?,
         virtual_os_threads: mean(&of(&virtual_one, Metric::OsThreads)),
         cpu_per_request_ratio: ratio(Metric::CpuPerRequest)
@@ -45,27 +47,44 @@ pub(super) fn find(experiment: &Experiment, load: &LoadSpec, records: &[Record])
     Some(virtual_one.finding(fact, showing(runs, runs)))
 }
 
-fn is_same(rates: Interval) -> bool {
-    rates.low >= 1.0 / THE_SAME && rates.high <= THE_SAME
+fn is_same(ratio: Interval) -> bool {
+    ratio.low >= 1.0 / ALIKE && ratio.high <= ALIKE
 }
 
-/// The first virtual variant and a platform pool of as many threads as clients that differs in nothing else.
-fn pair<'a>(experiment: &'a Experiment, load: &LoadSpec) -> Option<(&'a Variant, &'a Variant)> {
-    let run = || experiment.variants.iter().filter(|variant| load.includes(&variant.name));
-    let is = |variant: &&Variant, wanted: &Threads| {
-        variant.server().and_then(Server::threads).is_some_and(|threads| threads == wanted)
-    };
-    let virtual_one = run().find(|variant| is(variant, &Threads::Virtual))?;
-    let sized = run().find(|variant| {
-        is(variant, &Threads::Platform(PoolSize::Clients))
-            && with_virtual_threads(variant) == with_virtual_threads(virtual_one)
-    })?;
-    Some((sized, virtual_one))
+/// Two variants that differ in the kind of thread only.
+struct Pair<'a> {
+    sized: VariantRuns<'a>,
+    pool_threads: u32,
+    virtual_one: VariantRuns<'a>,
 }
 
-/// The variant without its name and note, on virtual threads: what has to be alike.
+/// The first virtual variant and the first platform pool with a thread for each request in flight, alike in the rest.
+fn pair<'a>(experiment: &'a Experiment, load: &'a LoadSpec, records: &'a [Record]) -> Option<Pair<'a>> {
+    let run = || experiment.variants.iter().filter(|variant| variant.runs_under(load));
+    let virtual_one = run().find(|variant| threads(variant) == Some(&Threads::Virtual))?;
+    let alike = with_virtual_threads(virtual_one);
+    let virtual_one = VariantRuns::of(virtual_one, load, records);
+    let needed = needed_threads(&virtual_one)?;
+    let sized = run().filter(|variant| with_virtual_threads(variant) == alike);
+    let mut sized = sized.filter_map(|variant| {
+        let pool_threads = match threads(variant)? {
+            Threads::Platform(PoolSize::Clients) => load.clients(),
+            Threads::Platform(PoolSize::Fixed(fixed)) => *fixed,
+            _ => return None,
+        };
+        (f64::from(pool_threads) >= needed).then_some((variant, pool_threads))
+    });
+    let (sized, pool_threads) = sized.next()?;
+    Some(Pair { sized: VariantRuns::of(sized, load, records), pool_threads, virtual_one })
+}
+
+fn threads(variant: &Variant) -> Option<&Threads> {
+    variant.server().and_then(Server::threads)
+}
+
+/// The variant without its name, its note and what it is compared with, on virtual threads: what has to be alike.
 fn with_virtual_threads(variant: &Variant) -> Variant {
-    let mut alike = Variant { name: String::new(), note: None, ..variant.clone() };
+    let mut alike = Variant { name: String::new(), note: None, compare_with: None, ..variant.clone() };
     if let Subject::Server(server) = alike.subject {
         alike.subject = server.on_threads(Threads::Virtual).into();
     }
@@ -78,6 +97,7 @@ mod tests {
     use super::*;
     use crate::config::parse;
     use crate::model::record::WarmUp;
+    use crate::model::record::capacity::{CapacitySearch, SearchEnd};
     use crate::stats::sample::{run, with_cost};
 
     const VARIANTS: &str = "platform: {}, sized: {threads: {platform: clients}}, virtual: {threads: virtual}";
@@ -110,7 +130,7 @@ mod tests {
     #[test]
     fn a_pool_as_large_as_the_clients_that_does_the_same_is_named() {
         let finding = found(VARIANTS, [7_800.0, 7_850.0, 7_820.0]).expect("a finding");
-        let expected = "a platform pool of 400 threads has the same throughput [0.98, 1.02], with 423 OS \
+        let expected = "a platform pool of 400 threads has the same throughput within 3 % [0.98, 1.02], with 423 OS \
             threads and 1.30x the CPU per request";
         assert_eq!((sentence(&finding).as_str(), finding.variant.as_deref()), (expected, Some("virtual")));
     }
@@ -147,6 +167,50 @@ mod tests {
     fn a_pool_that_does_less_is_named_with_how_much() {
         let finding = found(VARIANTS, [6_000.0, 6_050.0, 6_020.0]).expect("a finding");
         assert!(sentence(&finding).contains("has 0.77x the throughput [0.7"), "{}", sentence(&finding));
+    }
+
+    /// Three runs of each under `load`; `figures` of a run: its rate, or its capacity, and its response time.
+    fn found_of(load: &str, sized: (f64, f64), virtual_one: (f64, f64)) -> Option<Finding> {
+        let pool = "sized: {threads: {platform: 400}}, virtual: {threads: virtual}";
+        let text = format!(
+            "question: q\nserver: {{tomcat: 11.0}}\nrequest: /\nvariants: {{{pool}}}\nloads: \
+                [{{name: load, duration: 2s, {load}}}]\n"
+        );
+        let experiment = parse("x", "x.yaml", &text, false).expect("an experiment");
+        let is_search = experiment.loads[0].workload.capacity().is_some();
+        let runs = [("sized", sized), ("virtual", virtual_one)].map(|(variant, (rate, ms))| {
+            [0.999, 1.0, 1.001].map(|noise| {
+                let noisy = if is_search { (rate * noise, ms) } else { (rate, ms * noise) };
+                let search = CapacitySearch {
+                    sustained_per_s: Some(noisy.0),
+                    ended: SearchEnd::Found,
+                    ..CapacitySearch::default()
+                };
+                Record { capacity: is_search.then_some(search), ..run(variant, "load", noisy.0, noisy.1) }
+            })
+        });
+        find(&experiment, &experiment.loads[0], &runs.concat())
+    }
+
+    const CAPACITY: &str = "capacity: {p99: 200ms, from: 100/s, to: 20000/s}";
+
+    #[test]
+    fn under_an_open_load_the_median_response_time_is_compared_and_of_a_search_the_capacity() {
+        let open = found_of("rate: 5000/s", (5_000.0, 51.0), (5_000.0, 50.0)).expect("a finding");
+        let same = "a platform pool of 400 threads has the same median response time within 3 % [1.0";
+        assert!(sentence(&open).starts_with(same), "{}", sentence(&open));
+        let slow = found_of("rate: 5000/s", (5_000.0, 100.0), (5_000.0, 50.0)).expect("a finding");
+        assert!(sentence(&slow).contains("has 2.00x the median response time [1.9"), "{}", sentence(&slow));
+        let search = found_of(CAPACITY, (7_000.0, 50.0), (7_800.0, 50.0)).expect("a finding");
+        assert!(sentence(&search).contains("threads has 0.90x the capacity [0.8"), "{}", sentence(&search));
+    }
+
+    #[test]
+    fn a_pool_that_is_smaller_than_the_requests_in_flight_tells_nothing_of_the_kind() {
+        assert_eq!(found_of("rate: 9000/s", (7_900.0, 80.0), (9_000.0, 50.0)), None, "450 are in flight");
+        assert_eq!(found_of(CAPACITY, (7_800.0, 50.0), (9_000.0, 50.0)), None, "450 are in flight");
+        assert_eq!(found_of("clients: 401", (7_800.0, 51.0), (7_900.0, 51.0)), None, "401 are in flight");
+        assert!(found_of("rate: 7900/s", (7_900.0, 50.0), (7_900.0, 50.0)).is_some(), "395 are in flight");
     }
 
     #[test]

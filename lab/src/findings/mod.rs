@@ -12,6 +12,7 @@ mod cpu_ceiling;
 mod gc;
 mod gc_tail;
 mod generator;
+mod in_flight;
 mod kind_and_number;
 mod kind_or_size;
 mod limits;

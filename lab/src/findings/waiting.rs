@@ -171,7 +171,7 @@ mod tests {
         let records = [observed(), unobserved(), unobserved(), unobserved()];
         let finding = found_in(find, "clients: 40", &records).expect("a finding");
         let expected = "50 % of the requests in flight wait at shop.Orders.add:7 (monitor of shop.Orders): \
-            10.0 threads of 20.0 requests, on average";
+            10.0 threads of 20.0 requests, on average (1 run)";
         assert_eq!(sentence(&finding), expected);
         assert_eq!(finding.runs, Some(RunsShowing { showing: 1, complete: 1 }));
     }

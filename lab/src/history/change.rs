@@ -127,21 +127,6 @@ fn only_in_one(a: &ResultDocument, b: &ResultDocument) -> Vec<String> {
     [missing(&in_a, &in_b, "A"), missing(&in_b, &in_a, "B")].concat()
 }
 
-/// A figure that got worse by more than is allowed, or may have.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Worse {
-    pub sentence: String,
-    /// `false`: inconclusive, with too few runs.
-    pub is_certain: bool,
-}
-
-/// What got worse by more than `share`: the rate (of an open load nothing, of a capacity load its capacity) is lower, or
-/// the 99th percentile higher, and the whole interval of the ratio lies beyond. It is certain where the whole page says so.
-#[must_use]
-pub fn worse_by(change: &Change, share: f64) -> Vec<Worse> {
-    change.changed.iter().flat_map(|changed| changed.worse_by(share)).collect()
-}
-
 impl Changed {
     #[must_use]
     pub fn ratio(&self, metric: Metric) -> Option<&Ratio> {
@@ -151,38 +136,5 @@ impl Changed {
     /// For the words of a whole page.
     pub(super) fn page_part(&mut self) -> (Workload, &mut Vec<Ratio>) {
         (self.workload, &mut self.ratios)
-    }
-
-    fn worse_by(&self, share: f64) -> Vec<Worse> {
-        let capacity = self.ratio(Metric::Capacity).map(|ratio| (Metric::Capacity, ratio));
-        let rate =
-            self.ratio(Metric::Rate).filter(|_| self.workload.is_closed()).map(|ratio| (Metric::Rate, ratio));
-        // At its capacity a server has the response times that the limit allows.
-        let tail = self.ratio(Metric::P99).filter(|_| capacity.is_none()).map(|ratio| (Metric::P99, ratio));
-        let judged = [capacity, rate, tail].into_iter().flatten();
-        judged.filter_map(|(metric, ratio)| self.judge(metric, ratio, share)).collect()
-    }
-
-    fn judge(&self, metric: Metric, ratio: &Ratio, share: f64) -> Option<Worse> {
-        let Self { load, variant, .. } = self;
-        let what = match metric {
-            Metric::Capacity => "capacity",
-            Metric::Rate => "rate",
-            other => other.label(),
-        };
-        let whose = format!("{variant} under {load}: the {what}");
-        let Some(interval) = ratio.interval else {
-            let sentence =
-                format!("{whose} cannot be judged: too few runs, or the load generator was the bottleneck");
-            return Some(Worse { sentence, is_certain: false });
-        };
-        let is_worse = match metric {
-            Metric::P99 => interval.low > 1.0 + share,
-            _ => interval.high < 1.0 - share,
-        };
-        let (times, low, high) = (ratio.ratio, interval.low, interval.high);
-        let chance = if ratio.basis.withheld { ", which may be chance among all figures" } else { "" };
-        let sentence = format!("{whose} is {times:.2} times what it was [{low:.2} .. {high:.2}]{chance}");
-        is_worse.then_some(Worse { sentence, is_certain: !ratio.basis.withheld })
     }
 }

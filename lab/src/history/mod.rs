@@ -5,11 +5,13 @@
 mod change;
 mod differences;
 mod find;
+mod gate;
 mod setting;
 pub mod text;
 mod timeline;
 
-pub use change::{Change, Changed, Side, Worse, change, worse_by};
+pub use change::{Change, Changed, Side, change};
 pub use differences::{Difference, Differences};
 pub use find::{Found, Unreadable, find};
+pub use gate::{GateOutcome, GateRemark, gate};
 pub use timeline::{Entry, Figures, Series, Timeline, timeline};

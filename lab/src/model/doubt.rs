@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct Doubt {
     pub variant: String,
     pub load: String,
-    /// Number of runs with this problem. The figures of the reason are those of the first.
+    /// Number of runs with this problem. The figures of the reason are those of the worst of them.
     pub runs: u32,
     pub reason: DoubtReason,
 }
@@ -60,6 +60,9 @@ pub enum DoubtReason {
         #[serde(default)]
         unsteady: Vec<WarmUpFigure>,
     },
+    /// The warm-up of this variant ended before the steady state, those of the variants that it is compared with did not: a
+    /// difference may be that of a warm and a cold JVM.
+    UnequallyWarm { than: Vec<String>, judged_runs: u32 },
     /// The share of the JIT compiler in the server's CPU during the measured window: CPU per request is not that of a warm
     /// server.
     CompilerBusy { share: f64 },
@@ -82,9 +85,27 @@ impl DoubtReason {
             Self::LeftOut { .. } => 5,
             Self::RateMissed { .. } => 6,
             Self::NotSteady { .. } => 7,
-            Self::WideSpread { .. } => 8,
-            Self::SingleRun => 9,
-            Self::CompilerBusy { .. } => 10,
+            Self::UnequallyWarm { .. } => 8,
+            Self::WideSpread { .. } => 9,
+            Self::SingleRun => 10,
+            Self::CompilerBusy { .. } => 11,
+        }
+    }
+
+    /// Of reasons of the same rank the largest is the worst; zero where they do not differ in that.
+    #[must_use]
+    pub fn severity(&self) -> f64 {
+        match self {
+            Self::RequestsFailed { failed, sent, .. } => *failed as f64 / (*sent).max(1) as f64,
+            Self::AcceptQueueOverflow { overflows } => *overflows as f64,
+            Self::Interference { by, .. } | Self::LeftOut { by } => match by {
+                Interference::Steal { cores, .. } | Interference::OtherProcesses { cores, .. } => *cores,
+            },
+            Self::RateMissed { asked_per_s, completed_per_s, .. } => 1.0 - completed_per_s / asked_per_s,
+            Self::NotSteady { unsteady, .. } => unsteady.len() as f64,
+            Self::UnequallyWarm { than, .. } => than.len() as f64,
+            Self::CompilerBusy { share } | Self::WideSpread { share, .. } => *share,
+            _ => 0.0,
         }
     }
 
@@ -97,7 +118,7 @@ impl DoubtReason {
     /// Is it about single runs, and not about all runs of a variant under a load?
     #[must_use]
     pub const fn is_about_a_run(&self) -> bool {
-        !matches!(self, Self::WideSpread { .. } | Self::SingleRun)
+        !matches!(self, Self::WideSpread { .. } | Self::SingleRun | Self::UnequallyWarm { .. })
     }
 
     /// Does it affect this metric? A busy compiler distorts the CPU per request; the throughput includes its cost.

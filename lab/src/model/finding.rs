@@ -4,7 +4,7 @@ mod collector;
 mod kind;
 
 pub use collector::{AllocationStalls, GcPauses, PauseTail, SlowSeconds};
-pub use kind::{KindAndNumber, KindOrSize};
+pub use kind::{Arrivals, KindAndNumber, KindOrSize};
 
 use super::record::jvm::SiteTotal;
 use super::request_time::RequestTimePart;

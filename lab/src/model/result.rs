@@ -1,6 +1,6 @@
 //! `result.json` (`threadcount/result/2`): the outcome of one experiment. Every report is made from it alone.
 
-use crate::model::experiment::Experiment;
+use crate::model::experiment::{Experiment, LoadSpec};
 use crate::model::metric::Metric;
 use crate::model::record::Record;
 use schemars::JsonSchema;
@@ -110,7 +110,7 @@ pub struct Machine {
     pub virtualization: Option<String>,
 }
 
-/// One variant against the baseline under one load.
+/// One variant against the baseline under one load, or against the one that its `compare_with` names.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
     pub variant: String,
@@ -124,6 +124,17 @@ pub struct Comparison {
 }
 
 impl ResultDocument {
+    /// Those of [`Self::comparisons_under`] with the baseline; `false`: those with another variant.
+    pub fn comparisons_with_baseline<'a>(
+        &'a self,
+        load: &'a LoadSpec,
+        with_baseline: bool,
+    ) -> impl Iterator<Item = &'a Comparison> {
+        let baseline = self.experiment.baseline(load).map(|variant| variant.name.as_str());
+        self.comparisons_under(&load.name)
+            .filter(move |it| (Some(it.baseline.as_str()) == baseline) == with_baseline)
+    }
+
     /// The comparisons under a load, in the order of the variants.
     pub fn comparisons_under<'a>(&'a self, load: &'a str) -> impl Iterator<Item = &'a Comparison> {
         self.comparisons.iter().filter(move |comparison| comparison.load == load)

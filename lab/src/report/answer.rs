@@ -152,7 +152,22 @@ fn at_most(ratio: &Ratio) -> String {
 fn no_larger_than(ratio: &Ratio) -> Option<String> {
     let around_one = ratio.interval.filter(|interval| interval.low <= 1.0 && interval.high >= 1.0)?;
     let largest = around_one.largest_difference();
-    (largest > MARGIN).then(|| format!("no difference larger than {:.0} %", (largest * 100.0).ceil()))
+    (largest > MARGIN).then(|| format!("no difference larger than {}", bound(largest)))
+}
+
+/// A bound as per cent, never smaller than it is: `7 %` for 0.061.
+pub(super) fn bound(difference: f64) -> String {
+    format!("{:.0} %", (difference * 100.0).ceil().max(1.0))
+}
+
+/// What a load is run for, in words.
+pub(super) const fn noun(answer: Metric) -> &'static str {
+    match answer {
+        Metric::P50 => "median response time",
+        Metric::Capacity => "capacity",
+        Metric::Score => "time per operation",
+        _ => "throughput",
+    }
 }
 
 /// How many more runs would be conclusive.

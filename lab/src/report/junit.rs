@@ -75,8 +75,11 @@ impl Verdict {
             // Without an interval it may hold by chance: a build must not be green for it.
             ClaimVerdict::Indicative if !claim.is_denied() => Self::Skipped(measured(claim, "would hold")),
             // A study's statement is reported, not required.
-            ClaimVerdict::DoesNotHold | ClaimVerdict::Indicative if claim.says.is_some() => {
+            ClaimVerdict::DoesNotHold if claim.says.is_some() => {
                 Self::Skipped(measured(claim, "not reproduced"))
+            }
+            ClaimVerdict::Indicative if claim.says.is_some() => {
+                Self::Skipped(measured(claim, "would not be reproduced"))
             }
             ClaimVerdict::DoesNotHold | ClaimVerdict::Indicative => {
                 Self::Failure(measured(claim, "does not hold"))

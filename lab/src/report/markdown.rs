@@ -5,7 +5,7 @@ use crate::model::result::{Comparison, ResultDocument};
 use crate::report::answer::ratio_words;
 use crate::report::load_words::load_words;
 use crate::report::overview::{Limit, LoadTable, Overview, overview};
-use crate::report::published::{self, Reproduced};
+use crate::report::published::{self, PublishedRow};
 use crate::report::summary::{Summary, summary};
 use crate::report::{figures, reasons};
 use std::fmt::Write as _;
@@ -158,14 +158,9 @@ fn study(text: &mut String, document: &ResultDocument) {
     if measured.is_empty() {
         return;
     }
-    let again = measured.iter().filter(|row| row.reproduced() == Reproduced::Yes).count();
-    let figures = figures::plural(measured.len(), "published figure");
-    let within = figures::percent(published::TOLERANCE);
-    let rest = if missing.is_empty() { String::new() } else { format!(", {} not measured", missing.len()) };
-    let _ = writeln!(
-        text,
-        "<details><summary>{again} of {figures} reproduced (within {within}){rest}</summary>\n"
-    );
+    let all: Vec<&PublishedRow> = measured.iter().collect();
+    let rest = if missing.is_empty() { String::new() } else { format!("; not measured: {}", missing.len()) };
+    let _ = writeln!(text, "<details><summary>{}{rest}</summary>\n", published::tally(&all));
     text.push_str("| variant | load | figure | published | measured | measured / published | verdict |\n|---|---|---|--:|--:|--:|---|\n");
     for row in measured {
         let load = document.experiment.load(&row.load);

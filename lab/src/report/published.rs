@@ -3,7 +3,9 @@
 use crate::model::experiment::Experiment;
 use crate::model::metric::Metric;
 use crate::model::result::ResultDocument;
+use crate::report::figures::{percent, plural};
 use crate::stats::runs;
+use crate::stats::trust::{doubt_about, doubt_about_cpu};
 
 /// One published figure and what was measured here.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,6 +16,10 @@ pub struct PublishedRow {
     pub published: f64,
     /// Mean over the runs here; `None`: not measured.
     pub measured: Option<f64>,
+    /// The runs that the mean is of.
+    pub runs: usize,
+    /// Are these runs such that a verdict may rest on them?
+    pub trusted: bool,
     /// Where in the study.
     pub source: Option<String>,
 }
@@ -28,6 +34,10 @@ pub enum Reproduced {
     Yes,
     /// Not within [`TOLERANCE`].
     No,
+    /// One run, which has no spread: it lies within [`TOLERANCE`], or not.
+    Indicative { within: bool },
+    /// The runs are not trusted.
+    NoVerdict,
     /// Not measured here.
     NotMeasured,
 }
@@ -38,6 +48,9 @@ impl Reproduced {
         match self {
             Self::Yes => "reproduced",
             Self::No => "not reproduced",
+            Self::Indicative { within: true } => "indicative (1 run): would be reproduced",
+            Self::Indicative { within: false } => "indicative (1 run): would not be reproduced",
+            Self::NoVerdict => "no verdict",
             Self::NotMeasured => "not measured",
         }
     }
@@ -47,12 +60,13 @@ impl PublishedRow {
     /// Compares the measured figure with the published one.
     #[must_use]
     pub fn reproduced(&self) -> Reproduced {
-        match self.measured {
-            None => Reproduced::NotMeasured,
-            Some(measured) if (measured - self.published).abs() <= TOLERANCE * self.published.abs() => {
-                Reproduced::Yes
-            }
-            Some(_) => Reproduced::No,
+        let Some(measured) = self.measured else { return Reproduced::NotMeasured };
+        let within = (measured - self.published).abs() <= TOLERANCE * self.published.abs();
+        match (self.trusted, self.runs, within) {
+            (false, ..) => Reproduced::NoVerdict,
+            (true, ..=1, within) => Reproduced::Indicative { within },
+            (true, _, true) => Reproduced::Yes,
+            (true, _, false) => Reproduced::No,
         }
     }
 
@@ -77,6 +91,35 @@ pub fn share(ratio: f64) -> String {
     format!("{:.*} %", digits.unwrap_or(4) as usize, ratio * 100.0)
 }
 
+/// `2 of 5 published figures reproduced within 10 %; indicative (1 run): 1 would be, 1 would not; no verdict: 1`, of those
+/// that were measured.
+#[must_use]
+pub fn tally(measured: &[&PublishedRow]) -> String {
+    let count = |wanted: Reproduced| measured.iter().filter(|row| row.reproduced() == wanted).count();
+    format!(
+        "{} of {} reproduced within {}{}",
+        count(Reproduced::Yes),
+        plural(measured.len(), "published figure"),
+        percent(TOLERANCE),
+        without_verdict(measured)
+    )
+}
+
+/// `; indicative (1 run): 1 would be, 1 would not; no verdict: 1`: figures that are neither reproduced nor not.
+#[must_use]
+pub fn without_verdict(measured: &[&PublishedRow]) -> String {
+    let count = |wanted: Reproduced| measured.iter().filter(|row| row.reproduced() == wanted).count();
+    let indicative = [true, false].map(|within| count(Reproduced::Indicative { within }));
+    let mut words = match indicative {
+        [0, 0] => String::new(),
+        [would, would_not] => format!("; indicative (1 run): {would} would be, {would_not} would not"),
+    };
+    if let doubtful @ 1.. = count(Reproduced::NoVerdict) {
+        words.push_str(&format!("; no verdict: {doubtful}"));
+    }
+    words
+}
+
 /// Every published figure, in the order of the experiment's list, metrics in the order of reports.
 #[must_use]
 pub fn rows(document: &ResultDocument) -> Vec<PublishedRow> {
@@ -92,6 +135,8 @@ pub fn rows(document: &ResultDocument) -> Vec<PublishedRow> {
                     metric,
                     published: figure,
                     measured: mean(document, &published.variant, load, metric),
+                    runs: runs_with(document, &published.variant, load, metric),
+                    trusted: is_trusted(document, &published.variant, load, metric),
                     source: published.source.clone(),
                 });
             }
@@ -104,6 +149,15 @@ fn first_load(experiment: &Experiment) -> &str {
     experiment.loads.first().map_or("", |load| load.name.as_str())
 }
 
+fn runs_with(document: &ResultDocument, variant: &str, load: &str, metric: Metric) -> usize {
+    runs::figures(&runs::complete(&document.records, variant, load), metric).len()
+}
+
+fn is_trusted(document: &ResultDocument, variant: &str, load: &str, metric: Metric) -> bool {
+    let of_cpu = || metric.is_server_cpu().then(|| doubt_about_cpu(variant, load, &document.records));
+    doubt_about(variant, load, &document.records).or_else(|| of_cpu().flatten()).is_none()
+}
+
 /// The mean of one figure over the runs of a variant under a load on which its figures rest.
 #[must_use]
 pub fn mean(document: &ResultDocument, variant: &str, load: &str, metric: Metric) -> Option<f64> {
@@ -114,10 +168,55 @@ pub fn mean(document: &ResultDocument, variant: &str, load: &str, metric: Metric
 mod tests {
     use super::*;
 
+    use crate::report::sample::document;
+    use crate::stats::sample::{run, with_load};
+
+    fn row(published: f64, measured: Option<f64>) -> PublishedRow {
+        PublishedRow {
+            variant: "virtual".to_owned(),
+            load: "c400".to_owned(),
+            metric: Metric::Rate,
+            published,
+            measured,
+            runs: 2,
+            trusted: true,
+            source: None,
+        }
+    }
+
     fn verdict(published: f64, measured: Option<f64>) -> Reproduced {
-        let (variant, load) = ("virtual".to_owned(), "c400".to_owned());
-        let row = PublishedRow { variant, load, metric: Metric::Rate, published, measured, source: None };
-        row.reproduced()
+        row(published, measured).reproduced()
+    }
+
+    #[test]
+    fn one_run_is_indicative_and_runs_that_are_not_trusted_have_no_verdict() {
+        let verdicts = |records: &[crate::model::record::Record]| {
+            let mut document = document("{a: {}}", "[{clients: 4, duration: 1s}]", records);
+            document.experiment.published = serde_json::from_value(serde_json::json!([
+                {"variant": "a", "load": "c4", "figures": {"rate_per_s": 100.0, "p50_ms": 9.0}}
+            ]))
+            .expect("published figures");
+            let rows = rows(&document);
+            let words: Vec<&str> = rows.iter().map(|row| row.reproduced().words()).collect();
+            (words.join(", "), tally(&rows.iter().collect::<Vec<_>>()))
+        };
+        let (one, other) = (run("a", "c4", 101.0, 5.0), run("a", "c4", 99.0, 5.0));
+        let (words, said) = verdicts(&[one.clone(), other.clone()]);
+        assert_eq!(words, "reproduced, not reproduced");
+        assert_eq!(said, "1 of 2 published figures reproduced within 10 %");
+        let (words, said) = verdicts(std::slice::from_ref(&one));
+        assert_eq!(
+            words,
+            "indicative (1 run): would be reproduced, indicative (1 run): would not be reproduced"
+        );
+        assert_eq!(
+            said,
+            "0 of 2 published figures reproduced within 10 %; indicative (1 run): 1 would be, 1 would not"
+        );
+        let late = with_load(other, |load| load.generator.bottleneck = true);
+        let (words, said) = verdicts(&[one, late]);
+        assert_eq!(words, "no verdict, no verdict");
+        assert_eq!(said, "0 of 2 published figures reproduced within 10 %; no verdict: 2");
     }
 
     #[test]

@@ -9,9 +9,8 @@ use crate::report::figures;
 /// A doubt with the runs it is about: `virtual under c400: a run failed: ... (and in 2 more of its runs)`.
 #[must_use]
 pub fn doubt(doubt: &Doubt) -> String {
-    let about_all = matches!(doubt.reason, DoubtReason::WideSpread { .. } | DoubtReason::SingleRun);
     let also = match doubt.runs {
-        runs if runs > 1 && !about_all => {
+        runs if runs > 1 && doubt.reason.is_about_a_run() => {
             format!(" (and in {} more of its runs)", figures::count((runs - 1).into()))
         }
         _ => String::new(),
@@ -43,6 +42,7 @@ pub const fn allows(reason: &DoubtReason) -> &'static str {
         DoubtReason::NotSteady { .. } => {
             "ratios hold for servers this warm; CPU per request may hold compilation"
         }
+        DoubtReason::UnequallyWarm { .. } => "a difference may be that of a warm and a cold JVM",
         DoubtReason::CompilerBusy { .. } => {
             "CPU per request holds compilation; rates and response times are those that were served"
         }
@@ -66,6 +66,7 @@ pub fn doubt_in_short(doubt: &Doubt) -> String {
         DoubtReason::LeftOut { .. } => "a run with interference is left out",
         DoubtReason::RateMissed { .. } => "the requested rate was not reached",
         DoubtReason::NotSteady { .. } => "no steady state when measuring began",
+        DoubtReason::UnequallyWarm { .. } => "not as warm as what it is compared with",
         DoubtReason::CompilerBusy { .. } => {
             "the compiler was busy while measuring: CPU per request is not that of a warm server"
         }
@@ -122,6 +123,16 @@ pub fn reason(doubt: &Doubt) -> String {
             "still warming up when measuring began: {} after {after_s:.0} s; use a longer `warmup`",
             not_steady(*judged_by, unsteady)
         ),
+        DoubtReason::UnequallyWarm { than, judged_runs } => {
+            let whose = if than.len() == 1 { "that" } else { "those" };
+            format!(
+                "not equally warm: its warm-up ended before steady state in {} of {}, {whose} of {} did not; a difference may \
+                 be that of a warm and a cold JVM; use a longer `warmup`",
+                doubt.runs,
+                figures::plural(*judged_runs as usize, "run"),
+                names(than)
+            )
+        }
         DoubtReason::CompilerBusy { share } => format!(
             "the JVM's compiler took {} of the server's CPU while measuring, so CPU per request is not that of a warm \
              server; use a longer `warmup`",
@@ -134,6 +145,15 @@ pub fn reason(doubt: &Doubt) -> String {
             figures::percent(*share)
         ),
         DoubtReason::SingleRun => "one valid run: no interval; use --runs 3 or more".to_owned(),
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn names(all: &[String]) -> String {
+    match all {
+        [] => String::new(),
+        [only] => only.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
 }
 

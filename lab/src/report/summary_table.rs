@@ -82,10 +82,11 @@ fn published_row(document: &ResultDocument) -> Option<Row> {
         published: figures::plural(all.len(), "figure"),
         measured: figures::count((all.len() - missing) as u64),
         verdict: format!(
-            "{} of {} within {}",
+            "{} of {} within {}{}",
             figures::count(again as u64),
             figures::count((all.len() - missing) as u64),
-            figures::percent(published::TOLERANCE)
+            figures::percent(published::TOLERANCE),
+            published::without_verdict(&all.iter().collect::<Vec<_>>())
         ),
     })
 }

@@ -32,13 +32,11 @@ pub fn compare(experiment: &Experiment, records: &[Record]) -> Vec<Comparison> {
 
 /// The comparisons under one load, each ratio on its own.
 pub(super) fn under(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Vec<Comparison> {
-    let run_here = experiment.variants.iter().filter(|variant| variant.runs_under(load));
-    let mut names = run_here.map(|variant| variant.name.as_str());
-    let Some(baseline) = names.next() else { return Vec::new() };
-    let baseline_runs = complete(records, baseline, &load.name);
     let looks = load.interim_analyses().len();
-    let compared = names.map(|variant| {
+    let compared = experiment.pairs(load).into_iter().map(|pair| {
+        let (variant, baseline) = (pair.variant.name.as_str(), pair.other.name.as_str());
         let variant_runs = complete(records, variant, &load.name);
+        let baseline_runs = complete(records, baseline, &load.name);
         let sides = Metric::ALL.map(|metric| Sides::of_rounds(metric, &variant_runs, &baseline_runs));
         let is_headline = |sides: &Sides| load.workload.headline().contains(&sides.metric);
         let with_speeds = |sides: &Sides| {
@@ -225,6 +223,23 @@ mod tests {
     use crate::model::record::jvm::{JvmReadings, Pause};
     use crate::model::record::{RunFailure, WarmUp};
     use crate::stats::sample::{run, with_cost, with_load};
+
+    #[test]
+    fn a_pair_that_is_asked_for_is_compared_after_those_with_the_baseline() {
+        let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {a: {}, b: {}, c: {compare_with: b}}\n\
+            loads: [{clients: 4, duration: 1s}]\n";
+        let experiment = parse("x", "x.yaml", text, false).expect("an experiment");
+        let rounds = [0.999, 1.0, 1.001, 1.0].into_iter();
+        let records: Vec<Record> = rounds
+            .flat_map(|noise| {
+                [("a", 100.0), ("b", 200.0), ("c", 300.0)].map(|(name, rate)| (name, rate * noise))
+            })
+            .map(|(name, rate)| run(name, "c4", rate, 5.0))
+            .collect();
+        let compared = compare(&experiment, &records);
+        let rate = |it: &Comparison| format!("{}/{} {:.2}", it.variant, it.baseline, it.ratios[0].ratio);
+        assert_eq!(compared.iter().map(rate).collect::<Vec<_>>(), ["b/a 2.00", "c/a 3.00", "c/b 1.50"]);
+    }
 
     fn experiment() -> Experiment {
         let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {a: {}, b: {}, c: {}}\n\

@@ -21,9 +21,10 @@ pub fn limiting(doubts: &[Doubt]) -> Option<&DoubtReason> {
         DoubtReason::SingleRun => 0,
         DoubtReason::RateMissed { .. } => 1,
         DoubtReason::WideSpread { .. } => 2,
-        DoubtReason::NotSteady { .. } => 3,
-        DoubtReason::CompilerBusy { .. } => 5,
-        _ => 4,
+        DoubtReason::UnequallyWarm { .. } => 3,
+        DoubtReason::NotSteady { .. } => 4,
+        DoubtReason::CompilerBusy { .. } => 6,
+        _ => 5,
     };
     doubts.iter().map(|doubt| &doubt.reason).min_by_key(|reason| order(reason))
 }

@@ -22,6 +22,7 @@ mod student;
 pub mod tail;
 pub mod trust;
 mod two_speeds;
+mod unequally_warm;
 
 pub use claim::claims;
 pub use comparison::compare;

@@ -58,7 +58,7 @@ pub(super) fn chance_of_a_headline(experiment: &Experiment) -> f64 {
 
 /// How many comparisons are planned under a load.
 fn comparisons(experiment: &Experiment, load: &LoadSpec) -> usize {
-    experiment.variants.iter().filter(|variant| variant.runs_under(load)).count().saturating_sub(1)
+    experiment.pairs(load).len()
 }
 
 /// Withholds each word that the whole page does not allow.
@@ -81,8 +81,12 @@ pub fn judge_sessions<'a>(compared: impl Iterator<Item = (Workload, &'a mut Vec<
     withhold(&Weights::of_figures(&figures), figures);
 }
 
-/// Holm's weighted procedure.
-fn withhold(weights: &Weights, mut figures: Vec<Figure<'_>>) {
+/// Holm's weighted procedure. A figure without a p-value (no interval, a busy compiler) cannot have a word, and takes no part
+/// of the 5 % from those that can.
+fn withhold(weights: &Weights, figures: Vec<Figure<'_>>) {
+    let (mut figures, mut without): (Vec<_>, Vec<_>) =
+        figures.into_iter().partition(|figure| may_have_a_word(figure.basis));
+    without.iter_mut().for_each(Figure::withhold);
     let by_weight = |figure: &Figure<'_>| figure.p_value() / weights.of_one(figure.part);
     figures.sort_by(|a, b| by_weight(a).total_cmp(&by_weight(b)));
     let mut left = weights.total();
@@ -95,6 +99,10 @@ fn withhold(weights: &Weights, mut figures: Vec<Figure<'_>>) {
             figure.withhold();
         }
     }
+}
+
+const fn may_have_a_word(basis: &Basis) -> bool {
+    basis.p_value.is_some()
 }
 
 /// A ratio or a difference of the page.
@@ -126,7 +134,7 @@ fn figures<'a>(experiment: &Experiment, comparison: &'a mut Comparison) -> Vec<F
     ratios.chain(differences).map(figure).collect()
 }
 
-/// How many figures each part of the page has, once every planned comparison is there.
+/// How many figures that may have a word each part of the page has, once every planned comparison is there.
 struct Weights([(Part, usize); 3]);
 
 impl Weights {
@@ -144,7 +152,10 @@ impl Weights {
 
     /// Of figures that are all there.
     fn of_figures(figures: &[Figure<'_>]) -> Self {
-        Self(Part::ALL.map(|part| (part, figures.iter().filter(|figure| figure.part == part).count())))
+        Self(Part::ALL.map(|part| {
+            let here = figures.iter().filter(|it| it.part == part && may_have_a_word(it.basis));
+            (part, here.count())
+        }))
     }
 
     /// The weight of one figure.
@@ -160,9 +171,9 @@ impl Weights {
 }
 
 fn count(comparison: &Comparison, part: Part, load: &Workload) -> usize {
-    let ratios = comparison.ratios.iter().map(|ratio| ratio.metric);
-    let metrics = ratios.chain(comparison.differences.iter().map(|difference| difference.metric));
-    metrics.filter(|&metric| Part::of(metric, load) == part).count()
+    let ratios = comparison.ratios.iter().map(|ratio| (ratio.metric, &ratio.basis));
+    let all = ratios.chain(comparison.differences.iter().map(|it| (it.metric, &it.basis)));
+    all.filter(|(metric, basis)| Part::of(*metric, load) == part && may_have_a_word(basis)).count()
 }
 
 #[cfg(test)]

@@ -4,11 +4,13 @@ use super::compiler::busy_compiler;
 use super::disturbance::disturbance;
 use super::runs::{complete, is_complete};
 use super::spread::{Spread, spreads};
+use super::unequally_warm::unequally_warm;
 use crate::model::experiment::Experiment;
 use crate::model::experiment::plan::plan;
 use crate::model::record::Record;
 use crate::model::record::capacity::SearchEnd;
 use crate::model::result::{Doubt, DoubtReason};
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use threadcount_load::report::LoadReport;
 
@@ -44,8 +46,9 @@ pub fn doubts(experiment: &Experiment, records: &[Record]) -> Vec<Doubt> {
         let compiler = busy_compiler(record).map(|share| DoubtReason::CompilerBusy { share });
         doubts.extend(compiler.map(about(record)));
     }
+    doubts.extend(unequally_warm(experiment, records));
     doubts.extend(spread_doubts(experiment, records));
-    doubts.sort_by_key(|doubt| doubt.reason.rank());
+    doubts.sort_by(worst_first);
     doubts
 }
 
@@ -89,9 +92,14 @@ fn about(record: &Record) -> impl Fn(DoubtReason) -> Doubt {
     move |reason| Doubt { variant: variant.clone(), load: load.clone(), runs: 1, reason }
 }
 
-/// The doubts by importance; of several of one kind about the same variant and load the first, and in how many runs.
+fn worst_first(a: &Doubt, b: &Doubt) -> Ordering {
+    let (a, b) = (&a.reason, &b.reason);
+    a.rank().cmp(&b.rank()).then(b.severity().total_cmp(&a.severity()))
+}
+
+/// The doubts by importance; of several of one kind about the same variant and load the worst, and in how many runs.
 fn grouped(mut doubts: Vec<Doubt>) -> Vec<Doubt> {
-    doubts.sort_by_key(|doubt| doubt.reason.rank());
+    doubts.sort_by(worst_first);
     let mut groups: Vec<Doubt> = Vec::new();
     for doubt in doubts {
         let same = |group: &&mut Doubt| {
@@ -202,7 +210,7 @@ mod tests {
     use crate::config::parse;
     use crate::model::metric::Metric;
     use crate::model::record::benchmark::BenchmarkScore;
-    use crate::model::record::{Cost, NetworkCounters, RunFailure, SteadyBy, WarmUp};
+    use crate::model::record::{Cost, NetworkCounters, RunFailure, SteadyBy, WarmUp, WarmUpFigure};
     use crate::stats::sample::{run, with_load};
 
     fn experiment() -> Experiment {
@@ -373,6 +381,24 @@ mod tests {
         assert!(sentences.ends_with("(and in 1 more of its runs)"), "{sentences}");
         assert_eq!(judged(&warmed(Some(true))), (true, String::new()));
         assert_eq!(judged(&warmed(None)), (true, String::new()));
+    }
+
+    #[test]
+    fn of_several_runs_that_were_not_warm_the_most_unsteady_is_shown() {
+        let warmed = |unsteady: &[WarmUpFigure]| {
+            let warm_up = WarmUp {
+                lasted_s: 10.0,
+                levelled: Some(unsteady.is_empty()),
+                unsteady: unsteady.to_vec(),
+                ..WarmUp::default()
+            };
+            Record { warm_up: Some(warm_up), ..run("a", "c4", 100.0, 5.0) }
+        };
+        let [little, much] = [&[WarmUpFigure::Cpu][..], &[WarmUpFigure::Rate, WarmUpFigure::Compiler]];
+        let (_, said) = judged(&[warmed(&[]), warmed(little), warmed(much)]);
+        let expected = "a under c4: still warming up when measuring began: the rate had not reached steady state and the \
+            JVM's compiler was still busy after 10 s; use a longer `warmup` (and in 1 more of its runs)";
+        assert_eq!(said, expected);
     }
 
     #[test]

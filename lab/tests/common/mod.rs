@@ -87,6 +87,7 @@ fn variant(name: &str, note: &str, threads: Threads) -> Variant {
         backend: None,
         answers_on: None,
         probe: None,
+        compare_with: None,
         skipped: None,
     }
 }

@@ -54,9 +54,14 @@ pub fn compiled(javac_home: &Path, file: &str, source: &str) -> TempDir {
 
 /// Runs it without a probe; each run has to succeed.
 pub fn result(experiment: &str) -> ResultDocument {
+    explained(experiment, ProbeChoice::Off)
+}
+
+/// Runs it with such a probe; each run has to succeed.
+pub fn explained(experiment: &str, probe: ProbeChoice) -> ResultDocument {
     let experiment = config::parse("one", "one.yaml", experiment, false).unwrap();
     let folder = tempfile::tempdir().unwrap();
-    watched(&experiment, ProbeChoice::Off, &folder.path().join("out"), &mut Unwatched)
+    watched(&experiment, probe, &folder.path().join("out"), &mut Unwatched)
 }
 
 /// Runs it with such a probe and is followed; each run has to succeed.

@@ -30,6 +30,16 @@ pub fn estimate_s(experiment: &Experiment) -> Option<f64> {
     Some(experiment.budget_s.map_or(longest, |budget_s| longest.min(budget_s.max(shortest))))
 }
 
+/// The same where every `auto` warm-up takes the longest that it may, because the JVM becomes warm slowly or never.
+#[must_use]
+pub fn longest_estimate_s(experiment: &Experiment) -> Option<f64> {
+    let mut slow = experiment.clone();
+    for load in &mut slow.loads {
+        load.warmup_s = Some(experiment.longest_warmup_s(load));
+    }
+    estimate_s(&slow)
+}
+
 /// How long one run takes, in seconds, with the longest warm-up that is written, or the usual one with `auto`.
 #[must_use]
 pub fn run_s(experiment: &Experiment, run: &PlannedRun) -> Option<f64> {

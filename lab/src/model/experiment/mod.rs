@@ -6,6 +6,7 @@ pub mod claim;
 pub mod estimate;
 pub mod explaining;
 pub mod open_files;
+mod pairs;
 pub mod plan;
 pub mod protocol;
 pub mod request;
@@ -137,6 +138,9 @@ pub struct Variant {
     /// Level of the probe; `None`: that of the command line.
     #[serde(default)]
     pub probe: Option<ProbeLevel>,
+    /// Another variant that it is compared with besides the baseline: one that differs in a single setting.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compare_with: Option<String>,
     /// Why it cannot run on this machine; checked when a session begins.
     #[serde(default)]
     pub skipped: Option<String>,
@@ -156,6 +160,7 @@ impl Variant {
             backend: None,
             answers_on: None,
             probe: None,
+            compare_with: None,
             skipped: None,
         }
     }

@@ -49,10 +49,24 @@ pub fn words(finding: &Finding) -> FindingWords {
 
 fn of(figures: &dyn Words, runs: Option<RunsShowing>) -> FindingWords {
     let seen_in = runs.map(|runs| format!("seen {}", showing(runs)));
+    let sentence = figures.sentence(runs);
+    let seen_by =
+        runs.filter(|runs| !sentence.contains(&showing(*runs))).map(in_few_runs).unwrap_or_default();
     FindingWords {
-        sentence: figures.sentence(runs),
+        sentence: sentence + &seen_by,
         advice: figures.advice(),
         evidence: figures.evidence().into_iter().chain(seen_in).collect(),
+    }
+}
+
+/// What a finding of a single run, or of some of several, has to say behind its sentence.
+fn in_few_runs(runs: RunsShowing) -> String {
+    match runs {
+        RunsShowing { complete: 1, .. } => " (1 run)".to_owned(),
+        RunsShowing { showing, complete } if showing < complete => {
+            format!(" (in {showing} of {complete} runs)")
+        }
+        RunsShowing { .. } => String::new(),
     }
 }
 
@@ -68,7 +82,8 @@ fn as_written(text: &FindingText) -> FindingWords {
 mod tests {
     use super::*;
     use crate::model::finding::{
-        AcceptQueueOverflow, Evidence, Fact, GeneratorBottleneck, LimitedGenerator, Rule,
+        AcceptQueueOverflow, Evidence, Fact, GeneratorBottleneck, GrowingMemory, LimitedGenerator,
+        MemoryGrowth, Rule,
     };
 
     fn finding(explanation: Explanation, runs: Option<RunsShowing>) -> Finding {
@@ -107,6 +122,26 @@ mod tests {
         assert_eq!(json, expected);
         assert_eq!(serde_json::from_value::<Finding>(json).unwrap(), one);
         assert_eq!(words(&one).evidence.last().map(String::as_str), Some("seen in 2 of 3 runs"));
+    }
+
+    #[test]
+    fn a_finding_of_one_run_or_of_some_of_several_says_so_behind_its_sentence() {
+        let grown = MemoryGrowth {
+            memory: GrowingMemory::ResidentSet,
+            from_bytes: 2e8,
+            to_bytes: 3e8,
+            window_s: 10.0,
+        };
+        let said = |fact: Fact, showing, complete| {
+            words(&finding(Explanation::Fact(fact), Some(RunsShowing { showing, complete }))).sentence
+        };
+        let all = said(Fact::MemoryGrowth(grown), 3, 3);
+        assert_eq!(said(Fact::MemoryGrowth(grown), 1, 1), format!("{all} (1 run)"));
+        assert_eq!(said(Fact::MemoryGrowth(grown), 2, 3), format!("{all} (in 2 of 3 runs)"));
+        // This one has it in its sentence.
+        let queue = Fact::AcceptQueue(AcceptQueueOverflow { overflows: 7, syn_retransmits: 9, clients: 200 });
+        let queue = said(queue, 2, 3);
+        assert_eq!(queue.matches("in 2 of 3 runs").count(), 1, "{queue}");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::model::finding::{
     BusyWithoutProgress, KindAndNumber, KindOrSize, PoolCeiling, PoolEvidence, RunsShowing, WaitingPlace,
 };
 use crate::model::record::jvm::SiteReason;
+use crate::report::answer::{bound, noun};
 use crate::report::figures::{count, interval, milliseconds as ms, percent, whole};
 
 impl Words for PoolCeiling {
@@ -155,6 +156,17 @@ fn code_advice(reason: Option<&SiteReason>, at: &str) -> String {
 impl Words for KindAndNumber {
     fn sentence(&self, _: Option<RunsShowing>) -> String {
         let (in_flight, threads) = (count(self.requests_in_flight.into()), count(self.pool_threads.into()));
+        if let Some(arrivals) = &self.arrivals {
+            return format!(
+                "kind and number of threads are confounded: {}/s x {} = {} requests are in flight on average, each has a \
+                 thread of its own, with {} {threads} of them have one, and no larger platform pool was measured under this \
+                 load",
+                whole(arrivals.rate_per_s),
+                ms(arrivals.service_time_ms),
+                whole(arrivals.in_flight()),
+                self.pool_variant
+            );
+        }
         format!(
             "kind and number of threads are confounded: each of the {in_flight} requests in flight has a thread of its own, \
              with {} {threads} of them have one, and no platform pool of {in_flight} was measured under this load",
@@ -167,20 +179,24 @@ impl Words for KindAndNumber {
     }
 
     fn evidence(&self) -> Vec<String> {
-        vec![
+        let pool = format!("threads of the pool of {}", self.pool_variant);
+        let mut figures = vec![
             figure("requests in flight", self.requests_in_flight.into(), "requests"),
-            figure(
-                &format!("threads of the pool of {}", self.pool_variant),
-                self.pool_threads.into(),
-                "threads",
-            ),
-        ]
+            figure(&pool, self.pool_threads.into(), "threads"),
+        ];
+        figures.extend(known(&[
+            ("throughput of virtual threads", self.arrivals.map(|it| it.rate_per_s), "requests/s"),
+            ("their mean service time", self.arrivals.map(|it| it.service_time_ms), "ms"),
+        ]));
+        figures
     }
 }
 
 /// What to add so that kind and number of threads are not confounded: `a variant with a platform pool of 1,000`.
 pub(in crate::report) fn confounded_advice(confounded: &KindAndNumber) -> String {
-    let pool = format!("a platform pool of {}", count(confounded.requests_in_flight.into()));
+    // An average of requests in flight has more of them at times; a closed loop never has more than clients.
+    let more = if confounded.arrivals.is_some() { "more than " } else { "" };
+    let pool = format!("a platform pool of {more}{}", count(confounded.requests_in_flight.into()));
     match &confounded.sized_variant {
         Some(variant) => format!("{variant} under this load ({pool})"),
         None => format!("a variant with {pool}"),
@@ -189,15 +205,16 @@ pub(in crate::report) fn confounded_advice(confounded: &KindAndNumber) -> String
 
 impl Words for KindOrSize {
     fn sentence(&self, _: Option<RunsShowing>) -> String {
-        let rate = match self.is_same_rate {
-            true => "the same throughput".to_owned(),
-            false => format!("{:.2}x the throughput", self.rate_ratio),
+        let noun = noun(self.metric);
+        let answer = match self.is_same {
+            true => format!("the same {noun} within {}", bound(self.interval.largest_difference())),
+            false => format!("{:.2}x the {noun}", self.ratio),
         };
         let cpu = self.cpu_per_request_ratio;
         format!(
-            "a platform pool of {} threads has {rate} {}, with {} OS threads{}",
+            "a platform pool of {} threads has {answer} {}, with {} OS threads{}",
             count(self.pool_threads.into()),
-            interval(self.rate_interval),
+            interval(self.interval),
             whole(self.pool_os_threads),
             cpu.map_or(String::new(), |cpu| format!(" and {cpu:.2}x the CPU per request"))
         )
@@ -208,8 +225,9 @@ impl Words for KindOrSize {
     }
 
     fn evidence(&self) -> Vec<String> {
+        let answer = format!("{} of the pool by that of virtual threads", noun(self.metric));
         known(&[
-            ("rate of the pool by that of virtual threads", Some(self.rate_ratio), ""),
+            (answer.as_str(), Some(self.ratio), ""),
             ("OS threads of the pool", Some(self.pool_os_threads), "threads"),
             ("OS threads otherwise", self.virtual_os_threads, "threads"),
             ("CPU per request of the pool by that of virtual threads", self.cpu_per_request_ratio, ""),

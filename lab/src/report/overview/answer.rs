@@ -1,32 +1,13 @@
 //! The answer in one sentence: which variant, by how much, at what cost.
 
-use crate::model::experiment::LoadSpec;
-use crate::model::finding::{Explanation, Fact};
-use crate::model::metric::Metric;
-use crate::model::result::{Comparison, Doubt, DoubtReason, Finding, Ratio, ResultDocument, Verdict};
-use crate::report::answer::{more_threads, needed};
-use crate::report::figures;
-use crate::report::findings::confounded_advice;
-use crate::report::load_words::load_words;
+use super::headline::{Direction, Headline, asked_for, headline, of_load, under};
+use crate::model::result::ResultDocument;
 use crate::report::summary::capital;
 
-/// Why a ratio whose interval leaves out 1 has no verdict.
-const CHANCE: &str = ", which may be chance among all figures that were compared";
+/// Of more loads that contradict the sentence, only the number is said.
+const MOST_CONTRADICTIONS: usize = 2;
 
-/// A smaller difference in cost is only in the table.
-const WORTH_SAYING: f64 = 0.05;
-
-/// The comparison that a load's answer is about.
-#[derive(Clone, Copy)]
-struct Headline<'a> {
-    load: &'a LoadSpec,
-    comparison: &'a Comparison,
-    ratio: &'a Ratio,
-    doubts: &'a [Doubt],
-    findings: &'a [Finding],
-}
-
-/// The answer, in full for the first load and in short for the last.
+/// The answer: in full for the first load, in short for the last, and what other loads have against it.
 #[must_use]
 pub fn answer(document: &ResultDocument) -> String {
     let loads = &document.experiment.loads;
@@ -34,276 +15,69 @@ pub fn answer(document: &ResultDocument) -> String {
     let Some(first) = headlines.first() else {
         return "Nothing to compare: only one variant has a complete run.".to_owned();
     };
-    let mut answer = first.sentence();
-    if is_decided(first.ratio) {
-        answer.push_str(&first.equals(document));
-    }
+    let mut answer = first.sentence() + &first.equals(document);
     if loads.len() > 1 {
         answer = format!("{}, {answer}", under(first.load));
     }
-    if let Some(last) = headlines.last().filter(|last| last.load.name != first.load.name) {
-        answer.push_str(&last.short(first));
+    let last = headlines.last().filter(|last| last.load.name != first.load.name);
+    if let Some(last) = last {
+        answer.push_str(&format!("; {}", last.short(first)));
     }
-    capital(&answer) + "."
+    let said: Vec<Headline<'_>> = [Some(first), last].into_iter().flatten().copied().collect();
+    answer.push_str(&contradictions(document, &said));
+    capital(&answer) + "." + &pairs(document)
 }
 
-/// The tails of the response times that a sentence may speak of.
-const TAILS: [(Metric, &str); 4] = [
-    (Metric::P99, "p99"),
-    (Metric::P99_9, "p99.9"),
-    (Metric::P99_99, "p99.99"),
-    (Metric::Max, "slowest response"),
-];
-
-/// Is it said to be higher or lower?
-const fn is_difference(ratio: &Ratio) -> bool {
-    matches!(ratio.verdict, Verdict::Higher | Verdict::Lower)
+/// The pairs that `compare_with` asks for, a sentence each.
+fn pairs(document: &ResultDocument) -> String {
+    let loads = document.experiment.loads.iter();
+    let asked = loads.flat_map(|load| asked_for(document, load));
+    asked.map(|it| format!(" {}, {}.", capital(&under(it.load)), it.sentence())).collect()
 }
 
-fn is_decided(ratio: &Ratio) -> bool {
-    ratio.verdict != Verdict::NotEnoughRuns
-}
-
-/// The best variant with a conclusive ratio; among equals the one with the fewest OS threads.
-fn headline<'a>(document: &'a ResultDocument, load: &'a LoadSpec) -> Option<Headline<'a>> {
-    let all = of_load(document, load);
-    let lower_is_better = lower_is_better(load.workload.answer());
-    let gain = |it: &Headline<'_>| if lower_is_better { 1.0 / it.ratio.ratio } else { it.ratio.ratio };
-    let decided: Vec<Headline<'a>> = all.iter().copied().filter(|it| is_decided(it.ratio)).collect();
-    let among = if decided.is_empty() { &all } else { &decided };
-    let best = among.iter().max_by(|a, b| gain(a).total_cmp(&gain(b)))?;
-    let threads = |it: &Headline<'_>| {
-        it.comparison.ratio(Metric::OsThreads).map_or(f64::INFINITY, |ratio| ratio.variant_value)
-    };
-    let equals = among.iter().filter(|it| overlap(it.ratio, best.ratio));
-    equals.min_by(|a, b| threads(a).total_cmp(&threads(b))).copied()
-}
-
-fn of_load<'a>(document: &'a ResultDocument, load: &'a LoadSpec) -> Vec<Headline<'a>> {
-    let metric = load.workload.answer();
-    let here = document.comparisons_under(&load.name);
-    here.filter_map(|comparison| {
-        Some(Headline {
-            load,
-            comparison,
-            ratio: comparison.ratio(metric)?,
-            doubts: &document.why_not,
-            findings: &document.findings,
-        })
-    })
-    .collect()
-}
-
-/// Whether the intervals overlap.
-fn overlap(a: &Ratio, b: &Ratio) -> bool {
-    match (a.interval, b.interval) {
-        (Some(a), Some(b)) => a.low <= b.high && b.low <= a.high,
-        _ => (a.ratio / b.ratio - 1.0).abs() < f64::EPSILON,
+/// What the sentence would hide: loads under which a variant that it names does otherwise than it says. The worst first.
+fn contradictions(document: &ResultDocument, said: &[Headline<'_>]) -> String {
+    let loads = document.experiment.loads.iter().flat_map(|load| of_load(document, load));
+    let mut against: Vec<Headline<'_>> = loads.filter(|it| contradicts(it, said)).collect();
+    against.sort_by_key(Headline::direction);
+    let before = said.last().into_iter().chain(&against);
+    let words = against.iter().zip(before).take(MOST_CONTRADICTIONS).map(|(it, before)| {
+        let but = if is_beyond(it, said) { "but " } else { "" };
+        format!("; {but}{}", it.short(before))
+    });
+    let mut words: String = words.collect();
+    if let more @ 1.. = against.len().saturating_sub(MOST_CONTRADICTIONS) {
+        words.push_str(&format!("; and {more} more that differ, see the tables"));
     }
+    words
 }
 
-const fn lower_is_better(metric: Metric) -> bool {
-    matches!(metric, Metric::P50 | Metric::Score)
+/// Is it of a variant that the sentence names, under a load that it does not speak of, and does it say otherwise?
+fn contradicts(other: &Headline<'_>, said: &[Headline<'_>]) -> bool {
+    let is_said = said.iter().any(|it| is_of_variant(it, other) && it.load.name == other.load.name);
+    let mut of_variant = said.iter().filter(|it| is_of_variant(it, other)).peekable();
+    if is_said || of_variant.peek().is_none() {
+        return false;
+    }
+    // Of a variant that is said to be worse, a tail that is worse as well is no surprise.
+    let hides_what_is_worse = !other.worse().is_empty()
+        && other.direction() > Some(Direction::Worse)
+        && of_variant.all(|it| it.worse().is_empty());
+    is_beyond(other, said) || hides_what_is_worse
 }
 
-const fn noun(metric: Metric) -> &'static str {
-    match metric {
-        Metric::P50 => "median response time",
-        Metric::Capacity => "capacity",
-        Metric::Score => "time per operation",
-        _ => "throughput",
+/// Is its direction not between those that are said of the same variant? Better at one end and worse at the other is no
+/// difference somewhere between them.
+fn is_beyond(other: &Headline<'_>, said: &[Headline<'_>]) -> bool {
+    let Some(direction) = other.direction() else { return false };
+    let of_variant = said.iter().filter(|it| is_of_variant(it, other)).filter_map(Headline::direction);
+    let directions: Vec<Direction> = of_variant.collect();
+    match (directions.iter().min(), directions.iter().max()) {
+        (Some(lowest), Some(highest)) => direction < *lowest || direction > *highest,
+        _ => direction != Direction::Same,
     }
 }
 
-fn under(load: &LoadSpec) -> String {
-    match load.workload.answer() {
-        Metric::Rate => format!("with {}", load_words(load)),
-        Metric::P50 => format!("at {}", load_words(load)),
-        _ => format!("under {}", load_words(load)),
-    }
-}
-
-impl Headline<'_> {
-    fn sentence(&self) -> String {
-        let Comparison { variant, baseline, .. } = self.comparison;
-        let (noun, ratio) = (noun(self.load.workload.answer()), figures::ratio(self.ratio.ratio));
-        let interval = figures::interval_of(self.ratio).unwrap_or_default();
-        let sentence = match (self.ratio.verdict, self.ratio.interval) {
-            (Verdict::Higher | Verdict::Lower, _) => {
-                let (times, price, basis) = (self.times(), self.price(), self.basis());
-                format!("{variant} has {ratio}x the {noun} of {baseline}{times}{price}{basis}")
-            }
-            (Verdict::NoDifference, _) => {
-                let (worse, price, basis) = (self.worse(), self.price(), self.basis());
-                format!(
-                    "{variant} has the same {noun} as {baseline}: {ratio}x {interval}{worse}{price}{basis}"
-                )
-            }
-            (Verdict::NotEnoughRuns, Some(_)) => {
-                let more = needed(self.ratio);
-                let chance = if self.ratio.basis.withheld { CHANCE } else { "" };
-                let basis = self.basis();
-                format!(
-                    "inconclusive: {variant} has {ratio}x {interval} the {noun} of {baseline}{chance}{more}{basis}"
-                )
-            }
-            (Verdict::NotEnoughRuns, None) => {
-                format!(
-                    "inconclusive: one valid run, no interval; {variant} has {ratio}x the {noun} of {baseline}"
-                )
-            }
-        };
-        sentence + &self.confounded()
-    }
-
-    /// Whoever reads a ratio has to read in the same sentence that two things differ.
-    fn confounded(&self) -> String {
-        let Comparison { variant, baseline, load, .. } = self.comparison;
-        let here = self.findings.iter().filter(|finding| finding.load.as_ref() == Some(load));
-        let found = here.filter_map(|finding| match &finding.explanation {
-            Explanation::Fact(Fact::KindAndNumber(it)) => Some((finding.variant.as_ref()?, it)),
-            _ => None,
-        });
-        let mut found = found.filter(|(threads, it)| {
-            [(*threads, &it.pool_variant), (&it.pool_variant, *threads)].contains(&(variant, baseline))
-        });
-        found.next().map_or_else(String::new, |(_, it)| {
-            format!(
-                "; kind and number of threads are confounded ({} against {}): add {}",
-                figures::count(it.pool_threads.into()),
-                figures::count(it.requests_in_flight.into()),
-                confounded_advice(it)
-            )
-        })
-    }
-
-    /// The response times beside a throughput, and what gets worse.
-    fn times(&self) -> String {
-        let is_closed = self.load.workload.is_closed();
-        let median = self.comparison.ratio(Metric::P50).filter(|ratio| is_closed && is_difference(ratio));
-        let median = median.map(|it| format!(" and {}x its median response time", figures::ratio(it.ratio)));
-        median.unwrap_or_default() + &self.worse()
-    }
-
-    /// What is worse beyond doubt and not said yet: whoever reads that the median is shorter has to read that the tail is
-    /// longer. Where the median itself is longer, that is what is said.
-    fn worse(&self) -> String {
-        if !matches!(self.load.workload.answer(), Metric::Rate | Metric::P50) {
-            return String::new();
-        }
-        let longer = |metric: Metric| {
-            self.comparison
-                .ratio(metric)
-                .filter(|ratio| ratio.verdict == Verdict::Higher)
-                .map(|ratio| ratio.ratio)
-        };
-        let said = |ratio: f64, noun: &str| format!("{}x its {noun}", figures::ratio(ratio));
-        let mut parts = Vec::new();
-        if self.load.workload.answer() == Metric::P50 {
-            let rate = self.comparison.ratio(Metric::Rate).filter(|ratio| ratio.verdict == Verdict::Lower);
-            parts.extend(rate.map(|it| said(it.ratio, "throughput")));
-        }
-        let is_said = self.ratio.verdict != Verdict::NoDifference && longer(Metric::P50).is_some();
-        if !is_said {
-            parts.extend(longer(Metric::P50).map(|ratio| said(ratio, "median response time")));
-            parts.extend(longer(Metric::Mean).map(|ratio| said(ratio, "mean response time")));
-            let tails = TAILS.iter().filter_map(|&(metric, noun)| Some((longer(metric)?, noun)));
-            let worst = tails.max_by(|a, b| a.0.total_cmp(&b.0));
-            parts.extend(worst.map(|(ratio, noun)| said(ratio, noun)));
-        }
-        listed("but", &parts)
-    }
-
-    /// What the verdict rests on, where that takes from it: runs of two speeds, and speeds that few runs may have missed.
-    fn basis(&self) -> String {
-        let basis = &self.ratio.basis;
-        let speeds = basis.two_speeds.iter().map(|it| {
-            let are = if it.slower_runs == 1 { "is" } else { "are" };
-            let (runs, slower) = (figures::plural(it.runs, "run"), figures::percent(it.slow_by));
-            format!("; {} of {runs} of {} {are} {slower} slower", it.slower_runs, it.variant)
-        });
-        let unseen = basis.unseen_share.filter(|_| is_difference(self.ratio)).map(|share| {
-            let runs = figures::plural(self.ratio.runs.0.min(self.ratio.runs.1), "run");
-            format!(
-                "; {runs} each: another speed in up to {} of runs would be unseen",
-                figures::percent(share)
-            )
-        });
-        speeds.chain(unseen).collect()
-    }
-
-    /// OS threads, and memory and CPU where they differ.
-    fn price(&self) -> String {
-        let threads = self.comparison.ratio(Metric::OsThreads).and_then(more_threads);
-        let cost = |metric: Metric, noun: &str| {
-            let ratio = self.comparison.ratio(metric).filter(|it| is_decided(it))?;
-            let is_worth_saying = (ratio.ratio - 1.0).abs() > WORTH_SAYING;
-            is_worth_saying.then(|| format!("{}x the {noun}", figures::ratio(ratio.ratio)))
-        };
-        // What is resident and not needed depends on how full the heap may get.
-        let knows_need = self.comparison.ratio(Metric::MemoryNeeded).is_some();
-        let memory = if knows_need {
-            cost(Metric::MemoryNeeded, "memory")
-        } else {
-            cost(Metric::RssPeak, "resident memory")
-        };
-        let cpu = cost(Metric::CpuPerRequest, "CPU per request").filter(|_| !self.has_busy_compiler());
-        let parts = [threads, memory, cpu];
-        let parts: Vec<String> = parts.into_iter().flatten().collect();
-        listed("with", &parts)
-    }
-
-    /// Was one of the two not warm, so that its CPU per request is not that of a warm server?
-    fn has_busy_compiler(&self) -> bool {
-        let Comparison { variant, baseline, load, .. } = self.comparison;
-        self.doubts.iter().any(|doubt| {
-            let is_here = doubt.load == *load && [variant, baseline].contains(&&doubt.variant);
-            is_here && matches!(doubt.reason, DoubtReason::CompilerBusy { .. })
-        })
-    }
-
-    /// The other variants whose intervals overlap with this one's.
-    fn equals(&self, document: &ResultDocument) -> String {
-        let alike = of_load(document, self.load).into_iter().filter(|it| {
-            it.comparison.variant != self.comparison.variant
-                && is_decided(it.ratio)
-                && overlap(it.ratio, self.ratio)
-        });
-        let sentences = alike.map(|it| {
-            let threads = it.comparison.ratio(Metric::OsThreads);
-            let threads = threads.map_or_else(String::new, |it| {
-                format!(" with {} OS threads", figures::figure(Metric::OsThreads, it.variant_value))
-            });
-            format!("{}: {}x{threads}", it.comparison.variant, figures::ratio(it.ratio.ratio))
-        });
-        let sentences: Vec<String> = sentences.take(2).collect();
-        if sentences.is_empty() { String::new() } else { format!(" ({})", sentences.join("; ")) }
-    }
-
-    fn short(&self, first: &Headline<'_>) -> String {
-        let ratio = figures::ratio(self.ratio.ratio);
-        let same = self.comparison.variant == first.comparison.variant
-            && noun(self.load.workload.answer()) == noun(first.load.workload.answer());
-        let what = if same {
-            format!("{ratio}x")
-        } else {
-            let Comparison { variant, baseline, .. } = self.comparison;
-            format!("{variant} has {ratio}x the {} of {baseline}", noun(self.load.workload.answer()))
-        };
-        let doubt = match (self.ratio.verdict, self.ratio.interval) {
-            (Verdict::NotEnoughRuns, None) => " (one run: indicative only)",
-            (Verdict::NotEnoughRuns, Some(_)) => " (inconclusive)",
-            _ => "",
-        };
-        format!("; {}, {what}{doubt}{}{}", under(self.load), self.worse(), self.confounded())
-    }
-}
-
-/// `a`, `a and b`, `a, b and c`, after a word that introduces them; nothing where there are none.
-fn listed(word: &str, parts: &[String]) -> String {
-    match parts {
-        [] => String::new(),
-        [only] => format!(", {word} {only}"),
-        [first @ .., last] => format!(", {word} {} and {last}", first.join(", ")),
-    }
+fn is_of_variant(a: &Headline<'_>, b: &Headline<'_>) -> bool {
+    (&a.comparison.variant, &a.comparison.baseline) == (&b.comparison.variant, &b.comparison.baseline)
 }

@@ -1,6 +1,7 @@
 //! A result in one screen: a table for each load, the answer in a sentence, what limits each variant, trust, study.
 
 pub mod answer;
+mod headline;
 mod limits;
 mod remarks;
 mod study;

@@ -16,7 +16,7 @@ const FEW: usize = 2;
 pub struct Remark {
     /// Which: `platform and virtual under c400`, `every run`.
     pub runs: String,
-    /// What, with the figures of the first of them.
+    /// What, with the figures of the worst of them.
     pub text: String,
     /// It ends the trust.
     pub serious: bool,
@@ -39,7 +39,7 @@ pub fn remarks(document: &ResultDocument) -> Vec<Remark> {
 fn remark(document: &ResultDocument, kind: &[Doubt]) -> Remark {
     let first = &kind[0];
     let differ = kind.iter().any(|doubt| doubt.reason != first.reason);
-    let which = if differ { " (figures of the first)" } else { "" };
+    let which = if differ { " (figures of the worst)" } else { "" };
     Remark {
         runs: format!("{}{which}", who(document, kind)),
         text: reasons::reason(first),

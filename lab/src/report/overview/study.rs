@@ -3,7 +3,7 @@
 use crate::model::metric::Metric;
 use crate::model::result::{ClaimResult, ClaimVerdict, ResultDocument};
 use crate::report::load_words::load_words;
-use crate::report::published::{self, PublishedRow, Reproduced};
+use crate::report::published::{self, PublishedRow};
 use crate::report::{figures, summary};
 
 /// More lines than these are only counted.
@@ -17,16 +17,11 @@ pub fn published(document: &ResultDocument) -> Vec<String> {
     if measured.is_empty() {
         return Vec::new();
     }
-    let again = measured.iter().filter(|row| row.reproduced() == Reproduced::Yes).count();
     let first: Vec<&&PublishedRow> =
         measured.iter().filter(|row| matches!(row.metric, Metric::Rate | Metric::Score)).collect();
     let mut lines: Vec<String> =
         first.iter().take(MOST_LINES).filter_map(|row| published_line(document, row)).collect();
-    lines.push(format!(
-        "{again} of {} reproduced within {}",
-        figures::plural(measured.len(), "published figure"),
-        figures::percent(published::TOLERANCE)
-    ));
+    lines.push(published::tally(&measured));
     lines
 }
 

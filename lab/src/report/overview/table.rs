@@ -127,7 +127,7 @@ pub fn table(document: &ResultDocument, load: &LoadSpec) -> LoadTable {
 }
 
 fn ratio_cell(document: &ResultDocument, load: &LoadSpec, variant: &str) -> RatioCell {
-    let here = || document.comparisons_under(&load.name);
+    let here = || document.comparisons_with_baseline(load, true);
     if here().any(|comparison| comparison.baseline == variant) {
         return RatioCell::Baseline;
     }

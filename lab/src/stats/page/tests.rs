@@ -84,6 +84,32 @@ fn a_planned_comparison_keeps_its_share_before_it_is_measured() {
 }
 
 #[test]
+fn a_figure_that_cannot_have_a_word_takes_no_weight_from_those_that_can() {
+    let judged = |p50: f64, cpu: Option<f64>, max: Option<f64>| {
+        let mut compared = vec![comparison(
+            "b",
+            vec![
+                ratio(Metric::Rate, Some(0.9), Verdict::Higher),
+                ratio(Metric::P50, Some(p50), Verdict::Higher),
+                ratio(Metric::CpuPerRequest, cpu, Verdict::NotEnoughRuns),
+                ratio(Metric::Max, max, Verdict::NotEnoughRuns),
+            ],
+        )];
+        judge(&two(), &mut compared);
+        compared[0].ratios[1].verdict
+    };
+    use Verdict::{Higher, NotEnoughRuns};
+    // Measured, without a p-value: the median has all three tenths of the tables, of 0.8 or of all.
+    assert_eq!(judged(0.018, None, None), Higher, "0.05 x 0.3 / 0.8 = 0.0187");
+    assert_eq!(judged(0.019, None, None), NotEnoughRuns);
+    assert_eq!(judged(0.0149, None, Some(0.9)), Higher, "0.05 x 0.3 = 0.015");
+    assert_eq!(judged(0.0151, None, Some(0.9)), NotEnoughRuns);
+    // One that was not found different could have had a word.
+    assert_eq!(judged(0.0074, Some(0.9), Some(0.9)), Higher, "0.05 x 0.15 = 0.0075");
+    assert_eq!(judged(0.0076, Some(0.9), Some(0.9)), NotEnoughRuns);
+}
+
+#[test]
 fn no_difference_stays_and_what_has_no_interval_has_no_word() {
     let mut compared = vec![comparison(
         "b",

@@ -145,3 +145,17 @@ fn counted_requests_without_a_published_figure_are_not_estimated() {
     let counted = on_tomcat("warmup: 7s\nloads: [{clients: 1, requests: 1000, runs: 1}]", false);
     assert_eq!(estimate_s(&counted), None);
 }
+
+#[test]
+fn an_auto_warm_up_may_take_longer_than_the_usual_ten_seconds() {
+    let longer_s = |text: &str, quick| {
+        let experiment = on_tomcat(text, quick);
+        let [usual_s, longest_s] = [estimate_s(&experiment), longest_estimate_s(&experiment)];
+        longest_s.expect("a duration") - usual_s.expect("a duration")
+    };
+    let auto = "loads: [{clients: 1, duration: 5s, runs: 2}]";
+    assert!((longer_s(auto, false) - 6.0 * 50.0).abs() < 1e-9, "60 s instead of 10 in six runs");
+    assert!(longer_s(auto, true).abs() < 1e-9, "with --quick ten seconds are the longest");
+    assert!(longer_s(&format!("warmup: 8s\n{auto}"), false).abs() < 1e-9);
+    assert!(longer_s(&format!("budget: 60s\n{auto}"), false).abs() < 1e-9, "the budget ends it");
+}
