@@ -1,7 +1,6 @@
 package dev.threadcount.probe;
 
 import java.io.IOException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -11,92 +10,67 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
-/**
- * To whom this process has connected, from the kernel's tables. A stack does not have the socket that its thread reads from;
- * with one peer there is no doubt. Used by one thread.
- */
+/** To whom a socket of this process has connected, from the kernel's tables. Used by one thread. */
 final class Peers {
-    private static final long VALID_NS = TimeUnit.SECONDS.toNanos(2);
-    /** More of them cost too much to look through. */
-    private static final int MOST_FILES = 3_000;
+    private static final long VALID_NS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final long LONGEST_TABLE_BYTES = 1 << 20;
     private static final String ESTABLISHED = "01";
+    private static final String CONNECTING = "02";
     private static final String LISTENING = "0A";
+    private static final String SOCKET = "socket:[";
 
     private final Path process;
     private long readNs = System.nanoTime() - VALID_NS;
-    private String only;
+    /** By the kernel's number of the socket, of connections that this process has made. */
+    private Map<String, String> peers = Map.of();
 
     /** @param process {@code /proc/self} */
     Peers(Path process) {
         this.process = process;
     }
 
-    /** The one address and port that all outgoing connections go to; null where there is none or more than one. */
-    String only() {
-        if (System.nanoTime() - readNs >= VALID_NS) {
-            try {
-                Map<String, Integer> peers = read();
-                only = peers.size() == 1 ? peers.keySet().iterator().next() : null;
-            } catch (IOException | RuntimeException notHere) {
-                only = null;
+    /** The address and port that this socket has connected to; null for those of clients, and where it is not known. */
+    String of(int descriptor) {
+        try {
+            String target = Files.readSymbolicLink(process.resolve("fd").resolve(Integer.toString(descriptor))).toString();
+            if (!target.startsWith(SOCKET)) {
+                return null;
             }
-            readNs = System.nanoTime();
+            String inode = target.substring(SOCKET.length(), target.length() - 1);
+            if (!peers.containsKey(inode) && System.nanoTime() - readNs >= VALID_NS) {
+                peers = read();
+                readNs = System.nanoTime();
+            }
+            return peers.get(inode);
+        } catch (IOException | RuntimeException closedOrNotHere) {
+            return null;
         }
-        return only;
     }
 
-    /** Connections to each peer; empty where there are too many files. */
-    Map<String, Integer> read() throws IOException {
-        Set<String> own = ownSockets();
-        if (own.isEmpty()) {
-            return Map.of();
-        }
-        Map<String, Integer> peers = new HashMap<>();
+    private Map<String, String> read() throws IOException {
+        Map<String, String> found = new HashMap<>();
         for (String table : new String[] {"net/tcp", "net/tcp6"}) {
+            if (!Files.exists(process.resolve(table))) {
+                continue;
+            }
             String text = Files.readString(process.resolve(table));
             if (text.length() > LONGEST_TABLE_BYTES) {
                 return Map.of();
             }
-            addPeers(text, own, peers);
+            addPeers(text, found);
         }
-        return peers;
+        return found;
     }
 
-    private static void addPeers(String table, Set<String> own, Map<String, Integer> peers) {
+    private static void addPeers(String table, Map<String, String> found) {
         List<String[]> sockets = table.lines().skip(1).map(line -> line.strip().split("\\s+")).toList();
         Set<String> listening = new HashSet<>();
         sockets.stream().filter(fields -> fields[3].equals(LISTENING)).forEach(fields -> listening.add(port(fields[1])));
         sockets.stream()
-                .filter(fields -> fields[3].equals(ESTABLISHED) && own.contains(fields[9]))
+                .filter(fields -> fields[3].equals(ESTABLISHED) || fields[3].equals(CONNECTING))
                 // Ours is the port that others connect to: the other side is a client.
                 .filter(fields -> !listening.contains(port(fields[1])))
-                .forEach(fields -> peers.merge(address(fields[2]), 1, Integer::sum));
-    }
-
-    private Set<String> ownSockets() throws IOException {
-        Set<String> inodes = new HashSet<>();
-        try (DirectoryStream<Path> files = Files.newDirectoryStream(process.resolve("fd"))) {
-            int count = 0;
-            for (Path file : files) {
-                if (++count > MOST_FILES) {
-                    return Set.of();
-                }
-                addSocket(file, inodes);
-            }
-        }
-        return inodes;
-    }
-
-    private static void addSocket(Path file, Set<String> inodes) {
-        try {
-            String target = Files.readSymbolicLink(file).toString();
-            if (target.startsWith("socket:[")) {
-                inodes.add(target.substring("socket:[".length(), target.length() - 1));
-            }
-        } catch (IOException closedMeanwhile) {
-            // Then it is nobody's socket.
-        }
+                .forEach(fields -> found.put(fields[9], address(fields[2])));
     }
 
     private static String port(String address) {

@@ -8,6 +8,7 @@ import java.lang.invoke.MethodType;
 import java.lang.reflect.AccessibleObject;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.locks.AbstractOwnableSynchronizer;
 import java.util.concurrent.locks.LockSupport;
@@ -25,6 +26,8 @@ public final class JvmThreads implements JvmAccess {
     private final MethodHandle carrier;
     private final MethodHandle owner;
     private final ForkJoinPool scheduler;
+    /** Null where this JVM has others. */
+    private final PolledDescriptors polled = PolledDescriptors.find();
     /** Java 25 and later: one consistent view; null before. */
     private final Snapshot snapshot;
 
@@ -85,6 +88,11 @@ public final class JvmThreads implements JvmAccess {
         } catch (Throwable impossible) {
             throw broken(impossible);
         }
+    }
+
+    @Override
+    public Map<Thread, Integer> polledDescriptors() {
+        return polled == null ? Map.of() : polled.now();
     }
 
     @Override

@@ -1,5 +1,6 @@
 package dev.threadcount.probe.stacks;
 
+import java.util.Map;
 import java.util.concurrent.ForkJoinPool;
 import java.util.function.Consumer;
 
@@ -13,6 +14,9 @@ public interface JvmAccess {
 
     /** The thread that holds a lock of java.util.concurrent; null where there is none or it is not known. */
     Thread ownerOf(Object synchronizer);
+
+    /** The descriptor of the socket that each virtual thread waits for; none where it is not known. */
+    Map<Thread, Integer> polledDescriptors();
 
     /** The pool that runs virtual threads; null where it is not known, as after Java 23. */
     ForkJoinPool scheduler();
