@@ -88,6 +88,7 @@ impl Screen {
             | Line::Safepoint(_)
             | Line::Stacks(_)
             | Line::StackGroup(_)
+            | Line::StacksEnded { .. }
             | Line::Allocated(_)
             | Line::NativeMemory { .. } => {}
         }

@@ -4,7 +4,7 @@ use crate::model::experiment::LoadSpec;
 use crate::model::result::{RequestTime, ResultDocument};
 use crate::report::html::colour;
 use crate::report::load_words::load_words;
-use crate::report::request_time::{PartKind, PartWords, RequestTimeWords, under};
+use crate::report::request_time::{PartKind, PartWords, RequestTimeWords, not_sampled, under};
 use serde::Serialize;
 
 /// The longest bar, in the picture's units.
@@ -15,6 +15,8 @@ const WIDTH: f64 = 100.0;
 pub struct RequestBars {
     pub words: String,
     pub bars: Vec<RequestBar>,
+    /// Why threads of a variant were not sampled.
+    pub not_sampled: Vec<String>,
 }
 
 /// The mean service time of one variant.
@@ -42,7 +44,7 @@ pub struct Segment {
 #[must_use]
 pub fn request_bars(document: &ResultDocument) -> Vec<RequestBars> {
     let bars = document.experiment.loads.iter().map(|load| of_load(document, load));
-    bars.filter(|load| !load.bars.is_empty()).collect()
+    bars.filter(|load| !load.bars.is_empty() || !load.not_sampled.is_empty()).collect()
 }
 
 fn of_load(document: &ResultDocument, load: &LoadSpec) -> RequestBars {
@@ -55,7 +57,7 @@ fn of_load(document: &ResultDocument, load: &LoadSpec) -> RequestBars {
         sentence: words.sentence,
     };
     let bars = times.iter().zip(under(document, load)).map(bar).collect();
-    RequestBars { words: load_words(load), bars }
+    RequestBars { words: load_words(load), bars, not_sampled: not_sampled(document, load) }
 }
 
 /// One after the other, in a bar of this width.
