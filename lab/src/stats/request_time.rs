@@ -4,6 +4,7 @@
 use super::resampled::Samples;
 use super::runs::complete;
 use crate::model::experiment::Experiment;
+use crate::model::interval::Interval;
 use crate::model::record::Record;
 use crate::model::record::wait_profile::{ThreadActivity, ThreadRole, WaitProfile};
 use crate::model::request_time::{RequestTime, RequestTimePart, TimeShare};
@@ -178,12 +179,10 @@ impl Series {
     }
 
     fn part(&self, samples: &Samples) -> RequestTimePart {
-        let activity = self.activity.clone();
-        RequestTimePart {
-            activity,
-            threads: samples.mean(&self.threads),
-            time: time_share(&self.ms, samples),
-        }
+        let mut time = time_share(&self.ms, samples);
+        // Widened, it may reach below what is possible.
+        time.interval = time.interval.map(|it| Interval { low: it.low.max(0.0), ..it });
+        RequestTimePart { activity: self.activity.clone(), threads: samples.mean(&self.threads), time }
     }
 }
 

@@ -1,9 +1,11 @@
 package dev.threadcount.probe;
 
+import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -31,7 +33,11 @@ final class KernelThreads {
      */
     record Task(boolean waits, int descriptor) {}
 
+    private static final String RUNNING = "running";
+
     private final Path process;
+    private final String tasksFolder;
+    private final byte[] buffer = new byte[512];
     private final SystemCall calls = SystemCall.ofThisMachine();
     private final ThreadMXBean beans = ManagementFactory.getThreadMXBean();
     private final Map<Long, String> tasks = new HashMap<>();
@@ -40,6 +46,7 @@ final class KernelThreads {
     /** @param process {@code /proc/self} */
     KernelThreads(Path process) {
         this.process = process;
+        tasksFolder = process + "/task/";
     }
 
     /** Null where the thread runs, or cannot be found: then the JVM's word holds. */
@@ -96,37 +103,38 @@ final class KernelThreads {
     }
 
     private Task read(String task, long cpuNs) {
-        if (task == null || cpuTime(task) != cpuNs) {
+        String call = task == null ? null : text(task, "syscall");
+        // Whoever has run since is somebody else, or was seen in two different calls.
+        if (call == null || cpuTime(task) != cpuNs) {
             return null;
         }
-        String stat = text(task, "stat");
-        // The state follows the name, which stands in brackets and may hold any character (proc(5)).
-        int name = stat == null ? -1 : stat.lastIndexOf(')');
-        if (name < 0) {
-            return null;
-        }
-        char state = stat.charAt(name + 2);
-        boolean waits = state == 'S' || state == 'D';
-        int descriptor = waits ? descriptor(text(task, "syscall")) : -1;
-        // Whoever has run meanwhile was seen in two different calls.
-        return cpuTime(task) == cpuNs ? new Task(waits, descriptor) : null;
+        // The kernel says "running" also of a thread that waits for a core.
+        boolean waits = !call.startsWith(RUNNING);
+        return new Task(waits, waits ? descriptor(call) : -1);
     }
 
     private int descriptor(String call) {
-        try (RandomAccessFile memory = new RandomAccessFile(process.resolve("mem").toFile(), "r")) {
-            return calls.descriptor(call, address -> {
-                memory.seek(address);
-                return Integer.reverseBytes(memory.readInt());
-            });
+        try {
+            return calls.descriptor(call, this::memory);
         } catch (IOException | RuntimeException notAllowed) {
             return -1;
         }
     }
 
+    /** Both machines whose calls are known have the lowest byte first. */
+    private int memory(long address) throws IOException {
+        try (RandomAccessFile memory = new RandomAccessFile(process.resolve("mem").toFile(), "r")) {
+            memory.seek(address);
+            return Integer.reverseBytes(memory.readInt());
+        }
+    }
+
+    /** The files are short; and what is read so often has to be cheap before it is compiled. */
     private String text(String task, String file) {
-        try {
-            return Files.readString(process.resolve("task").resolve(task).resolve(file));
-        } catch (IOException | RuntimeException ended) {
+        try (FileInputStream stream = new FileInputStream(tasksFolder + task + '/' + file)) {
+            int length = stream.read(buffer);
+            return length <= 0 ? null : new String(buffer, 0, length, StandardCharsets.ISO_8859_1);
+        } catch (IOException ended) {
             return null;
         }
     }

@@ -6,9 +6,11 @@ import dev.threadcount.probe.stacks.JvmAccess;
 import dev.threadcount.probe.stacks.Role;
 import dev.threadcount.probe.stacks.State;
 import dev.threadcount.probe.stacks.ThreadStack;
+import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** The drawn threads of one sample, in groups that do the same. */
 final class SampleGroups {
@@ -16,6 +18,9 @@ final class SampleGroups {
     private static final Activity NOT_BEGUN = new Activity(State.CARRIER, null, null, null, Role.UNKNOWN);
     /** It has a carrier, and no frame yet or no longer: at its first or last step, or between park and running. */
     private static final Activity WITHOUT_FRAMES = new Activity(State.RUNNING, null, null, null, Role.UNKNOWN);
+
+    /** Whether it waits, or for which socket; it costs more than a stack. */
+    private static final Set<State> ASK_THE_KERNEL = EnumSet.of(State.RUNNING, State.SOCKET, State.SOCKET_WRITE);
 
     /** A drawn thread and its stack at that moment. */
     record Drawn(Thread thread, ThreadStack stack) {}
@@ -56,9 +61,13 @@ final class SampleGroups {
             addWithoutFrames(thread, stack);
             return;
         }
-        KernelThreads.Task task = Classifier.mayWaitInNative(stack) ? kernel.of(thread) : null;
-        Activity activity = holders.named(thread, Classifier.classify(stack, task != null && task.waits()));
+        Activity activity = holders.named(thread, Classifier.classify(stack));
         boolean isWork = activity.role() != Role.WORKER && activity.role() != Role.OTHER;
+        KernelThreads.Task task = null;
+        if (isWork && ASK_THE_KERNEL.contains(activity.state()) && Classifier.mayWaitInNative(stack)) {
+            task = kernel.of(thread);
+            activity = task != null && task.waits() ? Classifier.classify(stack, true) : activity;
+        }
         merge(isWork
                 ? new Group(thread.isVirtual(), activity, holders.of(thread, stack, activity), peer(thread, activity, task))
                 : new Group(thread.isVirtual(), new Activity(activity.state(), null, null, null, activity.role()), null, null));
