@@ -12,7 +12,7 @@ use serde_json::Value;
 const CLIENTS: f64 = 10.0;
 
 fn measure(variants: &str, request: &str) -> Value {
-    request_time::measure(&Scene { app: "servlets", clients: 10, variants, request })
+    request_time::measure(&Scene { app: "servlets", clients: 10, variants, request, seconds: 5 })
 }
 
 const BOTH: &str = "virtual-21: {threads: virtual, jdk: 21}, virtual-25: {threads: virtual, jdk: 25}";

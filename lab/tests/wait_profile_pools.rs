@@ -20,7 +20,8 @@ const BOTH_KINDS: &str = "platform-21: {threads: {platform: 20}, jdk: 21}, virtu
 
 #[test]
 fn a_hikari_pool_of_ten_without_jmx_is_named_on_both_javas() {
-    let result = measure(&Scene { app: "waits", clients: 20, variants: BOTH, request: "/pool?ms=100" });
+    let result =
+        measure(&Scene { app: "waits", clients: 20, variants: BOTH, request: "/pool?ms=100", seconds: 5 });
     for variant in ["virtual-21", "virtual-25"] {
         let time = time(&result, variant);
         let site = "dev.threadcount.waits.PooledConnection.query";
@@ -32,7 +33,8 @@ fn a_hikari_pool_of_ten_without_jmx_is_named_on_both_javas() {
 
 #[test]
 fn a_blocking_queue_is_named_on_both_javas() {
-    let result = measure(&Scene { app: "waits", clients: 10, variants: BOTH, request: "/queue?ms=100" });
+    let result =
+        measure(&Scene { app: "waits", clients: 10, variants: BOTH, request: "/queue?ms=100", seconds: 5 });
     for variant in ["virtual-21", "virtual-25"] {
         let site = "dev.threadcount.waits.Tokens.take";
         assert_waits(
@@ -75,7 +77,8 @@ fn answer_slowly(mut connection: TcpStream) {
 fn a_slow_neighbour_is_named_by_its_address_on_both_kinds_of_thread() {
     let port = slow_service();
     let request = format!("\"/neighbour?port={port}\"");
-    let result = measure(&Scene { app: "waits", clients: 10, variants: BOTH_KINDS, request: &request });
+    let result =
+        measure(&Scene { app: "waits", clients: 10, variants: BOTH_KINDS, request: &request, seconds: 10 });
     for variant in ["platform-21", "virtual-21", "virtual-25"] {
         let time = time(&result, variant);
         assert_waits(time, "socket", "", "dev.threadcount.waits.Neighbour.ask", (10.0, 10.0));
@@ -107,7 +110,8 @@ fn file_io_on_two_carriers_is_named_and_no_newer_java_is_advised() {
         )
     };
     let variants = [21, 25].map(variant).join(", ");
-    let result = measure(&Scene { app: "waits", clients: 5, variants: &variants, request: "/file" });
+    let result =
+        measure(&Scene { app: "waits", clients: 5, variants: &variants, request: "/file", seconds: 5 });
     for variant in ["virtual-21", "virtual-25"] {
         let time = time(&result, variant);
         assert_adds_up(time);

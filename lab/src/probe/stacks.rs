@@ -9,8 +9,10 @@ use threadcount_load::clock::{NANOS_PER_S, Nanos};
 
 /// Groups that are kept as they are; those after them are added up by what they do.
 const MOST_GROUPS: usize = 40;
-/// A peer is named if so many of a group's threads have their socket connected to it.
-const SAME_PEER: f64 = 0.8;
+/// A peer is named if so many of a group's threads whose peer is known have this one ...
+const SAME_PEER: f64 = 0.9;
+/// ... and so many of all: a connection may be too new to be known.
+const KNOWN_PEER: f64 = 0.5;
 
 /// One sample: how many threads there were, and how many of them were drawn.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -276,7 +278,9 @@ fn count(counts: &mut BTreeMap<String, f64>, what: Option<&String>, threads: f64
 fn peer(group: &Group) -> Option<String> {
     let all: f64 = group.threads.values().sum();
     let peer = most_frequent(&group.peers)?;
-    group.peers.get(&peer).filter(|threads| **threads >= SAME_PEER * all).map(|_| peer)
+    let known: f64 = group.peers.values().sum();
+    let this = group.peers.get(&peer)?;
+    (*this >= SAME_PEER * known && *this >= KNOWN_PEER * all).then_some(peer)
 }
 
 fn most_frequent(counts: &BTreeMap<String, f64>) -> Option<String> {
@@ -481,7 +485,8 @@ mod tests {
             read(&lines).wait_profile.unwrap().groups[0].activity.peer.clone()
         };
         assert_eq!(peer(&[("\"h:1\"", 9), ("null", 1)]), Some("h:1".to_owned()));
-        assert_eq!(peer(&[("\"h:1\"", 5), ("\"h:2\"", 5)]), None);
+        assert_eq!(peer(&[("\"h:1\"", 6), ("null", 4)]), Some("h:1".to_owned()));
+        assert_eq!(peer(&[("\"h:1\"", 8), ("\"h:2\"", 2)]), None);
         assert_eq!(peer(&[("\"h:1\"", 2), ("null", 8)]), None);
     }
 

@@ -184,7 +184,9 @@ impl Unit {
     }
 }
 
-const fn kind(state: ThreadState) -> PartKind {
+/// What kind of time a state is.
+#[must_use]
+pub const fn kind(state: ThreadState) -> PartKind {
     match state {
         ThreadState::Running | ThreadState::ClassLoading => PartKind::Runs,
         ThreadState::Carrier

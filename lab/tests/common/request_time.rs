@@ -19,11 +19,12 @@ pub struct Scene<'a> {
     pub clients: u32,
     pub variants: &'a str,
     pub request: &'a str,
+    pub seconds: u32,
 }
 
-/// One run of each variant; for five seconds, and as long again with the probe.
+/// One run of each variant; for so many seconds, and as long again with the probe.
 pub fn measure(scene: &Scene<'_>) -> Value {
-    let Scene { app, clients, variants, request } = scene;
+    let Scene { app, clients, variants, request, seconds } = scene;
     [21, 25].into_iter().for_each(|feature| drop(java::runtime(feature)));
     java::probe();
     app::find(app).unwrap_or_else(|error| panic!("{error}; `./dev test` builds it"));
@@ -31,7 +32,7 @@ pub fn measure(scene: &Scene<'_>) -> Value {
     let file = folder.path().join("it.yaml");
     let experiment = format!(
         "question: What does it wait for?\nwarmup: 1s\nruns: 1\ndrop: 0\nserver: {{tomcat: \"11.0\", app: {app}}}\n\
-         jvm: [-Xmx128m]\nrequest: {request}\nvariants: {{{variants}}}\nloads: [{{clients: {clients}, duration: 5s}}]\n"
+         jvm: [-Xmx128m]\nrequest: {request}\nvariants: {{{variants}}}\nloads: [{{clients: {clients}, duration: {seconds}s}}]\n"
     );
     fs::write(&file, experiment).unwrap();
     let out = folder.path().join("out");

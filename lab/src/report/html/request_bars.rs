@@ -1,5 +1,6 @@
 //! Where the time of a request goes, as a bar for each variant; all bars of a load have one scale.
 
+use super::request_flames::{RequestFlame, flame};
 use crate::model::experiment::LoadSpec;
 use crate::model::result::{RequestTime, ResultDocument};
 use crate::report::html::colour;
@@ -27,6 +28,7 @@ pub struct RequestBar {
     pub colour: usize,
     pub sentence: String,
     pub segments: Vec<Segment>,
+    pub flame: RequestFlame,
 }
 
 /// One part.
@@ -53,6 +55,7 @@ fn of_load(document: &ResultDocument, load: &LoadSpec) -> RequestBars {
     let bar = |(time, words): (&&RequestTime, RequestTimeWords)| RequestBar {
         colour: colour(document, &words.variant),
         segments: segments(&words.parts, WIDTH * time.service_time_ms / longest_ms),
+        flame: flame(time),
         variant: words.variant,
         sentence: words.sentence,
     };
