@@ -6,10 +6,13 @@ import dev.threadcount.probe.stacks.JvmAccess;
 import dev.threadcount.probe.stacks.Role;
 import dev.threadcount.probe.stacks.State;
 import dev.threadcount.probe.stacks.ThreadStack;
+import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 
 /** The drawn threads of one sample, in groups that do the same. */
@@ -22,6 +25,9 @@ final class SampleGroups {
     /** Whether it waits, or for which socket; it costs more than a stack. */
     private static final Set<State> ASK_THE_KERNEL = EnumSet.of(State.RUNNING, State.SOCKET, State.SOCKET_WRITE);
 
+    /** If so many that read at one place have the same peer, the others of the sample have it too. */
+    private static final int MOST_PEERS = 4;
+
     /** A drawn thread and its stack at that moment. */
     record Drawn(Thread thread, ThreadStack stack) {}
 
@@ -32,6 +38,7 @@ final class SampleGroups {
     private final Peers peers;
     private final JvmAccess jvm;
     private final Map<Group, Integer> groups = new LinkedHashMap<>();
+    private final Map<Activity, List<String>> peersAt = new HashMap<>();
     private Map<Thread, Integer> reading;
     private int virtualGone;
     private int platformGone;
@@ -64,7 +71,8 @@ final class SampleGroups {
         Activity activity = holders.named(thread, Classifier.classify(stack));
         boolean isWork = activity.role() != Role.WORKER && activity.role() != Role.OTHER;
         KernelThreads.Task task = null;
-        if (isWork && ASK_THE_KERNEL.contains(activity.state()) && Classifier.mayWaitInNative(stack)) {
+        boolean isKnown = activity.state() == State.SOCKET && peersAt.getOrDefault(activity, List.of()).size() >= MOST_PEERS;
+        if (isWork && !isKnown && ASK_THE_KERNEL.contains(activity.state()) && Classifier.mayWaitInNative(stack)) {
             task = kernel.of(thread);
             activity = task != null && task.waits() ? Classifier.classify(stack, true) : activity;
         }
@@ -92,8 +100,19 @@ final class SampleGroups {
         if (activity.state() != State.SOCKET && activity.state() != State.SOCKET_WRITE || activity.application() == null) {
             return null;
         }
+        List<String> known = peersAt.computeIfAbsent(activity, any -> new ArrayList<>());
+        if (known.size() >= MOST_PEERS) {
+            return agreed(known);
+        }
         int descriptor = thread.isVirtual() ? polled(thread) : task == null ? -1 : task.descriptor();
-        return descriptor < 0 ? null : peers.of(descriptor);
+        known.add(descriptor < 0 ? null : peers.of(descriptor));
+        return known.getLast();
+    }
+
+    /** A connection may be too new to be known. */
+    private static String agreed(List<String> peers) {
+        List<String> known = peers.stream().filter(Objects::nonNull).toList();
+        return 2 * known.size() >= peers.size() && known.stream().distinct().count() == 1 ? known.getFirst() : null;
     }
 
     private int polled(Thread thread) {

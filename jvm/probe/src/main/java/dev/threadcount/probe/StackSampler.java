@@ -45,7 +45,7 @@ final class StackSampler implements Runnable {
     StackSampler(JvmAccess jvm, Output output, Path process) {
         this.jvm = jvm;
         this.output = output;
-        peers = new Peers(process);
+        peers = new Peers(jvm, process);
         kernel = new KernelThreads(process);
     }
 

@@ -35,7 +35,6 @@ class KernelThreadsTest {
                 task = kernel.of(writer);
             }
             assertEquals(Thread.State.RUNNABLE, writer.getState());
-            assertEquals("127.0.0.1:" + server.getLocalPort(), new Peers(Path.of("/proc/self")).of(task.descriptor()));
         }
     }
 

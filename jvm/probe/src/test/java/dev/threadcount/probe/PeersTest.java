@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.file.Path;
@@ -12,7 +13,15 @@ import org.junit.jupiter.api.Test;
 
 class PeersTest {
     private final KernelThreads kernel = new KernelThreads(Path.of("/proc/self"));
-    private final Peers peers = new Peers(Path.of("/proc/self"));
+    private Socket current;
+    private final Peers peers = new Peers(new MadeUpJvm() {
+        @Override
+        public InetSocketAddress[] endsOf(int descriptor) {
+            return new InetSocketAddress[] {
+                (InetSocketAddress) current.getLocalSocketAddress(), (InetSocketAddress) current.getRemoteSocketAddress()
+            };
+        }
+    }, Path.of("/proc/self"));
 
     /** Each thread reads from its own socket; what the kernel says of it is polled until it has come to rest. */
     private String peer(Socket socket) throws InterruptedException {
@@ -23,6 +32,7 @@ class PeersTest {
                 // As the test does.
             }
         });
+        current = socket;
         while (true) {
             KernelThreads.Task task = kernel.of(reader);
             if (task != null && task.waits() && task.descriptor() >= 0 && isReading(reader)) {
@@ -54,9 +64,8 @@ class PeersTest {
     }
 
     @Test
-    void addressesAreReadFromTheKernelsHexadecimals() {
-        assertEquals("127.0.0.1:5432", Peers.address("0100007F:1538"));
-        assertEquals("10.1.2.3:80", Peers.address("0000000000000000FFFF00000302010A:0050"));
-        assertEquals("[2001:db8:0:0:0:0:0:1]:443", Peers.address("B80D0120000000000000000001000000:01BB"));
+    void addressesAreWrittenAsInAddressesOfTheWeb() throws IOException {
+        assertEquals("10.1.2.3:80", Peers.name(new InetSocketAddress(InetAddress.getByName("10.1.2.3"), 80)));
+        assertEquals("[2001:db8:0:0:0:0:0:1]:443", Peers.name(new InetSocketAddress(InetAddress.getByName("2001:db8::1"), 443)));
     }
 }

@@ -9,8 +9,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ForkJoinPool;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -29,7 +27,7 @@ class StackSamplerTest {
     private List<String> sample(ThreadStack... stacks) throws Exception {
         List<Thread> threads = IntStream.range(0, stacks.length)
                 .mapToObj(i -> Thread.ofVirtual().name("t" + i).unstarted(() -> {})).toList();
-        JvmAccess jvm = new JvmAccess() {
+        JvmAccess jvm = new MadeUpJvm() {
             @Override
             public void forEachThread(Consumer<Thread> consumer) {
                 events.clear();
@@ -43,21 +41,6 @@ class StackSamplerTest {
             public ThreadStack stackOf(Thread thread) {
                 events.add("stack " + thread.getName());
                 return stacks[threads.indexOf(thread)];
-            }
-
-            @Override
-            public Thread ownerOf(Object synchronizer) {
-                return null;
-            }
-
-            @Override
-            public Map<Thread, Integer> polledDescriptors() {
-                return Map.of();
-            }
-
-            @Override
-            public ForkJoinPool scheduler() {
-                return null;
             }
         };
         Path lines = folder.resolve("lines");

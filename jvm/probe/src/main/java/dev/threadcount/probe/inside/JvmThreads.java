@@ -6,6 +6,7 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.lang.reflect.AccessibleObject;
+import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -27,6 +28,7 @@ public final class JvmThreads implements JvmAccess {
     private final MethodHandle owner;
     private final ForkJoinPool scheduler;
     /** Null where this JVM has others. */
+    private final ConnectionEnds ends = ConnectionEnds.find();
     private final PolledDescriptors polled = PolledDescriptors.find();
     /** Java 25 and later: one consistent view; null before. */
     private final Snapshot snapshot;
@@ -93,6 +95,11 @@ public final class JvmThreads implements JvmAccess {
     @Override
     public Map<Thread, Integer> polledDescriptors() {
         return polled == null ? Map.of() : polled.now();
+    }
+
+    @Override
+    public InetSocketAddress[] endsOf(int descriptor) {
+        return ends == null ? null : ends.of(descriptor);
     }
 
     @Override
