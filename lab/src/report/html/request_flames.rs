@@ -159,6 +159,6 @@ mod tests {
                 vec![(25.0, 15.0, "lib.L.l:3")],
             ]
         );
-        assert_eq!(flame.rows[1][0].says, "waiting for a lock: 16 ms per request, 40 %");
+        assert_eq!(flame.rows[1][0].says, "waiting for a lock: 16.0 ms per request, 40 %");
     }
 }
