@@ -6,6 +6,7 @@ pub mod choice;
 pub mod jar;
 pub mod line;
 pub mod readings;
+pub mod sampled;
 pub mod session;
 pub mod stacks;
 pub mod target;

@@ -1,6 +1,5 @@
 //! Samples of threads as groups with a number of threads in each sample.
 
-use super::line::Line;
 use crate::model::record::wait_profile::{ThreadActivity, ThreadRole, ThreadState, WaitGroup, WaitProfile};
 use crate::model::window::Window;
 use serde::Deserialize;
@@ -102,21 +101,6 @@ struct Group {
     holders: BTreeMap<String, f64>,
     peers: BTreeMap<String, f64>,
     applications: BTreeMap<String, f64>,
-}
-
-/// Of the lines of the sampler alone. `None`: no sample in the window, and no reason either.
-#[must_use]
-pub fn wait_profile<'a>(lines: impl Iterator<Item = &'a Line>, window: Window) -> Option<WaitProfile> {
-    let mut tally = StackTally::default();
-    for line in lines {
-        match line {
-            Line::Stacks(sample) if window.contains(sample.t_ns) => tally.sample(sample),
-            Line::StackGroup(group) => tally.group(group),
-            Line::StacksEnded { t_ns, why } if *t_ns <= window.ended_ns => tally.ended(why),
-            _ => {}
-        }
-    }
-    tally.finish(window)
 }
 
 /// What was read so far.

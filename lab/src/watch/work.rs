@@ -3,7 +3,7 @@
 use crate::model::record::wait_profile::{ThreadRole, WaitProfile};
 use crate::model::window::Window;
 use crate::probe::line::Line;
-use crate::probe::stacks::wait_profile;
+use crate::probe::sampled::wait_profile;
 use crate::report::request_time::what;
 use std::collections::VecDeque;
 use threadcount_load::clock::{NANOS_PER_S, Nanos};
