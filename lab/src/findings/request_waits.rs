@@ -2,6 +2,7 @@
 
 use super::{VariantRuns, showing};
 use crate::model::finding::{Fact, Finding, RequestWaits};
+use crate::model::record::Record;
 use crate::model::record::wait_profile::ThreadRole;
 use crate::model::request_time::{RequestTime, RequestTimePart};
 use crate::stats::request_time::request_time;
@@ -16,8 +17,32 @@ pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     // Threads of an unknown server may be jobs of the application, whose waiting keeps no request.
     let part = (time.counted == ThreadRole::Request).then(|| longest_wait(&time)).flatten()?.clone();
     let fact = RequestWaits { part, service_time_ms: time.service_time_ms };
-    let runs = showing(time.runs as usize, time.runs as usize);
+    let shown_by = runs_showing(&runs_of_variant.runs, &fact.part);
+    if 2 * shown_by < time.runs as usize {
+        return None;
+    }
+    let runs = showing(shown_by, time.runs as usize);
     Some(runs_of_variant.finding(Fact::RequestWaits(fact), runs))
+}
+
+/// Runs each of which spends about as much of its time there.
+fn runs_showing(runs: &[&Record], part: &RequestTimePart) -> usize {
+    let shows = |run: &&&Record| {
+        request_time(&[run]).is_some_and(|time| {
+            let same = time.parts.iter().filter(|it| is_same_place(it, part));
+            same.map(|it| time.share(it)).sum::<f64>() >= WORTH_SAYING
+        })
+    };
+    runs.iter().filter(shows).count()
+}
+
+/// Who holds it and whom it reads from may differ from run to run.
+fn is_same_place(one: &RequestTimePart, other: &RequestTimePart) -> bool {
+    let place = |it: &RequestTimePart| {
+        let activity = it.activity.clone();
+        (activity.state, activity.resource, activity.application, activity.library)
+    };
+    place(one) == place(other)
 }
 
 fn longest_wait(time: &RequestTime) -> Option<&RequestTimePart> {
@@ -30,9 +55,9 @@ fn longest_wait(time: &RequestTime) -> Option<&RequestTimePart> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::variant_runs::stage::{advice, found, run, sentence};
+    use super::super::variant_runs::stage::{advice, found, found_in, run, sentence};
     use super::*;
-    use crate::model::record::Record;
+    use crate::model::finding::RunsShowing;
     use crate::model::record::jvm::JvmReadings;
     use crate::model::record::wait_profile::{ThreadActivity, ThreadState, WaitGroup, WaitProfile};
     use crate::stats::sample::{times, with_load};
@@ -77,6 +102,16 @@ mod tests {
         let lock = of(ThreadState::Lock, 30.0).expect("a finding");
         assert!(sentence(&lock).ends_with("at shop.Orders.find:42; held at shop.Orders.save:88"));
         assert!(of(ThreadState::Socket, 30.0).is_some_and(|it| advice(&it).contains("fewer calls")));
+    }
+
+    #[test]
+    fn each_run_is_asked_whether_it_shows_it() {
+        let waiting = |threads| with(ThreadState::Semaphore, "a.S", threads, ThreadRole::Request);
+        let runs = |threads: [f64; 3]| found_in(find, "clients: 40", &threads.map(waiting)).map(|it| it.runs);
+        let shown_by = |showing| Some(Some(RunsShowing { showing, complete: 3 }));
+        assert_eq!(runs([30.0, 30.0, 30.0]), shown_by(3));
+        assert_eq!(runs([30.0, 4.0, 30.0]), shown_by(2));
+        assert_eq!(runs([4.0, 4.0, 39.0]), None, "one run of three");
     }
 
     #[test]

@@ -40,6 +40,11 @@ pub enum Line {
     /// A sample of threads; its groups follow.
     Stacks(Stacks),
     StackGroup(StackGroup),
+    /// There are no samples of threads, or no more.
+    StacksEnded {
+        t_ns: Nanos,
+        why: String,
+    },
     NativeMemory {
         t_ns: Nanos,
         kind: String,

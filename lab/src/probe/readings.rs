@@ -86,6 +86,7 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
             }
             Line::Stacks(sample) if window.contains(sample.t_ns) => stacks.sample(sample),
             Line::StackGroup(group) => stacks.group(group),
+            Line::StacksEnded { t_ns, why } if *t_ns <= window.ended_ns => stacks.ended(why),
             Line::Allocated(sampled) if contains_second(window, sampled.t_ns) => allocation.add(sampled),
             Line::Wait(tally) if contains_second(window, tally.t_ns) => sites.add(Kind::Wait, tally),
             Line::NativeMemory { t_ns, kind, reserved_bytes, committed_bytes }

@@ -84,6 +84,9 @@ fn limits(text: &mut String, limits: &[Limit]) {
 
 /// The sentence of each variant; the parts with their intervals are folded.
 fn request_times(text: &mut String, summary: &Summary) {
+    for sentence in summary.loads.iter().flat_map(|load| &load.not_sampled) {
+        let _ = writeln!(text, "{}.\n", plain(sentence));
+    }
     for load in summary.loads.iter().filter(|load| !load.request_times.is_empty()) {
         let _ = writeln!(text, "**Mean service time, {}:**\n", plain(&load.words));
         for time in &load.request_times {

@@ -59,6 +59,24 @@ pub fn under(document: &ResultDocument, load: &LoadSpec) -> Vec<RequestTimeWords
     document.request_times.iter().filter(|time| time.load == load.name).map(words).collect()
 }
 
+/// Why threads were not sampled, or no longer, a sentence without a full stop for each variant.
+#[must_use]
+pub fn not_sampled(document: &ResultDocument, load: &LoadSpec) -> Vec<String> {
+    let mut sentences = Vec::new();
+    for record in document.records.iter().filter(|record| record.load == load.name) {
+        let profile = record.jvm.as_ref().and_then(|jvm| jvm.wait_profile.as_ref());
+        let Some((why, samples)) = profile.and_then(|it| Some((it.ended.as_ref()?, it.samples))) else {
+            continue;
+        };
+        let what = if samples == 0 { "were not sampled" } else { "were not sampled to the end" };
+        let sentence = format!("{}: threads {what}: {why}", record.variant);
+        if !sentences.contains(&sentence) {
+            sentences.push(sentence);
+        }
+    }
+    sentences
+}
+
 fn words(time: &RequestTime) -> RequestTimeWords {
     let unit = Unit::of(time.service_time_ms);
     let share = |ms: f64| if time.service_time_ms > 0.0 { ms / time.service_time_ms } else { 0.0 };
@@ -166,7 +184,9 @@ impl Unit {
     }
 }
 
-const fn kind(state: ThreadState) -> PartKind {
+/// What kind of time a state is.
+#[must_use]
+pub const fn kind(state: ThreadState) -> PartKind {
     match state {
         ThreadState::Running | ThreadState::ClassLoading => PartKind::Runs,
         ThreadState::Carrier
@@ -175,8 +195,12 @@ const fn kind(state: ThreadState) -> PartKind {
         | ThreadState::Semaphore
         | ThreadState::Pool
         | ThreadState::Queue => PartKind::WaitsHere,
-        ThreadState::Socket | ThreadState::File | ThreadState::Future => PartKind::WaitsOutside,
-        ThreadState::Sleep | ThreadState::Select | ThreadState::Wait => PartKind::Rests,
+        ThreadState::Socket
+        | ThreadState::SocketWrite
+        | ThreadState::NameLookup
+        | ThreadState::File
+        | ThreadState::Future => PartKind::WaitsOutside,
+        ThreadState::Native | ThreadState::Sleep | ThreadState::Select | ThreadState::Wait => PartKind::Rests,
     }
 }
 
@@ -221,6 +245,12 @@ pub fn what(activity: &ThreadActivity) -> String {
             Some(peer) => format!("reading from {peer}"),
             None => "reading from a socket".to_owned(),
         },
+        ThreadState::SocketWrite => match &activity.peer {
+            Some(peer) => format!("writing to {peer}"),
+            None => "writing to a socket".to_owned(),
+        },
+        ThreadState::NameLookup => "looking up a host name".to_owned(),
+        ThreadState::Native => format!("waiting in native code of {}", class("a library")),
         ThreadState::Queue => format!("waiting for a {}", class("queue")),
         ThreadState::Future => format!("waiting for a result of {}", class("another thread")),
         ThreadState::Sleep => "sleeping".to_owned(),
@@ -305,6 +335,22 @@ mod tests {
         assert_eq!(
             words(&time(vec![lock()], 48.0)).sentence,
             "48.0 ms = 50.0 waiting for a ReentrantLock (A.a:1) - 2.0 found on more threads than requests"
+        );
+    }
+
+    #[test]
+    fn why_threads_were_not_sampled_is_said_once_for_each_variant() {
+        use crate::model::record::jvm::JvmReadings;
+        use crate::model::record::wait_profile::WaitProfile;
+        let mut record = crate::stats::sample::run("virtual", "c4", 1.0, 1.0);
+        let profile = WaitProfile { ended: Some("no such field".to_owned()), ..WaitProfile::default() };
+        record.jvm = Some(JvmReadings { wait_profile: Some(profile), ..JvmReadings::default() });
+        let records = [record.clone(), record];
+        let document =
+            crate::report::sample::document("{virtual: {}}", "[{clients: 4, duration: 1s}]", &records);
+        assert_eq!(
+            not_sampled(&document, &document.experiment.loads[0]),
+            ["virtual: threads were not sampled: no such field"]
         );
     }
 

@@ -45,6 +45,8 @@ pub struct LoadPart {
     pub answers: Vec<Answer>,
     /// Where the time of a request goes, a line for each variant whose threads were sampled.
     pub request_times: Vec<RequestTimeWords>,
+    /// Why threads of a variant were not sampled.
+    pub not_sampled: Vec<String>,
     pub findings: Vec<Why>,
 }
 
@@ -104,6 +106,7 @@ fn load_part(document: &ResultDocument, load: &LoadSpec) -> LoadPart {
         capacity: capacity::sentences(document, load),
         answers: comparisons.map(|comparison| answer(comparison, open)).collect(),
         request_times: request_time::under(document, load),
+        not_sampled: request_time::not_sampled(document, load),
         findings: whys(document, |finding| finding.load.as_ref() == Some(&load.name)),
     }
 }

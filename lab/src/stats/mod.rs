@@ -14,6 +14,7 @@ pub mod page;
 mod random;
 pub mod ratio;
 pub mod request_time;
+mod resampled;
 pub mod runs;
 #[cfg(test)]
 pub(crate) mod sample;

@@ -1,26 +1,20 @@
 //! Where the time of a request goes, by Little's law (J. D. C. Little, "A proof for the queuing formula L = λW", Operations
 //! Research 9, 1961): mean number of requests in a state = throughput x mean time in it.
 
-use super::random::SplitMix64;
-use super::runs::{complete, mean};
+use super::resampled::Samples;
+use super::runs::complete;
 use crate::model::experiment::Experiment;
 use crate::model::interval::Interval;
 use crate::model::record::Record;
 use crate::model::record::wait_profile::{ThreadActivity, ThreadRole, WaitProfile};
 use crate::model::request_time::{RequestTime, RequestTimePart, TimeShare};
 
-/// Fewer samples say nothing of how much they vary.
-const FEWEST_SAMPLES: usize = 5;
-const RESAMPLES: usize = 1_000;
-const CONFIDENCE: f64 = 0.95;
-/// Samples that follow each other resemble each other: they are drawn together (H. R. Künsch, "The jackknife and the bootstrap
-/// for general stationary observations", Annals of Statistics 17, 1989).
-const BLOCK: usize = 3;
-/// If less than this share of the requests is found on threads of a known server, it is none of those.
-const KNOWN_SERVER: f64 = 0.05;
+/// With less than this share of the requests on threads of a known server the server is another one ...
+const ANOTHER_SERVER: f64 = 0.05;
+/// ... and with more than this it is the known one. In between the threads of the application decide.
+const KNOWN_SERVER: f64 = 0.5;
 /// With more failures than this share of the requests the threads found are not those of the requests whose times are known.
 const MOST_FAILED: f64 = 0.01;
-const SEED: u64 = 15;
 
 /// Of each variant under each load whose threads were sampled.
 #[must_use]
@@ -40,19 +34,19 @@ pub fn request_time(runs: &[&Record]) -> Option<RequestTime> {
     let windows: Vec<Observed<'_>> = runs.iter().filter_map(|run| Observed::of(run)).collect();
     let first = windows.first()?;
     let counted = counted_role(&windows);
-    let samples: usize = windows.iter().map(Observed::samples).sum();
+    let samples = samples(&windows);
     let mut series: Vec<Series> = Vec::new();
     let mut before = 0;
     for window in &windows {
-        window.add_to(&mut series, counted, before, samples);
+        window.add_to(&mut series, counted, before, samples.number());
         before += window.samples();
     }
     let weighted = |figure: fn(&Observed<'_>) -> f64| {
-        windows.iter().map(|window| figure(window) * window.samples() as f64).sum::<f64>() / samples as f64
+        let all: f64 = windows.iter().map(Observed::weight).sum();
+        windows.iter().map(|window| figure(window) * window.weight()).sum::<f64>() / all
     };
     let service_time_ms = weighted(|window| window.service_time_ms);
-    let draws = draws(samples);
-    let mut parts: Vec<RequestTimePart> = series.iter().map(|series| series.part(&draws)).collect();
+    let mut parts: Vec<RequestTimePart> = series.iter().map(|series| series.part(&samples)).collect();
     parts.sort_by(|a, b| b.time.ms.total_cmp(&a.time.ms));
     Some(RequestTime {
         variant: first.record.variant.clone(),
@@ -60,12 +54,24 @@ pub fn request_time(runs: &[&Record]) -> Option<RequestTime> {
         service_time_ms,
         rate_per_s: weighted(|window| window.rate_per_s),
         runs: windows.len() as u32,
-        samples: samples as u32,
+        samples: samples.number() as u32,
         counted,
         idle_workers: weighted(|window| window.profile.idle_workers),
         parts,
-        without_thread: without_thread(service_time_ms, &series, samples, &draws),
+        without_thread: without_thread(service_time_ms, &series, &samples),
     })
+}
+
+fn samples(windows: &[Observed<'_>]) -> Samples {
+    let weight = |window: &Observed<'_>| {
+        (0..window.samples()).map(|sample| window.profile.weight(sample)).collect::<Vec<f64>>()
+    };
+    // A request in flight is in all samples of its time: from a random moment on this is how long it stays, on average.
+    let residual = windows.iter().map(|window| window.residual_ms).fold(0.0, f64::max);
+    let known: Vec<f64> = windows.iter().flat_map(|window| window.profile.sample_s.iter().copied()).collect();
+    let between_ms = 1_000.0 * known.iter().sum::<f64>() / known.len().max(1) as f64;
+    let resembling = if between_ms > 0.0 { residual / between_ms } else { 0.0 };
+    Samples::new(windows.iter().flat_map(weight).collect(), resembling)
 }
 
 /// A run whose threads were sampled.
@@ -73,6 +79,8 @@ struct Observed<'a> {
     record: &'a Record,
     profile: &'a WaitProfile,
     service_time_ms: f64,
+    /// From a random moment to the end of a request that is in flight then.
+    residual_ms: f64,
     rate_per_s: f64,
     /// Those completed, without what had passed of their time when the window began, and of those unfinished at the end the part
     /// that had passed: what threads sampled in the window worked for.
@@ -83,7 +91,10 @@ impl<'a> Observed<'a> {
     fn of(record: &'a Record) -> Option<Self> {
         let profile = record.jvm.as_ref()?.wait_profile.as_ref().filter(|profile| profile.samples > 0)?;
         let load = record.observed_window()?.0;
-        let service_time_ms = load.service_time_ms?.mean;
+        let service_time = load.service_time_ms?;
+        let service_time_ms = service_time.mean;
+        let residual_ms =
+            (service_time.mean.powi(2) + service_time.stddev.powi(2)) / (2.0 * service_time.mean.max(1e-9));
         let (rate_per_s, requests) = (load.rate_per_s.completed, load.requests);
         if rate_per_s <= 0.0 || requests.failed as f64 > MOST_FAILED * requests.ok as f64 {
             return None;
@@ -94,16 +105,24 @@ impl<'a> Observed<'a> {
         let completed_ms = requests.ok as f64 * service_time_ms;
         let flow_per_s =
             rate_per_s * (1.0 + (unfinished_ms - before_ms) / completed_ms.max(f64::MIN_POSITIVE));
-        Some(Self { record, profile, service_time_ms, rate_per_s, flow_per_s })
+        Some(Self { record, profile, service_time_ms, residual_ms, rate_per_s, flow_per_s })
     }
 
     fn samples(&self) -> usize {
         self.profile.samples as usize
     }
 
+    fn weight(&self) -> f64 {
+        (0..self.samples()).map(|sample| self.profile.weight(sample)).sum()
+    }
+
     fn threads(&self, role: ThreadRole) -> f64 {
         let groups = self.profile.groups.iter().filter(|group| group.role == role);
-        groups.map(|group| group.mean_threads()).sum()
+        groups.map(|group| self.profile.mean_threads(group)).sum()
+    }
+
+    fn in_flight(&self) -> f64 {
+        self.flow_per_s * self.service_time_ms / 1_000.0
     }
 
     /// Its groups as milliseconds per request, after the samples of the runs before.
@@ -121,14 +140,21 @@ impl<'a> Observed<'a> {
     }
 }
 
-/// A server that is not known has only frames of the application.
+/// A server that is not known has only frames of the application. A few threads of a known one may be another server in the
+/// same process; then it depends on which threads are as many as the requests in flight.
 fn counted_role(windows: &[Observed<'_>]) -> ThreadRole {
-    let is_known = |window: &Observed<'_>| {
-        let in_flight = window.flow_per_s * window.service_time_ms / 1_000.0;
-        window.threads(ThreadRole::Request) >= KNOWN_SERVER * in_flight
-            || window.threads(ThreadRole::Application) == 0.0
+    let sum = |figure: &dyn Fn(&Observed<'_>) -> f64| {
+        windows.iter().map(|window| window.weight() * figure(window)).sum::<f64>()
     };
-    if windows.iter().any(is_known) { ThreadRole::Request } else { ThreadRole::Application }
+    let in_flight = sum(&|window| window.in_flight());
+    let known = sum(&|window| window.threads(ThreadRole::Request));
+    let application = sum(&|window| window.threads(ThreadRole::Application));
+    if application == 0.0 || known >= KNOWN_SERVER * in_flight {
+        return ThreadRole::Request;
+    }
+    let left = in_flight - known;
+    let fits = (0.5 * left..2.0 * left).contains(&application);
+    if known < ANOTHER_SERVER * in_flight || fits { ThreadRole::Application } else { ThreadRole::Request }
 }
 
 /// One thing that threads do, sample by sample.
@@ -152,57 +178,27 @@ impl Series {
             && (same_place || mine.state.is_runnable())
     }
 
-    fn part(&self, draws: &[Vec<usize>]) -> RequestTimePart {
-        let activity = self.activity.clone();
-        RequestTimePart {
-            activity,
-            threads: mean(&self.threads).unwrap_or_default(),
-            time: time_share(&self.ms, draws),
-        }
+    fn part(&self, samples: &Samples) -> RequestTimePart {
+        let mut time = time_share(&self.ms, samples);
+        // Widened, it may reach below what is possible.
+        time.interval = time.interval.map(|it| Interval { low: it.low.max(0.0), ..it });
+        RequestTimePart { activity: self.activity.clone(), threads: samples.mean(&self.threads), time }
     }
 }
 
-fn without_thread(
-    service_time_ms: f64,
-    series: &[Series],
-    samples: usize,
-    draws: &[Vec<usize>],
-) -> TimeShare {
+fn without_thread(service_time_ms: f64, series: &[Series], samples: &Samples) -> TimeShare {
     let on_threads = |at: usize| series.iter().map(|series| series.ms[at]).sum::<f64>();
-    let left: Vec<f64> = (0..samples).map(|at| service_time_ms - on_threads(at)).collect();
-    time_share(&left, draws)
+    let left: Vec<f64> = (0..samples.number()).map(|at| service_time_ms - on_threads(at)).collect();
+    time_share(&left, samples)
 }
 
-fn time_share(ms: &[f64], draws: &[Vec<usize>]) -> TimeShare {
-    let mut means: Vec<f64> =
-        draws.iter().map(|draw| draw.iter().map(|&at| ms[at]).sum::<f64>() / draw.len() as f64).collect();
-    means.sort_by(f64::total_cmp);
-    let quantile = |share: f64| means.get((share * (means.len() - 1) as f64).round() as usize).copied();
-    let interval = (!means.is_empty()).then(|| Interval {
-        low: quantile((1.0 - CONFIDENCE) / 2.0).unwrap_or_default(),
-        high: quantile((1.0 + CONFIDENCE) / 2.0).unwrap_or_default(),
-        confidence: CONFIDENCE,
-    });
-    TimeShare { ms: mean(ms).unwrap_or_default(), interval }
-}
-
-/// Samples drawn again and again, in blocks that go on at the beginning; none where there are too few.
-fn draws(samples: usize) -> Vec<Vec<usize>> {
-    if samples < FEWEST_SAMPLES {
-        return Vec::new();
-    }
-    let mut random = SplitMix64(SEED);
-    let draw = |random: &mut SplitMix64| {
-        let blocks = samples.div_ceil(BLOCK);
-        let starts: Vec<usize> = (0..blocks).map(|_| random.below(samples)).collect();
-        let all = starts.into_iter().flat_map(|start| (0..BLOCK).map(move |step| (start + step) % samples));
-        all.take(samples).collect()
-    };
-    (0..RESAMPLES).map(|_| draw(&mut random)).collect()
+fn time_share(ms: &[f64], samples: &Samples) -> TimeShare {
+    TimeShare { ms: samples.mean(ms), interval: samples.interval(ms) }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::random::SplitMix64;
     use super::*;
     use crate::model::record::jvm::JvmReadings;
     use crate::model::record::wait_profile::{ThreadState, WaitGroup};
@@ -346,5 +342,33 @@ mod tests {
             observed(vec![group(ThreadRole::Application, ThreadState::Lock, "a.A.a:1", vec![30.0; 10])]);
         let time = request_time(&[&record]).unwrap();
         assert_eq!((time.counted, parts(&time)), (ThreadRole::Application, vec![(ThreadState::Lock, 30.0)]));
+    }
+
+    fn counted(request: f64, application: f64) -> ThreadRole {
+        let group = |role, threads| group(role, ThreadState::Lock, "a.A.a:1", vec![threads; 10]);
+        let record =
+            observed(vec![group(ThreadRole::Request, request), group(ThreadRole::Application, application)]);
+        request_time(&[&record]).unwrap().counted
+    }
+
+    #[test]
+    fn a_few_threads_of_a_known_server_do_not_make_it_the_server_where_those_of_the_application_are_the_requests()
+     {
+        use ThreadRole::{Application, Request};
+        // 31 in flight.
+        assert_eq!([counted(1.0, 30.0), counted(2.0, 29.0), counted(10.0, 21.0)], [Application; 3]);
+        // A job or two beside a server that answers asynchronously, and many beside one that does not.
+        assert_eq!([counted(8.0, 2.0), counted(16.0, 15.0), counted(31.0, 100.0)], [Request; 3]);
+        assert_eq!(counted(8.0, 200.0), Request, "more than there are requests");
+        assert_eq!(counted(0.0, 2.0), Application, "nothing else is known");
+    }
+
+    #[test]
+    fn samples_count_by_what_they_stand_for() {
+        let threads = [vec![10.0; 9], vec![28.0]].concat();
+        let mut record = observed(vec![group(ThreadRole::Request, ThreadState::Lock, "a.A.a:1", threads)]);
+        let profile = record.jvm.as_mut().unwrap().wait_profile.as_mut().unwrap();
+        profile.sample_s = [vec![0.1; 9], vec![0.9]].concat();
+        assert_eq!(parts(&request_time(&[&record]).unwrap()), [(ThreadState::Lock, 19.0)]);
     }
 }

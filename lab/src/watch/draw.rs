@@ -37,6 +37,7 @@ fn lines(screen: &Screen) -> Vec<Line<'static>> {
     lines.push(Line::default());
     lines.extend(resources(screen));
     lines.push(Line::default());
+    lines.extend(work(screen));
     lines.extend(sites(
         "pinned",
         "times a virtual thread waited and could not leave its carrier",
@@ -151,6 +152,20 @@ fn pauses(screen: &Screen) -> String {
     format!("{all}; last {} ({name})", time(*ms))
 }
 
+fn work(screen: &Screen) -> Vec<Line<'static>> {
+    let (head, doing) = screen.work.now();
+    let mut lines = vec![Line::from(vec![format!("{:<LABEL$} ", "requests").dim(), head.into()])];
+    for it in doing.into_iter().take(SITES) {
+        let holder = it.holder.map(|holder| format!("  held at {holder}")).unwrap_or_default();
+        lines.push(Line::from(vec![
+            format!("  {:>9.1}  {}  ", it.threads, it.what).into(),
+            it.place.bold(),
+            holder.dim(),
+        ]));
+    }
+    lines
+}
+
 fn sites(label: &str, what: &str, sites: &Sites) -> Vec<Line<'static>> {
     let number = sites.count();
     let head = if number == 0 { "none so far".to_owned() } else { format!("{} {what}", count(number)) };
@@ -188,6 +203,9 @@ mod tests {
 {"type":"carriers","t_ns":3000000000,"parallelism":2,"threads":2,"mounted":2,"queued":198,"running":0,"source":"ForkJoinPool"}
 {"type":"pool","t_ns":3000000000,"kind":"tomcat","name":"http-nio-8080","busy":-1,"max":-1,"size":-1,"queued":-1}
 {"type":"pool","t_ns":3000000000,"kind":"hikari","name":"Pool (shop)","busy":10,"max":10,"size":10,"queued":31}
+{"type":"stacks","t_ns":3000000000,"sample":0,"platform_threads":0,"virtual_threads":200,"platform_drawn":0,"virtual_drawn":20,"cpu_ns":1}
+{"type":"stack_group","t_ns":3000000000,"sample":0,"virtual":true,"role":"request","state":"pool","resource":"HikariCP","application":"shop.Orders.find:42","library":"com.zaxxer.hikari.pool.HikariPool.getConnection:1","holder":null,"peer":null,"count":3}
+{"type":"stack_group","t_ns":3000000000,"sample":0,"virtual":true,"role":"request","state":"lock","resource":"java.util.concurrent.locks.ReentrantLock","application":"shop.Orders.add:12","library":null,"holder":"shop.Orders.save:88","peer":null,"count":1}
 {"type":"gc_pause","t_ns":2500000000,"duration_ns":4200000,"name":"GC Pause"}
 {"type":"pinned","t_ns":2000000000,"count":40,"total_ns":2000000000,"longest_ns":51000000,"holder":"dev.threadcount.servlets.Synchronized.lambda$doGet$0:22","application":"dev.threadcount.servlets.Sleep.blockThisThread:36","top":"java.lang.VirtualThread.parkOnCarrierThread","reason":null}
 {"type":"wait","t_ns":2000000000,"count":3,"total_ns":90000000,"longest_ns":31000000,"holder":null,"application":"shop.Orders.find:12","top":"sun.nio.ch.NioSocketImpl.park:5","reason":"read from db:5432"}"#;

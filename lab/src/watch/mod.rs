@@ -5,5 +5,6 @@ pub mod history;
 pub mod screen;
 pub mod sites;
 pub mod terminal;
+pub mod work;
 
 pub use screen::Screen;

@@ -2,6 +2,7 @@
 
 use super::history::History;
 use super::sites::Sites;
+use super::work::Work;
 use crate::model::record::jvm::PoolKind;
 use crate::model::record::jvm::Total;
 use crate::probe::line::{Carriers, Line, Pool, Sample};
@@ -42,6 +43,8 @@ pub struct Screen {
     pub pins: Sites,
     /// Where threads waited 20 ms or longer.
     pub waits: Sites,
+    /// What threads with work did in the last seconds.
+    pub work: Work,
     /// Virtual threads started and ended; only at level `full`.
     pub virtual_threads: (u64, u64),
     /// The first line's time.
@@ -82,12 +85,13 @@ impl Screen {
             Line::Pinned(tally) => self.pins.add(&tally),
             Line::Wait(tally) => self.waits.add(&tally),
             Line::VirtualThreads { started, ended, .. } => self.virtual_threads = (started, ended),
+            Line::Stacks(ref sample) => self.work.read(sample.t_ns, line),
+            Line::StackGroup(ref group) => self.work.read(group.t_ns, line),
+            Line::StacksEnded { t_ns, .. } => self.work.read(t_ns, line),
             Line::Gc(_)
             | Line::HeapAfterGc { .. }
             | Line::Running(_)
             | Line::Safepoint(_)
-            | Line::Stacks(_)
-            | Line::StackGroup(_)
             | Line::Allocated(_)
             | Line::NativeMemory { .. } => {}
         }

@@ -10,12 +10,38 @@ pub struct WaitProfile {
     pub samples: u32,
     /// Stacks of all samples.
     pub stacks: u64,
+    /// How long each sample stands for, in the order of time: after dear ones there is a longer pause. Empty: all alike.
+    #[serde(default)]
+    pub sample_s: Vec<f64>,
+    /// Threads that ended after they were listed and before their stack was there, on average; their share is given to
+    /// those that were seen.
+    #[serde(default)]
+    pub gone: f64,
+    /// Why there are no samples, or no more from some moment on.
+    #[serde(default)]
+    pub ended: Option<String>,
     /// CPU time of the sampler itself.
     pub sampler_cpu_cores: f64,
     /// Threads of pools that had no work, on average.
     pub idle_workers: f64,
     /// Threads with work, by what they do; those with the most threads first.
     pub groups: Vec<WaitGroup>,
+}
+
+impl WaitProfile {
+    /// How long a sample stands for.
+    #[must_use]
+    pub fn weight(&self, sample: usize) -> f64 {
+        self.sample_s.get(sample).copied().unwrap_or(1.0)
+    }
+
+    /// The threads of a group, on average over the time that the samples stand for.
+    #[must_use]
+    pub fn mean_threads(&self, group: &WaitGroup) -> f64 {
+        let weights = (0..group.threads.len()).map(|sample| self.weight(sample));
+        let sum: f64 = weights.clone().zip(&group.threads).map(|(weight, threads)| weight * threads).sum();
+        sum / weights.sum::<f64>().max(f64::MIN_POSITIVE)
+    }
 }
 
 /// Threads that do the same.
@@ -30,14 +56,6 @@ pub struct WaitGroup {
     pub threads: Vec<f64>,
 }
 
-impl WaitGroup {
-    /// On average.
-    #[must_use]
-    pub fn mean_threads(&self) -> f64 {
-        self.threads.iter().sum::<f64>() / self.threads.len().max(1) as f64
-    }
-}
-
 /// What a thread does, and where.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadActivity {
@@ -45,7 +63,7 @@ pub struct ThreadActivity {
     pub state: ThreadState,
     /// What it waits for: the product of a pool or a client, or a class.
     pub resource: Option<String>,
-    /// The address that it reads from, where there is no doubt.
+    /// The address that its socket has connected to, where nearly all of the group have the same.
     pub peer: Option<String>,
     /// The first frame of the application; for threads that run the most frequent one.
     pub application: Option<String>,
@@ -85,6 +103,10 @@ pub enum ThreadState {
     Pool,
     /// It reads from a socket, or waits for a connection to be made.
     Socket,
+    /// It writes to a socket that takes no more.
+    SocketWrite,
+    /// It looks up the address of a host.
+    NameLookup,
     /// It waits for an element of a queue, or for room in one.
     Queue,
     /// It waits for a result of another thread or of an asynchronous call.
@@ -97,6 +119,8 @@ pub enum ThreadState {
     ClassLoading,
     /// It waits for many channels at once.
     Select,
+    /// It waits in native code, of which no more is known.
+    Native,
     /// It waits for a condition, a notification, or something that only a newer probe knows.
     #[serde(other)]
     Wait,
@@ -119,6 +143,8 @@ impl ThreadState {
                 | Self::Semaphore
                 | Self::Pool
                 | Self::Socket
+                | Self::SocketWrite
+                | Self::NameLookup
                 | Self::Queue
                 | Self::Future
         )

@@ -47,6 +47,15 @@ impl Words for RequestWaits {
             ThreadState::Lock | ThreadState::Monitor => {
                 format!("the lock at {at} held for a shorter time, or by fewer requests")
             }
+            ThreadState::NameLookup => {
+                format!(
+                    "a resolver that is near and quick, a longer cache of names (networkaddress.cache.ttl), or connections that {at} keeps"
+                )
+            }
+            ThreadState::SocketWrite => {
+                let peer = activity.peer.as_deref().unwrap_or("the other side");
+                format!("a look at {peer}, which does not read what is sent to it, or less to send at {at}")
+            }
             ThreadState::Socket => {
                 let peer = activity.peer.as_deref().unwrap_or("the other side");
                 format!("a look at {peer}, which takes the time, or fewer calls of it at {at}")

@@ -4,6 +4,7 @@ mod board;
 mod method;
 mod pictures;
 mod request_bars;
+mod request_flames;
 mod run_bars;
 mod tables;
 

@@ -1,10 +1,11 @@
 //! Where the time of a request goes, as a bar for each variant; all bars of a load have one scale.
 
+use super::request_flames::{RequestFlame, flame};
 use crate::model::experiment::LoadSpec;
 use crate::model::result::{RequestTime, ResultDocument};
 use crate::report::html::colour;
 use crate::report::load_words::load_words;
-use crate::report::request_time::{PartKind, PartWords, RequestTimeWords, under};
+use crate::report::request_time::{PartKind, PartWords, RequestTimeWords, not_sampled, under};
 use serde::Serialize;
 
 /// The longest bar, in the picture's units.
@@ -15,6 +16,8 @@ const WIDTH: f64 = 100.0;
 pub struct RequestBars {
     pub words: String,
     pub bars: Vec<RequestBar>,
+    /// Why threads of a variant were not sampled.
+    pub not_sampled: Vec<String>,
 }
 
 /// The mean service time of one variant.
@@ -25,6 +28,7 @@ pub struct RequestBar {
     pub colour: usize,
     pub sentence: String,
     pub segments: Vec<Segment>,
+    pub flame: RequestFlame,
 }
 
 /// One part.
@@ -42,7 +46,7 @@ pub struct Segment {
 #[must_use]
 pub fn request_bars(document: &ResultDocument) -> Vec<RequestBars> {
     let bars = document.experiment.loads.iter().map(|load| of_load(document, load));
-    bars.filter(|load| !load.bars.is_empty()).collect()
+    bars.filter(|load| !load.bars.is_empty() || !load.not_sampled.is_empty()).collect()
 }
 
 fn of_load(document: &ResultDocument, load: &LoadSpec) -> RequestBars {
@@ -51,11 +55,12 @@ fn of_load(document: &ResultDocument, load: &LoadSpec) -> RequestBars {
     let bar = |(time, words): (&&RequestTime, RequestTimeWords)| RequestBar {
         colour: colour(document, &words.variant),
         segments: segments(&words.parts, WIDTH * time.service_time_ms / longest_ms),
+        flame: flame(time),
         variant: words.variant,
         sentence: words.sentence,
     };
     let bars = times.iter().zip(under(document, load)).map(bar).collect();
-    RequestBars { words: load_words(load), bars }
+    RequestBars { words: load_words(load), bars, not_sampled: not_sampled(document, load) }
 }
 
 /// One after the other, in a bar of this width.

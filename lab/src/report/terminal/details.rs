@@ -83,7 +83,10 @@ fn request_times(page: &mut Page, load: &LoadPart) {
         }
         page.labelled("time", vec![Piece::new(&format!("  {}", time.basis), Tone::Dim)]);
     }
-    if !load.request_times.is_empty() {
+    for sentence in &load.not_sampled {
+        page.labelled("time", vec![Piece::new(sentence, Tone::Dim)]);
+    }
+    if !load.request_times.is_empty() || !load.not_sampled.is_empty() {
         page.blank();
     }
 }

@@ -20,17 +20,29 @@ final class Holders {
     private static final int MOST = 8;
 
     private final JvmAccess jvm;
+    private final Map<Long, Thread> platformThreads;
     private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
     private final Map<Object, String> byLock = new IdentityHashMap<>();
     /** By the name that the JVM gives to a monitor, of platform threads only. */
     private final Map<String, String> byMonitorName = new HashMap<>();
     private int looks;
 
-    /** @param sampled the stacks of this sample: which of them holds a monitor is known without a further look */
-    Holders(JvmAccess jvm, List<ThreadStack> sampled) {
+    /**
+     * Of one sample.
+     *
+     * @param sampled its stacks: which of them holds a monitor is known without a further look
+     * @param platformThreads all of them, by number
+     */
+    Holders(JvmAccess jvm, List<ThreadStack> sampled, Map<Long, Thread> platformThreads) {
         this.jvm = jvm;
+        this.platformThreads = platformThreads;
         for (ThreadStack stack : sampled) {
-            stack.monitors().forEach(monitor -> byLock.put(monitor, place(stack)));
+            for (Object monitor : stack.monitors()) {
+                // Of a thread in Object.wait() the JVM also has the monitor that it gave up to wait.
+                if (monitor != stack.blocker()) {
+                    byLock.put(monitor, place(stack));
+                }
+            }
         }
     }
 
@@ -72,19 +84,9 @@ final class Holders {
             return null;
         }
         if (!byMonitorName.containsKey(info.getLockName()) && ++looks <= MOST) {
-            byMonitorName.put(info.getLockName(), place(threadOf(info.getLockOwnerId())));
+            byMonitorName.put(info.getLockName(), place(platformThreads.get(info.getLockOwnerId())));
         }
         return byMonitorName.get(info.getLockName());
-    }
-
-    private Thread threadOf(long id) {
-        Thread[] found = new Thread[1];
-        jvm.forEachThread(thread -> {
-            if (thread.threadId() == id) {
-                found[0] = thread;
-            }
-        });
-        return found[0];
     }
 
     private String place(Thread owner) {

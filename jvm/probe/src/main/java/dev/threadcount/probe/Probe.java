@@ -26,20 +26,23 @@ public final class Probe implements Runnable {
     private final Recording recording;
     /** Null where this JVM does not show its threads. */
     private final StackSampler stacks;
+    /** Why it does not; null where it does. */
+    private Throwable hidden;
 
     private Probe(Options options, Output output, Instrumentation instrumentation) {
         this.options = options;
         this.output = output;
         JvmAccess jvm = jvmAccess(instrumentation);
         sampler = new Sampler(Carriers.find(jvm));
-        stacks = jvm == null ? null : new StackSampler(jvm, output, new Peers(Path.of("/proc/self")));
+        stacks = jvm == null ? null : new StackSampler(jvm, output, Path.of("/proc/self"));
         recording = new Recording(options, output, clock, new Monitors(instrumentation));
     }
 
-    private static JvmAccess jvmAccess(Instrumentation instrumentation) {
+    private JvmAccess jvmAccess(Instrumentation instrumentation) {
         try {
             return JvmDoor.open(instrumentation);
         } catch (ReflectiveOperationException | RuntimeException | LinkageError another) {
+            hidden = another;
             return null;
         }
     }
@@ -103,6 +106,9 @@ public final class Probe implements Runnable {
     @Override
     public void run() {
         recording.start();
+        if (hidden != null) {
+            StackSampler.writeEnd(output, hidden);
+        }
         Thread sampling = stacks == null ? null : OwnThreads.start("-stacks", stacks);
         try {
             do {

@@ -1,19 +1,18 @@
 package dev.threadcount.probe;
 
+import dev.threadcount.probe.SampleGroups.Drawn;
 import dev.threadcount.probe.stacks.Activity;
-import dev.threadcount.probe.stacks.Classifier;
 import dev.threadcount.probe.stacks.JvmAccess;
-import dev.threadcount.probe.stacks.Role;
-import dev.threadcount.probe.stacks.State;
 import dev.threadcount.probe.stacks.ThreadStack;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
-import java.util.LinkedHashMap;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 
 /**
  * Looks at the stacks of a few threads, platform and virtual, drawn at random, several times a second. What the threads
@@ -28,20 +27,26 @@ final class StackSampler implements Runnable {
     /** Stacks of one sample; as many as cost what listing the threads costs, within these bounds. */
     private static final int FEWEST = 20;
     private static final int MOST = 100;
-    private static final Activity NOT_BEGUN = new Activity(State.CARRIER, null, null, null, Role.REQUEST);
 
     private final JvmAccess jvm;
     private final Output output;
     private final Peers peers;
+    private final KernelThreads kernel;
     private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
     private long number;
     private long spentNs;
+    /** What writing the last sample cost: it is known after its line. */
+    private long unreportedNs;
     private int stacks = FEWEST;
+    private int platformBefore;
+    private int virtualBefore;
 
-    StackSampler(JvmAccess jvm, Output output, Peers peers) {
+    /** @param process {@code /proc/self} */
+    StackSampler(JvmAccess jvm, Output output, Path process) {
         this.jvm = jvm;
         this.output = output;
-        this.peers = peers;
+        peers = new Peers(jvm, process);
+        kernel = new KernelThreads(process);
     }
 
     /** Samples until it is interrupted. */
@@ -60,47 +65,91 @@ final class StackSampler implements Runnable {
             Thread.currentThread().interrupt();
         } catch (RuntimeException | LinkageError another) {
             // A JVM with other internals: there is no wait profile, and the server goes on.
-            output.write(JsonLine.of("stacks_ended", System.nanoTime()).put("why", another.toString()));
+            writeEnd(output, another);
         }
     }
 
+    /** Writes why there are no samples, or no more. */
+    static void writeEnd(Output output, Throwable why) {
+        output.write(JsonLine.of("stacks_ended", System.nanoTime()).put("why", why.toString()));
+    }
+
     /** Takes one sample. Returns what it cost: nanoseconds of CPU. */
-    private long sample() {
+    long sample() {
         long beganNs = threads.getCurrentThreadCpuTime();
         long timeNs = System.nanoTime();
-        ThreadDraw platform = new ThreadDraw(stacks);
-        ThreadDraw virtual = new ThreadDraw(stacks);
-        jvm.forEachThread(thread -> {
-            if (thread.isVirtual()) {
-                virtual.offer(thread);
-            } else if (isOfTheServer(thread)) {
-                platform.offer(thread);
-            }
-        });
-        long listedNs = threads.getCurrentThreadCpuTime();
-        // Half for each kind, and what one does not need for the other.
-        List<Thread> virtualDrawn = virtual.first(Math.max(stacks / 2, stacks - platform.seen()));
-        List<Thread> platformDrawn = platform.first(stacks - virtualDrawn.size());
-        Map<Group, Integer> groups = new LinkedHashMap<>();
-        List<Thread> drawn = Stream.concat(virtualDrawn.stream(), platformDrawn.stream()).toList();
-        List<ThreadStack> sampled = drawn.stream().map(jvm::stackOf).toList();
-        Holders holders = new Holders(jvm, sampled);
-        for (int i = 0; i < drawn.size(); i++) {
-            add(drawn.get(i), sampled.get(i), holders, groups);
+        if (number == 0) {
+            count();
         }
-        long endedNs = threads.getCurrentThreadCpuTime();
-        long each = Math.max(1, (endedNs - listedNs) / Math.max(1, drawn.size()));
-        stacks = Math.clamp((listedNs - beganNs) / each, FEWEST, MOST);
+        Listing listing = new Listing();
+        jvm.forEachThread(listing::offer);
+        long listedNs = threads.getCurrentThreadCpuTime();
+        SampleGroups groups = new SampleGroups(jvm, kernel, peers);
+        List<ThreadStack> sampled = listing.drawn.stream().map(Drawn::stack).toList();
+        groups.addAll(listing.drawn, new Holders(jvm, sampled, listing.platformById));
+        adapt(listing, listedNs - beganNs, threads.getCurrentThreadCpuTime() - beganNs);
         output.write(JsonLine.of("stacks", timeNs)
                 .put("sample", number)
-                .put("platform_threads", platform.seen())
-                .put("virtual_threads", virtual.seen())
-                .put("platform_drawn", platformDrawn.size())
-                .put("virtual_drawn", virtualDrawn.size())
-                .put("cpu_ns", endedNs - beganNs));
-        groups.forEach((group, count) -> write(group, count, timeNs));
+                .put("platform_threads", listing.platform.seen())
+                .put("virtual_threads", listing.virtual.seen())
+                .put("platform_drawn", listing.platform.drawn())
+                .put("virtual_drawn", listing.virtual.drawn())
+                .put("platform_gone", groups.gone(false))
+                .put("virtual_gone", groups.gone(true))
+                .put("cpu_ns", threads.getCurrentThreadCpuTime() - beganNs + unreportedNs));
+        long reportedNs = threads.getCurrentThreadCpuTime();
+        groups.counts().forEach((group, count) -> write(group, count, timeNs));
         number++;
-        return threads.getCurrentThreadCpuTime() - beganNs;
+        long endedNs = threads.getCurrentThreadCpuTime();
+        unreportedNs = endedNs - reportedNs;
+        return endedNs - beganNs;
+    }
+
+    /** Before the first sample nothing is known of how many there are. */
+    private void count() {
+        jvm.forEachThread(thread -> {
+            virtualBefore += thread.isVirtual() ? 1 : 0;
+            platformBefore += !thread.isVirtual() && isOfTheServer(thread) ? 1 : 0;
+        });
+    }
+
+    private void adapt(Listing listing, long listedNs, long allNs) {
+        platformBefore = listing.platform.seen();
+        virtualBefore = listing.virtual.seen();
+        long stacksNs = listing.stacksNs + allNs - listedNs;
+        long each = Math.max(1, stacksNs / Math.max(1, listing.drawn.size()));
+        stacks = Math.clamp((listedNs - listing.stacksNs) / each, FEWEST, MOST);
+    }
+
+    /** One pass over all threads: the stack of a drawn one is taken at once. */
+    private final class Listing {
+        private final ThreadDraw virtual;
+        private final ThreadDraw platform;
+        private final List<Drawn> drawn = new ArrayList<>();
+        private final Map<Long, Thread> platformById = new HashMap<>();
+        private long stacksNs;
+
+        Listing() {
+            // Half for each kind, and what one does not need for the other.
+            int ofVirtual = Math.max(stacks / 2, stacks - platformBefore);
+            virtual = new ThreadDraw(virtualBefore, ofVirtual, ThreadLocalRandom.current().nextDouble());
+            int ofPlatform = stacks - Math.min(virtualBefore, ofVirtual);
+            platform = new ThreadDraw(platformBefore, ofPlatform, ThreadLocalRandom.current().nextDouble());
+        }
+
+        void offer(Thread thread) {
+            if (!thread.isVirtual()) {
+                platformById.put(thread.threadId(), thread);
+                if (!isOfTheServer(thread)) {
+                    return;
+                }
+            }
+            if ((thread.isVirtual() ? virtual : platform).offer()) {
+                long beforeNs = threads.getCurrentThreadCpuTime();
+                drawn.add(new Drawn(thread, jvm.stackOf(thread)));
+                stacksNs += threads.getCurrentThreadCpuTime() - beforeNs;
+            }
+        }
     }
 
     /** Threads of ours and of the JVM, and carriers, hold no request. */
@@ -115,23 +164,7 @@ final class StackSampler implements Runnable {
         };
     }
 
-    private void add(Thread thread, ThreadStack stack, Holders holders, Map<Group, Integer> groups) {
-        if (stack.frames().length == 0) {
-            if (thread.isVirtual() && stack.state() == Thread.State.RUNNABLE) {
-                // A task that was handed over and has never had a carrier: of a server, a request.
-                groups.merge(new Group(true, NOT_BEGUN, null), 1, Integer::sum);
-            }
-            return;
-        }
-        Activity activity = holders.named(thread, Classifier.classify(stack));
-        boolean isWork = activity.role() == Role.REQUEST || activity.role() == Role.APPLICATION;
-        Group group = isWork
-                ? new Group(thread.isVirtual(), activity, holders.of(thread, stack, activity))
-                : new Group(thread.isVirtual(), new Activity(activity.state(), null, null, null, activity.role()), null);
-        groups.merge(group, 1, Integer::sum);
-    }
-
-    private void write(Group group, int count, long timeNs) {
+    private void write(SampleGroups.Group group, int count, long timeNs) {
         Activity activity = group.activity();
         output.write(JsonLine.of("stack_group", timeNs)
                 .put("sample", number)
@@ -142,16 +175,7 @@ final class StackSampler implements Runnable {
                 .put("application", activity.application())
                 .put("library", activity.library())
                 .put("holder", group.holder())
-                .put("peer", readsFromAPeer(activity) ? peers.only() : null)
+                .put("peer", group.peer())
                 .put("count", count));
     }
-
-    /** Code of the application reads through a client or a driver; what a server reads comes from its own clients. */
-    private static boolean readsFromAPeer(Activity activity) {
-        return activity.state() == State.SOCKET && activity.application() != null
-                && (activity.library() == null || !activity.library().startsWith("io.helidon.webserver."));
-    }
-
-    /** Threads of one kind that do the same. */
-    private record Group(boolean virtual, Activity activity, String holder) {}
 }

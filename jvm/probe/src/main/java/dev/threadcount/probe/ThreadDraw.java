@@ -1,40 +1,53 @@
 package dev.threadcount.probe;
 
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.ThreadLocalRandom;
-
-/** Draws a few threads of many, each as likely as any other, in one pass (Vitter's algorithm R, 1985). */
+/**
+ * Draws threads of one kind while they are listed: every n-th, from a first one that is chance, so that each is as likely as
+ * any other (W. G. Cochran, "Sampling techniques", 1977, chapter 8). Whoever draws first and looks later misses threads that
+ * end in between, and those are the short requests.
+ */
 final class ThreadDraw {
+    private final double step;
+    /** The listing may have many more threads than the one before. */
     private final int most;
-    private final List<Thread> drawn = new ArrayList<>();
+    private double next;
     private int seen;
+    private int drawn;
 
-    /** @param most how many are drawn at most */
-    ThreadDraw(int most) {
-        this.most = most;
+    /**
+     * A draw.
+     *
+     * @param expected threads of the kind that the last listing had
+     * @param wanted how many of them are to be drawn
+     * @param chance from 0 to 1, exclusive
+     */
+    ThreadDraw(int expected, int wanted, double chance) {
+        step = Math.max(1, (double) expected / Math.max(1, wanted));
+        most = 2 * Math.max(1, wanted);
+        next = step * chance;
     }
 
-    void offer(Thread thread) {
+    /** Whether the thread that is listed now is drawn. */
+    boolean offer() {
+        boolean isNext = seen >= (int) next;
         seen++;
-        if (drawn.size() < most) {
-            drawn.add(thread);
-            return;
+        if (!isNext) {
+            return false;
         }
-        int place = ThreadLocalRandom.current().nextInt(seen);
-        if (place < most) {
-            drawn.set(place, thread);
+        next += step;
+        if (drawn == most) {
+            return false;
         }
+        drawn++;
+        return true;
     }
 
-    /** How many were offered. */
+    /** How many were listed. */
     int seen() {
         return seen;
     }
 
-    /** At most so many of those drawn; which ones is chance. */
-    List<Thread> first(int count) {
-        java.util.Collections.shuffle(drawn, ThreadLocalRandom.current());
-        return drawn.subList(0, Math.min(count, drawn.size()));
+    /** How many were drawn. */
+    int drawn() {
+        return drawn;
     }
 }

@@ -1,34 +1,71 @@
 package dev.threadcount.probe;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
 class PeersTest {
+    private final KernelThreads kernel = new KernelThreads(Path.of("/proc/self"));
+    private Socket current;
+    private final Peers peers = new Peers(new MadeUpJvm() {
+        @Override
+        public InetSocketAddress[] endsOf(int descriptor) {
+            return new InetSocketAddress[] {
+                (InetSocketAddress) current.getLocalSocketAddress(), (InetSocketAddress) current.getRemoteSocketAddress()
+            };
+        }
+    }, Path.of("/proc/self"));
+
+    /** Each thread reads from its own socket; what the kernel says of it is polled until it has come to rest. */
+    private String peer(Socket socket) throws InterruptedException {
+        Thread reader = Thread.ofPlatform().daemon().start(() -> {
+            try {
+                socket.getInputStream().read();
+            } catch (IOException closed) {
+                // As the test does.
+            }
+        });
+        current = socket;
+        while (true) {
+            KernelThreads.Task task = kernel.of(reader);
+            if (task != null && task.waits() && task.descriptor() >= 0 && isReading(reader)) {
+                return peers.of(task.descriptor());
+            }
+            Thread.sleep(20);
+        }
+    }
+
+    private static boolean isReading(Thread reader) {
+        StackTraceElement[] frames = reader.getStackTrace();
+        return frames.length > 0 && frames[0].getClassName().startsWith("sun.nio.ch.");
+    }
+
     @Test
-    void connectionsThatThisProcessMadeAreCountedByPeerAndThoseOfItsClientsAreNot() throws IOException {
-        try (ServerSocket server = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
-                Socket first = new Socket(server.getInetAddress(), server.getLocalPort());
-                Socket second = new Socket(server.getInetAddress(), server.getLocalPort());
-                Socket client = server.accept()) {
-            var peers = new Peers(Path.of("/proc/self")).read();
-            // Other tests have peers of their own.
-            assertEquals(2, peers.get("127.0.0.1:" + server.getLocalPort()), peers.toString());
-            assertEquals(null, peers.get("127.0.0.1:" + first.getLocalPort()), peers.toString());
-            assertEquals(server.getLocalPort(), second.getPort());
-            assertEquals(server.getLocalPort(), client.getLocalPort());
+    void eachReadHasThePeerOfItsOwnSocketAndOneFromAClientHasNone() throws Exception {
+        InetAddress loopback = InetAddress.getLoopbackAddress();
+        try (ServerSocket one = new ServerSocket(0, 10, loopback); ServerSocket other = new ServerSocket(0, 10, loopback);
+                Socket first = new Socket(loopback, one.getLocalPort());
+                Socket second = new Socket(loopback, other.getLocalPort());
+                Socket client = one.accept(); Socket timed = new Socket(loopback, other.getLocalPort())) {
+            // With a timeout it is in poll(2), whose argument is in memory.
+            timed.setSoTimeout(3_600_000);
+            assertEquals("127.0.0.1:" + one.getLocalPort(), peer(first));
+            assertEquals("127.0.0.1:" + other.getLocalPort(), peer(second));
+            assertEquals("127.0.0.1:" + other.getLocalPort(), peer(timed));
+            assertNull(peer(client));
         }
     }
 
     @Test
-    void addressesAreReadFromTheKernelsHexadecimals() {
-        assertEquals("127.0.0.1:5432", Peers.address("0100007F:1538"));
-        assertEquals("10.1.2.3:80", Peers.address("0000000000000000FFFF00000302010A:0050"));
-        assertEquals("[2001:db8:0:0:0:0:0:1]:443", Peers.address("B80D0120000000000000000001000000:01BB"));
+    void addressesAreWrittenAsInAddressesOfTheWeb() throws IOException {
+        assertEquals("10.1.2.3:80", Peers.name(new InetSocketAddress(InetAddress.getByName("10.1.2.3"), 80)));
+        assertEquals("[2001:db8:0:0:0:0:0:1]:443", Peers.name(new InetSocketAddress(InetAddress.getByName("2001:db8::1"), 443)));
     }
 }

@@ -3,34 +3,47 @@ package dev.threadcount.probe;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.util.List;
-import java.util.stream.IntStream;
+import java.util.concurrent.ThreadLocalRandom;
 import org.junit.jupiter.api.Test;
 
 class ThreadDrawTest {
-    private static final List<Thread> THREADS =
-            IntStream.range(0, 50).mapToObj(i -> Thread.ofPlatform().unstarted(() -> {})).toList();
+    private static ThreadDraw offered(int expected, int wanted, int threads) {
+        ThreadDraw draw = new ThreadDraw(expected, wanted, 0.99);
+        for (int i = 0; i < threads; i++) {
+            draw.offer();
+        }
+        return draw;
+    }
 
     @Test
-    void fewerThreadsThanAreDrawnAreAllDrawn() {
-        ThreadDraw draw = new ThreadDraw(100);
-        THREADS.forEach(draw::offer);
+    void fewerThreadsThanAreWantedAreAllDrawn() {
+        ThreadDraw draw = offered(50, 100, 50);
         assertEquals(50, draw.seen());
-        assertEquals(50, draw.first(100).size());
-        assertEquals(7, draw.first(7).size());
+        assertEquals(50, draw.drawn());
+        assertEquals(5, offered(50, 5, 50).drawn());
+    }
+
+    @Test
+    void aCrowdThatWasNotExpectedCostsTwiceWhatWasWanted() {
+        ThreadDraw draw = offered(0, 20, 100_000);
+        assertEquals(100_000, draw.seen());
+        assertEquals(40, draw.drawn());
     }
 
     /** Each of 50 is drawn with probability 0.2: 2,000 times in 10,000, with a standard deviation of 40. */
     @Test
     void eachThreadIsAsLikelyAsAnyOther() {
-        int[] drawn = new int[THREADS.size()];
-        for (int i = 0; i < 10_000; i++) {
-            ThreadDraw draw = new ThreadDraw(20);
-            THREADS.forEach(draw::offer);
-            draw.first(10).forEach(thread -> drawn[THREADS.indexOf(thread)]++);
-        }
-        for (int count : drawn) {
-            assertTrue(count > 1_760 && count < 2_240, count + " of 10,000");
+        for (int wanted : new int[] {10, 9}) {
+            int[] drawn = new int[50];
+            for (int round = 0; round < 10_000; round++) {
+                ThreadDraw draw = new ThreadDraw(50, wanted, ThreadLocalRandom.current().nextDouble());
+                for (int i = 0; i < drawn.length; i++) {
+                    drawn[i] += draw.offer() ? 1 : 0;
+                }
+            }
+            for (int count : drawn) {
+                assertTrue(Math.abs(count - 200 * wanted) < 240, count + " of 10,000");
+            }
         }
     }
 }

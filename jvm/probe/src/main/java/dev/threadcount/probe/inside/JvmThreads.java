@@ -6,8 +6,10 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.lang.reflect.AccessibleObject;
+import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.locks.AbstractOwnableSynchronizer;
 import java.util.concurrent.locks.AbstractQueuedSynchronizer;
@@ -27,6 +29,9 @@ public final class JvmThreads implements JvmAccess {
     private final MethodHandle owner;
     private final MethodHandle value;
     private final ForkJoinPool scheduler;
+    /** Null where this JVM has others. */
+    private final ConnectionEnds ends = ConnectionEnds.find();
+    private final PolledDescriptors polled = PolledDescriptors.find();
     /** Java 25 and later: one consistent view; null before. */
     private final Snapshot snapshot;
 
@@ -97,6 +102,16 @@ public final class JvmThreads implements JvmAccess {
         } catch (Throwable impossible) {
             throw broken(impossible);
         }
+    }
+
+    @Override
+    public Map<Thread, Integer> polledDescriptors() {
+        return polled == null ? Map.of() : polled.now();
+    }
+
+    @Override
+    public InetSocketAddress[] endsOf(int descriptor) {
+        return ends == null ? null : ends.of(descriptor);
     }
 
     @Override

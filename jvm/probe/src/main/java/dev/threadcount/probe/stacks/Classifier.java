@@ -28,8 +28,22 @@ public final class Classifier {
 
     private Classifier() {}
 
-    /** What this thread does. */
+    /** To the JVM a platform thread in native code runs: whether it waits is known to the kernel alone. */
+    public static boolean mayWaitInNative(ThreadStack stack) {
+        return !stack.virtual() && !stack.isBlocked() && stack.frames().length > 0 && stack.frames()[0].isNativeMethod();
+    }
+
+    /** What this thread does, as far as the JVM knows. */
     public static Activity classify(ThreadStack stack) {
+        return classify(stack, false);
+    }
+
+    /**
+     * What this thread does.
+     *
+     * @param waitsInNative whether the kernel says that it waits
+     */
+    public static Activity classify(ThreadStack stack, boolean waitsInNative) {
         StackTraceElement[] frames = stack.frames();
         int application = 0;
         while (application < frames.length && !Code.isApplication(frames[application])) {
@@ -40,13 +54,13 @@ public final class Classifier {
             library++;
         }
         Role role = Roles.of(frames, application);
-        State state = state(stack, library, application);
+        State state = state(stack, library, application, waitsInNative);
         return new Activity(state, resource(state, stack, library, application),
                 application < frames.length ? Code.name(frames[application]) : null,
                 library < application ? Code.name(frames[library]) : null, role);
     }
 
-    private static State state(ThreadStack stack, int library, int application) {
+    private static State state(ThreadStack stack, int library, int application, boolean waitsInNative) {
         StackTraceElement[] frames = stack.frames();
         if (stack.virtual() && !stack.mounted() && stack.state() == Thread.State.RUNNABLE) {
             return State.CARRIER;
@@ -60,7 +74,7 @@ public final class Classifier {
         int place = Waits.place(frames, library);
         State wait = place < 0 ? null : Waits.stateOf(frames[place]);
         if (!stack.isBlocked()) {
-            return wait != null && blocksInNative(wait, stack, library) ? wait : State.RUNNING;
+            return frames[0].isNativeMethod() ? inNative(wait, stack, library, waitsInNative) : State.RUNNING;
         }
         if (wait != State.SOCKET && PoolMarks.nameOf(frames, library, application) != null) {
             return State.POOL;
@@ -71,20 +85,25 @@ public final class Classifier {
         return resultOf(frames, application) != null ? State.FUTURE : State.WAIT;
     }
 
-    /** To the JVM a platform thread in a system call runs. */
-    private static boolean blocksInNative(State wait, ThreadStack stack, int library) {
-        StackTraceElement[] frames = stack.frames();
-        if (!frames[0].isNativeMethod()) {
-            return false;
-        }
-        return switch (wait) {
-            case FILE -> true;
+    /** @param wait what the frames wait for; null for nothing that is known */
+    private static State inNative(State wait, ThreadStack stack, int library, boolean waitsInNative) {
+        boolean waits = wait != null && switch (wait) {
+            case FILE, NAME_LOOKUP -> true;
             case SELECT -> !stack.virtual();
-            // A write seldom blocks; and what an event loop reads is there already.
-            case SOCKET -> !stack.virtual()
-                    && !(library < frames.length && Code.startsWithAny(frames[library].getClassName(), NEVER_BLOCKS));
+            // What an event loop reads is there already.
+            case SOCKET -> !stack.virtual() && !isEventLoop(stack.frames(), library);
+            // It seldom blocks.
+            case SOCKET_WRITE -> waitsInNative;
             default -> false;
         };
+        if (waits) {
+            return wait;
+        }
+        return wait == null && waitsInNative ? State.NATIVE : State.RUNNING;
+    }
+
+    private static boolean isEventLoop(StackTraceElement[] frames, int library) {
+        return library < frames.length && Code.startsWithAny(frames[library].getClassName(), NEVER_BLOCKS);
     }
 
     private static String resource(State state, ThreadStack stack, int library, int application) {
@@ -98,6 +117,7 @@ public final class Classifier {
                 int place = Waits.place(frames, library);
                 yield result != null || place < 0 ? result : outer(frames[place].getClassName());
             }
+            case NATIVE -> frames[0].getClassName();
             case WAIT -> stack.blocker() == null ? null : outer(stack.blocker().getClass().getName());
             default -> null;
         };

@@ -1,5 +1,7 @@
 package dev.threadcount.probe.stacks;
 
+import java.net.InetSocketAddress;
+import java.util.Map;
 import java.util.concurrent.ForkJoinPool;
 import java.util.function.Consumer;
 
@@ -16,6 +18,12 @@ public interface JvmAccess {
 
     /** The number that a synchronizer keeps: permits of a semaphore, holds of a lock; -1 of anything else. */
     long stateOf(Object synchronizer);
+
+    /** The descriptor of the socket that each virtual thread waits for; none where it is not known. */
+    Map<Thread, Integer> polledDescriptors();
+
+    /** The two ends of a connection, this side first; null where it is none or not known. */
+    InetSocketAddress[] endsOf(int descriptor);
 
     /** The pool that runs virtual threads; null where it is not known, as after Java 23. */
     ForkJoinPool scheduler();

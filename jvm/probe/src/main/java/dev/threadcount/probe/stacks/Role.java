@@ -8,6 +8,10 @@ public enum Role {
     REQUEST,
     /** It runs code of the application, under no server that is known: a job of its own, or a request of an unknown server. */
     APPLICATION,
+    /** It runs code of the application for the event loop of a client: a request, if a server is known. */
+    CLIENT,
+    /** It has no frames yet or no longer: a request, if a server is known to run them on such threads. */
+    UNKNOWN,
     /** A thread of a pool that has no work. */
     WORKER,
     /** None of these: acceptors, pollers, timers, the JVM's own threads. */

@@ -15,7 +15,6 @@ final class Roles {
         new Mark("sun.net.httpserver.ServerImpl$Exchange", "run"),
         new Mark("io.helidon.webserver.http.HttpRouting*", "route"),
         new Mark("io.helidon.webserver.http1.Http1Connection", "route"),
-        new Mark("io.netty.channel.AbstractChannelHandlerContext", "invokeChannelRead", "fireChannelRead"),
         new Mark("org.jboss.resteasy.reactive.common.core.AbstractResteasyReactiveContext", "run"),
         new Mark("io.grpc.stub.ServerCalls*"),
         new Mark("jakarta.servlet.http.HttpServlet", "service"),
@@ -23,6 +22,33 @@ final class Roles {
         new Mark("com.ibm.ws.webcontainer.*"),
         new Mark("weblogic.servlet.internal.*"),
     };
+
+    /** Netty's frames are those of servers and of clients; these are clients'. */
+    private static final Mark[] CLIENT = {
+        new Mark("io.lettuce.core.*"),
+        new Mark("reactor.netty.http.client.*"),
+        new Mark("reactor.netty.tcp.TcpClient*"),
+        new Mark("io.netty.handler.codec.http.HttpClientCodec*"),
+        new Mark("io.netty.resolver.dns.*"),
+        new Mark("io.vertx.core.http.impl.Http1xClientConnection*"),
+        new Mark("io.vertx.core.http.impl.HttpClient*"),
+        new Mark("io.vertx.sqlclient.*"),
+        new Mark("io.r2dbc.*"),
+        new Mark("io.grpc.netty.NettyClient*"),
+        new Mark("io.grpc.internal.ClientCallImpl*"),
+        new Mark("org.redisson.*"),
+        new Mark("org.asynchttpclient.*"),
+        new Mark("com.datastax.*"),
+        new Mark("com.mongodb.*"),
+        new Mark("com.couchbase.client.*"),
+        new Mark("software.amazon.awssdk.*"),
+        new Mark("com.azure.*"),
+        new Mark("org.apache.pulsar.client.*"),
+    };
+
+    /** A server has begun a request, or a client has got its response. */
+    private static final Mark NETTY =
+            new Mark("io.netty.channel.AbstractChannelHandlerContext", "invokeChannelRead", "fireChannelRead");
 
     /** A thread of a pool asks for its next task in these. */
     private static final Mark[] WORKER = {
@@ -46,6 +72,14 @@ final class Roles {
         }
         if (Mark.any(REQUEST, frames, 0, frames.length)) {
             return Role.REQUEST;
+        }
+        if (Mark.any(new Mark[] {NETTY}, frames, 0, frames.length)) {
+            // Above the application a client is called, below it a client calls back.
+            boolean hasApplication = application < frames.length;
+            if (!Mark.any(CLIENT, frames, hasApplication ? application : 0, frames.length)) {
+                return Role.REQUEST;
+            }
+            return hasApplication ? Role.CLIENT : Role.OTHER;
         }
         return application < frames.length ? Role.APPLICATION : Role.OTHER;
     }

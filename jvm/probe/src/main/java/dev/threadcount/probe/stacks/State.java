@@ -17,6 +17,10 @@ public enum State {
     POOL,
     /** It reads from a socket, or waits for a connection to be made. */
     SOCKET,
+    /** It writes to a socket that takes no more. */
+    SOCKET_WRITE,
+    /** It looks up the address of a host. */
+    NAME_LOOKUP,
     /** It waits for an element of a queue, or for room in one. */
     QUEUE,
     /** It waits for the result of another thread or of an asynchronous call. */
@@ -26,6 +30,8 @@ public enum State {
     CLASS_LOADING,
     /** It waits for many channels at once, or for new connections. */
     SELECT,
+    /** It waits in native code, of which the kernel knows no more than that. */
+    NATIVE,
     /** It waits for a condition, a notification, or something that is not known. */
     WAIT;
 

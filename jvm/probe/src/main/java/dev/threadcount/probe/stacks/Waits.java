@@ -3,11 +3,13 @@ package dev.threadcount.probe.stacks;
 import static dev.threadcount.probe.stacks.State.FILE;
 import static dev.threadcount.probe.stacks.State.FUTURE;
 import static dev.threadcount.probe.stacks.State.LOCK;
+import static dev.threadcount.probe.stacks.State.NAME_LOOKUP;
 import static dev.threadcount.probe.stacks.State.QUEUE;
 import static dev.threadcount.probe.stacks.State.SELECT;
 import static dev.threadcount.probe.stacks.State.SEMAPHORE;
 import static dev.threadcount.probe.stacks.State.SLEEP;
 import static dev.threadcount.probe.stacks.State.SOCKET;
+import static dev.threadcount.probe.stacks.State.SOCKET_WRITE;
 
 /** What the JDK's frames at the top of a stack wait for: the topmost of these decides. */
 final class Waits {
@@ -29,6 +31,11 @@ final class Waits {
         new Wait(SOCKET, new Mark("sun.nio.ch.NioSocketImpl", "read", "implRead", "timedRead", "connect", "timedFinishConnect")),
         new Wait(SOCKET, new Mark("sun.nio.ch.SocketChannelImpl", "read", "blockingRead", "connect", "finishConnect")),
         new Wait(SOCKET, new Mark("sun.nio.ch.DatagramChannelImpl", "receive", "blockingReceive")),
+        new Wait(SOCKET_WRITE, new Mark("sun.nio.ch.NioSocketImpl", "write", "implWrite", "tryWrite")),
+        new Wait(SOCKET_WRITE, new Mark("sun.nio.ch.SocketChannelImpl", "write", "blockingWrite")),
+        new Wait(SOCKET_WRITE, new Mark("sun.nio.ch.DatagramChannelImpl", "send", "write")),
+        new Wait(NAME_LOOKUP, new Mark("java.net.Inet6AddressImpl", "lookupAllHostAddr", "getHostByAddr")),
+        new Wait(NAME_LOOKUP, new Mark("java.net.Inet4AddressImpl", "lookupAllHostAddr", "getHostByAddr")),
         new Wait(FILE, new Mark("sun.nio.ch.FileChannelImpl")),
         new Wait(FILE, new Mark("sun.nio.fs.Unix*")),
         new Wait(FILE, new Mark("java.io.FileInputStream")),

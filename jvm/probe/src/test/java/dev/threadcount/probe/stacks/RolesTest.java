@@ -55,4 +55,17 @@ class RolesTest {
     void jobOfTheApplicationIsNoRequestOfAServer() {
         assertEquals(Role.APPLICATION, activity(parkedIn("shop.Nightly.run", "java.lang.Thread.run")).role());
     }
+
+    private static final String PIPELINE = "io.netty.channel.AbstractChannelHandlerContext.invokeChannelRead";
+
+    @Test
+    void nettysFramesAreAServersOrAClients() {
+        assertEquals(Role.REQUEST, activity("shop.Orders.handle", "reactor.netty.http.server.HttpServerOperations.onInboundNext",
+                PIPELINE).role());
+        assertEquals(Role.CLIENT, activity("shop.Orders.received", "io.lettuce.core.protocol.CommandHandler.channelRead",
+                PIPELINE).role());
+        assertEquals(Role.OTHER, activity("io.lettuce.core.protocol.CommandHandler.decode", PIPELINE).role());
+        // Of a server that calls a client the request is a server's.
+        assertEquals(Role.REQUEST, activity("io.lettuce.core.RedisChannelHandler.dispatch", "shop.Orders.handle", PIPELINE).role());
+    }
 }

@@ -1,0 +1,124 @@
+package dev.threadcount.probe;
+
+import dev.threadcount.probe.stacks.Activity;
+import dev.threadcount.probe.stacks.Classifier;
+import dev.threadcount.probe.stacks.JvmAccess;
+import dev.threadcount.probe.stacks.Role;
+import dev.threadcount.probe.stacks.State;
+import dev.threadcount.probe.stacks.ThreadStack;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+
+/** The drawn threads of one sample, in groups that do the same. */
+final class SampleGroups {
+    /** A task that was handed over and has never had a carrier. */
+    private static final Activity NOT_BEGUN = new Activity(State.CARRIER, null, null, null, Role.UNKNOWN);
+    /** It has a carrier, and no frame yet or no longer: at its first or last step, or between park and running. */
+    private static final Activity WITHOUT_FRAMES = new Activity(State.RUNNING, null, null, null, Role.UNKNOWN);
+
+    /** Whether it waits, or for which socket; it costs more than a stack. */
+    private static final Set<State> ASK_THE_KERNEL = EnumSet.of(State.RUNNING, State.SOCKET, State.SOCKET_WRITE);
+
+    /** If so many that read at one place have the same peer, the others of the sample have it too. */
+    private static final int MOST_PEERS = 4;
+
+    /** A drawn thread and its stack at that moment. */
+    record Drawn(Thread thread, ThreadStack stack) {}
+
+    /** Threads of one kind that do the same. */
+    record Group(boolean virtual, Activity activity, String holder, String peer) {}
+
+    private final KernelThreads kernel;
+    private final Peers peers;
+    private final JvmAccess jvm;
+    private final Map<Group, Integer> groups = new LinkedHashMap<>();
+    private final Map<Activity, List<String>> peersAt = new HashMap<>();
+    private Map<Thread, Integer> reading;
+    private int virtualGone;
+    private int platformGone;
+
+    SampleGroups(JvmAccess jvm, KernelThreads kernel, Peers peers) {
+        this.jvm = jvm;
+        this.kernel = kernel;
+        this.peers = peers;
+    }
+
+    void addAll(List<Drawn> drawn, Holders holders) {
+        drawn.forEach(one -> add(one.thread(), one.stack(), holders));
+    }
+
+    /** How many threads each has. */
+    Map<Group, Integer> counts() {
+        return groups;
+    }
+
+    /** Those that ended after they were listed and before their stack was there. */
+    int gone(boolean virtual) {
+        return virtual ? virtualGone : platformGone;
+    }
+
+    private void add(Thread thread, ThreadStack stack, Holders holders) {
+        if (stack.frames().length == 0) {
+            addWithoutFrames(thread, stack);
+            return;
+        }
+        Activity activity = holders.named(thread, Classifier.classify(stack));
+        boolean isWork = activity.role() != Role.WORKER && activity.role() != Role.OTHER;
+        KernelThreads.Task task = null;
+        boolean isKnown = activity.state() == State.SOCKET && peersAt.getOrDefault(activity, List.of()).size() >= MOST_PEERS;
+        if (isWork && !isKnown && ASK_THE_KERNEL.contains(activity.state()) && Classifier.mayWaitInNative(stack)) {
+            task = kernel.of(thread);
+            activity = task != null && task.waits() ? Classifier.classify(stack, true) : activity;
+        }
+        merge(isWork
+                ? new Group(thread.isVirtual(), activity, holders.of(thread, stack, activity), peer(thread, activity, task))
+                : new Group(thread.isVirtual(), new Activity(activity.state(), null, null, null, activity.role()), null, null));
+    }
+
+    private void addWithoutFrames(Thread thread, ThreadStack stack) {
+        if (stack.state() == Thread.State.TERMINATED) {
+            virtualGone += thread.isVirtual() ? 1 : 0;
+            platformGone += thread.isVirtual() ? 0 : 1;
+        } else if (thread.isVirtual()) {
+            boolean isReady = stack.state() == Thread.State.RUNNABLE || stack.state() == Thread.State.NEW;
+            merge(new Group(true, isReady && !stack.mounted() ? NOT_BEGUN : WITHOUT_FRAMES, null, null));
+        }
+    }
+
+    private void merge(Group group) {
+        groups.merge(group, 1, Integer::sum);
+    }
+
+    /** A stack does not have its socket: for a platform thread the kernel has it, for a virtual one the JDK's poller. */
+    private String peer(Thread thread, Activity activity, KernelThreads.Task task) {
+        if (activity.state() != State.SOCKET && activity.state() != State.SOCKET_WRITE || activity.application() == null) {
+            return null;
+        }
+        List<String> known = peersAt.computeIfAbsent(activity, any -> new ArrayList<>());
+        if (known.size() >= MOST_PEERS) {
+            return agreed(known);
+        }
+        int descriptor = thread.isVirtual() ? polled(thread) : task == null ? -1 : task.descriptor();
+        known.add(descriptor < 0 ? null : peers.of(descriptor));
+        return known.getLast();
+    }
+
+    /** A connection may be too new to be known. */
+    private static String agreed(List<String> peers) {
+        List<String> known = peers.stream().filter(Objects::nonNull).toList();
+        return 2 * known.size() >= peers.size() && known.stream().distinct().count() == 1 ? known.getFirst() : null;
+    }
+
+    private int polled(Thread thread) {
+        if (reading == null) {
+            reading = jvm.polledDescriptors();
+        }
+        return reading.getOrDefault(thread, -1);
+    }
+}

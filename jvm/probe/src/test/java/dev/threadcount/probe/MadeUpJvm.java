@@ -1,0 +1,44 @@
+package dev.threadcount.probe;
+
+import dev.threadcount.probe.stacks.JvmAccess;
+import dev.threadcount.probe.stacks.ThreadStack;
+import java.net.InetSocketAddress;
+import java.util.Map;
+import java.util.concurrent.ForkJoinPool;
+import java.util.function.Consumer;
+
+/** A JVM without threads. */
+class MadeUpJvm implements JvmAccess {
+    @Override
+    public void forEachThread(Consumer<Thread> consumer) {}
+
+    @Override
+    public ThreadStack stackOf(Thread thread) {
+        return ThreadStack.of(thread);
+    }
+
+    @Override
+    public Thread ownerOf(Object synchronizer) {
+        return null;
+    }
+
+    @Override
+    public long stateOf(Object synchronizer) {
+        return -1;
+    }
+
+    @Override
+    public Map<Thread, Integer> polledDescriptors() {
+        return Map.of();
+    }
+
+    @Override
+    public InetSocketAddress[] endsOf(int descriptor) {
+        return null;
+    }
+
+    @Override
+    public ForkJoinPool scheduler() {
+        return null;
+    }
+}

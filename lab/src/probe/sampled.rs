@@ -1,0 +1,21 @@
+//! The wait profile of the sampler's lines alone, as a live view has them.
+
+use super::line::Line;
+use super::stacks::StackTally;
+use crate::model::record::wait_profile::WaitProfile;
+use crate::model::window::Window;
+
+/// `None`: no sample in the window, and no reason either.
+#[must_use]
+pub fn wait_profile<'a>(lines: impl Iterator<Item = &'a Line>, window: Window) -> Option<WaitProfile> {
+    let mut tally = StackTally::default();
+    for line in lines {
+        match line {
+            Line::Stacks(sample) if window.contains(sample.t_ns) => tally.sample(sample),
+            Line::StackGroup(group) => tally.group(group),
+            Line::StacksEnded { t_ns, why } if *t_ns <= window.ended_ns => tally.ended(why),
+            _ => {}
+        }
+    }
+    tally.finish(window)
+}

@@ -1,0 +1,138 @@
+//! What threads with work did in the last seconds, by samples of them.
+
+use crate::model::record::wait_profile::{ThreadRole, WaitProfile};
+use crate::model::window::Window;
+use crate::probe::line::Line;
+use crate::probe::sampled::wait_profile;
+use crate::report::request_time::what;
+use std::collections::VecDeque;
+use threadcount_load::clock::{NANOS_PER_S, Nanos};
+
+const REMEMBERED_S: u64 = 10;
+/// Whatever comes: a screen that nobody draws must not grow.
+const MOST_LINES: usize = 20_000;
+
+/// The samples of the last seconds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Work {
+    lines: VecDeque<(Nanos, Line)>,
+}
+
+/// What threads do, with how many of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Doing {
+    pub threads: f64,
+    pub what: String,
+    pub place: String,
+    pub holder: Option<String>,
+}
+
+impl Work {
+    /// A line of the sampler.
+    pub fn read(&mut self, t_ns: Nanos, line: Line) {
+        let began_ns = t_ns.saturating_sub(REMEMBERED_S * NANOS_PER_S);
+        // The reason why there are no samples stays.
+        while self
+            .lines
+            .front()
+            .is_some_and(|(at, it)| *at < began_ns && !matches!(it, Line::StacksEnded { .. }))
+            || self.lines.len() >= MOST_LINES
+        {
+            self.lines.pop_front();
+        }
+        self.lines.push_back((t_ns, line));
+    }
+
+    fn profile(&self) -> Option<WaitProfile> {
+        let (first, last) = (self.lines.front()?.0, self.lines.back()?.0);
+        let lines = self.lines.iter().map(|(_, line)| line);
+        wait_profile(lines, Window { started_ns: first, ended_ns: last })
+    }
+
+    /// Whose threads it is about, how many they are, and what they do: those with the most first.
+    #[must_use]
+    pub fn now(&self) -> (String, Vec<Doing>) {
+        let Some(profile) = self.profile() else { return ("not sampled so far".to_owned(), Vec::new()) };
+        if let Some(why) = &profile.ended {
+            return (format!("not sampled: {why}"), Vec::new());
+        }
+        let threads = |role: ThreadRole| {
+            let groups = profile.groups.iter().filter(|group| group.role == role);
+            groups.map(|group| profile.mean_threads(group)).sum::<f64>()
+        };
+        let (role, whose) = match threads(ThreadRole::Request) > 0.0 {
+            true => (ThreadRole::Request, "threads with a request"),
+            false => (ThreadRole::Application, "threads with code of the application"),
+        };
+        let doing = profile.groups.iter().filter(|group| group.role == role).map(|group| Doing {
+            threads: profile.mean_threads(group),
+            what: what(&group.activity),
+            place: group
+                .activity
+                .application
+                .as_ref()
+                .or(group.activity.library.as_ref())
+                .cloned()
+                .unwrap_or_default(),
+            holder: group.activity.holder.clone(),
+        });
+        (format!("{:.1} {whose}, on average over {REMEMBERED_S} s", threads(role)), doing.collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::probe::line::parse;
+
+    fn work(lines: &str) -> Work {
+        let mut work = Work::default();
+        for line in parse(lines).0 {
+            let t_ns = match &line {
+                Line::Stacks(sample) => sample.t_ns,
+                Line::StackGroup(group) => group.t_ns,
+                Line::StacksEnded { t_ns, .. } => *t_ns,
+                _ => continue,
+            };
+            work.read(t_ns, line);
+        }
+        work
+    }
+
+    /// One sample of ten virtual threads, of which so many wait for a pool.
+    fn sample(at_s: u64, role: &str, waiting: u32) -> String {
+        let t_ns = at_s * NANOS_PER_S;
+        format!(
+            r#"{{"type":"stacks","t_ns":{t_ns},"sample":{at_s},"platform_threads":0,"virtual_threads":10,"platform_drawn":0,"virtual_drawn":10,"cpu_ns":1}}
+{{"type":"stack_group","t_ns":{t_ns},"sample":{at_s},"virtual":true,"role":"{role}","state":"pool","resource":"HikariCP","application":"shop.Orders.find:42","library":"com.zaxxer.hikari.X.y:1","holder":null,"peer":null,"count":{waiting}}}
+"#
+        )
+    }
+
+    #[test]
+    fn threads_that_wait_are_named_with_their_place() {
+        let (head, doing) = work(&(sample(1, "request", 6) + &sample(2, "request", 8))).now();
+        assert_eq!(head, "7.0 threads with a request, on average over 10 s");
+        let expected = Doing {
+            threads: 7.0,
+            what: "waiting for a HikariCP connection".to_owned(),
+            place: "shop.Orders.find:42".to_owned(),
+            holder: None,
+        };
+        assert_eq!(doing, [expected]);
+    }
+
+    #[test]
+    fn what_is_long_ago_is_forgotten() {
+        let (head, _) = work(&(sample(1, "request", 10) + &sample(20, "application", 4))).now();
+        assert_eq!(head, "4.0 threads with code of the application, on average over 10 s");
+    }
+
+    #[test]
+    fn why_there_are_no_samples_is_said() {
+        assert_eq!(work("").now().0, "not sampled so far");
+        let ended =
+            r#"{"type":"stacks_ended","t_ns":1,"why":"java.lang.NoSuchFieldException: carrierThread"}"#;
+        assert_eq!(work(ended).now().0, "not sampled: java.lang.NoSuchFieldException: carrierThread");
+    }
+}

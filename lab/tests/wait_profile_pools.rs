@@ -1,0 +1,126 @@
+//! Where the time of a request goes on real servers that wait in real pools, drivers and clients.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test ends where something is missing")]
+
+#[path = "common/request_time.rs"]
+mod request_time;
+
+use request_time::{Scene, assert_adds_up, assert_waits, has_finding, in_state, measure, time};
+use std::fs::OpenOptions;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
+
+const BOTH: &str = "virtual-21: {threads: virtual, jdk: 21}, virtual-25: {threads: virtual, jdk: 25}";
+const BOTH_KINDS: &str = "platform-21: {threads: {platform: 20}, jdk: 21}, virtual-21: {threads: virtual, jdk: 21}, \
+                          virtual-25: {threads: virtual, jdk: 25}";
+
+#[test]
+fn a_hikari_pool_of_ten_without_jmx_is_named_on_both_javas() {
+    let result =
+        measure(&Scene { app: "waits", clients: 20, variants: BOTH, request: "/pool?ms=100", seconds: 5 });
+    for variant in ["virtual-21", "virtual-25"] {
+        let time = time(&result, variant);
+        let site = "dev.threadcount.waits.PooledConnection.query";
+        assert_waits(time, "pool", "HikariCP", site, (10.0, 20.0));
+        assert!((in_state(time, "sleep").0 / 10.0 - 1.0).abs() <= 0.15, "{time:#}");
+        assert!(has_finding(&result, variant), "{:#}", result["findings"]);
+    }
+}
+
+#[test]
+fn a_blocking_queue_is_named_on_both_javas() {
+    let result =
+        measure(&Scene { app: "waits", clients: 10, variants: BOTH, request: "/queue?ms=100", seconds: 5 });
+    for variant in ["virtual-21", "virtual-25"] {
+        let site = "dev.threadcount.waits.Tokens.take";
+        assert_waits(
+            time(&result, variant),
+            "queue",
+            "java.util.concurrent.ArrayBlockingQueue",
+            site,
+            (6.0, 10.0),
+        );
+    }
+}
+
+/// A service on a port of its own that takes 100 ms for each request.
+fn slow_service() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    thread::spawn(move || {
+        for connection in listener.incoming().flatten() {
+            thread::spawn(move || answer_slowly(connection));
+        }
+    });
+    port
+}
+
+fn answer_slowly(mut connection: TcpStream) {
+    let lines = BufReader::new(connection.try_clone().unwrap()).lines();
+    for line in lines {
+        let Ok(line) = line else { return };
+        if !line.is_empty() {
+            continue;
+        }
+        thread::sleep(Duration::from_millis(100));
+        if connection.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nslow").is_err() {
+            return;
+        }
+    }
+}
+
+#[test]
+fn a_slow_neighbour_is_named_by_its_address_on_both_kinds_of_thread() {
+    let port = slow_service();
+    let request = format!("\"/neighbour?port={port}\"");
+    let result =
+        measure(&Scene { app: "waits", clients: 10, variants: BOTH_KINDS, request: &request, seconds: 10 });
+    for variant in ["platform-21", "virtual-21", "virtual-25"] {
+        let time = time(&result, variant);
+        assert_waits(time, "socket", "", "dev.threadcount.waits.Neighbour.ask", (10.0, 10.0));
+        assert_eq!(in_state(time, "socket").2["peer"], format!("127.0.0.1:{port}"), "{time:#}");
+    }
+}
+
+/// A pipe from which one of all readers gets a byte every 20 ms: a slow disk.
+fn slow_file(path: &Path) {
+    assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+    let mut pipe = OpenOptions::new().read(true).write(true).open(path).unwrap();
+    thread::spawn(move || {
+        while pipe.write_all(b"x").is_ok() {
+            thread::sleep(Duration::from_millis(20));
+        }
+    });
+}
+
+/// Each reader holds its carrier, or the JVM makes a further one; no Java leaves the carrier at a file.
+#[test]
+fn file_io_on_two_carriers_is_named_and_no_newer_java_is_advised() {
+    let folder = tempfile::tempdir().unwrap();
+    let variant = |java: u32| {
+        let path = folder.path().join(format!("pipe-{java}"));
+        slow_file(&path);
+        let property = format!("-Dslow.file={}", path.display());
+        format!(
+            "virtual-{java}: {{threads: virtual, jdk: {java}, jvm: [-Djdk.virtualThreadScheduler.parallelism=2, \"{property}\"]}}"
+        )
+    };
+    let variants = [21, 25].map(variant).join(", ");
+    let result =
+        measure(&Scene { app: "waits", clients: 5, variants: &variants, request: "/file", seconds: 5 });
+    for variant in ["virtual-21", "virtual-25"] {
+        let time = time(&result, variant);
+        assert_adds_up(time);
+        let (reading, _, part) = in_state(time, "file");
+        assert!(reading >= 1.7, "{time:#}");
+        let site = part["application"].as_str().unwrap_or_default();
+        assert!(site.starts_with("dev.threadcount.waits.SlowFile.read:"), "{time:#}");
+    }
+    let rules: Vec<&str> =
+        result["findings"].as_array().unwrap().iter().map(|it| it["rule"].as_str().unwrap()).collect();
+    assert!(!rules.contains(&"pinned"), "{:#}", result["findings"]);
+}
