@@ -72,11 +72,11 @@ public final class Probe implements Runnable {
     }
 
     private static void snapshotLocks(Output output, Instrumentation instrumentation) throws IOException {
-        JvmAccess jvm = jvmAccess(instrumentation);
-        if (jvm == null) {
-            throw new IOException("this JVM does not show its threads");
+        try {
+            new LockSnapshot(JvmDoor.open(instrumentation), new ReleaseScan(instrumentation)).writeTo(output);
+        } catch (ReflectiveOperationException hidden) {
+            throw new IOException("this JVM does not show its threads", hidden);
         }
-        new LockSnapshot(jvm, new ReleaseScan(instrumentation)).writeTo(output);
         output.close();
         closeLoader();
     }
