@@ -69,7 +69,7 @@ fn head(of: &Comparison) -> String {
          - {}, {} cores, {:.0} GiB, Linux {}, {}\n\
          - the server is pinned to core {}, each client to core {}; the clients alternate over the rounds (A B C, C B A, ..)\n\
          - CPU per request is the client process's user and system time (wait4), including its start, divided by the responses \
-         that the *server* counted; figures are medians over the rounds\n",
+         that the *server* counted; figures are medians over the rounds, shares medians of the ratios within them\n",
         of.date,
         (of.took_s / 60.0).round(),
         of.command,

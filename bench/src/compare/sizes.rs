@@ -76,14 +76,14 @@ pub const THREADS: (u32, u64, u32, Duration) = (3, 1_200, 240, Duration::from_mi
 pub const MEMORY_DELAY: Duration = Duration::from_millis(300);
 
 impl Sizes {
-    /// All tables in about a quarter of an hour.
+    /// All tables in less than half an hour.
     #[must_use]
     pub fn full() -> Self {
         let seconds = Duration::from_secs;
         Self {
             // This machine below has moods of some seconds: many short rounds meet all of them.
-            rounds: 5,
-            closed: seconds(2),
+            rounds: 9,
+            closed: seconds(1),
             open: seconds(2),
             periods: 5,
             // Many connections are opened for a second, of which the completed rate must not consist.
