@@ -1,6 +1,6 @@
 //! A thread that reads a server's process tree at a steady pace.
 
-use super::cpu_clock::{machine_busy_ns, own_thread_cpu_ns};
+use super::cpu_clock::{machine_busy_ns, own_thread_cpu_ns, stolen_ns};
 use super::machine;
 use super::process_tree::ProcessTree;
 use super::samples::{CostlyReading, RawSample, Samples};
@@ -105,6 +105,7 @@ impl Reader {
             kernel_ns: reading.kernel_ns,
             jvm: reading.jvm,
             machine_busy_ns,
+            stolen_ns: stolen_ns(),
             rss_bytes: reading.rss_bytes,
             os_threads: reading.os_threads,
             costly,

@@ -29,6 +29,8 @@ pub struct RawSample {
     pub kernel_ns: u64,
     /// Counter: CPU of the whole machine.
     pub machine_busy_ns: u64,
+    /// Counter: what the hypervisor took from the machine.
+    pub stolen_ns: u64,
     /// Counters: CPU of the JVM's own threads; 0 where there is no JVM.
     pub jvm: JvmCpu,
     pub rss_bytes: u64,
@@ -123,7 +125,7 @@ impl Samples {
             open_files_limit: files.map(|files| files.limit),
             machine_cpu_cores: machine_s / window_s,
             backend_cpu_cores: 0.0,
-            stolen_cores: 0.0,
+            stolen_cores: seconds(last.stolen_ns.saturating_sub(first.stolen_ns)) / window_s,
             machine_cores: self.machine_cores,
             rss_peak_bytes: rss.clone().max().unwrap_or(0),
             rss_mean_bytes: rss.sum::<u64>() / window.len().max(1) as u64,
@@ -245,6 +247,7 @@ mod tests {
                 cpu_ns: 7_000 * MS + busy_ms * MS,
                 kernel_ns: 900 * MS + busy_ms * MS / 4,
                 machine_busy_ns: 99_000 * MS + busy_ms * MS * 3 / 2,
+                stolen_ns: 5_000 * MS + step * 250 * MS / 8,
                 jvm,
                 rss_bytes: 1_000 + step,
                 os_threads: 20 + step as u32,
@@ -271,6 +274,8 @@ mod tests {
         assert!((cost.cpu_s - 2.0).abs() < 1e-9 && (cost.cpu_cores - 1.0).abs() < 1e-9, "{cost:?}");
         assert!((cost.machine_cpu_cores - 1.5).abs() < 1e-9, "{cost:?}");
         assert_eq!(cost.machine_cores, 2);
+        // An eighth of a core is taken all the time: in a lead-in before the window too.
+        assert!((cost.stolen_cores - 0.125).abs() < 1e-9, "{cost:?}");
     }
 
     #[test]
