@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use threadcount::host::process_tree::ProcessTree;
 use threadcount::model::experiment::{
-    Backend, DropIn, JarServer, JettyServer, PeerServer, PoolSize, RequestLimit, Server, Threads, TomcatServer, Variant,
+    Backend, DropIn, JarServer, JettyServer, PeerServer, PoolSize, RequestLimit, Server, Threads,
+    TomcatServer, Variant,
 };
 use threadcount::model::window::Window;
 use threadcount::probe::{Instruments, ProbeChoice};

@@ -3,7 +3,7 @@ use crate::model::experiment::benchmark::Benchmark;
 use crate::model::experiment::capacity::Capacity;
 use crate::model::experiment::{
     Backend, BenchmarkMethod, CommandServer, DropIn, JarServer, JettyServer, LoadKind, PeerServer, PoolSize,
-    ProbeLevel, Protocol, RequestLimit, Server, Subject, Threads, TomcatServer, Workload,
+    ProbeLevel, Protocol, RequestLimit, Server, Subject, Threads, TomcatServer, Variant, Workload,
 };
 use crate::model::metric::Metric;
 use crate::parse::diagnostic::shown;
@@ -263,7 +263,11 @@ unavailable:
         }))
     ));
     let limit = |max_concurrent, max_queue, queue_timeout_ms| {
-        Threads::Executor(DropIn::BoundedVirtual(RequestLimit { max_concurrent, max_queue, queue_timeout_ms }))
+        Threads::Executor(DropIn::BoundedVirtual(RequestLimit {
+            max_concurrent,
+            max_queue,
+            queue_timeout_ms,
+        }))
     };
     let threads = |variant: &Variant| variant.server().and_then(Server::threads).cloned();
     assert_eq!(threads(bounded), Some(limit(10, 0, 1_500)));

@@ -82,7 +82,7 @@ fn configured_kind(variant: &Variant) -> Option<ThreadKind> {
         Threads::Platform(_) | Threads::Executor(DropIn::Cached) => ThreadKind::Platform,
         Threads::Virtual | Threads::Executor(DropIn::Virtual | DropIn::BoundedVirtual(_)) => {
             ThreadKind::Virtual
-        },
+        }
     })
 }
 
@@ -153,7 +153,8 @@ mod tests {
     /// As many at once on both sides, so only the kind of thread differs; a limit above the pool differs in both again.
     #[test]
     fn a_limit_on_virtual_threads_counts_as_the_size_of_a_pool() {
-        let bounded = |bound: u32| format!("platform: {{}}, virtual: {{threads: {{virtual: {{bound: {bound}}}}}}}");
+        let bounded =
+            |bound: u32| format!("platform: {{}}, virtual: {{threads: {{virtual: {{bound: {bound}}}}}}}");
         assert_eq!(found(&bounded(200), CLOSED, &[platform(), threads()]), []);
         assert_eq!(found(&bounded(400), CLOSED, &[platform(), threads()]).len(), 1);
     }

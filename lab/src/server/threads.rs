@@ -45,9 +45,9 @@ const DEFAULT_QUEUE: u32 = 1_000;
 const DEFAULT_QUEUE_TIMEOUT_MS: u32 = 1_000;
 
 fn request_limit(node: &Node) -> Result<RequestLimit, Diagnostic> {
-    let fields =
-        Fields::open(node, "a limit on virtual threads", &["bound", "queue", "queue_timeout"])?;
-    let bound = fields.require("bound", "threads: {virtual: {bound: 200, queue: 1000, queue_timeout: 1s}}")?;
+    let fields = Fields::open(node, "a limit on virtual threads", &["bound", "queue", "queue_timeout"])?;
+    let bound =
+        fields.require("bound", "threads: {virtual: {bound: 200, queue: 1000, queue_timeout: 1s}}")?;
     let queue_timeout_ms = fields.read("queue_timeout", |node| milliseconds(node, "queue_timeout"))?;
     Ok(RequestLimit {
         max_concurrent: bound.positive_u32("bound")?,

@@ -96,7 +96,7 @@ impl ServerKind for TomcatServer {
             Threads::Platform(_) | Threads::Executor(DropIn::Cached) => ThreadKind::Platform,
             Threads::Virtual | Threads::Executor(DropIn::Virtual | DropIn::BoundedVirtual(_)) => {
                 ThreadKind::Virtual
-            },
+            }
         })
     }
 }

@@ -55,9 +55,12 @@ final class HeldSlot implements AsyncListener {
         // The request still runs.
     }
 
-    /** As {@link #onTimeout}. */
+    /**
+     * Given back already here: Tomcat (10.0 to 11.0) closes the connection of a servlet that throws after {@code startAsync}, and never
+     * completes the request. An application that dispatches it in its own {@code onError} takes a slot anew.
+     */
     @Override
     public void onError(AsyncEvent event) {
-        // The request still runs.
+        release();
     }
 }

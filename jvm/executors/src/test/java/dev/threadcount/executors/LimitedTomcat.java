@@ -1,6 +1,7 @@
 package dev.threadcount.executors;
 
 import jakarta.servlet.Servlet;
+import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -12,6 +13,7 @@ import java.util.Comparator;
 import java.util.concurrent.CompletableFuture;
 import javax.management.ObjectName;
 import org.apache.catalina.Context;
+import org.apache.catalina.LifecycleException;
 import org.apache.catalina.startup.Tomcat;
 
 /** An embedded Tomcat on a free port whose requests run on the executor, with one servlet at {@code /}. */
@@ -21,6 +23,8 @@ final class LimitedTomcat implements AutoCloseable {
     private final Tomcat tomcat = new Tomcat();
     private final Path folder = Files.createTempDirectory("limited-tomcat");
     private final ObjectName limit;
+    private final Context context;
+    private final Servlet servlet;
 
     LimitedTomcat(BoundedVirtualThreadExecutor executor, Servlet servlet) throws Exception {
         limit = new ObjectName("dev.threadcount:type=RequestLimit,name=" + executor.getName());
@@ -28,10 +32,15 @@ final class LimitedTomcat implements AutoCloseable {
         tomcat.setPort(0);
         tomcat.getService().addExecutor(executor);
         tomcat.getConnector().getProtocolHandler().setExecutor(executor);
-        Context context = tomcat.addContext("", null);
+        context = tomcat.addContext("", null);
+        this.servlet = servlet;
+        addServlet();
+        tomcat.start();
+    }
+
+    private void addServlet() {
         Tomcat.addServlet(context, "servlet", servlet).setAsyncSupported(true);
         context.addServletMappingDecoded("/", "servlet");
-        tomcat.start();
     }
 
     static BoundedVirtualThreadExecutor executor(int maxConcurrent, int maxQueue, long queueTimeoutMs) {
@@ -68,11 +77,13 @@ final class LimitedTomcat implements AutoCloseable {
 
     void restart() throws Exception {
         tomcat.stop();
+        // A context that stops forgets the servlets that a program added.
+        addServlet();
         tomcat.start();
     }
 
     @Override
-    public void close() throws Exception {
+    public void close() throws LifecycleException, IOException {
         tomcat.stop();
         tomcat.destroy();
         try (var files = Files.walk(folder)) {
