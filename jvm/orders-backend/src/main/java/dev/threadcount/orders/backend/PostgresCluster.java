@@ -2,7 +2,6 @@ package dev.threadcount.orders.backend;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
@@ -33,15 +32,32 @@ final class PostgresCluster implements AutoCloseable {
     private static final long STOP_SECONDS = 4;
     private static final Path DEBIAN = Path.of("/usr/lib/postgresql");
 
+    /** Waits for the end of our process, however it ends, then ends what is left of the server and removes the folder. */
+    private static final String SWEEP = """
+            cat >/dev/null
+            server=$(head -n 1 "$0/data/postmaster.pid" 2>/dev/null)
+            [ -z "$server" ] || kill -QUIT "$server"
+            for try in 1 2 3 4 5 6 7 8 9 10; do
+              rm -rf "$0" && exit
+              sleep 0.1
+            done
+            """;
+
     private final Path programs;
     private final Path folder;
+    private final Process sweeper;
     private final int port;
     private Process server;
     private final String password = HexFormat.of().formatHex(randomBytes());
 
-    private PostgresCluster(Path programs, Path folder, int port) {
+    private PostgresCluster(Path programs, Path folder, int port) throws IOException {
         this.programs = programs;
         this.folder = folder;
+        // In a session of its own: what kills our process group does not reach it.
+        this.sweeper = new ProcessBuilder(asOwner("setsid", "sh", "-c", SWEEP, folder.toString()))
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start();
         this.port = port;
     }
 
@@ -88,7 +104,7 @@ final class PostgresCluster implements AutoCloseable {
         run(null, asOwner(
                 program("initdb"), "--pgdata", data(), "--username", USER, "--pwfile", file,
                 "--auth", "scram-sha-256", "--encoding", "UTF8", "--locale", "C.UTF-8"));
-        delete(Path.of(file));
+        run(null, asOwner("rm", file));
     }
 
     /** A child of this process, so that its CPU is seen, it dies with us, and its log is ours. */
@@ -115,11 +131,10 @@ final class PostgresCluster implements AutoCloseable {
             if (server != null && server.isAlive()) {
                 stopServer();
             }
+            sweeper.getOutputStream().close();
+            sweeper.waitFor();
         } catch (InterruptedException faster) {
             Thread.currentThread().interrupt();
-            server.destroyForcibly();
-        } finally {
-            removeFolder();
         }
     }
 
@@ -128,20 +143,6 @@ final class PostgresCluster implements AutoCloseable {
         new ProcessBuilder(asOwner("kill", "-INT", Long.toString(server.pid()))).start().waitFor();
         if (!server.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
             server.destroyForcibly().waitFor();
-        }
-    }
-
-    private void removeFolder() throws IOException {
-        try (Stream<Path> files = Files.walk(folder)) {
-            files.sorted(Comparator.reverseOrder()).forEach(PostgresCluster::delete);
-        }
-    }
-
-    private static void delete(Path file) {
-        try {
-            Files.deleteIfExists(file);
-        } catch (IOException cause) {
-            throw new UncheckedIOException(cause);
         }
     }
 
