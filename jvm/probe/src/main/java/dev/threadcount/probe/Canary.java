@@ -1,34 +1,45 @@
 package dev.threadcount.probe;
 
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * How long a thread that could run waits until it does. A platform thread is due every 10 ms, which shows what delays any thread
- * of this process; each time it unparks a virtual thread, which shows how long virtual threads wait for a carrier.
+ * How long a thread that could run waits until it does. A platform thread is due at a known time, which shows what delays any
+ * thread of this process; then it unparks a virtual thread, which shows how long virtual threads wait for a carrier.
  *
- * <p>Whatever comes late, as many delays are counted as were due: two seconds without a carrier are 200 delays of up to two
- * seconds, not a single one.
+ * <p>It counts a delay for every 10 ms. While a thread waits these need no wake: two seconds without a carrier are 200 delays of up to
+ * two seconds, not a single one. Where waking it costs too much, as in an idle virtual machine, it asks less often, and the
+ * delay that it finds stands for the time since the last one.
  */
 final class Canary implements Runnable {
     static final long PERIOD_NS = TimeUnit.MILLISECONDS.toNanos(10);
-    /** Requests to run that have not been met; more than in 40 s are not counted. */
-    private static final int ROOM = 4_096;
+    /** Of one core, for both threads. */
+    private static final double BUDGET = 0.001;
+    /** The carrier of the virtual thread costs somewhat more than the asking thread (bench/CanaryCost.java). */
+    private static final double BOTH_THREADS = 2.5;
+    private static final int MOST_PERIODS = 50;
+    /** How fast a change of the cost is followed. */
+    private static final double SMOOTHING = 0.05;
 
+    private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private final Delays platform = new Delays();
     private final Delays virtual = new Delays();
-    private final long[] askedNs = new long[ROOM];
-    /** Written by the asking thread only, after {@code askedNs}. */
-    private volatile long asked;
-    /** Written by the virtual thread only. */
-    private volatile long answered;
+    /** When the virtual thread was asked; 0 when it has answered. The asking thread sets it, the virtual one resets it. */
+    private volatile long askedNs;
+    private volatile long answeredNs;
     private volatile Thread virtualThread;
     private volatile boolean ended;
+    /** For how many periods the question stands; written before {@code askedNs}. */
+    private long periodsAsked;
+    private double costNs = PERIOD_NS * BUDGET * 10 / BOTH_THREADS;
 
     /** A JVM without carriers would get some by a virtual thread of ours, so the first is the application's. */
     void startVirtual() {
         if (virtualThread == null && !ended) {
             Thread canary = OwnThreads.unstartedCanary(this::answer);
+            answeredNs = System.nanoTime();
             virtualThread = canary;
             canary.start();
         }
@@ -42,50 +53,57 @@ final class Canary implements Runnable {
     /** Asks until it is interrupted. */
     @Override
     public void run() {
-        long dueNs = System.nanoTime() + PERIOD_NS;
+        long periods = MOST_PERIODS;
+        long dueNs = System.nanoTime() + periods * PERIOD_NS;
+        long cpuNs = threads.getCurrentThreadCpuTime();
         while (!Thread.interrupted()) {
             long nowNs = System.nanoTime();
             if (nowNs < dueNs) {
                 LockSupport.parkNanos(dueNs - nowNs);
                 continue;
             }
-            Thread asking = virtualThread;
-            for (; dueNs <= nowNs; dueNs += PERIOD_NS) {
-                platform.add(nowNs - dueNs);
-                if (asking != null) {
-                    ask(nowNs);
-                }
-            }
-            LockSupport.unpark(asking);
+            platform.addAll(dueNs, nowNs, periods);
+            ask(nowNs, periods);
+            long afterNs = threads.getCurrentThreadCpuTime();
+            costNs += SMOOTHING * (afterNs - cpuNs - costNs);
+            cpuNs = afterNs;
+            periods = periods(costNs);
+            dueNs = nowNs + periods * PERIOD_NS;
         }
         ended = true;
         LockSupport.unpark(virtualThread);
     }
 
-    @SuppressWarnings("NonAtomicOperationOnVolatileField")
-    private void ask(long nowNs) {
-        if (asked - answered < ROOM) {
-            askedNs[(int) (asked % ROOM)] = nowNs;
-            asked++;
+    /** After how many periods it asks again. */
+    static long periods(double costNs) {
+        return Math.clamp((long) Math.ceil(costNs * BOTH_THREADS / (BUDGET * PERIOD_NS)), 1, MOST_PERIODS);
+    }
+
+    private void ask(long nowNs, long periods) {
+        if (virtualThread != null && askedNs == 0) {
+            // A question that was answered late stands for the time until then.
+            periodsAsked = Math.clamp((nowNs - answeredNs) / PERIOD_NS, 1, periods);
+            askedNs = nowNs;
+            LockSupport.unpark(virtualThread);
         }
     }
 
-    @SuppressWarnings("NonAtomicOperationOnVolatileField")
     private void answer() {
         while (!ended) {
-            long nowNs = System.nanoTime();
-            while (answered < asked) {
-                virtual.add(nowNs - askedNs[(int) (answered % ROOM)]);
-                answered++;
+            long fromNs = askedNs;
+            if (fromNs != 0) {
+                long nowNs = System.nanoTime();
+                virtual.addAll(fromNs, nowNs, periodsAsked);
+                answeredNs = nowNs;
+                askedNs = 0;
             }
             LockSupport.park(this);
         }
     }
 
-    /** When the oldest request was made that has not been met; 0 for none. */
+    /** When the virtual thread was asked to run, which it has not yet; 0 if it has. */
     long waitingSinceNs() {
-        long first = answered;
-        return first < asked ? askedNs[(int) (first % ROOM)] : 0;
+        return askedNs;
     }
 
     void writeTo(Output output, long timeNs) {

@@ -23,8 +23,21 @@ final class Delays {
      */
     record Taken(long count, long longestNs, String atMost) {}
 
-    void add(long delayNs) {
-        counts.incrementAndGet(step(Math.max(0, delayNs) / 1_000));
+    /**
+     * Somebody who was due at one time and came at another: a delay for each period between them, because whoever had been due
+     * then would have come no sooner.
+     *
+     * @param periods for how many the first of them stands
+     */
+    void addAll(long dueNs, long cameNs, long periods) {
+        add(cameNs - dueNs, periods);
+        for (long ns = dueNs + Canary.PERIOD_NS; ns < cameNs; ns += Canary.PERIOD_NS) {
+            add(cameNs - ns, 1);
+        }
+    }
+
+    private void add(long delayNs, long times) {
+        counts.addAndGet(step(Math.max(0, delayNs) / 1_000), times);
         longestNs.accumulateAndGet(delayNs, Math::max);
     }
 

@@ -21,10 +21,13 @@ final class HeldCarriers {
 
     private final JvmAccess jvm;
     private final List<Thread> mounted = new ArrayList<>();
-    private Map<Thread, StackTraceElement[]> before = Map.of();
+    private Map<Thread, Hold> before = Map.of();
     private long beforeNs;
     private long waitingSinceNs;
     private boolean late;
+
+    /** A thread that was mounted from then on, and its stack in the last sample. */
+    private record Hold(long fromNs, StackTraceElement[] frames) {}
 
     HeldCarriers(JvmAccess jvm) {
         this.jvm = jvm;
@@ -53,14 +56,14 @@ final class HeldCarriers {
 
     /** After they were listed. */
     void writeTo(Output output, long timeNs) {
-        Map<Thread, StackTraceElement[]> now = new HashMap<>();
+        Map<Thread, Hold> now = new HashMap<>();
         for (Thread thread : mounted) {
             ThreadStack stack = jvm.stackOf(thread);
             if (stack.mounted() && stack.frames().length > 0) {
-                now.put(thread, stack.frames());
-                StackTraceElement[] earlier = before.get(thread);
+                Hold earlier = before.get(thread);
+                now.put(thread, new Hold(earlier == null ? timeNs : earlier.fromNs(), stack.frames()));
                 if (earlier != null) {
-                    write(output, timeNs, stack, common(earlier, stack.frames()));
+                    write(output, timeNs, stack, earlier);
                 }
             }
         }
@@ -68,12 +71,14 @@ final class HeldCarriers {
         beforeNs = timeNs;
     }
 
-    private void write(Output output, long timeNs, ThreadStack stack, StackTraceElement[] common) {
+    private void write(Output output, long timeNs, ThreadStack stack, Hold earlier) {
+        StackTraceElement[] common = common(earlier.frames(), stack.frames());
         Activity activity = Classifier.classify(stack);
         Activity both = common.length == 0 ? activity : Classifier.classify(new ThreadStack(
                 common, stack.state(), stack.virtual(), stack.mounted(), null, List.of()));
         output.write(JsonLine.of("held_carrier", timeNs)
                 .put("for_ns", timeNs - beforeNs)
+                .put("held_ns", timeNs - earlier.fromNs())
                 .put("state", activity.state().wireName())
                 .put("resource", activity.resource())
                 .put("application", both.application())
