@@ -102,8 +102,8 @@ mod tests {
             found(find, "clients: 20", with(ThreadState::Running, 1_600.0, 1_800.0)).expect("a finding");
         assert_eq!(
             sentence(&finding),
-            "virtual threads wait for a carrier for up to 1,980 ms (p99 1,800 ms), because others stay on theirs: they compute or \
-             spin at shop.Poll.until:31 for 1,600 ms and longer"
+            "virtual threads wait for a carrier for up to 1.98 s (p99 1.80 s), because others stay on theirs: they compute or \
+             spin at shop.Poll.until:31 for 1.60 s and longer"
         );
         assert!(advice(&finding).contains("platform thread"), "{}", advice(&finding));
         let file = found(find, "clients: 20", with(ThreadState::File, 1_600.0, 1_800.0)).expect("a finding");

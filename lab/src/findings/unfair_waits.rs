@@ -87,7 +87,7 @@ mod tests {
         let finding = finding.expect("a finding");
         assert_eq!(
             sentence(&finding),
-            "most requests are fast and some starve: service time p50 13.0 ms, p99 3,400 ms; 90 % of the mean is spent waiting for \
+            "most requests are fast and some starve: service time p50 13.0 ms, p99 3.40 s; 90 % of the mean is spent waiting for \
              what other requests hold, most of it at shop.Orders.find:42"
         );
         assert!(advice(&finding).contains("fair"), "{}", advice(&finding));

@@ -124,13 +124,13 @@ mod tests {
         let (load, variant, most) = (&document.experiment.loads[0], "a", 30.0);
         let expected = [
             format!(
-                "{variant}: virtual threads until they had a carrier p50 0.100 ms, p99 {}, longest {}",
+                "{variant}: virtual threads until they had a carrier p50 100 µs, p99 {}, longest {}",
                 ms(most),
                 ms(2.0 * most)
             ),
-            format!("{variant}: carriers until they had a core (kernel) 5 % of the time"),
+            format!("{variant}: carriers until they had a core (kernel) 5.0 % of the time"),
             format!(
-                "{variant}: carriers held for 1,200 ms while others waited for one, by threads that compute or spin at \
+                "{variant}: carriers held for 1.20 s while others waited for one, by threads that compute or spin at \
                  shop.Poll.until:9"
             ),
         ];
