@@ -2,7 +2,7 @@
 
 use crate::model::experiment::LoadSpec;
 use crate::model::record::Record;
-use crate::model::record::run_delay::{CarrierRunTime, RunDelay, RunDelays};
+use crate::model::record::run_delay::{CarrierRunTime, HeldCarrier, RunDelay, RunDelays};
 use crate::model::result::ResultDocument;
 use crate::report::figures::{milliseconds as ms, percent};
 use crate::report::findings::{does, place_of_held};
@@ -14,6 +14,9 @@ const CARRIERS: &str = "carriers until they had a core (kernel)";
 
 /// Places that a line names.
 const MOST_PLACES: usize = 3;
+
+/// The delay of one kind of thread.
+type KindOfThread = fn(&RunDelays) -> Option<RunDelay>;
 
 /// A line of a table: who waited, and for how long.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +36,7 @@ pub fn rows(document: &ResultDocument, load: &LoadSpec) -> Vec<RunDelayRow> {
     for variant in &document.experiment.variants {
         let delays: Vec<&RunDelays> =
             document.runs_of(&variant.name, &load.name).filter_map(of_record).collect();
-        let kinds: [(&str, fn(&RunDelays) -> Option<RunDelay>); 2] =
+        let kinds: [(&str, KindOfThread); 2] =
             [(VIRTUAL, |it| it.virtual_threads), (PLATFORM, |it| it.platform_threads)];
         for (who, kind) in kinds {
             let worst = delays.iter().filter_map(|it| kind(it)).max_by(|a, b| a.p99_ms.total_cmp(&b.p99_ms));
@@ -79,7 +82,7 @@ fn holders(document: &ResultDocument, load: &LoadSpec) -> Vec<String> {
     let records = document.records.iter().filter(|record| record.load == load.name);
     let of_run = |record: &Record| -> Vec<String> {
         let held = of_record(record).map(|delays| delays.held_carriers.as_slice()).unwrap_or_default();
-        let sentence = |held: &crate::model::record::run_delay::HeldCarrier| {
+        let sentence = |held: &HeldCarrier| {
             format!(
                 "{}: carriers held for {} while others waited for one, by threads that {} at {}",
                 record.variant,
@@ -97,7 +100,6 @@ fn holders(document: &ResultDocument, load: &LoadSpec) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::model::record::jvm::JvmReadings;
-    use crate::model::record::run_delay::HeldCarrier;
     use crate::report::sample::document;
     use crate::stats::sample::run;
 
