@@ -19,7 +19,7 @@ import threading
 import time
 
 # In this order, because what is long and begins last ends last; those that only wait beside those that compute.
-FIRST = ["findings", "wait_profile_pools", "wait_profile", "browser", "peers", "memory_needed", "run_command", "servers", "windows", "warm_jvm", "capacity", "readme",
+FIRST = ["findings", "wait_profile_pools", "wait_profile", "starved", "browser", "peers", "memory_needed", "run_command", "servers", "windows", "warm_jvm", "capacity", "readme",
          "step_by_step", "probe_tomcat", "jvm_log", "launch", "threadcount (lib)", "load_settings", "watch", "benchmark"]
 # Most of what they do is waiting: libtest's own number is that of the cores.
 THREADS = {"findings": 6, "run_command": 6, "servers": 4, "windows": 3, "launch": 4, "load_settings": 4, "probe_tomcat": 4}

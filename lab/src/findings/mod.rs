@@ -12,6 +12,7 @@ mod cpu_ceiling;
 mod gc;
 mod gc_tail;
 mod generator;
+mod held_carriers;
 mod in_flight;
 mod kind_and_number;
 mod kind_or_size;
@@ -21,6 +22,7 @@ mod pinned;
 mod pool_ceiling;
 mod request_waits;
 mod throttled;
+mod unfair_waits;
 mod variant_runs;
 mod waiting;
 mod without_progress;
@@ -35,15 +37,17 @@ use crate::model::record::Record;
 type Find = fn(&VariantRuns<'_>) -> Option<Finding>;
 
 /// The rules, those that put the measurement itself in doubt first ...
-const RULES: [Find; 8] = [
+const RULES: [Find; 10] = [
     generator::find,
     accept_queue::find,
     limits::find,
     throttled::find,
     pinned::find,
+    held_carriers::find,
     without_progress::find,
     pool_ceiling::find,
     |runs_of_variant| waiting::find(runs_of_variant).or_else(|| request_waits::find(runs_of_variant)),
+    unfair_waits::find,
 ];
 
 /// ... and those that come after what requests allocate, because that may be the reason for them.

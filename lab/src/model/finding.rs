@@ -2,9 +2,11 @@
 
 mod collector;
 mod kind;
+mod starved;
 
 pub use collector::{AllocationStalls, GcPauses, PauseTail, SlowSeconds};
 pub use kind::{Arrivals, KindAndNumber, KindOrSize};
+pub use starved::{HeldCarriers, UnfairWaits};
 
 use super::record::jvm::SiteTotal;
 use super::request_time::RequestTimePart;
@@ -118,6 +120,8 @@ facts! { $;
     Throttled(CpuThrottling),
     /// Virtual threads block without leaving their carrier.
     PinnedCarriers(PinnedCarriers),
+    /// Virtual threads that stay on their carrier while others wait for one.
+    HeldCarriers(HeldCarriers),
     /// Running threads that only yield or wait for a carrier.
     BusyWithoutProgress(BusyWithoutProgress),
     /// All threads of the pool are busy.
@@ -126,6 +130,8 @@ facts! { $;
     Waiting(WaitingPlace),
     /// Requests wait for what others hold, by samples of their threads.
     RequestWaits(RequestWaits),
+    /// Most requests are fast, and some wait for seconds for what the others hold.
+    UnfairWaits(UnfairWaits),
     /// Each request allocates more than with another variant under the same load.
     Allocation(AllocationDifference),
     /// Pauses of the garbage collector.

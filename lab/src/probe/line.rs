@@ -1,5 +1,6 @@
 //! One line of the probe. The probe stamps each with `System.nanoTime()`, which is the clock of the load.
 
+use super::run_delay::{CarrierRunTimeLine, HeldCarrierLine, RunDelayLine};
 use super::stacks::{StackGroup, Stacks};
 use crate::model::record::jvm::{PoolKind, SiteReason};
 use serde::{Deserialize, Deserializer};
@@ -40,6 +41,9 @@ pub enum Line {
     /// A sample of threads; its groups follow.
     Stacks(Stacks),
     StackGroup(StackGroup),
+    RunDelay(RunDelayLine),
+    CarrierRunTime(CarrierRunTimeLine),
+    HeldCarrier(HeldCarrierLine),
     /// There are no samples of threads, or no more.
     StacksEnded {
         t_ns: Nanos,

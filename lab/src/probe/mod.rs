@@ -7,6 +7,7 @@ pub mod jar;
 pub mod line;
 mod meeting;
 pub mod readings;
+pub mod run_delay;
 pub mod sampled;
 pub mod session;
 pub mod stacks;

@@ -2,6 +2,7 @@
 
 use super::allocation::AllocationTally;
 use super::line::{Carriers, Gc, Line, Pool as PoolLine, Sample, Tally};
+use super::run_delay::RunDelayTally;
 use super::stacks::StackTally;
 use crate::model::experiment::ProbeLevel;
 use crate::model::record::jvm::{
@@ -40,6 +41,7 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
     let whole = whole_collections(lines);
     let mut allocation = AllocationTally::default();
     let mut stacks = StackTally::default();
+    let mut delays = RunDelayTally::default();
     let mut before: Option<&Sample> = None;
     for line in lines {
         match line {
@@ -87,6 +89,9 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
             Line::Stacks(sample) if window.contains(sample.t_ns) => stacks.sample(sample),
             Line::StackGroup(group) => stacks.group(group),
             Line::StacksEnded { t_ns, why } if *t_ns <= window.ended_ns => stacks.ended(why),
+            Line::RunDelay(delay) if window.contains(delay.t_ns) => delays.delay(delay),
+            Line::CarrierRunTime(reading) if window.contains(reading.t_ns) => delays.carrier(reading),
+            Line::HeldCarrier(held) if window.contains(held.t_ns) => delays.held(held),
             Line::Allocated(sampled) if contains_second(window, sampled.t_ns) => allocation.add(sampled),
             Line::Wait(tally) if contains_second(window, tally.t_ns) => sites.add(Kind::Wait, tally),
             Line::NativeMemory { t_ns, kind, reserved_bytes, committed_bytes }
@@ -113,6 +118,7 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
     }
     readings.allocation = allocation.finish();
     readings.wait_profile = stacks.finish(window);
+    readings.run_delays = delays.finish();
     readings.pins = sites.take(Kind::Pinned);
     readings.pins_series = pins_series(&pins_by_second, window);
     readings.waits = sites.take(Kind::Wait);

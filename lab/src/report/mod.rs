@@ -17,6 +17,7 @@ pub mod png;
 pub mod published;
 pub mod reasons;
 pub mod request_time;
+pub mod run_delays;
 #[cfg(test)]
 mod sample;
 pub mod series;

@@ -9,7 +9,7 @@ use crate::report::load_words::load_words;
 use crate::report::published::{self, PublishedRow};
 use crate::report::request_time::{self, RequestTimeWords};
 use crate::report::trust::{self, Trust};
-use crate::report::{capacity, figures, reasons};
+use crate::report::{capacity, figures, reasons, run_delays};
 use serde::Serialize;
 
 /// A result in words.
@@ -47,6 +47,8 @@ pub struct LoadPart {
     pub request_times: Vec<RequestTimeWords>,
     /// Why threads of a variant were not sampled.
     pub not_sampled: Vec<String>,
+    /// How long threads that could run waited until they did, sentences without a full stop.
+    pub run_delays: Vec<String>,
     pub findings: Vec<Why>,
 }
 
@@ -107,6 +109,7 @@ fn load_part(document: &ResultDocument, load: &LoadSpec) -> LoadPart {
         answers: comparisons.map(|comparison| answer(comparison, open)).collect(),
         request_times: request_time::under(document, load),
         not_sampled: request_time::not_sampled(document, load),
+        run_delays: run_delays::sentences(document, load),
         findings: whys(document, |finding| finding.load.as_ref() == Some(&load.name)),
     }
 }

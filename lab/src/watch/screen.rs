@@ -93,7 +93,10 @@ impl Screen {
             | Line::Running(_)
             | Line::Safepoint(_)
             | Line::Allocated(_)
-            | Line::NativeMemory { .. } => {}
+            | Line::NativeMemory { .. }
+            | Line::RunDelay(_)
+            | Line::CarrierRunTime(_)
+            | Line::HeldCarrier(_) => {}
         }
     }
 

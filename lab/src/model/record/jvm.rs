@@ -1,6 +1,7 @@
 //! Readings of the probe in the server's JVM, cut to the explaining window (in older results to the measured window).
 
 use super::allocation::Allocation;
+use super::run_delay::RunDelays;
 use super::wait_profile::WaitProfile;
 use crate::model::probe_level::ProbeLevel;
 use schemars::JsonSchema;
@@ -44,6 +45,9 @@ pub struct JvmReadings {
     /// What threads do, by samples of their stacks; `None`: none were taken, or an older result.
     #[serde(default)]
     pub wait_profile: Option<WaitProfile>,
+    /// How long threads that could run waited; `None`: not read, or an older result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_delays: Option<RunDelays>,
     /// Over time; empty without native memory tracking.
     pub stacks: Vec<StackSample>,
     /// Virtual threads over the window; starts and ends only at level `full`.

@@ -12,6 +12,7 @@ pub mod jvm_log;
 mod load_schema;
 pub mod memory;
 pub mod resource_limits;
+pub mod run_delay;
 pub mod wait_profile;
 
 use crate::model::thread_kind::ThreadKind;

@@ -8,11 +8,13 @@ mod memory;
 mod pinned;
 mod request_waits;
 mod site;
+mod starved;
 mod threads;
 
 use crate::model::finding::{Explanation, Finding, FindingText, RunsShowing, with_figures};
 use evidence::{figure, showing};
 
+pub(in crate::report) use starved::{does, place as place_of_held};
 pub(in crate::report) use threads::confounded_advice;
 
 /// A finding in words.

@@ -86,7 +86,10 @@ fn request_times(page: &mut Page, load: &LoadPart) {
     for sentence in &load.not_sampled {
         page.labelled("time", vec![Piece::new(sentence, Tone::Dim)]);
     }
-    if !load.request_times.is_empty() || !load.not_sampled.is_empty() {
+    for sentence in &load.run_delays {
+        page.labelled("delay", vec![Piece::new(sentence, Tone::Dim)]);
+    }
+    if !load.request_times.is_empty() || !load.not_sampled.is_empty() || !load.run_delays.is_empty() {
         page.blank();
     }
 }

@@ -1,6 +1,7 @@
 //! The tables of the page, each cell already text.
 
 pub mod ratios;
+pub mod run_delays;
 pub mod sites;
 pub mod variants;
 

@@ -235,8 +235,8 @@ final class Recording implements Closeable {
         if (level == Options.Level.FULL) {
             stream.enable("jdk.VirtualThreadStart").withoutStackTrace();
             stream.enable("jdk.VirtualThreadEnd").withoutStackTrace();
-            stream.onEvent("jdk.VirtualThreadStart", event -> virtualStarted.incrementAndGet());
-            stream.onEvent("jdk.VirtualThreadEnd", event -> virtualEnded.incrementAndGet());
+            stream.onEvent("jdk.VirtualThreadStart", event -> virtualStarted.addAndGet(isCanary(event) ? 0 : 1));
+            stream.onEvent("jdk.VirtualThreadEnd", event -> virtualEnded.addAndGet(isCanary(event) ? 0 : 1));
         }
     }
 
@@ -266,5 +266,9 @@ final class Recording implements Closeable {
 
     private long endNs(RecordedEvent event) {
         return clock.monotonicNs(event.getEndTime());
+    }
+
+    private static boolean isCanary(RecordedEvent event) {
+        return OwnThreads.isCanary(event.getLong("javaThreadId"));
     }
 }
