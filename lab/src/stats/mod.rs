@@ -10,7 +10,9 @@ pub mod disturbance;
 pub mod grade;
 #[cfg(test)]
 mod noise;
+pub mod observed_causes;
 pub mod page;
+pub mod pause_ledger;
 mod random;
 pub mod ratio;
 pub mod request_time;

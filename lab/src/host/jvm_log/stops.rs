@@ -1,0 +1,74 @@
+//! When the threads of a JVM were stopped, by reason: no two of the first three overlap.
+
+use super::intervals::Interval;
+
+/// Each in the order of time; those that touch are one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stops {
+    /// Until the last thread had stopped.
+    pub to_safepoint: Vec<Interval>,
+    /// Stopped for the collector.
+    pub gc: Vec<Interval>,
+    /// Stopped for another reason.
+    pub other: Vec<Interval>,
+    /// At least one thread waited for memory.
+    pub stalls: Vec<Interval>,
+}
+
+impl Stops {
+    /// From the pauses of the collector, which may hold the time to stop (ZGC), and from whole safepoints.
+    #[must_use]
+    pub fn new(
+        gc: &[Interval],
+        safepoints: &[Interval],
+        to_safepoint: Vec<Interval>,
+        stalls: Vec<Interval>,
+    ) -> Self {
+        let stopped_for_gc = without(gc, &to_safepoint);
+        let other = without(&without(safepoints, &to_safepoint), gc);
+        Self { to_safepoint, gc: stopped_for_gc, other, stalls }
+    }
+}
+
+/// The parts of `whole` that lie in none of `parts`. Both are in the order of time and overlap nothing of their own.
+fn without(whole: &[Interval], parts: &[Interval]) -> Vec<Interval> {
+    let mut rest = Vec::new();
+    let mut first = 0;
+    for &interval in whole {
+        let mut from_ns = interval.from_ns;
+        while parts.get(first).is_some_and(|part| part.to_ns <= interval.from_ns) {
+            first += 1;
+        }
+        for part in parts[first..].iter().take_while(|part| part.from_ns < interval.to_ns) {
+            if part.from_ns > from_ns {
+                rest.push(Interval { from_ns, to_ns: part.from_ns });
+            }
+            from_ns = from_ns.max(part.to_ns);
+        }
+        if from_ns < interval.to_ns {
+            rest.push(Interval { from_ns, to_ns: interval.to_ns });
+        }
+    }
+    rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn intervals(all: &[(u64, u64)]) -> Vec<Interval> {
+        all.iter().map(|&(from_ns, to_ns)| Interval { from_ns, to_ns }).collect()
+    }
+
+    #[test]
+    fn what_is_left_of_safepoints_without_collections_are_the_other_reasons() {
+        let safepoints = intervals(&[(10, 50), (100, 130), (200, 220)]);
+        let to_safepoint = intervals(&[(10, 20), (100, 125), (200, 201)]);
+        // The second stops for no collection; the third is one whose pause the collector times with the way there.
+        let gc = intervals(&[(22, 48), (200, 220)]);
+        let stops = Stops::new(&gc, &safepoints, to_safepoint.clone(), Vec::new());
+        assert_eq!(stops.gc, intervals(&[(22, 48), (201, 220)]));
+        assert_eq!(stops.other, intervals(&[(20, 22), (48, 50), (125, 130)]));
+        assert_eq!(stops.to_safepoint, to_safepoint);
+    }
+}
