@@ -129,7 +129,7 @@ mod tests {
         assert_eq!(
             sentence(&ledger),
             "the 1,400 requests beyond p99 (88.0 ms, median 50.1 ms) were delayed: 93 % by garbage collection (40 pauses, up to \
-             41.2 ms), 2 % by other safepoints (1 pause, up to 41.2 ms), 5 % unexplained"
+             41.2 ms), 2.0 % by other safepoints (1 pause, up to 41.2 ms), 5.0 % unexplained"
         );
         let unknown = PauseLedger { causes: Vec::new(), unexplained_share: 1.0, ..ledger };
         assert!(sentence(&unknown).ends_with("were delayed: 100 % unexplained"), "{}", sentence(&unknown));

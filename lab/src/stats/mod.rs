@@ -4,6 +4,7 @@ mod blocks;
 pub mod claim;
 pub mod comparison;
 mod compiler;
+pub mod cpu_profiles;
 pub mod decided;
 pub mod difference;
 pub mod disturbance;

@@ -93,6 +93,8 @@ impl Screen {
             | Line::Running(_)
             | Line::Safepoint(_)
             | Line::Allocated(_)
+            | Line::CpuStack(_)
+            | Line::CpuSamples(_)
             | Line::NativeMemory { .. } => {}
         }
     }

@@ -3,6 +3,7 @@
 pub mod allocation;
 pub mod benchmark;
 pub mod capacity;
+pub mod cpu_profile;
 pub mod explaining;
 pub mod external;
 pub mod gc;
