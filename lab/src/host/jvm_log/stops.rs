@@ -16,7 +16,8 @@ pub struct Stops {
 }
 
 impl Stops {
-    /// From the pauses of the collector, which may hold the time to stop (ZGC), and from whole safepoints.
+    /// From the pauses of the collector, which may hold the time to stop (ZGC), and from whole safepoints. What a safepoint lasts
+    /// before and after the collector's pause belongs to the collection.
     #[must_use]
     pub fn new(
         gc: &[Interval],
@@ -24,10 +25,25 @@ impl Stops {
         to_safepoint: Vec<Interval>,
         stalls: Vec<Interval>,
     ) -> Self {
-        let stopped_for_gc = without(gc, &to_safepoint);
-        let other = without(&without(safepoints, &to_safepoint), gc);
-        Self { to_safepoint, gc: stopped_for_gc, other, stalls }
+        let (for_gc, for_others): (Vec<Interval>, Vec<Interval>) =
+            safepoints.iter().partition(|safepoint| touches(safepoint, gc));
+        let beside = without(gc, &for_gc);
+        let mut all_for_gc = for_gc;
+        all_for_gc.extend(beside);
+        all_for_gc.sort_by_key(|interval| interval.from_ns);
+        Self {
+            gc: without(&all_for_gc, &to_safepoint),
+            other: without(&for_others, &to_safepoint),
+            to_safepoint,
+            stalls,
+        }
     }
+}
+
+/// `intervals` are in the order of time and overlap nothing of their own.
+fn touches(one: &Interval, intervals: &[Interval]) -> bool {
+    let first = intervals.partition_point(|it| it.to_ns <= one.from_ns);
+    intervals.get(first).is_some_and(|it| it.from_ns < one.to_ns)
 }
 
 /// The parts of `whole` that lie in none of `parts`. Both are in the order of time and overlap nothing of their own.
@@ -61,14 +77,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_of_safepoints_without_collections_are_the_other_reasons() {
+    fn a_safepoint_is_for_the_collector_or_for_another_reason_and_the_way_there_is_neither() {
         let safepoints = intervals(&[(10, 50), (100, 130), (200, 220)]);
         let to_safepoint = intervals(&[(10, 20), (100, 125), (200, 201)]);
         // The second stops for no collection; the third is one whose pause the collector times with the way there.
         let gc = intervals(&[(22, 48), (200, 220)]);
         let stops = Stops::new(&gc, &safepoints, to_safepoint.clone(), Vec::new());
-        assert_eq!(stops.gc, intervals(&[(22, 48), (201, 220)]));
-        assert_eq!(stops.other, intervals(&[(20, 22), (48, 50), (125, 130)]));
+        assert_eq!(stops.gc, intervals(&[(20, 50), (201, 220)]));
+        assert_eq!(stops.other, intervals(&[(125, 130)]));
         assert_eq!(stops.to_safepoint, to_safepoint);
     }
 }
