@@ -63,12 +63,13 @@ fn on_java_25_the_method_that_a_variant_does_more_of_is_the_difference() {
     assert!(page.contains("class=\"much-more\""), "its frame is coloured");
 }
 
+/// The samples of Java 21 leave out native methods and what the JVM has of its own code for a method, as for SHA-256.
 #[test]
-fn on_java_21_the_servlet_that_computes_has_most_of_the_samples() {
+fn on_java_21_the_servlet_that_makes_objects_is_on_the_sampled_stacks() {
     let folder = tempfile::tempdir().unwrap();
-    let result = measured(folder.path(), 21, "/computing?sleep=5ms", "it: {threads: virtual}");
+    let result = measured(folder.path(), 21, "/allocating?kb=500", "it: {threads: virtual}");
     let record = &result["records"][0];
     assert_eq!(record["jvm"]["cpu_profile"]["source"], "execution");
-    let share = share_with(record, "dev.threadcount.servlets.Computing");
-    assert!(share >= 0.6, "{share}: {:#}", record["jvm"]["cpu_profile"]);
+    let share = share_with(record, "dev.threadcount.servlets.Allocating");
+    assert!(share >= 0.3, "{share}: {:#}", record["jvm"]["cpu_profile"]);
 }

@@ -139,7 +139,7 @@ mod tests {
             }),
             ..finding
         };
-        assert!(is_named(PauseCause::GarbageCollection, &[as_named.clone()]));
+        assert!(is_named(PauseCause::GarbageCollection, std::slice::from_ref(&as_named)));
         assert!(!is_named(PauseCause::OtherSafepoint, &[as_named]));
         assert!(!is_named(PauseCause::GarbageCollection, &[]));
     }

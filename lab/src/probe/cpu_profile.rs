@@ -41,7 +41,7 @@ impl CpuTally {
                 samples,
             })
             .collect();
-        stacks.sort_by(|a, b| b.samples.cmp(&a.samples));
+        stacks.sort_by_key(|stack| std::cmp::Reverse(stack.samples));
         stacks.truncate(MOST_STACKS);
         (samples > 0).then_some(CpuProfile { source, samples, stacks })
     }
