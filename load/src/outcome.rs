@@ -5,6 +5,7 @@ pub use crate::counts::{Bytes, ConnectionsAtStart, Counts};
 use crate::failure::FailureCause;
 use crate::log::LogCounts;
 use crate::recorder::Recorder;
+use crate::slowest::Slowest;
 use crate::times::Times;
 use hdrhistogram::Histogram;
 use std::collections::BTreeMap;
@@ -29,6 +30,8 @@ pub struct LoadOutcome {
     pub in_flight_at_end_ns: u128,
     /// Due → last byte, of requests with an expected response.
     pub response_time: Times,
+    /// A sample of the slowest requests with an expected response.
+    pub slowest: Slowest,
     /// Sent → last byte, of requests with an expected response.
     pub service_time: Times,
     /// Due → failure, of failed requests.
@@ -85,6 +88,7 @@ impl LoadOutcome {
         self.in_flight_at_start_ns += worker.in_flight_at_start_ns;
         self.in_flight_at_end_ns += worker.in_flight_at_end_ns;
         self.response_time.merge(&worker.response_time);
+        self.slowest.merge(worker.slowest);
         self.service_time.merge(&worker.service_time);
         self.failed_time.merge(&worker.failed_time);
         self.send_lag.merge(&worker.send_lag);

@@ -6,6 +6,7 @@ use crate::clock::{NANOS_PER_S, Nanos};
 use crate::counts::{Bytes, Counts};
 use crate::failure::FailureCause;
 use crate::log::{LogRow, LogSender, RowOutcome};
+use crate::slowest::{SlowRequest, Slowest};
 use crate::times::Times;
 use hdrhistogram::Histogram;
 use std::collections::BTreeMap;
@@ -97,6 +98,8 @@ pub struct Recorder {
     pub in_flight_at_end_ns: u128,
     /// See [`crate::outcome::LoadOutcome`], whose fields of the same name are the sums of these.
     pub response_time: Times,
+    /// Of expected responses: when the slowest were due and complete.
+    pub slowest: Slowest,
     /// Sent → last byte.
     pub service_time: Times,
     /// Due → failure.
@@ -154,6 +157,7 @@ impl Recorder {
             in_flight_at_start_ns: 0,
             in_flight_at_end_ns: 0,
             response_time: Times::default(),
+            slowest: Slowest::with_room(),
             service_time: Times::default(),
             failed_time: Times::default(),
             send_lag: Times::default(),
@@ -240,6 +244,7 @@ impl Recorder {
         self.slice.ok += 1;
         self.slice.response_us.saturating_record(response_ns / 1_000);
         self.response_time.record_ns(response_ns);
+        self.slowest.offer(SlowRequest { due_ns: exchange.due_ns, ended_ns: now_ns }, &self.response_time);
         self.service_time.record_ns(now_ns.saturating_sub(exchange.sent_ns));
         self.count_status(status);
         self.log(exchange, RowOutcome::Ok, Some(status), Some(now_ns));

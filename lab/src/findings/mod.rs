@@ -9,6 +9,7 @@ mod allocation_stalls;
 mod carriers;
 mod client_ceiling;
 mod cpu_ceiling;
+mod delayed_tail;
 mod gc;
 mod gc_tail;
 mod generator;
@@ -61,12 +62,14 @@ pub fn explain(experiment: &Experiment, records: &[Record]) -> Vec<Finding> {
     for load in &experiment.loads {
         for variant in experiment.variants.iter().filter(|variant| load.includes(&variant.name)) {
             let runs_of_variant = VariantRuns::of(variant, load, records);
-            findings.extend(RULES.iter().filter_map(|find| find(&runs_of_variant)));
+            let mut found: Vec<Finding> = RULES.iter().filter_map(|find| find(&runs_of_variant)).collect();
             let allocation = allocation::find(experiment, &runs_of_variant, records);
             let mut after: Vec<Finding> =
                 RULES_AFTER_ALLOCATION.iter().filter_map(|find| find(&runs_of_variant)).collect();
             after.iter_mut().for_each(|finding| allocation::attribute(finding, allocation.as_ref()));
-            findings.extend(allocation.into_iter().chain(after));
+            found.extend(allocation.into_iter().chain(after));
+            let tail = delayed_tail::find(&runs_of_variant, &found);
+            findings.extend(found.into_iter().chain(tail));
         }
         findings.extend(kind_or_size::find(experiment, load, records));
         findings.extend(kind_and_number::find(experiment, load, records));

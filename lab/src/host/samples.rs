@@ -1,5 +1,6 @@
 //! Readings over time, and the cut to the measured window.
 
+use super::cgroup::cpu::ThrottleCounters;
 use super::context_switches::Switches;
 use super::io_calls::IoCalls;
 use super::jvm_threads::JvmCpu;
@@ -33,6 +34,8 @@ pub struct RawSample {
     pub stolen_ns: u64,
     /// Counters: CPU of the JVM's own threads; 0 where there is no JVM.
     pub jvm: JvmCpu,
+    /// Counters: of the CPU quota; `None`: there is none.
+    pub throttled: Option<ThrottleCounters>,
     pub rss_bytes: u64,
     pub os_threads: u32,
     /// What costs more to read, in every fourth sample or more seldom.
@@ -64,6 +67,12 @@ impl Samples {
     #[must_use]
     pub const fn new(readings: Vec<RawSample>, machine_cores: u32) -> Self {
         Self { readings, machine_cores }
+    }
+
+    /// Cores of the machine.
+    #[must_use]
+    pub const fn machine_cores(&self) -> u32 {
+        self.machine_cores
     }
 
     /// All readings, uncut.
@@ -249,6 +258,7 @@ mod tests {
                 machine_busy_ns: 99_000 * MS + busy_ms * MS * 3 / 2,
                 stolen_ns: 5_000 * MS + step * 250 * MS / 8,
                 jvm,
+                throttled: None,
                 rss_bytes: 1_000 + step,
                 os_threads: 20 + step as u32,
                 costly: step.is_multiple_of(4).then_some(CostlyReading {

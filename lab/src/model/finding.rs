@@ -1,10 +1,12 @@
 //! Findings as data: which limit a variant reached, with the figures that show it. Reports make the sentences.
 
 mod collector;
+mod delayed_tail;
 mod kind;
 mod starved;
 
 pub use collector::{AllocationStalls, GcPauses, PauseTail, SlowSeconds};
+pub use delayed_tail::DelayedTail;
 pub use kind::{Arrivals, KindAndNumber, KindOrSize};
 pub use starved::{HeldCarriers, UnfairWaits};
 
@@ -138,6 +140,8 @@ facts! { $;
     Gc(GcPauses),
     /// Threads wait for memory that a concurrent collector has not freed yet.
     AllocationStalls(AllocationStalls),
+    /// One cause delays most of the requests beyond the 99th percentile.
+    DelayedTail(DelayedTail),
     /// The machine's CPU is full.
     CpuCeiling(CpuCeiling),
     /// The load is the limit.

@@ -2,6 +2,7 @@
 
 use super::run_delay::{CarrierRunTimeLine, HeldCarrierLine, RunDelayLine};
 use super::stacks::{StackGroup, Stacks};
+use crate::model::record::cpu_profile::CpuSampleSource;
 use crate::model::record::jvm::{PoolKind, SiteReason};
 use serde::{Deserialize, Deserializer};
 use threadcount_load::clock::Nanos;
@@ -38,6 +39,8 @@ pub enum Line {
     Allocated(Allocated),
     /// Samples of running threads; `reason` is what one did instead of work: `yield` or `scheduling`.
     Running(Tally),
+    CpuStack(CpuStackFrames),
+    CpuSamples(CpuSamples),
     /// A sample of threads; its groups follow.
     Stacks(Stacks),
     StackGroup(StackGroup),
@@ -130,6 +133,27 @@ pub struct Allocated {
     /// The first frame that belongs neither to the JDK nor to a constructor.
     pub maker: Option<String>,
     pub application: Option<String>,
+}
+
+/// A stack that was sampled for the first time.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct CpuStackFrames {
+    pub source: CpuSampleSource,
+    /// Its number among those of its source.
+    pub stack: u32,
+    /// `Class.method`, joined by semicolons, the bottom first.
+    pub frames: String,
+}
+
+/// Samples of one stack within one second; lines of the same second add up.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct CpuSamples {
+    pub t_ns: Nanos,
+    pub source: CpuSampleSource,
+    pub stack: u32,
+    pub count: u64,
 }
 
 /// Events of one kind at one site within one second; lines of the same second add up.

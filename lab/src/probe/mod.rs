@@ -3,6 +3,7 @@
 mod allocation;
 pub mod attach;
 pub mod choice;
+mod cpu_profile;
 pub mod jar;
 pub mod line;
 mod meeting;

@@ -1,6 +1,7 @@
 //! Lines → [`JvmReadings`]: cut to the measured window, counters as differences, sites added up.
 
 use super::allocation::AllocationTally;
+use super::cpu_profile::CpuTally;
 use super::line::{Carriers, Gc, Line, Pool as PoolLine, Sample, Tally};
 use super::run_delay::RunDelayTally;
 use super::stacks::StackTally;
@@ -42,6 +43,7 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
     let mut allocation = AllocationTally::default();
     let mut stacks = StackTally::default();
     let mut delays = RunDelayTally::default();
+    let mut cpu = CpuTally::default();
     let mut before: Option<&Sample> = None;
     for line in lines {
         match line {
@@ -86,6 +88,8 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
                     sites.add(Kind::WithoutProgress, tally);
                 }
             }
+            Line::CpuStack(stack) => cpu.stack(stack),
+            Line::CpuSamples(samples) if contains_second(window, samples.t_ns) => cpu.samples(samples),
             Line::Stacks(sample) if window.contains(sample.t_ns) => stacks.sample(sample),
             Line::StackGroup(group) => stacks.group(group),
             Line::StacksEnded { t_ns, why } if *t_ns <= window.ended_ns => stacks.ended(why),
@@ -117,6 +121,7 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
         }
     }
     readings.allocation = allocation.finish();
+    readings.cpu_profile = cpu.finish();
     readings.wait_profile = stacks.finish(window);
     readings.run_delays = delays.finish();
     readings.pins = sites.take(Kind::Pinned);

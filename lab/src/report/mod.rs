@@ -13,6 +13,7 @@ pub mod load_words;
 pub mod markdown;
 pub mod observing;
 pub mod overview;
+pub mod pause_ledger;
 pub mod png;
 pub mod published;
 pub mod reasons;

@@ -93,10 +93,12 @@ impl Screen {
             | Line::Running(_)
             | Line::Safepoint(_)
             | Line::Allocated(_)
-            | Line::NativeMemory { .. }
+            | Line::CpuStack(_)
+            | Line::CpuSamples(_)
             | Line::RunDelay(_)
             | Line::CarrierRunTime(_)
-            | Line::HeldCarrier(_) => {}
+            | Line::HeldCarrier(_)
+            | Line::NativeMemory { .. } => {}
         }
     }
 

@@ -1,6 +1,7 @@
 //! Readings of the probe in the server's JVM, cut to the explaining window (in older results to the measured window).
 
 use super::allocation::Allocation;
+use super::cpu_profile::CpuProfile;
 use super::run_delay::RunDelays;
 use super::wait_profile::WaitProfile;
 use crate::model::probe_level::ProbeLevel;
@@ -40,6 +41,9 @@ pub struct JvmReadings {
     /// Samples of running threads, a few per second.
     #[serde(default, alias = "looks")]
     pub thread_samples: ThreadSamples,
+    /// Which code runs, by samples of its stacks; `None`: none were taken, or an older result.
+    #[serde(default)]
+    pub cpu_profile: Option<CpuProfile>,
     /// Waits of 20 ms or longer (monitors, parks, socket reads), by site.
     pub waits: Vec<SiteTotal>,
     /// What threads do, by samples of their stacks; `None`: none were taken, or an older result.

@@ -2,6 +2,7 @@
 
 mod allocation;
 mod cpu;
+mod delayed_tail;
 mod evidence;
 mod load;
 mod memory;

@@ -18,12 +18,15 @@ final class Recording implements Closeable {
     private static final Duration WAIT_THRESHOLD = Duration.ofMillis(20);
     /** A sample of the running threads takes some 100 µs of one core. */
     private static final Duration LOOK_PERIOD = Duration.ofMillis(50);
+    /** Of the CPU time of each thread (JEP 509). */
+    private static final String CPU_TIME_PERIOD = "20ms";
     private static final String ALLOCATION_SAMPLES = "200/s";
     private static final Duration NATIVE_MEMORY_PERIOD = Duration.ofSeconds(1);
     /** Without a limit of its own a stream forgets what has been read, and there would be nothing to keep. */
     private static final long KEPT_BYTES = 256L << 20;
     /** Linux gives connecting sockets their port from here on (ip_local_port_range). */
     private static final int FIRST_EPHEMERAL_PORT = 32_768;
+    private static final int FIRST_WITH_CPU_TIME = 25;
     private static final Site NOWHERE = new Site(null, null, null);
     private static final Duration MARK_PERIOD = Duration.ofMillis(200);
     private static final ToDoubleBiFunction<Long, Long> ALL = (beganNs, endedNs) -> 1.0;
@@ -34,6 +37,8 @@ final class Recording implements Closeable {
     private final Monitors monitors;
     private final Tally tally = new Tally();
     private final Allocations allocations = new Allocations();
+    private final CpuStacks executionStacks = new CpuStacks("execution");
+    private final CpuStacks cpuTimeStacks = new CpuStacks("cpu-time");
     private final Map<Long, Long> safepointBegins = new HashMap<>();
     private final AtomicLong virtualStarted = new AtomicLong();
     private final AtomicLong virtualEnded = new AtomicLong();
@@ -127,7 +132,18 @@ final class Recording implements Closeable {
             String lack = Progress.lack(event.getStackTrace());
             Site site = "yield".equals(lack) ? siteOfYield(event) : NOWHERE;
             tally.add("running", site, lack, startNs(event), startNs(event));
+            executionStacks.add(event, event.getThread("sampledThread"), startNs(event));
         });
+        watchCpuTime();
+    }
+
+    /** Java 25 and later on Linux; others do not know this event. It sees code in native methods too, and no thread that only waits. */
+    private void watchCpuTime() {
+        if (Runtime.version().feature() >= FIRST_WITH_CPU_TIME) {
+            stream.enable("jdk.CPUTimeSample").with("throttle", CPU_TIME_PERIOD);
+            stream.onEvent("jdk.CPUTimeSample",
+                    event -> cpuTimeStacks.add(event, event.getThread("eventThread"), startNs(event)));
+        }
     }
 
     private void watchSafepoints() {
@@ -243,6 +259,8 @@ final class Recording implements Closeable {
     private void flush() {
         tally.writeTo(output);
         allocations.writeTo(output);
+        executionStacks.writeTo(output);
+        cpuTimeStacks.writeTo(output);
         output.write(JsonLine.of("virtual_threads", System.nanoTime())
                 .put("events_until_ns", eventsUntilNs)
                 .put("started", virtualStarted.get())
