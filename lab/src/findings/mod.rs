@@ -16,6 +16,7 @@ mod in_flight;
 mod kind_and_number;
 mod kind_or_size;
 mod limits;
+mod live;
 mod memory_growth;
 mod pinned;
 mod pool_ceiling;
@@ -25,6 +26,7 @@ mod variant_runs;
 mod waiting;
 mod without_progress;
 
+pub use live::explain_window;
 pub use variant_runs::{RunFigures, VariantRuns};
 
 use crate::model::experiment::Experiment;

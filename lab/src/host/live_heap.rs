@@ -1,28 +1,26 @@
-//! What lives in the heap of a JVM, as counted by `jcmd PID GC.class_histogram`.
+//! What lives in the heap of a JVM, as counted by its diagnostic command `GC.class_histogram`.
 //!
 //! The command collects the whole heap and then counts what is reachable, with every collector, also where the JVM's flags
 //! disable `System.gc()`. So the figure is exact to the byte, where a log after a collection is rounded to MiB and holds what
 //! was allocated meanwhile. The JVM stands still while it counts.
 
-use super::jcmd;
+use super::attach;
 use crate::model::record::memory::LiveHeap;
-use std::path::PathBuf;
 
 /// The class of the heap in which an unmounted virtual thread keeps its stack.
 const STACK_CHUNK: &str = "jdk.internal.vm.StackChunk";
 
 /// Counts the heap of one JVM.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct HeapReader {
-    pub jcmd: PathBuf,
     pub pid: u32,
 }
 
 impl HeapReader {
-    /// Collects and counts. `None`: not a JVM, or `jcmd` timed out.
+    /// Collects and counts. `None`: not a JVM, or no response in time.
     #[must_use]
     pub fn read(&self) -> Option<LiveHeap> {
-        parse(&jcmd::ask(&self.jcmd, self.pid, &["GC.class_histogram"])?)
+        parse(&attach::ask(self.pid, "GC.class_histogram")?)
     }
 }
 
