@@ -12,11 +12,7 @@ use threadcount_load::clock::Nanos;
 /// A line of `watch --json`.
 #[derive(JsonSchema)]
 #[serde(untagged)]
-#[expect(
-    dead_code,
-    clippy::large_enum_variant,
-    reason = "only the schema is made of it; the probe's lines pass through"
-)]
+#[expect(dead_code, reason = "only the schema is made of it; the probe's lines pass through")]
 enum WatchLine {
     Probe(Line),
     Limits(LimitsLine),
