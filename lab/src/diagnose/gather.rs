@@ -3,7 +3,7 @@
 use super::commands::Commands;
 use super::evidence::{Evidence, Synchronizer, Thread};
 use super::gc_use::GcCounters;
-use super::locks::LockWait;
+use super::locks::{LockSnapshot, LockWait};
 use super::run_time::{self, RunTime};
 use super::thread_dump::DumpedThread;
 use super::thread_print::PrintedThread;
@@ -11,6 +11,8 @@ use crate::host::attach::{CommandError, JvmProcess};
 use crate::probe::attach::AttachError;
 use crate::probe::target;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -18,6 +20,8 @@ use std::time::{Duration, Instant};
 const LIMIT: Duration = Duration::from_secs(9);
 const BETWEEN: Duration = Duration::from_millis(1_400);
 const SNAPSHOTS: usize = 3;
+/// Latency of an interruption.
+const REACTION: Duration = Duration::from_millis(100);
 /// Names of the scheduler's threads.
 const CARRIER: &str = "-worker-";
 
@@ -41,22 +45,22 @@ struct Snapshot {
     texts: (String, String),
 }
 
-/// Gathers it.
+/// Gathers it. Once `stop` is set it ends, and takes its files away.
 ///
 /// # Errors
 /// Why the JVM cannot be looked into. One that does not answer is evidence.
-pub fn gather(pid: u32, options: Options) -> Result<Gathered, AttachError> {
-    let jvm: JvmProcess = target::inspect(pid)?;
+pub fn gather(pid: u32, options: Options, stop: &Arc<AtomicBool>) -> Result<Gathered, AttachError> {
+    let jvm: JvmProcess = target::inspect(pid)?.interrupted_by(Arc::clone(stop));
     let began = Instant::now();
     let first_gc = GcCounters::read(pid);
     let first_times = run_time::read(pid);
     let commands = Commands::begin(jvm, began + LIMIT)?;
     let mut snapshots = Vec::new();
-    let mut waits = None;
+    let mut locks = None;
     let mut unresponsive = false;
     for at in 0..SNAPSHOTS {
         let due = began + BETWEEN * at as u32;
-        sleep(due.saturating_duration_since(Instant::now()));
+        sleep_until(due, stop)?;
         match snapshot(&commands) {
             Ok(snapshot) => snapshots.push(snapshot),
             Err(CommandError::Silent { .. }) => {
@@ -66,24 +70,35 @@ pub fn gather(pid: u32, options: Options) -> Result<Gathered, AttachError> {
             Err(other) => return Err(other.into()),
         }
         if at == 1 && options.agent {
-            waits = commands.locks();
+            locks = commands.locks();
         }
     }
     let seconds = began.elapsed().as_secs_f64();
     let times = shares(&first_times, &run_time::read(pid), seconds);
     let cores_used = times.values().map(|share| share.on_cpu).sum();
     let last = snapshots.last().map(|it| it.texts.clone()).unwrap_or_default();
-    let (threads, synchronizers) = merge(&snapshots, waits.as_deref().unwrap_or_default(), &times);
+    let (threads, synchronizers) = merge(&snapshots, &locks.clone().unwrap_or_default(), &times);
     let evidence = Evidence {
         seconds,
         unresponsive,
         threads,
         synchronizers,
-        has_locks: waits.is_some(),
+        has_locks: locks.is_some(),
         gc: first_gc.zip(GcCounters::read(pid)),
         cores_used,
     };
     Ok(Gathered { evidence, thread_print: last.0, thread_dump: last.1 })
+}
+
+/// Unless it is interrupted meanwhile.
+fn sleep_until(due: Instant, stop: &AtomicBool) -> Result<(), CommandError> {
+    while Instant::now() < due {
+        if stop.load(Ordering::Relaxed) {
+            return Err(CommandError::Interrupted);
+        }
+        sleep(due.saturating_duration_since(Instant::now()).min(REACTION));
+    }
+    Ok(())
 }
 
 fn snapshot(commands: &Commands) -> Result<Snapshot, CommandError> {
@@ -113,12 +128,12 @@ fn shares(
 
 fn merge(
     snapshots: &[Snapshot],
-    waits: &[LockWait],
+    locks: &LockSnapshot,
     times: &HashMap<u32, Share>,
 ) -> (Vec<Thread>, HashMap<String, Synchronizer>) {
     let Some(last) = snapshots.last() else { return (Vec::new(), HashMap::new()) };
     let printed: HashMap<u64, &PrintedThread> = last.printed.iter().map(|it| (it.tid, it)).collect();
-    let waits: HashMap<u64, &LockWait> = waits.iter().map(|it| (it.tid, it)).collect();
+    let waits: HashMap<u64, &LockWait> = locks.waits.iter().map(|it| (it.tid, it)).collect();
     let stacks: Vec<HashMap<u64, &DumpedThread>> =
         snapshots.iter().map(|it| it.dumped.iter().map(|thread| (thread.tid, thread)).collect()).collect();
     let carriers = carriers(snapshots);
@@ -145,6 +160,7 @@ fn merge(
                 .or_else(|| wait.and_then(|it| it.lock.clone()))
                 .or_else(|| dumped.parked_for.clone()),
             monitors: monitors.unwrap_or_else(|| dumped.monitors.clone()),
+            peer: locks.peers.get(&dumped.tid).cloned(),
             runnable_share: share.map(|it| it.runnable),
             cpu_share: share.map(|it| it.on_cpu),
         }

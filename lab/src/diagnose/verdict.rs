@@ -59,6 +59,8 @@ pub enum Verdict {
         at: Option<Frame>,
         holders: Vec<ThreadAt>,
         waits_in: String,
+        /// The machine that most of them wait for, where it is known.
+        peer: Option<String>,
     },
     /// The JVM collects garbage most of the time.
     GcThrashing { share: f64, collections: u64, used_bytes: u64, most_bytes: u64 },

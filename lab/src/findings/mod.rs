@@ -18,6 +18,7 @@ mod in_flight;
 mod kind_and_number;
 mod kind_or_size;
 mod limits;
+mod live;
 mod memory_growth;
 mod pinned;
 mod pool_ceiling;
@@ -28,6 +29,7 @@ mod variant_runs;
 mod waiting;
 mod without_progress;
 
+pub use live::explain_window;
 pub use variant_runs::{RunFigures, VariantRuns};
 
 use crate::model::experiment::Experiment;

@@ -33,10 +33,7 @@ impl Sampler {
     /// # Errors
     /// When the system gives no more threads.
     pub fn start(pid: u32, interval: Duration) -> std::io::Result<Self> {
-        let tree = ProcessTree::rooted_at(pid);
-        // The JVM may be in other groups than the command that started it.
-        let quota = QuotaReader::of_process(tree.java_pid().unwrap_or(pid));
-        let mut reader = Reader { tree, quota, costly_again: Instant::now() };
+        let mut reader = ProcessReader::of(pid);
         let first = reader.sample(true);
         // It was taken before the load: the next one, the first in the window, need not wait for it.
         reader.costly_again = Instant::now();
@@ -57,7 +54,7 @@ impl Sampler {
 
 fn sample_until(
     stopped: &Receiver<()>,
-    mut reader: Reader,
+    mut reader: ProcessReader,
     first: RawSample,
     interval: Duration,
 ) -> Vec<RawSample> {
@@ -78,13 +75,28 @@ fn sample_until(
     }
 }
 
-struct Reader {
+/// Takes one sample after the other.
+pub struct ProcessReader {
     tree: ProcessTree,
     quota: Option<QuotaReader>,
     costly_again: Instant,
 }
 
-impl Reader {
+impl ProcessReader {
+    /// Of a process and those it started.
+    #[must_use]
+    pub fn of(pid: u32) -> Self {
+        let tree = ProcessTree::rooted_at(pid);
+        // The JVM may be in other groups than the command that started it.
+        let quota = QuotaReader::of_process(tree.java_pid().unwrap_or(pid));
+        Self { tree, quota, costly_again: Instant::now() }
+    }
+
+    /// A sample now, with the costly part where that may be read again.
+    pub fn sample_now(&mut self) -> RawSample {
+        self.sample(Instant::now() >= self.costly_again)
+    }
+
     fn sample(&mut self, costly: bool) -> RawSample {
         let began_cpu_ns = own_thread_cpu_ns();
         if costly {

@@ -259,7 +259,8 @@ pub struct PinFigures {
     pub held_share: Option<f64>,
     /// Virtual threads that wait for a carrier.
     pub queued_threads: Option<f64>,
-    pub rate_per_s: f64,
+    /// `None`: no load was sent (`watch`).
+    pub rate_per_s: Option<f64>,
     pub server_cpu_cores: f64,
 }
 
@@ -275,7 +276,8 @@ pub struct BusyWithoutProgress {
     /// Virtual threads that wait for a carrier.
     pub queued_threads: Option<f64>,
     pub server_cpu_cores: f64,
-    pub rate_per_s: f64,
+    /// `None`: no load was sent (`watch`).
+    pub rate_per_s: Option<f64>,
     /// Where they yield.
     pub site: SiteTotal,
 }
@@ -286,9 +288,12 @@ pub struct BusyWithoutProgress {
 pub struct PoolCeiling {
     pub shown_by: PoolEvidence,
     pub threads: f64,
-    pub clients: u32,
-    pub fastest_ms: f64,
-    pub rate_per_s: f64,
+    /// `None`: no load was sent (`watch`).
+    pub clients: Option<u32>,
+    /// `None`: no load was sent (`watch`).
+    pub fastest_ms: Option<f64>,
+    /// `None`: no load was sent (`watch`).
+    pub rate_per_s: Option<f64>,
     pub os_threads: f64,
     /// Share of the pool's own readings in which all threads were busy.
     pub full_share: Option<f64>,
@@ -391,8 +396,10 @@ pub struct ProcessorsMadeAnew {
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct CpuCeiling {
     pub cpu: CpuUse,
-    pub rate_per_s: f64,
-    pub fastest_ms: f64,
+    /// `None`: no load was sent (`watch`).
+    pub rate_per_s: Option<f64>,
+    /// `None`: no load was sent (`watch`).
+    pub fastest_ms: Option<f64>,
     /// The most that the clients can request, if the throughput comes near it.
     pub near_clients: Option<ClientLimit>,
     /// A large part of the server's CPU outside its own code.

@@ -64,7 +64,7 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
             }
             Line::Pool(pool) if window.contains(pool.t_ns) => add_pool(&mut readings.pools, pool, window),
             Line::Gc(gc) if window.contains(gc.t_ns) => readings.collections.push(collection(gc, window)),
-            Line::GcPause { t_ns, duration_ns, name } if window.contains(*t_ns) => {
+            Line::GcPause { t_ns, duration_ns, name, .. } if window.contains(*t_ns) => {
                 readings.pauses.push(Pause {
                     t_s: window.seconds(*t_ns),
                     duration_ms: ms(*duration_ns),

@@ -2,12 +2,13 @@
 
 use crate::model::record::run_delay::{CarrierRunTime, HeldCarrier, RunDelay, RunDelays};
 use crate::model::record::wait_profile::ThreadState;
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
 use threadcount_load::clock::{NANOS_PER_S, Nanos};
 
 /// Delays since the line before of the same kind of thread.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 pub struct RunDelayLine {
     /// When it was written.
     pub t_ns: Nanos,
@@ -22,6 +23,7 @@ pub struct RunDelayLine {
     pub period_ns: u64,
     /// Most microseconds of a step, and how many delays are in it.
     #[serde(deserialize_with = "steps")]
+    #[schemars(with = "String")]
     pub at_most_us: Vec<(u64, u64)>,
 }
 
@@ -37,7 +39,7 @@ fn steps<'de, D: Deserializer<'de>>(text: D) -> Result<Vec<(u64, u64)>, D::Error
 }
 
 /// The kernel's counts of a carrier since it began.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct CarrierRunTimeLine {
     pub t_ns: Nanos,
@@ -47,7 +49,7 @@ pub struct CarrierRunTimeLine {
 }
 
 /// A virtual thread that did not leave its carrier although another waited for one.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct HeldCarrierLine {
     pub t_ns: Nanos,

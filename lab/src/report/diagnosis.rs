@@ -48,14 +48,15 @@ fn headline(verdict: &Verdict) -> String {
                 format!("all {} carriers", held_by.len())
             }
         ),
-        Verdict::PoolExhausted { what, waiters, holders, waits_in, .. } => format!(
-            "Exhausted by something slow: {} for {what}, and {} in the code that holds it {waits_in}.",
+        Verdict::PoolExhausted { what, waiters, holders, waits_in, peer, .. } => format!(
+            "Exhausted by something slow: {} for {what}, and {} in the code that holds it {waits_in}{}.",
             waits(*waiters),
             if holders.len() == 1 {
                 "1 thread is".to_owned()
             } else {
                 format!("{} threads are", holders.len())
-            }
+            },
+            peer.as_ref().map(|peer| format!(" ({peer})")).unwrap_or_default()
         ),
         Verdict::GcThrashing { share, used_bytes, most_bytes, .. } => format!(
             "Garbage collection took {} of the time; the heap is {} full ({} of {}).",

@@ -9,6 +9,7 @@ pub mod findings;
 pub mod html;
 pub mod json;
 pub mod junit;
+pub mod live;
 pub mod load_words;
 pub mod markdown;
 pub mod observing;

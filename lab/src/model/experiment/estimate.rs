@@ -4,7 +4,7 @@ use super::explaining::SETTLING_S;
 use super::plan::{PlannedRun, plan, round_of};
 use super::{Experiment, LoadSpec, ProbeLevel, Published, Server, Variant, Workload};
 
-/// Starting a server with a JVM, reading its flags and native memory with `jcmd`, and stopping it, in seconds.
+/// Starting a server with a JVM, reading its flags and native memory, and stopping it, in seconds.
 const START_STOP_S: f64 = 3.0;
 /// The same of a peer, which has no JVM.
 const PEER_START_STOP_S: f64 = 0.5;

@@ -2,6 +2,7 @@ package dev.threadcount.probe;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.text.ParseException;
 import java.time.Duration;
@@ -10,6 +11,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.ToDoubleBiFunction;
 import jdk.jfr.Configuration;
+import jdk.jfr.FlightRecorder;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingStream;
 
@@ -46,11 +48,14 @@ final class Recording implements Closeable {
     private LooksForWaits looksForWaits;
     private Thread looking;
     private long eventsUntilNs;
+    /** Nobody else recorded when this began. */
+    private final boolean alone;
 
     Recording(Options options, Output output, Clock clock, Monitors monitors) {
         this.output = output;
         this.clock = clock;
         this.monitors = monitors;
+        alone = !FlightRecorder.isInitialized() || FlightRecorder.getFlightRecorder().getRecordings().isEmpty();
         StackDepth.deepen();
         stream = options.recording() == null ? new RecordingStream() : recordingToKeep();
         watchCollections();
@@ -96,6 +101,23 @@ final class Recording implements Closeable {
             looking.interrupt();
         }
         stream.close();
+        removeEmptyFolder();
+    }
+
+    /**
+     * The flight recorder makes a folder in java.io.tmpdir and keeps it until the JVM ends. It makes a new one for the next recording
+     * where this one is gone. One that is not empty is left alone.
+     */
+    private void removeEmptyFolder() {
+        String folder = System.getProperty("jdk.jfr.repository");
+        if (folder == null || !alone || !FlightRecorder.getFlightRecorder().getRecordings().isEmpty()) {
+            return;
+        }
+        try {
+            Files.deleteIfExists(Path.of(folder));
+        } catch (IOException | RuntimeException inUse) {
+            // Somebody records again, or the folder is not ours to remove.
+        }
     }
 
     private void watchCollections() {
