@@ -40,7 +40,7 @@ impl Commands {
     }
 
     pub fn thread_print(&self) -> Result<(Vec<PrintedThread>, String), CommandError> {
-        let text = attach::diagnostic_command(&self.jvm, "Thread.print -l -e", self.left())?;
+        let text = attach::diagnostic_command(&self.jvm, "Thread.print", self.left())?;
         Ok((thread_print::parse(&text), text))
     }
 

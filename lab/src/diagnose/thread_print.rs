@@ -1,4 +1,4 @@
-//! `Thread.print -l`: platform threads, which virtual thread each carries, and what locks they have. It is printed by the JVM
+//! `Thread.print`: platform threads, which virtual thread each carries, and what locks they have. It is printed by the JVM
 //! itself, without running Java code.
 
 /// A platform thread.
