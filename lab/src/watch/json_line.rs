@@ -62,17 +62,11 @@ pub fn schema() -> Schema {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/schema/watch-1.schema.json");
+    use crate::model::schema::tests::assert_is_kept;
 
     #[test]
     fn the_schema_in_the_repository_is_that_of_the_lines() {
-        let made = serde_json::to_string_pretty(&schema()).expect("a schema") + "\n";
-        if std::env::var_os("UPDATE_SCHEMA").is_some() {
-            std::fs::write(FILE, &made).expect("the schema can be written");
-        }
-        let kept = std::fs::read_to_string(FILE).expect("the schema");
-        assert!(made == kept, "write it again: UPDATE_SCHEMA=1 cargo test -p threadcount --lib schema");
+        assert_is_kept(&schema(), "watch-1.schema.json");
     }
 
     #[test]
