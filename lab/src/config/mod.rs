@@ -1,10 +1,13 @@
 //! A YAML file → [`Experiment`]: one file per part of it.
 
+mod backends;
 mod claims;
+mod cores;
 pub mod find;
 pub mod for_compare;
 mod loads;
 pub mod needs;
+mod process;
 mod published;
 mod quick;
 mod request;
@@ -28,11 +31,13 @@ use thiserror::Error;
 /// Maximum file size; a larger file is not an experiment.
 const LARGEST_BYTES: u64 = 1 << 20;
 
-const KEYS: [&str; 18] = [
+const KEYS: [&str; 20] = [
     "question",
     "study",
     "server",
     "backend",
+    "backends",
+    "cores",
     "jdk",
     "jvm",
     "env",
@@ -127,11 +132,13 @@ fn experiment(name: &str, text: &str, folder: &Path, quick: bool) -> Result<Expe
         published: Vec::new(),
         claims: Vec::new(),
         unavailable: fields.read("unavailable", claims::unavailable)?.unwrap_or_default(),
+        cores: None,
         quick: false,
     };
     if let Some(warmup) = fields.read("warmup", |node| node.warm_up("warmup"))? {
         experiment.set_warmup(warmup);
     }
+    experiment.cores = fields.read("cores", |node| cores::read(node, &experiment))?;
     let loads_at = fields.key_span("loads").unwrap_or_else(|| fields.span.clone());
     same_kind::check(&experiment, &loads_at)?;
     experiment.published =

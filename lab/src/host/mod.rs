@@ -5,6 +5,7 @@ pub mod app;
 pub mod attach;
 pub mod cache;
 pub mod cgroup;
+pub mod connections;
 pub mod context_switches;
 pub mod cpu_account;
 pub mod cpu_clock;
@@ -30,6 +31,7 @@ pub mod process_tree;
 pub mod resource_limits;
 pub mod sampler;
 pub mod samples;
+pub mod thread_times;
 
 pub use sampler::Sampler;
 pub use samples::{RawSample, Samples};

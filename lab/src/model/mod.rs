@@ -9,6 +9,7 @@ pub mod figures;
 pub mod finding;
 pub mod interval;
 pub mod metric;
+mod one_or_several;
 mod probe_level;
 pub mod record;
 pub mod request_time;
