@@ -1,5 +1,6 @@
 //! Reasons to doubt figures, as data. Reports make the sentences.
 
+use crate::model::backend_limit::BackendLimit;
 use crate::model::metric::Metric;
 use crate::model::record::interference::Interference;
 use crate::model::record::{SteadyBy, WarmUpFigure};
@@ -43,6 +44,8 @@ pub enum DoubtReason {
     GeneratorBottleneck { why: Option<String> },
     /// The load generator was the bottleneck of a capacity search above this rate.
     GeneratorBelowCapacity { above_per_s: f64 },
+    /// A server behind the server was the limit, so that the figures are not those of the server's threads.
+    BackendLimit { backend: String, by: BackendLimit },
     /// The cause is the most frequent one.
     RequestsFailed { failed: u64, sent: u64, cause: Option<String> },
     /// The kernel dropped connections that the server had not yet accepted.
@@ -79,16 +82,17 @@ impl DoubtReason {
         match self {
             Self::RunFailed { .. } | Self::RunInterrupted | Self::NeverRan => 0,
             Self::GeneratorBottleneck { .. } | Self::GeneratorBelowCapacity { .. } => 1,
-            Self::RequestsFailed { .. } => 2,
-            Self::AcceptQueueOverflow { .. } => 3,
-            Self::Interference { .. } => 4,
-            Self::LeftOut { .. } => 5,
-            Self::RateMissed { .. } => 6,
-            Self::NotSteady { .. } => 7,
-            Self::UnequallyWarm { .. } => 8,
-            Self::WideSpread { .. } => 9,
-            Self::SingleRun => 10,
-            Self::CompilerBusy { .. } => 11,
+            Self::BackendLimit { .. } => 2,
+            Self::RequestsFailed { .. } => 3,
+            Self::AcceptQueueOverflow { .. } => 4,
+            Self::Interference { .. } => 5,
+            Self::LeftOut { .. } => 6,
+            Self::RateMissed { .. } => 7,
+            Self::NotSteady { .. } => 8,
+            Self::UnequallyWarm { .. } => 9,
+            Self::WideSpread { .. } => 10,
+            Self::SingleRun => 11,
+            Self::CompilerBusy { .. } => 12,
         }
     }
 
@@ -112,7 +116,7 @@ impl DoubtReason {
     /// Does it rule out conclusions? The figures are then not only the server's.
     #[must_use]
     pub const fn is_serious(&self) -> bool {
-        self.rank() <= 4
+        self.rank() <= 5
     }
 
     /// Is it about single runs, and not about all runs of a variant under a load?
