@@ -46,7 +46,9 @@ pub const fn allows(reason: &DoubtReason) -> &'static str {
         DoubtReason::CompilerBusy { .. } => {
             "CPU per request holds compilation; rates and response times are those that were served"
         }
-        DoubtReason::SharedMachine { .. } => "the intervals include what the neighbour did; a quiet machine may have better figures",
+        DoubtReason::SharedMachine { .. } => {
+            "the intervals include what the neighbour did; a quiet machine may have better figures"
+        }
         _ => "figures rest on the runs without interference",
     }
 }

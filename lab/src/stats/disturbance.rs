@@ -74,8 +74,11 @@ mod tests {
         assert!(!left_room(&with_cost(beside(1.0), |cost| cost.stolen_cores = 0.5)));
         let on = |server: u32, generator: u32| {
             let cpus = |affinity_cpus| CpuLimits { affinity_cpus, ..CpuLimits::default() };
-            let limits =
-                ResourceLimits { server: cpus(server), generator: cpus(generator), ..ResourceLimits::default() };
+            let limits = ResourceLimits {
+                server: cpus(server),
+                generator: cpus(generator),
+                ..ResourceLimits::default()
+            };
             left_room(&Record { resource_limits: Some(limits), ..beside(1.0) })
         };
         assert!(on(2, 2));
