@@ -28,12 +28,13 @@ mod unfair_waits;
 mod variant_runs;
 mod waiting;
 mod without_progress;
+mod workers;
 
 pub use live::explain_window;
 pub use variant_runs::{RunFigures, VariantRuns};
 
 use crate::model::experiment::Experiment;
-use crate::model::finding::{Finding, RunsShowing};
+use crate::model::finding::{Finding, Rule, RunsShowing};
 use crate::model::record::Record;
 
 /// What a rule finds in one variant under one load; `None`: the evidence is not there.
@@ -70,6 +71,9 @@ pub fn explain(experiment: &Experiment, records: &[Record]) -> Vec<Finding> {
                 RULES_AFTER_ALLOCATION.iter().filter_map(|find| find(&runs_of_variant)).collect();
             after.iter_mut().for_each(|finding| allocation::attribute(finding, allocation.as_ref()));
             found.extend(allocation.into_iter().chain(after));
+            if client_ceiling::is_refuted(&found) {
+                found.retain(|finding| finding.rule() != Rule::ClientCeiling);
+            }
             let tail = delayed_tail::find(&runs_of_variant, &found);
             findings.extend(found.into_iter().chain(tail));
         }
@@ -88,7 +92,6 @@ const fn showing(runs: usize, complete: usize) -> RunsShowing {
 mod tests {
     use super::*;
     use crate::config::parse;
-    use crate::model::finding::Rule;
     use crate::stats::sample::{run, with_cost};
 
     #[test]

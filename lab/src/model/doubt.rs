@@ -35,9 +35,9 @@ pub enum TrustGrade {
 pub enum DoubtReason {
     /// `why` is the failure's own text.
     RunFailed { why: String },
-    /// By the user.
+    /// By the user. The figures rest on the runs before.
     RunInterrupted,
-    /// Planned, and not started.
+    /// Planned, and not started. Nothing is said of it.
     NeverRan,
     /// The load generator was the bottleneck; `why` is its own report.
     GeneratorBottleneck { why: Option<String> },
@@ -77,18 +77,20 @@ impl DoubtReason {
     #[must_use]
     pub const fn rank(&self) -> u8 {
         match self {
-            Self::RunFailed { .. } | Self::RunInterrupted | Self::NeverRan => 0,
+            Self::RunFailed { .. } => 0,
             Self::GeneratorBottleneck { .. } | Self::GeneratorBelowCapacity { .. } => 1,
             Self::RequestsFailed { .. } => 2,
             Self::AcceptQueueOverflow { .. } => 3,
             Self::Interference { .. } => 4,
-            Self::LeftOut { .. } => 5,
-            Self::RateMissed { .. } => 6,
-            Self::NotSteady { .. } => 7,
-            Self::UnequallyWarm { .. } => 8,
-            Self::WideSpread { .. } => 9,
-            Self::SingleRun => 10,
-            Self::CompilerBusy { .. } => 11,
+            Self::RunInterrupted => 5,
+            Self::NeverRan => 6,
+            Self::LeftOut { .. } => 7,
+            Self::RateMissed { .. } => 8,
+            Self::NotSteady { .. } => 9,
+            Self::UnequallyWarm { .. } => 10,
+            Self::WideSpread { .. } => 11,
+            Self::SingleRun => 12,
+            Self::CompilerBusy { .. } => 13,
         }
     }
 

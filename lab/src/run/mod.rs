@@ -125,6 +125,13 @@ enum RunError {
 }
 
 impl RunError {
+    fn is_interrupt(&self) -> bool {
+        match self {
+            Self::Launch(error) => error.is_interrupt(),
+            error => matches!(error, Self::Interrupted),
+        }
+    }
+
     fn into_failure(self) -> RunFailure {
         let log_tail = match &self {
             Self::Launch(error) => error.log_tail().to_vec(),
@@ -153,7 +160,10 @@ impl Runner<'_> {
         };
         let folder = self.folder.run_folder(record.position, &variant.name, &load.name);
         let mut run = RunContext { runner: self, variant, load, folder, record: &mut record, watch };
-        if let Err(error) = workload::measure(&mut run) {
+        // A run that the user ended has not failed: it is incomplete, unless all was measured before.
+        if let Err(error) = workload::measure(&mut run)
+            && !error.is_interrupt()
+        {
             record.failure = Some(error.into_failure());
         }
         record

@@ -1,5 +1,6 @@
 //! The same load before the measured window, until the server is warm.
 
+use super::settle::LIMIT;
 use super::steady::{WarmUpSecond, WarmUpTest};
 use super::{RunError, Runner, figures};
 use crate::host::loaded_classes::loaded_classes;
@@ -8,9 +9,11 @@ use crate::model::experiment::LoadSpec;
 use crate::model::record::{Record, WarmUp};
 use crate::run::watch::{Event, Watch};
 use crate::server::launcher::RunningServer;
+use crate::workload::load_plan::one_request;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use threadcount_load::clock::now_ns;
+use threadcount_load::outcome::LoadOutcome;
 use threadcount_load::plan::{LoadPlan, Pacing, RateShape, Stop};
 
 /// A cold server is asked for this part of the rate.
@@ -74,11 +77,24 @@ impl Runner<'_> {
             unsteady: test.unsteady().unwrap_or_default(),
             compiler_share: test.compiler_share(),
             classes_per_s: test.classes_per_s(),
+            fastest_ms: None,
         });
         self.check(server, "warming up")?;
         self.settle(load, server, None, "warming up")?;
+        if load.workload.is_closed() {
+            let alone = self.load(&one_request(load, &server.url, LIMIT)?, server, &mut |_| {})?;
+            self.check(server, "warming up")?;
+            let fastest_ms = [fastest_ms(&warmed), fastest_ms(&alone)].into_iter().flatten().reduce(f64::min);
+            if let Some(warm_up) = &mut record.warm_up {
+                warm_up.fastest_ms = fastest_ms;
+            }
+        }
         Ok(())
     }
+}
+
+fn fastest_ms(outcome: &LoadOutcome) -> Option<f64> {
+    outcome.response_time.summary().map(|times| times.min)
 }
 
 /// The rate of an open load rises to its own over the first half of the longest warm-up. A cold server that is asked for
