@@ -19,6 +19,7 @@ use threadcount::model::result::{
 };
 use threadcount::model::result_folder::ResultFolder;
 use threadcount::report::overview::answer::answer;
+use threadcount::report::overview::overview;
 use threadcount::report::terminal::details::details;
 use threadcount::report::terminal::{TerminalStyle, terminal};
 use threadcount::stats::comparison::compare;
@@ -333,6 +334,13 @@ fn a_ratio_without_an_interval_says_which_runs_are_missing() {
     ] {
         let said = said_of(runs);
         assert!(said.contains(&format!("nconclusive: {why}; virtual has 2.00x")), "{said}");
+    }
+    let mut document = with(&[]);
+    let cell = |document: &ResultDocument| overview(document).tables[0].rows[2].ratio.text();
+    for (runs, expected) in [((1, 3), "1.98x (1 run)"), ((3, 2), "1.98x (no interval)")] {
+        let rate = &mut document.comparisons[0].ratios[0];
+        (rate.interval, rate.runs) = (None, runs);
+        assert_eq!(cell(&document), expected);
     }
 }
 

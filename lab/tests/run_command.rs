@@ -232,6 +232,7 @@ fn ctrl_c_leaves_an_answer_on_the_screen_that_is_marked_as_interrupted() {
         .unwrap();
     let output = child.wait_with_output().unwrap();
     let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     let document = result(out.path());
     let doubts = document["why_not"].as_array().unwrap();
     assert!(doubts.iter().all(|doubt| doubt["reason"]["kind"] != "run-failed"), "{document:#}");
