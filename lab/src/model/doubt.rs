@@ -49,6 +49,8 @@ pub enum DoubtReason {
     AcceptQueueOverflow { overflows: u64 },
     /// A run with interference that the figures include. `kept`: without it fewer than two runs would remain.
     Interference { by: Interference, kept: bool },
+    /// A run beside other processes that left at least a quarter of the machine idle. The figures include it.
+    SharedMachine { by: Interference },
     /// A run with interference that the figures exclude.
     LeftOut { by: Interference },
     /// The requested rate was not reached.
@@ -84,13 +86,14 @@ impl DoubtReason {
             Self::Interference { .. } => 4,
             Self::RunInterrupted => 5,
             Self::NeverRan => 6,
-            Self::LeftOut { .. } => 7,
-            Self::RateMissed { .. } => 8,
-            Self::NotSteady { .. } => 9,
-            Self::UnequallyWarm { .. } => 10,
-            Self::WideSpread { .. } => 11,
-            Self::SingleRun => 12,
-            Self::CompilerBusy { .. } => 13,
+            Self::SharedMachine { .. } => 7,
+            Self::LeftOut { .. } => 8,
+            Self::RateMissed { .. } => 9,
+            Self::NotSteady { .. } => 10,
+            Self::UnequallyWarm { .. } => 11,
+            Self::WideSpread { .. } => 12,
+            Self::SingleRun => 13,
+            Self::CompilerBusy { .. } => 14,
         }
     }
 
@@ -100,7 +103,7 @@ impl DoubtReason {
         match self {
             Self::RequestsFailed { failed, sent, .. } => *failed as f64 / (*sent).max(1) as f64,
             Self::AcceptQueueOverflow { overflows } => *overflows as f64,
-            Self::Interference { by, .. } | Self::LeftOut { by } => match by {
+            Self::Interference { by, .. } | Self::SharedMachine { by } | Self::LeftOut { by } => match by {
                 Interference::Steal { cores, .. } | Interference::OtherProcesses { cores, .. } => *cores,
             },
             Self::RateMissed { asked_per_s, completed_per_s, .. } => 1.0 - completed_per_s / asked_per_s,
