@@ -42,6 +42,8 @@ pub(super) struct Connection {
     pub waiting: u32,
     /// While `Opening`: TCP is established and the session is being set up.
     pub is_setting_up: bool,
+    /// The slot has had an established connection.
+    pub was_opened: bool,
     /// Why it could not be opened in advance.
     pub refused: Option<FailureCause>,
     /// The connection has carried a response, so that the server may have closed it as idle.
@@ -70,6 +72,7 @@ impl Connection {
             streams: 1,
             waiting: 0,
             is_setting_up: false,
+            was_opened: false,
             refused: None,
             is_reused: false,
             has_unasked_bytes: false,
