@@ -3,6 +3,7 @@
 
 pub mod app;
 pub mod attach;
+pub mod bundle;
 pub mod cache;
 pub mod cgroup;
 pub mod context_switches;
