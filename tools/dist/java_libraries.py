@@ -66,7 +66,7 @@ GROUPS = {
     "tomcat-embed-": "org.apache.tomcat.embed",
     "vertx-": "io.vertx",
 }
-TEXT = re.compile(r"^META-INF/(.*/)?(licen[cs]e|notice|copying)[^/]*$", re.IGNORECASE)
+TEXT = re.compile(r"^(META-INF/(.*/)?)?(licen[cs]e|notice|copying)[^/]*$", re.IGNORECASE)
 
 
 def of_jar(name, content):

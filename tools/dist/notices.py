@@ -5,7 +5,7 @@ import json
 import uuid
 
 HEAD = """Threadcount {version} is licensed under the Apache License 2.0 (LICENSE). What is in this package contains the works of others below, each under its
-own licence. The sources of the Java libraries are on Maven Central under the same coordinates, with the classifier `sources`;
+own licence; the text of the Apache License is in LICENSE, the other texts are below as far as the packages hold them. The sources of the Java libraries are on Maven Central under the same coordinates, with the classifier `sources`;
 those of the crates are on crates.io.
 
 """
