@@ -1,12 +1,15 @@
 """Man pages and completions, written by the program itself."""
 
 import email.utils
+import os
 import pathlib
 import re
 import subprocess
 
 from release import environment
 
+# Whom a package names.
+MAINTAINER = os.environ.get("THREADCOUNT_MAINTAINER", "Threadcount <maintainers@threadcount.dev>")
 SHELLS = {"bash": "threadcount.bash", "zsh": "_threadcount", "fish": "threadcount.fish"}
 
 
@@ -35,7 +38,7 @@ def changelog(release):
     """In Debian's form."""
     date = email.utils.formatdate(release.epoch_s)
     return (f"threadcount ({release.version}) unstable; urgency=medium\n\n  * See CHANGELOG.md of the sources.\n\n"
-            f" -- Threadcount <threadcount@localhost>  {date}\n").encode()
+            f" -- {MAINTAINER}  {date}\n").encode()
 
 
 def first_sentence(release):

@@ -2,8 +2,10 @@
 
 import base64
 import hashlib
+import time
 
 from archives import gz, sha256, tar, xz, zip_
+from release import run
 import manual
 
 DEBIAN_ARCHITECTURE = {"linux-x86_64": "amd64", "linux-aarch64": "arm64"}
@@ -12,7 +14,6 @@ WHEEL_PLATFORM = {
     "linux-x86_64": "manylinux_2_17_x86_64.manylinux2014_x86_64",
     "linux-aarch64": "manylinux_2_17_aarch64.manylinux2014_aarch64",
 }
-MAINTAINER = "Threadcount <threadcount@localhost>"
 
 
 class Content:
@@ -58,7 +59,7 @@ def debian(release, name, program, content):
     files = [
         ("usr/bin/threadcount", program, 0o755),
         (f"{doc}/changelog.gz", gz(manual.changelog(release)), 0o644),
-        (f"{doc}/copyright", copyright_(release, content), 0o644),
+        (f"{doc}/copyright", copyright_(release), 0o644),
         (f"{doc}/third-party-licenses.txt.gz", gz(content.notices), 0o644),
         (f"{doc}/threadcount.cdx.json.gz", gz(content.sbom), 0o644),
     ]
@@ -70,7 +71,7 @@ Version: {release.version}
 Section: java
 Priority: optional
 Architecture: {DEBIAN_ARCHITECTURE[name]}
-Maintainer: {MAINTAINER}
+Maintainer: {manual.MAINTAINER}
 Installed-Size: {sum(len(it[1]) for it in files) // 1024 + 1}
 Depends: libc6 (>= 2.17)
 Suggests: default-jre-headless, maven
@@ -90,18 +91,18 @@ Description: thread models of JVM web servers, compared
     ]
     path = release.out / f"threadcount_{release.version}_{DEBIAN_ARCHITECTURE[name]}.deb"
     path.write_bytes(ar(members, release.epoch_s))
+    run(["lintian", "--allow-root", "--fail-on", "error,warning", path], release.work / "lintian.log")
     return path
 
 
-def copyright_(release, content):
+def copyright_(release):
     """Debian's machine-readable form."""
-    del content
     return f"""Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: threadcount
 Comment: The program contains the works of others; their licences are in third-party-licenses.txt.gz beside this file.
 
 Files: *
-Copyright: the authors of Threadcount {release.version}
+Copyright: {time.gmtime(release.epoch_s).tm_year} the authors of Threadcount
 License: Apache-2.0
  On Debian systems, the full text of the Apache License, version 2.0, is in
  /usr/share/common-licenses/Apache-2.0.

@@ -78,9 +78,9 @@ def applications(release, notices):
     entries.append((f"{name}/THIRD-PARTY-LICENSES.txt", notices, 0o644))
     archive = release.work / f"{name}.tar"
     archive.write_bytes(tar(entries, release.epoch_s))
-    # Six jars that share most of their libraries: only a window of all of them sees that. What unpacks it is the user's own xz.
+    # Six jars of compressed files, most of them the same: only a window of all jars sees that, and effort beyond it gains nothing.
     packed = release.out / f"{name}.tar.xz"
     with open(packed, "wb") as output:
-        subprocess.run(["xz", "-9", "--lzma2=preset=9,dict=256MiB", "--threads=1", "--stdout", str(archive)], check=True, stdout=output)
+        subprocess.run(["xz", "--lzma2=preset=1,dict=256MiB", "--threads=1", "--stdout", str(archive)], check=True, stdout=output)
     archive.unlink()
     return packed
