@@ -12,6 +12,7 @@ import tempfile
 import time
 import urllib.request
 
+import container
 from release import say
 
 NOBODY = 65534
@@ -62,6 +63,10 @@ def try_out(release, full):
             program = install(user, folder)
             say(f"{name}: installed in {time.monotonic() - began:.0f} s")
             use(user, program, full=full and position == 0)
+        home = folder / "image"
+        home.mkdir()
+        with served_folder(home) as url:
+            container.try_image(release, url)
 
 
 def copy_packages(out, folder):
@@ -144,6 +149,19 @@ def java_home():
     if not found:
         raise SystemExit("dist: a JDK 25 in /usr/lib/jvm is needed to try the packages")
     return found[-1].parents[1]
+
+
+@contextlib.contextmanager
+def served_folder(folder):
+    """An HTTP server of files, for a load."""
+    port = free_port()
+    command = [PYTHON, "-m", "http.server", str(port), "--bind", "127.0.0.1"]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            time.sleep(1)
+            yield f"http://127.0.0.1:{port}/"
+        finally:
+            process.terminate()
 
 
 def free_port():
