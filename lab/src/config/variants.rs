@@ -1,7 +1,7 @@
 //! `variants:` with what they inherit from the top of the file: server, backend, jdk, jvm, env.
 
 use super::server::{self, ServerParts};
-use super::{known, name};
+use super::{environment, known, name};
 use crate::model::experiment::{Backend, ProbeLevel, RequestSpec, Subject, ThreadKind, Variant};
 use crate::parse::diagnostic::Diagnostic;
 use crate::parse::fields::Fields;
@@ -185,7 +185,11 @@ fn env(node: &Node) -> Result<BTreeMap<String, String>, Diagnostic> {
     };
     let texts = entries.iter().map(|(key, node)| match &node.kind {
         Kind::Null => Ok((key.name.clone(), String::new())),
-        _ => node.text(&key.name).map(|text| (key.name.clone(), text.to_owned())),
+        _ => {
+            let text = node.text(&key.name)?;
+            environment::check(node, text)?;
+            Ok((key.name.clone(), text.to_owned()))
+        }
     });
     texts.collect()
 }

@@ -1,15 +1,16 @@
 //! Where a web application's WAR is.
 
-use crate::host::home;
+use crate::host::{bundle, home};
 use std::path::{Path, PathBuf};
 
 /// The WAR or jar of an experiment is not there.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "The {what} `{app}` was not found; looked for {}. Build Threadcount's own with `./dev build`, \
-     set THREADCOUNT_APPS to the folder that holds it, or write the path of a .{}",
+     set THREADCOUNT_APPS to the folder that holds it, or write the path of a .{}{}",
     home::join_paths(looked_at),
-    what.ending()
+    what.ending(),
+    bundle::why_not(app)
 )]
 pub struct AppMissing {
     pub what: Archive,
@@ -80,12 +81,14 @@ fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// Finds a file that a module of our Maven reactor builds, where [`find`] looks for a WAR.
+/// Finds a file that a module of our Maven reactor builds, where [`find`] looks for a WAR; last among the parts that travel in
+/// the program.
 ///
 /// # Errors
 /// The paths that were tried.
 pub fn find_built(module: &str, file: &str) -> Result<PathBuf, Vec<PathBuf>> {
     find_in(module, file, home::named(home::APPS).as_deref(), &home::search_folders())
+        .or_else(|looked_at| bundle::built(module, file).ok_or(looked_at))
 }
 
 fn find_in(

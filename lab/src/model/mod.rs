@@ -4,6 +4,7 @@
 mod basis;
 mod claim_result;
 mod doubt;
+pub mod environment;
 pub mod experiment;
 pub mod figures;
 pub mod finding;

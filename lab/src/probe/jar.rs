@@ -1,13 +1,14 @@
 //! Where `probe.jar` is.
 
-use crate::host::{app, home};
+use crate::host::{app, bundle, home};
 use std::path::PathBuf;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "The probe (probe.jar) was not found; looked for {}. Build it with `./dev build`, or set THREADCOUNT_APPS to the \
-     folder that holds it",
-    home::join_paths(looked_at)
+     folder that holds it{}",
+    home::join_paths(looked_at),
+    bundle::why_not("probe")
 )]
 pub struct ProbeMissing {
     /// The paths that were tried.

@@ -18,6 +18,9 @@ pub use thousands::thousands;
 /// The name and version of the document.
 pub const SCHEMA: &str = "threadcount/load/1";
 
+/// The JSON Schema of the document.
+pub const SCHEMA_JSON: &str = include_str!("../../schema/load-1.schema.json");
+
 /// One load as figures.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the JSON Schema defines each key")]
