@@ -133,10 +133,10 @@ fn a_backend_runs_before_the_server_and_is_not_in_its_tree() {
     let bench = Bench::new();
     let mut variant = bench.variant("{port} {backend}/");
     let jvm = java::flags("-Xmx32m");
-    variant.backend = Some(Backend { server: bench.web("{port}"), jdk: Some(25), jvm });
+    variant.backends = vec![Backend { jdk: Some(25), jvm, ..Backend::new("backend", bench.web("{port}")) }];
     let mut server = bench.launch(&variant);
     assert_eq!(body(&server.url), "behind me: alone");
-    let facts = server.facts.backend.clone().expect("there is a backend");
+    let facts = server.facts.backends.first().expect("there is a backend").clone();
     assert!(facts.command.contains(&"-Xmx32m".to_owned()), "{facts:?}");
     assert_eq!(body(&facts.url), "alone");
     assert!(Path::new(facts.log.as_ref().unwrap()).ends_with("run/backend/server.log"), "{facts:?}");
@@ -150,13 +150,13 @@ fn a_backend_runs_before_the_server_and_is_not_in_its_tree() {
     assert!(server.backend_has_exited().is_none());
     assert!(Command::new("kill").args(["-KILL", &backend.to_string()]).status().unwrap().success());
     let give_up = Instant::now() + AMPLE;
-    let (status, _) = loop {
+    let end = loop {
         if let Some(end) = server.backend_has_exited() {
             break end;
         }
         assert!(Instant::now() < give_up, "its end is not noticed");
     };
-    assert_eq!(status.to_string(), "signal: 9 (SIGKILL)");
+    assert_eq!((end.name.as_str(), end.status.to_string().as_str()), ("backend", "signal: 9 (SIGKILL)"));
     server.stop();
 }
 
@@ -165,7 +165,7 @@ fn a_backend_that_does_not_start_is_told_as_the_backend() {
     let bench = Bench::new();
     let mut variant = bench.variant("{port} {backend}/");
     let server = bench.web("no-port {port}");
-    variant.backend = Some(Backend { server, jdk: Some(25), jvm: Vec::new() });
+    variant.backends = vec![Backend { jdk: Some(25), ..Backend::new("backend", server) }];
     let error = bench.try_launch(&variant).err().expect("it should fail");
     let says = error.to_string();
     assert!(says.starts_with("The backend of variant `web` does not run. The server ended"), "{says}");

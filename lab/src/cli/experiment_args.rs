@@ -98,6 +98,7 @@ impl ExperimentArgs {
             }
             prepare(&launcher, variant)?;
         }
+        pin_roles(&mut experiment);
         experiment.loads.iter_mut().for_each(look_for_tool);
         experiment.loads.iter_mut().for_each(look_for_cores);
         leave_out_too_large(&mut experiment);
@@ -148,6 +149,15 @@ fn look_for_tool(load: &mut LoadSpec) {
         anstream::eprintln!("{} is skipped: {missing}", load.name);
         load.skipped = Some(missing.to_string());
     }
+}
+
+/// Where the machine lacks one of the cores, no role is pinned, with a message: the variants are compared all the same.
+fn pin_roles(experiment: &mut Experiment) {
+    let refused = experiment.cores.as_ref().and_then(|cores| own_cores::cannot_be_had(&cores.all()));
+    if let Some(why) = &refused {
+        anstream::eprintln!("no role is pinned to cores: {why}");
+    }
+    experiment.pin_roles(refused);
 }
 
 /// A load whose generator is pinned to cores that do not exist is skipped.

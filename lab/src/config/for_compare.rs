@@ -90,6 +90,7 @@ impl Experiment {
             published: Vec::new(),
             claims: Vec::new(),
             unavailable: Vec::new(),
+            cores: None,
             quick: false,
         };
         experiment.set_warmup(asked.warmup);

@@ -1,11 +1,14 @@
 //! A YAML file → [`Experiment`]: one file per part of it.
 
+mod backends;
 mod claims;
+mod cores;
 mod environment;
 pub mod find;
 pub mod for_compare;
 mod loads;
 pub mod needs;
+mod process;
 pub mod project;
 mod published;
 mod quick;
@@ -30,11 +33,13 @@ use thiserror::Error;
 /// Maximum file size; a larger file is not an experiment.
 const LARGEST_BYTES: u64 = 1 << 20;
 
-const KEYS: [&str; 18] = [
+const KEYS: [&str; 20] = [
     "question",
     "study",
     "server",
     "backend",
+    "backends",
+    "cores",
     "jdk",
     "jvm",
     "env",
@@ -138,11 +143,13 @@ fn experiment_of(
         published: Vec::new(),
         claims: Vec::new(),
         unavailable: fields.read("unavailable", claims::unavailable)?.unwrap_or_default(),
+        cores: None,
         quick: false,
     };
     if let Some(warmup) = fields.read("warmup", |node| node.warm_up("warmup"))? {
         experiment.set_warmup(warmup);
     }
+    experiment.cores = fields.read("cores", |node| cores::read(node, &experiment))?;
     let loads_at = fields.key_span("loads").unwrap_or_else(|| fields.span.clone());
     same_kind::check(&experiment, &loads_at)?;
     experiment.published =

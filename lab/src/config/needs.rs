@@ -9,7 +9,7 @@ use crate::workload::jmh;
 /// once, in their order.
 #[must_use]
 pub fn needs(experiment: &Experiment) -> Vec<String> {
-    let backends = || experiment.variants.iter().filter_map(|variant| variant.backend.as_ref());
+    let backends = || experiment.variants.iter().flat_map(|variant| &variant.backends);
     let own = experiment.variants.iter().filter_map(|variant| variant.jdk);
     let mut jdks: Vec<u16> = own.chain(backends().filter_map(|backend| backend.jdk)).collect();
     jdks.sort_unstable();

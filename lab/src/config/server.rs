@@ -1,7 +1,7 @@
-//! What a variant measures, as it is written: `server:` and `backend:`. The keys of each kind are in the kind's own folder.
+//! What a variant measures, as it is written: `server:`; and what is behind it. The keys of each kind are in the kind's own folder.
 
 use super::subjects::{Kind, kinds, named};
-use crate::model::experiment::{Server, Subject};
+use crate::model::experiment::{ONLY_BACKEND, Server, Subject};
 use crate::parse::diagnostic::Diagnostic;
 use crate::parse::fields::Fields;
 use crate::parse::yaml::Node;
@@ -106,9 +106,10 @@ impl ServerParts {
 }
 
 fn no_server(owner: &Owner<'_>) -> Diagnostic {
-    let message = match owner.name {
-        "backend" => "the backend has no server".to_owned(),
-        name => format!("the variant `{name}` has no server"),
+    let message = match owner.backend {
+        true if owner.name == ONLY_BACKEND => "the backend has no server".to_owned(),
+        true => format!("the backend `{}` has no server", owner.name),
+        false => format!("the variant `{}` has no server", owner.name),
     };
     Diagnostic::new(owner.span.clone(), message, "what is started?").help(
         "write `server: {tomcat: \"11.0\", app: servlets}`, `server: {jar: NAME, args: \"--port={port}\"}` or \

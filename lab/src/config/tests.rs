@@ -8,6 +8,7 @@ use crate::model::experiment::{
 use crate::model::metric::Metric;
 use crate::parse::diagnostic::shown;
 
+mod backends;
 mod mistakes;
 mod schema;
 
@@ -277,8 +278,9 @@ unavailable:
         Some(Server::Tomcat(TomcatServer { threads: Threads::Executor(DropIn::Virtual), .. }))
     ));
     let slow = Server::Jar(JarServer { jar: "slow".into(), args: "--port={port}".into(), ready: "/".into() });
-    assert_eq!(plain.backend, Some(Backend { server: slow, jdk: Some(25), jvm: vec!["-Xmx64m".into()] }));
-    assert_eq!(ours.backend.as_ref().and_then(|backend| backend.jdk), Some(21));
+    let behind = Backend { jdk: Some(25), jvm: vec!["-Xmx64m".into()], ..Backend::new("backend", slow) };
+    assert_eq!(plain.backends, [behind]);
+    assert_eq!(ours.backends.iter().map(|backend| backend.jdk).collect::<Vec<_>>(), [Some(21)]);
     let load = &experiment.loads[0];
     assert_eq!((load.warmup_s, experiment.warmup_s(load), load.thread_dump), (Some(0.0), 0.0, true));
     assert_eq!(experiment.claims[0].says, None);

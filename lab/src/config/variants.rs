@@ -1,7 +1,9 @@
 //! `variants:` with what they inherit from the top of the file: server, backend, jdk, jvm, env.
 
+use super::backends::{self, check_placeholders};
+use super::process::{env, jdk, jvm};
 use super::server::{self, ServerParts};
-use super::{environment, known, name};
+use super::{known, name};
 use crate::model::experiment::{Backend, ProbeLevel, RequestSpec, Subject, ThreadKind, Variant};
 use crate::parse::diagnostic::Diagnostic;
 use crate::parse::fields::Fields;
@@ -10,12 +12,13 @@ use crate::server::keys::Owner;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 13] = [
     "threads",
     "server",
     "args",
     "command",
     "backend",
+    "backends",
     "jdk",
     "jvm",
     "env",
@@ -25,14 +28,11 @@ const KEYS: [&str; 12] = [
     "note",
 ];
 
-/// What stands for the backend's base URL.
-const BACKEND: &str = "{backend}";
-
 /// What all variants share, or one of them sets.
 #[derive(Clone, Debug, Default)]
 struct Base<'a> {
     server: ServerParts,
-    backend: Option<Backend>,
+    backends: Vec<Backend>,
     jdk: Option<u16>,
     jvm: Vec<String>,
     env: BTreeMap<String, String>,
@@ -46,7 +46,7 @@ pub(super) fn read(
     let jdk = fields.read("jdk", self::jdk)?;
     let base = Base {
         server: fields.read("server", server::server)?.unwrap_or_default(),
-        backend: fields.read("backend", |node| backend(node, jdk))?,
+        backends: backends::read(fields, jdk)?.unwrap_or_default(),
         jdk,
         jvm: fields.read("jvm", jvm)?.unwrap_or_default(),
         env: fields.read("env", env)?.unwrap_or_default(),
@@ -92,50 +92,25 @@ fn variant(name: String, span: &Range<usize>, node: &Node, base: &Base<'_>) -> R
     let mut jvm_all = base.jvm.clone();
     jvm_all.extend(fields.read("jvm", jvm)?.unwrap_or_default());
     let env_texts = env_all.values().map(String::as_str).collect();
-    let owner = Owner { name: &name, span, fields: &fields, env: env_texts, request: base.request };
+    let owner =
+        Owner { name: &name, backend: false, span, fields: &fields, env: env_texts, request: base.request };
     let subject = parts.complete(&owner)?;
     let text_of_server = match &subject {
         Subject::Server(server) => server.text(),
         Subject::Benchmark { .. } => "",
     };
-    let backend = fields.read("backend", |node| backend(node, base.jdk))?.or_else(|| base.backend.clone());
-    if backend.is_none()
-        && (text_of_server.contains(BACKEND) || owner.env.iter().any(|it| it.contains(BACKEND)))
-    {
-        let message = format!("`{name}` asks a backend at `{BACKEND}`, and there is none");
-        return Err(Diagnostic::new(span.clone(), message, "no `backend`")
-            .help("write `backend: {jar: NAME, args: \"--port={port}\"}` here or at the top of the file"));
-    }
+    let backends = backends::read(&fields, base.jdk)?.unwrap_or_else(|| base.backends.clone());
+    let texts = std::iter::once(text_of_server).chain(owner.env.iter().copied());
+    check_placeholders(&owner, texts.chain(jvm_all.iter().map(String::as_str)), &backends)?;
     Ok(Variant {
         note: text("note")?,
         jdk: fields.read("jdk", jdk)?.or(base.jdk),
         jvm: jvm_all,
         env: env_all,
-        backend,
+        backends,
         answers_on: fields.read("answers_on", thread_kind)?,
         probe: fields.read("probe", probe)?,
         ..Variant::new(&name, subject)
-    })
-}
-
-/// The backend. Its readiness path is its own, not that of the loads.
-fn backend(node: &Node, jdk: Option<u16>) -> Result<Backend, Diagnostic> {
-    let keys: Vec<&str> = server::keys().into_iter().chain(["jdk", "jvm"]).collect();
-    let fields = Fields::open(node, "the backend", &keys)?;
-    let owner =
-        Owner { name: "backend", span: &fields.span, fields: &fields, env: Vec::new(), request: None };
-    Ok(Backend {
-        server: server::parts(&fields)?.complete_server(&owner)?,
-        jdk: fields.read("jdk", self::jdk)?.or(jdk),
-        jvm: fields.read("jvm", jvm)?.unwrap_or_default(),
-    })
-}
-
-fn jdk(node: &Node) -> Result<u16, Diagnostic> {
-    let text = node.text("jdk")?;
-    text.parse().ok().filter(|&version| version > 0).ok_or_else(|| {
-        node.bad("jdk", "a Java feature version")
-            .help("write one number, like 21 or 25; --jdk 21,25 runs both")
     })
 }
 
@@ -169,27 +144,4 @@ fn probe(node: &Node) -> Result<ProbeLevel, Diagnostic> {
             .bad("probe", "a level of the probe")
             .help("write off, light or full; left out, the command line decides (--probe)")),
     }
-}
-
-fn jvm(node: &Node) -> Result<Vec<String>, Diagnostic> {
-    match &node.kind {
-        Kind::Scalar(flags) => Ok(flags.split_whitespace().map(str::to_owned).collect()),
-        _ => node.texts("jvm"),
-    }
-}
-
-fn env(node: &Node) -> Result<BTreeMap<String, String>, Diagnostic> {
-    let Kind::Map(entries) = &node.kind else {
-        let message = format!("`env` is a map from name to text, and this is {}", node.noun());
-        return Err(Diagnostic::new(node.span.clone(), message, "expected `NAME: value`"));
-    };
-    let texts = entries.iter().map(|(key, node)| match &node.kind {
-        Kind::Null => Ok((key.name.clone(), String::new())),
-        _ => {
-            let text = node.text(&key.name)?;
-            environment::check(node, text)?;
-            Ok((key.name.clone(), text.to_owned()))
-        }
-    });
-    texts.collect()
 }

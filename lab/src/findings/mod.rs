@@ -6,6 +6,7 @@ mod accept_queue;
 mod allocation;
 mod allocation_sites;
 mod allocation_stalls;
+mod backend_ceiling;
 mod carriers;
 mod client_ceiling;
 mod cpu_ceiling;
@@ -41,8 +42,9 @@ use crate::model::record::Record;
 type Find = fn(&VariantRuns<'_>) -> Option<Finding>;
 
 /// The rules, those that put the measurement itself in doubt first ...
-const RULES: [Find; 10] = [
+const RULES: [Find; 11] = [
     generator::find,
+    backend_ceiling::find,
     accept_queue::find,
     limits::find,
     throttled::find,
@@ -63,6 +65,7 @@ const RULES_AFTER_ALLOCATION: [Find; 5] =
 pub fn explain(experiment: &Experiment, records: &[Record]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for load in &experiment.loads {
+        let first_of_load = findings.len();
         for variant in experiment.variants.iter().filter(|variant| load.includes(&variant.name)) {
             let runs_of_variant = VariantRuns::of(variant, load, records);
             let mut found: Vec<Finding> = RULES.iter().filter_map(|find| find(&runs_of_variant)).collect();
@@ -77,8 +80,11 @@ pub fn explain(experiment: &Experiment, records: &[Record]) -> Vec<Finding> {
             let tail = delayed_tail::find(&runs_of_variant, &found);
             findings.extend(found.into_iter().chain(tail));
         }
-        findings.extend(kind_or_size::find(experiment, load, records));
-        findings.extend(kind_and_number::find(experiment, load, records));
+        // Where a server behind the server is the limit, nothing is said of threads.
+        if findings[first_of_load..].iter().all(|finding| finding.rule() != Rule::BackendCeiling) {
+            findings.extend(kind_or_size::find(experiment, load, records));
+            findings.extend(kind_and_number::find(experiment, load, records));
+        }
     }
     findings
 }

@@ -55,6 +55,8 @@ pub struct RunFigures {
     pub jit_cpu_cores: Option<f64>,
     /// Cores the load generator used.
     pub generator_cpu_cores: f64,
+    /// Cores that the servers behind the server used.
+    pub backend_cpu_cores: f64,
 }
 
 impl RunFigures {
@@ -100,6 +102,7 @@ impl RunFigures {
             machine_cpu_cores: cost.machine_cpu_cores,
             server_cpu_cores: cost.cpu_cores,
             kernel_cpu_cores: cost.kernel_cpu_cores,
+            backend_cpu_cores: cost.backend_cpu_cores,
             gc_cpu_cores: cost.gc_cpu_cores,
             jit_cpu_cores: cost.jit_cpu_cores,
             ..Self::default()
@@ -137,6 +140,7 @@ impl RunFigures {
             gc_cpu_cores: mean_of(all.iter().filter_map(|facts| facts.gc_cpu_cores)),
             jit_cpu_cores: mean_of(all.iter().filter_map(|facts| facts.jit_cpu_cores)),
             generator_cpu_cores: mean(|facts| facts.generator_cpu_cores),
+            backend_cpu_cores: mean(|facts| facts.backend_cpu_cores),
         }
     }
 
@@ -150,6 +154,7 @@ impl RunFigures {
             server_gc_cores: self.gc_cpu_cores,
             server_compilation_cores: self.jit_cpu_cores,
             generator_cores: self.generator_cpu_cores,
+            backend_cores: self.backend_cpu_cores,
         }
     }
 }

@@ -6,6 +6,7 @@ pub mod attach;
 pub mod bundle;
 pub mod cache;
 pub mod cgroup;
+pub mod connections;
 pub mod context_switches;
 pub mod cpu_account;
 pub mod cpu_clock;
@@ -32,6 +33,7 @@ pub mod resource_limits;
 pub mod sampler;
 pub mod samples;
 pub mod stored;
+pub mod thread_times;
 
 pub use sampler::Sampler;
 pub use samples::{RawSample, Samples};

@@ -1,7 +1,7 @@
 //! Which cores this process may use, and how many another one may.
 
 use rustix::process::Pid;
-use rustix::thread::CpuSet;
+use rustix::thread::{CpuSet, sched_setaffinity};
 
 /// The affinity mask of this process, whatever single threads of it are pinned to.
 fn allowed() -> Option<CpuSet> {
@@ -24,6 +24,47 @@ pub fn count_of(pid: u32) -> Option<u32> {
     allowed_to(Pid::from_raw(pid.cast_signed())?).map(|allowed| allowed.count())
 }
 
+/// The cores that a process may use, by its first thread; empty: it is gone.
+#[must_use]
+pub fn of(pid: u32) -> Vec<usize> {
+    let allowed = Pid::from_raw(pid.cast_signed()).and_then(allowed_to);
+    allowed.map(|allowed| numbers(&allowed)).unwrap_or_default()
+}
+
+fn numbers(cores: &CpuSet) -> Vec<usize> {
+    (0..CpuSet::MAX_CPU).filter(|&core| cores.is_set(core)).collect()
+}
+
+/// The calling thread on some cores only, until this is dropped. Processes that it starts meanwhile stay there.
+#[derive(Debug)]
+pub struct PinnedThread {
+    before: Option<CpuSet>,
+}
+
+impl PinnedThread {
+    /// No cores: nothing changes.
+    ///
+    /// # Errors
+    /// When this process may not use any of them.
+    pub fn to(cores: &[usize]) -> std::io::Result<Self> {
+        if cores.is_empty() {
+            return Ok(Self { before: None });
+        }
+        let before = rustix::thread::sched_getaffinity(None)?;
+        let mut wanted = CpuSet::new();
+        cores.iter().filter(|&&core| core < CpuSet::MAX_CPU).for_each(|&core| wanted.set(core));
+        sched_setaffinity(None, &wanted)?;
+        Ok(Self { before: Some(before) })
+    }
+}
+
+impl Drop for PinnedThread {
+    fn drop(&mut self) {
+        // The mask was this thread's own a moment ago; if it cannot be had again, the kernel has narrowed it.
+        let _ = self.before.as_ref().map(|before| sched_setaffinity(None, before));
+    }
+}
+
 /// A test for each core, with the mask read once. Where the kernel does not report it, every core passes.
 pub fn contains() -> impl Fn(usize) -> bool {
     let allowed = allowed();
@@ -36,14 +77,28 @@ pub fn cannot_be_had(cores: &[usize]) -> Option<String> {
     // If the kernel does not return its mask, nothing is refused: pinning to a missing core has no effect.
     let allowed = allowed()?;
     let core = cores.iter().find(|&&core| core >= CpuSet::MAX_CPU || !allowed.is_set(core))?;
-    let ours = (0..CpuSet::MAX_CPU).filter(|&core| allowed.is_set(core));
-    let ours: Vec<String> = ours.map(|core| core.to_string()).collect();
+    let ours: Vec<String> = numbers(&allowed).iter().map(usize::to_string).collect();
     Some(format!("core {core} cannot be had; this process may use {}", ours.join(",")))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_pinned_thread_starts_stays_on_its_cores_and_the_thread_does_not() {
+        let core = numbers(&allowed().unwrap())[0];
+        let before = numbers(&rustix::thread::sched_getaffinity(None).unwrap());
+        let pinned = PinnedThread::to(&[core]).unwrap();
+        let mut sleeper = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        drop(pinned);
+        assert_eq!(of(sleeper.id()), [core]);
+        assert_eq!(numbers(&rustix::thread::sched_getaffinity(None).unwrap()), before);
+        sleeper.kill().unwrap();
+        sleeper.wait().unwrap();
+        assert!(PinnedThread::to(&[CpuSet::MAX_CPU - 1]).is_err(), "a core that is not there");
+        assert_eq!(of(0), Vec::<usize>::new());
+    }
 
     #[test]
     fn a_process_that_is_pinned_to_a_core_has_one_and_one_that_is_gone_has_none() {

@@ -1,5 +1,6 @@
 //! Reasons to doubt figures, as data. Reports make the sentences.
 
+use crate::model::backend_limit::BackendLimit;
 use crate::model::metric::Metric;
 use crate::model::record::interference::Interference;
 use crate::model::record::{SteadyBy, WarmUpFigure};
@@ -43,6 +44,8 @@ pub enum DoubtReason {
     GeneratorBottleneck { why: Option<String> },
     /// The load generator was the bottleneck of a capacity search above this rate.
     GeneratorBelowCapacity { above_per_s: f64 },
+    /// A server behind the server was the limit, so that the figures are not those of the server's threads.
+    BackendLimit { backend: String, by: BackendLimit },
     /// The cause is the most frequent one.
     RequestsFailed { failed: u64, sent: u64, cause: Option<String> },
     /// The kernel dropped connections that the server had not yet accepted.
@@ -81,19 +84,20 @@ impl DoubtReason {
         match self {
             Self::RunFailed { .. } => 0,
             Self::GeneratorBottleneck { .. } | Self::GeneratorBelowCapacity { .. } => 1,
-            Self::RequestsFailed { .. } => 2,
-            Self::AcceptQueueOverflow { .. } => 3,
-            Self::Interference { .. } => 4,
-            Self::RunInterrupted => 5,
-            Self::NeverRan => 6,
-            Self::SharedMachine { .. } => 7,
-            Self::LeftOut { .. } => 8,
-            Self::RateMissed { .. } => 9,
-            Self::NotSteady { .. } => 10,
-            Self::UnequallyWarm { .. } => 11,
-            Self::WideSpread { .. } => 12,
-            Self::SingleRun => 13,
-            Self::CompilerBusy { .. } => 14,
+            Self::BackendLimit { .. } => 2,
+            Self::RequestsFailed { .. } => 3,
+            Self::AcceptQueueOverflow { .. } => 4,
+            Self::Interference { .. } => 5,
+            Self::RunInterrupted => 6,
+            Self::NeverRan => 7,
+            Self::SharedMachine { .. } => 8,
+            Self::LeftOut { .. } => 9,
+            Self::RateMissed { .. } => 10,
+            Self::NotSteady { .. } => 11,
+            Self::UnequallyWarm { .. } => 12,
+            Self::WideSpread { .. } => 13,
+            Self::SingleRun => 14,
+            Self::CompilerBusy { .. } => 15,
         }
     }
 
@@ -117,7 +121,7 @@ impl DoubtReason {
     /// Does it rule out conclusions? The figures are then not only the server's.
     #[must_use]
     pub const fn is_serious(&self) -> bool {
-        self.rank() <= 4
+        self.rank() <= 5
     }
 
     /// Is it about single runs, and not about all runs of a variant under a load?

@@ -1,10 +1,12 @@
 //! Findings as data: which limit a variant reached, with the figures that show it. Reports make the sentences.
 
+mod backend;
 mod collector;
 mod delayed_tail;
 mod kind;
 mod starved;
 
+pub use backend::BackendCeiling;
 pub use collector::{AllocationStalls, GcPauses, PauseTail, SlowSeconds};
 pub use delayed_tail::DelayedTail;
 pub use kind::{Arrivals, KindAndNumber, KindOrSize};
@@ -114,6 +116,8 @@ macro_rules! facts {
 facts! { $;
     /// The load generator was the bottleneck: the figures are its own.
     Generator(GeneratorBottleneck),
+    /// A server behind the server is the limit: the figures are its own.
+    BackendCeiling(BackendCeiling),
     /// The kernel dropped connections that the server had not yet accepted.
     AcceptQueue(AcceptQueueOverflow),
     /// A limit of the operating system.
@@ -321,13 +325,21 @@ pub struct CpuUse {
     pub server_gc_cores: Option<f64>,
     pub server_compilation_cores: Option<f64>,
     pub generator_cores: f64,
+    /// Servers behind the server.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub backend_cores: f64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_zero(cores: &f64) -> bool {
+    *cores <= 0.0
 }
 
 impl CpuUse {
-    /// Neither the server nor the load generator.
+    /// Neither the server, nor those behind it, nor the load generator.
     #[must_use]
     pub fn other_cores(&self) -> f64 {
-        (self.in_use_cores - self.server_cores - self.generator_cores).max(0.0)
+        (self.in_use_cores - self.server_cores - self.backend_cores - self.generator_cores).max(0.0)
     }
 }
 

@@ -160,6 +160,7 @@ mod tests {
                 published: Vec::new(),
                 claims: Vec::new(),
                 unavailable: Vec::new(),
+                cores: None,
                 quick: false,
             },
             machine: Default::default(),

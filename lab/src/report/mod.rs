@@ -23,6 +23,7 @@ pub mod run_delays;
 #[cfg(test)]
 mod sample;
 pub mod series;
+pub mod shares;
 pub mod summary;
 pub mod summary_table;
 pub mod terminal;

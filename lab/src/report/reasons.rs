@@ -1,5 +1,6 @@
 //! Sentences for the reasons in a result: doubts, interference, untried claims, ended rounds.
 
+use crate::model::backend_limit::BackendLimit;
 use crate::model::metric::Metric;
 use crate::model::record::interference::Interference;
 use crate::model::record::{SteadyBy, WarmUpFigure};
@@ -66,6 +67,7 @@ pub fn doubt_in_short(doubt: &Doubt) -> String {
         DoubtReason::GeneratorBottleneck { .. } | DoubtReason::GeneratorBelowCapacity { .. } => {
             "the load generator was the bottleneck, not the server"
         }
+        DoubtReason::BackendLimit { .. } => "a server behind the server was the limit",
         DoubtReason::RequestsFailed { .. } => "requests failed",
         DoubtReason::AcceptQueueOverflow { .. } => "the accept queue overflowed",
         DoubtReason::Interference { .. } => "a run with interference",
@@ -98,6 +100,9 @@ pub fn reason(doubt: &Doubt) -> String {
             "above {} the load generator was the bottleneck, not the server",
             figures::figure(Metric::Rate, *above_per_s)
         ),
+        DoubtReason::BackendLimit { backend, by } => {
+            format!("no verdict about threads: limited by {}", backend_limit(backend, by))
+        }
         DoubtReason::RequestsFailed { failed, sent, cause } => format!(
             "{} of {} requests failed ({}), most of them: {}",
             figures::count(*failed),
@@ -156,6 +161,28 @@ pub fn reason(doubt: &Doubt) -> String {
         ),
         DoubtReason::SingleRun => "one valid run: no interval; use --runs 3 or more".to_owned(),
     }
+}
+
+/// The server behind the server that is the limit, and why.
+#[must_use]
+pub fn backend_limit(name: &str, limit: &BackendLimit) -> String {
+    let why = match *limit {
+        BackendLimit::Cpu { cpu_cores, cores_in_use, cores: 1 } => {
+            format!("it uses {cpu_cores:.2} of the {cores_in_use:.2} in use of its core, which is full")
+        }
+        BackendLimit::Cpu { cpu_cores, cores_in_use, cores } => format!(
+            "it uses {cpu_cores:.2} of the {cores_in_use:.2} cores in use on its {cores} cores, which are full"
+        ),
+        BackendLimit::OneThread { thread_cores, .. } => {
+            format!("one of its threads does nearly all of its work and uses {thread_cores:.2} of a core")
+        }
+        BackendLimit::Connections { connections, limit } => format!(
+            "{} of the {} connections that it accepts are open, and requests wait for one",
+            figures::whole(connections),
+            figures::count(limit.into())
+        ),
+    };
+    format!("the backend `{name}`: {why}")
 }
 
 /// `a`, `a and b`, `a, b and c`.

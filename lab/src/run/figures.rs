@@ -59,14 +59,6 @@ pub fn cost_within(
     (cost.map(per_request), series)
 }
 
-/// What the server behind the server used.
-pub fn backend(record: &mut Record, window: Window, samples: &Samples) {
-    let (behind, _) = samples.cut(window);
-    if let (Some(cost), Some(behind)) = (record.cost.as_mut(), behind) {
-        cost.backend_cpu_cores = behind.cpu_cores;
-    }
-}
-
 /// The rate in each second.
 pub fn whole_seconds(outcome: &LoadOutcome) -> Vec<f64> {
     outcome.seconds.iter().filter_map(load_sample).map(|sample| sample.rate_per_s).collect()

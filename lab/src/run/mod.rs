@@ -1,5 +1,6 @@
 //! One run: launch, warm up, load and observe, stop → [`Record`].
 
+mod backends;
 mod capacity;
 mod context;
 mod explain;
@@ -22,6 +23,7 @@ use crate::model::experiment::{Experiment, Subject, Variant};
 use crate::model::record::{Record, RunFailure};
 use crate::model::result_folder::ResultFolder;
 use crate::model::window::Window;
+use crate::server::BackendEnd;
 use crate::server::error::LaunchError;
 use crate::server::launcher::{Launcher, RunningServer};
 use crate::server::request_thread::AnotherThread;
@@ -124,8 +126,8 @@ enum RunError {
     NothingSustained,
     #[error("`{0}` is a server, and JMH needs a benchmark")]
     NoBenchmark(String),
-    #[error("the backend ended while the server was {doing} ({status})")]
-    BackendEnded { doing: &'static str, status: std::process::ExitStatus, log_tail: Vec<String> },
+    #[error("the backend `{}` ended while the server was {doing} ({})", .end.name, .end.status)]
+    BackendEnded { doing: &'static str, end: BackendEnd },
     #[error("the benchmark ended ({status}) before it had a result")]
     BenchmarkEnded { status: std::process::ExitStatus, log_tail: Vec<String> },
     #[error(transparent)]
@@ -145,9 +147,8 @@ impl RunError {
     fn into_failure(self) -> RunFailure {
         let log_tail = match &self {
             Self::Launch(error) => error.log_tail().to_vec(),
-            Self::ServerEnded { log_tail, .. }
-            | Self::BackendEnded { log_tail, .. }
-            | Self::BenchmarkEnded { log_tail, .. } => log_tail.clone(),
+            Self::ServerEnded { log_tail, .. } | Self::BenchmarkEnded { log_tail, .. } => log_tail.clone(),
+            Self::BackendEnded { end, .. } => end.log_tail.clone(),
             _ => Vec::new(),
         };
         RunFailure { why: self.to_string(), log_tail }
@@ -253,7 +254,7 @@ impl Runner<'_> {
         Ok(outcome?)
     }
 
-    /// Has the user stopped us, or the server ended, or the one behind it?
+    /// Has the user stopped us, or the server ended, or one behind it?
     fn is_over(&self, server: &mut RunningServer) -> bool {
         self.interrupted.load(Ordering::Relaxed)
             || server.has_exited().is_some()
@@ -264,8 +265,8 @@ impl Runner<'_> {
         if self.interrupted.load(Ordering::Relaxed) {
             return Err(RunError::Interrupted);
         }
-        if let Some((status, log_tail)) = server.backend_has_exited() {
-            return Err(RunError::BackendEnded { doing, status, log_tail });
+        if let Some(end) = server.backend_has_exited() {
+            return Err(RunError::BackendEnded { doing, end });
         }
         match server.has_exited() {
             None => Ok(()),

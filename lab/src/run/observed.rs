@@ -1,5 +1,6 @@
 //! What is sampled while a load goes on, whoever sends it.
 
+use super::backends::{BackendSamplers, BackendSamples};
 use super::{RunError, figures};
 use crate::host::process_tree::ProcessTree;
 use crate::host::resource_limits::LimitsReading;
@@ -13,15 +14,15 @@ use crate::server::launcher::RunningServer;
 pub(super) struct Observed {
     /// Of the server's processes.
     pub samples: Samples,
-    /// Of the server behind the server, where there is one.
-    behind: Option<Samples>,
+    /// Of the servers behind the server.
+    backends: BackendSamples,
     /// What the server may use, and what was held back.
     limits: ResourceLimits,
     /// How much the kernel's counters grew.
     pub network: Option<NetworkCounters>,
 }
 
-/// Does `load` and samples the server's processes, those of its backend and the machine meanwhile. The load calls its second
+/// Does `load` and samples the server's processes, those of its backends and the machine meanwhile. The load calls its second
 /// argument when its measured window begins.
 pub(super) fn observed<T>(
     server: &mut RunningServer,
@@ -32,24 +33,21 @@ pub(super) fn observed<T>(
     let mut limits = LimitsReading::take(limited_pid);
     let network_before = network::read();
     let sampler = Sampler::start(server.pid(), sampler::INTERVAL).map_err(RunError::Observe)?;
-    let behind = server.backend_pid().map(|pid| Sampler::start(pid, sampler::INTERVAL));
-    let behind = behind.transpose().map_err(RunError::Observe)?;
+    let mut backends = BackendSamplers::start(server.backends()).map_err(RunError::Observe)?;
     let loaded = load(server, &mut || {
         sampler.window_begins();
-        behind.iter().for_each(Sampler::window_begins);
+        backends.window_begins();
         limits = LimitsReading::take(limited_pid);
     });
-    let (samples, behind) = (sampler.stop(), behind.map(Sampler::stop));
+    let (samples, backends) = (sampler.stop(), backends.stop());
     let network = figures::grown(network_before, network::read());
-    Ok((loaded, Observed { samples, behind, limits: limits.until_now(), network }))
+    Ok((loaded, Observed { samples, backends, limits: limits.until_now(), network }))
 }
 
 impl Observed {
     /// Adds what others than the server used in the window to the cost of a record.
     pub fn beside(&self, record: &mut Record, window: Window) {
-        if let Some(behind) = &self.behind {
-            figures::backend(record, window, behind);
-        }
+        self.backends.fill_in(record, window);
         record.resource_limits = Some(self.limits.clone());
     }
 }

@@ -25,7 +25,7 @@ pub(super) fn measure(run: &mut RunContext<'_>, workload: &dyn ServerWorkload) -
     let mut server = runner.launcher.launch(variant, load.clients(), &run.folder, runner.interrupted)?;
     run.record.server = server.facts.clone();
     run.record.server.log = runner.folder.relative(run.record.server.log.as_deref());
-    if let Some(backend) = &mut run.record.server.backend {
+    for backend in &mut run.record.server.backends {
         backend.log = runner.folder.relative(backend.log.as_deref());
     }
     is_as_configured(variant, &run.record.server)?;

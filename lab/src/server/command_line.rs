@@ -1,35 +1,13 @@
 //! The command line that starts a server.
 
+use super::placeholders::Placeholders;
 use crate::host::jdk::Jdk;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Placeholder of the port in a command, its environment and its URL.
-pub const PORT: &str = "{port}";
-
-/// Placeholder of the backend's base URL.
-pub const BACKEND: &str = "{backend}";
-
 /// The variable whose flags `java` itself adds to its own (since Java 9).
 const JAVA_OPTIONS: &str = "JDK_JAVA_OPTIONS";
-
-/// Values of `{port}` and `{backend}`.
-#[derive(Clone, Copy, Debug)]
-pub struct Placeholders<'a> {
-    pub port: u16,
-    /// The backend's base URL, where there is one.
-    pub backend: Option<&'a str>,
-}
-
-impl Placeholders<'_> {
-    /// The text with both filled in.
-    #[must_use]
-    pub fn text(&self, text: &str) -> String {
-        let filled = text.replace(PORT, &self.port.to_string());
-        self.backend.map_or_else(|| filled.clone(), |url| filled.replace(BACKEND, url))
-    }
-}
 
 /// A program with its arguments, environment and working folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -84,7 +62,7 @@ pub enum CommandError {
     },
 }
 
-/// Splits a command like a shell does (quotes and backslashes; no variables, no globs), fills in the port, and gives it the
+/// Splits a command like a shell does (quotes and backslashes; no variables, no globs), fills in the placeholders, and gives it the
 /// Java runtime and the JVM flags of the variant. Words like `NAME=value` before the program go to the environment.
 ///
 /// The runtime comes as `JAVA_HOME` and first on the `PATH`, the flags as `JDK_JAVA_OPTIONS`, which `java` itself reads,
@@ -121,7 +99,7 @@ pub fn parse(
     Ok(made)
 }
 
-/// Splits a text like a shell does and fills in port and backend.
+/// Splits a text like a shell does and fills in the placeholders.
 ///
 /// # Errors
 /// A quote that is open at the end.
@@ -168,7 +146,7 @@ mod tests {
     use super::*;
     use crate::host::jdk::tests::{made_up, release};
 
-    const PLACEHOLDERS: Placeholders<'_> = Placeholders { port: 4711, backend: Some("http://127.0.0.1:42") };
+    const PLACEHOLDERS: Placeholders<'_> = Placeholders { port: 4711, backends: &[], secret: "" };
 
     fn parsed(command: &str) -> Result<ServerCommand, CommandError> {
         parse(command, &BTreeMap::new(), None, &[], &PLACEHOLDERS)
@@ -187,12 +165,6 @@ mod tests {
         let command = parse("MODE=fast URL=:{port} sh", &env, None, &[], &PLACEHOLDERS).unwrap();
         let env: Vec<_> = command.env.iter().map(|(name, value)| format!("{name}={value}")).collect();
         assert_eq!(env, ["MODE=fast", "SERVER_PORT=4711", "URL=:4711"]);
-    }
-
-    #[test]
-    fn the_backends_url_is_filled_in() {
-        let command = parsed("sh --backend={backend}/slow").unwrap();
-        assert_eq!(command.arguments, ["--backend=http://127.0.0.1:42/slow"]);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use super::peer::build::PeerError;
 use super::server_process::ServerError;
 use crate::host::app::AppMissing;
 use crate::host::jdk_finder::JdkMissing;
+use crate::model::experiment::ONLY_BACKEND;
 use crate::probe::jar::ProbeMissing;
 use std::io;
 
@@ -35,8 +36,12 @@ pub enum LaunchError {
     /// A peer that cannot be built.
     #[error(transparent)]
     Peer(#[from] PeerError),
-    #[error("The backend of variant `{variant}` does not run. {source}")]
-    Backend { variant: String, source: Box<Self> },
+    #[error("The {} of variant `{variant}` does not run. {source}", backend_words(.backend))]
+    Backend { variant: String, backend: String, source: Box<Self> },
+    #[error("The system gives no random bytes for `{{secret}}`: {0}")]
+    NoSecret(io::Error),
+    #[error("The processes of `{name}` cannot be pinned to the cores {cores:?}: {source}")]
+    NotPinned { name: String, cores: Vec<usize>, source: io::Error },
     #[error(transparent)]
     Base(#[from] BaseError),
     #[error(transparent)]
@@ -54,6 +59,11 @@ pub enum LaunchError {
     Folder { path: String, source: io::Error },
     #[error(transparent)]
     Server(#[from] ServerError),
+}
+
+/// A single backend has no name of its own.
+fn backend_words(name: &str) -> String {
+    if name == ONLY_BACKEND { name.to_owned() } else { format!("backend `{name}`") }
 }
 
 impl LaunchError {

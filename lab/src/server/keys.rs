@@ -1,5 +1,6 @@
 //! A server as an experiment's file writes it, perhaps in parts: at the top of the file, in a variant, in both.
 
+use super::readiness::TCP;
 use crate::model::experiment::{RequestSpec, Server};
 use crate::parse::diagnostic::Diagnostic;
 use crate::parse::fields::Fields;
@@ -26,8 +27,10 @@ pub(crate) struct Keys<S = Server> {
 
 /// What a server belongs to, for messages and for what it inherits.
 pub(crate) struct Owner<'a> {
-    /// The variant's name, or `backend`.
+    /// The name of the variant or of the backend.
     pub(crate) name: &'a str,
+    /// It is a server behind a server.
+    pub(crate) backend: bool,
     pub(crate) span: &'a Range<usize>,
     pub(crate) fields: &'a Fields<'a>,
     /// Texts other than the arguments that may contain the port.
@@ -59,7 +62,7 @@ impl WrittenServer<'_> {
         self.values.get(key).map(read).transpose()
     }
 
-    /// The readiness path: `ready`, else the path of the loads.
+    /// The readiness path or `tcp`: `ready`, else the path of the loads.
     pub(crate) fn ready(&self) -> Result<String, Diagnostic> {
         let asked = || self.owner.request.map_or_else(|| "/".to_owned(), RequestSpec::sample_path);
         Ok(self.text("ready")?.unwrap_or_else(asked))
@@ -100,13 +103,16 @@ pub(crate) fn positive(node: &Node, key: &str) -> Result<(), Diagnostic> {
     node.positive_u32(key).map(drop)
 }
 
-/// A path that begins with a slash.
-pub(crate) fn path(node: &Node, key: &str) -> Result<(), Diagnostic> {
-    let path = node.text(key)?;
-    if path.starts_with('/') {
+/// A path that begins with a slash, or `tcp`.
+pub(crate) fn readiness(node: &Node, key: &str) -> Result<(), Diagnostic> {
+    let written = node.text(key)?;
+    if written.starts_with('/') || written == TCP {
         return Ok(());
     }
-    Err(node.bad(key, "a path").help(format!("begin it with a slash: `/{path}`")))
+    let help = format!(
+        "begin it with a slash: `/{written}`; or write `{TCP}` for a server that does not speak HTTP"
+    );
+    Err(node.bad(key, "a path").help(help))
 }
 
 /// A line (`11.0`) or an exact version (`11.0.24`) of a distribution.

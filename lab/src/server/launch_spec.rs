@@ -1,8 +1,9 @@
 //! The exact command that is started for a variant.
 
 use super::base_folder::BaseFolder;
-use super::command_line::{Placeholders, ServerCommand};
+use super::command_line::ServerCommand;
 use super::distribution::DistributionStore;
+use super::placeholders::Placeholders;
 use crate::host::jdk::Jdk;
 use crate::model::experiment::Variant;
 use crate::probe::Instruments;
@@ -22,7 +23,7 @@ pub(crate) struct LaunchSpec {
     pub command: ServerCommand,
     /// The base URL, the port filled in.
     pub url: String,
-    /// The readiness path.
+    /// The readiness path, or [`TCP`](super::readiness::TCP).
     pub ready: String,
     pub jdk: Option<Jdk>,
     pub product: Option<String>,

@@ -1,7 +1,7 @@
 //! From a variant to a running server.
 
+use super::backends::{BackendEnd, BackendTarget, RunningBackend, RunningBackends};
 use super::base_folder::BaseFolder;
-use super::command_line::Placeholders;
 use super::distribution::DistributionStore;
 use super::error::LaunchError;
 use super::http_get::BaseUrl;
@@ -9,10 +9,12 @@ use super::kind::ServerKind;
 use super::kinds::kind;
 use super::launch_spec::{LaunchContext, LaunchSpec};
 use super::observer::Observer;
+use super::placeholders::{BackendAddress, Placeholders, new_secret};
 use super::server_process::{ServerProcess, Stopped};
 use crate::host::jdk::Jdk;
 use crate::host::jdk_finder::Places;
 use crate::host::live_heap::HeapReader;
+use crate::host::own_cores::PinnedThread;
 use crate::host::process_tree::ProcessTree;
 use crate::host::{attach, jvm_flags, jvm_log, native_memory, port};
 use crate::model::experiment::{Backend, Variant};
@@ -62,13 +64,15 @@ impl Launcher {
             jar::find()?;
         }
         self.check(variant)?;
-        let Some(backend) = &variant.backend else { return Ok(()) };
-        self.check(&behind(variant, backend)).map_err(|error| backend_error(variant, error))
+        for backend in &variant.backends {
+            self.check(&behind(variant, backend)).map_err(|error| backend_error(variant, backend, error))?;
+        }
+        Ok(())
     }
 
-    /// Checks that everything exists; port and backend are placeholders.
+    /// Checks that everything exists; nothing listens at the ports.
     fn check(&self, variant: &Variant) -> Result<(), LaunchError> {
-        let placeholders = Placeholders { port: 1, backend: Some("http://127.0.0.1:1") };
+        let placeholders = Placeholders { port: 1, backends: &[], secret: "" };
         kind_of(variant)?.prepare(&self.context(variant, 1, placeholders, Path::new("")))
     }
 
@@ -125,21 +129,21 @@ impl Launcher {
         folder: &Path,
         interrupted: &AtomicBool,
     ) -> Result<RunningServer, LaunchError> {
-        let backend = match &variant.backend {
-            Some(backend) => {
-                let running = self.launch_backend(variant, backend, clients, folder, interrupted);
-                Some(running.map_err(|error| backend_error(variant, error))?)
-            }
-            None => None,
-        };
+        let secret = new_secret().map_err(LaunchError::NoSecret)?;
+        let mut backends = RunningBackends::default();
+        for backend in &variant.backends {
+            let start = Start { clients, backends: &backends.addresses(), secret: &secret, interrupted };
+            let running = self.launch_backend(variant, backend, folder, &start);
+            backends.push(running.map_err(|error| backend_error(variant, backend, error))?);
+        }
         let probe = ProbeSession::new(self.probe_of(variant), folder)?;
-        let behind = backend.as_ref().map(|running| running.facts.url.as_str());
-        let Started { spec, process, url, ready, log } =
-            self.start(variant, clients, folder, behind, interrupted)?;
+        let start = Start { clients, backends: &backends.addresses(), secret: &secret, interrupted };
+        let Started { spec, process, url, ready, log, command } = self.start(variant, folder, &start)?;
         let kind = kind_of(variant)?;
+        let hidden = |text: &str| start.placeholders(0).without_secret(text);
         let facts = ServerFacts {
-            command: spec.command.words(),
-            env: spec.command.env.iter().map(|(name, value)| format!("{name}={value}")).collect(),
+            command,
+            env: spec.command.env.iter().map(|(name, value)| hidden(&format!("{name}={value}"))).collect(),
             pid: process.pid(),
             product: spec.product,
             java: spec.jdk.as_ref().map(Jdk::describe),
@@ -147,13 +151,13 @@ impl Launcher {
             request_thread: kind.request_thread(&url),
             pool_max_threads: spec.pool_max_threads,
             log: Some(log.display().to_string()),
-            jvm_flags: flags(process.pid()),
-            backend: backend.as_ref().map(|running| running.facts.clone()),
+            jvm_flags: flags(process.pid()).iter().map(|flag| hidden(flag)).collect(),
+            backends: backends.facts(),
         };
         let url = spec.url;
         Ok(RunningServer {
             process,
-            backend,
+            backends,
             _base: spec.base,
             observer: Observer::new(probe, self.instruments, folder),
             has_jvm_log: self.instruments.jvm_log,
@@ -165,55 +169,81 @@ impl Launcher {
     }
 
     /// Starts one process and waits until it is ready.
-    fn start(
-        &self,
-        variant: &Variant,
-        clients: u32,
-        folder: &Path,
-        backend: Option<&str>,
-        interrupted: &AtomicBool,
-    ) -> Result<Started, LaunchError> {
-        let placeholders = Placeholders { port: port::free().map_err(LaunchError::NoPort)?, backend };
-        let spec = kind_of(variant)?.launch_spec(&self.context(variant, clients, placeholders, folder))?;
+    fn start(&self, variant: &Variant, folder: &Path, start: &Start<'_>) -> Result<Started, LaunchError> {
+        let placeholders = start.placeholders(port::free().map_err(LaunchError::NoPort)?);
+        let spec =
+            kind_of(variant)?.launch_spec(&self.context(variant, start.clients, placeholders, folder))?;
         let url = BaseUrl::parse(&spec.url)?;
         if url.address().is_ok_and(port::is_taken) {
             let (host, port) = (url.host, url.port);
             return Err(LaunchError::PortInUse { host, port, variant: variant.name.clone() });
         }
         let log = folder.join("server.log");
-        let mut process = ServerProcess::start(&spec.command, &log)?;
-        let ready = process.wait_until_ready(&url, &spec.ready, self.ready_within, interrupted)?;
-        Ok(Started { spec, process, url, ready, log })
+        let mut process = start_pinned(variant, &spec, &log)?;
+        let ready = process.wait_until_ready(&url, &spec.ready, self.ready_within, start.interrupted)?;
+        let command = spec.command.words().iter().map(|word| placeholders.without_secret(word)).collect();
+        Ok(Started { spec, process, url, ready, log, command })
     }
 
-    /// Starts the backend, without instruments, in its own folder.
+    /// Starts a backend, without instruments, in its own folder.
     fn launch_backend(
         &self,
         variant: &Variant,
         backend: &Backend,
-        clients: u32,
         folder: &Path,
-        interrupted: &AtomicBool,
+        start: &Start<'_>,
     ) -> Result<RunningBackend, LaunchError> {
-        let folder = folder.join("backend");
+        let folder = folder.join(&backend.name);
         std::fs::create_dir_all(&folder)
             .map_err(|source| LaunchError::Folder { path: folder.display().to_string(), source })?;
         let plain = Self { instruments: Instruments::NONE, ..self.clone() };
         let variant = behind(variant, backend);
-        let started = plain.start(&variant, clients, &folder, None, interrupted)?;
+        let started = plain.start(&variant, &folder, start)?;
+        let name = backend.name.clone();
         let facts = BackendFacts {
-            command: started.spec.command.words(),
-            url: started.spec.url,
+            name: name.clone(),
+            command: started.command,
+            url: started.spec.url.clone(),
             java: started.spec.jdk.as_ref().map(Jdk::describe),
             log: Some(started.log.display().to_string()),
+            pid: Some(started.process.pid()),
+            ready_after_ms: Some(started.ready.as_secs_f64() * 1e3),
         };
+        let own_stop = backend.stop_within_s.map(Duration::from_secs_f64);
         Ok(RunningBackend {
             process: started.process,
             _base: started.spec.base,
-            stop_within: kind_of(&variant)?.stop_within(),
+            stop_within: own_stop.unwrap_or(kind_of(&variant)?.stop_within()),
             facts,
+            address: BackendAddress { name, port: started.url.port, url: started.spec.url },
+            connection_limit: backend.connection_limit,
         })
     }
+}
+
+/// What each start of one run has in common.
+struct Start<'a> {
+    clients: u32,
+    /// Those that run already.
+    backends: &'a [BackendAddress],
+    secret: &'a str,
+    interrupted: &'a AtomicBool,
+}
+
+impl<'a> Start<'a> {
+    const fn placeholders(&self, port: u16) -> Placeholders<'a> {
+        Placeholders { port, backends: self.backends, secret: self.secret }
+    }
+}
+
+/// Starts the process on the cores of its variant.
+fn start_pinned(variant: &Variant, spec: &LaunchSpec, log: &Path) -> Result<ServerProcess, LaunchError> {
+    let _pinned = PinnedThread::to(&variant.cores).map_err(|source| LaunchError::NotPinned {
+        name: variant.name.clone(),
+        cores: variant.cores.clone(),
+        source,
+    })?;
+    Ok(ServerProcess::start(&spec.command, log)?)
 }
 
 /// A process that is ready.
@@ -223,15 +253,8 @@ struct Started {
     url: BaseUrl,
     ready: Duration,
     log: PathBuf,
-}
-
-/// The backend. Dropping it kills it.
-struct RunningBackend {
-    process: ServerProcess,
-    /// After the process, so that the folder outlives it.
-    _base: Option<BaseFolder>,
-    stop_within: Duration,
-    facts: BackendFacts,
+    /// Its command line, without the secret.
+    command: Vec<String>,
 }
 
 /// The kind of the server that a variant starts.
@@ -242,12 +265,14 @@ fn kind_of(variant: &Variant) -> Result<&dyn ServerKind, LaunchError> {
 
 /// The backend as a variant of its own.
 fn behind(variant: &Variant, backend: &Backend) -> Variant {
-    let name = format!("{}'s backend", variant.name);
-    Variant { jdk: backend.jdk, jvm: backend.jvm.clone(), ..Variant::new(&name, backend.server.clone()) }
+    let name = format!("{}'s {}", variant.name, backend.name);
+    let Backend { server, jdk, jvm, env, cores, .. } = backend.clone();
+    Variant { jdk, jvm, env, cores, ..Variant::new(&name, server) }
 }
 
-fn backend_error(variant: &Variant, error: LaunchError) -> LaunchError {
-    LaunchError::Backend { variant: variant.name.clone(), source: Box::new(error) }
+fn backend_error(variant: &Variant, backend: &Backend, error: LaunchError) -> LaunchError {
+    let (variant, backend) = (variant.name.clone(), backend.name.clone());
+    LaunchError::Backend { variant, backend, source: Box::new(error) }
 }
 
 fn flags(pid: u32) -> Vec<String> {
@@ -258,7 +283,8 @@ fn flags(pid: u32) -> Vec<String> {
 /// A running server. Dropping it kills it.
 pub struct RunningServer {
     process: ServerProcess,
-    backend: Option<RunningBackend>,
+    /// After the server, so that it is killed before them.
+    backends: RunningBackends,
     /// After the process, so that the folder outlives it.
     _base: Option<BaseFolder>,
     stop_within: Duration,
@@ -341,25 +367,21 @@ impl RunningServer {
         self.jvm_pid().is_some_and(|jvm| attach::ask(jvm, &command).is_some()) && file.is_file()
     }
 
-    /// The process of the backend.
+    /// The servers behind it, in the order of their start.
     #[must_use]
-    pub fn backend_pid(&self) -> Option<u32> {
-        self.backend.as_ref().map(|backend| backend.process.pid())
+    pub fn backends(&self) -> Vec<BackendTarget> {
+        self.backends.targets()
     }
 
-    /// How the backend ended, with the last lines of its log; `None`: it is running.
-    pub fn backend_has_exited(&mut self) -> Option<(ExitStatus, Vec<String>)> {
-        let backend = self.backend.as_mut()?;
-        let status = backend.process.has_exited()?;
-        Some((status, backend.process.log_tail()))
+    /// How a backend ended; `None`: all of them are running.
+    pub fn backend_has_exited(&mut self) -> Option<BackendEnd> {
+        self.backends.has_exited()
     }
 
-    /// SIGTERM, then SIGKILL after the time limit of its kind, for all of its processes; then stops the backend.
+    /// SIGTERM, then SIGKILL after the time limit of its kind, for all of its processes; then stops the backends, the last one first.
     pub fn stop(self) -> Stopped {
         let stopped = self.process.stop(self.stop_within);
-        if let Some(backend) = self.backend {
-            backend.process.stop(backend.stop_within);
-        }
+        self.backends.stop();
         stopped
     }
 }

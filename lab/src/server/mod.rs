@@ -2,6 +2,7 @@
 //!
 //! [`Launcher`] is the way in: `prepare` once for each variant, `launch` for each run.
 
+mod backends;
 pub mod base_folder;
 mod command;
 pub mod command_line;
@@ -17,10 +18,13 @@ pub(crate) mod launch_spec;
 pub mod launcher;
 mod observer;
 pub mod peer;
+pub mod placeholders;
+mod readiness;
 pub mod request_thread;
 pub mod server_process;
 mod threads;
 pub mod tomcat;
 
+pub use backends::{BackendEnd, BackendTarget};
 pub use error::LaunchError;
 pub use launcher::{Launcher, RunningServer};

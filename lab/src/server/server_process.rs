@@ -1,7 +1,8 @@
 //! A running server: its process group, its log, and its end.
 
 use super::command_line::ServerCommand;
-use super::http_get::{BaseUrl, get};
+use super::http_get::BaseUrl;
+use super::readiness;
 use crate::host::guard::Guard;
 use crate::host::log_file;
 use crate::host::process_tree::ProcessTree;
@@ -117,21 +118,21 @@ impl ServerProcess {
         log_file::tail(&self.log)
     }
 
-    /// Requests a path until a response has a status below 500. Returns the time since the start.
+    /// Requests a path until a response has a status below 500, or a connection until one is accepted. Returns the time since the start.
     ///
     /// # Errors
     /// When the server ends, is not ready within the limit, or `interrupted` becomes true.
     pub fn wait_until_ready(
         &mut self,
         base: &BaseUrl,
-        path: &str,
+        ready: &str,
         limit: Duration,
         interrupted: &AtomicBool,
     ) -> Result<Duration, ServerError> {
-        let url = format!("{}:{}{}{path}", base.host, base.port, base.path);
+        let url = readiness::words(base, ready);
         let log = self.log.display().to_string();
         loop {
-            let asked = get(base, path, QUESTION_LIMIT.min(limit));
+            let asked = readiness::ask(base, ready, QUESTION_LIMIT.min(limit));
             let after = self.started.elapsed();
             // If the server has ended, another process on this port has responded.
             if let Some(status) = self.has_exited() {

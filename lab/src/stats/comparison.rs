@@ -1,5 +1,6 @@
 //! Each variant against the baseline, for each load and each metric.
 
+use super::backend_limit::backend_limit;
 use super::blocks::pairs;
 use super::compiler::busy_compiler;
 use super::difference::difference;
@@ -218,7 +219,7 @@ fn healthy_sides<'a>(
 }
 
 fn healthy<'a>(runs: &[&'a Record]) -> Vec<&'a Record> {
-    runs.iter().copied().filter(|run| is_healthy(run)).collect()
+    runs.iter().copied().filter(|run| is_healthy(run) && backend_limit(run, runs).is_none()).collect()
 }
 
 fn count(figures: &[f64]) -> u32 {
@@ -230,7 +231,7 @@ mod tests {
     use super::*;
     use crate::config::parse;
     use crate::model::record::jvm::{JvmReadings, Pause};
-    use crate::model::record::{RunFailure, WarmUp};
+    use crate::model::record::{BackendFigures, RunFailure, WarmUp};
     use crate::stats::sample::{run, with_cost, with_load};
 
     #[test]
@@ -248,6 +249,33 @@ mod tests {
         let compared = compare(&experiment, &records);
         let rate = |it: &Comparison| format!("{}/{} {:.2}", it.variant, it.baseline, it.ratios[0].ratio);
         assert_eq!(compared.iter().map(rate).collect::<Vec<_>>(), ["b/a 2.00", "c/a 3.00", "c/b 1.50"]);
+    }
+
+    #[test]
+    fn where_a_backend_is_the_limit_there_is_a_ratio_and_no_verdict() {
+        let backend = |cpu_cores| BackendFigures {
+            name: "database".to_owned(),
+            cpu_cores,
+            cores: vec![0, 1],
+            cores_in_use: Some(1.9),
+            ..BackendFigures::default()
+        };
+        let records = |cpu_cores: f64| -> Vec<Record> {
+            let rounds = [0.999, 1.0, 1.001, 1.0, 1.0].into_iter();
+            let both = rounds.flat_map(|noise| [("a", 100.0 * noise, 0.2), ("b", 200.0 * noise, cpu_cores)]);
+            let run = |(name, rate, cpu_cores)| Record {
+                backends: vec![backend(cpu_cores)],
+                ..run(name, "c4", rate, 5.0)
+            };
+            both.map(run).collect()
+        };
+        let of = |cpu_cores: f64| {
+            let compared = compare(&experiment(), &records(cpu_cores));
+            let ratio = rate(&compared[0]);
+            (ratio.ratio.round(), ratio.interval.is_some(), ratio.verdict)
+        };
+        assert_eq!(of(0.3), (2.0, true, Verdict::Higher));
+        assert_eq!(of(1.4), (2.0, false, Verdict::NotEnoughRuns));
     }
 
     fn experiment() -> Experiment {

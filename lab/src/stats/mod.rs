@@ -1,5 +1,6 @@
 //! Ratios, intervals, verdicts and claims over records.
 
+pub mod backend_limit;
 mod blocks;
 pub mod claim;
 pub mod comparison;

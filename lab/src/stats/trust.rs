@@ -1,5 +1,6 @@
 //! May the figures be believed? If not, why not.
 
+use super::backend_limit::backend_limit;
 use super::compiler::busy_compiler;
 use super::disturbance::{disturbance, left_room};
 use super::runs::{complete, is_complete};
@@ -61,6 +62,7 @@ fn serious_doubts(record: &Record, records: &[Record]) -> Vec<Doubt> {
     let load = record.measured.as_ref();
     let reasons = [
         load.and_then(|load| generator(record, load)),
+        load.and_then(|_| backend(record, records)),
         load.and_then(failures),
         overflows(record),
         interference(record, records).filter(DoubtReason::is_serious),
@@ -146,6 +148,12 @@ fn generator(record: &Record, load: &LoadReport) -> Option<DoubtReason> {
     generator.bottleneck.then(|| DoubtReason::GeneratorBottleneck { why: generator.why.clone() })
 }
 
+fn backend(record: &Record, records: &[Record]) -> Option<DoubtReason> {
+    let alike = records.iter().filter(|it| it.variant == record.variant && it.load == record.load);
+    let (backend, by) = backend_limit(record, &alike.collect::<Vec<_>>())?;
+    Some(DoubtReason::BackendLimit { backend: backend.to_owned(), by })
+}
+
 fn failures(load: &LoadReport) -> Option<DoubtReason> {
     let requests = load.requests;
     let cause = load.failures.iter().max_by_key(|&(_, count)| count).map(|(cause, _)| cause.clone());
@@ -215,8 +223,10 @@ mod tests {
     use crate::config::parse;
     use crate::model::metric::Metric;
     use crate::model::record::benchmark::BenchmarkScore;
-    use crate::model::record::{Cost, NetworkCounters, RunFailure, SteadyBy, WarmUp, WarmUpFigure};
-    use crate::stats::sample::{run, with_load};
+    use crate::model::record::{
+        BackendFigures, Cost, NetworkCounters, RunFailure, SteadyBy, WarmUp, WarmUpFigure,
+    };
+    use crate::stats::sample::{run, with_cost, with_load};
 
     fn experiment() -> Experiment {
         let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {a: {}}\nloads: \
@@ -310,6 +320,29 @@ mod tests {
         assert!(!trusted && sentences.contains("other processes used 0.32 of 2 cores"), "{sentences}");
         let (trusted, sentences) = judged(&busy(2.0));
         assert!(!trusted && sentences.contains("other processes used 0.80 of 2 cores"), "{sentences}");
+    }
+
+    #[test]
+    fn a_backend_that_is_the_limit_ends_the_trust_with_its_reason_and_a_busy_one_does_not() {
+        let with = |cpu_cores, cores_in_use| {
+            let backend = BackendFigures {
+                name: "proxy".to_owned(),
+                cpu_cores,
+                cores: vec![0, 1],
+                cores_in_use: Some(cores_in_use),
+                ..BackendFigures::default()
+            };
+            let change = |cost: &mut Cost| {
+                (cost.machine_cpu_cores, cost.backend_cpu_cores) = (cores_in_use, cpu_cores);
+            };
+            Record { backends: vec![backend], ..with_cost(run("a", "c4", 100.0, 5.0), change) }
+        };
+        let (trusted, sentences) = judged(&twice(&with(1.3, 1.9)));
+        assert!(!trusted);
+        let expected = "a under c4: no verdict about threads: limited by the backend `proxy`: it uses 1.30 of the 1.90 cores \
+            in use on its 2 cores, which are full (and in 1 more of its runs)";
+        assert_eq!(sentences, expected);
+        assert_eq!(judged(&twice(&with(0.9, 1.5))), (true, String::new()));
     }
 
     #[test]

@@ -84,7 +84,8 @@ fn variant(name: &str, note: &str, threads: Threads) -> Variant {
         jdk: Some(25),
         jvm: vec!["-Xms512m".into(), "-Xmx512m".into()],
         env: BTreeMap::from([("TZ".to_owned(), "UTC".to_owned())]),
-        backend: None,
+        backends: Vec::new(),
+        cores: Vec::new(),
         answers_on: None,
         probe: None,
         compare_with: None,
@@ -187,6 +188,7 @@ fn experiment(variants: &[Variant], loads: &[LoadSpec]) -> Experiment {
             published("virtual", "c1000", &[("rate_per_s", 19_672.9)]),
         ],
         claims: vec![stated_claim("virtual.rate / platform.rate >= 1.9", variants, loads)],
+        cores: None,
         unavailable: vec![Unavailable {
             what: "a laptop's fan stays silent".into(),
             why: "this machine has no fan".into(),

@@ -121,7 +121,7 @@ fn server(variant: &Variant, clients: u32, position: u32) -> ServerFacts {
         },
         log: Some(format!("logs/{position}-{}.log", variant.name)),
         jvm_flags: vec!["-XX:+UseG1GC".into(), "-XX:MaxHeapSize=536870912".into()],
-        backend: None,
+        backends: Vec::new(),
     }
 }
 

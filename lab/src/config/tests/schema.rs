@@ -16,7 +16,7 @@ static VALIDATOR: LazyLock<jsonschema::Validator> = LazyLock::new(|| {
 
 /// How the messages begin of mistakes that no schema sees: names that refer to each other, what a variant has from the
 /// top of the file, the grammars of claims and requests, ranges.
-const UNSEEN: [&str; 26] = [
+const UNSEEN: [&str; 29] = [
     "of 2 runs 2 are dropped",
     "where does the server of",
     "`virtual` asks a backend at",
@@ -29,6 +29,9 @@ const UNSEEN: [&str; 26] = [
     "what does this load ask for?",
     "there is no variant",
     "there is no load",
+    "there is no role",
+    "`shop` asks a backend at",
+    "`neighbour` uses",
     "there is no metric `sped`",
     "there is no metric `speed`",
     "`x` names no known variant",

@@ -51,8 +51,8 @@ pub fn run_s(experiment: &Experiment, run: &PlannedRun) -> Option<f64> {
         Some(server) => start_stop_s(server) + experiment.warmup_s(load) + lead_in_s,
         None => START_STOP_S,
     };
-    let backend_s = variant.backend.as_ref().map_or(0.0, |backend| start_stop_s(&backend.server));
-    Some(before_s + backend_s + measured_s + heap_s(variant, load) + explaining_s(experiment, run))
+    let backends_s: f64 = variant.backends.iter().map(|backend| start_stop_s(&backend.server)).sum();
+    Some(before_s + backends_s + measured_s + heap_s(variant, load) + explaining_s(experiment, run))
 }
 
 const fn start_stop_s(server: &Server) -> f64 {

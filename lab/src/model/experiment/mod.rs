@@ -1,5 +1,6 @@
 //! What to run: [`Experiment`] and [`plan`], the list of its runs in their interleaved order.
 
+mod backend;
 pub mod benchmark;
 pub mod capacity;
 pub mod claim;
@@ -10,6 +11,7 @@ mod pairs;
 pub mod plan;
 pub mod protocol;
 pub mod request;
+pub mod role_cores;
 pub mod sending;
 mod server;
 pub mod shape;
@@ -19,8 +21,10 @@ mod workload;
 
 pub use super::probe_level::ProbeLevel;
 pub use super::thread_kind::ThreadKind;
+pub use backend::{Backend, ONLY as ONLY_BACKEND};
 pub use protocol::Protocol;
 pub use request::{Body, RequestSpec};
+pub use role_cores::RoleCores;
 pub use sending::Sending;
 pub use server::{
     CommandServer, DropIn, JarServer, JettyServer, PeerServer, PoolSize, RequestLimit, Server, Threads,
@@ -30,6 +34,7 @@ pub use shape::{Shape, ShapeStep};
 pub use subject::{BenchmarkMethod, Subject};
 pub use workload::{ExternalTool, LoadKind, Tool, Workload};
 
+use super::one_or_several::one_or_several;
 use claim::Claim;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -62,6 +67,9 @@ pub struct Experiment {
     /// Statements of the study that are not testable.
     #[serde(default)]
     pub unavailable: Vec<Unavailable>,
+    /// `None`: no role is pinned to cores.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cores: Option<RoleCores>,
     /// The sizes of `quick:` are used.
     pub quick: bool,
 }
@@ -130,9 +138,18 @@ pub struct Variant {
     pub jvm: Vec<String>,
     /// Environment variables added for the server.
     pub env: BTreeMap<String, String>,
-    /// A second server, started before this one, to which this one sends requests.
-    #[serde(default)]
-    pub backend: Option<Backend>,
+    /// Servers behind this one, started before it in their order.
+    #[serde(
+        default,
+        alias = "backend",
+        deserialize_with = "one_or_several",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    #[schemars(with = "Vec<Backend>")]
+    pub backends: Vec<Backend>,
+    /// Cores that its processes are pinned to; empty: not pinned.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cores: Vec<usize>,
     /// The kind of thread that has to handle requests; `None`: not specified, or given by `threads`.
     #[serde(default)]
     pub answers_on: Option<ThreadKind>,
@@ -158,7 +175,8 @@ impl Variant {
             jdk: None,
             jvm: Vec::new(),
             env: BTreeMap::new(),
-            backend: None,
+            backends: Vec::new(),
+            cores: Vec::new(),
             answers_on: None,
             probe: None,
             compare_with: None,
@@ -174,15 +192,6 @@ impl Variant {
             Subject::Benchmark { .. } => None,
         }
     }
-}
-
-/// A server behind the server, a fresh process for each run. Its cost is not part of the variant's.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Backend {
-    pub server: Server,
-    /// Java feature version, the same for all variants.
-    pub jdk: Option<u16>,
-    pub jvm: Vec<String>,
 }
 
 /// What is sent.

@@ -27,7 +27,7 @@ fn needed(load: &LoadSpec, variants: &[Variant]) -> u64 {
     // An open load uses the connections it can get, and its report says when they were too few.
     let Some(clients) = load.workload.closed_clients() else { return 0 };
     let mut under = variants.iter().filter(|variant| variant.runs_under(load));
-    let calls_on = under.any(|variant| variant.backend.is_some());
+    let calls_on = under.any(|variant| !variant.backends.is_empty());
     u64::from(clients) * if calls_on { 2 } else { 1 } + OWN_FILES
 }
 

@@ -1,6 +1,7 @@
 //! The data of one run. Everything downstream is made from it alone.
 
 pub mod allocation;
+mod backend;
 pub mod benchmark;
 pub mod capacity;
 pub mod cpu_profile;
@@ -17,6 +18,9 @@ pub mod resource_limits;
 pub mod run_delay;
 pub mod wait_profile;
 
+pub use backend::{BackendConnections, BackendFacts, BackendFigures};
+
+use crate::model::one_or_several::one_or_several;
 use crate::model::thread_kind::ThreadKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -64,6 +68,9 @@ pub struct Record {
     /// The response-time histogram: HdrHistogram V2, deflated, base64; nanoseconds.
     pub response_histogram: Option<String>,
     pub cost: Option<Cost>,
+    /// Of each server behind the server; empty: there is none, or an older result.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub backends: Vec<BackendFigures>,
     /// Of the server and the load generator, with the effects of quotas.
     #[serde(default)]
     pub resource_limits: Option<resource_limits::ResourceLimits>,
@@ -195,20 +202,15 @@ pub struct ServerFacts {
     /// As the JVM reports them: those on its command line, then those it set (`jcmd PID VM.flags`).
     #[serde(default)]
     pub jvm_flags: Vec<String>,
-    #[serde(default)]
-    pub backend: Option<BackendFacts>,
-}
-
-/// A server behind the server, as it was started.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct BackendFacts {
-    /// The exact command line.
-    pub command: Vec<String>,
-    pub url: String,
-    /// `None`: not a JVM.
-    pub java: Option<String>,
-    /// Its log file, relative to the result folder.
-    pub log: Option<String>,
+    /// The servers behind it, in the order of their start.
+    #[serde(
+        default,
+        alias = "backend",
+        deserialize_with = "one_or_several",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    #[schemars(with = "Vec<BackendFacts>")]
+    pub backends: Vec<BackendFacts>,
 }
 
 /// A thread that handles requests.
@@ -285,7 +287,7 @@ pub struct Cost {
     pub open_files_limit: Option<u64>,
     /// CPU use of the whole machine, generator and kernel included, in cores.
     pub machine_cpu_cores: f64,
-    /// CPU of the backend's process tree, in cores; not part of `cpu_cores`.
+    /// CPU of the process trees of all backends, in cores; not part of `cpu_cores`.
     #[serde(default)]
     pub backend_cpu_cores: f64,
     /// CPU steal, in cores.

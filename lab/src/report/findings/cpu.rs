@@ -12,13 +12,20 @@ impl Words for CpuCeiling {
         let cpu = &self.cpu;
         let generator = self.rate_per_s.map(|_| format!(", load generator {:.2}", cpu.generator_cores));
         let generator = generator.unwrap_or_default();
+        let has_backends = cpu.backend_cores > 0.0;
+        let backends = if has_backends {
+            format!(", servers behind it {:.2}", cpu.backend_cores)
+        } else {
+            String::new()
+        };
         format!(
-            "the CPU is full, {:.2} of {} cores: {} {:.2}{}{}, other processes {:.2}{}",
+            "the CPU is full, {:.2} of {} cores: {} {:.2}{}{}{}, other processes {:.2}{}",
             cpu.in_use_cores,
             whole(cpu.machine_cores),
             if self.rate_per_s.is_some() { "server" } else { "this JVM" },
             cpu.server_cores,
             parts(cpu),
+            backends,
             generator,
             cpu.other_cores(),
             nearness(self)

@@ -27,6 +27,7 @@ pub(super) fn cpu(cpu: &CpuUse) -> Vec<String> {
         ("of the server kernel", Some(cpu.server_kernel_cores), "cores"),
         ("of the server garbage collection", cpu.server_gc_cores, "cores"),
         ("of the server compilation", cpu.server_compilation_cores, "cores"),
+        ("of it servers behind the server", Some(cpu.backend_cores).filter(|&cores| cores > 0.0), "cores"),
         ("of it load generator", Some(cpu.generator_cores), "cores"),
         ("of it other processes", Some(cpu.other_cores()), "cores"),
         ("cores of the machine", Some(cpu.machine_cores), "cores"),

@@ -1,6 +1,7 @@
 //! Findings in words: the sentence, what to try, and the figures behind it.
 
 mod allocation;
+mod backend;
 mod cpu;
 mod delayed_tail;
 mod evidence;

@@ -125,7 +125,7 @@ fn variant_method(document: &ResultDocument, name: &str) -> VariantMethod {
         ("Java", each(&|run| run.server.java.clone())),
         ("JVM flags", variant.map(|variant| vec![variant.jvm.join(" ")]).unwrap_or_default()),
         ("JVM flags as the JVM reports them", each(&flags)),
-        ("server behind it", each(&|run| Some(backend(run.server.backend.as_ref()?)))),
+        ("servers behind it", each(&|run| backends(&run.server.backends))),
         ("request thread", each(&thread)),
         ("request threads at most", each(&|run| Some(figures::count(run.server.pool_max_threads?.into())))),
         ("rate at the end of the warm-up", each(&settled)),
@@ -149,9 +149,13 @@ fn flags(run: &Record) -> Option<String> {
     (!flags.is_empty()).then(|| flags.join(" "))
 }
 
-fn backend(backend: &BackendFacts) -> String {
-    let java = backend.java.as_ref().map_or_else(String::new, |java| format!(" (Java {java})"));
-    format!("{}{java}", shell_line(&backend.command))
+/// Each with its name and its command.
+fn backends(backends: &[BackendFacts]) -> Option<String> {
+    let words = backends.iter().map(|BackendFacts { name, command, java, .. }| {
+        let java = java.as_ref().map_or_else(String::new, |java| format!(" (Java {java})"));
+        format!("{name}: {}{java}", shell_line(command))
+    });
+    (!backends.is_empty()).then(|| words.collect::<Vec<_>>().join("; "))
 }
 
 fn settled(run: &Record) -> Option<String> {

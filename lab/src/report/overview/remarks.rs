@@ -2,6 +2,7 @@
 
 use crate::model::result::Doubt;
 use crate::model::result::ResultDocument;
+use crate::report::shares::shares;
 use crate::report::summary::distinct;
 use crate::report::trust::{self, Trust};
 use crate::report::{figures, reasons};
@@ -80,9 +81,9 @@ fn warnings(document: &ResultDocument) -> Option<Remark> {
     Some(Remark { runs: format!("{who}{more}"), text: text.clone(), serious: false })
 }
 
-/// The generator and the spread; the requests; the rounds.
+/// The generator and the spread; the requests; the rounds; who shared the cores.
 #[must_use]
 pub fn trust(document: &ResultDocument) -> Vec<String> {
     let Trust { sentence, requests, rounds, .. } = trust::trust(document);
-    [sentence, requests].into_iter().chain(rounds).collect()
+    [sentence, requests].into_iter().chain(rounds).chain(shares(document)).collect()
 }

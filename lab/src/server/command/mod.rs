@@ -2,7 +2,7 @@
 
 use super::command_line;
 use super::error::LaunchError;
-use super::keys::{Keys, WrittenServer, path, text};
+use super::keys::{Keys, WrittenServer, readiness, text};
 use super::kind::ServerKind;
 use super::launch_spec::{LaunchContext, LaunchSpec, with_native_memory};
 use crate::host::jdk_finder::choose;
@@ -15,7 +15,7 @@ impl ServerKind for CommandServer {
             kind: "command",
             plural: "commands",
             check: text,
-            own: &[("url", text), ("ready", path)],
+            own: &[("url", text), ("ready", readiness)],
             read,
         }
     }
@@ -43,7 +43,8 @@ fn read(written: &WrittenServer<'_>) -> Result<Server, Diagnostic> {
     let command = written.kind.to_owned();
     let help = "write `{port}` in the command, and a free port is put there; or `server: {url: \"http://127.0.0.1:8080\"}`";
     // A command with `{port}` listens there.
-    let of_port = || command.contains("{port}").then(|| "http://127.0.0.1:{port}".to_owned());
+    let is_told = command.contains("{port}") || written.owner.env.iter().any(|text| text.contains("{port}"));
+    let of_port = || is_told.then(|| "http://127.0.0.1:{port}".to_owned());
     let url = written.text("url")?.or_else(of_port).ok_or_else(|| written.no_url(help.to_owned()))?;
     Ok(Server::Command(CommandServer { ready: written.ready()?, command, url }))
 }

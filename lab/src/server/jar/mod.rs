@@ -2,7 +2,7 @@
 
 use super::command_line::{self, ServerCommand};
 use super::error::LaunchError;
-use super::keys::{Keys, WrittenServer, path, text};
+use super::keys::{Keys, WrittenServer, readiness, text};
 use super::kind::ServerKind;
 use super::launch_spec::{LOOPBACK, LaunchContext, LaunchSpec};
 use crate::host::app;
@@ -12,7 +12,7 @@ use crate::parse::diagnostic::Diagnostic;
 
 impl ServerKind for JarServer {
     fn keys() -> Keys {
-        Keys { kind: "jar", plural: "jars", check: text, own: &[("args", text), ("ready", path)], read }
+        Keys { kind: "jar", plural: "jars", check: text, own: &[("args", text), ("ready", readiness)], read }
     }
 
     fn needs(&self) -> Option<(&'static str, &str)> {

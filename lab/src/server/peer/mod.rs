@@ -4,7 +4,7 @@ pub mod build;
 
 use super::command::from_command_line;
 use super::error::LaunchError;
-use super::keys::{Keys, WrittenServer, path, text};
+use super::keys::{Keys, WrittenServer, readiness, text};
 use super::kind::ServerKind;
 use super::launch_spec::{LOOPBACK, LaunchContext, LaunchSpec};
 use crate::model::experiment::{PeerServer, Server};
@@ -12,7 +12,13 @@ use crate::parse::diagnostic::Diagnostic;
 
 impl ServerKind for PeerServer {
     fn keys() -> Keys {
-        Keys { kind: "peer", plural: "peers", check: text, own: &[("args", text), ("ready", path)], read }
+        Keys {
+            kind: "peer",
+            plural: "peers",
+            check: text,
+            own: &[("args", text), ("ready", readiness)],
+            read,
+        }
     }
 
     fn needs(&self) -> Option<(&'static str, &str)> {

@@ -12,16 +12,12 @@ import org.springframework.web.client.RestClient;
 class Neighbour {
     private final RestClient client;
 
-    Neighbour(@Value("${shop.backend}") String url) {
+    Neighbour(@Value("${shop.neighbour}") String url) {
         var http = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(Duration.ofSeconds(10)).build();
         this.client = RestClient.builder().baseUrl(url).requestFactory(new JdkClientHttpRequestFactory(http)).build();
     }
 
     int priceCents(int product) {
         return Integer.parseInt(client.get().uri("/price/{product}", product).retrieve().body(String.class));
-    }
-
-    String databaseUrl() {
-        return client.get().uri("/database").retrieve().body(String.class);
     }
 }

@@ -1,5 +1,8 @@
 package dev.threadcount.orders;
 
+import dev.threadcount.orders.common.Bought;
+import dev.threadcount.orders.common.Order;
+import dev.threadcount.orders.common.Sql;
 import java.util.List;
 import java.util.Optional;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -9,9 +12,6 @@ import org.springframework.transaction.annotation.Transactional;
 /** The tables of the shop. */
 @Repository
 class Orders {
-    /** What one customer bought most. */
-    record Bought(String product, long quantity, long cents) {}
-
     private final JdbcClient jdbc;
 
     Orders(JdbcClient jdbc) {
@@ -21,53 +21,33 @@ class Orders {
     /** Two queries on one connection. */
     @Transactional(readOnly = true)
     Optional<Order> find(long id) {
-        return jdbc.sql("SELECT id, customer_id, placed_at, state FROM orders WHERE id = ?")
-                .param(id)
-                .query(Order.Head.class)
-                .optional()
-                .map(head -> head.with(lines(id)));
+        return jdbc.sql(Sql.ORDER).param(id).query(Order.Head.class).optional().map(head -> head.with(lines(id)));
     }
 
     private List<Order.Line> lines(long id) {
-        return jdbc.sql("""
-                        SELECT line, product_id, name AS product, quantity, order_line.price_cents
-                        FROM order_line JOIN product ON product.id = product_id WHERE order_id = ? ORDER BY line
-                        """)
-                .param(id)
-                .query(Order.Line.class)
-                .list();
+        return jdbc.sql(Sql.LINES).param(id).query(Order.Line.class).list();
     }
 
     /** A transaction of four statements. */
     @Transactional
     long place(int customer, int product, int quantity) {
-        int price = jdbc.sql("SELECT price_cents FROM product WHERE id = ?").param(product).query(Integer.class).single();
-        long order = jdbc.sql("INSERT INTO orders (customer_id, placed_at, state) VALUES (?, now(), 'new') RETURNING id")
-                .param(customer)
-                .query(Long.class)
-                .single();
-        jdbc.sql("INSERT INTO order_line VALUES (?, 1, ?, ?, ?)").params(order, product, quantity, price).update();
+        int price = jdbc.sql(Sql.PRICE).param(product).query(Integer.class).single();
+        long order = jdbc.sql(Sql.NEW_ORDER).param(customer).query(Long.class).single();
+        jdbc.sql(Sql.NEW_LINE).params(order, product, quantity, price).update();
         take(product, quantity);
         return order;
     }
 
     void take(int product, int quantity) {
-        jdbc.sql("UPDATE product SET stock = stock - ? WHERE id = ?").params(quantity, product).update();
+        jdbc.sql(Sql.TAKE).params(quantity, product).update();
     }
 
     int stock(int product) {
-        return jdbc.sql("SELECT stock FROM product WHERE id = ?").param(product).query(Integer.class).single();
+        return jdbc.sql(Sql.STOCK).param(product).query(Integer.class).single();
     }
 
     /** What the customers of a hundred consecutive numbers bought most: about a thousand orders are read. */
     List<Bought> search(int firstCustomer) {
-        return jdbc.sql("""
-                        SELECT name AS product, sum(quantity) AS quantity, sum(quantity * order_line.price_cents) AS cents
-                        FROM orders JOIN order_line ON order_id = orders.id JOIN product ON product.id = product_id
-                        WHERE customer_id BETWEEN ? AND ? GROUP BY name ORDER BY cents DESC, name LIMIT 20
-                        """)
-                .params(firstCustomer, firstCustomer + 99)
-                .query(Bought.class)
-                .list();
+        return jdbc.sql(Sql.SEARCH).params(firstCustomer, firstCustomer + 99).query(Bought.class).list();
     }
 }

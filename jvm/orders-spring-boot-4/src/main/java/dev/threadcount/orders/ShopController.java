@@ -1,5 +1,11 @@
 package dev.threadcount.orders;
 
+import dev.threadcount.orders.common.Bought;
+import dev.threadcount.orders.common.Invoice;
+import dev.threadcount.orders.common.Order;
+import dev.threadcount.orders.common.Placed;
+import dev.threadcount.orders.common.Quote;
+import dev.threadcount.orders.common.Stock;
 import dev.threadcount.threadinfo.ThreadInfo;
 import java.io.IOException;
 import java.util.List;
@@ -14,12 +20,6 @@ import org.springframework.web.bind.annotation.RestController;
 /** The contract of the shop, which every server of it has. */
 @RestController
 class ShopController {
-    record Placed(long id) {}
-
-    record Quote(int product, int priceCents) {}
-
-    record Stock(int product, int stock) {}
-
     private final Orders orders;
     private final Neighbour neighbour;
     private final Object stockLock = new Object();
@@ -40,7 +40,7 @@ class ShopController {
     }
 
     @GetMapping("/search")
-    List<Orders.Bought> search(@RequestParam int customer) {
+    List<Bought> search(@RequestParam int customer) {
         return orders.search(customer);
     }
 

@@ -4,34 +4,63 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.threadcount.orders.backend.OrdersBackend;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
 import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.util.Map;
 import javax.management.ObjectName;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.springframework.boot.SpringApplication;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /** The contract, with a real database behind it. */
 class ShopIT {
-    private static String backend;
+    private static final int DATABASE_PORT = freePort();
+    private static final int NEIGHBOUR_PORT = freePort();
+    private static AutoCloseable database;
+    private static AutoCloseable neighbour;
 
     @BeforeAll
-    static void startTheBackend() throws Exception {
-        int port;
+    static void startWhatIsBehindIt() throws Exception {
+        database = OrdersBackend.startDatabase(DATABASE_PORT, "made for this test");
+        neighbour = OrdersBackend.startNeighbour(NEIGHBOUR_PORT, 0, 0);
+    }
+
+    @AfterAll
+    static void stopWhatIsBehindIt() throws Exception {
+        neighbour.close();
+        database.close();
+    }
+
+    private static int freePort() {
         try (var socket = new ServerSocket(0)) {
-            port = socket.getLocalPort();
+            return socket.getLocalPort();
+        } catch (IOException none) {
+            throw new UncheckedIOException(none);
         }
-        OrdersBackend.main(new String[] {"--port=" + port});
-        backend = "http://127.0.0.1:" + port;
+    }
+
+    private static ConfigurableApplicationContext start(String... args) {
+        var application = new SpringApplication(Shop.class);
+        application.setDefaultProperties(Map.of(
+                "server.port", "0",
+                "spring.datasource.url", "jdbc:postgresql://127.0.0.1:" + DATABASE_PORT + "/postgres",
+                "spring.datasource.username", "shop",
+                "spring.datasource.password", "made for this test",
+                "shop.neighbour", "http://127.0.0.1:" + NEIGHBOUR_PORT));
+        return application.run(args);
     }
 
     @Test
     void eachRequestOfTheContractIsAnswered() throws Exception {
-        try (var shop = Shop.start(backend, "--server.port=0")) {
+        try (var shop = start()) {
             assertEquals("{\"id\":42,\"customerId\":43,\"placedAt\":\"2026-01-01T00:42:00Z\",\"state\":\"shipped\",\"lines\":["
                             + "{\"line\":1,\"productId\":426,\"product\":\"Product 426\",\"quantity\":4,\"priceCents\":5962},"
                             + "{\"line\":2,\"productId\":557,\"product\":\"Product 557\",\"quantity\":5,\"priceCents\":909},"
@@ -54,7 +83,7 @@ class ShopIT {
     void limitHoldsWhereItIsSetAndIsInJmx() throws Exception {
         var limit = new ObjectName("dev.threadcount:type=RequestLimit,name=requests");
         var server = ManagementFactory.getPlatformMBeanServer();
-        try (var shop = Shop.start(backend, "--server.port=0", "--spring.threads.virtual.enabled=true", "--shop.max-concurrent=3")) {
+        try (var shop = start("--spring.threads.virtual.enabled=true", "--shop.max-concurrent=3")) {
             assertTrue(send(shop, "GET", "/thread-info?format=json").body().contains("\"virtual\":true"));
             assertEquals(3, server.getAttribute(limit, "MaxConcurrent"));
             assertEquals(1L, server.getAttribute(limit, "Admitted"));

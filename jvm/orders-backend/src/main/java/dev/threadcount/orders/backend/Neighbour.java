@@ -9,21 +9,27 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.Executors;
 
 /**
- * The slow neighbour: {@code GET /price/ID} responds after 100 ms, and not before the end of a stall
- * ({@code POST /stall?ms=5000}).
+ * The slow neighbour: {@code GET /price/ID} responds after 100 ms, and not before the end of a stall. It stalls when it is told to
+ * ({@code POST /stall?ms=5000}), or by the clock: for the last part of each period, so that every window as long as a period has a
+ * whole stall.
  */
 final class Neighbour {
     private static final long RESPONSE_MS = 100;
 
     private final HttpServer server;
+    private final long startedNanos = System.nanoTime();
+    private final long stallMs;
+    private final long stallEveryMs;
     private volatile long stalledUntilNanos = System.nanoTime();
 
-    Neighbour(int port, String database) throws IOException {
+    Neighbour(int port, long stallMs, long stallEveryMs) throws IOException {
+        this.stallMs = stallMs;
+        this.stallEveryMs = stallEveryMs;
         server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 4_096);
         server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
         server.createContext("/price/", this::price);
         server.createContext("/stall", this::stall);
-        server.createContext("/database", exchange -> respond(exchange, database));
+        server.createContext("/ready", exchange -> respond(exchange, "ready"));
     }
 
     void start() {
@@ -39,15 +45,23 @@ final class Neighbour {
     }
 
     private void price(HttpExchange exchange) throws IOException {
-        long stallMs = (stalledUntilNanos - System.nanoTime()) / 1_000_000;
+        long toldMs = (stalledUntilNanos - System.nanoTime()) / 1_000_000;
         try {
-            Thread.sleep(Math.max(RESPONSE_MS, stallMs));
+            Thread.sleep(Math.max(RESPONSE_MS, Math.max(toldMs, leftOfStallMs())));
         } catch (InterruptedException stopping) {
             Thread.currentThread().interrupt();
         }
         String path = exchange.getRequestURI().getPath();
         long product = Long.parseLong(path.substring(path.lastIndexOf('/') + 1));
         respond(exchange, Long.toString(100 + product * 37 % 9_900));
+    }
+
+    private long leftOfStallMs() {
+        if (stallEveryMs == 0) {
+            return 0;
+        }
+        long leftOfPeriodMs = stallEveryMs - (System.nanoTime() - startedNanos) / 1_000_000 % stallEveryMs;
+        return leftOfPeriodMs <= stallMs ? leftOfPeriodMs : 0;
     }
 
     private void stall(HttpExchange exchange) throws IOException {

@@ -1,40 +1,72 @@
 package dev.threadcount.orders.backend;
 
 import java.io.IOException;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
 
-/**
- * What the shop needs, in one process tree: a PostgreSQL with 100,000 orders, and the slow neighbour on the port given.
- * {@code GET /database} responds with the URL of the database, once it is ready.
- */
+/** What is behind the shop: its database, the slow neighbour, and for controls a proxy that uses CPU. One process for each. */
 public final class OrdersBackend {
+    private static final String USAGE = """
+            usage: java -jar orders-backend.jar database --port=PORT    (the password in SHOP_PASSWORD)
+                   java -jar orders-backend.jar neighbour --port=PORT [--stall-ms=5000 --stall-every-ms=20000]
+                   java -jar orders-backend.jar proxy --port=PORT --to=PORT --cpu-us=500""";
+
     private OrdersBackend() {}
 
     /**
-     * Starts both and runs until it is terminated; then the database is stopped and removed.
+     * Starts one of them and runs until it is terminated.
      *
-     * @param arguments {@code --port=PORT}
+     * @param arguments which one, and its settings
      */
     public static void main(String[] arguments) throws IOException, InterruptedException {
-        if (arguments.length != 1 || !arguments[0].matches("--port=\\d+")) {
-            System.err.println("usage: java -jar orders-backend.jar --port=PORT");
+        if (arguments.length == 0) {
+            System.err.println(USAGE);
             System.exit(2);
         }
-        int port = Integer.parseInt(arguments[0].substring("--port=".length()));
-        PostgresCluster database = PostgresCluster.start();
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> close(database)));
-        database.execute(PostgresCluster.resource("/shop.sql"));
-        new Neighbour(port, urlOf(database)).start();
+        Map<String, Integer> settings = settings(Arrays.copyOfRange(arguments, 1, arguments.length));
+        int port = settings.getOrDefault("port", 0);
+        switch (arguments[0]) {
+            case "database" -> {
+                AutoCloseable database = startDatabase(port, Objects.requireNonNull(System.getenv("SHOP_PASSWORD"), USAGE));
+                Runtime.getRuntime().addShutdownHook(new Thread(() -> close(database)));
+            }
+            case "neighbour" -> startNeighbour(
+                    port, settings.getOrDefault("stall-ms", 0), settings.getOrDefault("stall-every-ms", 0));
+            case "proxy" -> new CpuProxy(port, settings.get("to"), settings.getOrDefault("cpu-us", 0)).start();
+            default -> throw new IllegalArgumentException(USAGE);
+        }
     }
 
-    static String urlOf(PostgresCluster database) {
-        return "jdbc:postgresql://127.0.0.1:%d/postgres?user=%s&password=%s"
-                .formatted(database.port(), PostgresCluster.USER, database.password());
+    /** Starts the database with its 100,000 orders. Closing it stops and removes it. */
+    public static AutoCloseable startDatabase(int port, String password) throws IOException, InterruptedException {
+        return PostgresCluster.start(port, password, PostgresCluster.resource("/shop.sql"));
     }
 
-    private static void close(PostgresCluster database) {
+    /** Starts the neighbour; with two times it stalls for the first one at the end of each second one. Closing it stops it. */
+    public static AutoCloseable startNeighbour(int port, int stallMs, int stallEveryMs) throws IOException {
+        var neighbour = new Neighbour(port, stallMs, stallEveryMs);
+        neighbour.start();
+        return neighbour::stop;
+    }
+
+    private static Map<String, Integer> settings(String[] arguments) {
+        var settings = new HashMap<String, Integer>();
+        for (String argument : arguments) {
+            if (!argument.matches("--[a-z-]+=\\d+")) {
+                throw new IllegalArgumentException(argument + "; " + USAGE);
+            }
+            String[] parts = argument.substring(2).split("=");
+            settings.put(parts[0], Integer.valueOf(parts[1]));
+        }
+        return settings;
+    }
+
+    private static void close(AutoCloseable database) {
         try {
             database.close();
-        } catch (IOException failed) {
+        } catch (Exception failed) {
             failed.printStackTrace();
         }
     }

@@ -2,22 +2,19 @@ package dev.threadcount.orders.backend;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * A PostgreSQL in a temporary folder of its own, on a free port of the loopback interface, with a password made for this run.
+ * A PostgreSQL in a temporary folder of its own, on a port of the loopback interface. It accepts TCP connections when it has its
+ * data, and not before: they are loaded over a Unix socket, as Docker's image of PostgreSQL does.
  *
  * <p>PostgreSQL refuses to run as root. Started by root it runs as the user {@code postgres}, which Debian's package
  * creates; the system's own database is not touched.
@@ -26,6 +23,8 @@ final class PostgresCluster implements AutoCloseable {
     /** The superuser of the cluster. */
     static final String USER = "shop";
 
+    private static final String LOOPBACK = "127.0.0.1";
+    private static final int MAX_CONNECTIONS = 300;
     private static final String SYSTEM_USER = "postgres";
     private static final long START_SECONDS = 60;
     /** Less than Threadcount waits before it kills. */
@@ -47,10 +46,10 @@ final class PostgresCluster implements AutoCloseable {
     private final Path folder;
     private final Process sweeper;
     private final int port;
+    private final String password;
     private Process server;
-    private final String password = HexFormat.of().formatHex(randomBytes());
 
-    private PostgresCluster(Path programs, Path folder, int port) throws IOException {
+    private PostgresCluster(Path programs, Path folder, int port, String password) throws IOException {
         this.programs = programs;
         this.folder = folder;
         // In a session of its own: what kills our process group does not reach it.
@@ -59,29 +58,25 @@ final class PostgresCluster implements AutoCloseable {
                 .redirectError(ProcessBuilder.Redirect.DISCARD)
                 .start();
         this.port = port;
+        this.password = password;
     }
 
-    /** Creates a cluster and starts it. Nothing is left of it if that fails. */
-    static PostgresCluster start() throws IOException, InterruptedException {
+    /** Creates a cluster, loads its data and opens its port. Nothing is left of it if that fails. */
+    static PostgresCluster start(int port, String password, String data) throws IOException, InterruptedException {
         Path programs = findPrograms();
         Path folder = Path.of(run(null, asOwner("mktemp", "-d", "--tmpdir", "orders-database-XXXXXX"), null).strip());
-        var cluster = new PostgresCluster(programs, folder, freePort());
+        var cluster = new PostgresCluster(programs, folder, port, password);
         try {
             cluster.create();
-            cluster.startServer();
+            cluster.startServer(folder.toString(), "listen_addresses=", "unix_socket_directories=" + folder);
+            cluster.execute(data, folder.toString());
+            cluster.stopServer();
+            cluster.startServer(LOOPBACK, "listen_addresses=" + LOOPBACK, "unix_socket_directories=");
             return cluster;
         } catch (IOException | InterruptedException failed) {
             cluster.close();
             throw failed;
         }
-    }
-
-    int port() {
-        return port;
-    }
-
-    String password() {
-        return password;
     }
 
     Path folder() {
@@ -90,9 +85,13 @@ final class PostgresCluster implements AutoCloseable {
 
     /** Runs a script as one transaction. Returns what psql prints: rows without headings. */
     String execute(String sql) throws IOException, InterruptedException {
+        return execute(sql, LOOPBACK);
+    }
+
+    private String execute(String sql, String host) throws IOException, InterruptedException {
         var psql = List.of(
                 programs.resolve("psql").toString(), "--no-psqlrc", "--quiet", "--tuples-only", "--no-align",
-                "--single-transaction", "--set", "ON_ERROR_STOP=1", "--host", "127.0.0.1", "--port",
+                "--single-transaction", "--set", "ON_ERROR_STOP=1", "--host", host, "--port",
                 Integer.toString(port), "--username", USER, "--dbname", "postgres");
         return run(sql, psql);
     }
@@ -108,14 +107,14 @@ final class PostgresCluster implements AutoCloseable {
     }
 
     /** A child of this process, so that its CPU is seen, it dies with us, and its log is ours. */
-    private void startServer() throws IOException, InterruptedException {
+    private void startServer(String host, String listens, String sockets) throws IOException, InterruptedException {
         String number = Integer.toString(port);
         server = new ProcessBuilder(asOwner(program("postgres"), "-D", data(), "-p", number,
-                "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "max_connections=300"))
+                "-c", listens, "-c", sockets, "-c", "max_connections=" + MAX_CONNECTIONS))
                 .inheritIO()
                 .start();
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_SECONDS);
-        var question = new ProcessBuilder(program("pg_isready"), "--quiet", "--host", "127.0.0.1", "--port", number);
+        var question = new ProcessBuilder(program("pg_isready"), "--quiet", "--host", host, "--port", number);
         while (question.start().waitFor() != 0) {
             if (!server.isAlive() || System.nanoTime() > end) {
                 throw new IOException("PostgreSQL did not start; its log is above");
@@ -205,18 +204,6 @@ final class PostgresCluster implements AutoCloseable {
             }
         }
         throw new IOException("PostgreSQL is not installed; on Debian: apt-get install postgresql");
-    }
-
-    private static int freePort() throws IOException {
-        try (var socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
-        }
-    }
-
-    private static byte[] randomBytes() {
-        byte[] bytes = new byte[16];
-        new SecureRandom().nextBytes(bytes);
-        return bytes;
     }
 
     /** A resource of this jar as text. */

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -17,9 +19,9 @@ import org.junit.jupiter.api.Test;
 class OrdersBackendIT {
     @Test
     void databaseHasTheSameHundredThousandOrdersInEachRunAndIsGoneAfterIt() throws Exception {
-        PostgresCluster database = PostgresCluster.start();
+        int port = freePort();
+        PostgresCluster database = PostgresCluster.start(port, "made for this run", PostgresCluster.resource("/shop.sql"));
         try (database) {
-            database.execute(PostgresCluster.resource("/shop.sql"));
             assertEquals("100000|250000|1000", database.execute(
                     "SELECT (SELECT count(*) FROM orders), (SELECT count(*) FROM order_line), (SELECT count(*) FROM product)").strip());
             assertEquals("42|43|2026-01-01 00:42:00|shipped", database.execute(
@@ -30,18 +32,53 @@ class OrdersBackendIT {
             assertEquals("127.0.0.1", database.execute("SHOW listen_addresses").strip());
         }
         assertFalse(Files.exists(database.folder()));
-        assertThrows(IOException.class, () -> new Socket("127.0.0.1", database.port()).close());
+        assertThrows(IOException.class, () -> new Socket("127.0.0.1", port).close());
     }
 
     @Test
     void neighbourRespondsAfterAHundredMillisecondsAndAfterItsStall() throws Exception {
-        var neighbour = new Neighbour(0, "the database");
+        var neighbour = new Neighbour(0, 0, 0);
         neighbour.start();
-        assertEquals("the database", get(neighbour, "/database"));
+        assertEquals("ready", get(neighbour, "/ready"));
         assertTrue(millisecondsOf(neighbour, "/price/3", "211") >= 100);
         post(neighbour, "/stall?ms=400");
         assertTrue(millisecondsOf(neighbour, "/price/1000", "7400") >= 300);
         neighbour.stop();
+    }
+
+    @Test
+    void neighbourThatStallsByTheClockDoesSoOnceInEachPeriod() throws Exception {
+        var neighbour = new Neighbour(0, 500, 1_000);
+        neighbour.start();
+        long slowest = 0;
+        for (int request = 0; request < 12; request++) {
+            slowest = Math.max(slowest, millisecondsOf(neighbour, "/price/3", "211"));
+        }
+        assertTrue(slowest >= 300, "1.2 s of requests met no stall: " + slowest);
+        neighbour.stop();
+    }
+
+    @Test
+    void proxyPassesBytesOnAndUsesAsMuchCpuAsItIsToldTo() throws Exception {
+        var neighbour = new Neighbour(0, 0, 0);
+        neighbour.start();
+        var proxy = new CpuProxy(0, neighbour.port(), 20_000);
+        proxy.start();
+        var process = (com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+        long before = process.getProcessCpuTime();
+        for (int request = 0; request < 5; request++) {
+            assertEquals("211", get("http://127.0.0.1:" + proxy.port() + "/price/3"));
+        }
+        long usedMs = (process.getProcessCpuTime() - before) / 1_000_000;
+        assertTrue(usedMs >= 95, "5 pieces at 20 ms each used " + usedMs + " ms");
+        proxy.stop();
+        neighbour.stop();
+    }
+
+    private static int freePort() throws IOException {
+        try (var socket = new ServerSocket(0)) {
+            return socket.getLocalPort();
+        }
     }
 
     private static long millisecondsOf(Neighbour neighbour, String path, String expected) throws Exception {
@@ -51,20 +88,21 @@ class OrdersBackendIT {
     }
 
     private static String get(Neighbour neighbour, String path) throws Exception {
-        return send(HttpRequest.newBuilder(url(neighbour, path)).build());
+        return get("http://127.0.0.1:" + neighbour.port() + path);
+    }
+
+    private static String get(String url) throws Exception {
+        return send(HttpRequest.newBuilder(URI.create(url)).build());
     }
 
     private static void post(Neighbour neighbour, String path) throws Exception {
-        send(HttpRequest.newBuilder(url(neighbour, path)).POST(HttpRequest.BodyPublishers.noBody()).build());
+        URI url = URI.create("http://127.0.0.1:" + neighbour.port() + path);
+        send(HttpRequest.newBuilder(url).POST(HttpRequest.BodyPublishers.noBody()).build());
     }
 
     private static String send(HttpRequest request) throws Exception {
         try (var client = HttpClient.newHttpClient()) {
             return client.send(request, HttpResponse.BodyHandlers.ofString()).body();
         }
-    }
-
-    private static URI url(Neighbour neighbour, String path) {
-        return URI.create("http://127.0.0.1:" + neighbour.port() + path);
     }
 }

@@ -1,4 +1,4 @@
-package dev.threadcount.orders;
+package dev.threadcount.orders.common;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -9,10 +9,11 @@ import org.apache.pdfbox.pdmodel.font.PDType1Font;
 import org.apache.pdfbox.pdmodel.font.Standard14Fonts;
 
 /** An order as a PDF of one page: CPU, and no waiting. */
-final class Invoice {
+public final class Invoice {
     private Invoice() {}
 
-    static byte[] pdf(Order order) throws IOException {
+    /** Makes it anew. */
+    public static byte[] pdf(Order order) throws IOException {
         try (var document = new PDDocument()) {
             var page = new PDPage();
             document.addPage(page);

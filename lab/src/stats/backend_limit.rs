@@ -1,0 +1,149 @@
+//! Is a server behind the server the limit of a run? Then its figures say nothing about the server's threads.
+
+use crate::model::backend_limit::BackendLimit;
+use crate::model::record::jvm::Pool;
+use crate::model::record::{BackendFigures, Record};
+
+/// Cores that are in use for more than this are full, as everywhere.
+const FULL_CORES: f64 = 0.85;
+/// Of the CPU in use on its cores a backend that is the limit uses more than this.
+const MOST: f64 = 0.5;
+/// A thread that uses so much of a core ...
+const WHOLE_CORE: f64 = 0.95;
+/// ... and so much of all that its process tree uses is what the others wait for.
+const NEARLY_ALL: f64 = 0.8;
+/// The connections are used up where on average so many of them exist.
+const ALL_CONNECTIONS: f64 = 0.95;
+/// A pool that is in full use in so many of its readings is what requests wait for.
+const MOSTLY_FULL: f64 = 0.5;
+
+/// The backend that is the limit of this run, with the reason; `None`: there is none, or none is. `others`: the runs of the same
+/// variant under the same load, because only some of them were observed from inside.
+#[must_use]
+pub fn backend_limit<'a>(run: &'a Record, others: &[&Record]) -> Option<(&'a str, BackendLimit)> {
+    run.backends.iter().find_map(|backend| {
+        let limit =
+            full_cores(backend).or_else(|| one_thread(backend)).or_else(|| connections(backend, run, others));
+        limit.map(|limit| (backend.name.as_str(), limit))
+    })
+}
+
+fn full_cores(backend: &BackendFigures) -> Option<BackendLimit> {
+    let (in_use, cores) = (backend.cores_in_use?, backend.cores.len() as u32);
+    let is_full = cores > 0 && in_use >= FULL_CORES * f64::from(cores);
+    (is_full && backend.cpu_cores > MOST * in_use).then_some(BackendLimit::Cpu {
+        cpu_cores: backend.cpu_cores,
+        cores_in_use: in_use,
+        cores,
+    })
+}
+
+fn one_thread(backend: &BackendFigures) -> Option<BackendLimit> {
+    let thread_cores = backend.busiest_thread_cores?;
+    (thread_cores >= WHOLE_CORE && thread_cores >= NEARLY_ALL * backend.cpu_cores)
+        .then_some(BackendLimit::OneThread { thread_cores, cpu_cores: backend.cpu_cores })
+}
+
+/// A pool that keeps all connections open although nobody needs them looks the same from outside, so that something has to wait or
+/// to fail.
+fn connections(backend: &BackendFigures, run: &Record, others: &[&Record]) -> Option<BackendLimit> {
+    let seen = backend.connections?;
+    let limit = seen.limit?;
+    let is_used_up = seen.mean >= ALL_CONNECTIONS * f64::from(limit);
+    let fails = run.measured.as_ref().is_some_and(|load| load.requests.failed > 0);
+    let waits = || std::iter::once(run).chain(others.iter().copied()).any(waits_for_connections);
+    (is_used_up && (fails || waits())).then_some(BackendLimit::Connections { connections: seen.mean, limit })
+}
+
+fn waits_for_connections(run: &Record) -> bool {
+    let pools = run.jvm.iter().flat_map(|jvm| &jvm.pools);
+    pools.filter(|pool| pool.kind.is_of_connections()).any(is_waited_for)
+}
+
+fn is_waited_for(pool: &Pool) -> bool {
+    let waited = pool.samples.iter().filter(|it| it.queued.is_some_and(|queued| queued > 0)).count();
+    waited > 0 && waited as f64 >= MOSTLY_FULL * pool.samples.len() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::record::BackendConnections;
+    use crate::model::record::jvm::{JvmReadings, PoolKind, PoolSample};
+    use crate::stats::sample::{run, with_load};
+
+    fn backend(cpu_cores: f64, cores_in_use: f64, cores: usize) -> BackendFigures {
+        BackendFigures {
+            name: "database".to_owned(),
+            cpu_cores,
+            cores: (0..cores).collect(),
+            cores_in_use: Some(cores_in_use),
+            busiest_thread_cores: Some(cpu_cores / 8.0),
+            ..BackendFigures::default()
+        }
+    }
+
+    fn limit(backend: BackendFigures) -> Option<BackendLimit> {
+        let record = Record { backends: vec![backend], ..run("a", "c4", 100.0, 5.0) };
+        backend_limit(&record, &[]).map(|(name, limit)| {
+            assert_eq!(name, "database");
+            limit
+        })
+    }
+
+    #[test]
+    fn a_backend_that_uses_most_of_its_full_cores_is_the_limit() {
+        let found = limit(backend(1.4, 1.95, 2));
+        assert_eq!(found, Some(BackendLimit::Cpu { cpu_cores: 1.4, cores_in_use: 1.95, cores: 2 }));
+        assert!(limit(backend(0.6, 0.96, 1)).is_some(), "pinned to one core, which others use too");
+    }
+
+    #[test]
+    fn a_busy_backend_that_is_not_full_is_not_the_limit() {
+        assert_eq!(limit(backend(1.4, 1.6, 2)), None, "room is left");
+        assert_eq!(limit(backend(0.9, 1.95, 2)), None, "the server uses more");
+        assert_eq!(limit(BackendFigures { cores_in_use: None, ..backend(1.9, 0.0, 2) }), None, "not known");
+        assert_eq!(limit(BackendFigures::default()), None);
+    }
+
+    #[test]
+    fn a_single_thread_that_uses_a_whole_core_is_the_limit_of_its_backend() {
+        let with = |thread: f64, all: f64| {
+            limit(BackendFigures { busiest_thread_cores: Some(thread), ..backend(all, 1.2, 2) })
+        };
+        assert_eq!(with(0.98, 1.05), Some(BackendLimit::OneThread { thread_cores: 0.98, cpu_cores: 1.05 }));
+        assert_eq!(with(0.98, 1.6), None, "other threads do a part of the work");
+        assert_eq!(with(0.7, 0.75), None, "it has time left");
+    }
+
+    fn with_connections(mean: f64, record: Record) -> Record {
+        let connections = BackendConnections { mean, peak: 20, limit: Some(20) };
+        let backend = BackendFigures { connections: Some(connections), ..backend(0.2, 0.9, 2) };
+        Record { backends: vec![backend], ..record }
+    }
+
+    fn with_pool(queued: u64) -> Record {
+        let sample = PoolSample { busy: Some(20), queued: Some(queued), ..PoolSample::default() };
+        let pool =
+            Pool { kind: PoolKind::Hikari, name: "pool".to_owned(), max: Some(20), samples: vec![sample; 5] };
+        let jvm = JvmReadings { pools: vec![pool], ..JvmReadings::default() };
+        Record { jvm: Some(jvm), ..run("a", "c4", 100.0, 5.0) }
+    }
+
+    #[test]
+    fn used_up_connections_are_the_limit_where_requests_wait_or_fail() {
+        let expected = Some(BackendLimit::Connections { connections: 19.8, limit: 20 });
+        let found = |run: &Record, others: &[&Record]| backend_limit(run, others).map(|it| it.1);
+        assert_eq!(found(&with_connections(19.8, with_pool(30)), &[]), expected);
+        let unobserved = with_connections(19.8, run("a", "c4", 100.0, 5.0));
+        assert_eq!(found(&unobserved, &[&with_pool(30)]), expected, "seen in another round");
+        let failing = with_load(unobserved.clone(), |load| load.requests.failed = 3);
+        assert_eq!(found(&failing, &[]), expected);
+        assert_eq!(found(&unobserved, &[&with_pool(0)]), None, "kept open by an idle pool");
+        assert_eq!(
+            found(&with_connections(12.0, with_pool(30)), &[]),
+            None,
+            "the server's own pool is smaller"
+        );
+    }
+}
