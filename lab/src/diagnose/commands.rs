@@ -10,6 +10,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 const JAR: &str = "probe.jar";
+/// Without `-l`, which walks the whole heap at a safepoint for synchronizers: their owners come from the probe, and the JVM looks
+/// for deadlocks of platform threads in any case.
+const THREAD_PRINT: &str = "Thread.print";
 
 /// The JVM, and a folder in its /tmp for what it can only write to a file.
 pub(super) struct Commands {
@@ -23,8 +26,8 @@ pub(super) struct Commands {
 
 impl Commands {
     pub fn begin(jvm: JvmProcess, until: Instant) -> Result<Self, CommandError> {
-        let name = format!("threadcount-diagnose-{}", std::process::id());
         let failed = |source| CommandError::Connection { pid: jvm.pid, source };
+        let name = in_tmp::unpredictable("threadcount-diagnose").map_err(failed)?;
         let jar = jar::find().ok();
         // One that sees our files gets our own: the JVM keeps the file of an agent open.
         let copied = jar.as_ref().filter(|_| jvm.is_foreign());
@@ -40,7 +43,7 @@ impl Commands {
     }
 
     pub fn thread_print(&self) -> Result<(Vec<PrintedThread>, String), CommandError> {
-        let text = attach::diagnostic_command(&self.jvm, "Thread.print -l -e", self.left())?;
+        let text = attach::diagnostic_command(&self.jvm, THREAD_PRINT, self.left())?;
         Ok((thread_print::parse(&text), text))
     }
 
@@ -73,5 +76,15 @@ impl Commands {
 impl Drop for Commands {
     fn drop(&mut self) {
         in_tmp::remove(&self.jvm, &self.folder);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_thread_print_does_not_walk_the_heap() {
+        assert!(!THREAD_PRINT.split(' ').any(|word| word == "-l"));
     }
 }

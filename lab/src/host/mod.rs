@@ -31,6 +31,7 @@ pub mod process_tree;
 pub mod resource_limits;
 pub mod sampler;
 pub mod samples;
+pub mod trusted;
 
 pub use sampler::Sampler;
 pub use samples::{RawSample, Samples};

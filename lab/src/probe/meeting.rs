@@ -30,7 +30,7 @@ impl Meeting {
             let listener = UnixListener::bind(folder.path().join(SOCKET))?;
             return Ok((Self::Ours { folder, jar: jar.to_path_buf() }, listener));
         }
-        let name = format!("threadcount-{}-{:08x}", std::process::id(), random()?);
+        let name = in_tmp::unpredictable("threadcount")?;
         let bytes = std::fs::read(jar)?;
         let (folder, listener) = in_tmp::create(&jvm, &name, (JAR, &bytes), SOCKET)?;
         let inside = Path::new("/tmp").join(name);
@@ -94,10 +94,4 @@ impl Drop for Meeting {
     fn drop(&mut self) {
         self.remove();
     }
-}
-
-fn random() -> io::Result<u32> {
-    let mut bytes = [0; 4];
-    io::Read::read_exact(&mut std::fs::File::open("/dev/urandom")?, &mut bytes)?;
-    Ok(u32::from_le_bytes(bytes))
 }
