@@ -205,7 +205,8 @@ fn a_probe_that_cannot_start_leaves_no_open_socket() {
     fail();
     let once = sockets();
     (0..5).for_each(|_| fail());
-    assert_eq!(sockets(), once);
+    // The JVM closes its end of a connection only after we have the answer.
+    comes_true("no socket is left", || sockets() <= once);
 }
 
 #[test]

@@ -63,20 +63,24 @@ fn diagnose_on(java: u16, how: &str, folder: &Path) -> Vec<Value> {
     let began = Instant::now();
     let pid = hung.0.id().to_string();
     let mut command = Command::new(cargo_bin("threadcount"));
-    let output = command.args(["diagnose", &pid, "--out"]).arg(&out).stdin(Stdio::null()).output().unwrap();
+    command.args(["diagnose", &pid, "--out"]).arg(&out).stdin(Stdio::null());
+    let ours = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let prefix = format!("threadcount-diagnose-{}-", ours.id());
+    let output = ours.wait_with_output().unwrap();
     let took = began.elapsed();
     let says =
         String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert!(took <= LIMIT, "{took:?}: {says}");
     assert!(hung.0.try_wait().unwrap().is_none(), "the JVM lives");
     assert!(!fs::exists(format!("/proc/{pid}/cwd/.attach_pid{pid}")).unwrap());
-    assert!(!fs::exists(format!("/tmp/threadcount-diagnose-{}", std::process::id())).unwrap());
+    let mut in_tmp = fs::read_dir("/tmp").unwrap().flatten();
+    assert!(!in_tmp.any(|it| it.file_name().to_string_lossy().starts_with(&prefix)));
     let document: Value = serde_json::from_str(&fs::read_to_string(&out).unwrap()).unwrap();
-    assert!(
-        document["thread_dump"]["threadContainers"].is_array() && document["thread_print"].is_string(),
-        "{says}"
-    );
     let verdicts = document["verdicts"].as_array().unwrap().clone();
+    // Dumps by Java code are left out where the heap is short.
+    let has_dump = document["thread_dump"]["threadContainers"].is_array();
+    assert!(has_dump || verdicts[0]["kind"] == "gc-thrashing", "{says}");
+    assert!(document["thread_print"].is_string(), "{says}");
     let is_quiet = ["idle", "slow"].contains(&verdicts[0]["kind"].as_str().unwrap());
     assert_eq!(output.status.code(), Some(i32::from(!is_quiet)), "{says}");
     verdicts

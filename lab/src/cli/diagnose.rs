@@ -1,7 +1,7 @@
 //! `threadcount diagnose`: why a JVM hangs or crawls.
 
-use super::FAILED;
 use super::process_id::process_id;
+use super::{FAILED, NOT_JUDGED};
 use crate::diagnose::verdict::Verdict;
 use crate::diagnose::{Gathered, Options, gather, judge};
 use crate::report::diagnosis;
@@ -53,8 +53,13 @@ impl DiagnoseCommand {
         if let Some(file) = &self.out {
             write(file, self.pid, &verdicts, &gathered)?;
         }
+        let is_open = verdicts.iter().any(|it| matches!(it, Verdict::Inconclusive { .. }));
         let trouble = verdicts.iter().any(Verdict::is_trouble);
-        Ok(if trouble { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
+        Ok(match (trouble, is_open) {
+            (true, _) => ExitCode::from(FAILED),
+            (false, true) => ExitCode::from(NOT_JUDGED),
+            (false, false) => ExitCode::SUCCESS,
+        })
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::frame::Frame;
 use super::gc_use::GcCounters;
-use super::verdict::{ThreadAt, ThreadName};
+use super::thread_print::PrintedCircle;
+use super::verdict::{Missing, ThreadAt, ThreadName};
 use std::collections::HashMap;
 
 /// A thread over all snapshots; its stack and locks are those of the last one.
@@ -16,6 +17,8 @@ pub struct Thread {
     pub stood_still: bool,
     /// The thread that it was mounted on in each snapshot; of a virtual one.
     pub carrier: Option<u64>,
+    /// On any carrier, in the last snapshot.
+    pub is_mounted: bool,
     pub is_carrier: bool,
     /// As `Thread.State` names it, where it is known.
     pub state: Option<String>,
@@ -32,6 +35,12 @@ impl Thread {
     #[must_use]
     pub fn application(&self) -> Option<&Frame> {
         self.frames.iter().find(|frame| frame.is_application())
+    }
+
+    /// Its frames of the application.
+    #[must_use]
+    pub fn application_frames(&self) -> Vec<&Frame> {
+        self.frames.iter().filter(|frame| frame.is_application()).collect()
     }
 
     /// The methods of the application on its stack. The one that it begins with is left out if there are others: all threads of a
@@ -80,7 +89,18 @@ pub struct Evidence {
     pub synchronizers: HashMap<String, Synchronizer>,
     /// Whether there is a snapshot of locks.
     pub has_locks: bool,
-    pub gc: Option<(GcCounters, GcCounters)>,
+    /// At the beginning, at each snapshot and at the end; empty: the JVM keeps no such data.
+    pub gc: Vec<GcCounters>,
+    /// How many snapshots there are. With fewer than three, nothing can be said to stand still.
+    pub snapshots: usize,
+    /// Why there are fewer.
+    pub missing: Option<Missing>,
+    /// Threads of the earlier snapshots: id and stack only.
+    pub earlier: Vec<Vec<Thread>>,
+    /// How many carriers the scheduler may have.
+    pub parallelism: Option<usize>,
+    /// Circles that the JVM found itself, among platform threads, in all snapshots.
+    pub circles_of_jvm: Vec<PrintedCircle>,
     /// Of the whole process.
     pub cores_used: f64,
 }
@@ -97,6 +117,19 @@ impl Evidence {
         let of_synchronizer = self.synchronizers.get(lock).and_then(|it| self.thread(it.owner?));
         of_synchronizer
             .or_else(|| self.threads.iter().find(|thread| thread.monitors.iter().any(|it| it == lock)))
+    }
+
+    /// [`Self::owner_of`] for many locks: the owner of each.
+    #[must_use]
+    pub fn owners(&self) -> HashMap<&str, &Thread> {
+        let by_id: HashMap<u64, &Thread> = self.threads.iter().map(|thread| (thread.tid, thread)).collect();
+        let of_monitors = self
+            .threads
+            .iter()
+            .flat_map(|thread| thread.monitors.iter().map(move |lock| (lock.as_str(), thread)));
+        let of_synchronizers =
+            self.synchronizers.iter().filter_map(|(lock, it)| Some((lock.as_str(), *by_id.get(&it.owner?)?)));
+        of_monitors.chain(of_synchronizers).collect()
     }
 
     #[must_use]

@@ -5,12 +5,14 @@ use super::evidence::{Evidence, Synchronizer, Thread};
 use super::gc_use::GcCounters;
 use super::locks::LockWait;
 use super::run_time::{self, RunTime};
+use super::scheduler;
 use super::thread_dump::DumpedThread;
-use super::thread_print::PrintedThread;
+use super::thread_print::{self, PrintedCircle, PrintedThread};
+use super::verdict::Missing;
 use crate::host::attach::{CommandError, JvmProcess};
 use crate::probe::attach::AttachError;
 use crate::probe::target;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -18,6 +20,13 @@ use std::time::{Duration, Instant};
 const LIMIT: Duration = Duration::from_secs(9);
 const BETWEEN: Duration = Duration::from_millis(1_400);
 const SNAPSHOTS: usize = 3;
+/// Before the first dump: shows whether the JVM is busy with collections.
+const FIRST_LOOK: Duration = Duration::from_millis(300);
+/// A command that had less is no sign of a JVM that does not respond.
+const RESPONDS_SECONDS: f64 = 3.0;
+/// Java code that writes dumps needs memory: not where collections take this share of the time or the heap is this full.
+const SHORT_SHARE: f64 = 0.3;
+const SHORT_FULLNESS: f64 = 0.9;
 /// Names of the scheduler's threads.
 const CARRIER: &str = "-worker-";
 
@@ -48,19 +57,31 @@ struct Snapshot {
 pub fn gather(pid: u32, options: Options) -> Result<Gathered, AttachError> {
     let jvm: JvmProcess = target::inspect(pid)?;
     let began = Instant::now();
-    let first_gc = GcCounters::read(pid);
+    let mut gc: Vec<GcCounters> = GcCounters::read(pid).into_iter().collect();
     let first_times = run_time::read(pid);
     let commands = Commands::begin(jvm, began + LIMIT)?;
     let mut snapshots = Vec::new();
     let mut waits = None;
     let mut unresponsive = false;
+    let mut missing = None;
+    let mut last_print = String::new();
     for at in 0..SNAPSHOTS {
-        let due = began + BETWEEN * at as u32;
+        let due = began + FIRST_LOOK + BETWEEN * at as u32;
         sleep(due.saturating_duration_since(Instant::now()));
+        gc.extend(GcCounters::read(pid));
+        if is_short(&gc, began.elapsed().as_secs_f64()) {
+            missing = Some(Missing::HeapIsShort);
+            // Printed by the JVM itself; one is enough, to be kept.
+            if last_print.is_empty() {
+                last_print = commands.thread_print().map(|it| it.1).unwrap_or_default();
+            }
+            continue;
+        }
         match snapshot(&commands) {
             Ok(snapshot) => snapshots.push(snapshot),
-            Err(CommandError::Silent { .. }) => {
-                unresponsive = true;
+            Err(CommandError::Silent { seconds, .. }) => {
+                unresponsive = seconds >= RESPONDS_SECONDS;
+                missing = Some(Missing::Time);
                 break;
             }
             Err(other) => return Err(other.into()),
@@ -72,7 +93,8 @@ pub fn gather(pid: u32, options: Options) -> Result<Gathered, AttachError> {
     let seconds = began.elapsed().as_secs_f64();
     let times = shares(&first_times, &run_time::read(pid), seconds);
     let cores_used = times.values().map(|share| share.on_cpu).sum();
-    let last = snapshots.last().map(|it| it.texts.clone()).unwrap_or_default();
+    gc.extend(GcCounters::read(pid));
+    let last = snapshots.last().map_or((last_print, String::new()), |it| it.texts.clone());
     let (threads, synchronizers) = merge(&snapshots, waits.as_deref().unwrap_or_default(), &times);
     let evidence = Evidence {
         seconds,
@@ -80,10 +102,38 @@ pub fn gather(pid: u32, options: Options) -> Result<Gathered, AttachError> {
         threads,
         synchronizers,
         has_locks: waits.is_some(),
-        gc: first_gc.zip(GcCounters::read(pid)),
+        gc,
         cores_used,
+        snapshots: snapshots.len(),
+        missing,
+        earlier: earlier(&snapshots),
+        parallelism: scheduler::parallelism(pid),
+        circles_of_jvm: circles_of_jvm(&snapshots),
     };
     Ok(Gathered { evidence, thread_print: last.0, thread_dump: last.1 })
+}
+
+fn is_short(gc: &[GcCounters], seconds: f64) -> bool {
+    let (Some(first), Some(last)) = (gc.first(), gc.last()) else { return false };
+    (last.seconds - first.seconds) / seconds.max(0.001) >= SHORT_SHARE || last.fullness() >= SHORT_FULLNESS
+}
+
+fn earlier(snapshots: &[Snapshot]) -> Vec<Vec<Thread>> {
+    let thread = |it: &DumpedThread| Thread { tid: it.tid, frames: it.frames.clone(), ..Thread::default() };
+    let all = snapshots.iter().rev().skip(1);
+    all.map(|it| it.dumped.iter().map(thread).collect()).collect()
+}
+
+/// Those in each snapshot; addresses of objects change when they are moved.
+fn circles_of_jvm(snapshots: &[Snapshot]) -> Vec<PrintedCircle> {
+    let names = |circle: &PrintedCircle| circle.iter().map(|it| it.0.clone()).collect::<BTreeSet<_>>();
+    let mut all = snapshots.iter().rev().map(|it| thread_print::circles(&it.texts.0));
+    let mut last = all.next().unwrap_or_default();
+    for other in all {
+        let known: HashSet<_> = other.iter().map(names).collect();
+        last.retain(|circle| known.contains(&names(circle)));
+    }
+    last
 }
 
 fn snapshot(commands: &Commands) -> Result<Snapshot, CommandError> {
@@ -122,6 +172,7 @@ fn merge(
     let stacks: Vec<HashMap<u64, &DumpedThread>> =
         snapshots.iter().map(|it| it.dumped.iter().map(|thread| (thread.tid, thread)).collect()).collect();
     let carriers = carriers(snapshots);
+    let mounted: HashSet<u64> = last.printed.iter().filter_map(|it| it.carries).collect();
     let pools: HashSet<&str> = last.printed.iter().filter_map(pool_of_carrier).collect();
     let thread = |dumped: &DumpedThread| {
         let platform = printed.get(&dumped.tid);
@@ -135,10 +186,10 @@ fn merge(
             name: dumped.name.clone(),
             is_virtual: platform.is_none(),
             frames: dumped.frames.clone(),
-            stood_still: stacks
-                .iter()
-                .all(|it| it.get(&dumped.tid).is_some_and(|it| it.frames == dumped.frames)),
+            stood_still: stacks.len() >= SNAPSHOTS
+                && stacks.iter().all(|it| it.get(&dumped.tid).is_some_and(|it| it.frames == dumped.frames)),
             carrier: carriers.get(&dumped.tid).copied(),
+            is_mounted: mounted.contains(&dumped.tid),
             is_carrier: platform.is_some_and(|it| pools.iter().any(|pool| is_of(pool, &it.name))),
             state: state.or_else(|| wait.map(|it| it.state.clone())),
             waits_for: monitor

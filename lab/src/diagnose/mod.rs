@@ -8,6 +8,7 @@ mod gc_use;
 mod judge;
 mod locks;
 mod run_time;
+mod scheduler;
 mod thread_dump;
 mod thread_print;
 pub mod verdict;

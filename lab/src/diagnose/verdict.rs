@@ -58,12 +58,24 @@ pub enum Verdict {
         waiters: usize,
         at: Option<Frame>,
         holders: Vec<ThreadAt>,
+        /// `None`: it is not known who holds one.
+        waits_in: Option<String>,
+    },
+    /// Threads stand still at the same place of the application.
+    Stuck {
+        threads: usize,
+        at: Frame,
         waits_in: String,
+        /// Of a lock: what and who.
+        lock: Option<String>,
+        owner: Option<ThreadAt>,
     },
     /// The JVM collects garbage most of the time.
     GcThrashing { share: f64, collections: u64, used_bytes: u64, most_bytes: u64 },
     /// It did not carry out a command in time.
     Unresponsive { seconds: f64 },
+    /// Evidence is missing for a verdict.
+    Inconclusive { missing: Missing, snapshots: usize },
     /// Threads make progress.
     Slow { cores: f64, groups: Vec<Group> },
     /// Nothing hangs, and nothing is done.
@@ -74,8 +86,18 @@ impl Verdict {
     /// Whether something hangs or crawls.
     #[must_use]
     pub fn is_trouble(&self) -> bool {
-        !matches!(self, Self::Slow { .. } | Self::Idle { .. })
+        !matches!(self, Self::Slow { .. } | Self::Idle { .. } | Self::Inconclusive { .. })
     }
+}
+
+/// Why there are fewer snapshots than a verdict needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Missing {
+    /// The time was over.
+    Time,
+    /// Dumps that the JVM writes with Java code were left out, as its heap is short.
+    HeapIsShort,
 }
 
 /// Threads that are at the same place.

@@ -1,7 +1,7 @@
 //! The sentences of `threadcount diagnose`.
 
 use super::figures::{bytes, count, percent, plural};
-use crate::diagnose::verdict::{Group, Link, ThreadAt, Verdict};
+use crate::diagnose::verdict::{Group, Link, Missing, ThreadAt, Verdict};
 use std::fmt::Write;
 
 /// More threads than this are counted.
@@ -48,7 +48,27 @@ fn headline(verdict: &Verdict) -> String {
                 format!("all {} carriers", held_by.len())
             }
         ),
-        Verdict::PoolExhausted { what, waiters, holders, waits_in, .. } => format!(
+        Verdict::PoolExhausted { what, waiters, waits_in: None, .. } => {
+            format!("Exhausted, holders unknown: {} for {what}, and none is given back.", waits(*waiters))
+        }
+        Verdict::Stuck { threads, waits_in, .. } => format!(
+            "Stuck: {} at the same place for the whole time, {waits_in}.",
+            if *threads == 1 {
+                "1 thread is".to_owned()
+            } else {
+                format!("{} threads are", count(*threads as u64))
+            }
+        ),
+        Verdict::Inconclusive { missing, snapshots } => format!(
+            "Inconclusive: {} of the 3 thread dumps that a verdict needs; {}.",
+            snapshots,
+            match missing {
+                Missing::Time => "the JVM responded too slowly for more",
+                Missing::HeapIsShort =>
+                    "the others were left out, as the heap is nearly full or collections take much of the time",
+            }
+        ),
+        Verdict::PoolExhausted { what, waiters, holders, waits_in: Some(waits_in), .. } => format!(
             "Exhausted by something slow: {} for {what}, and {} in the code that holds it {waits_in}.",
             waits(*waiters),
             if holders.len() == 1 {
@@ -127,7 +147,13 @@ fn evidence(verdict: &Verdict) -> Vec<String> {
             vec![format!("{} meanwhile", plural(*collections, "collection"))]
         }
         Verdict::Slow { groups, .. } | Verdict::Idle { groups, .. } => groups.iter().map(group).collect(),
-        Verdict::Unresponsive { .. } => Vec::new(),
+        Verdict::Stuck { at, lock, owner, .. } => {
+            let mut lines = vec![format!("they are at {at}")];
+            lines.extend(lock.iter().map(|lock| format!("lock: {lock}")));
+            lines.extend(owner.iter().map(|owner| format!("owner: {}", place(owner))));
+            lines
+        }
+        Verdict::Unresponsive { .. } | Verdict::Inconclusive { .. } => Vec::new(),
     }
 }
 
@@ -198,6 +224,18 @@ fn advice(verdict: &Verdict) -> Option<&'static str> {
             "look at its threads from outside (`top -H -p PID`, `jhsdb jstack --pid PID`); a thread that does not reach a \
              safepoint, a swapping or a throttled machine does this",
         ),
+        Verdict::Stuck { lock: Some(_), .. } => {
+            Some("a limit for the time that the owner waits outside, and no lock held while it does")
+        }
+        Verdict::Stuck { lock: None, .. } => Some(
+            "connect and read timeouts, and a look at what they wait for. If these are connections that are idle, nothing is wrong",
+        ),
+        Verdict::Inconclusive { missing: Missing::Time, .. } => {
+            Some("the same command again, or `top -H -p PID`")
+        }
+        Verdict::Inconclusive { missing: Missing::HeapIsShort, .. } => {
+            Some("a larger -Xmx, or find what lives: `jcmd PID GC.class_histogram` lists it by class")
+        }
         Verdict::Slow { .. } => Some("`threadcount watch PID` for where the time goes"),
         Verdict::Idle { .. } => None,
     }

@@ -52,22 +52,36 @@ fn judge_queue(evidence: &Evidence, lock: &str, waiters: &[&Thread]) -> Option<V
     if left.is_some_and(|permits| permits > 0) {
         return None;
     }
-    let holders = holders(evidence, waiters);
+    // One that was given a permit meanwhile shows that they come back.
+    let still = waiters.iter().filter(|thread| thread.stood_still).count();
+    let holders = holders(&evidence.threads, waiters);
     if holders.is_empty() {
-        // Who was given one meanwhile shows that they come back.
-        let is_stuck = waiters.iter().all(|thread| thread.stood_still) && waiters.len() > 1;
+        let is_stuck = still == waiters.len() && still > 1;
+        if is_stuck && what != PERMIT {
+            // Somebody may have one whose code does not show it.
+            return Some(Verdict::PoolExhausted {
+                what,
+                waiters: waiters.len(),
+                at,
+                holders: vec![],
+                waits_in: None,
+            });
+        }
         let lock = evidence.synchronizers.contains_key(lock).then(|| lock.to_owned());
         let is_leak = is_stuck && is_given_back(evidence, waiters);
         return is_leak.then_some(Verdict::LeakedPermits { lock, what, waiters: waiters.len(), at });
     }
-    let outside: Vec<(&Thread, &str)> = holders.iter().filter_map(|it| Some((*it, waits_in(it)?))).collect();
-    let waits_in = outside.first()?.1.to_owned();
-    (2 * outside.len() >= holders.len() && waiters.len() >= holders.len()).then(|| Verdict::PoolExhausted {
+    let (outside, waits_in) = mostly_outside(&holders)?;
+    // One moment says little: most waiters wait all the time, and whoever had one before waited outside, too.
+    let was_so = |threads: &Vec<Thread>| mostly_outside(&self::holders(threads, waiters)).is_some();
+    let is_lasting =
+        still >= holders.len() && 2 * still >= waiters.len() && evidence.earlier.iter().any(was_so);
+    is_lasting.then(|| Verdict::PoolExhausted {
         what,
         waiters: waiters.len(),
         at,
-        holders: outside.iter().map(|(thread, _)| thread.at()).collect(),
-        waits_in,
+        holders: outside.iter().map(|thread| thread.at()).collect(),
+        waits_in: Some(waits_in.to_owned()),
     })
 }
 
@@ -77,15 +91,21 @@ fn what(thread: &Thread) -> Option<&'static str> {
     WAITS.iter().find(|(method, _)| waits && thread.is_in(&[method])).map(|(_, what)| *what)
 }
 
-fn waits_in(thread: &Thread) -> Option<&'static str> {
+/// Those of the holders that wait outside, if it is half of them or more, and what the first one does.
+fn mostly_outside<'a>(holders: &[&'a Thread]) -> Option<(Vec<&'a Thread>, &'static str)> {
+    let outside: Vec<&Thread> = holders.iter().copied().filter(|it| waits_in(it).is_some()).collect();
+    let first = waits_in(outside.first()?)?;
+    (2 * outside.len() >= holders.len()).then_some((outside, first))
+}
+
+pub(super) fn waits_in(thread: &Thread) -> Option<&'static str> {
     OUTSIDE.iter().find(|(method, _)| thread.is_in(&[method])).map(|(_, what)| *what)
 }
 
 /// Threads that are past the wait in the code that waits: they may have what the others want.
-fn holders<'a>(evidence: &'a Evidence, waiters: &[&Thread]) -> Vec<&'a Thread> {
+fn holders<'a>(threads: &'a [Thread], waiters: &[&Thread]) -> Vec<&'a Thread> {
     let code: HashSet<&str> = waiters.iter().flat_map(|thread| thread.code()).collect();
-    let is_waiter = |thread: &Thread| waiters.iter().any(|it| it.tid == thread.tid);
-    let others = evidence.threads.iter().filter(|thread| !is_waiter(thread));
+    let others = threads.iter().filter(|thread| what(thread).is_none());
     others.filter(|thread| thread.code().iter().any(|method| code.contains(method))).collect()
 }
 
@@ -118,7 +138,8 @@ mod tests {
             "Semaphore@1".to_owned(),
             Synchronizer { is_given_back: true, ..Synchronizer::default() },
         )]);
-        Evidence { seconds: 3.0, threads, synchronizers, has_locks: true, ..Evidence::default() }
+        let earlier = vec![threads.clone()];
+        Evidence { seconds: 3.0, threads, synchronizers, has_locks: true, earlier, ..Evidence::default() }
     }
 
     #[test]
@@ -126,12 +147,29 @@ mod tests {
         let waiting = vec![thread(1, WAIT), thread(2, WAIT)];
         assert!(matches!(&judge(&of(waiting.clone()))[..], [Verdict::LeakedPermits { waiters: 2, .. }]));
         let all = [waiting.clone(), vec![thread(3, READ)]].concat();
-        let [Verdict::PoolExhausted { holders, waits_in, .. }] = &judge(&of(all))[..] else {
+        let [Verdict::PoolExhausted { holders, waits_in, .. }] = &judge(&of(all.clone()))[..] else {
             panic!("not found")
         };
-        assert_eq!((holders[0].thread.id, waits_in.as_str()), (3, "reading from a socket"));
+        assert_eq!((holders[0].thread.id, waits_in.as_deref()), (3, Some("reading from a socket")));
+        let mut once = of(all.clone());
+        once.earlier = vec![vec![thread(3, "shop.Json.write(Json.java:3)")]];
+        assert_eq!(judge(&once), [], "only this moment");
+        let mut moving = of(all);
+        moving.threads.iter_mut().for_each(|it| it.stood_still = false);
+        assert_eq!(judge(&moving), [], "other waiters each time");
         let working = [waiting, vec![thread(3, "shop.Json.write(Json.java:3)")]].concat();
         assert_eq!(judge(&of(working)), [], "who has one works");
+    }
+
+    #[test]
+    fn a_pool_whose_holders_are_not_found_is_exhausted_and_not_leaked() {
+        let borrow = "com.zaxxer.hikari.util.ConcurrentBag.borrow(ConcurrentBag.java:1)";
+        let [Verdict::PoolExhausted { holders, waits_in: None, .. }] =
+            &judge(&of(vec![thread(1, borrow), thread(2, borrow)]))[..]
+        else {
+            panic!("not found")
+        };
+        assert!(holders.is_empty());
     }
 
     #[test]
