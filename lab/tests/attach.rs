@@ -269,6 +269,14 @@ struct Condition {
     in_tmp: BTreeSet<String>,
 }
 
+fn open_files(jvm: u32) -> Vec<String> {
+    let descriptors = fs::read_dir(format!("/proc/{jvm}/fd")).unwrap().flatten();
+    let links = descriptors.filter_map(|it| fs::read_link(it.path()).ok()).map(|it| it.display().to_string());
+    let mut files: Vec<String> = links.map(|it| it.split('[').next().unwrap().to_owned()).collect();
+    files.sort_unstable();
+    files
+}
+
 fn condition(jvm: u32) -> Condition {
     let process = JvmProcess::find(jvm).unwrap();
     let ask = |command: &str| attach::diagnostic_command(&process, command, LIMIT).unwrap();
@@ -277,10 +285,16 @@ fn condition(jvm: u32) -> Condition {
     // Compilers come and go; the flight recorder's own threads stay, as with any recording.
     let is_own =
         |name: &String| !name.contains("Compiler") && !name.starts_with("JFR") && !name.contains("-worker-");
-    let descriptors = fs::read_dir(format!("/proc/{jvm}/fd")).unwrap().flatten();
-    let links = descriptors.filter_map(|it| fs::read_link(it.path()).ok()).map(|it| it.display().to_string());
-    let mut files: Vec<String> = links.map(|it| it.split('[').next().unwrap().to_owned()).collect();
-    files.sort_unstable();
+    // The JVM closes its end of a connection only after we have the answer.
+    let mut files = open_files(jvm);
+    loop {
+        std::thread::sleep(Duration::from_millis(100));
+        let now = open_files(jvm);
+        if now == files {
+            break;
+        }
+        files = now;
+    }
     Condition {
         threads: ask("Thread.print").lines().filter_map(name).filter(is_own).collect(),
         files,
