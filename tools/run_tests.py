@@ -1,11 +1,12 @@
-"""Runs test executables side by side: tools/run_tests.py LANES < MESSAGES
+"""Runs test executables side by side: tools/run_tests.py LANES [long] < MESSAGES
 
 MESSAGES is what `cargo test --no-run --message-format=json` prints. Most of our tests wait: for a server that starts, for a
 load that lasts its seconds. So LANES executables run at a time, those that take longest first. Each one's output is printed in
 one piece when it ends: all of it where a test failed, otherwise libtest's closing lines.
 
 What a test measures is measured on a machine that it shares. So the tests that failed run once more when all others have ended,
-one at a time; those that pass then are named at the end. Exit code: 0 all passed, 1 one or more failed twice.
+one at a time; those that pass then are named at the end. With `long` only those run that take minutes and compare figures of a
+server with what they must be: one at a time, because they would disturb each other. Exit code: 0 all passed, 1 one or more failed twice.
 """
 
 import concurrent.futures
@@ -19,8 +20,10 @@ import threading
 import time
 
 # In this order, because what is long and begins last ends last; those that only wait beside those that compute.
-FIRST = ["findings", "wait_profile_pools", "wait_profile", "browser", "peers", "memory_needed", "run_command", "servers", "windows", "warm_jvm", "capacity", "readme",
+FIRST = ["findings", "wait_profile", "browser", "peers", "memory_needed", "run_command", "servers", "windows", "warm_jvm", "capacity", "readme",
          "step_by_step", "probe_tomcat", "jvm_log", "launch", "threadcount (lib)", "load_settings", "watch", "benchmark"]
+# A command of their own: ./dev test-long.
+LONG = ["wait_profile_pools", "starved", "slow_tail", "cpu_profile", "diagnose_pools"]
 # Most of what they do is waiting: libtest's own number is that of the cores.
 THREADS = {"findings": 6, "run_command": 6, "servers": 4, "windows": 3, "launch": 4, "load_settings": 4, "probe_tomcat": 4}
 # An executable that takes longer than this hangs.
@@ -123,6 +126,8 @@ def main():
     tests, programs = executables(sys.stdin)
     if not tests:
         sys.exit("run_tests: cargo named no test executable")
+    is_long = sys.argv[2:] == ["long"]
+    tests = [test for test in tests if (test[0] in LONG) == is_long]
     tests.sort(key=lambda test: FIRST.index(test[0]) if test[0] in FIRST else len(FIRST))
     began = time.monotonic()
     failed = side_by_side(tests, programs, int(sys.argv[1]))

@@ -323,6 +323,12 @@ fn a_heap_that_is_nearly_full_spends_its_time_in_pauses_and_a_larger_one_does_no
     assert_eq!(output.finding("gc", "heap"), None, "{output}");
 }
 
+/// Of the requests beyond the 99th percentile the share that is given to this cause; `None`: it was not observed.
+fn share_of_slow_requests(output: &ExperimentOutput, cause: &str) -> Option<f64> {
+    let causes = output.result["records"][0]["pause_ledger"]["causes"].as_array()?;
+    causes.iter().find(|it| it["cause"] == cause)?["requests_share"].as_f64()
+}
+
 /// Nothing is in the JVM: its log alone tells. One request in 400 has the whole heap collected, about once a second; it stops
 /// the ten that are on their way, a fortieth of all.
 #[test]
@@ -332,9 +338,13 @@ fn a_steady_pause_in_each_second_is_named_by_the_log_alone_and_without_the_log_n
     let output = ExperimentOutput::tomcat(variants, request, 6, &[25], &["--no-probe"]);
     assert!(output.figure("gc", "steady", "/pauses_per_run") >= 3.0, "{output}");
     assert_eq!(output.result["records"][0]["jvm_log"]["file"], "runs/001-steady-c10/jvm.log");
+    let delayed_by_gc = share_of_slow_requests(&output, "garbage-collection").unwrap();
+    assert!(delayed_by_gc >= 0.6, "{:#}", output.result["records"][0]["pause_ledger"]);
+    assert!(output.finding("gc", "steady").is_some() && output.finding("delayed-tail", "steady").is_none());
     let output = ExperimentOutput::tomcat(variants, request, 1, &[25], &["--no-probe", "--no-jvm-log"]);
     assert_eq!(output.finding("gc", "steady"), None, "{output}");
     assert_eq!(output.result["records"][0]["jvm_log"], Value::Null);
+    assert_eq!(share_of_slow_requests(&output, "garbage-collection"), None, "nothing tells when they were");
     assert!(!output.result["records"][0]["server"]["command"].to_string().contains("-Xlog"), "{output}");
 }
 

@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use threadcount::host::process_tree::ProcessTree;
 use threadcount::model::experiment::{
-    Backend, DropIn, JarServer, JettyServer, PeerServer, PoolSize, Server, Threads, TomcatServer, Variant,
+    Backend, DropIn, JarServer, JettyServer, PeerServer, PoolSize, RequestLimit, Server, Threads,
+    TomcatServer, Variant,
 };
 use threadcount::model::window::Window;
 use threadcount::probe::{Instruments, ProbeChoice};
@@ -250,6 +251,14 @@ fn tomcat_10_0_runs_on_our_virtual_threads_which_it_has_none_of_its_own_of() {
 #[test]
 fn tomcat_11_runs_on_our_cached_pool() {
     answers_on("11.0", DropIn::Cached, "cached-", false);
+}
+
+#[test]
+fn tomcat_10_1_and_11_run_on_our_bounded_virtual_threads() {
+    let limit = RequestLimit { max_concurrent: 2, max_queue: 10, queue_timeout_ms: 60_000 };
+    for line in ["10.1", "11.0"] {
+        answers_on(line, DropIn::BoundedVirtual(limit), "virtual-", true);
+    }
 }
 
 /// Which thread serves requests on a distribution of Jetty, and how many there may be.

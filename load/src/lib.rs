@@ -48,4 +48,5 @@ pub mod response;
 pub mod run;
 mod schedule;
 mod secure;
+pub mod slowest;
 pub mod times;

@@ -189,7 +189,7 @@ fn ports_needed(plan: &LoadPlan) -> u64 {
     }
     let (limit, lasts) = match plan.stop {
         Stop::Requests(requests) => (requests.get(), TIME_WAIT),
-        Stop::Duration(duration) => (u64::MAX, duration.min(TIME_WAIT)),
+        Stop::Duration(duration) => (u64::MAX, (plan.lead_in + duration).min(TIME_WAIT)),
         Stop::Either(requests, duration) => (requests.get(), duration.min(TIME_WAIT)),
     };
     let closed = (highest_rate_per_s(plan) * lasts.as_secs_f64()).ceil() as u64;

@@ -5,6 +5,7 @@ pub use crate::counts::{Bytes, ConnectionsAtStart, Counts};
 use crate::failure::FailureCause;
 use crate::log::LogCounts;
 use crate::recorder::Recorder;
+use crate::slowest::Slowest;
 use crate::times::Times;
 use hdrhistogram::Histogram;
 use std::collections::BTreeMap;
@@ -23,10 +24,14 @@ pub struct LoadOutcome {
     pub driver: &'static str,
     /// What became of the requests.
     pub counts: Counts,
-    /// How long the requests in flight at the start had been due then, added up.
+    /// How long the requests in flight at the start had been on their way then, added up.
     pub in_flight_at_start_ns: u128,
+    /// How long the unfinished requests had been on their way at the end, added up.
+    pub in_flight_at_end_ns: u128,
     /// Due → last byte, of requests with an expected response.
     pub response_time: Times,
+    /// A sample of the slowest requests with an expected response.
+    pub slowest: Slowest,
     /// Sent → last byte, of requests with an expected response.
     pub service_time: Times,
     /// Due → failure, of failed requests.
@@ -81,7 +86,9 @@ impl LoadOutcome {
     pub fn add(&mut self, worker: Recorder) {
         self.counts.add(worker.counts);
         self.in_flight_at_start_ns += worker.in_flight_at_start_ns;
+        self.in_flight_at_end_ns += worker.in_flight_at_end_ns;
         self.response_time.merge(&worker.response_time);
+        self.slowest.merge(worker.slowest);
         self.service_time.merge(&worker.service_time);
         self.failed_time.merge(&worker.failed_time);
         self.send_lag.merge(&worker.send_lag);

@@ -6,6 +6,7 @@ use crate::clock::{NANOS_PER_S, Nanos};
 use crate::counts::{Bytes, Counts};
 use crate::failure::FailureCause;
 use crate::log::{LogRow, LogSender, RowOutcome};
+use crate::slowest::{SlowRequest, Slowest};
 use crate::times::Times;
 use hdrhistogram::Histogram;
 use std::collections::BTreeMap;
@@ -91,10 +92,14 @@ pub struct Recorder {
     slice: Slice,
     /// What became of the requests.
     pub counts: Counts,
-    /// How long those in flight at the start had been due then, added up.
+    /// How long those in flight at the start had been on their way then, added up.
     pub in_flight_at_start_ns: u128,
+    /// How long unfinished requests had been on their way at the end, added up.
+    pub in_flight_at_end_ns: u128,
     /// See [`crate::outcome::LoadOutcome`], whose fields of the same name are the sums of these.
     pub response_time: Times,
+    /// Of expected responses: when the slowest were due and complete.
+    pub slowest: Slowest,
     /// Sent → last byte.
     pub service_time: Times,
     /// Due → failure.
@@ -129,8 +134,8 @@ pub struct Recorder {
 /// What must be known of the requests before counting begins.
 #[derive(Clone, Copy, Debug, Default)]
 struct LeadIn {
-    /// The due times of those in flight, added up.
-    due_sum_ns: u128,
+    /// When those in flight were sent, added up.
+    sent_sum_ns: u128,
 }
 
 impl Recorder {
@@ -150,7 +155,9 @@ impl Recorder {
             slice: Slice::new(0),
             counts: Counts::default(),
             in_flight_at_start_ns: 0,
+            in_flight_at_end_ns: 0,
             response_time: Times::default(),
+            slowest: Slowest::with_room(),
             service_time: Times::default(),
             failed_time: Times::default(),
             send_lag: Times::default(),
@@ -203,7 +210,7 @@ impl Recorder {
             last_sent_ns: self.started_ns,
             connections_opened: self.connections_opened,
             counts: Counts { in_flight_at_start: in_flight, ..Counts::default() },
-            in_flight_at_start_ns: ages_ns.saturating_sub(lead_in.due_sum_ns),
+            in_flight_at_start_ns: ages_ns.saturating_sub(lead_in.sent_sum_ns),
             ..Self::empty(self.thread)
         };
         *self = counted;
@@ -213,7 +220,7 @@ impl Recorder {
     pub fn sent(&mut self, exchange: Exchange) {
         self.turn_to(exchange.sent_ns);
         if let Some(lead_in) = &mut self.lead_in {
-            lead_in.due_sum_ns += u128::from(exchange.due_ns);
+            lead_in.sent_sum_ns += u128::from(exchange.sent_ns);
         }
         self.counts.sent += 1;
         self.slice.sent += 1;
@@ -237,6 +244,7 @@ impl Recorder {
         self.slice.ok += 1;
         self.slice.response_us.saturating_record(response_ns / 1_000);
         self.response_time.record_ns(response_ns);
+        self.slowest.offer(SlowRequest { due_ns: exchange.due_ns, ended_ns: now_ns }, &self.response_time);
         self.service_time.record_ns(now_ns.saturating_sub(exchange.sent_ns));
         self.count_status(status);
         self.log(exchange, RowOutcome::Ok, Some(status), Some(now_ns));
@@ -259,6 +267,7 @@ impl Recorder {
     /// The time is up and it was still in flight.
     pub fn unfinished(&mut self, exchange: Exchange, now_ns: Nanos) {
         self.counts.unfinished += 1;
+        self.in_flight_at_end_ns += u128::from(now_ns.saturating_sub(exchange.sent_ns));
         self.unfinished_age.record_ns(now_ns.saturating_sub(exchange.due_ns));
         self.log(exchange, RowOutcome::Unfinished, None, None);
     }
@@ -284,7 +293,7 @@ impl Recorder {
     #[inline]
     fn leaves_lead_in(&mut self, exchange: Exchange) {
         if let Some(lead_in) = &mut self.lead_in {
-            lead_in.due_sum_ns -= u128::from(exchange.due_ns);
+            lead_in.sent_sum_ns -= u128::from(exchange.sent_ns);
         }
     }
 

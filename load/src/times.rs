@@ -45,6 +45,12 @@ impl Times {
         self.0.len()
     }
 
+    /// How many times are longer than this.
+    #[must_use]
+    pub fn count_beyond(&self, ns: u64) -> u64 {
+        self.0.len() - self.0.count_between(0, ns)
+    }
+
     /// The time at a quantile in 0..=1.
     #[must_use]
     pub fn at_quantile(&self, quantile: f64) -> Duration {

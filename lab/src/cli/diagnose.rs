@@ -1,5 +1,6 @@
 //! `threadcount diagnose`: why a JVM hangs or crawls.
 
+use super::interrupt;
 use super::process_id::process_id;
 use super::{FAILED, NOT_JUDGED};
 use crate::diagnose::verdict::Verdict;
@@ -42,7 +43,8 @@ impl DiagnoseCommand {
     /// # Errors
     /// A process that cannot be looked into, a file that cannot be written.
     pub fn run(&self) -> miette::Result<ExitCode> {
-        let gathered = gather(self.pid, Options { agent: !self.no_agent }).into_diagnostic()?;
+        let stop = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
+        let gathered = gather(self.pid, Options { agent: !self.no_agent }, &stop).into_diagnostic()?;
         let verdicts = judge(&gathered.evidence);
         anstream::print!("{}", diagnosis::text(&verdicts));
         if !self.no_agent && !gathered.evidence.has_locks {

@@ -17,8 +17,13 @@ use std::time::{Duration, Instant};
 
 use crate::parse;
 use crate::probe::attach::Detacher;
+use crate::probe::line::Line;
 use crate::probe::{Attached, ProbeChoice, jar};
+use crate::watch::json_line::LimitsLine;
+use crate::watch::limits::Judge;
+use crate::watch::plain::PlainLines;
 use crate::watch::{Screen, terminal};
+use threadcount_load::clock::now_ns;
 
 /// The probe checks its connection twice a second; writing a large recording takes longer.
 const DETACH_LIMIT: Duration = Duration::from_secs(10);
@@ -26,8 +31,9 @@ const DETACH_LIMIT: Duration = Duration::from_secs(10);
 /// How long a signal may wait.
 const REACTION: Duration = Duration::from_millis(100);
 
-/// Watch a running JVM: thread model, pinning, carriers, pools, memory
+/// Watch a running JVM: what limits it, what its requests do, threads, pools, memory
 ///
+/// A screen in a terminal; elsewhere a line per second, and one whenever the limits change.
 /// Loads a small agent into the JVM, which prints a warning about that on its standard error (JEP 451), and takes it
 /// out again. Needs Java 21 or newer and the same user. Exit code: 0 done, 2 bad usage or input.
 #[derive(Args, Debug)]
@@ -39,7 +45,7 @@ pub struct WatchCommand {
     /// Stop after this time instead of at q or Ctrl-C
     #[arg(short, long, value_name = "TIME", value_parser = parse::duration)]
     duration: Option<Duration>,
-    /// Print the readings of the probe, one JSON object per line
+    /// Print the readings of the probe and the limits found, one JSON object per line
     #[arg(long)]
     json: bool,
     /// What is recorded; `full` adds starts and ends of virtual threads and parks, at a higher cost
@@ -51,7 +57,7 @@ pub struct WatchCommand {
 }
 
 const EXAMPLES: &str = "Examples:
-  A screen, until q:
+  A screen, until q; as lines where stdout is not a terminal:
     threadcount watch 4711
   Ten seconds for a program:
     threadcount watch 4711 --json -d 10s | jq 'select(.type == \"pinned\")'
@@ -79,11 +85,6 @@ impl WatchCommand {
     /// # Errors
     /// Input that cannot be used, a process that does not let the probe in, a file that cannot be written.
     pub fn run(&self) -> miette::Result<ExitCode> {
-        if !self.json && !io::stdout().is_terminal() {
-            return Err(miette!(
-                "The screen needs a terminal, and stdout is none; write --json for a pipe or a file"
-            ));
-        }
         let recording = self.record.as_deref().map(recording_path).transpose()?;
         let jar = jar::find().into_diagnostic()?;
         let stop = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
@@ -99,21 +100,15 @@ impl WatchCommand {
     fn show(&self, attached: Attached, stop: &Arc<AtomicBool>) -> io::Result<()> {
         let until = self.duration.map(|duration| Instant::now() + duration);
         let lines = follow(attached);
+        let mut judge = Judge::of_process(self.pid);
         if self.json {
-            return print_all(&lines, stop, until);
+            return print_json(&lines, &mut judge, stop, until);
         }
-        let (sender, parsed) = channel();
-        thread::spawn(move || {
-            for line in lines {
-                // Unknown lines are skipped.
-                if let Ok(line) = serde_json::from_str(&line)
-                    && sender.send(line).is_err()
-                {
-                    break;
-                }
-            }
-        });
-        terminal::show(&mut Screen::new(self.pid), &parsed, stop, until)
+        let (lines, mut screen) = (parsed(lines), Screen::new(self.pid));
+        if io::stdout().is_terminal() {
+            return terminal::show(&mut screen, &mut judge, &lines, stop, until);
+        }
+        print_plain(&mut screen, &mut judge, &lines, stop, until)
     }
 }
 
@@ -147,18 +142,77 @@ fn follow(mut attached: Attached) -> Receiver<String> {
     lines
 }
 
-/// A reader that closes the pipe (`| head`) is not an error.
-fn print_all(lines: &Receiver<String>, stop: &AtomicBool, until: Option<Instant>) -> io::Result<()> {
+/// Unknown lines are skipped.
+fn parsed(lines: Receiver<String>) -> Receiver<Line> {
+    let (sender, parsed) = channel();
+    thread::spawn(move || {
+        for line in lines {
+            if let Ok(line) = serde_json::from_str(&line)
+                && sender.send(line).is_err()
+            {
+                break;
+            }
+        }
+    });
+    parsed
+}
+
+/// A reader that closes the pipe (`| head`) is not an error. False: it has.
+fn print(line: &str) -> io::Result<bool> {
     let mut out = io::stdout().lock();
+    match writeln!(out, "{line}").and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        done => done.map(|()| true),
+    }
+}
+
+fn print_plain(
+    screen: &mut Screen,
+    judge: &mut Judge,
+    lines: &Receiver<Line>,
+    stop: &AtomicBool,
+    until: Option<Instant>,
+) -> io::Result<()> {
+    let mut plain = PlainLines::default();
+    while !screen.ended && !stop.load(Ordering::Relaxed) && until.is_none_or(|end| Instant::now() < end) {
+        terminal::take(screen, judge, lines);
+        for line in plain.next(screen) {
+            if !print(&line)? {
+                return Ok(());
+            }
+        }
+        thread::sleep(REACTION);
+    }
+    Ok(())
+}
+
+/// The probe's lines as they are, and a line of ours where the limits change.
+fn print_json(
+    lines: &Receiver<String>,
+    judge: &mut Judge,
+    stop: &AtomicBool,
+    until: Option<Instant>,
+) -> io::Result<()> {
+    let mut printed = None;
     while !stop.load(Ordering::Relaxed) && until.is_none_or(|end| Instant::now() < end) {
         let line = match lines.recv_timeout(REACTION) {
             Ok(line) => line,
             Err(RecvTimeoutError::Timeout) => continue,
             Err(RecvTimeoutError::Disconnected) => return Ok(()),
         };
-        match writeln!(out, "{line}").and_then(|()| out.flush()) {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
-            done => done?,
+        if let Ok(parsed) = serde_json::from_str(&line) {
+            judge.add(&parsed);
+        }
+        let limits = judge.judge().filter(|limits| limits.rules() != printed);
+        let limits_line = limits.as_ref().and_then(|limits| LimitsLine::new(now_ns(), limits));
+        if let Some(limits) = limits {
+            printed = limits.rules();
+        }
+        let limits_line = limits_line.map(|it| serde_json::to_string(&it)).transpose()?;
+        for line in [Some(line), limits_line].into_iter().flatten() {
+            if !print(&line)? {
+                return Ok(());
+            }
         }
     }
     Ok(())

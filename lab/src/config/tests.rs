@@ -3,7 +3,7 @@ use crate::model::experiment::benchmark::Benchmark;
 use crate::model::experiment::capacity::Capacity;
 use crate::model::experiment::{
     Backend, BenchmarkMethod, CommandServer, DropIn, JarServer, JettyServer, LoadKind, PeerServer, PoolSize,
-    ProbeLevel, Protocol, Server, Subject, Threads, TomcatServer, Workload,
+    ProbeLevel, Protocol, RequestLimit, Server, Subject, Threads, TomcatServer, Variant, Workload,
 };
 use crate::model::metric::Metric;
 use crate::parse::diagnostic::shown;
@@ -231,6 +231,8 @@ variants:
   args: {args: "--port={port} --threads=virtual"}
   peer: {server: {peer: go, args: "-n 4"}}
   cached: {server: {tomcat: "11.0", max_connections: 100_000, processor_cache: unlimited}, threads: cached}
+  bounded: {server: {tomcat: "11.0"}, threads: {virtual: {bound: 10, queue: 0, queue_timeout: 1.5s}}}
+  bounded-default: {server: {tomcat: "10.1"}, threads: {virtual: {bound: 300}}}
   ours: {server: {tomcat: "10.0"}, threads: {executor: virtual}, backend: {command: "other {port}", jdk: 21}}
 loads:
   - {clients: 4, duration: 1s, warmup: 0s, thread_dump: true}
@@ -241,7 +243,9 @@ unavailable:
   - {what: a million users, why: too few file descriptors}
 "#,
     );
-    let [plain, args, peer, cached, ours] = experiment.variants.as_slice() else { panic!("five variants") };
+    let [plain, args, peer, cached, bounded, bounded_default, ours] = experiment.variants.as_slice() else {
+        panic!("seven variants")
+    };
     let chain = |args: &str| {
         Server::Jar(JarServer { jar: "chain".into(), args: args.into(), ready: "/ready".into() })
     };
@@ -258,6 +262,16 @@ unavailable:
             ..
         }))
     ));
+    let limit = |max_concurrent, max_queue, queue_timeout_ms| {
+        Threads::Executor(DropIn::BoundedVirtual(RequestLimit {
+            max_concurrent,
+            max_queue,
+            queue_timeout_ms,
+        }))
+    };
+    let threads = |variant: &Variant| variant.server().and_then(Server::threads).cloned();
+    assert_eq!(threads(bounded), Some(limit(10, 0, 1_500)));
+    assert_eq!(threads(bounded_default), Some(limit(300, 1_000, 1_000)));
     assert!(matches!(
         ours.server(),
         Some(Server::Tomcat(TomcatServer { threads: Threads::Executor(DropIn::Virtual), .. }))

@@ -1,6 +1,6 @@
 //! The commands that the JVM carries out, within the time that is left.
 
-use super::locks::{self, LockWait};
+use super::locks::{self, LockSnapshot};
 use super::thread_dump::{self, DumpedThread};
 use super::thread_print::{self, PrintedThread};
 use crate::host::attach::{self, CommandError, JvmProcess, in_tmp};
@@ -59,7 +59,7 @@ impl Commands {
     }
 
     /// By the probe, which ends at once. `None`: the JVM does not load it, or cannot run it.
-    pub fn locks(&self) -> Option<Vec<LockWait>> {
+    pub fn locks(&self) -> Option<LockSnapshot> {
         let out = self.inside.join("locks.jsonl");
         let argument = format!("out=file:{},level=locks", encoded(&out));
         probe::load_agent(&self.jvm, self.jar.as_ref()?, &argument, self.left()).ok()?;

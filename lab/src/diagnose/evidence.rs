@@ -25,6 +25,8 @@ pub struct Thread {
     /// The monitor or synchronizer that it waits for: class and identity.
     pub waits_for: Option<String>,
     pub monitors: Vec<String>,
+    /// To whom the socket is connected that it reads or writes, where it is known.
+    pub peer: Option<String>,
     /// Share of the time that it ran or wanted to run, and that it ran; of a platform thread.
     pub runnable_share: Option<f64>,
     pub cpu_share: Option<f64>,

@@ -3,7 +3,7 @@
 use super::commands::Commands;
 use super::evidence::{Evidence, Synchronizer, Thread};
 use super::gc_use::GcCounters;
-use super::locks::LockWait;
+use super::locks::{LockSnapshot, LockWait};
 use super::run_time::{self, RunTime};
 use super::scheduler;
 use super::thread_dump::DumpedThread;
@@ -13,6 +13,8 @@ use crate::host::attach::{CommandError, JvmProcess};
 use crate::probe::attach::AttachError;
 use crate::probe::target;
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -27,6 +29,8 @@ const RESPONDS_SECONDS: f64 = 3.0;
 /// Java code that writes dumps needs memory: not where collections take this share of the time or the heap is this full.
 const SHORT_SHARE: f64 = 0.3;
 const SHORT_FULLNESS: f64 = 0.9;
+/// Latency of an interruption.
+const REACTION: Duration = Duration::from_millis(100);
 /// Names of the scheduler's threads.
 const CARRIER: &str = "-worker-";
 
@@ -50,24 +54,24 @@ struct Snapshot {
     texts: (String, String),
 }
 
-/// Gathers it.
+/// Gathers it. Once `stop` is set it ends, and takes its files away.
 ///
 /// # Errors
 /// Why the JVM cannot be looked into. One that does not answer is evidence.
-pub fn gather(pid: u32, options: Options) -> Result<Gathered, AttachError> {
-    let jvm: JvmProcess = target::inspect(pid)?;
+pub fn gather(pid: u32, options: Options, stop: &Arc<AtomicBool>) -> Result<Gathered, AttachError> {
+    let jvm: JvmProcess = target::inspect(pid)?.interrupted_by(Arc::clone(stop));
     let began = Instant::now();
     let mut gc: Vec<GcCounters> = GcCounters::read(pid).into_iter().collect();
     let first_times = run_time::read(pid);
     let commands = Commands::begin(jvm, began + LIMIT)?;
     let mut snapshots = Vec::new();
-    let mut waits = None;
+    let mut locks = None;
     let mut unresponsive = false;
     let mut missing = None;
     let mut last_print = String::new();
     for at in 0..SNAPSHOTS {
         let due = began + FIRST_LOOK + BETWEEN * at as u32;
-        sleep(due.saturating_duration_since(Instant::now()));
+        sleep_until(due, stop)?;
         gc.extend(GcCounters::read(pid));
         if is_short(&gc, began.elapsed().as_secs_f64()) {
             missing = Some(Missing::HeapIsShort);
@@ -87,21 +91,22 @@ pub fn gather(pid: u32, options: Options) -> Result<Gathered, AttachError> {
             Err(other) => return Err(other.into()),
         }
         if at == 1 && options.agent {
-            waits = commands.locks();
+            locks = commands.locks();
         }
     }
+    sleep_until(Instant::now(), stop)?;
     let seconds = began.elapsed().as_secs_f64();
     let times = shares(&first_times, &run_time::read(pid), seconds);
     let cores_used = times.values().map(|share| share.on_cpu).sum();
     gc.extend(GcCounters::read(pid));
     let last = snapshots.last().map_or((last_print, String::new()), |it| it.texts.clone());
-    let (threads, synchronizers) = merge(&snapshots, waits.as_deref().unwrap_or_default(), &times);
+    let (threads, synchronizers) = merge(&snapshots, &locks.clone().unwrap_or_default(), &times);
     let evidence = Evidence {
         seconds,
         unresponsive,
         threads,
         synchronizers,
-        has_locks: waits.is_some(),
+        has_locks: locks.is_some(),
         gc,
         cores_used,
         snapshots: snapshots.len(),
@@ -136,6 +141,20 @@ fn circles_of_jvm(snapshots: &[Snapshot]) -> Vec<PrintedCircle> {
     last
 }
 
+/// Unless it is interrupted meanwhile.
+fn sleep_until(due: Instant, stop: &AtomicBool) -> Result<(), CommandError> {
+    loop {
+        if stop.load(Ordering::Relaxed) {
+            return Err(CommandError::Interrupted);
+        }
+        let left = due.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(());
+        }
+        sleep(left.min(REACTION));
+    }
+}
+
 fn snapshot(commands: &Commands) -> Result<Snapshot, CommandError> {
     let (printed, print_text) = commands.thread_print()?;
     let (dumped, dump_text) = commands.thread_dump()?;
@@ -163,12 +182,12 @@ fn shares(
 
 fn merge(
     snapshots: &[Snapshot],
-    waits: &[LockWait],
+    locks: &LockSnapshot,
     times: &HashMap<u32, Share>,
 ) -> (Vec<Thread>, HashMap<String, Synchronizer>) {
     let Some(last) = snapshots.last() else { return (Vec::new(), HashMap::new()) };
     let printed: HashMap<u64, &PrintedThread> = last.printed.iter().map(|it| (it.tid, it)).collect();
-    let waits: HashMap<u64, &LockWait> = waits.iter().map(|it| (it.tid, it)).collect();
+    let waits: HashMap<u64, &LockWait> = locks.waits.iter().map(|it| (it.tid, it)).collect();
     let stacks: Vec<HashMap<u64, &DumpedThread>> =
         snapshots.iter().map(|it| it.dumped.iter().map(|thread| (thread.tid, thread)).collect()).collect();
     let carriers = carriers(snapshots);
@@ -196,6 +215,7 @@ fn merge(
                 .or_else(|| wait.and_then(|it| it.lock.clone()))
                 .or_else(|| dumped.parked_for.clone()),
             monitors: monitors.unwrap_or_else(|| dumped.monitors.clone()),
+            peer: locks.peers.get(&dumped.tid).cloned(),
             runnable_share: share.map(|it| it.runnable),
             cpu_share: share.map(|it| it.on_cpu),
         }

@@ -1,6 +1,7 @@
-//! The probe's snapshot of locks: who waits for which, who owns it, and how many permits are left.
+//! The probe's snapshot of locks: who waits for which, who owns it, how many permits are left; and who waits for which machine.
 
 use serde::Deserialize;
+use std::collections::HashMap;
 
 /// A thread that waits.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -22,17 +23,27 @@ pub struct LockWait {
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Line {
     Waits(LockWait),
+    Peer { tid: u64, peer: String },
     End {},
+}
+
+/// The whole snapshot.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LockSnapshot {
+    pub waits: Vec<LockWait>,
+    /// By thread: to whom the socket is connected that it reads or writes.
+    pub peers: HashMap<u64, String>,
 }
 
 /// `None`: the snapshot was not completed.
 #[must_use]
-pub fn parse(text: &str) -> Option<Vec<LockWait>> {
-    let mut waits = Vec::new();
+pub fn parse(text: &str) -> Option<LockSnapshot> {
+    let mut snapshot = LockSnapshot::default();
     for line in text.lines() {
         match serde_json::from_str(line).ok()? {
-            Line::Waits(wait) => waits.push(wait),
-            Line::End {} => return Some(waits),
+            Line::Waits(wait) => snapshot.waits.push(wait),
+            Line::Peer { tid, peer } => drop(snapshot.peers.insert(tid, peer)),
+            Line::End {} => return Some(snapshot),
         }
     }
     None
@@ -45,8 +56,10 @@ mod tests {
     #[test]
     fn a_snapshot_is_complete_or_none() {
         let wait = r#"{"type":"waits","t_ns":1,"tid":15,"virtual":true,"state":"WAITING","lock":"java.util.concurrent.Semaphore$NonfairSync@7eb4","owner":-1,"owner_name":null,"value":0}"#;
-        let all = parse(&format!("{wait}\n{{\"type\":\"end\",\"t_ns\":2}}\n")).unwrap();
-        assert_eq!((all[0].tid, all[0].owner, all[0].value), (15, -1, 0));
+        let peer = r#"{"type":"peer","t_ns":1,"tid":16,"peer":"127.0.0.1:5432"}"#;
+        let all = parse(&format!("{wait}\n{peer}\n{{\"type\":\"end\",\"t_ns\":2}}\n")).unwrap();
+        assert_eq!((all.waits[0].tid, all.waits[0].owner, all.waits[0].value), (15, -1, 0));
+        assert_eq!(all.peers[&16], "127.0.0.1:5432");
         assert_eq!(parse(wait), None);
     }
 }

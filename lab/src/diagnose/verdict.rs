@@ -60,6 +60,8 @@ pub enum Verdict {
         holders: Vec<ThreadAt>,
         /// `None`: it is not known who holds one.
         waits_in: Option<String>,
+        /// The machine that most of them wait for, where it is known.
+        peer: Option<String>,
     },
     /// Threads stand still at the same place of the application.
     Stuck {

@@ -3,6 +3,7 @@
 use super::VariantRuns;
 use super::variant_runs::{FULL_MACHINE, RunFigures};
 use crate::model::finding::{ClientLimit, CpuCeiling, CpuPart, Fact, Finding};
+use crate::model::record::Record;
 
 /// Below this share of what the clients could request, the comparison with it shows nothing.
 const WORTH_SAYING: f64 = 0.3;
@@ -14,13 +15,27 @@ pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
         runs_of_variant.mostly(|run| run.cores > 0.0 && run.machine_share() >= FULL_MACHINE)?;
     let ceiling = CpuCeiling {
         cpu: means.cpu_use(),
-        rate_per_s: means.rate_per_s,
-        fastest_ms: means.fastest_ms,
+        rate_per_s: Some(means.rate_per_s),
+        fastest_ms: Some(means.fastest_ms),
         near_clients: near_clients(runs_of_variant, &means),
         large_part: large_part(&means),
         allocates_more_than: None,
     };
     Some(runs_of_variant.finding(Fact::CpuCeiling(ceiling), runs))
+}
+
+/// Of a window without a load.
+pub(super) fn in_window(record: &Record) -> Option<Fact> {
+    let figures = RunFigures::without_load(record)?;
+    let ceiling = CpuCeiling {
+        cpu: figures.cpu_use(),
+        rate_per_s: None,
+        fastest_ms: None,
+        near_clients: None,
+        large_part: large_part(&figures),
+        allocates_more_than: None,
+    };
+    (figures.cores > 0.0 && figures.machine_share() >= FULL_MACHINE).then_some(Fact::CpuCeiling(ceiling))
 }
 
 /// The largest part that something can be done about.

@@ -133,6 +133,21 @@ pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
 }
 
 /// `None`: of nothing.
+/// Of a window without a load: the time in pauses. Whether they delay requests needs the requests.
+pub(super) fn in_window(record: &Record) -> Option<Fact> {
+    let all = record.gc_pauses()?.total;
+    let paused_share = all.total_ms / (record.cost?.window_s * 1_000.0);
+    let pauses = GcPauses {
+        paused_share,
+        pauses_per_run: all.count as f64,
+        longest_pause_ms: all.longest_ms,
+        slow_seconds: None,
+        tail: None,
+        allocates_more_than: None,
+    };
+    (paused_share >= MUCH_TIME).then_some(Fact::Gc(pauses))
+}
+
 fn mean_seconds(all: &[SlowSeconds]) -> Option<SlowSeconds> {
     let mean = |figure: fn(&SlowSeconds) -> f64| mean_of(all.iter().map(figure));
     Some(SlowSeconds {

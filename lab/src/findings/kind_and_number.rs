@@ -65,14 +65,24 @@ fn workers(runs_of_variant: &VariantRuns<'_>) -> Option<Workers> {
     let most = mean(&most.collect::<Vec<f64>>());
     let is_unlimited = kind == ThreadKind::Virtual
         || matches!(variant.server().and_then(Server::threads), Some(Threads::Executor(DropIn::Cached)));
-    let at_once = most.or(is_unlimited.then_some(f64::INFINITY))?;
+    let at_once = most.or_else(|| request_limit(variant)).or(is_unlimited.then_some(f64::INFINITY))?;
     Some(Workers { kind, at_once })
+}
+
+/// Virtual threads of ours may have a limit, which is then what a pool's size is.
+fn request_limit(variant: &Variant) -> Option<f64> {
+    match variant.server().and_then(Server::threads)? {
+        Threads::Executor(DropIn::BoundedVirtual(limit)) => Some(limit.max_concurrent.into()),
+        _ => None,
+    }
 }
 
 fn configured_kind(variant: &Variant) -> Option<ThreadKind> {
     Some(match variant.server().and_then(Server::threads)? {
         Threads::Platform(_) | Threads::Executor(DropIn::Cached) => ThreadKind::Platform,
-        Threads::Virtual | Threads::Executor(DropIn::Virtual) => ThreadKind::Virtual,
+        Threads::Virtual | Threads::Executor(DropIn::Virtual | DropIn::BoundedVirtual(_)) => {
+            ThreadKind::Virtual
+        }
     })
 }
 
@@ -138,6 +148,15 @@ mod tests {
 
     fn threads() -> Vec<Record> {
         runs("virtual", "load", 18_000.0, None)
+    }
+
+    /// As many at once on both sides, so only the kind of thread differs; a limit above the pool differs in both again.
+    #[test]
+    fn a_limit_on_virtual_threads_counts_as_the_size_of_a_pool() {
+        let bounded =
+            |bound: u32| format!("platform: {{}}, virtual: {{threads: {{virtual: {{bound: {bound}}}}}}}");
+        assert_eq!(found(&bounded(200), CLOSED, &[platform(), threads()]), []);
+        assert_eq!(found(&bounded(400), CLOSED, &[platform(), threads()]).len(), 1);
     }
 
     #[test]

@@ -16,6 +16,11 @@ pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     Some(runs_of_variant.finding(Fact::Limits(first), runs))
 }
 
+/// Of a window without a load, and of one run.
+pub(super) fn in_window(record: &Record) -> Option<Fact> {
+    reached(record).map(Fact::Limits)
+}
+
 fn reached(record: &Record) -> Option<ResourceLimit> {
     server_files(record).or_else(|| ports(record)).or_else(|| generator_files(record))
 }

@@ -9,22 +9,27 @@ mod allocation_stalls;
 mod carriers;
 mod client_ceiling;
 mod cpu_ceiling;
+mod delayed_tail;
 mod gc;
 mod gc_tail;
 mod generator;
+mod held_carriers;
 mod in_flight;
 mod kind_and_number;
 mod kind_or_size;
 mod limits;
+mod live;
 mod memory_growth;
 mod pinned;
 mod pool_ceiling;
 mod request_waits;
 mod throttled;
+mod unfair_waits;
 mod variant_runs;
 mod waiting;
 mod without_progress;
 
+pub use live::explain_window;
 pub use variant_runs::{RunFigures, VariantRuns};
 
 use crate::model::experiment::Experiment;
@@ -35,15 +40,17 @@ use crate::model::record::Record;
 type Find = fn(&VariantRuns<'_>) -> Option<Finding>;
 
 /// The rules, those that put the measurement itself in doubt first ...
-const RULES: [Find; 8] = [
+const RULES: [Find; 10] = [
     generator::find,
     accept_queue::find,
     limits::find,
     throttled::find,
     pinned::find,
+    held_carriers::find,
     without_progress::find,
     pool_ceiling::find,
     |runs_of_variant| waiting::find(runs_of_variant).or_else(|| request_waits::find(runs_of_variant)),
+    unfair_waits::find,
 ];
 
 /// ... and those that come after what requests allocate, because that may be the reason for them.
@@ -57,12 +64,14 @@ pub fn explain(experiment: &Experiment, records: &[Record]) -> Vec<Finding> {
     for load in &experiment.loads {
         for variant in experiment.variants.iter().filter(|variant| load.includes(&variant.name)) {
             let runs_of_variant = VariantRuns::of(variant, load, records);
-            findings.extend(RULES.iter().filter_map(|find| find(&runs_of_variant)));
+            let mut found: Vec<Finding> = RULES.iter().filter_map(|find| find(&runs_of_variant)).collect();
             let allocation = allocation::find(experiment, &runs_of_variant, records);
             let mut after: Vec<Finding> =
                 RULES_AFTER_ALLOCATION.iter().filter_map(|find| find(&runs_of_variant)).collect();
             after.iter_mut().for_each(|finding| allocation::attribute(finding, allocation.as_ref()));
-            findings.extend(allocation.into_iter().chain(after));
+            found.extend(allocation.into_iter().chain(after));
+            let tail = delayed_tail::find(&runs_of_variant, &found);
+            findings.extend(found.into_iter().chain(tail));
         }
         findings.extend(kind_or_size::find(experiment, load, records));
         findings.extend(kind_and_number::find(experiment, load, records));

@@ -23,8 +23,8 @@ const EVENTS_FOR_ALL_PINS: u32 = 24;
 
 /// One run.
 struct PinnedSite {
-    /// Answers per second; perhaps none at all, and then there are no response times either.
-    rate_per_s: f64,
+    /// Answers per second; perhaps none at all, and then there are no response times either. `None`: no load.
+    rate_per_s: Option<f64>,
     server_cpu_cores: f64,
     carriers: Option<Carriers>,
     parallelism: f64,
@@ -39,12 +39,14 @@ struct PinnedSite {
 
 impl PinnedSite {
     fn of(record: &Record) -> Option<Self> {
-        let (load, cost) = record.observed_window()?;
+        let load = record.observed_window().map(|(load, _)| load);
+        let cost = record.observed_cost()?;
         let jvm = record.jvm.as_ref()?;
+        let window_s = load.map_or(cost.window_s, |load| load.elapsed_s);
         let carriers = Carriers::of(jvm);
         // Without readings: as many as there are cores.
         let parallelism = carriers.map_or(f64::from(cost.machine_cores), |it| it.parallelism);
-        let seconds = if jvm.pins_series.is_empty() { load.elapsed_s } else { jvm.pins_series.len() as f64 };
+        let seconds = if jvm.pins_series.is_empty() { window_s } else { jvm.pins_series.len() as f64 };
         let total_ms: f64 = jvm.pins.iter().map(|site| site.total.total_ms).sum();
         let count: u64 = jvm.pins.iter().map(|site| site.total.count).sum();
         let found = Self {
@@ -53,7 +55,7 @@ impl PinnedSite {
             site: jvm.pins.first().cloned(),
             wait: jvm.waits.first().cloned(),
             java: feature(jvm),
-            rate_per_s: load.rate_per_s.completed,
+            rate_per_s: load.map(|load| load.rate_per_s.completed),
             server_cpu_cores: cost.cpu_cores,
             carriers,
             parallelism,
@@ -101,6 +103,15 @@ fn feature(jvm: &JvmReadings) -> u32 {
 
 pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     let (found, runs) = runs_of_variant.observed().in_most(PinnedSite::of)?;
+    Some(runs_of_variant.finding(fact(&found)?, runs))
+}
+
+/// Of a window without a load.
+pub(super) fn in_window(record: &Record) -> Option<Fact> {
+    fact(&[PinnedSite::of(record)?])
+}
+
+fn fact(found: &[PinnedSite]) -> Option<Fact> {
     let worst = found.iter().max_by(|a, b| a.pinned.total_cmp(&b.pinned))?;
     let all: Vec<PinFigures> = found.iter().map(PinnedSite::figures).collect();
     let pinned = PinnedCarriers {
@@ -111,7 +122,7 @@ pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
         wait: worst.wait.clone(),
         java: worst.java,
     };
-    Some(runs_of_variant.finding(Fact::PinnedCarriers(pinned), runs))
+    Some(Fact::PinnedCarriers(pinned))
 }
 
 fn mean(all: &[PinFigures]) -> PinFigures {
@@ -124,7 +135,7 @@ fn mean(all: &[PinFigures]) -> PinFigures {
         mean_pin_ms: some(|it| it.mean_pin_ms),
         held_share: some(|it| it.held_share),
         queued_threads: some(|it| it.queued_threads),
-        rate_per_s: mean(|it| it.rate_per_s),
+        rate_per_s: some(|it| it.rate_per_s),
         server_cpu_cores: mean(|it| it.server_cpu_cores),
     }
 }

@@ -6,6 +6,7 @@
 use super::VariantRuns;
 use super::variant_runs::{FULL_MACHINE, RunFigures};
 use crate::model::finding::{Fact, Finding, PoolCeiling, PoolEvidence};
+use crate::model::record::Record;
 
 /// How near the rate has to come to the ceiling. Above it only by as much as the fastest response is not the mean of
 /// the unqueued ones.
@@ -40,14 +41,31 @@ pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     let ceiling = PoolCeiling {
         shown_by: if is_by_arithmetic { PoolEvidence::Arithmetic } else { PoolEvidence::Counters },
         threads,
-        clients,
-        fastest_ms: means.fastest_ms,
-        rate_per_s: means.rate_per_s,
+        clients: Some(clients),
+        fastest_ms: Some(means.fastest_ms),
+        rate_per_s: Some(means.rate_per_s),
         os_threads: means.os_threads,
         full_share: means.pool_full,
         cpu: means.cpu_use(),
     };
     Some(runs_of_variant.finding(Fact::PoolCeiling(ceiling), runs))
+}
+
+/// Of a window without a load: only the pool's own counters show it there.
+pub(super) fn in_window(record: &Record) -> Option<Fact> {
+    let figures = RunFigures::without_load(record)?;
+    let is_limit = figures.machine_share() < FULL_MACHINE && by_count(&figures);
+    let ceiling = PoolCeiling {
+        shown_by: PoolEvidence::Counters,
+        threads: figures.pool?,
+        clients: None,
+        fastest_ms: None,
+        rate_per_s: None,
+        os_threads: figures.os_threads,
+        full_share: figures.pool_full,
+        cpu: figures.cpu_use(),
+    };
+    is_limit.then_some(Fact::PoolCeiling(ceiling))
 }
 
 #[cfg(test)]

@@ -30,6 +30,15 @@ impl ThrottledRun {
 
 pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     let (found, runs) = runs_of_variant.in_most(ThrottledRun::of)?;
+    Some(runs_of_variant.finding(fact(&found)?, runs))
+}
+
+/// Of a window without a load.
+pub(super) fn in_window(record: &Record) -> Option<Fact> {
+    fact(&[ThrottledRun::of(record)?])
+}
+
+fn fact(found: &[ThrottledRun]) -> Option<Fact> {
     let mean = |figure: fn(&Throttling) -> f64| mean_of(found.iter().map(|it| figure(&it.throttling)));
     let throttling = CpuThrottling {
         quota_cores: mean(|it| it.quota_cores)?,
@@ -40,7 +49,7 @@ pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
         server_cpu_cores: mean_of(found.iter().filter_map(|it| it.cpu_cores)),
         generator_shares_quota: found.iter().any(|it| it.generator_shares_quota),
     };
-    Some(runs_of_variant.finding(Fact::Throttled(throttling), runs))
+    Some(Fact::Throttled(throttling))
 }
 
 #[cfg(test)]

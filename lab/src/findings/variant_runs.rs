@@ -69,15 +69,27 @@ impl RunFigures {
         Self::of_window(record, load, cost)
     }
 
+    /// Of a window without a load; the figures of requests are 0.
+    pub(super) fn without_load(record: &Record) -> Option<Self> {
+        record.observed_cost().map(|cost| Self::of_server(record, cost))
+    }
+
     fn of_window(record: &Record, load: &LoadReport, cost: Cost) -> Option<Self> {
         let times = load.response_time_ms?;
-        let pool = record.jvm.as_ref().and_then(|jvm| jvm.pools.iter().find(|pool| is_request_pool(pool)));
-        let configured = record.server.pool_max_threads.map(f64::from);
         Some(Self {
             rate_per_s: load.rate_per_s.completed,
             fastest_ms: times.min,
             p50_ms: times.p50,
             mean_ms: times.mean,
+            generator_cpu_cores: load.generator.cpu_cores,
+            ..Self::of_server(record, cost)
+        })
+    }
+
+    fn of_server(record: &Record, cost: Cost) -> Self {
+        let pool = record.jvm.as_ref().and_then(|jvm| jvm.pools.iter().find(|pool| is_request_pool(pool)));
+        let configured = record.server.pool_max_threads.map(f64::from);
+        Self {
             pool: configured.or_else(|| pool.and_then(|pool| pool.max).map(f64::from)),
             pool_full: pool.and_then(full_share),
             os_threads: f64::from(cost.os_threads_peak),
@@ -87,8 +99,8 @@ impl RunFigures {
             kernel_cpu_cores: cost.kernel_cpu_cores,
             gc_cpu_cores: cost.gc_cpu_cores,
             jit_cpu_cores: cost.jit_cpu_cores,
-            generator_cpu_cores: load.generator.cpu_cores,
-        })
+            ..Self::default()
+        }
     }
 
     /// How much of the machine's CPU is in use, 0 to 1; 1 where the machine is not known, so that no rule takes an

@@ -19,6 +19,12 @@ pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
 }
 
 /// Of one run.
+/// Of a window without a load: the pools that report over JMX. How many of the requests wait at a place needs their number.
+pub(super) fn in_window(record: &Record) -> Option<Fact> {
+    let pools = &record.jvm.as_ref()?.pools;
+    pools.iter().filter(|pool| !is_request_pool(pool)).find_map(full_pool).map(Fact::Waiting)
+}
+
 fn place(record: &Record) -> Option<WaitingPlace> {
     let jvm = record.jvm.as_ref()?;
     let pool = jvm.pools.iter().filter(|pool| !is_request_pool(pool)).find_map(full_pool);

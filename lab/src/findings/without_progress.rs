@@ -5,7 +5,7 @@
 
 use super::VariantRuns;
 use super::carriers::Carriers;
-use super::variant_runs::{RunFigures, mean_of};
+use super::variant_runs::mean_of;
 use crate::model::finding::{BusyWithoutProgress, Fact, Finding};
 use crate::model::record::Record;
 use crate::model::record::jvm::{SiteReason, SiteTotal, ThreadSamples};
@@ -21,7 +21,9 @@ const YIELDS: f64 = 0.1;
 const WORTH_SAYING: f64 = 0.25;
 
 struct RunWithoutProgress {
-    figures: RunFigures,
+    server_cpu_cores: f64,
+    /// `None`: no load.
+    rate_per_s: Option<f64>,
     samples: f64,
     without_work: f64,
     yields: f64,
@@ -31,7 +33,7 @@ struct RunWithoutProgress {
 
 impl RunWithoutProgress {
     fn of(record: &Record) -> Option<Self> {
-        let figures = RunFigures::while_observed(record)?;
+        let server_cpu_cores = record.observed_cost()?.cpu_cores;
         let jvm = record.jvm.as_ref()?;
         let yields = |site: &&SiteTotal| site.reason == Some(SiteReason::Yield);
         let found = Self {
@@ -40,12 +42,13 @@ impl RunWithoutProgress {
             yields: share(&jvm.thread_samples, yields),
             site: jvm.thread_samples.without_progress.iter().find(yields)?.clone(),
             carriers: Carriers::of(jvm),
-            figures,
+            server_cpu_cores,
+            rate_per_s: record.observed_window().map(|(load, _)| load.rate_per_s.completed),
         };
         (jvm.thread_samples.count >= FEWEST_SAMPLES
             && found.without_work >= MOSTLY
             && found.yields >= YIELDS
-            && figures.server_cpu_cores >= WORTH_SAYING)
+            && server_cpu_cores >= WORTH_SAYING)
             .then_some(found)
     }
 }
@@ -57,6 +60,15 @@ fn share(samples: &ThreadSamples, which: impl Fn(&&SiteTotal) -> bool) -> f64 {
 
 pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     let (found, runs) = runs_of_variant.observed().in_most(RunWithoutProgress::of)?;
+    Some(runs_of_variant.finding(fact(&found)?, runs))
+}
+
+/// Of a window without a load.
+pub(super) fn in_window(record: &Record) -> Option<Fact> {
+    fact(&[RunWithoutProgress::of(record)?])
+}
+
+fn fact(found: &[RunWithoutProgress]) -> Option<Fact> {
     let mean = |figure: fn(&RunWithoutProgress) -> Option<f64>| mean_of(found.iter().filter_map(figure));
     let busy = BusyWithoutProgress {
         samples: mean(|it| Some(it.samples))?,
@@ -64,11 +76,11 @@ pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
         yielding_share: mean(|it| Some(it.yields))?,
         carriers_full_share: mean(|it| Some(it.carriers?.full)),
         queued_threads: mean(|it| Some(it.carriers?.queued)),
-        server_cpu_cores: mean(|it| Some(it.figures.server_cpu_cores))?,
-        rate_per_s: mean(|it| Some(it.figures.rate_per_s))?,
+        server_cpu_cores: mean(|it| Some(it.server_cpu_cores))?,
+        rate_per_s: mean(|it| it.rate_per_s),
         site: found.first()?.site.clone(),
     };
-    Some(runs_of_variant.finding(Fact::BusyWithoutProgress(busy), runs))
+    Some(Fact::BusyWithoutProgress(busy))
 }
 
 #[cfg(test)]

@@ -1,20 +1,20 @@
 //! The flags of a JVM as the JVM itself reports them.
 
-use super::jcmd;
-use std::path::Path;
+use super::attach;
 
-/// Both commands in one call: the command line, and the flags in effect.
-const QUESTION: &str = "VM.command_line\nVM.flags";
+/// The command line, and the flags in effect.
+const QUESTIONS: [&str; 2] = ["VM.command_line", "VM.flags"];
 
 /// The flags on its command line, as written, and then the flags in effect:
-/// `-Xmx512m` and also `-XX:MaxHeapSize=536870912`. Empty: `jcmd` failed.
+/// `-Xmx512m` and also `-XX:MaxHeapSize=536870912`. Empty: not a JVM, or no response.
 #[must_use]
-pub fn read(jcmd: &Path, pid: u32) -> Vec<String> {
-    jcmd::ask(jcmd, pid, &[QUESTION]).map(|answer| parse(&answer)).unwrap_or_default()
+pub fn read(pid: u32) -> Vec<String> {
+    let answers: Option<Vec<String>> = QUESTIONS.iter().map(|question| attach::ask(pid, question)).collect();
+    answers.map(|answers| parse(&answers.join("\n"))).unwrap_or_default()
 }
 
 /// The first requested flag that the JVM does not report. Flags with a placeholder (`{port}`)
-/// or a space are not checked, and nothing is missing if `jcmd` failed.
+/// or a space are not checked, and nothing is missing if the JVM did not respond.
 #[must_use]
 pub fn missing<'a>(requested: &'a [String], reported: &[String]) -> Option<&'a str> {
     let literal = |flag: &&String| !flag.contains('{') && !flag.contains(' ') && flag.starts_with('-');
@@ -75,6 +75,6 @@ mod tests {
             parse("4711:\njava.io.IOException: well-known file is not secure\n"),
             Vec::<String>::new()
         );
-        assert_eq!(read(Path::new("/nowhere/jcmd"), 1), Vec::<String>::new());
+        assert_eq!(read(std::process::id()), Vec::<String>::new());
     }
 }

@@ -11,7 +11,6 @@ pub mod cpu_clock;
 pub mod guard;
 pub mod home;
 pub mod io_calls;
-pub mod jcmd;
 pub mod jdk;
 pub mod jdk_finder;
 pub mod jvm_flags;

@@ -1,15 +1,13 @@
-//! Native memory of a JVM, as printed by `jcmd PID VM.native_memory summary`. The JVM must have been started with
+//! Native memory of a JVM, as printed by its diagnostic command `VM.native_memory`. The JVM must have been started with
 //! `-XX:NativeMemoryTracking=summary`; it cannot be switched on later.
 
-use super::jcmd;
+use super::attach;
 use crate::model::record::NativeMemory;
-use std::path::Path;
 
-/// Reads the summary of a JVM. `None`: tracking is off, it is not a JVM, or `jcmd` timed out.
-/// `jcmd` may be of another Java version than the JVM.
+/// Reads the summary of a JVM. `None`: tracking is off, it is not a JVM, or there was no response in time.
 #[must_use]
-pub fn read(jcmd: &Path, pid: u32) -> Option<NativeMemory> {
-    parse(&jcmd::ask(jcmd, pid, &["VM.native_memory", "summary", "scale=KB"])?)
+pub fn read(pid: u32) -> Option<NativeMemory> {
+    parse(&attach::ask(pid, "VM.native_memory summary scale=KB")?)
 }
 
 /// Understands the summary of Java 17 to 25 with `scale=KB`.
@@ -105,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_jcmd_is_no_error() {
-        assert_eq!(read(Path::new("/nowhere/jcmd"), 1), None);
+    fn a_process_that_is_no_jvm_has_none() {
+        assert_eq!(read(std::process::id()), None);
     }
 }

@@ -76,6 +76,29 @@ impl LimitsReading {
     }
 }
 
+/// The counters of a server's CPU quota, to be read often.
+#[derive(Clone, Debug)]
+pub struct QuotaReader {
+    folder: PathBuf,
+    is_v2: bool,
+}
+
+impl QuotaReader {
+    /// `None`: this process has no quota.
+    #[must_use]
+    pub fn of_process(pid: u32) -> Option<Self> {
+        let levels = Membership::of_process(pid).cpu?;
+        let (folder, ..) = throttled(&levels)?;
+        Some(Self { folder, is_v2: levels.is_v2 })
+    }
+
+    /// Now.
+    #[must_use]
+    pub fn counters(&self) -> Option<ThrottleCounters> {
+        cpu::throttle_counters(&self.folder, self.is_v2)
+    }
+}
+
 fn throttled(levels: &Levels) -> Option<(PathBuf, Quota, ThrottleCounters)> {
     let (level, quota) = cpu::smallest_quota(levels)?;
     let folder = &levels.folders[level];

@@ -1,8 +1,9 @@
 //! A thread that reads a server's process tree at a steady pace.
 
-use super::cpu_clock::{machine_busy_ns, own_thread_cpu_ns};
+use super::cpu_clock::{machine_ns, own_thread_cpu_ns};
 use super::machine;
 use super::process_tree::ProcessTree;
+use super::resource_limits::QuotaReader;
 use super::samples::{CostlyReading, RawSample, Samples};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -32,7 +33,7 @@ impl Sampler {
     /// # Errors
     /// When the system gives no more threads.
     pub fn start(pid: u32, interval: Duration) -> std::io::Result<Self> {
-        let mut reader = Reader { tree: ProcessTree::rooted_at(pid), costly_again: Instant::now() };
+        let mut reader = ProcessReader::of(pid);
         let first = reader.sample(true);
         // It was taken before the load: the next one, the first in the window, need not wait for it.
         reader.costly_again = Instant::now();
@@ -53,7 +54,7 @@ impl Sampler {
 
 fn sample_until(
     stopped: &Receiver<()>,
-    mut reader: Reader,
+    mut reader: ProcessReader,
     first: RawSample,
     interval: Duration,
 ) -> Vec<RawSample> {
@@ -74,19 +75,35 @@ fn sample_until(
     }
 }
 
-struct Reader {
+/// Takes one sample after the other.
+pub struct ProcessReader {
     tree: ProcessTree,
+    quota: Option<QuotaReader>,
     costly_again: Instant,
 }
 
-impl Reader {
+impl ProcessReader {
+    /// Of a process and those it started.
+    #[must_use]
+    pub fn of(pid: u32) -> Self {
+        let tree = ProcessTree::rooted_at(pid);
+        // The JVM may be in other groups than the command that started it.
+        let quota = QuotaReader::of_process(tree.java_pid().unwrap_or(pid));
+        Self { tree, quota, costly_again: Instant::now() }
+    }
+
+    /// A sample now, with the costly part where that may be read again.
+    pub fn sample_now(&mut self) -> RawSample {
+        self.sample(Instant::now() >= self.costly_again)
+    }
+
     fn sample(&mut self, costly: bool) -> RawSample {
         let began_cpu_ns = own_thread_cpu_ns();
         if costly {
             self.tree.find_members();
         }
         let at_ns = now_ns();
-        let machine_busy_ns = machine_busy_ns();
+        let (machine_busy_ns, stolen_ns) = machine_ns();
         let reading = self.tree.read();
         let costly = costly.then(|| CostlyReading {
             // First: they belong to the time of the sample.
@@ -105,6 +122,8 @@ impl Reader {
             kernel_ns: reading.kernel_ns,
             jvm: reading.jvm,
             machine_busy_ns,
+            stolen_ns,
+            throttled: self.quota.as_ref().and_then(QuotaReader::counters),
             rss_bytes: reading.rss_bytes,
             os_threads: reading.os_threads,
             costly,

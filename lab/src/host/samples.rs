@@ -1,5 +1,6 @@
 //! Readings over time, and the cut to the measured window.
 
+use super::cgroup::cpu::ThrottleCounters;
 use super::context_switches::Switches;
 use super::io_calls::IoCalls;
 use super::jvm_threads::JvmCpu;
@@ -29,8 +30,12 @@ pub struct RawSample {
     pub kernel_ns: u64,
     /// Counter: CPU of the whole machine.
     pub machine_busy_ns: u64,
+    /// Counter: what the hypervisor took from the machine.
+    pub stolen_ns: u64,
     /// Counters: CPU of the JVM's own threads; 0 where there is no JVM.
     pub jvm: JvmCpu,
+    /// Counters: of the CPU quota; `None`: there is none.
+    pub throttled: Option<ThrottleCounters>,
     pub rss_bytes: u64,
     pub os_threads: u32,
     /// What costs more to read, in every fourth sample or more seldom.
@@ -62,6 +67,12 @@ impl Samples {
     #[must_use]
     pub const fn new(readings: Vec<RawSample>, machine_cores: u32) -> Self {
         Self { readings, machine_cores }
+    }
+
+    /// Cores of the machine.
+    #[must_use]
+    pub const fn machine_cores(&self) -> u32 {
+        self.machine_cores
     }
 
     /// All readings, uncut.
@@ -123,7 +134,7 @@ impl Samples {
             open_files_limit: files.map(|files| files.limit),
             machine_cpu_cores: machine_s / window_s,
             backend_cpu_cores: 0.0,
-            stolen_cores: 0.0,
+            stolen_cores: seconds(last.stolen_ns.saturating_sub(first.stolen_ns)) / window_s,
             machine_cores: self.machine_cores,
             rss_peak_bytes: rss.clone().max().unwrap_or(0),
             rss_mean_bytes: rss.sum::<u64>() / window.len().max(1) as u64,
@@ -245,7 +256,9 @@ mod tests {
                 cpu_ns: 7_000 * MS + busy_ms * MS,
                 kernel_ns: 900 * MS + busy_ms * MS / 4,
                 machine_busy_ns: 99_000 * MS + busy_ms * MS * 3 / 2,
+                stolen_ns: 5_000 * MS + step * 250 * MS / 8,
                 jvm,
+                throttled: None,
                 rss_bytes: 1_000 + step,
                 os_threads: 20 + step as u32,
                 costly: step.is_multiple_of(4).then_some(CostlyReading {
@@ -271,6 +284,8 @@ mod tests {
         assert!((cost.cpu_s - 2.0).abs() < 1e-9 && (cost.cpu_cores - 1.0).abs() < 1e-9, "{cost:?}");
         assert!((cost.machine_cpu_cores - 1.5).abs() < 1e-9, "{cost:?}");
         assert_eq!(cost.machine_cores, 2);
+        // An eighth of a core is taken all the time: in a lead-in before the window too.
+        assert!((cost.stolen_cores - 0.125).abs() < 1e-9, "{cost:?}");
     }
 
     #[test]

@@ -1,10 +1,14 @@
 //! Findings as data: which limit a variant reached, with the figures that show it. Reports make the sentences.
 
 mod collector;
+mod delayed_tail;
 mod kind;
+mod starved;
 
 pub use collector::{AllocationStalls, GcPauses, PauseTail, SlowSeconds};
+pub use delayed_tail::DelayedTail;
 pub use kind::{Arrivals, KindAndNumber, KindOrSize};
+pub use starved::{HeldCarriers, UnfairWaits};
 
 use super::record::jvm::SiteTotal;
 use super::request_time::RequestTimePart;
@@ -118,6 +122,8 @@ facts! { $;
     Throttled(CpuThrottling),
     /// Virtual threads block without leaving their carrier.
     PinnedCarriers(PinnedCarriers),
+    /// Virtual threads that stay on their carrier while others wait for one.
+    HeldCarriers(HeldCarriers),
     /// Running threads that only yield or wait for a carrier.
     BusyWithoutProgress(BusyWithoutProgress),
     /// All threads of the pool are busy.
@@ -126,12 +132,16 @@ facts! { $;
     Waiting(WaitingPlace),
     /// Requests wait for what others hold, by samples of their threads.
     RequestWaits(RequestWaits),
+    /// Most requests are fast, and some wait for seconds for what the others hold.
+    UnfairWaits(UnfairWaits),
     /// Each request allocates more than with another variant under the same load.
     Allocation(AllocationDifference),
     /// Pauses of the garbage collector.
     Gc(GcPauses),
     /// Threads wait for memory that a concurrent collector has not freed yet.
     AllocationStalls(AllocationStalls),
+    /// One cause delays most of the requests beyond the 99th percentile.
+    DelayedTail(DelayedTail),
     /// The machine's CPU is full.
     CpuCeiling(CpuCeiling),
     /// The load is the limit.
@@ -249,7 +259,8 @@ pub struct PinFigures {
     pub held_share: Option<f64>,
     /// Virtual threads that wait for a carrier.
     pub queued_threads: Option<f64>,
-    pub rate_per_s: f64,
+    /// `None`: no load was sent (`watch`).
+    pub rate_per_s: Option<f64>,
     pub server_cpu_cores: f64,
 }
 
@@ -265,7 +276,8 @@ pub struct BusyWithoutProgress {
     /// Virtual threads that wait for a carrier.
     pub queued_threads: Option<f64>,
     pub server_cpu_cores: f64,
-    pub rate_per_s: f64,
+    /// `None`: no load was sent (`watch`).
+    pub rate_per_s: Option<f64>,
     /// Where they yield.
     pub site: SiteTotal,
 }
@@ -276,9 +288,12 @@ pub struct BusyWithoutProgress {
 pub struct PoolCeiling {
     pub shown_by: PoolEvidence,
     pub threads: f64,
-    pub clients: u32,
-    pub fastest_ms: f64,
-    pub rate_per_s: f64,
+    /// `None`: no load was sent (`watch`).
+    pub clients: Option<u32>,
+    /// `None`: no load was sent (`watch`).
+    pub fastest_ms: Option<f64>,
+    /// `None`: no load was sent (`watch`).
+    pub rate_per_s: Option<f64>,
     pub os_threads: f64,
     /// Share of the pool's own readings in which all threads were busy.
     pub full_share: Option<f64>,
@@ -381,8 +396,10 @@ pub struct ProcessorsMadeAnew {
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct CpuCeiling {
     pub cpu: CpuUse,
-    pub rate_per_s: f64,
-    pub fastest_ms: f64,
+    /// `None`: no load was sent (`watch`).
+    pub rate_per_s: Option<f64>,
+    /// `None`: no load was sent (`watch`).
+    pub fastest_ms: Option<f64>,
     /// The most that the clients can request, if the throughput comes near it.
     pub near_clients: Option<ClientLimit>,
     /// A large part of the server's CPU outside its own code.

@@ -14,18 +14,23 @@ pub fn result_schema() -> Schema {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+    use std::path::Path;
 
-    const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/schema/result-2.schema.json");
+    /// Is this the schema in the file of this name? With `UPDATE_SCHEMA` it is written first.
+    pub fn assert_is_kept(schema: &Schema, file: &str) {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("schema").join(file);
+        let made = serde_json::to_string_pretty(schema).expect("a schema") + "\n";
+        if std::env::var_os("UPDATE_SCHEMA").is_some() {
+            std::fs::write(&file, &made).expect("the schema can be written");
+        }
+        let kept = std::fs::read_to_string(&file).expect("the schema");
+        assert!(made == kept, "write it again: UPDATE_SCHEMA=1 cargo test -p threadcount --lib schema");
+    }
 
     #[test]
     fn the_schema_in_the_repository_is_that_of_the_types() {
-        let made = serde_json::to_string_pretty(&result_schema()).expect("a schema") + "\n";
-        if std::env::var_os("UPDATE_SCHEMA").is_some() {
-            std::fs::write(FILE, &made).expect("the schema can be written");
-        }
-        let kept = std::fs::read_to_string(FILE).expect("the schema");
-        assert!(made == kept, "write it again: UPDATE_SCHEMA=1 cargo test -p threadcount --lib schema");
+        assert_is_kept(&result_schema(), "result-2.schema.json");
     }
 }

@@ -1,19 +1,27 @@
 //! One line of the probe. The probe stamps each with `System.nanoTime()`, which is the clock of the load.
 
+use super::run_delay::{CarrierRunTimeLine, HeldCarrierLine, RunDelayLine};
 use super::stacks::{StackGroup, Stacks};
+use crate::model::record::cpu_profile::CpuSampleSource;
 use crate::model::record::jvm::{PoolKind, SiteReason};
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use threadcount_load::clock::Nanos;
 
 /// A line, by its `type`.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
+#[schemars(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the fields are the probe's; jvm/probe documents them")]
 pub enum Line {
     Hello {
         t_ns: Nanos,
+        /// Version of the lines; `None`: a probe of an earlier version.
+        probe: Option<u32>,
+        /// As the JVM sees itself.
         pid: u32,
         java: String,
+        vendor: Option<String>,
         level: String,
         processors: u32,
     },
@@ -25,6 +33,7 @@ pub enum Line {
         t_ns: Nanos,
         duration_ns: u64,
         name: String,
+        gc_id: Option<u64>,
     },
     HeapAfterGc {
         t_ns: Nanos,
@@ -37,12 +46,28 @@ pub enum Line {
     Allocated(Allocated),
     /// Samples of running threads; `reason` is what one did instead of work: `yield` or `scheduling`.
     Running(Tally),
+    CpuStack(CpuStackFrames),
+    CpuSamples(CpuSamples),
     /// A sample of threads; its groups follow.
     Stacks(Stacks),
     StackGroup(StackGroup),
+    RunDelay(RunDelayLine),
+    CarrierRunTime(CarrierRunTimeLine),
+    HeldCarrier(HeldCarrierLine),
     /// There are no samples of threads, or no more.
     StacksEnded {
         t_ns: Nanos,
+        why: String,
+    },
+    /// So many lines had no room, because their reader did not read (it was stopped, or too slow).
+    Dropped {
+        t_ns: Nanos,
+        lines: u64,
+    },
+    /// Something of the application or the JVM could not be read.
+    Problem {
+        t_ns: Nanos,
+        what: String,
         why: String,
     },
     NativeMemory {
@@ -61,8 +86,38 @@ pub enum Line {
     },
 }
 
+impl Line {
+    /// When it happened; of sums over a second, its begin.
+    #[must_use]
+    pub const fn t_ns(&self) -> Nanos {
+        match self {
+            Self::Hello { t_ns, .. }
+            | Self::GcPause { t_ns, .. }
+            | Self::HeapAfterGc { t_ns, .. }
+            | Self::StacksEnded { t_ns, .. }
+            | Self::Dropped { t_ns, .. }
+            | Self::Problem { t_ns, .. }
+            | Self::NativeMemory { t_ns, .. }
+            | Self::VirtualThreads { t_ns, .. } => *t_ns,
+            Self::Sample(it) => it.t_ns,
+            Self::Carriers(it) => it.t_ns,
+            Self::Pool(it) => it.t_ns,
+            Self::Gc(it) => it.t_ns,
+            Self::Safepoint(it) | Self::Pinned(it) | Self::Wait(it) | Self::Running(it) => it.t_ns,
+            Self::Allocated(it) => it.t_ns,
+            Self::CpuStack(it) => it.t_ns,
+            Self::CpuSamples(it) => it.t_ns,
+            Self::Stacks(it) => it.t_ns,
+            Self::StackGroup(it) => it.t_ns,
+            Self::RunDelay(it) => it.t_ns,
+            Self::CarrierRunTime(it) => it.t_ns,
+            Self::HeldCarrier(it) => it.t_ns,
+        }
+    }
+}
+
 /// Readings of the JVM's beans.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct Sample {
     pub t_ns: Nanos,
@@ -77,7 +132,7 @@ pub struct Sample {
 }
 
 /// A reading of the scheduler of virtual threads.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct Carriers {
     pub t_ns: Nanos,
@@ -90,7 +145,7 @@ pub struct Carriers {
 }
 
 /// A reading of a pool; -1: not reported.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct Pool {
     pub t_ns: Nanos,
@@ -102,7 +157,7 @@ pub struct Pool {
     pub queued: i64,
 }
 
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct Gc {
     pub t_ns: Nanos,
@@ -115,7 +170,7 @@ pub struct Gc {
 }
 
 /// Samples of objects of one class that were made at one place within one second; lines of the same second add up.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct Allocated {
     pub t_ns: Nanos,
@@ -128,8 +183,30 @@ pub struct Allocated {
     pub application: Option<String>,
 }
 
+/// A stack that was sampled for the first time.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct CpuStackFrames {
+    pub t_ns: Nanos,
+    pub source: CpuSampleSource,
+    /// Its number among those of its source.
+    pub stack: u32,
+    /// `Class.method`, joined by semicolons, the bottom first.
+    pub frames: String,
+}
+
+/// Samples of one stack within one second; lines of the same second add up.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct CpuSamples {
+    pub t_ns: Nanos,
+    pub source: CpuSampleSource,
+    pub stack: u32,
+    pub count: u64,
+}
+
 /// Events of one kind at one site within one second; lines of the same second add up.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct Tally {
     pub t_ns: Nanos,
@@ -140,6 +217,7 @@ pub struct Tally {
     pub application: Option<String>,
     pub top: Option<String>,
     #[serde(default, deserialize_with = "reason")]
+    #[schemars(with = "Option<String>")]
     pub reason: Option<SiteReason>,
 }
 

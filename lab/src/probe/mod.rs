@@ -3,10 +3,12 @@
 mod allocation;
 pub mod attach;
 pub mod choice;
+mod cpu_profile;
 pub mod jar;
 pub mod line;
 mod meeting;
 pub mod readings;
+pub mod run_delay;
 pub mod sampled;
 pub mod session;
 pub mod stacks;

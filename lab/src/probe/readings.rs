@@ -1,7 +1,9 @@
 //! Lines → [`JvmReadings`]: cut to the measured window, counters as differences, sites added up.
 
 use super::allocation::AllocationTally;
+use super::cpu_profile::CpuTally;
 use super::line::{Carriers, Gc, Line, Pool as PoolLine, Sample, Tally};
+use super::run_delay::RunDelayTally;
 use super::stacks::StackTally;
 use crate::model::experiment::ProbeLevel;
 use crate::model::record::jvm::{
@@ -40,6 +42,8 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
     let whole = whole_collections(lines);
     let mut allocation = AllocationTally::default();
     let mut stacks = StackTally::default();
+    let mut delays = RunDelayTally::default();
+    let mut cpu = CpuTally::default();
     let mut before: Option<&Sample> = None;
     for line in lines {
         match line {
@@ -60,7 +64,7 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
             }
             Line::Pool(pool) if window.contains(pool.t_ns) => add_pool(&mut readings.pools, pool, window),
             Line::Gc(gc) if window.contains(gc.t_ns) => readings.collections.push(collection(gc, window)),
-            Line::GcPause { t_ns, duration_ns, name } if window.contains(*t_ns) => {
+            Line::GcPause { t_ns, duration_ns, name, .. } if window.contains(*t_ns) => {
                 readings.pauses.push(Pause {
                     t_s: window.seconds(*t_ns),
                     duration_ms: ms(*duration_ns),
@@ -84,9 +88,14 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
                     sites.add(Kind::WithoutProgress, tally);
                 }
             }
+            Line::CpuStack(stack) => cpu.stack(stack),
+            Line::CpuSamples(samples) if contains_second(window, samples.t_ns) => cpu.samples(samples),
             Line::Stacks(sample) if window.contains(sample.t_ns) => stacks.sample(sample),
             Line::StackGroup(group) => stacks.group(group),
             Line::StacksEnded { t_ns, why } if *t_ns <= window.ended_ns => stacks.ended(why),
+            Line::RunDelay(delay) if window.contains(delay.t_ns) => delays.delay(delay),
+            Line::CarrierRunTime(reading) if window.contains(reading.t_ns) => delays.carrier(reading),
+            Line::HeldCarrier(held) if window.contains(held.t_ns) => delays.held(held),
             Line::Allocated(sampled) if contains_second(window, sampled.t_ns) => allocation.add(sampled),
             Line::Wait(tally) if contains_second(window, tally.t_ns) => sites.add(Kind::Wait, tally),
             Line::NativeMemory { t_ns, kind, reserved_bytes, committed_bytes }
@@ -112,7 +121,9 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
         }
     }
     readings.allocation = allocation.finish();
+    readings.cpu_profile = cpu.finish();
     readings.wait_profile = stacks.finish(window);
+    readings.run_delays = delays.finish();
     readings.pins = sites.take(Kind::Pinned);
     readings.pins_series = pins_series(&pins_by_second, window);
     readings.waits = sites.take(Kind::Wait);

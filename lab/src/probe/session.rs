@@ -5,7 +5,7 @@ use super::choice::{Out, ProbeChoice, agent_argument};
 use super::jar::{self, ProbeMissing};
 use super::line::{Line, parse};
 use super::readings::readings;
-use crate::host::jcmd;
+use crate::host::attach::{self as jvm_attach, CommandError, JvmProcess};
 use crate::host::jvm_log;
 use crate::model::record::jvm::JvmReadings;
 use crate::model::window::Window;
@@ -13,6 +13,9 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 use threadcount_load::clock::Nanos;
+
+/// Timeout for starting a recording.
+const JFR_LIMIT: Duration = Duration::from_secs(30);
 
 /// Timeout for the flight recorder's last events, which arrive about a second late, on a busy machine later.
 const EVENTS_LIMIT: Duration = Duration::from_secs(15);
@@ -49,13 +52,15 @@ impl Instruments {
 
     /// Starts the flight recorder of a JVM that a user's command has started. Returns why it could not.
     #[must_use]
-    pub fn start_jfr(self, jvm_pid: u32, jcmd: Option<&Path>, run_folder: &Path) -> Option<String> {
+    pub fn start_jfr(self, jvm_pid: u32, run_folder: &Path) -> Option<String> {
         if !self.jfr {
             return None;
         }
-        let file = format!("filename={}", recording_in(run_folder).display());
-        let asked = ["JFR.start", "dumponexit=true", "settings=default", &file];
-        let said = jcmd.and_then(|jcmd| jcmd::ask(jcmd, jvm_pid, &asked)).unwrap_or_default();
+        let file = recording_in(run_folder);
+        let command = format!("JFR.start dumponexit=true settings=default filename=\"{}\"", file.display());
+        let jvm = JvmProcess::find(jvm_pid).map_err(CommandError::from);
+        let said = jvm.and_then(|jvm| jvm_attach::diagnostic_command(&jvm, &command, JFR_LIMIT));
+        let said = said.unwrap_or_else(|error| error.to_string());
         let last = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it did not answer");
         (!said.contains("Started recording"))
             .then(|| format!("there will be no run.jfr, because process {jvm_pid} does not record: {last}"))

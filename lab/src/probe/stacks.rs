@@ -2,6 +2,7 @@
 
 use crate::model::record::wait_profile::{ThreadActivity, ThreadRole, ThreadState, WaitGroup, WaitProfile};
 use crate::model::window::Window;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use threadcount_load::clock::{NANOS_PER_S, Nanos};
@@ -14,7 +15,7 @@ const SAME_PEER: f64 = 0.9;
 const KNOWN_PEER: f64 = 0.5;
 
 /// One sample: how many threads there were, and how many of them were drawn.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct Stacks {
     pub t_ns: Nanos,
@@ -51,7 +52,7 @@ impl Stacks {
 }
 
 /// Drawn threads of one sample that do the same.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct StackGroup {
     pub t_ns: Nanos,
@@ -69,7 +70,7 @@ pub struct StackGroup {
 }
 
 /// Whose work it is, as the probe names it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub enum LineRole {

@@ -52,7 +52,7 @@ fn headline(verdict: &Verdict) -> String {
             format!("Exhausted, holders unknown: {} for {what}, and none is given back.", waits(*waiters))
         }
         Verdict::Stuck { threads, waits_in, .. } => format!(
-            "Stuck: {} at the same place for the whole time, {waits_in}.",
+            "Stuck: {} at the same place for the whole time, {waits_in}{}.",
             if *threads == 1 {
                 "1 thread is".to_owned()
             } else {
@@ -68,14 +68,15 @@ fn headline(verdict: &Verdict) -> String {
                     "the others were left out, as the heap is nearly full or collections take much of the time",
             }
         ),
-        Verdict::PoolExhausted { what, waiters, holders, waits_in: Some(waits_in), .. } => format!(
-            "Exhausted by something slow: {} for {what}, and {} in the code that holds it {waits_in}.",
+        Verdict::PoolExhausted { what, waiters, holders, waits_in: Some(waits_in), peer, .. } => format!(
+            "Exhausted by something slow: {} for {what}, and {} in the code that holds it {waits_in}{}.",
             waits(*waiters),
             if holders.len() == 1 {
                 "1 thread is".to_owned()
             } else {
                 format!("{} threads are", holders.len())
-            }
+            },
+            peer.as_ref().map(|peer| format!(" ({peer})")).unwrap_or_default()
         ),
         Verdict::GcThrashing { share, used_bytes, most_bytes, .. } => format!(
             "Garbage collection took {} of the time; the heap is {} full ({} of {}).",

@@ -9,14 +9,17 @@ pub mod findings;
 pub mod html;
 pub mod json;
 pub mod junit;
+pub mod live;
 pub mod load_words;
 pub mod markdown;
 pub mod observing;
 pub mod overview;
+pub mod pause_ledger;
 pub mod png;
 pub mod published;
 pub mod reasons;
 pub mod request_time;
+pub mod run_delays;
 #[cfg(test)]
 mod sample;
 pub mod series;

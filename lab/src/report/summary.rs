@@ -6,10 +6,11 @@ use crate::model::result::{ClaimResult, ClaimVerdict, Comparison, Finding, Resul
 use crate::report::answer::{Answer, answer};
 use crate::report::findings::{self, FindingWords};
 use crate::report::load_words::load_words;
+use crate::report::pause_ledger::PauseWords;
 use crate::report::published::{self, PublishedRow};
 use crate::report::request_time::{self, RequestTimeWords};
 use crate::report::trust::{self, Trust};
-use crate::report::{capacity, figures, reasons};
+use crate::report::{capacity, figures, pause_ledger, reasons, run_delays};
 use serde::Serialize;
 
 /// A result in words.
@@ -47,6 +48,10 @@ pub struct LoadPart {
     pub request_times: Vec<RequestTimeWords>,
     /// Why threads of a variant were not sampled.
     pub not_sampled: Vec<String>,
+    /// How long threads that could run waited until they did, sentences without a full stop.
+    pub run_delays: Vec<String>,
+    /// What delayed the slowest requests, a line for each variant.
+    pub pauses: Vec<PauseWords>,
     pub findings: Vec<Why>,
 }
 
@@ -107,6 +112,8 @@ fn load_part(document: &ResultDocument, load: &LoadSpec) -> LoadPart {
         answers: comparisons.map(|comparison| answer(comparison, open)).collect(),
         request_times: request_time::under(document, load),
         not_sampled: request_time::not_sampled(document, load),
+        run_delays: run_delays::sentences(document, load),
+        pauses: pause_ledger::under(document, load),
         findings: whys(document, |finding| finding.load.as_ref() == Some(&load.name)),
     }
 }

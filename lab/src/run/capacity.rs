@@ -24,10 +24,10 @@ impl ServerWorkload for CapacityWorkload {
     fn measure(
         &self,
         run: &mut RunContext<'_>,
-        plan: &LoadPlan,
+        _: &LoadPlan,
         server: &mut RunningServer,
     ) -> Result<MeasuredWindow, RunError> {
-        let best = search(&self.0, run, plan, server)?;
+        let best = search(&self.0, run, server)?;
         Ok(best.fill_in(run.record))
     }
 }
@@ -35,7 +35,6 @@ impl ServerWorkload for CapacityWorkload {
 fn search(
     spec: &Capacity,
     run: &mut RunContext<'_>,
-    whole: &LoadPlan,
     server: &mut RunningServer,
 ) -> Result<Measurement, RunError> {
     let (runner, load) = (run.runner, run.load);
@@ -51,8 +50,7 @@ fn search(
                 }
                 let steps_before = run.record.capacity.as_ref().map_or(0, |found| found.steps.len());
                 let asked = (rate_per_s, spec.connections_at(rate_per_s));
-                let plan = at_rate(load, &server.url, asked, run.record.round, steps_before)?
-                    .with(|plan| plan.lead_in = whole.lead_in);
+                let plan = at_rate(load, &server.url, asked, run.record.round, steps_before)?;
                 let measurement = runner.measure(plan, server, run.watch)?;
                 runner.check(server, "measured")?;
                 let step = step(spec, rate_per_s, &measurement);

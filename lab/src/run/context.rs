@@ -6,6 +6,7 @@ use crate::model::experiment::{LoadSpec, Variant};
 use crate::model::record::Record;
 use crate::model::window::Window;
 use crate::server::launcher::RunningServer;
+use crate::stats::pause_ledger::{ObservedCause, SlowTail};
 use std::path::PathBuf;
 use threadcount_load::plan::LoadPlan;
 
@@ -37,4 +38,12 @@ pub(super) struct MeasuredWindow {
     pub window: Window,
     /// The load in it, or of our own generator as like it as can be.
     pub plan: LoadPlan,
+    /// What is known of its slowest requests; `None`: an external load tool.
+    pub tail: Option<MeasuredTail>,
+}
+
+/// The slowest requests, and what the samples show that could delay them.
+pub(super) struct MeasuredTail {
+    pub slow: SlowTail,
+    pub sampled_causes: Vec<ObservedCause>,
 }

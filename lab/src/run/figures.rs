@@ -67,14 +67,6 @@ pub fn backend(record: &mut Record, window: Window, samples: &Samples) {
     }
 }
 
-/// What the hypervisor took during the load, as cores.
-pub fn stolen(record: &mut Record, window: Window, stolen_ns: u64) {
-    let loaded_ns = window.length_ns();
-    if let Some(cost) = record.cost.as_mut().filter(|_| loaded_ns > 0) {
-        cost.stolen_cores = stolen_ns as f64 / loaded_ns as f64;
-    }
-}
-
 /// The rate in each second.
 pub fn whole_seconds(outcome: &LoadOutcome) -> Vec<f64> {
     outcome.seconds.iter().filter_map(load_sample).map(|sample| sample.rate_per_s).collect()
@@ -193,14 +185,6 @@ mod tests {
         times.max = 3.0;
         second.response_ms = Some(times);
         assert_eq!(load_sample(&second).unwrap().max_ms, Some(3.0));
-    }
-
-    #[test]
-    fn stolen_time_is_cores_over_the_load() {
-        let mut record = Record { cost: Some(Cost::default()), ..Record::default() };
-        let window = Window { started_ns: 5, ended_ns: 4_000_000_005 };
-        stolen(&mut record, window, 1_000_000_000);
-        assert_eq!(record.cost.unwrap().stolen_cores, 0.25);
     }
 
     #[test]

@@ -4,8 +4,7 @@
 
 use super::context::RunContext;
 use super::watch::{Event, Watch};
-use super::{EXIT_POLL_INTERVAL, RunError, Runner, figures};
-use crate::host::cpu_clock::stolen_ns;
+use super::{EXIT_POLL_INTERVAL, RunError, Runner};
 use crate::host::jdk::Jdk;
 use crate::host::{Sampler, sampler};
 use crate::model::experiment::Subject;
@@ -66,13 +65,12 @@ fn sampled(
     process: &mut ServerProcess,
     watch: &mut dyn Watch,
 ) -> Result<ExitStatus, RunError> {
-    let (started_ns, stolen_before_ns) = (now_ns(), stolen_ns());
+    let started_ns = now_ns();
     let sampler = Sampler::start(process.pid(), sampler::INTERVAL).map_err(RunError::Observe)?;
     let (status, alive_ns) = wait(runner, process, started_ns, watch)?;
     let samples = sampler.stop();
     let window = Window { started_ns, ended_ns: alive_ns };
     (record.cost, record.process_series) = samples.cut(window);
-    figures::stolen(record, window, stolen_ns().saturating_sub(stolen_before_ns));
     Ok(status)
 }
 

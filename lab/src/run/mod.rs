@@ -25,11 +25,13 @@ use crate::model::window::Window;
 use crate::server::error::LaunchError;
 use crate::server::launcher::{Launcher, RunningServer};
 use crate::server::request_thread::AnotherThread;
+use crate::stats::observed_causes::of_samples;
+use crate::stats::pause_ledger::SlowTail;
 use crate::workload::external::ExternalError;
 use crate::workload::jmh::jar::BenchmarkJar;
 use crate::workload::jmh::scores::JmhError;
 use crate::workload::load_plan::LoadPlanError;
-use context::{MeasuredWindow, RunContext};
+use context::{MeasuredTail, MeasuredWindow, RunContext};
 use observed::{Observed, observed};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -80,7 +82,12 @@ impl Measurement {
         figures::measured(record, &self.outcome, &self.plan, &self.observed.samples);
         self.observed.beside(record, window);
         record.network = self.observed.network;
-        MeasuredWindow { window, plan: self.plan }
+        let throttling = record.resource_limits.as_ref().and_then(|limits| limits.throttling);
+        let tail = MeasuredTail {
+            slow: SlowTail::of(&self.outcome),
+            sampled_causes: of_samples(&self.observed.samples, throttling),
+        };
+        MeasuredWindow { window, plan: self.plan, tail: Some(tail) }
     }
 }
 

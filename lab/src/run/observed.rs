@@ -1,7 +1,6 @@
 //! What is sampled while a load goes on, whoever sends it.
 
 use super::{RunError, figures};
-use crate::host::cpu_clock::stolen_ns;
 use crate::host::process_tree::ProcessTree;
 use crate::host::resource_limits::LimitsReading;
 use crate::host::{Sampler, Samples, network, sampler};
@@ -16,8 +15,6 @@ pub(super) struct Observed {
     pub samples: Samples,
     /// Of the server behind the server, where there is one.
     behind: Option<Samples>,
-    /// What the hypervisor took from the machine.
-    stolen_ns: u64,
     /// What the server may use, and what was held back.
     limits: ResourceLimits,
     /// How much the kernel's counters grew.
@@ -32,15 +29,13 @@ pub(super) fn observed<T>(
     // The JVM may be in other groups than the command that started it.
     let limits = LimitsReading::take(ProcessTree::rooted_at(server.pid()).java_pid().unwrap_or(server.pid()));
     let network_before = network::read();
-    let stolen_before_ns = stolen_ns();
     let sampler = Sampler::start(server.pid(), sampler::INTERVAL).map_err(RunError::Observe)?;
     let behind = server.backend_pid().map(|pid| Sampler::start(pid, sampler::INTERVAL));
     let behind = behind.transpose().map_err(RunError::Observe)?;
     let loaded = load(server);
     let (samples, behind) = (sampler.stop(), behind.map(Sampler::stop));
-    let stolen_ns = stolen_ns().saturating_sub(stolen_before_ns);
     let network = figures::grown(network_before, network::read());
-    Ok((loaded, Observed { samples, behind, stolen_ns, limits: limits.until_now(), network }))
+    Ok((loaded, Observed { samples, behind, limits: limits.until_now(), network }))
 }
 
 impl Observed {
@@ -49,7 +44,6 @@ impl Observed {
         if let Some(behind) = &self.behind {
             figures::backend(record, window, behind);
         }
-        figures::stolen(record, window, self.stolen_ns);
         record.resource_limits = Some(self.limits.clone());
     }
 }

@@ -3,6 +3,7 @@
 use super::context::{RunContext, ServerWorkload};
 use super::watch::Event;
 use super::{RunError, explain, memory};
+use crate::host::jvm_log::stops::Stops;
 use crate::host::{jvm_flags, jvm_log};
 use crate::model::experiment::Variant;
 use crate::model::record::jvm_log::JvmLog;
@@ -10,6 +11,8 @@ use crate::model::record::{BeforeAfter, ServerFacts};
 use crate::model::window::Window;
 use crate::server::kinds::kind;
 use crate::server::request_thread;
+use crate::stats::observed_causes::of_log;
+use crate::stats::pause_ledger::pause_ledger;
 use crate::workload::load_plan::{LoadPlanError, load_plan, round_seed};
 use std::path::Path;
 use std::time::Duration;
@@ -43,7 +46,13 @@ pub(super) fn measure(run: &mut RunContext<'_>, workload: &dyn ServerWorkload) -
     let jvm_log = server.jvm_log();
     server.stop();
     // Now it is complete: a pause is logged when it is over.
-    run.record.jvm_log = jvm_log.and_then(|file| logged(run, &file, measured.window));
+    let logged = jvm_log.and_then(|file| logged(run, &file, measured.window));
+    run.record.pause_ledger = measured.tail.and_then(|tail| {
+        let of_log = logged.as_ref().map(|(_, stops)| of_log(stops)).unwrap_or_default();
+        let causes: Vec<_> = of_log.into_iter().chain(tail.sampled_causes).collect();
+        pause_ledger(&tail.slow, &causes, measured.window)
+    });
+    run.record.jvm_log = logged.map(|(log, _)| log);
     Ok(())
 }
 
@@ -57,9 +66,9 @@ fn measured_plan(run: &RunContext<'_>, url: &str) -> Result<LoadPlan, LoadPlanEr
 }
 
 /// What the JVM logged of the window.
-fn logged(run: &RunContext<'_>, file: &Path, window: Window) -> Option<JvmLog> {
-    let log = jvm_log::read(file, window)?;
-    Some(JvmLog { file: run.runner.folder.relative(file.to_str()), ..log })
+fn logged(run: &RunContext<'_>, file: &Path, window: Window) -> Option<(JvmLog, Stops)> {
+    let (log, stops) = jvm_log::read_with_stops(file, window)?;
+    Some((JvmLog { file: run.runner.folder.relative(file.to_str()), ..log }, stops))
 }
 
 /// Does the server run on the threads and with the flags that its variant says? As it reports itself.

@@ -14,7 +14,7 @@ use crate::host::jdk::Jdk;
 use crate::host::jdk_finder::Places;
 use crate::host::live_heap::HeapReader;
 use crate::host::process_tree::ProcessTree;
-use crate::host::{jcmd, jvm_flags, jvm_log, native_memory, port};
+use crate::host::{attach, jvm_flags, jvm_log, native_memory, port};
 use crate::model::experiment::{Backend, Variant};
 use crate::model::record::jvm::JvmReadings;
 use crate::model::record::{BackendFacts, NativeMemory, ServerFacts};
@@ -136,7 +136,6 @@ impl Launcher {
         let behind = backend.as_ref().map(|running| running.facts.url.as_str());
         let Started { spec, process, url, ready, log } =
             self.start(variant, clients, folder, behind, interrupted)?;
-        let jcmd = spec.jdk.iter().chain(&self.jdks).find_map(Jdk::jcmd);
         let kind = kind_of(variant)?;
         let facts = ServerFacts {
             command: spec.command.words(),
@@ -148,7 +147,7 @@ impl Launcher {
             request_thread: kind.request_thread(&url),
             pool_max_threads: spec.pool_max_threads,
             log: Some(log.display().to_string()),
-            jvm_flags: flags(process.pid(), jcmd.as_deref()),
+            jvm_flags: flags(process.pid()),
             backend: backend.as_ref().map(|running| running.facts.clone()),
         };
         let url = spec.url;
@@ -156,7 +155,6 @@ impl Launcher {
             process,
             backend,
             _base: spec.base,
-            jcmd,
             observer: Observer::new(probe, self.instruments, folder),
             has_jvm_log: self.instruments.jvm_log,
             run_folder: folder.to_owned(),
@@ -252,9 +250,9 @@ fn backend_error(variant: &Variant, error: LaunchError) -> LaunchError {
     LaunchError::Backend { variant: variant.name.clone(), source: Box::new(error) }
 }
 
-fn flags(pid: u32, jcmd: Option<&Path>) -> Vec<String> {
+fn flags(pid: u32) -> Vec<String> {
     let jvm = ProcessTree::rooted_at(pid).java_pid();
-    jcmd.zip(jvm).map(|(jcmd, jvm)| jvm_flags::read(jcmd, jvm)).unwrap_or_default()
+    jvm.map(jvm_flags::read).unwrap_or_default()
 }
 
 /// A running server. Dropping it kills it.
@@ -264,7 +262,6 @@ pub struct RunningServer {
     /// After the process, so that the folder outlives it.
     _base: Option<BaseFolder>,
     stop_within: Duration,
-    jcmd: Option<PathBuf>,
     observer: Observer,
     has_jvm_log: bool,
     run_folder: PathBuf,
@@ -297,16 +294,16 @@ impl RunningServer {
         self.process.log_tail()
     }
 
-    /// Native memory of the JVM, which may be a child of the process. `None`: no JVM, no `jcmd`, or tracking is off.
+    /// Native memory of the JVM, which may be a child of the process. `None`: no JVM, or tracking is off.
     #[must_use]
     pub fn native_memory(&self) -> Option<NativeMemory> {
-        native_memory::read(self.jcmd.as_deref()?, self.jvm_pid()?)
+        native_memory::read(self.jvm_pid()?)
     }
 
-    /// Counts the heap of its JVM. `None`: no JVM, or no `jcmd`.
+    /// Counts the heap of its JVM. `None`: no JVM.
     #[must_use]
     pub fn heap_reader(&self) -> Option<HeapReader> {
-        Some(HeapReader { jcmd: self.jcmd.clone()?, pid: self.jvm_pid()? })
+        Some(HeapReader { pid: self.jvm_pid()? })
     }
 
     /// Is there a JVM, and is it to be observed from inside?
@@ -317,7 +314,7 @@ impl RunningServer {
 
     /// Puts the instruments into its JVM, the probe and a flight recording where they are wanted. Returns why it could not.
     pub fn attach_instruments(&mut self) -> Option<String> {
-        self.observer.attach(self.jvm_pid()?, self.jcmd.as_deref())
+        self.observer.attach(self.jvm_pid()?)
     }
 
     /// Readings of the probe in the window. Waits for the flight recorder's last events, usually one to two seconds.
@@ -340,10 +337,8 @@ impl RunningServer {
     #[must_use]
     pub fn dump_threads(&self, file: &Path) -> bool {
         let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
-        let path = format!("\"{}\"", file.display());
-        let asked = self.jcmd.as_deref().zip(self.jvm_pid());
-        let question = ["Thread.dump_to_file", "-format=json", "-overwrite", &path];
-        asked.is_some_and(|(jcmd, jvm)| jcmd::ask(jcmd, jvm, &question).is_some()) && file.is_file()
+        let command = format!("Thread.dump_to_file -format=json -overwrite \"{}\"", file.display());
+        self.jvm_pid().is_some_and(|jvm| attach::ask(jvm, &command).is_some()) && file.is_file()
     }
 
     /// The process of the backend.

@@ -22,12 +22,12 @@ impl Observer {
     }
 
     /// Attaches to the JVM. Returns why it could not.
-    pub fn attach(&mut self, jvm_pid: u32, jcmd: Option<&Path>) -> Option<String> {
+    pub fn attach(&mut self, jvm_pid: u32) -> Option<String> {
         let refused = self.probe.as_ref().and_then(|probe| probe.attach(jvm_pid).err());
         if refused.is_some() {
             self.probe = None;
         }
-        let unrecorded = self.instruments.start_jfr(jvm_pid, jcmd, &self.run_folder);
+        let unrecorded = self.instruments.start_jfr(jvm_pid, &self.run_folder);
         refused.map(|error| error.to_string()).or(unrecorded)
     }
 

@@ -4,13 +4,16 @@ mod blocks;
 pub mod claim;
 pub mod comparison;
 mod compiler;
+pub mod cpu_profiles;
 pub mod decided;
 pub mod difference;
 pub mod disturbance;
 pub mod grade;
 #[cfg(test)]
 mod noise;
+pub mod observed_causes;
 pub mod page;
+pub mod pause_ledger;
 mod random;
 pub mod ratio;
 pub mod request_time;

@@ -99,7 +99,9 @@ impl<'a> Observed<'a> {
         if rate_per_s <= 0.0 || requests.failed as f64 > MOST_FAILED * requests.ok as f64 {
             return None;
         }
-        let unfinished_ms = load.unfinished_age_ms.map_or(0.0, |age| requests.unfinished as f64 * age.mean);
+        // Results of older versions have only their ages since they were due.
+        let age_ms = load.in_flight_at_end_age_ms.or(load.unfinished_age_ms.map(|age| age.mean));
+        let unfinished_ms = age_ms.map_or(0.0, |age_ms| requests.unfinished as f64 * age_ms);
         let before_ms =
             load.in_flight_at_start_age_ms.map_or(0.0, |age_ms| requests.in_flight_at_start as f64 * age_ms);
         let completed_ms = requests.ok as f64 * service_time_ms;

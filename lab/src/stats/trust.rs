@@ -147,7 +147,7 @@ fn failures(load: &LoadReport) -> Option<DoubtReason> {
     let cause = load.failures.iter().max_by_key(|&(_, count)| count).map(|(cause, _)| cause.clone());
     (requests.failed > 0).then_some(DoubtReason::RequestsFailed {
         failed: requests.failed,
-        sent: requests.sent,
+        sent: requests.in_flight_at_start + requests.sent,
         cause,
     })
 }

@@ -1,10 +1,12 @@
 //! Draws a [`Screen`]: sections of lines, cut to the terminal.
 
 use super::history::History;
+use super::limits::CurrentLimits;
 use super::screen::Screen;
 use super::sites::Sites;
 use crate::probe::line::Pool;
 use crate::report::figures::{bytes, count, milliseconds as time};
+use crate::report::live::{self, LimitWords};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout};
 use ratatui::style::{Color, Style, Stylize};
@@ -24,14 +26,15 @@ const SITES: usize = 4;
 
 pub fn draw(screen: &Screen, frame: &mut Frame<'_>) {
     let [body, foot] = Layout::vertical([Constraint::Fill(1), Constraint::Length(1)]).areas(frame.area());
-    frame.render_widget(Paragraph::new(lines(screen)), body);
+    frame.render_widget(Paragraph::new(lines(screen, usize::from(body.width))), body);
     frame.render_widget(Paragraph::new(foot_line(screen)).dim(), foot);
 }
 
-fn lines(screen: &Screen) -> Vec<Line<'static>> {
+fn lines(screen: &Screen, width: usize) -> Vec<Line<'static>> {
     let model = Line::from(sentence(&screen.thread_model()));
     let held = if screen.carriers_held() { HELD } else { "" };
     let mut lines = vec![title(screen), model, Line::from(held).red().bold()];
+    lines.extend(limits(screen, width));
     lines.extend(carriers(screen));
     lines.extend(screen.pools.values().map(pool));
     lines.push(Line::default());
@@ -44,6 +47,43 @@ fn lines(screen: &Screen) -> Vec<Line<'static>> {
         &screen.pins,
     ));
     lines.extend(sites("waits", "times a thread waited 20 ms or longer", &screen.waits));
+    lines
+}
+
+/// What limits it now, and what to try; a long sentence takes several lines.
+fn limits(screen: &Screen, width: usize) -> Vec<Line<'static>> {
+    let limits = match &screen.limits {
+        CurrentLimits::TooEarly => vec![live::too_early()],
+        CurrentLimits::Judged { window_s, findings } => live::limits(*window_s, findings),
+    };
+    let rows = |limit: LimitWords| [Some(limit.sentence), limit.advice];
+    let texts: Vec<String> = limits.into_iter().flat_map(rows).flatten().collect();
+    let parts = texts.iter().flat_map(|text| wrapped(text, width.saturating_sub(LABEL + 1)));
+    let mut lines: Vec<Line<'static>> = parts
+        .enumerate()
+        .map(|(at, part)| {
+            let label = if at == 0 { "limit" } else { "" };
+            Line::from(vec![format!("{label:<LABEL$} ").dim(), part.into()])
+        })
+        .collect();
+    if screen.dropped_lines > 0 {
+        lines.push(Line::from(live::dropped(screen.dropped_lines)).yellow());
+    }
+    lines
+}
+
+/// In lines of so many columns, broken between words.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
     lines
 }
 
@@ -184,6 +224,7 @@ fn sites(label: &str, what: &str, sites: &Sites) -> Vec<Line<'static>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::finding::{Explanation, Fact, Finding, WaitingPlace};
     use crate::probe::line::parse;
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
@@ -220,7 +261,18 @@ mod tests {
 
     #[test]
     fn everything_known_stands_in_one_screen() {
-        insta::assert_snapshot!(drawn(110, 24, &pinned()));
+        let pool = WaitingPlace::Pool {
+            name: "Pool (shop)".to_owned(),
+            connections: 10.0,
+            full_share: 1.0,
+            waiting_threads: 31.0,
+        };
+        let explanation = Explanation::Fact(Fact::Waiting(pool));
+        let finding = Finding { variant: None, load: None, runs: None, explanation };
+        let limits = CurrentLimits::Judged { window_s: 10.0, findings: vec![finding] };
+        let mut screen = pinned();
+        (screen.limits, screen.dropped_lines) = (limits, 12);
+        insta::assert_snapshot!(drawn(110, 28, &screen));
     }
 
     #[test]

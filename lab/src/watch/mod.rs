@@ -2,9 +2,13 @@
 
 pub mod draw;
 pub mod history;
+pub mod json_line;
+pub mod limits;
+pub mod plain;
 pub mod screen;
 pub mod sites;
 pub mod terminal;
+pub mod window;
 pub mod work;
 
 pub use screen::Screen;

@@ -1,6 +1,7 @@
 //! The state of a JVM from the lines of its probe. Independent of terminals.
 
 use super::history::History;
+use super::limits::CurrentLimits;
 use super::sites::Sites;
 use super::work::Work;
 use crate::model::record::jvm::PoolKind;
@@ -45,6 +46,10 @@ pub struct Screen {
     pub waits: Sites,
     /// What threads with work did in the last seconds.
     pub work: Work,
+    /// What limits it now.
+    pub limits: CurrentLimits,
+    /// Lines that the probe had no room for, because nobody read them.
+    pub dropped_lines: u64,
     /// Virtual threads started and ended; only at level `full`.
     pub virtual_threads: (u64, u64),
     /// The first line's time.
@@ -75,7 +80,7 @@ impl Screen {
                 self.carriers = Some(carriers);
             }
             Line::Pool(pool) => self.pool(pool),
-            Line::GcPause { t_ns, duration_ns, name } => {
+            Line::GcPause { t_ns, duration_ns, name, .. } => {
                 let ms = duration_ns as f64 / 1e6;
                 self.pauses.count += 1;
                 self.pauses.total_ms += ms;
@@ -88,11 +93,18 @@ impl Screen {
             Line::Stacks(ref sample) => self.work.read(sample.t_ns, line),
             Line::StackGroup(ref group) => self.work.read(group.t_ns, line),
             Line::StacksEnded { t_ns, .. } => self.work.read(t_ns, line),
+            Line::Dropped { lines, .. } => self.dropped_lines += lines,
             Line::Gc(_)
             | Line::HeapAfterGc { .. }
             | Line::Running(_)
             | Line::Safepoint(_)
             | Line::Allocated(_)
+            | Line::CpuStack(_)
+            | Line::CpuSamples(_)
+            | Line::RunDelay(_)
+            | Line::CarrierRunTime(_)
+            | Line::HeldCarrier(_)
+            | Line::Problem { .. }
             | Line::NativeMemory { .. } => {}
         }
     }

@@ -2,6 +2,7 @@
 //! panic too.
 
 use super::draw::draw;
+use super::limits::Judge;
 use super::screen::Screen;
 use crate::probe::line::Line;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyModifiers};
@@ -20,6 +21,7 @@ const REACTION: Duration = Duration::from_millis(100);
 /// The error of the terminal.
 pub fn show(
     screen: &mut Screen,
+    judge: &mut Judge,
     lines: &Receiver<Line>,
     stop: &AtomicBool,
     until: Option<Instant>,
@@ -27,7 +29,7 @@ pub fn show(
     let mut terminal = ratatui::try_init()?;
     let shown = (|| {
         while !stop.load(Ordering::Relaxed) && until.is_none_or(|end| Instant::now() < end) {
-            take(screen, lines);
+            take(screen, judge, lines);
             terminal.draw(|frame| draw(screen, frame))?;
             if event::poll(REACTION)? && is_leaving(&event::read()?) {
                 break;
@@ -39,16 +41,23 @@ pub fn show(
     ratatui::try_restore().and(shown)
 }
 
-fn take(screen: &mut Screen, lines: &Receiver<Line>) {
+/// Everything that has arrived, and a judgement where one is due.
+pub fn take(screen: &mut Screen, judge: &mut Judge, lines: &Receiver<Line>) {
     loop {
         match lines.try_recv() {
-            Ok(line) => screen.read(line),
-            Err(TryRecvError::Empty) => return,
+            Ok(line) => {
+                judge.add(&line);
+                screen.read(line);
+            }
+            Err(TryRecvError::Empty) => break,
             Err(TryRecvError::Disconnected) => {
                 screen.ended = true;
-                return;
+                break;
             }
         }
+    }
+    if let Some(limits) = judge.judge() {
+        screen.limits = limits;
     }
 }
 
@@ -79,10 +88,11 @@ mod tests {
     fn a_closed_channel_means_that_the_jvm_has_ended() {
         let (sender, lines) = std::sync::mpsc::channel();
         let mut screen = Screen::new(7);
-        take(&mut screen, &lines);
+        let mut judge = Judge::of_process(std::process::id());
+        take(&mut screen, &mut judge, &lines);
         assert!(!screen.ended);
         drop(sender);
-        take(&mut screen, &lines);
+        take(&mut screen, &mut judge, &lines);
         assert!(screen.ended);
     }
 }

@@ -281,9 +281,9 @@ fn findings() -> Vec<Finding> {
         Fact::PoolCeiling(PoolCeiling {
             shown_by: PoolEvidence::Arithmetic,
             threads: 200.0,
-            clients: 400,
-            fastest_ms,
-            rate_per_s,
+            clients: Some(400),
+            fastest_ms: Some(fastest_ms),
+            rate_per_s: Some(rate_per_s),
             os_threads: 223.0,
             full_share: None,
             cpu: CpuUse { in_use_cores: 0.9, ..cpu },
@@ -299,8 +299,8 @@ fn findings() -> Vec<Finding> {
     };
     let full = CpuCeiling {
         cpu,
-        rate_per_s: 18_100.0,
-        fastest_ms: 50.1,
+        rate_per_s: Some(18_100.0),
+        fastest_ms: Some(50.1),
         near_clients: None,
         large_part: None,
         allocates_more_than: None,

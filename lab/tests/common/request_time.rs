@@ -24,7 +24,12 @@ pub struct Scene<'a> {
 
 /// One run of each variant; for so many seconds, and as long again with the probe.
 pub fn measure(scene: &Scene<'_>) -> Value {
-    let Scene { app, clients, variants, request, seconds } = scene;
+    measure_under(scene, &format!("clients: {}", scene.clients))
+}
+
+/// The same under a load that is written out, but for its duration.
+pub fn measure_under(scene: &Scene<'_>, load: &str) -> Value {
+    let Scene { app, variants, request, seconds, .. } = scene;
     [21, 25].into_iter().for_each(|feature| drop(java::runtime(feature)));
     java::probe();
     app::find(app).unwrap_or_else(|error| panic!("{error}; `./dev test` builds it"));
@@ -32,7 +37,7 @@ pub fn measure(scene: &Scene<'_>) -> Value {
     let file = folder.path().join("it.yaml");
     let experiment = format!(
         "question: What does it wait for?\nwarmup: 1s\nruns: 1\ndrop: 0\nserver: {{tomcat: \"11.0\", app: {app}}}\n\
-         jvm: [-Xmx128m]\nrequest: {request}\nvariants: {{{variants}}}\nloads: [{{clients: {clients}, duration: {seconds}s}}]\n"
+         jvm: [-Xmx128m]\nrequest: {request}\nvariants: {{{variants}}}\nloads: [{{{load}, duration: {seconds}s}}]\n"
     );
     fs::write(&file, experiment).unwrap();
     let out = folder.path().join("out");

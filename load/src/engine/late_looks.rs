@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(
             late().ready_ns(120 * MS, 400 * MS),
             120 * MS,
-            "seen at the end: nobody knows since when it was free"
+            "seen at the end: it may have been free for some time"
         );
     }
 

@@ -263,6 +263,8 @@ impl<D: Driver> Worker<'_, D> {
         let exchange = self.streams[place as usize].exchange;
         // No response precedes its request: such a stamp is not this response's.
         let came_ns = if arrival.came_ns >= exchange.sent_ns { arrival.came_ns } else { arrival.seen_ns };
+        // First: this response may be the one with which counting begins.
+        self.recorder.turn_to(came_ns);
         self.recorder.stamped += u64::from(arrival.is_stamped && came_ns == arrival.came_ns);
         let cause = match (self.plan.expected_status.accepts(status), is_expected) {
             (true, true) => return self.recorder.ok(exchange, status, came_ns),

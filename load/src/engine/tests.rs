@@ -149,7 +149,7 @@ fn a_request_that_needs_a_connection_is_sent_when_that_is_begun_and_not_with_the
     let (done, _) = run_alone(&plan, habits);
     let recorder = done.recorder;
     assert_eq!((recorder.counts.ok, recorder.waited_for_connection), (50, 0));
-    // All are due within 50 us, and each connect takes a millisecond before the next.
+    // All are due within 50 µs, and each connect takes a millisecond before the next.
     let (middle, last) = (recorder.own_lag.at_quantile(0.5), recorder.own_lag.at_quantile(1.0));
     assert!(middle >= Duration::from_millis(23) && last >= Duration::from_millis(48), "{middle:?} {last:?}");
 }

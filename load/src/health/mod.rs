@@ -6,7 +6,7 @@ mod warning;
 
 use crate::failure::FailureCause;
 use crate::outcome::{ConnectionsAtStart, LoadOutcome};
-use crate::plan::{LoadPlan, Pacing, RateShape, Stop};
+use crate::plan::{Arrivals, LoadPlan, Pacing, RateShape, Stop};
 pub use warning::Warning;
 
 /// A thread that uses more of its core than this has no room left: what it measures is itself.
@@ -92,14 +92,15 @@ pub fn own_lag_p99_ms(outcome: &LoadOutcome) -> Option<f64> {
 fn rate_missed(outcome: &LoadOutcome, plan: &LoadPlan) -> Option<Warning> {
     let counts = outcome.counts;
     let elapsed_s = outcome.elapsed_s();
-    let Pacing::Open { shape, .. } = &plan.pacing else { return None };
+    let Pacing::Open { shape, arrivals } = &plan.pacing else { return None };
     if elapsed_s <= 0.0 {
         return None;
     }
     let due = counts.sent + counts.not_sent;
-    let asked_per_s = match shape {
-        RateShape::Constant { rate_per_s } => *rate_per_s,
-        RateShape::Ramp { .. } | RateShape::Steps(_) => due as f64 / elapsed_s,
+    let asked_per_s = match (shape, arrivals) {
+        (RateShape::Constant { rate_per_s }, Arrivals::Constant) => *rate_per_s,
+        // The number that falls due at random is that of the schedule, and no miss of the generator's.
+        _ => due as f64 / sent_for_s(outcome, plan),
     };
     let sending_s = sending_s(outcome, plan, asked_per_s);
     let reached = |requests: u64, over_s: f64| {
@@ -110,7 +111,8 @@ fn rate_missed(outcome: &LoadOutcome, plan: &LoadPlan) -> Option<Warning> {
     let usual_ns = outcome.response_time.histogram().value_at_quantile(0.9);
     let on_their_way = outcome.unfinished_age.histogram().count_between(0, usual_ns);
     let sent_reached = reached(counts.sent, sending_s);
-    let ended_reached = reached(counts.ok + counts.failed + on_their_way, sending_s);
+    let ended = (counts.ok + counts.failed + on_their_way).saturating_sub(counts.in_flight_at_start);
+    let ended_reached = reached(ended, sending_s);
     (!sent_reached || !ended_reached).then_some(Warning::RateMissed {
         asked_per_s,
         sent_per_s: counts.sent as f64 / sending_s,
@@ -128,8 +130,14 @@ fn sending_s(outcome: &LoadOutcome, plan: &LoadPlan, asked_per_s: f64) -> f64 {
     if all_were_sent && asked_per_s > 0.0 {
         outcome.last_sent_ns.saturating_sub(outcome.started_ns) as f64 / 1e9 + 1.0 / asked_per_s
     } else {
-        outcome.elapsed_s()
+        sent_for_s(outcome, plan)
     }
+}
+
+/// The grace time is for responses.
+fn sent_for_s(outcome: &LoadOutcome, plan: &LoadPlan) -> f64 {
+    let lasts_s = plan.stop.duration().map_or(f64::MAX, |duration| duration.as_secs_f64());
+    outcome.elapsed_s().min(lasts_s)
 }
 
 fn not_sent(outcome: &LoadOutcome) -> Option<Warning> {
@@ -140,7 +148,11 @@ fn not_sent(outcome: &LoadOutcome) -> Option<Warning> {
 fn failures(outcome: &LoadOutcome) -> Option<Warning> {
     let cause = outcome.failures.iter().max_by_key(|&(_, &count)| count).map(|(&cause, _)| cause);
     let counts = outcome.counts;
-    (counts.failed > 0).then_some(Warning::Failures { failed: counts.failed, sent: counts.sent, cause })
+    (counts.failed > 0).then_some(Warning::Failures {
+        failed: counts.failed,
+        sent: counts.in_flight_at_start + counts.sent,
+        cause,
+    })
 }
 
 fn begun_partly(outcome: &LoadOutcome) -> Option<Warning> {
@@ -309,6 +321,34 @@ mod tests {
         assert!(missed.to_string().contains("1200.0/s asked, 1000.0/s sent, 1000.0/s completed"));
         assert!(warnings[1].to_string().starts_with("2000 requests were due and never sent"));
         assert_eq!(warnings.len(), 2);
+    }
+
+    #[test]
+    fn what_falls_due_at_random_and_the_grace_time_miss_no_rate() {
+        let at_random = |not_sent| {
+            let shape = RateShape::Constant { rate_per_s: 1_050.0 };
+            let plan = LoadPlan { pacing: Pacing::Open { shape, arrivals: Arrivals::Poisson }, ..closed() };
+            let mut outcome = healthy();
+            outcome.counts.not_sent = not_sent;
+            judge(&outcome, &plan).warnings
+        };
+        assert_eq!(at_random(0), []);
+        assert!(matches!(at_random(500)[0], Warning::RateMissed { .. }));
+        // Ten seconds of sending, and two more until the last response.
+        let ended_ns = healthy().started_ns + 12 * crate::clock::NANOS_PER_S;
+        let plan = LoadPlan { stop: Stop::Duration(Duration::from_secs(10)), ..open(1_000.0) };
+        assert_eq!(judge(&LoadOutcome { ended_ns, ..healthy() }, &plan).warnings, []);
+    }
+
+    #[test]
+    fn responses_to_requests_of_the_lead_in_do_not_make_up_for_those_that_are_missing() {
+        let counts = Counts { in_flight_at_start: 460, sent: 10_000, ok: 10_060, ..Counts::default() };
+        let outcome = LoadOutcome {
+            counts: Counts { unfinished: 400, ..counts },
+            unfinished_age: times(&[(400, 5_000 * MS)]),
+            ..healthy()
+        };
+        assert!(matches!(judge(&outcome, &open(1_000.0)).warnings[0], Warning::RateMissed { .. }));
     }
 
     #[test]

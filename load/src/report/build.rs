@@ -16,6 +16,7 @@ impl LoadReport {
     #[must_use]
     pub fn new(outcome: &LoadOutcome, plan: &LoadPlan) -> Self {
         let health = health::judge(outcome, plan);
+        let counts = outcome.counts;
         Self {
             schema: SCHEMA.to_owned(),
             target: plan.requests.first_url().to_owned(),
@@ -28,7 +29,8 @@ impl LoadReport {
             response_time_ms: outcome.response_time.summary(),
             service_time_ms: outcome.service_time.summary(),
             failed_time_ms: outcome.failed_time.summary(),
-            in_flight_at_start_age_ms: in_flight_at_start_age_ms(outcome),
+            in_flight_at_start_age_ms: mean_ms(outcome.in_flight_at_start_ns, counts.in_flight_at_start),
+            in_flight_at_end_age_ms: mean_ms(outcome.in_flight_at_end_ns, counts.unfinished),
             unfinished_age_ms: outcome.unfinished_age.summary(),
             not_sent_age_ms: outcome.not_sent_age.summary(),
             status: outcome.status.clone(),
@@ -120,9 +122,8 @@ fn requests(counts: Counts) -> RequestsReport {
     RequestsReport { in_flight_at_start, sent, ok, failed, unfinished, not_sent, resent }
 }
 
-fn in_flight_at_start_age_ms(outcome: &LoadOutcome) -> Option<f64> {
-    let count = outcome.counts.in_flight_at_start;
-    (count > 0).then(|| outcome.in_flight_at_start_ns as f64 / count as f64 / 1e6)
+fn mean_ms(sum_ns: u128, count: u64) -> Option<f64> {
+    (count > 0).then(|| sum_ns as f64 / count as f64 / 1e6)
 }
 
 /// Over the elapsed time, not the planned duration.

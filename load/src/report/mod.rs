@@ -34,9 +34,12 @@ pub struct LoadReport {
     pub response_time_ms: Option<TimesSummary>,
     pub service_time_ms: Option<TimesSummary>,
     pub failed_time_ms: Option<TimesSummary>,
-    /// How long the requests in flight at the start had been due then, on average; null where there were none.
+    /// How long the requests in flight at the start had been on their way then, on average; null where there were none.
     #[serde(default)]
     pub in_flight_at_start_age_ms: Option<f64>,
+    /// The same of the unfinished requests at the end.
+    #[serde(default)]
+    pub in_flight_at_end_age_ms: Option<f64>,
     pub unfinished_age_ms: Option<TimesSummary>,
     pub not_sent_age_ms: Option<TimesSummary>,
     pub status: BTreeMap<u16, u64>,

@@ -48,6 +48,12 @@ fn mistakes_in_jars_peers_and_backends_point_at_their_token() {
     assert_eq!(marked, "yes", "{said}");
     let (marked, said) = mistake("threads: virtual", "threads: {executor: mine}");
     assert_eq!(marked, "mine", "{said}");
+    let (marked, said) = mistake("threads: virtual", "threads: {virtual: {bound: 0}}");
+    assert_eq!(marked, "0", "{said}");
+    let (_, said) = mistake("threads: virtual", "threads: {virtual: {queue: 5}}");
+    assert!(said.starts_with("a limit on virtual threads needs `bound`"), "{said}");
+    let (marked, said) = mistake("threads: virtual", "threads: {virtual: {bound: 5, queue_timeout: 60d}}");
+    assert_eq!(marked, "60d", "{said}");
     let (marked, said) = mistake("threads: virtual", "args: x");
     assert_eq!(marked, "args", "{said}");
     assert!(said.starts_with("`args` configures a jar or a peer, and this server is a Tomcat"), "{said}");

@@ -65,6 +65,7 @@ fn judge_queue(evidence: &Evidence, lock: &str, waiters: &[&Thread]) -> Option<V
                 at,
                 holders: vec![],
                 waits_in: None,
+                peer: None,
             });
         }
         let lock = evidence.synchronizers.contains_key(lock).then(|| lock.to_owned());
@@ -82,7 +83,18 @@ fn judge_queue(evidence: &Evidence, lock: &str, waiters: &[&Thread]) -> Option<V
         at,
         holders: outside.iter().map(|thread| thread.at()).collect(),
         waits_in: Some(waits_in.to_owned()),
+        peer: peer(outside.iter().copied()),
     })
+}
+
+/// The one that more than half of the threads wait for.
+fn peer<'a>(threads: impl ExactSizeIterator<Item = &'a Thread>) -> Option<String> {
+    let all = threads.len();
+    let mut numbers: HashMap<&str, usize> = HashMap::new();
+    threads
+        .filter_map(|thread| thread.peer.as_deref())
+        .for_each(|peer| *numbers.entry(peer).or_default() += 1);
+    numbers.into_iter().find(|(_, number)| 2 * number > all).map(|(peer, _)| peer.to_owned())
 }
 
 /// What the thread waits for, if it is one of a limited number.
@@ -146,11 +158,13 @@ mod tests {
     fn permits_that_nobody_has_are_leaked_and_those_of_readers_are_not() {
         let waiting = vec![thread(1, WAIT), thread(2, WAIT)];
         assert!(matches!(&judge(&of(waiting.clone()))[..], [Verdict::LeakedPermits { waiters: 2, .. }]));
-        let all = [waiting.clone(), vec![thread(3, READ)]].concat();
-        let [Verdict::PoolExhausted { holders, waits_in, .. }] = &judge(&of(all.clone()))[..] else {
+        let peer = Some("127.0.0.1:5432".to_owned());
+        let all = [waiting.clone(), vec![Thread { peer, ..thread(3, READ) }]].concat();
+        let [Verdict::PoolExhausted { holders, waits_in, peer, .. }] = &judge(&of(all.clone()))[..] else {
             panic!("not found")
         };
         assert_eq!((holders[0].thread.id, waits_in.as_deref()), (3, Some("reading from a socket")));
+        assert_eq!(peer.as_deref(), Some("127.0.0.1:5432"));
         let mut once = of(all.clone());
         once.earlier = vec![vec![thread(3, "shop.Json.write(Json.java:3)")]];
         assert_eq!(judge(&once), [], "only this moment");

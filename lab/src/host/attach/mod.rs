@@ -20,6 +20,12 @@ use trigger::Trigger;
 /// Interval at which the socket of a JVM is looked for that has just been told to listen.
 const POLL: Duration = Duration::from_millis(20);
 
+/// Latency of an interruption.
+const REACTION: Duration = Duration::from_millis(100);
+
+/// Counting a large heap takes seconds.
+const ASK_LIMIT: Duration = Duration::from_secs(30);
+
 /// Why a command had no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum CommandError {
@@ -33,6 +39,8 @@ pub enum CommandError {
     /// The JVM understood, and could or would not.
     #[error("The JVM {pid} refused `{command}`: {answer}")]
     Failed { pid: u32, command: String, answer: String },
+    #[error("Interrupted")]
+    Interrupted,
     #[error("Cannot send a command to the JVM {pid}: {source}")]
     Connection { pid: u32, source: io::Error },
 }
@@ -49,6 +57,7 @@ pub fn command(
 ) -> Result<String, CommandError> {
     let silent = || CommandError::Silent { pid: jvm.pid, seconds: limit.as_secs_f64() };
     let failed = |source: io::Error| match source.kind() {
+        _ if jvm.is_interrupted() => CommandError::Interrupted,
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => silent(),
         _ if !jvm.is_alive() => Refusal::NoSuchProcess { pid: jvm.pid }.into(),
         _ => CommandError::Connection { pid: jvm.pid, source },
@@ -73,6 +82,12 @@ pub fn diagnostic_command(jvm: &JvmProcess, text: &str, limit: Duration) -> Resu
     command(jvm, "jcmd", [text, "", ""], limit)
 }
 
+/// The same to a process that may be no JVM. `None`: it is none, or did not carry it out within 30 s.
+#[must_use]
+pub fn ask(pid: u32, text: &str) -> Option<String> {
+    diagnostic_command(&JvmProcess::find(pid).ok()?, text, ASK_LIMIT).ok()
+}
+
 fn exchange(jvm: &JvmProcess, name: &str, arguments: [&str; 3], until: Instant) -> io::Result<String> {
     let mut stream = connect(jvm, until)?;
     let left = || -> io::Result<Duration> {
@@ -83,13 +98,24 @@ fn exchange(jvm: &JvmProcess, name: &str, arguments: [&str; 3], until: Instant) 
     stream.write_all(request(name, arguments).as_bytes())?;
     let (mut answer, mut part) = (Vec::new(), [0; 16 << 10]);
     loop {
-        stream.set_read_timeout(Some(left()?))?;
-        match stream.read(&mut part)? {
+        stream.set_read_timeout(Some(left()?.min(REACTION)))?;
+        let length = match stream.read(&mut part) {
+            Err(_) if jvm.is_interrupted() => return Err(io::ErrorKind::Interrupted.into()),
+            Err(error) if is_early(&error) => continue,
+            read => read?,
+        };
+        match length {
             0 if answer.is_empty() => return Err(io::ErrorKind::UnexpectedEof.into()),
             0 => return Ok(String::from_utf8_lossy(&answer).into_owned()),
             length => answer.extend_from_slice(&part[..length]),
         }
     }
+}
+
+/// A limit of ours within the command's, or a signal.
+fn is_early(error: &io::Error) -> bool {
+    let early = [io::ErrorKind::WouldBlock, io::ErrorKind::TimedOut, io::ErrorKind::Interrupted];
+    early.contains(&error.kind())
 }
 
 /// Version 1: each part ends with a zero, and there are always three arguments.
@@ -99,30 +125,43 @@ fn request(name: &str, arguments: [&str; 3]) -> String {
 }
 
 fn connect(jvm: &JvmProcess, until: Instant) -> io::Result<UnixStream> {
-    let name = format!(".java_pid{}", jvm.pid_inside);
-    let connect = || socket::connect(&jvm.tmp_folder, &name, until.saturating_duration_since(Instant::now()));
-    match connect() {
-        Ok(stream) => return Ok(stream),
-        // It listens, and does not accept.
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(error),
+    match connect_once(jvm, until) {
+        Err(error) if !is_not_listening(&error) => return Err(error),
         Err(_) => {}
+        stream => return stream,
     }
     let _trigger = Trigger::create(jvm)?;
     // Only the owner may send it, which is who we are now.
     jvm.send_quit()?;
     loop {
-        match connect() {
-            Ok(stream) => return Ok(stream),
-            Err(error) if is_final(error.kind()) => return Err(error),
+        match connect_once(jvm, until) {
+            Err(error) if !is_not_listening(&error) => return Err(error),
+            Err(_) if jvm.is_interrupted() => return Err(io::ErrorKind::Interrupted.into()),
             Err(_) if Instant::now() > until => return Err(io::ErrorKind::TimedOut.into()),
             Err(_) if !jvm.is_alive() => return Err(io::ErrorKind::NotFound.into()),
             Err(_) => thread::sleep(POLL),
+            stream => return stream,
         }
     }
 }
 
-fn is_final(kind: io::ErrorKind) -> bool {
-    matches!(kind, io::ErrorKind::PermissionDenied | io::ErrorKind::WouldBlock)
+/// Waits while the JVM listens and accepts nothing, until the deadline or an interruption.
+fn connect_once(jvm: &JvmProcess, until: Instant) -> io::Result<UnixStream> {
+    let name = format!(".java_pid{}", jvm.pid_inside);
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        match socket::connect(&jvm.tmp_folder, &name, left.min(REACTION)) {
+            Err(_) if jvm.is_interrupted() => return Err(io::ErrorKind::Interrupted.into()),
+            Err(error) if is_early(&error) && left.is_zero() => return Err(io::ErrorKind::TimedOut.into()),
+            Err(error) if is_early(&error) => {}
+            done => return done,
+        }
+    }
+}
+
+/// There is no socket yet, or it is left of a process that ended.
+fn is_not_listening(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused)
 }
 
 #[cfg(test)]

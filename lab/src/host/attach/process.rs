@@ -10,6 +10,8 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Why no command can be sent to a process.
 #[derive(Debug, thiserror::Error)]
@@ -70,6 +72,8 @@ pub struct JvmProcess {
     pub(super) working_folder: Option<OwnedFd>,
     /// The process itself: its id may become another's.
     handle: OwnedFd,
+    /// Set when nobody waits for its responses any more.
+    interrupted: Option<Arc<AtomicBool>>,
 }
 
 impl JvmProcess {
@@ -105,9 +109,21 @@ impl JvmProcess {
             tmp_folder,
             handle,
             working_folder: open(&folder.join("cwd")).ok(),
+            interrupted: None,
         };
         found.check()?;
         Ok(found)
+    }
+
+    /// The same process; a command to it ends early once this is set.
+    #[must_use]
+    pub fn interrupted_by(self, stop: Arc<AtomicBool>) -> Self {
+        Self { interrupted: Some(stop), ..self }
+    }
+
+    #[must_use]
+    pub fn is_interrupted(&self) -> bool {
+        self.interrupted.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
     /// Checks what may change: whether it is alive, runs, and would not be ended by SIGQUIT.

@@ -63,6 +63,12 @@ impl Union {
         self.apart.push(interval);
     }
 
+    /// What was added; what touched is one.
+    #[must_use]
+    pub fn into_intervals(self) -> Vec<Interval> {
+        self.apart
+    }
+
     /// What was added, as a share of the window.
     #[must_use]
     pub fn stopped(&self, window: Window) -> Stopped {

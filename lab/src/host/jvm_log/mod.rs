@@ -6,5 +6,6 @@ pub mod flag;
 pub mod intervals;
 pub mod line;
 pub mod readings;
+pub mod stops;
 
-pub use readings::read;
+pub use readings::{read, read_with_stops};

@@ -3,6 +3,7 @@
 use super::file;
 use super::intervals::{Interval, Union, add};
 use super::line::{self, Event, Heap};
+use super::stops::Stops;
 use crate::model::record::jvm::{HeapAfterGc, Total};
 use crate::model::record::jvm_log::{JvmLog, LoggedPause, SafepointReason, Safepoints};
 use crate::model::window::Window;
@@ -28,6 +29,12 @@ const AFTER_NS: Nanos = 60 * NANOS_PER_S;
 /// What the log says of the window. `None`: there is no log, or it is none.
 #[must_use]
 pub fn read(path: &Path, window: Window) -> Option<JvmLog> {
+    read_with_stops(path, window).map(|(log, _)| log)
+}
+
+/// The same with the time of each stop.
+#[must_use]
+pub fn read_with_stops(path: &Path, window: Window) -> Option<(JvmLog, Stops)> {
     let mut collector = None;
     file::first_lines(path, &mut |line| {
         if let Some((_, Event::Collector(name))) = line::parse(line) {
@@ -56,6 +63,7 @@ struct Summary {
     by_second: Vec<f64>,
     safepoints: Union,
     reaching: Total,
+    to_safepoint: Union,
     reasons: BTreeMap<String, Total>,
     stalls: Union,
     heap: BTreeMap<Nanos, HeapAfterGc>,
@@ -72,6 +80,7 @@ impl Summary {
             by_second: vec![0.0; seconds.min(SECONDS) as usize],
             safepoints: Union::default(),
             reaching: Total::default(),
+            to_safepoint: Union::default(),
             reasons: BTreeMap::new(),
             stalls: Union::default(),
             heap: BTreeMap::new(),
@@ -122,6 +131,10 @@ impl Summary {
         let Some(within) = Interval::within(self.window, end_ns, total_ns) else { return };
         self.safepoints.add(within);
         add(&mut self.reaching, reaching_ns as f64 / 1e6);
+        let stopped_ns = end_ns.saturating_sub(total_ns.saturating_sub(reaching_ns));
+        if let Some(reaching) = Interval::within(self.window, stopped_ns, reaching_ns) {
+            self.to_safepoint.add(reaching);
+        }
         if self.reasons.len() < REASONS || self.reasons.contains_key(reason) {
             add(self.reasons.entry(reason.to_owned()).or_default(), within.ms());
         }
@@ -143,7 +156,7 @@ impl Summary {
         }
     }
 
-    fn finish(mut self) -> JvmLog {
+    fn finish(mut self) -> (JvmLog, Stops) {
         let gc_pauses = self.gc.stopped(self.window);
         self.keep_longest();
         self.pauses.sort_by(|a, b| a.t_s.total_cmp(&b.t_s));
@@ -151,7 +164,7 @@ impl Summary {
             self.reasons.into_iter().map(|(name, total)| SafepointReason { name, total }).collect();
         reasons.sort_by(|a, b| b.total.total_ms.total_cmp(&a.total.total_ms));
         let heap_after_gc: Vec<_> = self.heap.into_values().collect();
-        JvmLog {
+        let log = JvmLog {
             file: None,
             collector: self.collector,
             gc_pauses,
@@ -166,7 +179,14 @@ impl Summary {
             allocation_stalls: self.stalls.stopped(self.window),
             heap_after_whole_gc_bytes: heap_after_gc.iter().rfind(|it| it.whole).map(|it| it.used_bytes),
             heap_after_gc,
-        }
+        };
+        let stops = Stops::new(
+            &self.gc.into_intervals(),
+            &self.safepoints.into_intervals(),
+            self.to_safepoint.into_intervals(),
+            self.stalls.into_intervals(),
+        );
+        (log, stops)
     }
 }
 

@@ -4,7 +4,7 @@ use super::explaining::SETTLING_S;
 use super::plan::{PlannedRun, plan, round_of};
 use super::{Experiment, LoadSpec, ProbeLevel, Published, Server, Variant, Workload};
 
-/// Starting a server with a JVM, reading its flags and native memory with `jcmd`, and stopping it, in seconds.
+/// Starting a server with a JVM, reading its flags and native memory, and stopping it, in seconds.
 const START_STOP_S: f64 = 3.0;
 /// The same of a peer, which has no JVM.
 const PEER_START_STOP_S: f64 = 0.5;
@@ -46,11 +46,7 @@ pub fn run_s(experiment: &Experiment, run: &PlannedRun) -> Option<f64> {
     let load = &experiment.loads[run.load];
     let variant = &experiment.variants[run.variant];
     let measured_s = load_length_s(experiment, load, &variant.name)?;
-    // A capacity load has one in each step.
-    let lead_in_s = match load.workload {
-        Workload::Capacity(_) => 0.0,
-        _ => experiment.lead_in_s(load),
-    };
+    let lead_in_s = experiment.lead_in_s(load);
     let before_s = match variant.server() {
         Some(server) => start_stop_s(server) + experiment.warmup_s(load) + lead_in_s,
         None => START_STOP_S,
@@ -112,8 +108,7 @@ fn load_length_s(experiment: &Experiment, load: &LoadSpec, variant: &str) -> Opt
             let doublings = |rate: f64| (rate / capacity.from_per_s).log2().clamp(0.0, 20.0).ceil() as u32;
             let steps =
                 capacity.likely_steps(published_rate(experiment, load, variant).map_or(DOUBLINGS, doublings));
-            let step_s = experiment.lead_in_s(load) + load.duration_s?;
-            Some(f64::from(steps) * (step_s + BETWEEN_STEPS_S))
+            Some(f64::from(steps) * (load.duration_s? + BETWEEN_STEPS_S))
         }
         Workload::Jmh(size) => Some(f64::from(size.all_iterations()) * load.duration_s?),
         Workload::Http(_) | Workload::External(_) => requests_length_s(experiment, load, variant),

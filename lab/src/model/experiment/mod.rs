@@ -23,7 +23,8 @@ pub use protocol::Protocol;
 pub use request::{Body, RequestSpec};
 pub use sending::Sending;
 pub use server::{
-    CommandServer, DropIn, JarServer, JettyServer, PeerServer, PoolSize, Server, Threads, TomcatServer,
+    CommandServer, DropIn, JarServer, JettyServer, PeerServer, PoolSize, RequestLimit, Server, Threads,
+    TomcatServer,
 };
 pub use shape::{Shape, ShapeStep};
 pub use subject::{BenchmarkMethod, Subject};

@@ -137,6 +137,19 @@ pub enum DropIn {
     Virtual,
     /// The JDK's cached pool: no limit, idle threads end after a minute.
     Cached,
+    /// A virtual thread per request, and a limit on the requests.
+    BoundedVirtual(RequestLimit),
+}
+
+/// How many requests a `BoundedVirtualThreadExecutor` runs and lets wait; the others get 503.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RequestLimit {
+    /// Requests that run at most at once.
+    pub max_concurrent: u32,
+    /// Requests that wait at most at once.
+    pub max_queue: u32,
+    /// The longest that a request waits.
+    pub queue_timeout_ms: u32,
 }
 
 /// The size of a pool.

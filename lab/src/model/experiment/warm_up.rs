@@ -47,14 +47,14 @@ impl Experiment {
     }
 
     /// How long a steady load goes on before it is measured, in seconds: the warm-up's connections are closed by then, and those of
-    /// the measured window are opened anew. What is measured cold is measured from its first request.
+    /// the measured window are opened anew. What is measured cold is measured from its first request, and the steps of a
+    /// capacity search are judged by whether a backlog grows from nothing.
     #[must_use]
     pub fn lead_in_s(&self, load: &LoadSpec) -> f64 {
         let is_steady = load.requests.is_none() && load.shape.is_none();
-        let is_ours = matches!(load.workload, Workload::Http(_) | Workload::Capacity(_));
+        let is_ours = matches!(load.workload, Workload::Http(_));
         let is_warm = self.longest_warmup_s(load) > 0.0;
-        let is_short = self.quick || matches!(load.workload, Workload::Capacity(_));
-        let usual_s = if is_short { SHORT_LEAD_IN_S } else { LEAD_IN_S };
+        let usual_s = if self.quick { SHORT_LEAD_IN_S } else { LEAD_IN_S };
         let needed_s = if is_warm && is_steady && is_ours { usual_s } else { 0.0 };
         load.sending.lead_in_s.unwrap_or(needed_s)
     }
@@ -100,7 +100,7 @@ mod tests {
         };
         assert_eq!(lead_in_s("", "clients: 4, duration: 1s", false), 2.0);
         assert_eq!(lead_in_s("", "clients: 4, duration: 1s", true), 1.0);
-        assert_eq!(lead_in_s("", "capacity: {p99: 200ms}, duration: 3s", false), 1.0);
+        assert_eq!(lead_in_s("", "capacity: {p99: 200ms}, duration: 3s", false), 0.0);
         assert_eq!(lead_in_s("", "rate: 4/s, duration: 1s", false), 2.0);
         assert_eq!(lead_in_s("", "clients: 4, duration: 1s, lead_in: 5s", false), 5.0);
         assert_eq!(lead_in_s("warmup: 0s", "clients: 4, duration: 1s", false), 0.0);

@@ -47,6 +47,12 @@ impl Record {
             None => Some((self.measured.as_ref()?, self.cost?)),
         }
     }
+
+    /// What the server used while the probe read it; a window without a load has it too.
+    #[must_use]
+    pub fn observed_cost(&self) -> Option<Cost> {
+        self.explaining.as_ref().map_or(self.cost, |window| window.cost)
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! Readings of the probe in the server's JVM, cut to the explaining window (in older results to the measured window).
 
 use super::allocation::Allocation;
+use super::cpu_profile::CpuProfile;
+use super::run_delay::RunDelays;
 use super::wait_profile::WaitProfile;
 use crate::model::probe_level::ProbeLevel;
 use schemars::JsonSchema;
@@ -39,11 +41,17 @@ pub struct JvmReadings {
     /// Samples of running threads, a few per second.
     #[serde(default, alias = "looks")]
     pub thread_samples: ThreadSamples,
+    /// Which code runs, by samples of its stacks; `None`: none were taken, or an older result.
+    #[serde(default)]
+    pub cpu_profile: Option<CpuProfile>,
     /// Waits of 20 ms or longer (monitors, parks, socket reads), by site.
     pub waits: Vec<SiteTotal>,
     /// What threads do, by samples of their stacks; `None`: none were taken, or an older result.
     #[serde(default)]
     pub wait_profile: Option<WaitProfile>,
+    /// How long threads that could run waited; `None`: not read, or an older result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_delays: Option<RunDelays>,
     /// Over time; empty without native memory tracking.
     pub stacks: Vec<StackSample>,
     /// Virtual threads over the window; starts and ends only at level `full`.

@@ -3,6 +3,7 @@
 pub mod allocation;
 pub mod benchmark;
 pub mod capacity;
+pub mod cpu_profile;
 pub mod explaining;
 pub mod external;
 pub mod gc;
@@ -11,7 +12,9 @@ pub mod jvm;
 pub mod jvm_log;
 mod load_schema;
 pub mod memory;
+pub mod pause_ledger;
 pub mod resource_limits;
+pub mod run_delay;
 pub mod wait_profile;
 
 use crate::model::thread_kind::ThreadKind;
@@ -75,6 +78,9 @@ pub struct Record {
     /// `None`: no JVM, or no log (`--no-jvm-log`).
     #[serde(default)]
     pub jvm_log: Option<jvm_log::JvmLog>,
+    /// `None`: nothing was observed that could delay requests, or an external load tool.
+    #[serde(default)]
+    pub pause_ledger: Option<pause_ledger::PauseLedger>,
     /// `None`: this run has no explaining window.
     #[serde(default)]
     pub explaining: Option<explaining::ExplainingWindow>,

@@ -1,7 +1,7 @@
 //! The CPU, and what takes it from the application.
 
 use super::Words;
-use super::evidence::{cpu, figure, known};
+use super::evidence::{cpu, known};
 use crate::model::finding::{
     AllocationStalls, CpuCeiling, CpuPart, CpuThrottling, CpuUse, GcPauses, RunsShowing,
 };
@@ -10,13 +10,16 @@ use crate::report::figures::{count, milliseconds as ms, number, percent, whole};
 impl Words for CpuCeiling {
     fn sentence(&self, _: Option<RunsShowing>) -> String {
         let cpu = &self.cpu;
+        let generator = self.rate_per_s.map(|_| format!(", load generator {:.2}", cpu.generator_cores));
+        let generator = generator.unwrap_or_default();
         format!(
-            "the CPU is full, {:.2} of {} cores: server {:.2}{}, load generator {:.2}, other processes {:.2}{}",
+            "the CPU is full, {:.2} of {} cores: {} {:.2}{}{}, other processes {:.2}{}",
             cpu.in_use_cores,
             whole(cpu.machine_cores),
+            if self.rate_per_s.is_some() { "server" } else { "this JVM" },
             cpu.server_cores,
             parts(cpu),
-            cpu.generator_cores,
+            generator,
             cpu.other_cores(),
             nearness(self)
         )
@@ -30,6 +33,10 @@ impl Words for CpuCeiling {
             Some(CpuPart::GarbageCollection) => {
                 "a larger heap (-Xmx) or fewer allocations, as much of the CPU time is garbage collection"
             }
+            Some(CpuPart::Compilation) if self.rate_per_s.is_none() => {
+                "a look after the warm-up, as much of the CPU time is compilation"
+            }
+            None if self.rate_per_s.is_none() => "more cores, or a CPU profile of what uses them",
             Some(CpuPart::Compilation) => "a longer `warmup`, as much of the CPU time is compilation",
             None => "the load generator on another machine; on this one, compare CPU per request",
         };
@@ -38,8 +45,10 @@ impl Words for CpuCeiling {
 
     fn evidence(&self) -> Vec<String> {
         let mut figures = cpu(&self.cpu);
-        figures.push(figure("measured throughput", self.rate_per_s, "requests/s"));
-        figures.push(figure("fastest response", self.fastest_ms, "ms"));
+        figures.extend(known(&[
+            ("measured throughput", self.rate_per_s, "requests/s"),
+            ("fastest response", self.fastest_ms, "ms"),
+        ]));
         figures
     }
 }
@@ -57,14 +66,18 @@ fn parts(cpu: &CpuUse) -> String {
 
 /// How near the throughput came to what the clients could request.
 fn nearness(ceiling: &CpuCeiling) -> String {
-    let Some(limit) = ceiling.near_clients else { return String::new() };
+    let Some((limit, (rate_per_s, fastest_ms))) =
+        ceiling.near_clients.zip(ceiling.rate_per_s.zip(ceiling.fastest_ms))
+    else {
+        return String::new();
+    };
     format!(
         "; {}/s is {} of the {}/s that {} clients can request at {} each",
-        whole(ceiling.rate_per_s),
-        percent(ceiling.rate_per_s / limit.rate_per_s),
+        whole(rate_per_s),
+        percent(rate_per_s / limit.rate_per_s),
         whole(limit.rate_per_s),
         count(limit.clients.into()),
-        ms(ceiling.fastest_ms)
+        ms(fastest_ms)
     )
 }
 

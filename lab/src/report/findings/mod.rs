@@ -2,17 +2,20 @@
 
 mod allocation;
 mod cpu;
+mod delayed_tail;
 mod evidence;
 mod load;
 mod memory;
 mod pinned;
 mod request_waits;
 mod site;
+mod starved;
 mod threads;
 
 use crate::model::finding::{Explanation, Finding, FindingText, RunsShowing, with_figures};
 use evidence::{figure, showing};
 
+pub(in crate::report) use starved::{does, place as place_of_held};
 pub(in crate::report) use threads::confounded_advice;
 
 /// A finding in words.

@@ -54,7 +54,7 @@ impl Words for PinnedCarriers {
             ("readings with all carriers held", self.mean.held_share.map(|share| share * 100.0), "%"),
             ("virtual threads waiting for a carrier", self.mean.queued_threads, "threads"),
             ("carriers", Some(carriers), "carriers"),
-            ("measured throughput", Some(self.mean.rate_per_s), "requests/s"),
+            ("measured throughput", self.mean.rate_per_s, "requests/s"),
             ("CPU of the server", Some(self.mean.server_cpu_cores), "cores"),
         ])
     }
@@ -72,8 +72,8 @@ fn by_events(pinned: &PinnedCarriers) -> String {
         let all = percent(worst.all_pinned_share);
         sentence.push_str(&format!(", all carriers at once for at least {all}"));
     }
-    if let Some(pin_ms) = worst.mean_pin_ms {
-        let (most, rate) = (worst.carriers * 1_000.0 / pin_ms, pinned.mean.rate_per_s);
+    if let Some((pin_ms, rate)) = worst.mean_pin_ms.zip(pinned.mean.rate_per_s) {
+        let most = worst.carriers * 1_000.0 / pin_ms;
         if NEAR.contains(&(rate / most)) {
             sentence.push_str(&format!(
                 "; {carriers} / {} = {}/s at most, {}/s measured",

@@ -12,21 +12,22 @@ use crate::report::figures::{count, interval, milliseconds as ms, percent, whole
 
 impl Words for PoolCeiling {
     fn sentence(&self, _: Option<RunsShowing>) -> String {
-        let (threads, rate) = (whole(self.threads), whole(self.rate_per_s));
-        let mut sentence = match self.shown_by {
-            PoolEvidence::Arithmetic => format!(
-                "all {threads} pool threads are busy: {threads} / {} = {}/s at most, {rate}/s measured",
-                ms(self.fastest_ms),
-                whole(self.threads * 1_000.0 / self.fastest_ms)
-            ),
-            PoolEvidence::Counters => {
+        let threads = whole(self.threads);
+        let mut sentence = format!("all {threads} pool threads are busy");
+        match (self.shown_by, self.rate_per_s, self.fastest_ms) {
+            (PoolEvidence::Arithmetic, Some(rate), Some(fastest_ms)) => sentence.push_str(&format!(
+                ": {threads} / {} = {}/s at most, {}/s measured",
+                ms(fastest_ms),
+                whole(self.threads * 1_000.0 / fastest_ms),
+                whole(rate)
+            )),
+            (PoolEvidence::Counters, Some(rate), _) => {
                 // Little's law the other way round.
-                let held = ms(self.threads * 1_000.0 / self.rate_per_s);
-                format!(
-                    "all {threads} pool threads are busy, {held} per request: {threads} / {held} = {rate}/s"
-                )
+                let held = ms(self.threads * 1_000.0 / rate);
+                sentence.push_str(&format!(", {held} per request: {threads} / {held} = {}/s", whole(rate)));
             }
-        };
+            _ => {}
+        }
         if let Some(full) = self.full_share {
             sentence.push_str(&format!("; pool full in {} of its readings (JMX)", percent(full)));
         }
@@ -38,14 +39,14 @@ impl Words for PoolCeiling {
     }
 
     fn evidence(&self) -> Vec<String> {
-        let most = (self.fastest_ms > 0.0).then(|| self.threads * 1_000.0 / self.fastest_ms);
+        let most = self.fastest_ms.filter(|ms| *ms > 0.0).map(|ms| self.threads * 1_000.0 / ms);
         let full = self.full_share.map(|full| full * 100.0);
         let mut figures = known(&[
             ("threads of the pool", Some(self.threads), "threads"),
-            ("clients", Some(self.clients.into()), "clients"),
-            ("fastest response", Some(self.fastest_ms), "ms"),
+            ("clients", self.clients.map(f64::from), "clients"),
+            ("fastest response", self.fastest_ms, "ms"),
             ("maximum throughput of the pool", most, "requests/s"),
-            ("measured throughput", Some(self.rate_per_s), "requests/s"),
+            ("measured throughput", self.rate_per_s, "requests/s"),
             ("most OS threads", Some(self.os_threads), "threads"),
             ("readings of the pool (JMX) with all threads busy", full, "%"),
         ]);
@@ -58,11 +59,11 @@ impl Words for BusyWithoutProgress {
     fn sentence(&self, _: Option<RunsShowing>) -> String {
         format!(
             "running threads do no work in {} of the samples: they yield (Thread.yield) at {} or are being rescheduled; \
-             {:.2} cores for {}/s",
+             {:.2} cores{}",
             percent(self.without_work_share),
             place(&self.site),
             self.server_cpu_cores,
-            whole(self.rate_per_s)
+            self.rate_per_s.map(|rate| format!(" for {}/s", whole(rate))).unwrap_or_default()
         )
     }
 
@@ -83,7 +84,7 @@ impl Words for BusyWithoutProgress {
             ("readings with all carriers taken", self.carriers_full_share.map(percent), "%"),
             ("virtual threads waiting for a carrier", self.queued_threads, "threads"),
             ("CPU of the server", Some(self.server_cpu_cores), "cores"),
-            ("measured throughput", Some(self.rate_per_s), "requests/s"),
+            ("measured throughput", self.rate_per_s, "requests/s"),
         ])
     }
 }

@@ -1,6 +1,7 @@
 //! One self-contained page: no network, no build step, one template, one style sheet, two scripts (ours of several files).
 
 mod board;
+mod cpu_flames;
 mod method;
 mod pictures;
 mod request_bars;
@@ -16,6 +17,7 @@ use crate::report::{ReportError, figures};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use board::Board;
+use cpu_flames::CpuFlames;
 use method::Method;
 use minijinja::Environment;
 use minijinja::value::Serde;
@@ -85,9 +87,12 @@ struct Page<'a> {
     variants: Table,
     pins: Table,
     waits: Table,
+    run_delays: Table,
+    pauses: Table,
     native: Table,
     claims: Table,
     request_bars: Vec<RequestBars>,
+    cpu_flames: Vec<CpuFlames>,
     run_bars: Vec<RunBars>,
     runs: Table,
     method: Method,
@@ -115,9 +120,12 @@ impl<'a> Page<'a> {
             variants: tables::variants::variants(document),
             pins: tables::sites::pins(document),
             waits: tables::sites::waits(document),
+            run_delays: tables::run_delays::run_delays(document),
+            pauses: tables::pauses::pauses(document),
             native: tables::native_memory(document),
             claims: tables::claims(document),
             request_bars: request_bars::request_bars(document),
+            cpu_flames: cpu_flames::cpu_flames(document),
             run_bars: run_bars::run_bars(document),
             runs: tables::runs(document),
             method: method::method(document),

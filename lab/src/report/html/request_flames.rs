@@ -15,8 +15,9 @@ pub struct RequestFlame {
 
 /// A part of the whole, in percent.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct FlameCell {
-    pub kind: PartKind,
+pub struct FlameCell<Kind = PartKind> {
+    /// What its colour says.
+    pub kind: Kind,
     pub x: f64,
     pub width: f64,
     pub label: String,

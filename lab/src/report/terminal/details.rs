@@ -70,6 +70,7 @@ fn load_part(page: &mut Page, load: &LoadPart, heading: bool) {
         page.blank();
     }
     request_times(page, load);
+    pauses(page, load);
     whys(page, &load.findings);
 }
 
@@ -86,7 +87,21 @@ fn request_times(page: &mut Page, load: &LoadPart) {
     for sentence in &load.not_sampled {
         page.labelled("time", vec![Piece::new(sentence, Tone::Dim)]);
     }
-    if !load.request_times.is_empty() || !load.not_sampled.is_empty() {
+    for sentence in &load.run_delays {
+        page.labelled("delay", vec![Piece::new(sentence, Tone::Dim)]);
+    }
+    if !load.request_times.is_empty() || !load.not_sampled.is_empty() || !load.run_delays.is_empty() {
+        page.blank();
+    }
+}
+
+/// What delayed the slowest requests of each variant.
+fn pauses(page: &mut Page, load: &LoadPart) {
+    for pauses in &load.pauses {
+        let name = Piece::new(&format!("{}  ", pauses.variant), Tone::Strong);
+        page.labelled("p99", vec![name, Piece::new(&pauses.sentence, Tone::Plain)]);
+    }
+    if !load.pauses.is_empty() {
         page.blank();
     }
 }

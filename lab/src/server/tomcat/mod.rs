@@ -94,7 +94,9 @@ impl ServerKind for TomcatServer {
     fn thread_kind(&self) -> Option<ThreadKind> {
         Some(match self.threads {
             Threads::Platform(_) | Threads::Executor(DropIn::Cached) => ThreadKind::Platform,
-            Threads::Virtual | Threads::Executor(DropIn::Virtual) => ThreadKind::Virtual,
+            Threads::Virtual | Threads::Executor(DropIn::Virtual | DropIn::BoundedVirtual(_)) => {
+                ThreadKind::Virtual
+            }
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Tomcat's `conf/server.xml`, made from a variant.
 
-use crate::model::experiment::{DropIn, PoolSize, Threads};
+use crate::model::experiment::{DropIn, PoolSize, RequestLimit, Threads};
 
 /// What a variant decides about its Connector.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,20 +63,27 @@ impl Connector {
 
     /// An Executor must stand before the Connector that names it.
     fn executor(&self) -> String {
+        let mut limit = String::new();
         let (class, name) = match self.threads {
             Threads::Virtual => ("org.apache.catalina.core.StandardVirtualThreadExecutor", "virtual"),
             Threads::Executor(DropIn::Virtual) => {
                 ("dev.threadcount.executors.VirtualThreadExecutor", "virtual")
             }
             Threads::Executor(DropIn::Cached) => ("dev.threadcount.executors.CachedThreadExecutor", "cached"),
+            Threads::Executor(DropIn::BoundedVirtual(requests)) => {
+                limit = limit_attributes(requests);
+                ("dev.threadcount.executors.BoundedVirtualThreadExecutor", "virtual")
+            }
             Threads::Platform(_) => return String::new(),
         };
-        format!("\n    <Executor className=\"{class}\" name=\"{name}\" namePrefix=\"{name}-\"/>")
+        format!("\n    <Executor className=\"{class}\" name=\"{name}\" namePrefix=\"{name}-\"{limit}/>")
     }
 
     fn thread_attributes(&self) -> String {
         match self.threads {
-            Threads::Virtual | Threads::Executor(DropIn::Virtual) => " executor=\"virtual\"".to_owned(),
+            Threads::Virtual | Threads::Executor(DropIn::Virtual | DropIn::BoundedVirtual(_)) => {
+                " executor=\"virtual\"".to_owned()
+            }
             Threads::Executor(DropIn::Cached) => " executor=\"cached\"".to_owned(),
             Threads::Platform(PoolSize::Default) => String::new(),
             Threads::Platform(PoolSize::Fixed(size)) => format!(" maxThreads=\"{size}\""),
@@ -93,6 +100,13 @@ impl Connector {
             None => format!(" maxConnections=\"{needed}\""),
         }
     }
+}
+
+fn limit_attributes(limit: RequestLimit) -> String {
+    let RequestLimit { max_concurrent, max_queue, queue_timeout_ms } = limit;
+    format!(
+        " maxConcurrent=\"{max_concurrent}\" maxQueue=\"{max_queue}\" queueTimeoutMs=\"{queue_timeout_ms}\""
+    )
 }
 
 #[cfg(test)]
@@ -160,6 +174,18 @@ mod tests {
         assert!(xml.contains(" executor=\"cached\"/>") && cached.pool_max_threads().is_none(), "{xml}");
         let xml = connector(Threads::Executor(DropIn::Virtual), 400).server_xml();
         assert!(xml.contains("dev.threadcount.executors.VirtualThreadExecutor"), "{xml}");
+    }
+
+    #[test]
+    fn a_limit_on_requests_stands_in_the_executor() {
+        let limit = RequestLimit { max_concurrent: 10, max_queue: 0, queue_timeout_ms: 1_500 };
+        let bounded = connector(Threads::Executor(DropIn::BoundedVirtual(limit)), 400);
+        let xml = bounded.server_xml();
+        assert!(xml.contains(
+            "<Executor className=\"dev.threadcount.executors.BoundedVirtualThreadExecutor\" name=\"virtual\" \
+             namePrefix=\"virtual-\" maxConcurrent=\"10\" maxQueue=\"0\" queueTimeoutMs=\"1500\"/>"
+        ));
+        assert!(xml.contains(" executor=\"virtual\"/>"), "{xml}");
     }
 
     #[test]

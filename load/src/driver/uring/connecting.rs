@@ -52,7 +52,7 @@ impl Uring {
         if self.closing.is_empty() || !opened.as_ref().is_err_and(lacks_descriptor) {
             return opened;
         }
-        self.submit_all()?;
+        tolerate(self.submit_all())?;
         socket::open(&self.endpoints[endpoint], source, SocketFlags::empty())
     }
 }

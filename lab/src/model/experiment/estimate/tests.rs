@@ -105,7 +105,7 @@ fn a_load_of_an_external_tool_is_explained_with_our_own() {
 #[test]
 fn a_capacity_has_its_likely_steps_and_is_explained_at_one_of_them() {
     let experiment = on_tomcat("warmup: 7s\nloads: [{capacity: {p99: 200ms}, duration: 3s, runs: 1}]", false);
-    assert_takes(&experiment, 3.0 * (3.0 + 7.0 + 13.0 * (1.0 + 3.5) + 1.0 + EXPLAINED_S + 3.0));
+    assert_takes(&experiment, 3.0 * (3.0 + 7.0 + 13.0 * 3.5 + 1.0 + EXPLAINED_S + 3.0));
 }
 
 #[test]

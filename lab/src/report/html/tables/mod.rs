@@ -1,6 +1,8 @@
 //! The tables of the page, each cell already text.
 
+pub mod pauses;
 pub mod ratios;
+pub mod run_delays;
 pub mod sites;
 pub mod variants;
 

@@ -67,13 +67,13 @@ public abstract class DelegatingExecutor extends LifecycleMBeanBase implements E
     }
 
     @Override
-    protected final void startInternal() throws LifecycleException {
+    protected void startInternal() throws LifecycleException {
         delegate = open(namePrefix);
         setState(LifecycleState.STARTING);
     }
 
     @Override
-    protected final void stopInternal() throws LifecycleException {
+    protected void stopInternal() throws LifecycleException {
         setState(LifecycleState.STOPPING);
         delegate.shutdownNow();
         try {

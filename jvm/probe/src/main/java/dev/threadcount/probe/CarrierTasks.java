@@ -18,7 +18,7 @@ final class CarrierTasks {
 
     private static final String LEFT_OUT = "..";
 
-    private List<Path> stats = List.of();
+    private List<Path> tasks = List.of();
 
     /**
      * How many carriers are on a core or in its run queue; -1 where that cannot be read.
@@ -26,23 +26,48 @@ final class CarrierTasks {
      * @param carriers how many there are
      */
     int running(int carriers) {
-        // Listing all threads reads one file each; carriers seldom change.
-        if (stats.size() != carriers) {
-            stats = find();
-        }
-        if (stats.isEmpty()) {
+        findAgainIfChanged(carriers);
+        if (tasks.isEmpty()) {
             return -1;
         }
         int running = 0;
-        for (Path stat : stats) {
+        for (Path task : tasks) {
             try {
-                running += isRunning(Files.readString(stat)) ? 1 : 0;
+                running += isRunning(Files.readString(task.resolve("stat"))) ? 1 : 0;
             } catch (IOException ended) {
-                stats = List.of();
+                tasks = List.of();
                 return -1;
             }
         }
         return running;
+    }
+
+    /**
+     * Writes of each how long it has run since it began, and how long it could have and waited for a core.
+     *
+     * @param carriers how many there are
+     */
+    void writeRunTimes(Output output, long timeNs, int carriers) {
+        findAgainIfChanged(carriers);
+        for (Path task : tasks) {
+            try {
+                String[] times = Files.readString(task.resolve("schedstat")).split(" ");
+                output.write(JsonLine.of("carrier_run_time", timeNs)
+                        .put("thread", Long.parseLong(task.getFileName().toString()))
+                        .put("ran_ns", Long.parseLong(times[0]))
+                        .put("waited_ns", Long.parseLong(times[1])));
+            } catch (IOException endedOrNotCounted) {
+                tasks = List.of();
+                return;
+            }
+        }
+    }
+
+    /** Listing all threads reads one file each; carriers seldom change. */
+    private void findAgainIfChanged(int carriers) {
+        if (tasks.size() != carriers) {
+            tasks = find();
+        }
     }
 
     /** The state follows the name, which stands in brackets and may hold any character (proc(5)). */
@@ -53,11 +78,11 @@ final class CarrierTasks {
     private static List<Path> find() {
         List<String> names = carrierThreads().map(Thread::getName).toList();
         List<Path> found = new ArrayList<>();
-        try (DirectoryStream<Path> tasks = Files.newDirectoryStream(Path.of("/proc/self/task"))) {
-            for (Path task : tasks) {
+        try (DirectoryStream<Path> all = Files.newDirectoryStream(Path.of("/proc/self/task"))) {
+            for (Path task : all) {
                 String comm = Files.readString(task.resolve("comm")).strip();
                 if (names.stream().anyMatch(name -> isKernelName(comm, name))) {
-                    found.add(task.resolve("stat"));
+                    found.add(task);
                 }
             }
         } catch (IOException noProcOrEnded) {

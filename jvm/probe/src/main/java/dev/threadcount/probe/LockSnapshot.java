@@ -1,7 +1,10 @@
 package dev.threadcount.probe;
 
 import dev.threadcount.probe.stacks.JvmAccess;
+import dev.threadcount.probe.stacks.ThreadStack;
 import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Map;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.LockSupport;
 
@@ -10,28 +13,75 @@ import java.util.concurrent.locks.LockSupport;
  * threads in particular. Taken by the JVM's attach listener, a platform thread, so that it works while all carriers are held.
  */
 final class LockSnapshot {
-    private final JvmAccess jvm;
+    /** Those of more threads say nothing new, and each costs the JVM time. */
+    private static final int MOST_PEERS = 1_000;
+    private static final Path PROCESS = Path.of("/proc/self");
 
+    private final JvmAccess jvm;
     private final ReleaseScan releases;
+    private final KernelThreads kernel = new KernelThreads(PROCESS);
+    private final Peers peers;
+    /** Of virtual threads; null until one is seen that waits for a socket. */
+    private Map<Thread, Integer> polled;
+    private int peersAsked;
 
     LockSnapshot(JvmAccess jvm, ReleaseScan releases) {
         this.jvm = jvm;
         this.releases = releases;
+        peers = new Peers(jvm, PROCESS);
     }
 
-    /** Writes a line per thread that waits for a lock or monitor, and a last line when all are written. */
+    /** Writes a line per thread that waits for a lock, monitor or another machine, and a last line when all are written. */
     void writeTo(Output output) throws IOException {
         jvm.forEachThread(thread -> {
             Object blocker = LockSupport.getBlocker(thread);
             Thread.State state = thread.getState();
             if (blocker != null || state == Thread.State.BLOCKED) {
                 output.write(line(thread, state, blocker));
+            } else {
+                writePeer(thread, state, output);
             }
         });
         output.write(JsonLine.of("end", System.nanoTime()));
         if (!output.flush()) {
             throw new IOException("the snapshot of locks cannot be written");
         }
+    }
+
+    /** To whom the socket is connected that the thread reads or writes. */
+    private void writePeer(Thread thread, Thread.State state, Output output) {
+        if (peersAsked >= MOST_PEERS) {
+            return;
+        }
+        int descriptor = thread.isVirtual() ? descriptorOfVirtual(thread, state) : descriptorOfPlatform(thread, state);
+        String peer = descriptor < 0 ? null : peers.of(descriptor);
+        if (peer != null) {
+            output.write(JsonLine.of("peer", System.nanoTime()).put("tid", thread.threadId()).put("peer", peer));
+        }
+    }
+
+    /** One that the JDK's poller has parked has no blocker; to ask for the poller where there is none would make it. */
+    private int descriptorOfVirtual(Thread thread, Thread.State state) {
+        if (state != Thread.State.WAITING && state != Thread.State.TIMED_WAITING) {
+            return -1;
+        }
+        peersAsked++;
+        if (polled == null) {
+            ThreadStack stack = jvm.stackOf(thread);
+            for (StackTraceElement frame : stack.frames()) {
+                polled = frame.getClassName().equals("sun.nio.ch.Poller") ? jvm.polledDescriptors() : polled;
+            }
+        }
+        return polled == null ? -1 : polled.getOrDefault(thread, -1);
+    }
+
+    private int descriptorOfPlatform(Thread thread, Thread.State state) {
+        if (state != Thread.State.RUNNABLE) {
+            return -1;
+        }
+        peersAsked++;
+        KernelThreads.Task task = kernel.of(thread);
+        return task == null ? -1 : task.descriptor();
     }
 
     private JsonLine line(Thread thread, Thread.State state, Object blocker) {

@@ -9,6 +9,8 @@ import java.util.concurrent.TimeUnit;
 final class OwnThreads {
     private static final String PREFIX = "threadcount-probe";
     private static final List<Thread> STARTED = new CopyOnWriteArrayList<>();
+    /** Of the only virtual one; 0 before there is one. */
+    private static volatile long canaryId;
 
     private OwnThreads() {}
 
@@ -19,6 +21,17 @@ final class OwnThreads {
         STARTED.add(thread);
         thread.start();
         return thread;
+    }
+
+    /** A virtual thread, which is to be started once. */
+    static Thread unstartedCanary(Runnable task) {
+        Thread thread = Thread.ofVirtual().name(PREFIX + "-canary").unstarted(task);
+        canaryId = thread.threadId();
+        return thread;
+    }
+
+    static boolean isCanary(long threadId) {
+        return threadId == canaryId;
     }
 
     /** Waits until all but the calling one have ended, for a few seconds at most. */

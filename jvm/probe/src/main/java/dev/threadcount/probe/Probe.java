@@ -24,6 +24,7 @@ public final class Probe implements Runnable {
     private final Clock clock = new Clock();
     private final Sampler sampler;
     private final Recording recording;
+    private final Canary canary = new Canary();
     /** Null where this JVM does not show its threads. */
     private final StackSampler stacks;
     /** Why it does not; null where it does. */
@@ -33,8 +34,8 @@ public final class Probe implements Runnable {
         this.options = options;
         this.output = output;
         JvmAccess jvm = jvmAccess(instrumentation);
-        sampler = new Sampler(Carriers.find(jvm));
-        stacks = jvm == null ? null : new StackSampler(jvm, output, Path.of("/proc/self"));
+        sampler = new Sampler(Carriers.find(jvm), canary);
+        stacks = jvm == null ? null : new StackSampler(jvm, output, Path.of("/proc/self"), canary);
         recording = new Recording(options, output, clock, new Monitors(instrumentation));
     }
 
@@ -110,6 +111,7 @@ public final class Probe implements Runnable {
             StackSampler.writeEnd(output, hidden);
         }
         Thread sampling = stacks == null ? null : OwnThreads.start("-stacks", stacks);
+        Thread asking = OwnThreads.start("-canary", canary);
         try {
             do {
                 clock.adjust();
@@ -119,6 +121,7 @@ public final class Probe implements Runnable {
         } catch (InterruptedException stopped) {
             Thread.currentThread().interrupt();
         } finally {
+            asking.interrupt();
             if (sampling != null) {
                 sampling.interrupt();
             }

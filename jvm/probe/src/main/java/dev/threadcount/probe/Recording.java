@@ -2,6 +2,7 @@ package dev.threadcount.probe;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.text.ParseException;
 import java.time.Duration;
@@ -10,6 +11,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.ToDoubleBiFunction;
 import jdk.jfr.Configuration;
+import jdk.jfr.FlightRecorder;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingStream;
 
@@ -18,12 +20,15 @@ final class Recording implements Closeable {
     private static final Duration WAIT_THRESHOLD = Duration.ofMillis(20);
     /** A sample of the running threads takes some 100 µs of one core. */
     private static final Duration LOOK_PERIOD = Duration.ofMillis(50);
+    /** Of the CPU time of each thread (JEP 509). */
+    private static final String CPU_TIME_PERIOD = "20ms";
     private static final String ALLOCATION_SAMPLES = "200/s";
     private static final Duration NATIVE_MEMORY_PERIOD = Duration.ofSeconds(1);
     /** Without a limit of its own a stream forgets what has been read, and there would be nothing to keep. */
     private static final long KEPT_BYTES = 256L << 20;
     /** Linux gives connecting sockets their port from here on (ip_local_port_range). */
     private static final int FIRST_EPHEMERAL_PORT = 32_768;
+    private static final int FIRST_WITH_CPU_TIME = 25;
     private static final Site NOWHERE = new Site(null, null, null);
     private static final Duration MARK_PERIOD = Duration.ofMillis(200);
     private static final ToDoubleBiFunction<Long, Long> ALL = (beganNs, endedNs) -> 1.0;
@@ -34,6 +39,8 @@ final class Recording implements Closeable {
     private final Monitors monitors;
     private final Tally tally = new Tally();
     private final Allocations allocations = new Allocations();
+    private final CpuStacks executionStacks = new CpuStacks("execution");
+    private final CpuStacks cpuTimeStacks = new CpuStacks("cpu-time");
     private final Map<Long, Long> safepointBegins = new HashMap<>();
     private final AtomicLong virtualStarted = new AtomicLong();
     private final AtomicLong virtualEnded = new AtomicLong();
@@ -41,11 +48,14 @@ final class Recording implements Closeable {
     private LooksForWaits looksForWaits;
     private Thread looking;
     private long eventsUntilNs;
+    /** Nobody else recorded when this began. */
+    private final boolean alone;
 
     Recording(Options options, Output output, Clock clock, Monitors monitors) {
         this.output = output;
         this.clock = clock;
         this.monitors = monitors;
+        alone = !FlightRecorder.isInitialized() || FlightRecorder.getFlightRecorder().getRecordings().isEmpty();
         StackDepth.deepen();
         stream = options.recording() == null ? new RecordingStream() : recordingToKeep();
         watchCollections();
@@ -91,6 +101,23 @@ final class Recording implements Closeable {
             looking.interrupt();
         }
         stream.close();
+        removeEmptyFolder();
+    }
+
+    /**
+     * The flight recorder makes a folder in java.io.tmpdir and keeps it until the JVM ends. It makes a new one for the next recording
+     * where this one is gone. One that is not empty is left alone.
+     */
+    private void removeEmptyFolder() {
+        String folder = System.getProperty("jdk.jfr.repository");
+        if (folder == null || !alone || !FlightRecorder.getFlightRecorder().getRecordings().isEmpty()) {
+            return;
+        }
+        try {
+            Files.deleteIfExists(Path.of(folder));
+        } catch (IOException | RuntimeException inUse) {
+            // Somebody records again, or the folder is not ours to remove.
+        }
     }
 
     private void watchCollections() {
@@ -127,7 +154,18 @@ final class Recording implements Closeable {
             String lack = Progress.lack(event.getStackTrace());
             Site site = "yield".equals(lack) ? siteOfYield(event) : NOWHERE;
             tally.add("running", site, lack, startNs(event), startNs(event));
+            executionStacks.add(event, event.getThread("sampledThread"), startNs(event));
         });
+        watchCpuTime();
+    }
+
+    /** Java 25 and later on Linux; others do not know this event. It sees code in native methods too, and no thread that only waits. */
+    private void watchCpuTime() {
+        if (Runtime.version().feature() >= FIRST_WITH_CPU_TIME) {
+            stream.enable("jdk.CPUTimeSample").with("throttle", CPU_TIME_PERIOD);
+            stream.onEvent("jdk.CPUTimeSample",
+                    event -> cpuTimeStacks.add(event, event.getThread("eventThread"), startNs(event)));
+        }
     }
 
     private void watchSafepoints() {
@@ -235,14 +273,16 @@ final class Recording implements Closeable {
         if (level == Options.Level.FULL) {
             stream.enable("jdk.VirtualThreadStart").withoutStackTrace();
             stream.enable("jdk.VirtualThreadEnd").withoutStackTrace();
-            stream.onEvent("jdk.VirtualThreadStart", event -> virtualStarted.incrementAndGet());
-            stream.onEvent("jdk.VirtualThreadEnd", event -> virtualEnded.incrementAndGet());
+            stream.onEvent("jdk.VirtualThreadStart", event -> virtualStarted.addAndGet(isCanary(event) ? 0 : 1));
+            stream.onEvent("jdk.VirtualThreadEnd", event -> virtualEnded.addAndGet(isCanary(event) ? 0 : 1));
         }
     }
 
     private void flush() {
         tally.writeTo(output);
         allocations.writeTo(output);
+        executionStacks.writeTo(output);
+        cpuTimeStacks.writeTo(output);
         output.write(JsonLine.of("virtual_threads", System.nanoTime())
                 .put("events_until_ns", eventsUntilNs)
                 .put("started", virtualStarted.get())
@@ -266,5 +306,9 @@ final class Recording implements Closeable {
 
     private long endNs(RecordedEvent event) {
         return clock.monotonicNs(event.getEndTime());
+    }
+
+    private static boolean isCanary(RecordedEvent event) {
+        return OwnThreads.isCanary(event.getLong("javaThreadId"));
     }
 }

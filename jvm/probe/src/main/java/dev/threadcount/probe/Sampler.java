@@ -16,9 +16,11 @@ final class Sampler {
     private final Carriers carriers;
     private final CarrierTasks carrierTasks = new CarrierTasks();
     private final Pools pools = new Pools();
+    private final Canary canary;
 
-    Sampler(Carriers carriers) {
+    Sampler(Carriers carriers, Canary canary) {
         this.carriers = carriers;
+        this.canary = canary;
     }
 
     void writeTo(Output output) {
@@ -44,7 +46,12 @@ final class Sampler {
                     .put("queued", reading.queued())
                     .put("running", reading.mounted() > 0 ? carrierTasks.running(reading.threads()) : 0)
                     .put("source", reading.source()));
+            if (reading.threads() > 0) {
+                canary.startVirtual();
+                carrierTasks.writeRunTimes(output, timeNs, reading.threads());
+            }
         }
+        canary.writeTo(output, timeNs);
         pools.writeTo(output, timeNs);
     }
 

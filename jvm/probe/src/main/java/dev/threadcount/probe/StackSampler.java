@@ -32,6 +32,8 @@ final class StackSampler implements Runnable {
     private final Output output;
     private final Peers peers;
     private final KernelThreads kernel;
+    private final Canary canary;
+    private final HeldCarriers held;
     private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
     private long number;
     private long spentNs;
@@ -42,9 +44,11 @@ final class StackSampler implements Runnable {
     private int virtualBefore;
 
     /** @param process {@code /proc/self} */
-    StackSampler(JvmAccess jvm, Output output, Path process) {
+    StackSampler(JvmAccess jvm, Output output, Path process, Canary canary) {
         this.jvm = jvm;
         this.output = output;
+        this.canary = canary;
+        held = new HeldCarriers(jvm);
         peers = new Peers(jvm, process);
         kernel = new KernelThreads(process);
     }
@@ -81,8 +85,10 @@ final class StackSampler implements Runnable {
         if (number == 0) {
             count();
         }
+        held.begin(canary.waitingSinceNs(), timeNs);
         Listing listing = new Listing();
         jvm.forEachThread(listing::offer);
+        held.writeTo(output, timeNs);
         long listedNs = threads.getCurrentThreadCpuTime();
         SampleGroups groups = new SampleGroups(jvm, kernel, peers);
         List<ThreadStack> sampled = listing.drawn.stream().map(Drawn::stack).toList();
@@ -108,7 +114,7 @@ final class StackSampler implements Runnable {
     /** Before the first sample nothing is known of how many there are. */
     private void count() {
         jvm.forEachThread(thread -> {
-            virtualBefore += thread.isVirtual() ? 1 : 0;
+            virtualBefore += thread.isVirtual() && thread != canary.virtualThread() ? 1 : 0;
             platformBefore += !thread.isVirtual() && isOfTheServer(thread) ? 1 : 0;
         });
     }
@@ -143,6 +149,10 @@ final class StackSampler implements Runnable {
                 if (!isOfTheServer(thread)) {
                     return;
                 }
+            } else if (thread == canary.virtualThread()) {
+                return;
+            } else {
+                held.offer(thread);
             }
             if ((thread.isVirtual() ? virtual : platform).offer()) {
                 long beforeNs = threads.getCurrentThreadCpuTime();

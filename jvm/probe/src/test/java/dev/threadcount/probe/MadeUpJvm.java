@@ -18,6 +18,11 @@ class MadeUpJvm implements JvmAccess {
     }
 
     @Override
+    public boolean isMounted(Thread virtual) {
+        return false;
+    }
+
+    @Override
     public Thread ownerOf(Object synchronizer) {
         return null;
     }

@@ -45,7 +45,7 @@ class StackSamplerTest {
         };
         Path lines = folder.resolve("lines");
         try (Output output = Output.open(new Options.Out(lines, false))) {
-            new StackSampler(jvm, output, Path.of("/proc/self")).sample();
+            new StackSampler(jvm, output, Path.of("/proc/self"), new Canary()).sample();
         }
         return Files.readAllLines(lines);
     }

@@ -87,6 +87,15 @@ public final class JvmThreads implements JvmAccess {
     }
 
     @Override
+    public boolean isMounted(Thread virtual) {
+        try {
+            return (Thread) carrier.invokeExact(virtual) != null;
+        } catch (Throwable impossible) {
+            throw broken(impossible);
+        }
+    }
+
+    @Override
     public Thread ownerOf(Object synchronizer) {
         try {
             return synchronizer instanceof AbstractOwnableSynchronizer lock ? (Thread) owner.invokeExact(lock) : null;

@@ -1,0 +1,71 @@
+package dev.threadcount.orders;
+
+import dev.threadcount.threadinfo.ThreadInfo;
+import java.io.IOException;
+import java.util.List;
+import org.springframework.http.MediaType;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+
+/** The contract of the shop, which every server of it has. */
+@RestController
+class ShopController {
+    record Placed(long id) {}
+
+    record Quote(int product, int priceCents) {}
+
+    record Stock(int product, int stock) {}
+
+    private final Orders orders;
+    private final Neighbour neighbour;
+    private final Object stockLock = new Object();
+
+    ShopController(Orders orders, Neighbour neighbour) {
+        this.orders = orders;
+        this.neighbour = neighbour;
+    }
+
+    @GetMapping("/orders/{id}")
+    ResponseEntity<Order> order(@PathVariable long id) {
+        return ResponseEntity.of(orders.find(id));
+    }
+
+    @PostMapping("/orders")
+    Placed place(@RequestParam int customer, @RequestParam int product, @RequestParam(defaultValue = "1") int quantity) {
+        return new Placed(orders.place(customer, product, quantity));
+    }
+
+    @GetMapping("/search")
+    List<Orders.Bought> search(@RequestParam int customer) {
+        return orders.search(customer);
+    }
+
+    @GetMapping("/quote/{product}")
+    Quote quote(@PathVariable int product) {
+        return new Quote(product, neighbour.priceCents(product));
+    }
+
+    @GetMapping(path = "/invoice/{id}", produces = MediaType.APPLICATION_PDF_VALUE)
+    ResponseEntity<byte[]> invoice(@PathVariable long id) throws IOException {
+        var order = orders.find(id);
+        return order.isPresent() ? ResponseEntity.ok(Invoice.pdf(order.get())) : ResponseEntity.notFound().build();
+    }
+
+    /** A lock held over I/O, as one finds it: written when it was cheap. Java 21 pins a virtual thread here. */
+    @PostMapping("/stock/{product}")
+    Stock stock(@PathVariable int product, @RequestParam(defaultValue = "1") int quantity) {
+        synchronized (stockLock) {
+            orders.take(product, quantity);
+            return new Stock(product, orders.stock(product));
+        }
+    }
+
+    @GetMapping(path = "/thread-info", params = "format=json")
+    ThreadInfo threadInfo() {
+        return ThreadInfo.ofThisThread();
+    }
+}

@@ -1,0 +1,97 @@
+package dev.threadcount.probe;
+
+import dev.threadcount.probe.stacks.Activity;
+import dev.threadcount.probe.stacks.Classifier;
+import dev.threadcount.probe.stacks.JvmAccess;
+import dev.threadcount.probe.stacks.ThreadStack;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Who holds the carriers while a virtual thread waits for one. One that is mounted in two samples, between which the canary did
+ * not get to run, has not left its carrier: the others in the queue would have come first.
+ */
+final class HeldCarriers {
+    /** A queue of short tasks is served within this time, mostly. */
+    private static final long LATE_NS = TimeUnit.MILLISECONDS.toNanos(50);
+
+    private final JvmAccess jvm;
+    private final List<Thread> mounted = new ArrayList<>();
+    private Map<Thread, Hold> before = Map.of();
+    private long beforeNs;
+    private long waitingSinceNs;
+    private boolean late;
+
+    /** A thread that was mounted from then on, and its stack in the last sample. */
+    private record Hold(long fromNs, StackTraceElement[] frames) {}
+
+    HeldCarriers(JvmAccess jvm) {
+        this.jvm = jvm;
+    }
+
+    /**
+     * Before the threads of a sample are listed.
+     *
+     * @param sinceNs since when the canary waits; 0: it does not
+     */
+    void begin(long sinceNs, long timeNs) {
+        if (sinceNs != waitingSinceNs) {
+            before = Map.of();
+        }
+        waitingSinceNs = sinceNs;
+        late = sinceNs != 0 && timeNs - sinceNs >= LATE_NS;
+        mounted.clear();
+    }
+
+    /** A virtual thread of the sample. */
+    void offer(Thread thread) {
+        if (late && jvm.isMounted(thread)) {
+            mounted.add(thread);
+        }
+    }
+
+    /** After they were listed. */
+    void writeTo(Output output, long timeNs) {
+        Map<Thread, Hold> now = new HashMap<>();
+        for (Thread thread : mounted) {
+            ThreadStack stack = jvm.stackOf(thread);
+            if (stack.mounted() && stack.frames().length > 0) {
+                Hold earlier = before.get(thread);
+                now.put(thread, new Hold(earlier == null ? timeNs : earlier.fromNs(), stack.frames()));
+                if (earlier != null) {
+                    write(output, timeNs, stack, earlier);
+                }
+            }
+        }
+        before = now;
+        beforeNs = timeNs;
+    }
+
+    private void write(Output output, long timeNs, ThreadStack stack, Hold earlier) {
+        StackTraceElement[] common = common(earlier.frames(), stack.frames());
+        Activity activity = Classifier.classify(stack);
+        Activity both = common.length == 0 ? activity : Classifier.classify(new ThreadStack(
+                common, stack.state(), stack.virtual(), stack.mounted(), null, List.of()));
+        output.write(JsonLine.of("held_carrier", timeNs)
+                .put("for_ns", timeNs - beforeNs)
+                .put("held_ns", timeNs - earlier.fromNs())
+                .put("state", activity.state().wireName())
+                .put("resource", activity.resource())
+                .put("application", both.application())
+                .put("library", both.library()));
+    }
+
+    /** The frames, from the first one called, in which both stacks are at the same line. */
+    static StackTraceElement[] common(StackTraceElement[] one, StackTraceElement[] other) {
+        int same = 0;
+        int most = Math.min(one.length, other.length);
+        while (same < most && one[one.length - 1 - same].equals(other[other.length - 1 - same])) {
+            same++;
+        }
+        return Arrays.copyOfRange(other, other.length - same, other.length);
+    }
+}

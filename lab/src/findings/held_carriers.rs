@@ -1,0 +1,139 @@
+//! Virtual threads that spin, compute, or read files for long: they stay on their carrier, and all others wait for one.
+//!
+//! A full CPU alone makes virtual threads wait as well. What shows the difference is one and the same thread that stays mounted while
+//! another one, which was due long ago, has not run.
+
+use super::{VariantRuns, showing};
+use crate::model::finding::{Fact, Finding, HeldCarriers};
+use crate::model::record::Record;
+use crate::model::record::jvm::JvmReadings;
+use crate::model::record::run_delay::{CarrierRunTime, HeldCarrier};
+use crate::model::record::wait_profile::ThreadState;
+
+/// A hundredth of the virtual threads waits this long for a carrier.
+const LATE_MS: f64 = 100.0;
+/// A request that computes for less than this is an ordinary one.
+const LONG_MS: f64 = 200.0;
+/// Of the time for which carriers were kept; the rest is pinned, which is another finding.
+const MOSTLY: f64 = 0.5;
+
+pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+    let observed = runs_of_variant.observed();
+    let found: Vec<HeldCarriers> = observed.runs.iter().filter_map(|run| held(run)).collect();
+    // Rare long holds need not fall into each window.
+    let runs = showing(found.len(), observed.runs.len());
+    let by_delay =
+        |a: &HeldCarriers, b: &HeldCarriers| a.virtual_delay.p99_ms.total_cmp(&b.virtual_delay.p99_ms);
+    let worst = found.into_iter().max_by(by_delay)?;
+    Some(runs_of_variant.finding(Fact::HeldCarriers(worst), runs))
+}
+
+fn held(record: &Record) -> Option<HeldCarriers> {
+    let jvm = record.jvm.as_ref()?;
+    let delays = jvm.run_delays.as_ref()?;
+    let virtual_delay = delays.virtual_threads.filter(|delay| delay.p99_ms >= LATE_MS)?;
+    let all_ms: f64 = delays.held_carriers.iter().map(|it| it.held_ms).sum();
+    let works_ms: f64 = delays.held_carriers.iter().filter(works).map(|it| it.held_ms).sum();
+    let place = delays.held_carriers.iter().find(works)?.clone();
+    let longest_ms = delays.held_carriers.iter().filter(works).map(|it| it.longest_ms).fold(0.0, f64::max);
+    (works_ms >= MOSTLY * all_ms && longest_ms >= LONG_MS).then(|| HeldCarriers {
+        place_share: place.held_ms / all_ms,
+        place,
+        virtual_delay,
+        platform_delay: delays.platform_threads.unwrap_or_default(),
+        carriers: parallelism(jvm),
+        core_wait_share: core_wait_share(&delays.carriers),
+    })
+}
+
+/// A thread that waits on its carrier is pinned, which has a finding of its own.
+fn works(held: &&HeldCarrier) -> bool {
+    matches!(
+        held.state,
+        ThreadState::Running | ThreadState::File | ThreadState::Native | ThreadState::NameLookup
+    )
+}
+
+fn parallelism(jvm: &JvmReadings) -> Option<u32> {
+    jvm.carriers.iter().map(|reading| reading.parallelism).max()
+}
+
+fn core_wait_share(carriers: &[CarrierRunTime]) -> Option<f64> {
+    let all_ms: f64 = carriers.iter().map(|it| it.window_s * 1_000.0).sum();
+    (all_ms > 0.0).then(|| carriers.iter().map(|it| it.waited_ms).sum::<f64>() / all_ms)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::variant_runs::stage::{advice, carriers, found, found_in, run, sentence};
+    use super::*;
+    use crate::model::finding::RunsShowing;
+    use crate::model::record::run_delay::{RunDelay, RunDelays};
+
+    fn with(state: ThreadState, longest_ms: f64, p99_ms: f64) -> Record {
+        let mut record = run(190.0, 1.0, 3.0, 1.9);
+        let delay = |p99_ms| RunDelay { count: 1_000, p50_ms: 0.1, p99_ms, max_ms: 1.1 * p99_ms };
+        let held = HeldCarrier {
+            state,
+            application: Some("shop.Poll.until:31".to_owned()),
+            samples: 20,
+            held_ms: 2_400.0,
+            longest_ms,
+            ..HeldCarrier::default()
+        };
+        let run_time = CarrierRunTime { thread: 7, window_s: 4.0, ran_ms: 3_000.0, waited_ms: 400.0 };
+        let delays = RunDelays {
+            platform_threads: Some(delay(4.0)),
+            virtual_threads: Some(delay(p99_ms)),
+            carriers: vec![run_time],
+            held_carriers: vec![held],
+        };
+        record.jvm = Some(JvmReadings {
+            carriers: vec![carriers(2, 2, 40); 8],
+            run_delays: Some(delays),
+            ..JvmReadings::default()
+        });
+        record
+    }
+
+    #[test]
+    fn the_line_that_holds_carriers_is_named_with_the_delay_of_the_others() {
+        let finding =
+            found(find, "clients: 20", with(ThreadState::Running, 1_600.0, 1_800.0)).expect("a finding");
+        assert_eq!(
+            sentence(&finding),
+            "virtual threads wait for a carrier for up to 1.98 s (p99 1.80 s), because others stay on theirs: they compute or \
+             spin at shop.Poll.until:31 for 1.60 s and longer"
+        );
+        assert!(advice(&finding).contains("platform thread"), "{}", advice(&finding));
+        let file = found(find, "clients: 20", with(ThreadState::File, 1_600.0, 1_800.0)).expect("a finding");
+        assert!(
+            sentence(&file).contains("they read or write a file at shop.Poll.until:31"),
+            "{}",
+            sentence(&file)
+        );
+    }
+
+    #[test]
+    fn one_run_of_three_shows_a_rare_hold() {
+        let quiet = || with(ThreadState::Running, 0.0, 3.0);
+        let runs = [quiet(), with(ThreadState::Running, 1_600.0, 1_800.0), quiet()];
+        let shown = found_in(find, "clients: 20", &runs).expect("a finding").runs;
+        assert_eq!(shown, Some(RunsShowing { showing: 1, complete: 3 }));
+    }
+
+    #[test]
+    fn look_alikes_are_left_alone() {
+        let silent = [
+            ("carriers that are free again soon", with(ThreadState::Running, 1_600.0, 60.0)),
+            ("a full CPU with short requests", with(ThreadState::Running, 0.0, 900.0)),
+            ("requests that compute for 120 ms", with(ThreadState::Running, 120.0, 900.0)),
+            ("pinned threads", with(ThreadState::Monitor, 1_600.0, 1_800.0)),
+            ("threads that sleep while pinned", with(ThreadState::Sleep, 1_600.0, 1_800.0)),
+            ("no probe", Record { jvm: None, ..with(ThreadState::Running, 1_600.0, 1_800.0) }),
+        ];
+        for (what, record) in silent {
+            assert_eq!(found(find, "clients: 20", record), None, "{what}");
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Threads and requests that wait much longer than the others.
+
+use super::Words;
+use super::evidence::known;
+use crate::model::finding::{HeldCarriers, RunsShowing, UnfairWaits};
+use crate::model::record::run_delay::HeldCarrier;
+use crate::model::record::wait_profile::ThreadState;
+use crate::report::figures::{milliseconds as ms, percent};
+
+/// Where it is, as far as the frames say.
+pub(in crate::report) fn place(held: &HeldCarrier) -> &str {
+    let frame = held.application.as_ref().or(held.library.as_ref());
+    frame.map_or("a place without a frame of the application", String::as_str)
+}
+
+/// What the threads do there.
+pub(in crate::report) const fn does(state: ThreadState) -> &'static str {
+    match state {
+        ThreadState::File => "read or write a file",
+        ThreadState::Native => "wait in native code",
+        ThreadState::NameLookup => "look up the name of a host",
+        ThreadState::Running => "compute or spin",
+        _ => "wait without leaving it",
+    }
+}
+
+impl Words for HeldCarriers {
+    fn sentence(&self, _: Option<RunsShowing>) -> String {
+        format!(
+            "virtual threads wait for a carrier for up to {} (p99 {}), because others stay on theirs: they {} at {} for {} and longer",
+            ms(self.virtual_delay.max_ms),
+            ms(self.virtual_delay.p99_ms),
+            does(self.place.state),
+            place(&self.place),
+            ms(self.place.longest_ms)
+        )
+    }
+
+    fn advice(&self) -> Option<String> {
+        let at = place(&self.place);
+        Some(match self.place.state {
+            ThreadState::Running => format!(
+                "the work of {at} on a platform thread of a pool of its own, or a wait that blocks (a lock's condition, a queue) if it spins"
+            ),
+            _ => format!(
+                "the call at {at} on a platform thread of a pool of its own: it does not leave its carrier"
+            ),
+        })
+    }
+
+    fn evidence(&self) -> Vec<String> {
+        let percent = |share: f64| share * 100.0;
+        known(&[
+            ("delay until a virtual thread had a carrier, median", Some(self.virtual_delay.p50_ms), "ms"),
+            ("the same, p99", Some(self.virtual_delay.p99_ms), "ms"),
+            ("the same, longest", Some(self.virtual_delay.max_ms), "ms"),
+            ("delay until a platform thread had a core, p99", Some(self.platform_delay.p99_ms), "ms"),
+            ("samples of held carriers there", Some(self.place.samples as f64), "samples"),
+            ("share of the time for which carriers were held", Some(percent(self.place_share)), "%"),
+            ("carriers", self.carriers.map(f64::from), "threads"),
+            ("carriers waiting for a core (kernel)", self.core_wait_share.map(percent), "%"),
+        ])
+    }
+}
+
+impl Words for UnfairWaits {
+    fn sentence(&self, _: Option<RunsShowing>) -> String {
+        let activity = &self.part.activity;
+        let at = activity.application.as_ref().or(activity.library.as_ref());
+        let at = at.map_or_else(String::new, |at| format!(", most of it at {at}"));
+        format!(
+            "most requests are fast and some starve: service time p50 {}, p99 {}; {} of the mean is spent waiting for what other \
+             requests hold{at}",
+            ms(self.p50_ms),
+            ms(self.p99_ms),
+            percent(self.waiting_share)
+        )
+    }
+
+    fn advice(&self) -> Option<String> {
+        Some(match self.part.activity.state {
+            ThreadState::Monitor => "a fair lock (new ReentrantLock(true)) instead of synchronized, or one that is held for a shorter \
+                time: a monitor does not serve in order of arrival"
+                .to_owned(),
+            _ => "a fair lock, semaphore or pool (fairness = true), or one that is held for a shorter time: without it those \
+                who come later may go first"
+                .to_owned(),
+        })
+    }
+
+    fn evidence(&self) -> Vec<String> {
+        known(&[
+            ("service time, median", Some(self.p50_ms), "ms"),
+            ("service time, p99", Some(self.p99_ms), "ms"),
+            ("p99 / median", Some(self.p99_ms / self.p50_ms.max(0.001)), ""),
+            ("mean service time while sampled", Some(self.mean_ms), "ms"),
+            ("of it waiting for what other requests hold", Some(self.waiting_share * 100.0), "%"),
+            ("threads waiting at the longest place, on average", Some(self.part.threads), "threads"),
+            ("age of the oldest request without a response", self.oldest_unfinished_ms, "ms"),
+        ])
+    }
+}

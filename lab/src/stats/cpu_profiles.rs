@@ -1,0 +1,182 @@
+//! The CPU samples of two variants as one tree of stacks: per request, with what chance alone makes of a difference.
+
+use crate::model::record::Record;
+use crate::model::record::cpu_profile::{CpuProfile, CpuSampleSource};
+use std::collections::BTreeMap;
+
+/// A difference of this many standard deviations of the number of samples (Poisson) is none of chance.
+const DEVIATIONS: f64 = 3.0;
+
+/// The CPU that a variant uses per request in the code that was sampled, and the samples of its runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SampledCpu {
+    /// How they were taken.
+    pub source: CpuSampleSource,
+    /// What all samples together stand for.
+    pub us_per_request: f64,
+    /// All samples.
+    pub samples: u64,
+    /// Samples by stack, the bottom frame first.
+    pub stacks: BTreeMap<Vec<String>, u64>,
+}
+
+impl SampledCpu {
+    /// Of the explaining windows of several runs. `None`: no samples, or the CPU is not known.
+    #[must_use]
+    pub fn of_runs<'a>(runs: impl Iterator<Item = &'a Record>) -> Option<Self> {
+        let of_run = |run: &'a Record| {
+            let profile = run.jvm.as_ref()?.cpu_profile.as_ref()?;
+            Some((profile, us_per_request(run)?))
+        };
+        let profiles: Vec<(&CpuProfile, f64)> = runs.filter_map(of_run).collect();
+        let source = profiles.first()?.0.source;
+        let mut stacks = BTreeMap::new();
+        for stack in profiles.iter().flat_map(|(profile, _)| &profile.stacks) {
+            *stacks.entry(stack.frames.clone()).or_default() += stack.samples;
+        }
+        Some(Self {
+            source,
+            us_per_request: profiles.iter().map(|(_, us)| us).sum::<f64>() / profiles.len() as f64,
+            samples: profiles.iter().map(|(profile, _)| profile.samples).sum(),
+            stacks,
+        })
+    }
+
+    fn us_per_sample(&self) -> f64 {
+        self.us_per_request / self.samples.max(1) as f64
+    }
+}
+
+/// CPU per request without the collector and the compiler, whose threads run no Java code.
+fn us_per_request(run: &Record) -> Option<f64> {
+    let cost = run.explaining.as_ref()?.cost?;
+    let of_jvm = cost.gc_cpu_cores.unwrap_or(0.0) + cost.jit_cpu_cores.unwrap_or(0.0);
+    let share = if cost.cpu_cores > 0.0 { (1.0 - of_jvm / cost.cpu_cores).max(0.0) } else { 0.0 };
+    Some(cost.cpu_us_per_request? * share)
+}
+
+/// A frame with all that is above it on the stacks.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StackNode {
+    /// Of the variant.
+    pub us: f64,
+    /// Of the baseline.
+    pub baseline_us: f64,
+    variance: f64,
+    /// By frame.
+    pub children: BTreeMap<String, StackNode>,
+}
+
+impl StackNode {
+    /// Whether the two differ by more than chance.
+    #[must_use]
+    pub fn differs(&self) -> bool {
+        (self.us - self.baseline_us).abs() > DEVIATIONS * self.variance.sqrt()
+    }
+}
+
+/// The stacks of both; without a baseline nothing differs.
+#[must_use]
+pub fn tree(variant: &SampledCpu, baseline: Option<&SampledCpu>) -> StackNode {
+    let mut root = StackNode::default();
+    add(&mut root, variant, &|node, us| node.us += us);
+    match baseline {
+        Some(baseline) => add(&mut root, baseline, &|node, us| node.baseline_us += us),
+        None => add(&mut root, variant, &|node, us| node.baseline_us += us),
+    }
+    root
+}
+
+fn add(root: &mut StackNode, sampled: &SampledCpu, put: &dyn Fn(&mut StackNode, f64)) {
+    let us_per_sample = sampled.us_per_sample();
+    for (frames, &samples) in &sampled.stacks {
+        let us = samples as f64 * us_per_sample;
+        // The variance of a number of samples is that number.
+        let variance = us * us_per_sample;
+        let mut node = &mut *root;
+        put(node, us);
+        node.variance += variance;
+        for frame in frames {
+            node = node.children.entry(frame.clone()).or_default();
+            put(node, us);
+            node.variance += variance;
+        }
+    }
+}
+
+/// A method and what it uses itself, without what it calls.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct MethodDifference {
+    pub method: String,
+    pub us: f64,
+    pub baseline_us: f64,
+}
+
+/// The methods in which the two differ by more than chance, the largest difference first.
+#[must_use]
+pub fn methods_that_differ(variant: &SampledCpu, baseline: &SampledCpu) -> Vec<MethodDifference> {
+    let top = |sampled: &SampledCpu| SampledCpu {
+        stacks: sampled.stacks.iter().fold(BTreeMap::new(), |mut sums, (frames, samples)| {
+            let last = frames.last().cloned().into_iter().collect();
+            *sums.entry(last).or_default() += samples;
+            sums
+        }),
+        ..sampled.clone()
+    };
+    let methods = tree(&top(variant), Some(&top(baseline))).children;
+    let different = methods.into_iter().filter(|(_, node)| node.differs());
+    let mut different: Vec<MethodDifference> = different
+        .map(|(method, node)| MethodDifference { method, us: node.us, baseline_us: node.baseline_us })
+        .collect();
+    let size = |it: &MethodDifference| (it.us - it.baseline_us).abs();
+    different.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    different
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 100 µs per request in so many samples.
+    fn sampled(us_per_request: f64, stacks: &[(&str, u64)]) -> SampledCpu {
+        let stacks: BTreeMap<_, _> = stacks
+            .iter()
+            .map(|(frames, samples)| (frames.split(' ').map(str::to_owned).collect(), *samples))
+            .collect();
+        let samples = stacks.values().sum();
+        SampledCpu { source: CpuSampleSource::Execution, us_per_request, samples, stacks }
+    }
+
+    #[test]
+    fn a_frame_has_the_cpu_of_all_that_it_calls_per_request() {
+        let root = tree(&sampled(100.0, &[("run parse", 300), ("run write", 100)]), None);
+        let run = &root.children["run"];
+        assert!((root.us - 100.0).abs() < 1e-9 && (run.us - 100.0).abs() < 1e-9);
+        assert!((run.children["parse"].us - 75.0).abs() < 1e-9);
+        assert!(!run.differs() && !root.differs(), "from itself");
+    }
+
+    #[test]
+    fn a_method_that_only_the_slower_variant_calls_is_the_difference() {
+        let fast = sampled(80.0, &[("run parse", 400), ("run write", 400)]);
+        let slow = sampled(120.0, &[("run parse", 400), ("run allocateBuffer", 400), ("run write", 400)]);
+        let different = methods_that_differ(&slow, &fast);
+        let names: Vec<&str> = different.iter().map(|it| it.method.as_str()).collect();
+        assert_eq!(names, ["allocateBuffer"]);
+        assert!((different[0].us - 40.0).abs() < 1e-9 && different[0].baseline_us == 0.0);
+        let root = tree(&slow, Some(&fast));
+        assert!(root.children["run"].children["allocateBuffer"].differs());
+        assert!(!root.children["run"].children["parse"].differs());
+    }
+
+    #[test]
+    fn what_a_few_samples_more_or_less_make_is_chance() {
+        let one = sampled(100.0, &[("run parse", 30), ("run write", 34)]);
+        let other = sampled(100.0, &[("run parse", 38), ("run write", 25)]);
+        assert_eq!(methods_that_differ(&one, &other), []);
+        // As many again, and the same shares.
+        let longer = sampled(100.0, &[("run parse", 300), ("run write", 340)]);
+        assert_eq!(methods_that_differ(&longer, &one), []);
+    }
+}

@@ -1,0 +1,80 @@
+//! The lines of `watch --json`: those of the probe as they are, and one of ours with the limits. `lab/schema/watch-1.schema.json`
+//! is the output of [`schema`].
+
+use super::limits::CurrentLimits;
+use crate::model::finding::Finding;
+use crate::probe::line::Line;
+use crate::report::live;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
+use threadcount_load::clock::Nanos;
+
+/// A line of `watch --json`.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "only the schema is made of it; the probe's lines pass through")]
+enum WatchLine {
+    Probe(Line),
+    Limits(LimitsLine),
+}
+
+/// What limits the JVM; printed once there is enough to judge, and whenever it changes.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct LimitsLine {
+    /// Always `limits`.
+    #[schemars(extend("const" = "limits"))]
+    r#type: &'static str,
+    t_ns: Nanos,
+    /// Seconds that were judged.
+    window_s: f64,
+    /// Empty: none found.
+    findings: Vec<Finding>,
+    /// Each finding as a sentence.
+    sentences: Vec<String>,
+}
+
+impl LimitsLine {
+    /// `None`: too early to tell.
+    #[must_use]
+    pub fn new(t_ns: Nanos, limits: &CurrentLimits) -> Option<Self> {
+        let CurrentLimits::Judged { window_s, findings } = limits else { return None };
+        let words = if findings.is_empty() { Vec::new() } else { live::limits(*window_s, findings) };
+        Some(Self {
+            r#type: "limits",
+            t_ns,
+            window_s: *window_s,
+            findings: findings.clone(),
+            sentences: words.into_iter().map(|it| it.sentence).collect(),
+        })
+    }
+}
+
+/// The schema of one line.
+#[must_use]
+pub fn schema() -> Schema {
+    let mut schema = SchemaGenerator::default().into_root_schema_for::<WatchLine>();
+    schema.insert("$id".to_owned(), "urn:threadcount:schema:watch:1".into());
+    schema.insert("title".to_owned(), "threadcount/watch/1".into());
+    schema
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::schema::tests::assert_is_kept;
+
+    #[test]
+    fn the_schema_in_the_repository_is_that_of_the_lines() {
+        assert_is_kept(&schema(), "watch-1.schema.json");
+    }
+
+    #[test]
+    fn limits_are_a_line_with_figures_and_sentences_once_they_are_judged() {
+        assert_eq!(LimitsLine::new(5, &CurrentLimits::TooEarly), None);
+        let none = CurrentLimits::Judged { window_s: 10.0, findings: Vec::new() };
+        let line = serde_json::to_value(LimitsLine::new(5, &none).unwrap()).unwrap();
+        let expected = serde_json::json!({"type": "limits", "t_ns": 5, "window_s": 10.0, "findings": [], "sentences": []});
+        assert_eq!(line, expected);
+    }
+}

@@ -1,0 +1,63 @@
+//! What limits a running JVM now: the rules of a run's findings, on the last seconds.
+
+use super::window::LiveWindow;
+use crate::findings::explain_window;
+use crate::model::finding::{Finding, Rule};
+use crate::probe::line::Line;
+use std::time::{Duration, Instant};
+
+/// Between two judgements. It reads /proc and adds up ten seconds of lines, some milliseconds.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// What is known of the limits.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum CurrentLimits {
+    /// Too few seconds have been watched.
+    #[default]
+    TooEarly,
+    /// Of the last seconds; without findings, no limit that shows without a load.
+    Judged { window_s: f64, findings: Vec<Finding> },
+}
+
+impl CurrentLimits {
+    /// Which rules found something.
+    #[must_use]
+    pub fn rules(&self) -> Option<Vec<Rule>> {
+        match self {
+            Self::TooEarly => None,
+            Self::Judged { findings, .. } => Some(findings.iter().map(Finding::rule).collect()),
+        }
+    }
+}
+
+/// Judges a JVM once a second.
+pub struct Judge {
+    window: LiveWindow,
+    again: Instant,
+}
+
+impl Judge {
+    #[must_use]
+    pub fn of_process(pid: u32) -> Self {
+        Self { window: LiveWindow::of_process(pid), again: Instant::now() }
+    }
+
+    /// A line of the probe.
+    pub fn add(&mut self, line: &Line) {
+        self.window.add(line);
+    }
+
+    /// What limits the JVM; `None`: not judged again since the last time.
+    pub fn judge(&mut self) -> Option<CurrentLimits> {
+        if Instant::now() < self.again {
+            return None;
+        }
+        self.again = Instant::now() + INTERVAL;
+        self.window.read_process();
+        let record = self.window.record();
+        Some(record.map_or(CurrentLimits::TooEarly, |(record, window_s)| CurrentLimits::Judged {
+            window_s,
+            findings: explain_window(&record),
+        }))
+    }
+}
