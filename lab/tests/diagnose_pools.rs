@@ -30,7 +30,8 @@ impl Jvm {
         let mut jvm = Command::new(java::runtime(feature).java());
         jvm.args(["-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:ActiveProcessorCount=2"]);
         jvm.args(["-XX:+EnableDynamicAgentLoading", "-cp", class_path]).args(arguments);
-        let mut process = jvm.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let jvm = jvm.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut process = jvm.spawn().unwrap();
         let mut up = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut up).unwrap();
         let up = up.strip_prefix("up").unwrap().trim().to_owned();

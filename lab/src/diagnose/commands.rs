@@ -3,7 +3,8 @@
 use super::locks::{self, LockSnapshot};
 use super::thread_dump::{self, DumpedThread};
 use super::thread_print::{self, PrintedThread};
-use crate::host::attach::{self, CommandError, JvmProcess, in_tmp};
+use crate::host::attach::in_tmp::{self, HeldFolder};
+use crate::host::attach::{self, CommandError, JvmProcess};
 use crate::probe::choice::encoded;
 use crate::probe::{attach as probe, jar};
 use std::path::{Path, PathBuf};
@@ -17,7 +18,7 @@ const THREAD_PRINT: &str = "Thread.print";
 /// The JVM, and a folder in its /tmp for what it can only write to a file.
 pub(super) struct Commands {
     jvm: JvmProcess,
-    folder: PathBuf,
+    folder: HeldFolder,
     inside: PathBuf,
     /// The probe, as the JVM sees it; where it was not built, there is no snapshot of locks.
     jar: Option<PathBuf>,
@@ -68,14 +69,14 @@ impl Commands {
 
     fn read(&self, name: &str) -> Result<String, CommandError> {
         let failed = |source| CommandError::Connection { pid: self.jvm.pid, source };
-        let bytes = in_tmp::read(&self.jvm, &self.folder.join(name)).map_err(failed)?;
+        let bytes = in_tmp::read(&self.jvm, &self.folder.path.join(name)).map_err(failed)?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 }
 
 impl Drop for Commands {
     fn drop(&mut self) {
-        in_tmp::remove(&self.jvm, &self.folder);
+        in_tmp::remove(&self.jvm, &self.folder.path);
     }
 }
 

@@ -15,6 +15,8 @@ pub struct Thread {
     pub frames: Vec<Frame>,
     /// In each snapshot, with the same stack.
     pub stood_still: bool,
+    /// It has run in between, and came back to the same stack.
+    pub went_on: bool,
     /// The thread that it was mounted on in each snapshot; of a virtual one.
     pub carrier: Option<u64>,
     /// On any carrier, in the last snapshot.
@@ -57,6 +59,12 @@ impl Thread {
         methods
     }
 
+    /// The same stack all the time, and nothing shows that it left it in between.
+    #[must_use]
+    pub fn stands_still(&self) -> bool {
+        self.stood_still && !self.went_on
+    }
+
     #[must_use]
     pub fn at(&self) -> ThreadAt {
         let thread = ThreadName { id: self.tid, name: self.name.clone(), is_virtual: self.is_virtual };
@@ -75,8 +83,10 @@ impl Thread {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Synchronizer {
     pub owner: Option<u64>,
-    /// Permits of a semaphore.
+    /// Permits of a semaphore: the most of all snapshots.
     pub value: i64,
+    /// It is known of each thread whether it waits anew.
+    pub has_queue: bool,
     /// The code that waits for a permit is also what gives it back.
     pub is_given_back: bool,
 }
@@ -85,6 +95,8 @@ pub struct Synchronizer {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Evidence {
     pub seconds: f64,
+    /// From the first snapshot to the last.
+    pub between_seconds: f64,
     /// It did not carry out a command in time.
     pub unresponsive: bool,
     pub threads: Vec<Thread>,
@@ -97,7 +109,7 @@ pub struct Evidence {
     pub snapshots: usize,
     /// Why there are fewer.
     pub missing: Option<Missing>,
-    /// Threads of the earlier snapshots: id and stack only.
+    /// Threads of the earlier snapshots, the last of them first: id and stack only.
     pub earlier: Vec<Vec<Thread>>,
     /// How many carriers the scheduler may have.
     pub parallelism: Option<usize>,

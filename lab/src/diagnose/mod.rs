@@ -7,6 +7,7 @@ mod gather;
 mod gc_use;
 mod judge;
 mod locks;
+mod merge;
 mod run_time;
 mod scheduler;
 mod thread_dump;

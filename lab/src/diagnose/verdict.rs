@@ -48,7 +48,7 @@ pub enum Verdict {
         unmounted: Vec<ThreadAt>,
         carriers: usize,
     },
-    /// All permits are taken, and no thread is in the code that took them.
+    /// All permits or connections are taken, and no thread is in the code that took them.
     LeakedPermits { lock: Option<String>, what: String, waiters: usize, at: Option<Frame> },
     /// Each carrier runs the same thread all the time.
     CarriersSpinning { held_by: Vec<ThreadAt>, seconds: f64, not_started: usize },
@@ -58,16 +58,20 @@ pub enum Verdict {
         waiters: usize,
         at: Option<Frame>,
         holders: Vec<ThreadAt>,
-        /// `None`: it is not known who holds one.
+        /// `None`: it is not known who holds one; `holders` may.
         waits_in: Option<String>,
         /// The machine that most of them wait for, where it is known.
         peer: Option<String>,
+        /// How long each is held, on average; `None`: none was given back meanwhile.
+        hold_seconds: Option<f64>,
     },
     /// Threads stand still at the same place of the application.
     Stuck {
         threads: usize,
         at: Frame,
         waits_in: String,
+        /// The machine that most of them wait for, where it is known.
+        peer: Option<String>,
         /// Of a lock: what and who.
         lock: Option<String>,
         owner: Option<ThreadAt>,

@@ -51,13 +51,14 @@ fn headline(verdict: &Verdict) -> String {
         Verdict::PoolExhausted { what, waiters, waits_in: None, .. } => {
             format!("Exhausted, holders unknown: {} for {what}, and none is given back.", waits(*waiters))
         }
-        Verdict::Stuck { threads, waits_in, .. } => format!(
+        Verdict::Stuck { threads, waits_in, peer, .. } => format!(
             "Stuck: {} at the same place for the whole time, {waits_in}{}.",
             if *threads == 1 {
                 "1 thread is".to_owned()
             } else {
                 format!("{} threads are", count(*threads as u64))
-            }
+            },
+            address(peer.as_deref())
         ),
         Verdict::Inconclusive { missing, snapshots } => format!(
             "Inconclusive: {} of the 3 thread dumps that a verdict needs; {}.",
@@ -76,7 +77,7 @@ fn headline(verdict: &Verdict) -> String {
             } else {
                 format!("{} threads are", holders.len())
             },
-            peer.as_ref().map(|peer| format!(" ({peer})")).unwrap_or_default()
+            address(peer.as_deref())
         ),
         Verdict::GcThrashing { share, used_bytes, most_bytes, .. } => format!(
             "Garbage collection took {} of the time; the heap is {} full ({} of {}).",
@@ -98,6 +99,10 @@ fn headline(verdict: &Verdict) -> String {
             )
         }
     }
+}
+
+fn address(peer: Option<&str>) -> String {
+    peer.map(|peer| format!(" ({peer})")).unwrap_or_default()
 }
 
 fn waits(waiters: usize) -> String {
@@ -139,9 +144,14 @@ fn evidence(verdict: &Verdict) -> Vec<String> {
             }
             lines
         }
-        Verdict::PoolExhausted { at, holders, .. } => {
+        Verdict::PoolExhausted { at, holders, waits_in, hold_seconds, .. } => {
             let mut lines: Vec<String> = at.iter().map(|at| format!("they wait at {at}")).collect();
-            lines.extend(named("holds one", holders));
+            let holds = if waits_in.is_some() { "holds one" } else { "may hold one" };
+            lines.extend(named(holds, holders));
+            lines.extend(hold_seconds.map(|it| format!("each is held for about {it:.1} s")));
+            if waits_in.is_some() && hold_seconds.is_none() {
+                lines.push("none was given back meanwhile".to_owned());
+            }
             lines
         }
         Verdict::GcThrashing { collections, .. } => {
@@ -259,6 +269,28 @@ mod tests {
         assert!(text.starts_with("Deadlock: 2 threads wait for each other in a circle.\n"), "{text}");
         assert!(text.contains("virtual thread debit (#15) waits for B@2, owned by credit (#16)\n"), "{text}");
         assert!(text.contains("virtual thread credit (#16) waits for A@1, owned by debit (#15)\n"), "{text}");
+    }
+
+    #[test]
+    fn a_pool_says_how_long_each_is_held_and_who_may_hold_one() {
+        let of = |waits_in: Option<&str>, hold_seconds| {
+            text(&[Verdict::PoolExhausted {
+                what: "a HikariCP connection".into(),
+                waiters: 30,
+                at: None,
+                holders: vec![at(7, "report")],
+                waits_in: waits_in.map(str::to_owned),
+                peer: waits_in.map(|_| "127.0.0.1:5432".to_owned()),
+                hold_seconds,
+            }])
+        };
+        let slow = of(Some("reading from a socket"), Some(1.44));
+        assert!(slow.contains("it reading from a socket (127.0.0.1:5432).\n"), "{slow}");
+        assert!(slow.contains("  each is held for about 1.4 s\n"), "{slow}");
+        assert!(of(Some("sleeping"), None).contains("  none was given back meanwhile\n"));
+        let unknown = of(None, None);
+        assert!(unknown.starts_with("Exhausted, holders unknown: 30 threads wait"), "{unknown}");
+        assert!(unknown.contains("  may hold one: virtual thread report (#7)\n"), "{unknown}");
     }
 
     #[test]

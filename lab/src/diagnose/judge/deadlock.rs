@@ -121,7 +121,7 @@ mod tests {
         let mut both =
             Evidence { threads: vec![waiter(1, "B@2", "A@1"), waiter(2, "A@1", "")], ..Evidence::default() };
         both.synchronizers
-            .insert("B@2".into(), Synchronizer { owner: Some(2), value: 1, is_given_back: false });
+            .insert("B@2".into(), Synchronizer { owner: Some(2), value: 1, ..Synchronizer::default() });
         let found = judge(&both);
         assert_eq!(found.len(), 1);
         assert!(matches!(&found[0], Verdict::Deadlock { links, owners_known: true } if links.len() == 2));

@@ -1,5 +1,6 @@
 //! Nothing hangs: the JVM works, or it has nothing to do.
 
+use super::permits::{ASLEEP, waits_in};
 use crate::diagnose::evidence::{Evidence, Thread};
 use crate::diagnose::verdict::{Group, Missing, Verdict};
 use std::collections::HashMap;
@@ -16,7 +17,9 @@ pub(super) fn judge(evidence: &Evidence) -> Verdict {
         let missing = evidence.missing.unwrap_or(Missing::Time);
         return Verdict::Inconclusive { missing, snapshots: evidence.snapshots };
     }
-    let works = |thread: &&Thread| !thread.stood_still && thread.application().is_some();
+    let asks_again = |thread: &Thread| thread.went_on && waits_in(thread).is_some_and(|what| what != ASLEEP);
+    let works =
+        |thread: &&Thread| thread.application().is_some() && (!thread.stood_still || asks_again(thread));
     let moves = evidence.threads.iter().any(|thread| works(&thread));
     if evidence.cores_used >= WORKS_CORES || moves {
         Verdict::Slow { cores: evidence.cores_used, groups: groups(evidence) }
@@ -56,6 +59,12 @@ mod tests {
         evidence.cores_used = 1.9;
         assert!(matches!(judge(&evidence), Verdict::Slow { groups, .. } if groups[0].threads == 1));
         evidence.cores_used = 0.0;
+        evidence.threads[0].went_on = true;
+        assert!(matches!(judge(&evidence), Verdict::Idle { .. }), "it looks for work from time to time");
+        let read = "java.base/sun.nio.ch.NioSocketImpl.read(NioSocketImpl.java:1)";
+        evidence.threads[0].frames.insert(0, Frame::parse(read));
+        assert!(matches!(judge(&evidence), Verdict::Slow { .. }), "one answer after the other");
+        evidence.threads[0].went_on = false;
         evidence.threads[0].stood_still = false;
         assert!(matches!(judge(&evidence), Verdict::Slow { .. }));
         evidence.snapshots = 2;

@@ -1,6 +1,6 @@
 //! Threads that stand still in the application's code, for something outside or behind a lock whose owner waits for that.
 
-use super::permits::waits_in;
+use super::permits::{ASLEEP, READS, peer, waits_in};
 use crate::diagnose::evidence::{Evidence, Thread};
 use crate::diagnose::verdict::Verdict;
 use std::collections::{BTreeMap, HashMap};
@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, HashMap};
 /// Fewer may be connections that are idle.
 const MANY: usize = 8;
 const BEHIND_ONE: usize = 2;
-const ASLEEP: &str = "sleeping";
 const BEHIND_LOCK: &str = "waiting for a lock";
 
 /// All threads at one place that wait for the same.
@@ -17,10 +16,13 @@ type Place<'a> = (String, &'static str, Option<&'a str>);
 pub(super) fn judge(evidence: &Evidence) -> Vec<Verdict> {
     let owners = evidence.owners();
     let mut places: BTreeMap<Place<'_>, Vec<&Thread>> = BTreeMap::new();
-    for thread in evidence.threads.iter().filter(|thread| thread.stood_still) {
+    for thread in evidence.threads.iter().filter(|thread| thread.stands_still()) {
         let Some(at) = thread.application() else { continue };
         let lock = thread.waits_for.as_deref().filter(|lock| is_behind(thread, lock, &owners));
-        let outside = lock.map_or_else(|| waits_outside(thread), |_| Some(BEHIND_LOCK));
+        let outside = lock.map_or_else(
+            || waits_outside(thread).filter(|it| !is_of_client(evidence, thread, it)),
+            |_| Some(BEHIND_LOCK),
+        );
         if let Some(waits_in) = outside {
             places.entry((at.to_string(), waits_in, lock)).or_default().push(thread);
         }
@@ -41,6 +43,7 @@ fn stuck(
         threads: threads.len(),
         at: threads.first()?.application()?.clone(),
         waits_in: waits_in.to_owned(),
+        peer: peer(threads),
         lock: lock.map(str::to_owned),
         owner: lock.and_then(|lock| owners.get(lock)).map(|owner| owner.at()),
     })
@@ -51,8 +54,13 @@ fn waits_outside(thread: &Thread) -> Option<&'static str> {
     waits_in(thread).filter(|it| *it != ASLEEP)
 }
 
+/// A connection that a client has opened is idle until the client sends. The probe knows the peers of the others.
+fn is_of_client(evidence: &Evidence, thread: &Thread, waits_in: &str) -> bool {
+    waits_in == READS && evidence.has_locks && thread.peer.is_none()
+}
+
 fn is_behind(thread: &Thread, lock: &str, owners: &HashMap<&str, &Thread>) -> bool {
-    let owner = owners.get(lock).filter(|owner| owner.tid != thread.tid && owner.stood_still);
+    let owner = owners.get(lock).filter(|owner| owner.tid != thread.tid && owner.stands_still());
     owner.is_some_and(|owner| waits_outside(owner).is_some())
 }
 
@@ -89,6 +97,15 @@ mod tests {
         let mut moving = all(READ);
         moving.threads.iter_mut().for_each(|thread| thread.stood_still = false);
         assert_eq!(judge(&moving), [], "each reads on");
+        let mut again = all(READ);
+        again.threads.iter_mut().for_each(|thread| thread.went_on = true);
+        assert_eq!(judge(&again), [], "each reads the next");
+        let mut clients = all(READ);
+        clients.has_locks = true;
+        assert_eq!(judge(&clients), [], "idle connections of clients");
+        clients.threads.iter_mut().for_each(|thread| thread.peer = Some("10.0.0.9:5432".into()));
+        let [Verdict::Stuck { peer, .. }] = &judge(&clients)[..] else { panic!("not found") };
+        assert_eq!(peer.as_deref(), Some("10.0.0.9:5432"));
     }
 
     #[test]

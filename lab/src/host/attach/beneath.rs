@@ -26,6 +26,11 @@ pub(super) fn folder(at: &OwnedFd, name: &Path) -> io::Result<OwnedFd> {
     Ok(openat2(at, name, flags, Mode::empty(), NO_LINKS)?)
 }
 
+/// Opens a folder to list or lock it.
+pub(super) fn listable(at: &OwnedFd, name: &Path) -> io::Result<OwnedFd> {
+    Ok(openat2(at, name, CAREFUL | OFlags::DIRECTORY | OFlags::RDONLY, Mode::empty(), NO_LINKS)?)
+}
+
 /// Makes a file that was not there.
 pub(super) fn create(at: &OwnedFd, name: &Path, mode: Mode) -> io::Result<File> {
     let flags = CAREFUL | OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY;

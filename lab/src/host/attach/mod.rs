@@ -5,6 +5,7 @@
 mod as_owner;
 mod beneath;
 pub mod in_tmp;
+mod leftovers;
 mod process;
 mod socket;
 mod trigger;

@@ -1,6 +1,7 @@
 //! The file that tells SIGQUIT as "listen" from "print all threads".
 
 use super::beneath;
+use super::leftovers;
 use super::process::JvmProcess;
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, FileType, Mode};
@@ -36,7 +37,8 @@ impl<'a> Trigger<'a> {
                     let says = format!("{name} is there already and is no file of the JVM's user; remove it");
                     return Err(io::Error::new(io::ErrorKind::AlreadyExists, says));
                 }
-                false
+                // An attempt takes seconds: who made that one was killed, and left it.
+                leftovers::is_old(&there)
             }
             Err(error) => return Err(error),
         };
@@ -58,6 +60,7 @@ mod tests {
     use rustix::fs::OFlags;
     use std::fs;
     use std::os::unix::fs::symlink;
+    use std::time::{Duration, SystemTime};
 
     #[test]
     fn a_trigger_goes_away_one_that_was_there_stays_and_a_link_or_pipe_is_refused() {
@@ -71,6 +74,11 @@ mod tests {
         fs::write(&file, "").unwrap();
         drop(Trigger::create_in(&folder, "t", uid).unwrap());
         assert!(file.is_file(), "it was not ours");
+        let long_ago = SystemTime::now() - Duration::from_secs(3_600);
+        fs::File::open(&file).unwrap().set_modified(long_ago).unwrap();
+        drop(Trigger::create_in(&folder, "t", uid).unwrap());
+        assert!(!file.exists(), "its process was killed");
+        fs::write(&file, "").unwrap();
         assert!(Trigger::create_in(&folder, "t", uid + 1).is_err(), "another user's");
         fs::remove_file(&file).unwrap();
         let target = root.path().join("target");

@@ -28,6 +28,8 @@ public final class JvmThreads implements JvmAccess {
     private final MethodHandle carrier;
     private final MethodHandle owner;
     private final MethodHandle value;
+    /** Null where this JVM has others. */
+    private final WaitQueue queue = WaitQueue.find();
     private final ForkJoinPool scheduler;
     /** Null where this JVM has others. */
     private final ConnectionEnds ends = ConnectionEnds.find();
@@ -111,6 +113,11 @@ public final class JvmThreads implements JvmAccess {
         } catch (Throwable impossible) {
             throw broken(impossible);
         }
+    }
+
+    @Override
+    public Map<Thread, Object> waitsFor(Object synchronizer) {
+        return queue == null ? Map.of() : queue.of(synchronizer);
     }
 
     @Override
