@@ -59,12 +59,12 @@ impl Commands {
         Ok((thread_dump::parse(&text).ok_or_else(unreadable)?, text))
     }
 
-    /// By the probe, which ends at once. `None`: the JVM does not load it, or cannot run it.
-    pub fn locks(&self) -> Option<LockSnapshot> {
-        let out = self.inside.join("locks.jsonl");
-        let argument = format!("out=file:{},level=locks", encoded(&out));
+    /// By the probe, which ends at once, and adds to a file that is there. `None`: the JVM does not load it, or cannot run it.
+    pub fn locks(&self, number: usize) -> Option<LockSnapshot> {
+        let name = format!("locks-{number}.jsonl");
+        let argument = format!("out=file:{},level=locks", encoded(&self.inside.join(&name)));
         probe::load_agent(&self.jvm, self.jar.as_ref()?, &argument, self.left()).ok()?;
-        locks::parse(&self.read("locks.jsonl").ok()?)
+        locks::parse(&self.read(&name).ok()?)
     }
 
     fn read(&self, name: &str) -> Result<String, CommandError> {

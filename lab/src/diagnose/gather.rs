@@ -87,7 +87,7 @@ pub fn gather(pid: u32, options: Options, stop: &Arc<AtomicBool>) -> Result<Gath
         times_since_dump.get_or_insert_with(|| run_time::read(pid));
         // The second time only where it tells a queue that moves from one that stands still.
         if options.agent && (at == 1 || at == 2 && locks.last().is_some_and(has_queue)) {
-            locks.extend(commands.locks());
+            locks.extend(commands.locks(at));
         }
     }
     sleep_until(Instant::now(), stop)?;
