@@ -6,7 +6,7 @@
 mod java;
 
 use assert_cmd::cargo::cargo_bin;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -20,8 +20,8 @@ const LIMIT: Duration = Duration::from_secs(60);
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/Hung.java");
 const NOBODY: &str = "65534";
 
-/// The processes of threadcount that these tests started: their ids are in the names of their folders.
-static STARTED: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+/// The processes of threadcount that these tests started, with the one that each visited: their ids are in the names of their folders.
+static STARTED: Mutex<BTreeMap<u32, String>> = Mutex::new(BTreeMap::new());
 
 /// A program and its children, ended with the test.
 struct Program {
@@ -90,7 +90,7 @@ fn threadcount(arguments: &[&str]) -> Output {
     let jar = jar::find().unwrap();
     command.env_clear().env("THREADCOUNT_APPS", jar.ancestors().nth(3).unwrap()).args(arguments);
     let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    STARTED.lock().unwrap().insert(child.id());
+    STARTED.lock().unwrap().insert(child.id(), arguments[1].to_owned());
     child.wait_with_output().unwrap()
 }
 
@@ -109,13 +109,13 @@ fn in_its_tmp(jvm: u32) -> BTreeSet<String> {
     let files = fs::read_dir(format!("/proc/{jvm}/root/tmp")).unwrap();
     let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
     let own = format!(".attach_pid{jvm}");
-    // Beside other tests and their JVMs, only the folders of our processes are known to be ours.
+    // Beside other tests and their JVMs, only the folders of our processes that visited this one are known to be ours.
     let started = STARTED.lock().unwrap().clone();
     let is_ours = |name: &str| {
         let pid = name
             .strip_prefix("threadcount-")
             .and_then(|it| it.trim_start_matches("diagnose-").split('-').next());
-        pid.and_then(|it| it.parse().ok()).is_some_and(|pid| started.contains(&pid))
+        pid.and_then(|it| it.parse().ok()).is_some_and(|pid| started.get(&pid) == Some(&jvm.to_string()))
     };
     names.filter(|name| is_ours(name) || *name == own).collect()
 }
@@ -236,7 +236,7 @@ fn what_a_killed_diagnosis_left_goes_away_with_the_next_one() {
     let mut command = Command::new(cargo_bin("threadcount"));
     command.args(["diagnose", &idle.jvm.to_string()]).stdin(Stdio::null());
     let mut killed = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    STARTED.lock().unwrap().insert(killed.id());
+    STARTED.lock().unwrap().insert(killed.id(), idle.jvm.to_string());
     let folder = || in_its_tmp(idle.jvm).into_iter().find(|it| it.contains(&format!("-{}-", killed.id())));
     comes_true("it has begun", || {
         folder().is_some_and(|it| Path::new("/tmp").join(it).join("probe.jar").exists())

@@ -82,7 +82,7 @@ impl Hung {
         let tasks = fs::read_dir(format!("/proc/{}/task", self.pid())).unwrap().flatten();
         let names = tasks.filter_map(|it| fs::read_to_string(it.path().join("comm")).ok());
         let is_own = |name: &String| {
-            ["C1 ", "C2 ", "ForkJoinPool", "neighbour-call"].iter().all(|other| !name.starts_with(other))
+            ["C1 ", "C2 ", "ForkJoinPool", "neighbour"].iter().all(|other| !name.starts_with(other))
         };
         let mut names: Vec<String> = names.map(|it| it.trim().to_owned()).filter(is_own).collect();
         names.sort_unstable();
