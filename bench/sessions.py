@@ -2,8 +2,8 @@
 """Does the method keep its promise on real servers? bench/sessions.py EXPERIMENT [--sessions 10] [--busy] [-- ARGUMENTS OF run]
 
 Runs the experiment again and again, each session with fresh servers, and prints for each one how long it took, how many rounds it
-had, and the verdicts of its first comparison: of the rate, of the CPU per request, and of every figure that is called higher or
-lower. `identical` compares a server with itself, so any such figure is a false one; `three-percent` has a true difference.
+had, whether its page draws a verdict, and the verdicts of its first comparison: of the rate, of the CPU per request, and of every
+figure that is called higher or lower. `identical` compares a server with itself, so any such figure is a false one; `three-percent` has a true difference.
 
 With `--busy` a busy loop comes and goes on the last core meanwhile: each time for 0.5 to 4 s, and away for as long, by a generator
 of random numbers with a fixed seed.
@@ -82,11 +82,11 @@ def session(arguments, number):
     rate = next(row for row in rows if row["metric"] == "rate_per_s")
     print(
         f"session {number}: {minutes:.1f} min, {rounds['rounds']} rounds ({rounds['why']}), exit code {ran.returncode}; "
-        f"rate {rate['ratio']:.4f} {interval(rate)}: {rate['verdict']}; CPU per request: {verdicts.get('cpu_us_per_request')}; "
+        f"{'trusted' if said['trusted'] else 'not trusted, so no verdict'}; rate {rate['ratio']:.4f} {interval(rate)}: {rate['verdict']}; CPU per request: {verdicts.get('cpu_us_per_request')}; "
         f"higher or lower: {', '.join(decided) or 'nothing'}",
         flush=True,
     )
-    return {"minutes": minutes, "rate": rate["verdict"], "decided": decided}
+    return {"minutes": minutes, "rate": rate["verdict"] if said["trusted"] else "no_verdict", "decided": decided}
 
 
 def interval(row):

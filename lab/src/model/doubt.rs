@@ -49,6 +49,8 @@ pub enum DoubtReason {
     AcceptQueueOverflow { overflows: u64 },
     /// A run with interference that the figures include. `kept`: without it fewer than two runs would remain.
     Interference { by: Interference, kept: bool },
+    /// A run beside other processes that left at least a quarter of the machine idle. The figures include it.
+    SharedMachine { by: Interference },
     /// A run with interference that the figures exclude.
     LeftOut { by: Interference },
     /// The requested rate was not reached.
@@ -82,13 +84,14 @@ impl DoubtReason {
             Self::RequestsFailed { .. } => 2,
             Self::AcceptQueueOverflow { .. } => 3,
             Self::Interference { .. } => 4,
-            Self::LeftOut { .. } => 5,
-            Self::RateMissed { .. } => 6,
-            Self::NotSteady { .. } => 7,
-            Self::UnequallyWarm { .. } => 8,
-            Self::WideSpread { .. } => 9,
-            Self::SingleRun => 10,
-            Self::CompilerBusy { .. } => 11,
+            Self::SharedMachine { .. } => 5,
+            Self::LeftOut { .. } => 6,
+            Self::RateMissed { .. } => 7,
+            Self::NotSteady { .. } => 8,
+            Self::UnequallyWarm { .. } => 9,
+            Self::WideSpread { .. } => 10,
+            Self::SingleRun => 11,
+            Self::CompilerBusy { .. } => 12,
         }
     }
 
@@ -98,7 +101,7 @@ impl DoubtReason {
         match self {
             Self::RequestsFailed { failed, sent, .. } => *failed as f64 / (*sent).max(1) as f64,
             Self::AcceptQueueOverflow { overflows } => *overflows as f64,
-            Self::Interference { by, .. } | Self::LeftOut { by } => match by {
+            Self::Interference { by, .. } | Self::SharedMachine { by } | Self::LeftOut { by } => match by {
                 Interference::Steal { cores, .. } | Interference::OtherProcesses { cores, .. } => *cores,
             },
             Self::RateMissed { asked_per_s, completed_per_s, .. } => 1.0 - completed_per_s / asked_per_s,

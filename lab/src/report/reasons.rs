@@ -46,6 +46,9 @@ pub const fn allows(reason: &DoubtReason) -> &'static str {
         DoubtReason::CompilerBusy { .. } => {
             "CPU per request holds compilation; rates and response times are those that were served"
         }
+        DoubtReason::SharedMachine { .. } => {
+            "the intervals include what the neighbour did; a quiet machine may have better figures"
+        }
         _ => "figures rest on the runs without interference",
     }
 }
@@ -63,6 +66,7 @@ pub fn doubt_in_short(doubt: &Doubt) -> String {
         DoubtReason::RequestsFailed { .. } => "requests failed",
         DoubtReason::AcceptQueueOverflow { .. } => "the accept queue overflowed",
         DoubtReason::Interference { .. } => "a run with interference",
+        DoubtReason::SharedMachine { .. } => "other processes used the machine",
         DoubtReason::LeftOut { .. } => "a run with interference is left out",
         DoubtReason::RateMissed { .. } => "the requested rate was not reached",
         DoubtReason::NotSteady { .. } => "no steady state when measuring began",
@@ -106,6 +110,9 @@ pub fn reason(doubt: &Doubt) -> String {
         DoubtReason::Interference { by, kept: false } => interference(by),
         DoubtReason::Interference { by, kept: true } => {
             format!("{} (kept: otherwise fewer than 2 runs remain)", interference(by))
+        }
+        DoubtReason::SharedMachine { by } => {
+            format!("{}; a quarter of the machine or more stayed idle", interference(by))
         }
         DoubtReason::LeftOut { by } => {
             format!("left out of the figures: {}", interference(by))

@@ -1,7 +1,7 @@
 //! May the figures be believed? If not, why not.
 
 use super::compiler::busy_compiler;
-use super::disturbance::disturbance;
+use super::disturbance::{disturbance, left_room};
 use super::runs::{complete, is_complete};
 use super::spread::{Spread, spreads};
 use super::unequally_warm::unequally_warm;
@@ -157,16 +157,17 @@ fn overflows(record: &Record) -> Option<DoubtReason> {
     (overflows > 0).then_some(DoubtReason::AcceptQueueOverflow { overflows })
 }
 
-/// A run with interference: the figures leave it out where enough others stay, and rest on it where not.
+/// A run with interference: the figures leave it out where enough others stay, and rest on it where not. That ends the trust,
+/// unless everybody had room: then what the neighbour did is in the noise of the rounds, and so in the intervals.
 fn interference(record: &Record, records: &[Record]) -> Option<DoubtReason> {
     let by = disturbance(record)?;
     let counted = complete(records, &record.variant, &record.load);
     let counts = counted.iter().any(|run| std::ptr::eq(*run, record));
     let undisturbed = counted.iter().filter(|run| disturbance(run).is_none()).count();
-    Some(if counts {
-        DoubtReason::Interference { by, kept: undisturbed > 0 }
-    } else {
-        DoubtReason::LeftOut { by }
+    Some(match counts {
+        false => DoubtReason::LeftOut { by },
+        true if left_room(record) => DoubtReason::SharedMachine { by },
+        true => DoubtReason::Interference { by, kept: undisturbed > 0 },
     })
 }
 
@@ -289,8 +290,19 @@ mod tests {
             twice(&Record { cost: Some(cost), ..record })
         };
         assert_eq!(judged(&busy(1.4)), (true, String::new()));
+        let (trusted, sentences) = judged(&busy(1.52));
+        assert!(!trusted && sentences.contains("other processes used 0.32 of 2 cores"), "{sentences}");
         let (trusted, sentences) = judged(&busy(2.0));
         assert!(!trusted && sentences.contains("other processes used 0.80 of 2 cores"), "{sentences}");
+    }
+
+    #[test]
+    fn other_processes_that_leave_a_quarter_of_the_machine_idle_are_said_and_do_not_end_the_trust() {
+        let cost = Cost { machine_cpu_cores: 1.0, cpu_cores: 0.3, machine_cores: 2, ..Cost::default() };
+        let record = with_load(run("a", "c4", 100.0, 5.0), |load| load.generator.cpu_cores = 0.1);
+        let (trusted, sentences) = judged(&twice(&Record { cost: Some(cost), ..record }));
+        assert!(trusted && sentences.contains("other processes used 0.60 of 2 cores"), "{sentences}");
+        assert!(sentences.contains("a quarter of the machine or more stayed idle"), "{sentences}");
     }
 
     #[test]
