@@ -217,9 +217,10 @@ pub(super) fn peer(threads: &[&Thread]) -> Option<String> {
     numbers.into_iter().find(|(_, number)| 2 * number > all).map(|(peer, _)| peer.to_owned())
 }
 
-/// What the thread waits for, if it is one of a limited number.
+/// What the thread waits for, if it is one of a limited number. Who opens a new one has a place already, and waits outside.
 fn what(thread: &Thread) -> Option<&'static str> {
-    let waits = thread.state.as_deref().is_none_or(|state| state != "RUNNABLE");
+    let is_opening = waits_in(thread).is_some_and(|it| it != ASLEEP);
+    let waits = !is_opening && thread.state.as_deref().is_none_or(|state| state != "RUNNABLE");
     WAITS.iter().find(|(method, _)| waits && thread.is_in(&[method])).map(|(_, what)| *what)
 }
 
@@ -339,6 +340,21 @@ mod tests {
             panic!("nobody gives results back")
         };
         assert!(holders.is_empty());
+    }
+
+    #[test]
+    fn who_opens_a_connection_within_the_pool_has_a_place_in_it() {
+        const CONNECT: &str = "java.base/sun.nio.ch.NioSocketImpl.connect(NioSocketImpl.java:1)";
+        const TOMCAT: &str =
+            "org.apache.tomcat.jdbc.pool.ConnectionPool.borrowConnection(ConnectionPool.java:1)";
+        let own = |tid, frames: &[&str]| elsewhere(tid, &[frames, &CODE].concat());
+        let mut all = of(vec![own(1, &[TOMCAT]), own(2, &[TOMCAT]), own(3, &[CONNECT, TOMCAT])]);
+        let [Verdict::PoolExhausted { waiters: 2, waits_in, .. }] = &judge(&all)[..] else {
+            panic!("not found")
+        };
+        assert_eq!(waits_in.as_deref(), Some("connecting a socket"));
+        all.threads.drain(..2);
+        assert_eq!(judge(&all), [], "nobody waits for the pool");
     }
 
     #[test]
