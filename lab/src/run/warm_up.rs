@@ -1,7 +1,7 @@
 //! The same load before the measured window, until the server is warm.
 
 use super::steady::{WarmUpSecond, WarmUpTest};
-use super::{RunError, Runner, figures};
+use super::{DuringLoad, RunError, Runner, figures};
 use crate::host::loaded_classes::loaded_classes;
 use crate::host::process_tree::ProcessTree;
 use crate::model::experiment::LoadSpec;
@@ -44,7 +44,7 @@ impl Runner<'_> {
         let java = tree.java_pid();
         let classes = || java.and_then(loaded_classes);
         let mut before = (now_ns(), tree.read(), classes());
-        let warmed = self.load_until(&warming, server, None, &mut |second, stop| {
+        let warmed = self.load_until(&warming, server, DuringLoad::default(), &mut |second, stop| {
             watch.event(Event::Warming(second));
             let after = (now_ns(), tree.read(), classes());
             let passed_ns = after.0.saturating_sub(before.0).max(1) as f64;
