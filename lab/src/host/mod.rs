@@ -34,6 +34,7 @@ pub mod sampler;
 pub mod samples;
 pub mod stored;
 pub mod thread_times;
+pub mod trusted;
 
 pub use sampler::Sampler;
 pub use samples::{RawSample, Samples};
