@@ -6,18 +6,22 @@
 mod java;
 
 use assert_cmd::cargo::cargo_bin;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::sync::Mutex;
+use std::time::{Duration, Instant, SystemTime};
 use threadcount::host::attach::{self, CommandError, JvmProcess, Refusal};
 use threadcount::probe::{Attached, ProbeChoice, jar};
 
 const LIMIT: Duration = Duration::from_secs(60);
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/Hung.java");
 const NOBODY: &str = "65534";
+
+/// The processes of threadcount that these tests started, with the one that each visited: their ids are in the names of their folders.
+static STARTED: Mutex<BTreeMap<u32, String>> = Mutex::new(BTreeMap::new());
 
 /// A program and its children, ended with the test.
 struct Program {
@@ -29,7 +33,8 @@ struct Program {
 impl Program {
     /// Starts it, and waits for the `up` of `Hung.java`.
     fn start(mut command: Command) -> Self {
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
         let mut up = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut up).unwrap();
         assert_eq!(up, "up\n");
@@ -84,7 +89,9 @@ fn threadcount(arguments: &[&str]) -> Output {
     let mut command = Command::new(cargo_bin("threadcount"));
     let jar = jar::find().unwrap();
     command.env_clear().env("THREADCOUNT_APPS", jar.ancestors().nth(3).unwrap()).args(arguments);
-    command.stdin(Stdio::null()).output().unwrap()
+    let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    STARTED.lock().unwrap().insert(child.id(), arguments[1].to_owned());
+    child.wait_with_output().unwrap()
 }
 
 fn assert_watched(jvm: u32) {
@@ -102,8 +109,15 @@ fn in_its_tmp(jvm: u32) -> BTreeSet<String> {
     let files = fs::read_dir(format!("/proc/{jvm}/root/tmp")).unwrap();
     let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
     let own = format!(".attach_pid{jvm}");
-    // Beside other tests and their JVMs, only a folder of this process is known to be ours.
-    names.filter(|name| name.contains("threadcount-diagnose") || *name == own).collect()
+    // Beside other tests and their JVMs, only the folders of our processes that visited this one are known to be ours.
+    let started = STARTED.lock().unwrap().clone();
+    let is_ours = |name: &str| {
+        let pid = name
+            .strip_prefix("threadcount-")
+            .and_then(|it| it.trim_start_matches("diagnose-").split('-').next());
+        pid.and_then(|it| it.parse().ok()).is_some_and(|pid| started.get(&pid) == Some(&jvm.to_string()))
+    };
+    names.filter(|name| is_ours(name) || *name == own).collect()
 }
 
 /// PID, mount and user namespaces, as containers have; its /tmp is another one.
@@ -184,6 +198,59 @@ fn what_refuses_says_why_and_leaves_no_file() {
     drop(stopped);
     let error = attach::diagnostic_command(&known, "VM.version", LIMIT).unwrap_err();
     assert!(matches!(error, CommandError::Refused(Refusal::NoSuchProcess { .. })), "{error}");
+}
+
+/// Only its library shows what it is: any program with such a one will do.
+#[test]
+fn an_openj9_jvm_is_refused_with_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = folder.path().join("libj9vm29.so");
+    let maps = fs::read_to_string("/proc/self/maps").unwrap();
+    let any = maps
+        .lines()
+        .filter_map(|line| line.find('/').map(|at| &line[at..]))
+        .find(|it| it.contains("libgcc_s"));
+    fs::copy(any.unwrap(), &library).unwrap();
+    let mut sleeper = Command::new("sleep").arg("60").env("LD_PRELOAD", &library).spawn().unwrap();
+    let pid = sleeper.id();
+    comes_true("it is loaded", || {
+        fs::read_to_string(format!("/proc/{pid}/maps")).unwrap().contains("libj9vm29.so")
+    });
+    let refused = refusal(pid);
+    for command in ["diagnose", "watch"] {
+        let output = threadcount(&[command, &pid.to_string()]);
+        let says = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(2) && says.contains("OpenJ9"), "{command}: {says}");
+    }
+    sleeper.kill().unwrap();
+    sleeper.wait().unwrap();
+    assert!(matches!(refused, Refusal::OpenJ9 { .. }), "{refused}");
+    assert!(refused.to_string().contains("only HotSpot JVMs"), "{refused}");
+}
+
+/// Its folder has the lock of a process that no longer is. The next visit takes it away.
+#[test]
+fn what_a_killed_diagnosis_left_goes_away_with_the_next_one() {
+    let classes = classes();
+    let idle = Program::start(idle(25, classes.path(), &[]));
+    let mut command = Command::new(cargo_bin("threadcount"));
+    command.args(["diagnose", &idle.jvm.to_string()]).stdin(Stdio::null());
+    let mut killed = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    STARTED.lock().unwrap().insert(killed.id(), idle.jvm.to_string());
+    let folder = || in_its_tmp(idle.jvm).into_iter().find(|it| it.contains(&format!("-{}-", killed.id())));
+    comes_true("it has begun", || {
+        folder().is_some_and(|it| Path::new("/tmp").join(it).join("probe.jar").exists())
+    });
+    let left = Path::new("/tmp").join(folder().unwrap());
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    let diagnose = || assert!(threadcount(&["diagnose", &idle.jvm.to_string()]).status.success());
+    diagnose();
+    assert!(left.exists(), "it may belong to one that has just begun");
+    let long_ago = SystemTime::now() - Duration::from_secs(3_600);
+    fs::File::open(&left).unwrap().set_modified(long_ago).unwrap();
+    diagnose();
+    assert!(!left.exists());
 }
 
 #[test]

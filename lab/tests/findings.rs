@@ -274,6 +274,27 @@ fn a_pool_that_is_full_is_the_limit_and_virtual_threads_leave_it_to_the_clients(
     assert_eq!(output.finding("pool-ceiling", "virtual"), None, "{output}");
 }
 
+/// Eight requests of 100 ms, two at a time in the order of arrival: each waits for 400 ms, the fastest as well.
+#[test]
+fn a_server_that_is_saturated_in_the_order_of_arrival_is_not_limited_by_the_load() {
+    let server = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/delay.py");
+    let variant =
+        |workers: u32| format!("{{command: \"env WORKERS={workers} python3 {server} {{port}} 100\"}}");
+    let rest = format!(
+        "variants:\n  saturated: {}\n  free: {}\nrequest: /\nloads: [{{clients: 8, duration: 2s}}]\n",
+        variant(2),
+        variant(8)
+    );
+    let output = ExperimentOutput::measure(&rest, &[], &["--no-probe"]);
+    assert_eq!(output.finding("client-ceiling", "saturated"), None, "{output}");
+    output.assert_limit("client-ceiling", "free");
+    let records = output.result["records"].as_array().unwrap();
+    let saturated = records.iter().find(|it| it["variant"] == "saturated").unwrap();
+    let times = &saturated["measured"]["response_time_ms"];
+    let alone_ms = saturated["warm_up"]["fastest_ms"].as_f64().unwrap();
+    assert!(alone_ms < times["mean"].as_f64().unwrap() / 2.0, "alone {alone_ms} ms, {times}");
+}
+
 /// Two connections may wait to be accepted, and twenty clients open a new one for each request.
 #[test]
 fn a_server_that_accepts_too_slowly_is_named() {

@@ -43,6 +43,7 @@ impl Actor {
     /// Samples from the actor's next go until the line it says then.
     fn watched(&mut self) -> (Samples, Cost, String) {
         let sampler = Sampler::start(self.child.id(), Duration::from_millis(50)).unwrap();
+        sampler.window_begins();
         self.go_on();
         let answer = self.says();
         let ended = now_ns();

@@ -14,9 +14,12 @@ use threadcount::model::finding::{Explanation, Fact, Finding, KindAndNumber};
 use threadcount::model::metric::Metric;
 use threadcount::model::record::memory::{LiveHeap, MemoryUnderLoad};
 use threadcount::model::record::{BeforeAfter, Cost, NativeMemory, WarmUp};
-use threadcount::model::result::{Comparison, Interval, Ratio, ResultDocument, TwoSpeeds, Verdict};
+use threadcount::model::result::{
+    Comparison, Interval, Ratio, ResultDocument, RoundsEnd, TwoSpeeds, Verdict,
+};
 use threadcount::model::result_folder::ResultFolder;
 use threadcount::report::overview::answer::answer;
+use threadcount::report::overview::overview;
 use threadcount::report::terminal::details::details;
 use threadcount::report::terminal::{TerminalStyle, terminal};
 use threadcount::stats::comparison::compare;
@@ -227,6 +230,118 @@ fn a_pair_that_the_experiment_asks_for_has_a_sentence_of_its_own_and_no_place_in
     );
     let table = terminal(&document, REPORT, STYLE);
     assert_eq!(table.matches("  baseline").count(), 1, "{table}");
+}
+
+/// The demo under its first load, with these throughputs against platform.
+fn with_rates(rates: [(&str, f64, [f64; 2], Verdict); 2]) -> ResultDocument {
+    let mut document = common::demo();
+    document.experiment.loads.truncate(1);
+    document.comparisons.retain(|it| it.load == "c400");
+    document.findings.clear();
+    for (variant, value, [low, high], verdict) in rates {
+        let of_variant = document.comparisons.iter_mut().find(|it| it.variant == variant).unwrap();
+        of_variant.ratios.retain(|ratio| [Metric::Rate, Metric::OsThreads].contains(&ratio.metric));
+        let rate = &mut of_variant.ratios[0];
+        (rate.ratio, rate.verdict) = (value, verdict);
+        rate.interval = Some(Interval { low, high, confidence: 0.95 });
+    }
+    document
+}
+
+#[test]
+fn a_variant_without_a_difference_does_not_tie_with_one_that_is_better() {
+    use Verdict::{Higher, NoDifference};
+    let better = ("platform-sized", 1.08, [1.03, 1.13], Higher);
+    let wins = "Platform-sized has 1.08x the throughput of platform";
+    let said = answer(&with_rates([better, ("virtual", 1.04, [0.99, 1.09], NoDifference)]));
+    assert!(said.starts_with(wins) && !said.contains("virtual"), "fewer OS threads: {said}");
+    let said = answer(&with_rates([better, ("virtual", 1.085, [0.99, 1.09], NoDifference)]));
+    assert!(said.starts_with(wins) && !said.contains("virtual"), "the larger figure: {said}");
+    // Both are better, and their intervals overlap.
+    let said = answer(&with_rates([better, ("virtual", 1.07, [1.02, 1.12], Higher)]));
+    assert!(said.starts_with("Virtual has 1.07x"), "the fewest OS threads: {said}");
+    assert!(said.contains("(platform-sized: 1.08x with 423 OS threads)"), "{said}");
+}
+
+#[test]
+fn another_baseline_under_the_last_load_is_named() {
+    let mut document = common::demo();
+    document.findings.clear();
+    let short = answer(&document);
+    assert!(short.contains("; with 1,000 clients, 4.70x"), "the same baseline goes without saying: {short}");
+    document.experiment.loads[1].only_variants = vec!["platform-sized".to_owned(), "virtual".to_owned()];
+    document.comparisons.retain(|it| it.load == "c400" || it.variant == "virtual");
+    document.comparisons.last_mut().unwrap().baseline = "platform-sized".to_owned();
+    let said = answer(&document);
+    assert!(
+        said.contains("; with 1,000 clients, virtual has 4.70x the throughput of platform-sized"),
+        "{said}"
+    );
+}
+
+#[test]
+fn without_a_ratio_to_the_baseline_the_pairs_that_are_asked_for_are_said_and_else_the_reason() {
+    let mut document = with(&[]);
+    document.comparisons[0].baseline = "platform-sized".to_owned();
+    assert!(
+        answer(&document).starts_with("With 400 clients, virtual has 1.98x the throughput of platform-sized"),
+        "{}",
+        answer(&document)
+    );
+    document.comparisons.clear();
+    assert!(
+        answer(&document).starts_with("No ratio: under no load do the baseline"),
+        "{}",
+        answer(&document)
+    );
+    document.records.retain(|record| record.variant == "virtual");
+    assert_eq!(answer(&document), "Nothing to compare: only one variant has a complete run.");
+    document.records.clear();
+    assert_eq!(answer(&document), "Nothing to compare: no variant has a complete run.");
+}
+
+#[test]
+fn a_session_that_the_user_ended_has_its_answer_and_says_that_it_was_interrupted() {
+    let mut document = common::demo();
+    let whole = answer(&document);
+    document.rounds.truncate(1);
+    document.rounds[0].why = RoundsEnd::Interrupted;
+    document.records.truncate(8);
+    let last = document.records.last_mut().unwrap();
+    (last.measured, last.cost) = (None, None);
+    (document.trusted, document.why_not) = trust(&document.experiment, &document.records);
+    assert!(document.trusted, "{:?}", document.why_not);
+    assert_eq!(answer(&document), format!("Interrupted after 7 complete runs. {whole}"));
+    let text = terminal(&document, REPORT, STYLE);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("interrupted by the user; it does not count"), "{text}");
+    assert!(text.contains("they rest on the runs that were complete"), "{text}");
+}
+
+#[test]
+fn a_ratio_without_an_interval_says_which_runs_are_missing() {
+    let said_of = |runs: (u32, u32)| {
+        let mut document = with(&[(Metric::Rate, 2.0, Verdict::NotEnoughRuns)]);
+        let rate = &mut document.comparisons[0].ratios[0];
+        (rate.interval, rate.runs) = (None, runs);
+        answer(&document)
+    };
+    for (runs, why) in [
+        ((1, 1), "one valid run, no interval"),
+        ((1, 3), "one valid run of virtual, no interval"),
+        ((3, 1), "one valid run of platform, no interval"),
+        ((3, 2), "fewer than 2 rounds with a valid run of both, no interval"),
+    ] {
+        let said = said_of(runs);
+        assert!(said.contains(&format!("nconclusive: {why}; virtual has 2.00x")), "{said}");
+    }
+    let mut document = with(&[]);
+    let cell = |document: &ResultDocument| overview(document).tables[0].rows[2].ratio.text();
+    for (runs, expected) in [((1, 3), "1.98x (1 run)"), ((3, 2), "1.98x (no interval)")] {
+        let rate = &mut document.comparisons[0].ratios[0];
+        (rate.interval, rate.runs) = (None, runs);
+        assert_eq!(cell(&document), expected);
+    }
 }
 
 #[test]

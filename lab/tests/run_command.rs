@@ -218,6 +218,33 @@ fn ctrl_c_keeps_what_was_measured_and_leaves_no_process_behind() {
     assert_eq!(processes_with(&marker(&out)), Vec::<String>::new());
 }
 
+#[test]
+fn ctrl_c_leaves_an_answer_on_the_screen_that_is_marked_as_interrupted() {
+    let out = tempfile::tempdir().unwrap();
+    let mut child = compare(out.path(), &delay("5"), &delay("50"), &["--runs", "50"])
+        .stderr(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    wait_for_line(&mut child, "round 2");
+    let pid = i32::try_from(child.id()).unwrap();
+    rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), rustix::process::Signal::INT)
+        .unwrap();
+    let output = child.wait_with_output().unwrap();
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    let document = result(out.path());
+    let doubts = document["why_not"].as_array().unwrap();
+    assert!(doubts.iter().all(|doubt| doubt["reason"]["kind"] != "run-failed"), "{document:#}");
+    assert_eq!(document["rounds"][0]["why"], "interrupted");
+    // Something else may have had the machine's cores.
+    if document["trusted"] == true {
+        assert!(shown.contains("Interrupted after ") && shown.contains(" the throughput of a"), "{shown}");
+    } else {
+        assert!(shown.contains("No verdict"), "{shown}");
+    }
+}
+
 /// Reads the child's stderr up to a line that contains `text`; a thread keeps reading, so that the child never blocks.
 fn wait_for_line(child: &mut Child, text: &str) {
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();

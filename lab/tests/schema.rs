@@ -59,7 +59,7 @@ const FINDINGS: [&str; 19] = [
         "window_s":10.0}}"#,
     r#"{"rule":"kind-or-size","figures":{"pool_threads":400,"metric":"rate_per_s","ratio":1.0,"interval":{"low":0.98,"high":1.01,
         "confidence":0.95},"is_same":true,"pool_os_threads":423.0,"virtual_os_threads":27.0,
-        "cpu_per_request_ratio":1.3}}"#,
+        "cpu_per_request_ratio":1.3,"cpu_per_request_interval":{"low":1.2,"high":1.4,"confidence":0.95}}}"#,
     r#"{"rule":"kind-and-number","figures":{"pool_variant":"platform","pool_threads":200,"requests_in_flight":1000,
         "sized_variant":null,"arrivals":null}}"#,
     r#"{"rule":"kind-and-number","figures":{"pool_variant":"platform","pool_threads":200,"requests_in_flight":250,

@@ -1,11 +1,15 @@
 //! How many requests, bytes and connections there were.
 
-/// What became of the requests: `in_flight_at_start + sent = ok + failed + unfinished`, always.
+/// What became of the requests. Always `in_flight_at_start + sent = ok + failed + unfinished`, and of an open load
+/// `waiting_at_start + due = sent + not_sent`, where `due` is how many fell due while it was counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counts {
     /// Requests of the lead-in that were in flight when counting began; 0 without one.
     pub in_flight_at_start: u64,
+    /// Requests that fell due in the lead-in and had not been sent when counting began (open loop only): they are part of `sent`,
+    /// or of `not_sent`.
+    pub waiting_at_start: u64,
     /// Requests that were begun (a request whose connection could not be made was begun, and failed).
     pub sent: u64,
     /// Complete responses with an expected status.
@@ -25,9 +29,16 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// Of an open load, how many requests fell due while it was counted.
+    #[must_use]
+    pub const fn due(&self) -> u64 {
+        (self.sent + self.not_sent).saturating_sub(self.waiting_at_start)
+    }
+
     /// Adds another account.
     pub(crate) fn add(&mut self, other: Self) {
         self.in_flight_at_start += other.in_flight_at_start;
+        self.waiting_at_start += other.waiting_at_start;
         self.sent += other.sent;
         self.ok += other.ok;
         self.failed += other.failed;
@@ -46,11 +57,12 @@ pub struct Bytes {
     pub received: u64,
 }
 
-/// Connections at the moment when a load begins: when all are open, or when the time of a connect has passed.
+/// Connections at the moment when a load begins: when all are open, or when the time of a connect has passed. With a lead-in,
+/// those at its end: what holds for the figures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConnectionsAtStart {
-    /// Those that were open.
+    /// Those that were open; at the end of a lead-in those that had been opened, since a server may close any of them later.
     pub open: u64,
     /// Those that were to be open. In a closed loop without those whose connect had failed, which is a failure of its own.
     pub wanted: u64,

@@ -32,6 +32,7 @@ mod engine;
 mod error;
 pub mod export;
 pub mod failure;
+pub mod features;
 pub mod health;
 pub mod http1;
 mod http2;

@@ -52,7 +52,7 @@ pub struct LoadOutcome {
     pub bytes: Bytes,
     /// Connections that were established, those of the lead-in included.
     pub connections_opened: u64,
-    /// Connections when the load began; `None`: it opens none in advance.
+    /// Connections when the load began, or by the end of its lead-in; `None`: it opens none in advance.
     pub connections_at_start: Option<ConnectionsAtStart>,
     /// Connections that were open when the load ended.
     pub connections_open: u64,

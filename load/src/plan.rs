@@ -68,7 +68,9 @@ pub struct LoadPlan {
     pub lateness: Duration,
     /// How long the load goes on before anything of it is counted, so that the figures hold neither the opening of its
     /// connections nor what a server does at the first requests of each. Requests in flight when counting begins are
-    /// [`in_flight_at_start`](crate::outcome::Counts::in_flight_at_start) and count, with their whole time, when they end.
+    /// [`in_flight_at_start`](crate::outcome::Counts::in_flight_at_start) and count, with their whole time, when they end; those
+    /// of an open load that are due and not sent by then are
+    /// [`waiting_at_start`](crate::outcome::Counts::waiting_at_start).
     /// `stop` counts from then. Only for loads that a time ends and whose rate stays the same.
     pub lead_in: Duration,
     /// How long, after the end of sending, requests in flight may still complete. What is then in flight is

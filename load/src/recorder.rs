@@ -84,6 +84,8 @@ pub struct Recorder {
     started_ns: Nanos,
     /// Until counting begins.
     lead_in: Option<LeadIn>,
+    /// Requests fall due by a schedule, and not as others end.
+    has_schedule: bool,
     thread: u32,
     /// The log of requests, if there is one.
     log: Option<LogSender>,
@@ -150,6 +152,7 @@ impl Recorder {
             log: None,
             started_ns: Nanos::MAX,
             lead_in: None,
+            has_schedule: false,
             thread,
             progress: None,
             slice: Slice::new(0),
@@ -182,6 +185,12 @@ impl Recorder {
         Self { log, ..self }
     }
 
+    /// Its requests fall due by a schedule: those that were due before counting begins and are sent later are counted as such.
+    #[must_use]
+    pub fn with_schedule(self, has_schedule: bool) -> Self {
+        Self { has_schedule, ..self }
+    }
+
     /// The load begins at a known moment, and counting at `started_ns`, now or later: seconds count from there.
     pub fn start(&mut self, began_ns: Nanos, started_ns: Nanos) {
         if let Some(log) = &mut self.log {
@@ -207,6 +216,7 @@ impl Recorder {
             log: self.log.take(),
             progress: self.progress.take(),
             started_ns: self.started_ns,
+            has_schedule: self.has_schedule,
             last_sent_ns: self.started_ns,
             connections_opened: self.connections_opened,
             counts: Counts { in_flight_at_start: in_flight, ..Counts::default() },
@@ -223,6 +233,7 @@ impl Recorder {
             lead_in.sent_sum_ns += u128::from(exchange.sent_ns);
         }
         self.counts.sent += 1;
+        self.counts.waiting_at_start += u64::from(self.was_waiting(exchange.due_ns));
         self.slice.sent += 1;
         self.last_sent_ns = exchange.sent_ns;
         let lag_ns = exchange.sent_ns.saturating_sub(exchange.due_ns);
@@ -275,6 +286,7 @@ impl Recorder {
     /// The time is up and a request due at `due_ns` was never begun.
     pub fn not_sent(&mut self, due_ns: Nanos, now_ns: Nanos) {
         self.counts.not_sent += 1;
+        self.counts.waiting_at_start += u64::from(self.was_waiting(due_ns));
         self.not_sent_age.record_ns(now_ns.saturating_sub(due_ns));
         if let Some(log) = &mut self.log {
             log.record(LogRow {
@@ -288,6 +300,12 @@ impl Recorder {
                 bytes: 0,
             });
         }
+    }
+
+    /// Was the request, which has not been sent until now, due before counting began?
+    #[inline]
+    fn was_waiting(&self, due_ns: Nanos) -> bool {
+        self.has_schedule && due_ns < self.started_ns && self.lead_in.is_none()
     }
 
     #[inline]
@@ -387,5 +405,24 @@ mod tests {
         assert_eq!((recorder.status[200], recorder.failures.len()), (1, 0));
         let seconds: Vec<_> = slices.iter().map(|it| (it.slice.index, it.slice.sent, it.slice.ok)).collect();
         assert_eq!(seconds, [(0, 1, 1)]);
+    }
+
+    #[test]
+    fn what_was_due_in_the_lead_in_and_is_sent_after_it_or_never_was_waiting_at_the_start() {
+        let waiting = |has_schedule| {
+            let (progress, _slices) = channel();
+            let mut recorder = Recorder::new(0, progress).with_schedule(has_schedule);
+            recorder.start(0, 1_000 * MS);
+            recorder.sent(due_at(900));
+            let sent_late = |due_ms: u64| Exchange { sent_ns: (due_ms + 20) * MS, ..due_at(due_ms) };
+            [980, 999, 1_000, 1_010].into_iter().for_each(|due_ms| recorder.sent(sent_late(due_ms)));
+            recorder.not_sent(970 * MS, 2_000 * MS);
+            recorder.not_sent(1_500 * MS, 2_000 * MS);
+            let counts = recorder.counts;
+            assert_eq!((counts.in_flight_at_start, counts.sent, counts.not_sent), (1, 4, 2));
+            (counts.waiting_at_start, counts.due())
+        };
+        assert_eq!(waiting(true), (3, 3), "due at 1,000, 1,010 and 1,500 ms");
+        assert_eq!(waiting(false).0, 0, "a closed loop has no requests that wait");
     }
 }

@@ -33,12 +33,20 @@ pub struct Control<'a> {
     pub stop: &'a AtomicBool,
     /// Called on the calling thread with each second once all workers are past it.
     pub on_second: &'a mut dyn FnMut(&Second),
+    /// Called once on the calling thread when counting begins: when the load begins, or at the end of its lead-in.
+    pub on_begin: Option<&'a mut dyn FnMut()>,
 }
 
 impl<'a> Control<'a> {
     /// A load that ends when `stop` is set, followed by `on_second`.
     pub fn new(stop: &'a AtomicBool, on_second: &'a mut dyn FnMut(&Second)) -> Self {
-        Self { stop, on_second }
+        Self { stop, on_second, on_begin: None }
+    }
+
+    /// The same, and `on_begin` is called when counting begins.
+    #[must_use]
+    pub fn with_begin(self, on_begin: &'a mut dyn FnMut()) -> Self {
+        Self { on_begin: Some(on_begin), ..self }
     }
 }
 
@@ -58,7 +66,7 @@ pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadErr
     let session_kind = secure::session_kind(plan)?;
     let gate = Gate::new(threads);
     let (progress, received) = channel();
-    let Control { stop, on_second } = control;
+    let Control { stop, on_second, on_begin } = control;
     let work_of = |index: u32| Work {
         plan,
         endpoints: &endpoints,
@@ -67,7 +75,9 @@ pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadErr
         share: Share::new(index, threads, connections),
         gate: &gate,
         stop,
-        recorder: Recorder::new(index, progress.clone()).with_log(log.as_ref().map(RequestLog::sender)),
+        recorder: Recorder::new(index, progress.clone())
+            .with_log(log.as_ref().map(RequestLog::sender))
+            .with_schedule(plan.pacing != Pacing::Closed),
     };
     let works: Vec<Work<'_>> = (0..threads).map(work_of).collect();
     // The workers hold the only senders, so that collecting ends when the last worker does.
@@ -85,8 +95,11 @@ pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadErr
                 worker.inspect_err(|_| gate.break_off())
             })
             .collect();
-        wait_for_start(gate, stop, plan.lead_in);
+        let has_begun = wait_for_start(gate, stop, plan.lead_in);
         let cores_before = CoreTimes::read();
+        if let Some(on_begin) = on_begin.filter(|_| has_begun) {
+            on_begin();
+        }
         let seconds = collect::seconds(&received, threads, on_second);
         let cores_busy = CoreTimes::read().busy_since(&cores_before);
         let done: Result<Vec<Done>, LoadError> = workers
@@ -133,16 +146,17 @@ impl Drop for BreaksGate<'_> {
     }
 }
 
-/// Waits until the load is counted, or never will be.
-fn wait_for_start(gate: &Gate, stop: &AtomicBool, lead_in: Duration) {
+/// Waits until the load is counted. False: it never will be.
+fn wait_for_start(gate: &Gate, stop: &AtomicBool, lead_in: Duration) -> bool {
     while !gate.is_broken() && !stop.load(Ordering::Relaxed) {
         let counted_ns = gate.started_ns().map(|began_ns| began_ns + lead_in.as_nanos() as Nanos);
         match counted_ns.map(|counted_ns| counted_ns.saturating_sub(now_ns())) {
-            Some(0) => return,
+            Some(0) => return true,
             Some(left_ns) => thread::sleep(Duration::from_nanos(left_ns).min(LOOK_EVERY)),
             None => thread::sleep(LOOK_EVERY),
         }
     }
+    false
 }
 
 /// The plan's connections; a load never needs more than it has requests.

@@ -14,8 +14,11 @@ use std::process::ExitCode;
 /// Figures of variants and loads that both have, B divided by A, with intervals. Results of another machine or of other
 /// loads are not compared unless you say --anyway.
 ///
+/// Each side is one session: what differs from session to session (another hour, another start of the machine) is not in the
+/// intervals.
+///
 /// Exit code: 0 done, 1 something got worse by more than --worse-by, 2 bad usage or input, or not comparable, 3 something that
-/// --worse-by asks for could not be judged.
+/// --worse-by asks for is undecided or could not be judged.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct CompareResultsCommand {
@@ -29,7 +32,8 @@ pub struct CompareResultsCommand {
     #[arg(long)]
     anyway: bool,
     /// Exit with 1 if the rate (or the capacity) is lower or the 99th percentile (or a benchmark's time) higher by more than
-    /// this, e.g. 5%, the whole interval included; with 3 if that cannot be judged: a failed run, no trust, too few runs
+    /// this, e.g. 5%, beyond doubt; with 3 if that is undecided (the interval reaches to both sides) or cannot be judged: a
+    /// failed run, no trust, too few runs
     #[arg(long, value_name = "SHARE", value_parser = parse::share)]
     worse_by: Option<f64>,
     /// Print it as JSON (threadcount/compare-results/1)
@@ -52,7 +56,7 @@ impl CompareResultsCommand {
         let read = |path: &PathBuf| ResultFolder::read(path).into_diagnostic();
         let (a, b) = (read(&self.a)?, read(&self.b)?);
         let change = change((&self.a, &a), (&self.b, &b));
-        let remarks = self.worse_by.map(|share| gate(&a, &b, &change, share)).unwrap_or_default();
+        let remarks = self.worse_by.map(|share| gate(&a, &b, share)).unwrap_or_default();
         self.check(&change, remarks.is_empty())?;
         let shown = if self.json {
             serde_json::to_string_pretty(&change).into_diagnostic()? + "\n"
@@ -92,7 +96,13 @@ impl CompareResultsCommand {
                 ExitCode::from(FAILED)
             }
             Some(GateOutcome::CannotBeJudged) => ExitCode::from(NOT_JUDGED),
-            Some(GateOutcome::MayBeChance) | None => ExitCode::SUCCESS,
+            Some(GateOutcome::Undecided) => {
+                anstream::eprintln!(
+                    "undecided: measure more rounds on both sides (--runs), or allow more with --worse-by"
+                );
+                ExitCode::from(NOT_JUDGED)
+            }
+            None => ExitCode::SUCCESS,
         }
     }
 }

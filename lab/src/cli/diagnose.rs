@@ -1,8 +1,8 @@
 //! `threadcount diagnose`: why a JVM hangs or crawls.
 
-use super::FAILED;
 use super::interrupt;
 use super::process_id::process_id;
+use super::{FAILED, NOT_JUDGED};
 use crate::diagnose::verdict::Verdict;
 use crate::diagnose::{Gathered, Options, gather, judge};
 use crate::report::diagnosis;
@@ -16,7 +16,8 @@ use std::process::ExitCode;
 ///
 /// Takes three thread dumps within about three seconds, through virtual threads too, and at most ten seconds in all. For the
 /// owners of locks it loads the probe for a moment, which prints a warning on the JVM's standard error (JEP 451). Needs Java 21 or
-/// newer, and the JVM's user or root. Exit code: 0 nothing hangs, 1 something does, 2 bad usage or input.
+/// newer, and the JVM's user or root. Exit code: 0 nothing hangs, 1 something does, 2 bad usage or input, 3 evidence
+/// is missing.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct DiagnoseCommand {
@@ -55,8 +56,13 @@ impl DiagnoseCommand {
         if let Some(file) = &self.out {
             write(file, self.pid, &verdicts, &gathered)?;
         }
+        let is_open = verdicts.iter().any(|it| matches!(it, Verdict::Inconclusive { .. }));
         let trouble = verdicts.iter().any(Verdict::is_trouble);
-        Ok(if trouble { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
+        Ok(match (trouble, is_open) {
+            (true, _) => ExitCode::from(FAILED),
+            (false, true) => ExitCode::from(NOT_JUDGED),
+            (false, false) => ExitCode::SUCCESS,
+        })
     }
 }
 

@@ -10,12 +10,13 @@ use crate::model::result_folder::ResultFolder;
 use crate::parse::claim::parse;
 use crate::probe::{Instruments, ProbeChoice};
 use crate::report::terminal::terminal;
-use crate::report::{self, Format, reasons};
+use crate::report::{self, Format, figures, reasons};
 use crate::run::session::session;
 use crate::run::{self, Runner};
 use crate::server::LaunchError;
 use crate::server::launcher::Launcher;
 use crate::stats::claim::judge;
+use crate::stats::runs::is_complete;
 use crate::workload::external;
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr};
@@ -221,7 +222,9 @@ pub fn exit_code(outcomes: &[ExperimentOutcome]) -> ExitCode {
         }
         if *cut_short {
             gravest = Outcome::Failed;
-            anstream::eprintln!("{name}: interrupted after {} runs; they are kept", document.records.len());
+            let runs = document.records.iter().filter(|record| is_complete(record)).count();
+            let runs = figures::plural(runs, "complete run");
+            anstream::eprintln!("{name}: interrupted after {runs}; they are kept");
         }
     }
     match gravest {

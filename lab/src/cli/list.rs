@@ -1,6 +1,7 @@
 //! `threadcount list`: the experiments.
 
 use crate::config::find::{About, Places, Size};
+use crate::host::bundle;
 use clap::Args;
 use miette::miette;
 use std::process::ExitCode;
@@ -28,7 +29,10 @@ impl ListCommand {
         let all = Places::usual(None).list();
         if all.is_empty() {
             return Err(miette!(
-                help = "call it where a folder `experiments` is, or set THREADCOUNT_HOME to the folder that holds it",
+                help = format!(
+                    "call it where a folder `experiments` is, or set THREADCOUNT_HOME to the folder that holds it{}",
+                    bundle::why_not("experiments")
+                ),
                 "there are no experiments here"
             ));
         }

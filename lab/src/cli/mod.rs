@@ -1,5 +1,6 @@
 //! The command line: one file per command, each with its arguments and a `run` that gives the exit code.
 
+mod about_itself;
 mod check;
 mod compare;
 mod compare_results;
@@ -12,6 +13,7 @@ mod list;
 mod live;
 mod load;
 mod load_options;
+mod man_pages;
 mod output;
 mod plan_flags;
 mod plan_keys;
@@ -68,7 +70,10 @@ enum Command {
     History(history::HistoryCommand),
     List(list::ListCommand),
     Check(check::CheckCommand),
+    #[command(name = "self")]
+    AboutItself(about_itself::SelfCommand),
     Completions(completions::CompletionsCommand),
+    ManPages(man_pages::ManPagesCommand),
 }
 
 impl Cli {
@@ -90,7 +95,9 @@ impl Cli {
             Command::History(command) => command.run(),
             Command::List(command) => command.run(),
             Command::Check(command) => command.run(),
+            Command::AboutItself(command) => command.run(),
             Command::Completions(command) => command.run(),
+            Command::ManPages(command) => command.run(),
         }
     }
 }

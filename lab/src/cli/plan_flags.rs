@@ -164,8 +164,19 @@ pub(super) fn warning(warning: &Warning) -> String {
              set a rate (--rate)"
                 .to_owned()
         }
-        ref other => other.to_string(),
+        ref other => with_flags(&other.to_string()),
     }
+}
+
+/// The same text with flags in place of the fields in parentheses: (--lead-in) for (`lead_in`).
+fn with_flags(text: &str) -> String {
+    let mut parts = text.split("(`");
+    let mut flagged = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (field, rest) = part.split_once("`)").unwrap_or((part, ""));
+        flagged += &format!("(--{}){rest}", field.replace('_', "-"));
+    }
+    flagged
 }
 
 #[cfg(test)]
@@ -203,8 +214,18 @@ mod tests {
             warning(&Warning::GeneratorLate { p99_ms: 3.0 }),
             warning(&Warning::RateMissed { asked_per_s: 5.0, sent_per_s: 4.0, completed_per_s: 4.0 }),
             warning(&Warning::ClosedLoop),
+            warning(&Warning::RateExceeded { asked_per_s: 5.0, sent_per_s: 6.0, waiting: 9 }),
+            warning(&Warning::BegunPartly { open: 1, wanted: 2, has_lead_in: true }),
         ];
-        for (text, flag) in texts.iter().zip(["(--threads, now 2)", "(--cores)", "(--rate)", "(--rate)"]) {
+        let flags = [
+            "(--threads, now 2)",
+            "(--cores)",
+            "(--rate)",
+            "(--rate)",
+            "(--lead-in) or more requests at once (--connections)",
+            "(--connect-timeout) or fewer connections (--connections)",
+        ];
+        for (text, flag) in texts.iter().zip(flags) {
             assert!(text.contains(flag) && !text.contains('`'), "{text}");
         }
         let cause = Some(FailureCause::Certificate(CertificateProblem::Expired));

@@ -1,12 +1,21 @@
 //! The generator's errors about fields of its plan, with the YAML key instead of the field.
 
-use crate::model::experiment::{Experiment, LoadSpec, Server, Variant, Workload};
+use crate::model::experiment::{Experiment, LoadSpec, RequestSpec, Server, Variant, Workload};
 use crate::workload::load_plan::{LoadPlanError, load_plan};
 use miette::miette;
 use threadcount_load::plan::{LearnedField, PlanError, TlsField};
 
 /// Refuses a load that no plan can be made of before anything is started.
 pub(super) fn check(experiment: &Experiment) -> miette::Result<()> {
+    for load in experiment.loads.iter().filter(|load| load.workload.tool().is_some()) {
+        if load.all_requests().any(RequestSpec::needs_environment) {
+            return Err(miette!(
+                "{}: load `{}`: `${{NAME}}` cannot be sent by an external load tool, whose arguments every user can read",
+                experiment.name,
+                load.name
+            ));
+        }
+    }
     for load in experiment.loads.iter().filter(|load| is_sent_by_us(load)) {
         for variant in experiment.variants.iter().filter(|variant| load.includes(&variant.name)) {
             load_plan(load, &sample_url(variant)).map_err(|error| {

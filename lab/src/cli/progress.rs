@@ -9,6 +9,7 @@ use crate::model::record::capacity::{CapacityStep, StepVerdict};
 use crate::model::result::RoundsDone;
 use crate::report::{capacity, figures, reasons};
 use crate::run::watch::{Event, Watch};
+use crate::stats::runs::is_complete;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal};
 use threadcount_load::outcome::Second;
@@ -178,6 +179,7 @@ fn one_line(record: &Record, doing: &str, limited: Metric) -> String {
     let place = format!("{:>4}  {doing} · round {}", record.position, record.round);
     match (&record.failure, &record.measured) {
         (Some(failure), _) => format!("{place}: failed: {}", failure.why),
+        _ if !is_complete(record) => format!("{place}: interrupted"),
         (None, Some(_)) if record.capacity.is_some() => format!("{place}: {}", found(record, limited)),
         (None, Some(load)) => {
             let p99 = load

@@ -3,14 +3,15 @@
 use super::experiment_args::{ExperimentArgs, ExperimentOutcome, exit_code};
 use super::plan_keys;
 use crate::config::find::Places;
-use crate::config::read;
 use crate::config::select::{Selection, select};
+use crate::config::{project, read};
+use crate::model::experiment::Experiment;
 use crate::model::experiment::warm_up::WarmUpTime;
 use crate::parse;
 use crate::report::summary_table;
 use clap::Args;
+use miette::miette;
 use std::num::NonZeroU32;
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -21,8 +22,8 @@ use std::time::Duration;
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct RunCommand {
-    /// Names (see `threadcount list`), paths of YAML files, or `all`
-    #[arg(value_name = "EXPERIMENT", required = true)]
+    /// Names (see `threadcount list`), paths of YAML files, or `all`; left out: those of threadcount.yaml in this folder
+    #[arg(value_name = "EXPERIMENT")]
     experiments: Vec<String>,
     /// The small sizes of the experiment (`quick:`): a rough answer in about two minutes; may be inconclusive
     #[arg(long)]
@@ -49,6 +50,8 @@ pub struct RunCommand {
 const EXAMPLES: &str = "Examples:
   One experiment in small, and its report in the browser:
     threadcount run tomcat-blocking --quick --open
+  Those of your service, in its threadcount.yaml:
+    threadcount run
   A file of your own (docs/experiments.md) on two Java versions:
     threadcount run ./mine.yaml --jdk 21,25
   A build that fails when virtual threads became slow:
@@ -68,8 +71,8 @@ impl RunCommand {
             jdks: self.jdks.clone(),
         };
         let mut experiments = Vec::new();
-        for path in self.files()? {
-            let experiment = select(read(&path, self.quick)?, &selection)?;
+        for experiment in self.read()? {
+            let experiment = select(experiment, &selection)?;
             plan_keys::check(&experiment)?;
             experiments.push(experiment);
         }
@@ -86,10 +89,40 @@ impl RunCommand {
         Ok(exit_code(&outcomes))
     }
 
-    fn files(&self) -> miette::Result<Vec<PathBuf>> {
+    /// The experiments that were asked for; a name is looked for in the project's file first.
+    fn read(&self) -> miette::Result<Vec<Experiment>> {
+        let project = project::file().map(|path| project::read(&path, self.quick)).transpose();
+        if self.experiments.is_empty() {
+            return project?.ok_or_else(|| {
+                miette!(
+                    help = "name an experiment (`threadcount list`), or write a file threadcount.yaml here (docs/experiments.md)",
+                    "there is nothing to run: no EXPERIMENT is named, and this folder has no threadcount.yaml"
+                )
+            });
+        }
+        // Another experiment runs beside a project's file that has a mistake; a name that is nowhere else may be one of that file.
+        let (own, mut mistake) = match project {
+            Ok(own) => (own.unwrap_or_default(), None),
+            Err(mistake) => (Vec::new(), Some(mistake)),
+        };
         let places = Places::usual(None);
-        let found: Result<Vec<_>, _> = self.experiments.iter().map(|name| places.find(name)).collect();
-        Ok(found?.concat())
+        let mut experiments = Vec::new();
+        for name in &self.experiments {
+            if let Some(experiment) = own.iter().find(|it| it.name == *name) {
+                experiments.push(experiment.clone());
+                continue;
+            }
+            let found = places.find(name);
+            if found.is_err()
+                && let Some(mistake) = mistake.take()
+            {
+                return Err(mistake.into());
+            }
+            for path in found? {
+                experiments.push(read(&path, self.quick)?);
+            }
+        }
+        Ok(experiments)
     }
 }
 

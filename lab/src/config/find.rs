@@ -2,7 +2,7 @@
 
 use super::needs::needs;
 use super::{ReadError, read};
-use crate::host::home;
+use crate::host::{bundle, home};
 use crate::model::experiment::{Experiment, Study};
 use crate::model::experiment::{
     estimate::{estimate_s, longest_estimate_s},
@@ -75,14 +75,17 @@ impl Size {
 }
 
 impl Places {
-    /// The folder given on the command line and those named `experiments` as in [`home`]; those that exist.
+    /// The folder given on the command line, those named `experiments` as in [`home`], and that of the parts in the program; those
+    /// that exist.
     #[must_use]
     pub fn usual(folder_option: Option<&Path>) -> Self {
         let beside = home::executable_folder();
         let above = beside.iter().flat_map(|it| it.ancestors().take(1 + LEVELS_ABOVE_EXECUTABLE));
         // Empty for the working folder, so that messages show relative paths.
         let parents = home::named(home::HOME).into_iter().chain([PathBuf::new()]);
-        let folders = parents.chain(above.map(Path::to_owned)).map(|parent| parent.join("experiments"));
+        let bundled = bundle::root().ok().map(Path::to_owned);
+        let parents = parents.chain(above.map(Path::to_owned)).chain(bundled);
+        let folders = parents.map(|parent| parent.join("experiments"));
         Self::from_folders(folder_option.map(Path::to_owned).into_iter().chain(folders))
     }
 
@@ -148,10 +151,11 @@ impl Places {
     fn unknown(&self, written: &str, known: &[(String, PathBuf)]) -> UnknownExperiment {
         let names: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
         let help = match (nearest(written, names.iter().copied()), names.is_empty()) {
-            (_, true) => "no folder `experiments` was found here; give the path of a YAML file, or \
-                set THREADCOUNT_HOME \
-                to the folder that holds `experiments`"
-                .to_owned(),
+            (_, true) => format!(
+                "no folder `experiments` was found here; give the path of a YAML file, or set THREADCOUNT_HOME to the folder \
+                 that holds `experiments`{}",
+                bundle::why_not("experiments")
+            ),
             (Some(name), _) => format!(
                 "did you mean `{name}`? known: {}, or a path like \
                 ./mine.yaml",

@@ -3,11 +3,13 @@
 mod backends;
 mod claims;
 mod cores;
+mod environment;
 pub mod find;
 pub mod for_compare;
 mod loads;
 pub mod needs;
 mod process;
+pub mod project;
 mod published;
 mod quick;
 mod request;
@@ -107,13 +109,22 @@ pub fn parse(name: &str, file: &str, text: &str, quick: bool) -> Result<Experime
 }
 
 fn experiment(name: &str, text: &str, folder: &Path, quick: bool) -> Result<Experiment, Diagnostic> {
-    let root = yaml::parse(text)?;
+    experiment_of(&yaml::parse(text)?, name, text, folder, quick)
+}
+
+fn experiment_of(
+    root: &Node,
+    name: &str,
+    text: &str,
+    folder: &Path,
+    quick: bool,
+) -> Result<Experiment, Diagnostic> {
     if root.kind == Kind::Null {
-        return Err(Diagnostic::new(root.span, "the file has nothing in it", "empty").help(
+        return Err(Diagnostic::new(root.span.clone(), "the file has nothing in it", "empty").help(
             "begin with `question: Do virtual threads help?`; docs/experiments.md says what else it needs",
         ));
     }
-    let fields = Fields::open(&root, "an experiment", &KEYS)?;
+    let fields = Fields::open(root, "an experiment", &KEYS)?;
     let requests = fields.read("request", |node| request::read(node, folder))?;
     let (variants, variant_names) = variants::read(&fields, requests.as_deref().and_then(<[_]>::first))?;
     let shared = Shared { requests: requests.as_deref(), variants: &variant_names, folder };
@@ -169,7 +180,8 @@ fn name(written: &str, span: &std::ops::Range<usize>, what: &str) -> Result<Stri
     if is_name(written) {
         return Ok(written.to_owned());
     }
-    let message = format!("`{written}` cannot be the name of a {what}");
+    let article = if what.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    let message = format!("`{written}` cannot be the name of {article} {what}");
     Err(Diagnostic::new(span.clone(), message, "this name")
         .help("use letters, digits, `-`, `_` and `.`, and begin with a letter or digit"))
 }

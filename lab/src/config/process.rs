@@ -1,5 +1,6 @@
 //! What a process is started with besides its command: `jdk:`, `jvm:`, `env:`.
 
+use super::environment;
 use crate::parse::diagnostic::Diagnostic;
 use crate::parse::yaml::{Kind, Node};
 use std::collections::BTreeMap;
@@ -26,7 +27,11 @@ pub(super) fn env(node: &Node) -> Result<BTreeMap<String, String>, Diagnostic> {
     };
     let texts = entries.iter().map(|(key, node)| match &node.kind {
         Kind::Null => Ok((key.name.clone(), String::new())),
-        _ => node.text(&key.name).map(|text| (key.name.clone(), text.to_owned())),
+        _ => {
+            let text = node.text(&key.name)?;
+            environment::check(node, text)?;
+            Ok((key.name.clone(), text.to_owned()))
+        }
     });
     texts.collect()
 }

@@ -1,6 +1,6 @@
 //! `request:` of a load, or of all of them: a path, a map, a list of both, or a file.
 
-use super::sending;
+use super::{environment, sending};
 use crate::model::experiment::{Body, RequestSpec};
 use crate::parse;
 use crate::parse::diagnostic::Diagnostic;
@@ -117,7 +117,11 @@ fn headers(node: &Node) -> Result<Vec<(String, Option<String>)>, Diagnostic> {
     };
     let value = |name: &str, node: &Node| match node.kind {
         Kind::Null => Ok(None),
-        _ => node.text(name).map(|value| Some(value.to_owned())),
+        _ => {
+            let value = node.text(name)?;
+            environment::check(node, value)?;
+            Ok(Some(value.to_owned()))
+        }
     };
     let header = |(name, value): (String, Option<String>), node: &Node| {
         let header = RequestSpec { headers: vec![(name, value)], ..RequestSpec::get("/") };
@@ -131,13 +135,18 @@ fn headers(node: &Node) -> Result<Vec<(String, Option<String>)>, Diagnostic> {
 /// Text, or `@FILE` that holds it.
 fn body(node: &Node, folder: &Path) -> Result<Body, Diagnostic> {
     let text = node.text("body")?;
-    let Some(file) = text.strip_prefix('@') else { return Ok(Body::Text(text.to_owned())) };
+    let Some(file) = text.strip_prefix('@') else { return body_text(node, text) };
     let file = folder.join(file);
     let bytes = std::fs::read(&file).map_err(|why| {
         Diagnostic::new(node.span.clone(), format!("cannot read {}: {why}", file.display()), "this file")
             .help("`body: \"@FILE\"` sends what is in a file beside this one; a body that begins with @ goes into a file")
     })?;
     Ok(Body::of(&bytes))
+}
+
+fn body_text(node: &Node, text: &str) -> Result<Body, Diagnostic> {
+    environment::check(node, text)?;
+    Ok(Body::Text(text.to_owned()))
 }
 
 /// The reason alone: the address in the message would be the placeholder.

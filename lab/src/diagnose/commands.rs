@@ -3,18 +3,22 @@
 use super::locks::{self, LockSnapshot};
 use super::thread_dump::{self, DumpedThread};
 use super::thread_print::{self, PrintedThread};
-use crate::host::attach::{self, CommandError, JvmProcess, in_tmp};
+use crate::host::attach::in_tmp::{self, HeldFolder};
+use crate::host::attach::{self, CommandError, JvmProcess};
 use crate::probe::choice::encoded;
 use crate::probe::{attach as probe, jar};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 const JAR: &str = "probe.jar";
+/// Without `-l`, which walks the whole heap at a safepoint for synchronizers: their owners come from the probe, and the JVM looks
+/// for deadlocks of platform threads in any case.
+const THREAD_PRINT: &str = "Thread.print";
 
 /// The JVM, and a folder in its /tmp for what it can only write to a file.
 pub(super) struct Commands {
     jvm: JvmProcess,
-    folder: PathBuf,
+    folder: HeldFolder,
     inside: PathBuf,
     /// The probe, as the JVM sees it; where it was not built, there is no snapshot of locks.
     jar: Option<PathBuf>,
@@ -23,8 +27,8 @@ pub(super) struct Commands {
 
 impl Commands {
     pub fn begin(jvm: JvmProcess, until: Instant) -> Result<Self, CommandError> {
-        let name = format!("threadcount-diagnose-{}", std::process::id());
         let failed = |source| CommandError::Connection { pid: jvm.pid, source };
+        let name = in_tmp::unpredictable("threadcount-diagnose").map_err(failed)?;
         let jar = jar::find().ok();
         // One that sees our files gets our own: the JVM keeps the file of an agent open.
         let copied = jar.as_ref().filter(|_| jvm.is_foreign());
@@ -40,7 +44,7 @@ impl Commands {
     }
 
     pub fn thread_print(&self) -> Result<(Vec<PrintedThread>, String), CommandError> {
-        let text = attach::diagnostic_command(&self.jvm, "Thread.print", self.left())?;
+        let text = attach::diagnostic_command(&self.jvm, THREAD_PRINT, self.left())?;
         Ok((thread_print::parse(&text), text))
     }
 
@@ -55,23 +59,33 @@ impl Commands {
         Ok((thread_dump::parse(&text).ok_or_else(unreadable)?, text))
     }
 
-    /// By the probe, which ends at once. `None`: the JVM does not load it, or cannot run it.
-    pub fn locks(&self) -> Option<LockSnapshot> {
-        let out = self.inside.join("locks.jsonl");
-        let argument = format!("out=file:{},level=locks", encoded(&out));
+    /// By the probe, which ends at once, and adds to a file that is there. `None`: the JVM does not load it, or cannot run it.
+    pub fn locks(&self, number: usize) -> Option<LockSnapshot> {
+        let name = format!("locks-{number}.jsonl");
+        let argument = format!("out=file:{},level=locks", encoded(&self.inside.join(&name)));
         probe::load_agent(&self.jvm, self.jar.as_ref()?, &argument, self.left()).ok()?;
-        locks::parse(&self.read("locks.jsonl").ok()?)
+        locks::parse(&self.read(&name).ok()?)
     }
 
     fn read(&self, name: &str) -> Result<String, CommandError> {
         let failed = |source| CommandError::Connection { pid: self.jvm.pid, source };
-        let bytes = in_tmp::read(&self.jvm, &self.folder.join(name)).map_err(failed)?;
+        let bytes = in_tmp::read(&self.jvm, &self.folder.path.join(name)).map_err(failed)?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 }
 
 impl Drop for Commands {
     fn drop(&mut self) {
-        in_tmp::remove(&self.jvm, &self.folder);
+        in_tmp::remove(&self.jvm, &self.folder.path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_thread_print_does_not_walk_the_heap() {
+        assert!(!THREAD_PRINT.split(' ').any(|word| word == "-l"));
     }
 }

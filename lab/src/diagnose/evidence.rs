@@ -2,7 +2,8 @@
 
 use super::frame::Frame;
 use super::gc_use::GcCounters;
-use super::verdict::{ThreadAt, ThreadName};
+use super::thread_print::PrintedCircle;
+use super::verdict::{Missing, ThreadAt, ThreadName};
 use std::collections::HashMap;
 
 /// A thread over all snapshots; its stack and locks are those of the last one.
@@ -14,8 +15,12 @@ pub struct Thread {
     pub frames: Vec<Frame>,
     /// In each snapshot, with the same stack.
     pub stood_still: bool,
+    /// It has run in between, and came back to the same stack.
+    pub went_on: bool,
     /// The thread that it was mounted on in each snapshot; of a virtual one.
     pub carrier: Option<u64>,
+    /// On any carrier, in the last snapshot.
+    pub is_mounted: bool,
     pub is_carrier: bool,
     /// As `Thread.State` names it, where it is known.
     pub state: Option<String>,
@@ -36,6 +41,12 @@ impl Thread {
         self.frames.iter().find(|frame| frame.is_application())
     }
 
+    /// Its frames of the application.
+    #[must_use]
+    pub fn application_frames(&self) -> Vec<&Frame> {
+        self.frames.iter().filter(|frame| frame.is_application()).collect()
+    }
+
     /// The methods of the application on its stack. The one that it begins with is left out if there are others: all threads of a
     /// pool have it, whatever they do.
     #[must_use]
@@ -46,6 +57,12 @@ impl Thread {
             methods.pop();
         }
         methods
+    }
+
+    /// The same stack all the time, and nothing shows that it left it in between.
+    #[must_use]
+    pub fn stands_still(&self) -> bool {
+        self.stood_still && !self.went_on
     }
 
     #[must_use]
@@ -66,8 +83,10 @@ impl Thread {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Synchronizer {
     pub owner: Option<u64>,
-    /// Permits of a semaphore.
+    /// Permits of a semaphore: the most of all snapshots.
     pub value: i64,
+    /// It is known of each thread whether it waits anew.
+    pub has_queue: bool,
     /// The code that waits for a permit is also what gives it back.
     pub is_given_back: bool,
 }
@@ -76,13 +95,26 @@ pub struct Synchronizer {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Evidence {
     pub seconds: f64,
+    /// From the first snapshot to the last.
+    pub between_seconds: f64,
     /// It did not carry out a command in time.
     pub unresponsive: bool,
     pub threads: Vec<Thread>,
     pub synchronizers: HashMap<String, Synchronizer>,
     /// Whether there is a snapshot of locks.
     pub has_locks: bool,
-    pub gc: Option<(GcCounters, GcCounters)>,
+    /// At the beginning, at each snapshot and at the end; empty: the JVM keeps no such data.
+    pub gc: Vec<GcCounters>,
+    /// How many snapshots there are. With fewer than three, nothing can be said to stand still.
+    pub snapshots: usize,
+    /// Why there are fewer.
+    pub missing: Option<Missing>,
+    /// Threads of the earlier snapshots, the last of them first: id and stack only.
+    pub earlier: Vec<Vec<Thread>>,
+    /// How many carriers the scheduler may have.
+    pub parallelism: Option<usize>,
+    /// Circles that the JVM found itself, among platform threads, in all snapshots.
+    pub circles_of_jvm: Vec<PrintedCircle>,
     /// Of the whole process.
     pub cores_used: f64,
 }
@@ -99,6 +131,19 @@ impl Evidence {
         let of_synchronizer = self.synchronizers.get(lock).and_then(|it| self.thread(it.owner?));
         of_synchronizer
             .or_else(|| self.threads.iter().find(|thread| thread.monitors.iter().any(|it| it == lock)))
+    }
+
+    /// [`Self::owner_of`] for many locks: the owner of each.
+    #[must_use]
+    pub fn owners(&self) -> HashMap<&str, &Thread> {
+        let by_id: HashMap<u64, &Thread> = self.threads.iter().map(|thread| (thread.tid, thread)).collect();
+        let of_monitors = self
+            .threads
+            .iter()
+            .flat_map(|thread| thread.monitors.iter().map(move |lock| (lock.as_str(), thread)));
+        let of_synchronizers =
+            self.synchronizers.iter().filter_map(|(lock, it)| Some((lock.as_str(), *by_id.get(&it.owner?)?)));
+        of_monitors.chain(of_synchronizers).collect()
     }
 
     #[must_use]

@@ -18,6 +18,12 @@ pub struct GcCounters {
 }
 
 impl GcCounters {
+    /// Share of the heap in use, as of the last collection.
+    #[must_use]
+    pub fn fullness(&self) -> f64 {
+        self.used_bytes as f64 / self.most_bytes.max(1) as f64
+    }
+
     /// `None`: the JVM keeps no such data (`-XX:-UsePerfData`).
     #[must_use]
     pub fn read(pid: u32) -> Option<Self> {

@@ -17,6 +17,8 @@ pub struct LockWait {
     pub value: i64,
     /// Whether a method on its stack gives permits back; of a semaphore.
     pub gives_back: bool,
+    /// Stands for this one wait in the queue of a synchronizer; 0: it is not known.
+    pub wait: i64,
 }
 
 #[derive(Deserialize)]

@@ -1,4 +1,4 @@
-//! How long each thread of a process ran or wanted to run, by the kernel.
+//! How long each thread of a process ran or wanted to run, and how often it went to wait, by the kernel.
 
 use std::collections::HashMap;
 use std::fs;
@@ -9,6 +9,8 @@ pub struct RunTime {
     pub on_cpu_ns: u64,
     /// Runnable, while others had the core.
     pub queued_ns: u64,
+    /// How often it gave its core away to wait.
+    pub waits: u64,
 }
 
 /// By the thread's id as it sees itself.
@@ -18,25 +20,61 @@ pub fn read(pid: u32) -> HashMap<u32, RunTime> {
     tasks
         .filter_map(|task| {
             let status = fs::read_to_string(task.path().join("status")).ok()?;
-            let ids = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
-            let id = ids.split_whitespace().last()?.parse().ok()?;
-            Some((id, parse(&fs::read_to_string(task.path().join("schedstat")).ok()?)?))
+            let id = field(&status, "NSpid:")?.split_whitespace().last()?.parse().ok()?;
+            let waits = field(&status, "voluntary_ctxt_switches:").and_then(|it| it.trim().parse().ok());
+            let times = times(&fs::read_to_string(task.path().join("schedstat")).ok()?)?;
+            Some((id, RunTime { waits: waits.unwrap_or_default(), ..times }))
         })
         .collect()
 }
 
-fn parse(schedstat: &str) -> Option<RunTime> {
+fn field<'a>(status: &'a str, name: &str) -> Option<&'a str> {
+    status.lines().find_map(|line| line.strip_prefix(name))
+}
+
+fn times(schedstat: &str) -> Option<RunTime> {
     let mut fields = schedstat.split_whitespace().map(str::parse);
-    Some(RunTime { on_cpu_ns: fields.next()?.ok()?, queued_ns: fields.next()?.ok()? })
+    Some(RunTime { on_cpu_ns: fields.next()?.ok()?, queued_ns: fields.next()?.ok()?, waits: 0 })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::mpsc;
+    use std::thread;
 
     #[test]
     fn our_own_threads_are_read() {
         assert!(read(std::process::id()).values().any(|it| it.on_cpu_ns > 0));
-        assert_eq!(parse("12 34 5\n"), Some(RunTime { on_cpu_ns: 12, queued_ns: 34 }));
+        assert_eq!(times("12 34 5\n"), Some(RunTime { on_cpu_ns: 12, queued_ns: 34, waits: 0 }));
+    }
+
+    #[test]
+    fn a_thread_that_waits_again_has_waited_more_often() {
+        let (to_worker, jobs) = mpsc::channel::<()>();
+        let (done, from_worker) = mpsc::channel();
+        let worker = thread::spawn(move || {
+            done.send(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs()).unwrap();
+            jobs.iter().for_each(drop);
+        });
+        let id = from_worker.recv().unwrap();
+        let is_asleep = || {
+            let stat = fs::read_to_string(format!("/proc/self/task/{id}/stat")).unwrap();
+            stat.rsplit(')').next().unwrap().trim_start().starts_with('S')
+        };
+        let waits = || {
+            while !is_asleep() {
+                thread::yield_now();
+            }
+            read(std::process::id())[&id].waits
+        };
+        let before = waits();
+        for _ in 0..5 {
+            to_worker.send(()).unwrap();
+            waits();
+        }
+        assert!(waits() > before);
+        drop(to_worker);
+        worker.join().unwrap();
     }
 }

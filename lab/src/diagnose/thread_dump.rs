@@ -35,7 +35,10 @@ fn thread(value: &Value) -> Option<DumpedThread> {
     let tid = value["tid"].as_u64().or_else(|| value["tid"].as_str()?.parse().ok())?;
     let frames = value["stack"].as_array().into_iter().flatten().filter_map(Value::as_str).map(Frame::parse);
     let owned = value["monitorsOwned"].as_array().into_iter().flatten();
+    // `wait` has given it up.
+    let given_up = text(&value["waitingOn"]);
     let monitors = owned.filter_map(|at| at["locks"].as_array()).flatten().filter_map(text);
+    let monitors = monitors.filter(|it| given_up.as_ref() != Some(it));
     Some(DumpedThread {
         tid,
         name: text(&value["name"]).unwrap_or_default(),

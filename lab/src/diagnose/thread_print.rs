@@ -13,6 +13,40 @@ pub struct PrintedThread {
     /// The address of the monitor that it wants to enter, with its class.
     pub waits_to_lock: Option<String>,
     pub locked: Vec<String>,
+    /// The monitor that it gave up in `Object.wait`.
+    pub gave_up: Option<String>,
+}
+
+/// A circle of platform threads that the JVM found itself: names, and the lock that each waits for.
+pub type PrintedCircle = Vec<(String, Option<String>)>;
+
+/// The sections `Found one Java-level deadlock:`.
+#[must_use]
+pub fn circles(text: &str) -> Vec<PrintedCircle> {
+    let sections = text.split("Found one Java-level deadlock:\n").skip(1);
+    let circle = |section: &str| {
+        let list = section.split("Java stack information").next().unwrap_or_default();
+        let mut circle = PrintedCircle::new();
+        for line in list.lines() {
+            if let Some(name) = line.strip_prefix('"').and_then(|it| it.strip_suffix("\":")) {
+                circle.push((name.to_owned(), None));
+            } else if let Some(last) = circle.last_mut() {
+                last.1 = last.1.take().or_else(|| awaited(line));
+            }
+        }
+        circle
+    };
+    sections.map(circle).filter(|circle| circle.len() > 1).collect()
+}
+
+/// `waiting to lock monitor 0x1 (object 0x2, a A),` or `waiting for ownable synchronizer 0x3, (a B),`
+fn awaited(line: &str) -> Option<String> {
+    let class = |text: &str| text.split_once("a ").map(|it| it.1.trim_end_matches([',', ')']).to_owned());
+    let of_monitor = line.split_once("(object ").and_then(|(_, it)| it.split_once(", "));
+    let of_synchronizer =
+        || line.split_once("ownable synchronizer ").and_then(|(_, it)| it.split_once(", ("));
+    let (address, rest) = of_monitor.or_else(of_synchronizer)?;
+    Some(format!("{}@{address}", class(rest)?))
 }
 
 /// The Java threads of it.
@@ -54,13 +88,40 @@ fn detail(thread: &mut PrintedThread, line: &str) {
     } else if let Some(rest) = line.strip_prefix("- waiting to lock ") {
         thread.waits_to_lock = object(rest);
     } else if let Some(rest) = line.strip_prefix("- locked ") {
-        thread.locked.extend(object(rest));
+        // The JVM prints it at the frame that took it, although `wait` has given it up.
+        thread.locked.extend(object(rest).filter(|it| thread.gave_up.as_ref() != Some(it)));
+    } else if let Some(rest) = line.strip_prefix("- waiting on ") {
+        thread.gave_up = object(rest);
+    } else if let Some(rest) = line.strip_prefix("- waiting to re-lock in wait() ") {
+        thread.gave_up = object(rest);
+        thread.waits_to_lock = object(rest);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_monitor_that_wait_has_given_up_is_not_owned() {
+        let text = "\"worker\" #20 [4160] prio=5\n\t- waiting on <0x1> (a A)\n\t- locked <0x1> (a A)\n\t- locked <0x2> (a B)\n";
+        assert_eq!(parse(text)[0].locked, ["B@0x2"]);
+        let text = text.replace("waiting on", "waiting to re-lock in wait()");
+        assert_eq!(
+            (parse(&text)[0].locked.len(), parse(&text)[0].waits_to_lock.as_deref()),
+            (1, Some("A@0x1"))
+        );
+    }
+
+    #[test]
+    fn circles_that_the_jvm_found_are_read() {
+        let text = "Found one Java-level deadlock:\n=============================\n\"a\":\n  waiting to lock monitor 0x9 (object 0x1, a A),\n  \
+                    which is held by \"b\"\n\n\"b\":\n  waiting for ownable synchronizer 0x2, (a B),\n  which is held by \"a\"\n\n\
+                    Java stack information for the threads listed above:\n\"a\":\n";
+        let both =
+            vec![("a".to_owned(), Some("A@0x1".to_owned())), ("b".to_owned(), Some("B@0x2".to_owned()))];
+        assert_eq!(circles(text), [both]);
+    }
 
     #[test]
     fn a_carrier_and_a_blocked_thread_are_read() {

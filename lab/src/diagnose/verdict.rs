@@ -48,7 +48,7 @@ pub enum Verdict {
         unmounted: Vec<ThreadAt>,
         carriers: usize,
     },
-    /// All permits are taken, and no thread is in the code that took them.
+    /// All permits or connections are taken, and no thread is in the code that took them.
     LeakedPermits { lock: Option<String>, what: String, waiters: usize, at: Option<Frame> },
     /// Each carrier runs the same thread all the time.
     CarriersSpinning { held_by: Vec<ThreadAt>, seconds: f64, not_started: usize },
@@ -58,14 +58,30 @@ pub enum Verdict {
         waiters: usize,
         at: Option<Frame>,
         holders: Vec<ThreadAt>,
+        /// `None`: it is not known who holds one; `holders` may.
+        waits_in: Option<String>,
+        /// The machine that most of them wait for, where it is known.
+        peer: Option<String>,
+        /// How long each is held, on average; `None`: none was given back meanwhile.
+        hold_seconds: Option<f64>,
+    },
+    /// Threads stand still at the same place of the application.
+    Stuck {
+        threads: usize,
+        at: Frame,
         waits_in: String,
         /// The machine that most of them wait for, where it is known.
         peer: Option<String>,
+        /// Of a lock: what and who.
+        lock: Option<String>,
+        owner: Option<ThreadAt>,
     },
     /// The JVM collects garbage most of the time.
     GcThrashing { share: f64, collections: u64, used_bytes: u64, most_bytes: u64 },
     /// It did not carry out a command in time.
     Unresponsive { seconds: f64 },
+    /// Evidence is missing for a verdict.
+    Inconclusive { missing: Missing, snapshots: usize },
     /// Threads make progress.
     Slow { cores: f64, groups: Vec<Group> },
     /// Nothing hangs, and nothing is done.
@@ -76,8 +92,18 @@ impl Verdict {
     /// Whether something hangs or crawls.
     #[must_use]
     pub fn is_trouble(&self) -> bool {
-        !matches!(self, Self::Slow { .. } | Self::Idle { .. })
+        !matches!(self, Self::Slow { .. } | Self::Idle { .. } | Self::Inconclusive { .. })
     }
+}
+
+/// Why there are fewer snapshots than a verdict needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Missing {
+    /// The time was over.
+    Time,
+    /// Dumps that the JVM writes with Java code were left out, as its heap is short.
+    HeapIsShort,
 }
 
 /// Threads that are at the same place.

@@ -1,8 +1,8 @@
 //! Virtual threads against a platform pool that is smaller than the requests in flight differ in two things: the kind of
 //! thread, and how many requests are in work at once. Only a platform pool that is as large tells them apart.
 
-use super::in_flight::{arrivals, needed_threads};
-use super::variant_runs::RunFigures;
+use super::in_flight::InFlight;
+use super::workers::Workers;
 use super::{VariantRuns, showing};
 use crate::model::experiment::{
     DropIn, Experiment, LoadSpec, PoolSize, Server, ThreadKind, Threads, Variant,
@@ -10,79 +10,94 @@ use crate::model::experiment::{
 use crate::model::finding::{Fact, Finding, KindAndNumber};
 use crate::model::record::Record;
 use crate::stats::comparison::Sides;
-use crate::stats::runs::mean;
 
 /// A ratio of single runs that is nearer to 1 is no difference that would need a reason.
 const WORTH_SAYING: f64 = 0.05;
 
-/// How many requests may be in work at once, and on which kind of thread.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Workers {
-    kind: ThreadKind,
-    at_once: f64,
-}
-
-/// What cannot be told apart in the comparisons under one load.
+/// What cannot be told apart in the comparisons under one load, those that `compare_with` asks for included.
 pub(super) fn find(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Vec<Finding> {
     let here = experiment.variants.iter().filter(|variant| variant.runs_under(load));
-    let measured: Vec<(VariantRuns<'_>, Workers)> = here
+    let measured: Vec<Measured<'_>> = here
         .map(|variant| VariantRuns::of(variant, load, records))
-        .filter_map(|runs| workers(&runs).map(|workers| (runs, workers)))
+        .filter_map(|runs| Workers::of(&runs).map(|workers| Measured { runs, workers }))
         .collect();
-    let Some((baseline, others)) = measured.split_first() else { return Vec::new() };
-    let found = others.iter().filter_map(|other| {
-        let (pool, threads) = match (baseline.1.kind, other.1.kind) {
-            (ThreadKind::Platform, ThreadKind::Virtual) => (baseline, other),
-            (ThreadKind::Virtual, ThreadKind::Platform) => (other, baseline),
+    let of = |variant: &Variant| measured.iter().find(|it| it.runs.variant.name == variant.name);
+    let pairs = experiment.pairs(load).into_iter();
+    let pairs = pairs.filter_map(|pair| Some((of(pair.variant)?, of(pair.other)?)));
+    let found = pairs.filter_map(|(variant, other)| {
+        let (pool, threads) = match (variant.workers.kind, other.workers.kind) {
+            (ThreadKind::Platform, ThreadKind::Virtual) => (variant, other),
+            (ThreadKind::Virtual, ThreadKind::Platform) => (other, variant),
             _ => return None,
         };
-        let wanted = threads.1.at_once.min(needed_threads(&threads.0)?);
-        let is_sized =
-            |it: &(VariantRuns<'_>, Workers)| it.1.kind == ThreadKind::Platform && it.1.at_once >= wanted;
-        if measured.iter().any(is_sized) || !differ(&other.0, &baseline.0, load) {
+        let wanted = Wanted::of(threads)?;
+        let tells = |it: &Measured<'_>| wanted.is_met_by(it) && is_alike(it.variant(), pool, threads);
+        if measured.iter().any(tells) || !differ(&variant.runs, &other.runs, load) {
             return None;
         }
         let fact = Fact::KindAndNumber(KindAndNumber {
-            pool_variant: pool.0.variant.name.clone(),
-            pool_threads: pool.1.at_once as u32,
-            requests_in_flight: wanted as u32,
-            sized_variant: sized_variant(experiment, wanted),
-            arrivals: arrivals(&threads.0),
+            pool_variant: pool.runs.variant.name.clone(),
+            pool_threads: pool.workers.at_once as u32,
+            requests_in_flight: wanted.requests() as u32,
+            sized_variant: sized_variant(experiment, &wanted, pool, threads),
+            arrivals: wanted.in_flight.arrivals,
         });
-        let runs = pool.0.runs.len().min(threads.0.runs.len());
-        Some(threads.0.finding(fact, showing(runs, runs)))
+        let runs = pool.runs.runs.len().min(threads.runs.runs.len());
+        Some(threads.runs.finding(fact, showing(runs, runs)))
     });
-    found.collect()
+    // Two variants may name each other.
+    found.fold(Vec::new(), |mut once, finding| {
+        if !once.contains(&finding) {
+            once.push(finding);
+        }
+        once
+    })
 }
 
-/// `None`: no complete run, or neither the experiment nor the server says.
-fn workers(runs_of_variant: &VariantRuns<'_>) -> Option<Workers> {
-    let first = runs_of_variant.runs.first()?;
-    let seen = || first.server.request_thread.as_ref().map(|thread| thread.kind());
-    let variant = runs_of_variant.variant;
-    let kind = configured_kind(variant).or(variant.answers_on).or_else(seen)?;
-    let most = runs_of_variant.runs.iter().filter_map(|run| RunFigures::of(run)?.pool);
-    let most = mean(&most.collect::<Vec<f64>>());
-    let is_unlimited = kind == ThreadKind::Virtual
-        || matches!(variant.server().and_then(Server::threads), Some(Threads::Executor(DropIn::Cached)));
-    let at_once = most.or_else(|| request_limit(variant)).or(is_unlimited.then_some(f64::INFINITY))?;
-    Some(Workers { kind, at_once })
+/// A variant that ran, and what it may have in work at once.
+struct Measured<'a> {
+    runs: VariantRuns<'a>,
+    workers: Workers,
 }
 
-/// Virtual threads of ours may have a limit, which is then what a pool's size is.
-fn request_limit(variant: &Variant) -> Option<f64> {
-    match variant.server().and_then(Server::threads)? {
-        Threads::Executor(DropIn::BoundedVirtual(limit)) => Some(limit.max_concurrent.into()),
-        _ => None,
+impl<'a> Measured<'a> {
+    const fn variant(&self) -> &'a Variant {
+        self.runs.variant
     }
 }
 
-fn configured_kind(variant: &Variant) -> Option<ThreadKind> {
-    Some(match variant.server().and_then(Server::threads)? {
-        Threads::Platform(_) | Threads::Executor(DropIn::Cached) => ThreadKind::Platform,
-        Threads::Virtual | Threads::Executor(DropIn::Virtual | DropIn::BoundedVirtual(_)) => {
-            ThreadKind::Virtual
-        }
+/// What a platform pool needs to have as many requests in work at once as virtual threads had.
+struct Wanted {
+    in_flight: InFlight,
+    /// The most that the virtual threads may have in work.
+    limit: f64,
+}
+
+impl Wanted {
+    fn of(threads: &Measured<'_>) -> Option<Self> {
+        Some(Self { in_flight: InFlight::of(&threads.runs)?, limit: threads.workers.at_once })
+    }
+
+    /// Requests in work at once.
+    fn requests(&self) -> f64 {
+        self.in_flight.requests.min(self.limit)
+    }
+
+    fn is_met_by(&self, pool: &Measured<'_>) -> bool {
+        let at_once = pool.workers.at_once;
+        let is_enough = at_once >= self.limit || self.in_flight.has_room_in(at_once, &pool.runs);
+        pool.workers.kind == ThreadKind::Platform && is_enough
+    }
+}
+
+/// Does a pool differ from one of the two in its threads only? A third server or another JDK tells nothing of theirs. Where
+/// Threadcount does not configure the threads (a command, a jar), arguments may be what sets them: then it is not known, and
+/// taken to be so.
+fn is_alike(candidate: &Variant, pool: &Measured<'_>, threads: &Measured<'_>) -> bool {
+    let is_configured = |variant: &Variant| variant.server().and_then(Server::threads).is_some();
+    [pool.variant(), threads.variant()].into_iter().any(|other| {
+        !(is_configured(candidate) && is_configured(other))
+            || candidate.apart_from_threads() == other.apart_from_threads()
     })
 }
 
@@ -99,14 +114,21 @@ fn differ(variant: &VariantRuns<'_>, baseline: &VariantRuns<'_>, load: &LoadSpec
     })
 }
 
-/// A variant of the experiment with a large enough platform pool, which was not measured under this load.
-fn sized_variant(experiment: &Experiment, wanted: f64) -> Option<String> {
+/// A variant of the experiment with a large enough platform pool, alike in the rest, which was not measured under this load.
+fn sized_variant(
+    experiment: &Experiment,
+    wanted: &Wanted,
+    pool: &Measured<'_>,
+    threads: &Measured<'_>,
+) -> Option<String> {
+    let needed = wanted.in_flight.arrivals.map_or(wanted.in_flight.requests, |it| it.threads_needed());
     let is_sized = |variant: &&Variant| match variant.server().and_then(Server::threads) {
         Some(Threads::Platform(PoolSize::Clients) | Threads::Executor(DropIn::Cached)) => true,
-        Some(Threads::Platform(PoolSize::Fixed(threads))) => f64::from(*threads) >= wanted,
+        Some(Threads::Platform(PoolSize::Fixed(threads))) => f64::from(*threads) >= needed.min(wanted.limit),
         _ => false,
     };
-    experiment.variants.iter().find(is_sized).map(|variant| variant.name.clone())
+    let mut sized = experiment.variants.iter().filter(is_sized);
+    sized.find(|variant| is_alike(variant, pool, threads)).map(|variant| variant.name.clone())
 }
 
 #[cfg(test)]
@@ -217,7 +239,7 @@ mod tests {
              thread of its own, with platform 200 of them have one, and no larger platform pool was measured under this load"
         );
         assert!(
-            advice(finding).starts_with("a variant with a platform pool of more than 250"),
+            advice(finding).starts_with("a variant with a platform pool of at least 298"),
             "{}",
             advice(finding)
         );
@@ -272,6 +294,44 @@ mod tests {
     }
 
     #[test]
+    fn a_pool_as_large_as_the_mean_in_flight_is_too_small_under_a_rate() {
+        let records =
+            [at_rate("platform", 3_990.0, 90.0, Some(200)), at_rate("virtual", 3_990.0, 50.0, None)];
+        let found = found(TWO, "rate: 3990/s", &records);
+        let [finding] = found.as_slice() else { panic!("{found:?}") };
+        assert!(sentence(finding).contains("3,990/s x 50.0 ms = 200 requests"), "{}", sentence(finding));
+    }
+
+    #[test]
+    fn a_pair_that_compare_with_asks_for_is_confounded_too() {
+        let variants = "cached: {threads: cached, jdk: 21}, platform: {}, virtual: {threads: virtual, compare_with: platform}";
+        let cached = || runs("cached", "load", 17_000.0, None);
+        let found = found(variants, CLOSED, &[cached(), platform(), threads()]);
+        let pools = found.iter().map(|finding| match &finding.explanation {
+            Explanation::Fact(Fact::KindAndNumber(it)) => it.pool_variant.as_str(),
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(pools.collect::<Vec<_>>(), ["platform"], "cached has a thread for each request");
+    }
+
+    #[test]
+    fn a_large_pool_on_another_jdk_does_not_tell_the_kind_from_the_number() {
+        let with_sized = |sized: &str| {
+            let variants = format!(
+                "platform: {{}}, sized: {{threads: {{platform: 1000}}{sized}}}, virtual: {{threads: virtual}}"
+            );
+            found(&variants, CLOSED, &[platform(), runs("sized", "load", 17_000.0, Some(1_000)), threads()])
+        };
+        assert_eq!(with_sized(""), []);
+        let [finding] = &with_sized(", jdk: 21")[..] else { panic!("a finding") };
+        assert!(
+            advice(finding).starts_with("a variant with a platform pool of 1,000"),
+            "{}",
+            advice(finding)
+        );
+    }
+
+    #[test]
     fn look_alikes_are_left_alone() {
         let sized = "platform: {}, sized: {threads: {platform: clients}}, virtual: {threads: virtual}";
         let cached = "platform: {}, sized: {threads: cached}, virtual: {threads: virtual}";
@@ -291,16 +351,16 @@ mod tests {
             (
                 "an open load whose requests the pool can have in work at once",
                 TWO,
-                "rate: 3900/s",
-                vec![at_rate("platform", 3_900.0, 60.0, Some(200)), at_rate("virtual", 3_900.0, 50.0, None)],
+                "rate: 3100/s",
+                vec![at_rate("platform", 3_100.0, 60.0, Some(200)), at_rate("virtual", 3_100.0, 50.0, None)],
             ),
             (
                 "a capacity for which the pool has enough threads",
                 TWO,
                 CAPACITY,
                 vec![
-                    capacity("platform", 3_000.0, 50.0, Some(200)),
-                    capacity("virtual", 3_900.0, 50.0, None),
+                    capacity("platform", 2_900.0, 50.0, Some(200)),
+                    capacity("virtual", 3_100.0, 50.0, None),
                 ],
             ),
             (

@@ -29,6 +29,7 @@ mod unfair_waits;
 mod variant_runs;
 mod waiting;
 mod without_progress;
+mod workers;
 
 pub use live::explain_window;
 pub use variant_runs::{RunFigures, VariantRuns};
@@ -73,6 +74,9 @@ pub fn explain(experiment: &Experiment, records: &[Record]) -> Vec<Finding> {
                 RULES_AFTER_ALLOCATION.iter().filter_map(|find| find(&runs_of_variant)).collect();
             after.iter_mut().for_each(|finding| allocation::attribute(finding, allocation.as_ref()));
             found.extend(allocation.into_iter().chain(after));
+            if client_ceiling::is_refuted(&found) {
+                found.retain(|finding| finding.rule() != Rule::ClientCeiling);
+            }
             let tail = delayed_tail::find(&runs_of_variant, &found);
             findings.extend(found.into_iter().chain(tail));
         }

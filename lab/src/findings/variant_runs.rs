@@ -29,6 +29,8 @@ pub struct RunFigures {
     pub rate_per_s: f64,
     /// The fastest response: what the service takes when nothing is in its way.
     pub fastest_ms: f64,
+    /// The fastest response before the measured window, see [`WarmUp::fastest_ms`](crate::model::record::WarmUp::fastest_ms).
+    pub fastest_before_ms: Option<f64>,
     /// The median response time.
     pub p50_ms: f64,
     /// The mean response time.
@@ -94,6 +96,7 @@ impl RunFigures {
         Self {
             pool: configured.or_else(|| pool.and_then(|pool| pool.max).map(f64::from)),
             pool_full: pool.and_then(full_share),
+            fastest_before_ms: record.warm_up.as_ref().and_then(|warm_up| warm_up.fastest_ms),
             os_threads: f64::from(cost.os_threads_peak),
             cores: f64::from(cost.machine_cores),
             machine_cpu_cores: cost.machine_cpu_cores,
@@ -124,6 +127,7 @@ impl RunFigures {
         Self {
             rate_per_s: mean(|facts| facts.rate_per_s),
             fastest_ms: mean(|facts| facts.fastest_ms),
+            fastest_before_ms: mean_of(all.iter().filter_map(|facts| facts.fastest_before_ms)),
             p50_ms: mean(|facts| facts.p50_ms),
             mean_ms: mean(|facts| facts.mean_ms),
             pool: all.first().and_then(|facts| facts.pool),

@@ -22,6 +22,9 @@ pub struct Change {
     /// The first result, the one before.
     pub a: Side,
     pub b: Side,
+    /// Sessions behind each side. The intervals hold how runs of one session differ; one session per side cannot show how
+    /// sessions differ.
+    pub sessions_per_side: u32,
     /// Differences in what was measured, and on what.
     pub differs: Differences,
     /// Loads and variants that only one of them has, in sentences.
@@ -80,6 +83,7 @@ pub fn change(a: (&Path, &ResultDocument), b: (&Path, &ResultDocument)) -> Chang
         schema: SCHEMA,
         a: Side::from_document(path_a, old),
         b: Side::from_document(path_b, new),
+        sessions_per_side: 1,
         differs: Differences::between(old, new),
         only_in_one: only_in_one(old, new),
         changed: changed(old, new),

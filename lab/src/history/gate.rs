@@ -1,10 +1,12 @@
 //! `--worse-by`: did a figure get worse by more than is allowed? A gate that cannot tell says so: it is not open.
 
-use super::change::{Change, Changed};
 use crate::model::experiment::{LoadSpec, Variant, Workload};
 use crate::model::metric::Metric;
-use crate::model::result::{Doubt, Ratio, ResultDocument};
-use crate::report::reasons;
+use crate::model::result::{Doubt, ResultDocument};
+use crate::report::{figures, reasons};
+use crate::stats::comparison::Sides;
+use crate::stats::limit::{Limit, LimitTest, LimitVerdict, judge_family};
+use crate::stats::runs::complete;
 use crate::stats::trust::doubts;
 
 /// What the gate has to say of one figure, or of one variant under one load.
@@ -17,27 +19,48 @@ pub struct GateRemark {
 /// The gravest decides the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GateOutcome {
-    /// The interval lies beyond what is allowed, and among all figures of the page that may be chance.
-    MayBeChance,
+    /// It is neither shown that the figure is worse by more than is allowed nor that it is not.
+    Undecided,
     /// No complete run, runs that are not trusted, no interval.
     CannotBeJudged,
     Worse,
 }
 
-/// What got worse by more than `share`, or cannot be judged, of all that both results were to measure: the throughput is
-/// lower (under an open load it is given), the capacity is lower, the time per operation or the 99th percentile is higher,
-/// and the whole interval of the ratio lies beyond. It is certain where the whole page says so.
+/// What got worse by more than `share`, is undecided or cannot be judged, of all that both results were to measure: the
+/// throughput (under an open load it is given) or the capacity is lower, the time per operation or the 99th percentile is
+/// higher. All these figures are a family of their own, see [`judge_family`].
 #[must_use]
-pub fn gate(a: &ResultDocument, b: &ResultDocument, change: &Change, share: f64) -> Vec<GateRemark> {
-    let mut remarks = Vec::new();
+pub fn gate(a: &ResultDocument, b: &ResultDocument, share: f64) -> Vec<GateRemark> {
+    let mut items = Vec::new();
     for load in &b.experiment.loads {
         for variant in &b.experiment.variants {
             if is_planned(a, variant, load) && is_planned(b, variant, load) {
-                remarks.extend(remarks_on(variant, load, (a, b), change, share));
+                items.extend(items_of(variant, load, (a, b), share));
             }
         }
     }
-    remarks
+    let tests: Vec<LimitTest> = items.iter().filter_map(Item::test).collect();
+    let mut verdicts = judge_family(&tests).into_iter();
+    let remarks = items.into_iter().filter_map(|item| match item {
+        Item::Remark(remark) => Some(remark),
+        Item::Figure { whose, test } => remark(&whose, &test, verdicts.next()?, tests.len()),
+    });
+    remarks.collect()
+}
+
+/// What there is to say before the figures are judged together.
+enum Item {
+    Remark(GateRemark),
+    Figure { whose: String, test: LimitTest },
+}
+
+impl Item {
+    const fn test(&self) -> Option<LimitTest> {
+        match self {
+            Self::Figure { test, .. } => Some(*test),
+            Self::Remark(_) => None,
+        }
+    }
 }
 
 /// Has the result this variant under this load, or should it? What is not testable on both machines is not asked for.
@@ -47,13 +70,12 @@ fn is_planned(document: &ResultDocument, variant: &Variant, load: &LoadSpec) -> 
         && experiment.load(&load.name).is_some_and(|load| load.includes(&variant.name))
 }
 
-fn remarks_on(
+fn items_of(
     variant: &Variant,
     load: &LoadSpec,
     (a, b): (&ResultDocument, &ResultDocument),
-    change: &Change,
     share: f64,
-) -> Vec<GateRemark> {
+) -> Vec<Item> {
     let sides = [("A", a), ("B", b)];
     let skipped = sides.map(|(side, document)| Some((side, skipped(document, variant, load)?)));
     match skipped {
@@ -72,19 +94,23 @@ fn remarks_on(
     if let Some((side, doubt)) = doubted {
         return vec![cannot_be_judged(format!("{side} cannot be judged: {}", reasons::doubt(&doubt)))];
     }
-    let changed = change.changed.iter().find(|it| it.variant == variant.name && it.load == load.name);
-    let judged = judged_metrics(load.workload).iter();
-    judged
-        .filter_map(|&metric| match changed.and_then(|changed| Some((changed, changed.ratio(metric)?))) {
-            Some((changed, ratio)) => judge(changed, metric, ratio, share),
-            None => Some(cannot_be_judged(format!(
-                "{} under {}: the {} cannot be judged: it was not measured in both",
-                variant.name,
-                load.name,
-                noun(metric)
-            ))),
-        })
-        .collect()
+    let runs = |document| {
+        let document: &ResultDocument = document;
+        complete(&document.records, &variant.name, &load.name)
+    };
+    let (before, after) = (runs(a), runs(b));
+    let figure = |&metric: &Metric| {
+        let whose = format!("{} under {}: the {}", variant.name, load.name, noun(metric));
+        let sides = Sides::of_sessions(metric, &after, &before);
+        match (sides.against_limit(limit(metric, share)), sides.ratio(1)) {
+            (Some(test), _) => Item::Figure { whose, test },
+            (None, Some(_)) => cannot_be_judged(format!("{whose} cannot be judged: too few runs")),
+            (None, None) => {
+                cannot_be_judged(format!("{whose} cannot be judged: it was not measured in both"))
+            }
+        }
+    };
+    judged_metrics(load.workload).iter().map(figure).collect()
 }
 
 fn skipped<'a>(document: &'a ResultDocument, variant: &Variant, load: &LoadSpec) -> Option<&'a str> {
@@ -92,14 +118,11 @@ fn skipped<'a>(document: &'a ResultDocument, variant: &Variant, load: &LoadSpec)
     of_variant.or_else(|| document.experiment.load(&load.name)?.skipped.as_deref())
 }
 
-/// The most important reason why nothing follows from the runs of this variant under this load. That an external tool was the
-/// bottleneck of its own figures is what these figures are there to show.
+/// The most important reason why nothing follows from the runs of this variant under this load. An external tool that was
+/// the bottleneck of its own figures is one as well: a server that got slower does not show in them.
 fn serious_doubt(document: &ResultDocument, variant: &str, load: &LoadSpec) -> Option<Doubt> {
-    let is_external = matches!(load.workload, Workload::External(_));
     doubts(&document.experiment, &document.records).into_iter().find(|doubt| {
-        (doubt.variant.as_str(), &doubt.load) == (variant, &load.name)
-            && doubt.reason.is_serious()
-            && !(is_external && doubt.reason.is_of_generator())
+        (doubt.variant.as_str(), &doubt.load) == (variant, &load.name) && doubt.reason.is_serious()
     })
 }
 
@@ -113,6 +136,14 @@ const fn judged_metrics(workload: Workload) -> &'static [Metric] {
     }
 }
 
+/// What the figure may be divided by what it was.
+fn limit(metric: Metric, share: f64) -> Limit {
+    match metric {
+        Metric::P99 | Metric::Score => Limit::AtMost(1.0 + share),
+        _ => Limit::AtLeast(1.0 - share),
+    }
+}
+
 fn noun(metric: Metric) -> &'static str {
     match metric {
         Metric::Capacity => "capacity",
@@ -122,23 +153,27 @@ fn noun(metric: Metric) -> &'static str {
     }
 }
 
-const fn cannot_be_judged(sentence: String) -> GateRemark {
-    GateRemark { sentence, outcome: GateOutcome::CannotBeJudged }
+const fn cannot_be_judged(sentence: String) -> Item {
+    Item::Remark(GateRemark { sentence, outcome: GateOutcome::CannotBeJudged })
 }
 
-fn judge(changed: &Changed, metric: Metric, ratio: &Ratio, share: f64) -> Option<GateRemark> {
-    let whose = format!("{} under {}: the {}", changed.variant, changed.load, noun(metric));
-    let Some(interval) = ratio.interval else {
-        return Some(cannot_be_judged(format!("{whose} cannot be judged: too few runs")));
+fn remark(whose: &str, test: &LimitTest, verdict: LimitVerdict, family: usize) -> Option<GateRemark> {
+    let LimitTest { ratio, interval, .. } = test;
+    let what = format!(
+        "{whose} is {ratio:.2} times what it was (90 % CI {:.3} to {:.3})",
+        interval.low, interval.high
+    );
+    let (outcome, why) = match verdict {
+        LimitVerdict::Within => return None,
+        LimitVerdict::Beyond => (GateOutcome::Worse, String::new()),
+        LimitVerdict::Undecided => (
+            GateOutcome::Undecided,
+            "; undecided: the interval reaches to both sides of the limit".to_owned(),
+        ),
+        LimitVerdict::MayBeChance => {
+            let figures = figures::plural(family, "figure");
+            (GateOutcome::Undecided, format!("; undecided: may be chance among {figures}"))
+        }
     };
-    let is_worse = match metric {
-        Metric::P99 | Metric::Score => interval.low > 1.0 + share,
-        _ => interval.high < 1.0 - share,
-    };
-    let withheld = ratio.basis.withheld;
-    let chance = if withheld { ", which may be chance among all figures" } else { "" };
-    let (times, low, high) = (ratio.ratio, interval.low, interval.high);
-    let sentence = format!("{whose} is {times:.2} times what it was [{low:.2} .. {high:.2}]{chance}");
-    let outcome = if withheld { GateOutcome::MayBeChance } else { GateOutcome::Worse };
-    is_worse.then_some(GateRemark { sentence, outcome })
+    Some(GateRemark { sentence: what + &why, outcome })
 }

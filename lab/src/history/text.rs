@@ -12,6 +12,14 @@ use std::fmt::Write as _;
 /// The figures that a history compares with the result before.
 const HEADLINES: [Metric; 4] = [Metric::Rate, Metric::Capacity, Metric::Score, Metric::P99];
 
+/// What no interval of two results holds.
+const ONE_SESSION: &str = "Each side is one session. The intervals hold how its runs differ, not how sessions do (another hour, \
+another start of\nthe machine), so a small difference may be that of two sessions. To tell a change from that, measure each side in \
+several\nsessions, or both as variants of one experiment.\n";
+/// The same of a list of results.
+const ONE_SESSION_EACH: &str = "Each result is one session. The intervals hold how its runs differ, not how sessions do (another \
+hour, another start of\nthe machine): a change that the next results do not show was that of a session.\n";
+
 /// Two results compared, what differs first.
 #[must_use]
 pub fn change(change: &Change) -> String {
@@ -29,11 +37,11 @@ pub fn change(change: &Change) -> String {
         text.push_str(&table(changed));
         text.push('\n');
     }
-    if change.changed.is_empty() {
-        text.push_str(
-            "There is nothing to compare: no variant has complete runs under the same load in both.\n",
-        );
-    }
+    text.push_str(if change.changed.is_empty() {
+        "There is nothing to compare: no variant has complete runs under the same load in both.\n"
+    } else {
+        ONE_SESSION
+    });
     clean(&text)
 }
 
@@ -101,6 +109,9 @@ pub fn history(timeline: &Timeline) -> String {
     }
     for unreadable in &timeline.unreadable {
         let _ = writeln!(text, "left out: {}", unreadable.why);
+    }
+    if timeline.has_changes() {
+        text.push_str(ONE_SESSION_EACH);
     }
     if timeline.experiments.is_empty() {
         let _ = writeln!(text, "There is no result in {} or below it.", timeline.folder.display());

@@ -65,6 +65,16 @@ pub struct Figures {
     pub means: Vec<(String, f64)>,
 }
 
+impl Timeline {
+    /// Is any result compared with the one before?
+    #[must_use]
+    pub fn has_changes(&self) -> bool {
+        let results = self.experiments.iter().flat_map(|series| &series.results);
+        let mut since = results.filter_map(|entry| entry.since.as_ref());
+        since.any(|since| !since.changed.is_empty())
+    }
+}
+
 #[must_use]
 pub fn timeline(below: &Path, found: &[Found], unreadable: Vec<Unreadable>) -> Timeline {
     let names: BTreeSet<&str> = found.iter().map(|one| one.document.experiment.name.as_str()).collect();

@@ -1,15 +1,16 @@
 //! Where a web application's WAR is.
 
-use crate::host::home;
+use crate::host::{bundle, home, trusted};
 use std::path::{Path, PathBuf};
 
 /// The WAR or jar of an experiment is not there.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "The {what} `{app}` was not found; looked for {}. Build Threadcount's own with `./dev build`, \
-     set THREADCOUNT_APPS to the folder that holds it, or write the path of a .{}",
+     set THREADCOUNT_APPS to the folder that holds it, or write the path of a .{}{}",
     home::join_paths(looked_at),
-    what.ending()
+    what.ending(),
+    bundle::why_not(app)
 )]
 pub struct AppMissing {
     pub what: Archive,
@@ -80,12 +81,28 @@ fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// Finds a file that a module of our Maven reactor builds, where [`find`] looks for a WAR.
+/// Finds a file that a module of our Maven reactor builds, where [`find`] looks for a WAR; last among the parts that travel in
+/// the program.
 ///
 /// # Errors
 /// The paths that were tried.
 pub fn find_built(module: &str, file: &str) -> Result<PathBuf, Vec<PathBuf>> {
-    find_in(module, file, home::named(home::APPS).as_deref(), &home::search_folders())
+    find_in(module, file, home::named(home::APPS).as_deref(), &home::search_folders(), |_| true)
+        .or_else(|looked_at| bundle::built(module, file).ok_or(looked_at))
+}
+
+/// As [`find_built`], for a file that is loaded into the processes of others: where we are root, a file is passed over that somebody
+/// else could have put or changed there.
+///
+/// # Errors
+/// The paths that were tried.
+pub fn find_trusted(module: &str, file: &str) -> Result<PathBuf, Vec<PathBuf>> {
+    let apps = home::named(home::APPS);
+    let is_named = |path: &Path| apps.as_deref().is_some_and(|it| path.parent() == Some(it));
+    let is_beside_us = |path: &Path| home::executable_folder().is_some_and(|it| path.parent() == Some(&it));
+    let is_trusted = |path: &Path| is_named(path) || is_beside_us(path) || trusted::is_trusted(path);
+    find_in(module, file, apps.as_deref(), &home::search_folders(), is_trusted)
+        .or_else(|looked_at| bundle::built(module, file).ok_or(looked_at))
 }
 
 fn find_in(
@@ -93,13 +110,14 @@ fn find_in(
     file: &str,
     named: Option<&Path>,
     starts: &[PathBuf],
+    is_trusted: impl Fn(&Path) -> bool,
 ) -> Result<PathBuf, Vec<PathBuf>> {
     let mut looked_at: Vec<PathBuf> = named.map(|it| it.join(file)).into_iter().collect();
     for start in starts {
         looked_at.push(start.join(file));
         looked_at.extend(start.ancestors().map(|it| it.join("jvm").join(module).join("target").join(file)));
     }
-    if let Some(found) = looked_at.iter().find(|it| it.is_file()) {
+    if let Some(found) = looked_at.iter().find(|it| it.is_file() && is_trusted(it)) {
         return Ok(found.clone());
     }
     // Listing every folder up to the root would make the message long.
@@ -126,10 +144,13 @@ mod tests {
         let built = root.join("jvm/servlets/target/servlets.war");
         touch(&built);
         let inside = root.join("lab/src");
-        assert_eq!(find_in("servlets", "servlets.war", None, std::slice::from_ref(&inside)), Ok(built));
+        assert_eq!(
+            find_in("servlets", "servlets.war", None, std::slice::from_ref(&inside), |_| true),
+            Ok(built)
+        );
         touch(&root.join("apps/servlets.war"));
         assert_eq!(
-            find_in("servlets", "servlets.war", Some(&root.join("apps")), &[inside]),
+            find_in("servlets", "servlets.war", Some(&root.join("apps")), &[inside], |_| true),
             Ok(root.join("apps/servlets.war"))
         );
     }
@@ -148,7 +169,8 @@ mod tests {
     #[test]
     fn a_missing_app_is_answered_with_how_to_build_it() {
         let root = tempfile::tempdir().unwrap();
-        let looked_at = find_in("servlets", "servlets.war", None, &[root.path().to_owned()]).unwrap_err();
+        let looked_at =
+            find_in("servlets", "servlets.war", None, &[root.path().to_owned()], |_| true).unwrap_err();
         let says = AppMissing { what: Archive::War, app: "servlets".to_owned(), looked_at }.to_string();
         assert!(says.contains("`servlets` was not found") && says.contains("./dev build"), "{says}");
         assert!(says.contains("jvm/servlets/target/servlets.war"), "{says}");

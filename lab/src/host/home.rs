@@ -2,9 +2,9 @@
 //!
 //! The rule is the same for all of them. A path is used as it is. A name is searched in the folder that an
 //! environment variable names for its kind ([`APPS`], [`PEERS`]), in that of [`HOME`], in the working folder, and in
-//! the folder of the executable; then in the folders above these. Experiments are not searched above the working
-//! folder: a folder
-//! `experiments` there may belong to another project.
+//! the folder of the executable; then in the folders above these; last among the parts that travel in the program
+//! ([`bundle`](super::bundle)). Experiments are not searched above the working folder: a folder `experiments` there may belong to
+//! another project.
 
 use std::path::{Path, PathBuf};
 

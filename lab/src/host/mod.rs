@@ -3,6 +3,7 @@
 
 pub mod app;
 pub mod attach;
+pub mod bundle;
 pub mod cache;
 pub mod cgroup;
 pub mod connections;
@@ -31,7 +32,9 @@ pub mod process_tree;
 pub mod resource_limits;
 pub mod sampler;
 pub mod samples;
+pub mod stored;
 pub mod thread_times;
+pub mod trusted;
 
 pub use sampler::Sampler;
 pub use samples::{RawSample, Samples};

@@ -13,8 +13,8 @@ use threadcount_load::clock::now_ns;
 /// Default sampling interval.
 pub const INTERVAL: Duration = Duration::from_millis(250);
 
-/// The costly part (proportional sets, context switches, open files, looking for new processes) is in every so many-th
-/// sample ...
+/// The costly part (proportional sets, context switches, open files, looking for new processes) is in the sample at the beginning of
+/// the measured window, in the last one, and between them in every so many-th ...
 const COSTLY_EVERY: u32 = 4;
 
 /// ... but never again before this many times the CPU time it took has passed: it may use 1 % of a core. Not the time it
@@ -23,55 +23,76 @@ const COSTLY_REST: u32 = 99;
 
 /// Samples a process tree until it is stopped. Dropped without a stop, the thread ends too.
 pub struct Sampler {
-    stop: Sender<()>,
+    /// Dropped, it stops the thread.
+    signals: Sender<WindowBegins>,
     thread: JoinHandle<Vec<RawSample>>,
 }
 
+/// The measured window begins.
+struct WindowBegins;
+
 impl Sampler {
-    /// Takes the first sample now, before it returns, then one in each interval on a thread of its own.
+    /// Takes the first sample now, before it returns, then one in each interval on a thread of its own. Until the
+    /// [window begins](Self::window_begins) all but the first are without the costly part: it may not be read again for seconds, and
+    /// would be missing at the beginning of the window.
     ///
     /// # Errors
     /// When the system gives no more threads.
     pub fn start(pid: u32, interval: Duration) -> std::io::Result<Self> {
         let mut reader = ProcessReader::of(pid);
         let first = reader.sample(true);
-        // It was taken before the load: the next one, the first in the window, need not wait for it.
-        reader.costly_again = Instant::now();
-        let (stop, stopped) = channel();
+        let (signals, received) = channel();
         let thread = std::thread::Builder::new()
             .name("sampler".to_owned())
-            .spawn(move || sample_until(&stopped, reader, first, interval))?;
-        Ok(Self { stop, thread })
+            .spawn(move || sample_until_stopped(&received, reader, first, interval))?;
+        Ok(Self { signals, thread })
+    }
+
+    /// Has a sample with the costly part taken now, whatever the one before it took.
+    pub fn window_begins(&self) {
+        // The thread ends when it is stopped, and not before.
+        let _ = self.signals.send(WindowBegins);
     }
 
     /// Takes the last sample now and returns all of them.
     #[must_use]
     pub fn stop(self) -> Samples {
-        drop(self.stop);
+        drop(self.signals);
         Samples::new(self.thread.join().unwrap_or_default(), machine::cores())
     }
 }
 
-fn sample_until(
-    stopped: &Receiver<()>,
+fn sample_until_stopped(
+    signals: &Receiver<WindowBegins>,
     mut reader: ProcessReader,
     first: RawSample,
     interval: Duration,
 ) -> Vec<RawSample> {
     let mut samples = vec![first];
     let mut due = Instant::now() + interval;
-    let mut since_costly = COSTLY_EVERY;
+    // `None`: the window has not begun.
+    let mut since_costly: Option<u32> = None;
     loop {
         let wait = due.saturating_duration_since(Instant::now());
-        if stopped.recv_timeout(wait) != Err(RecvTimeoutError::Timeout) {
-            samples.push(reader.sample(true));
-            return samples;
+        match signals.recv_timeout(wait) {
+            Ok(WindowBegins) => {
+                due = Instant::now() + interval;
+                samples.push(reader.sample(true));
+                since_costly = Some(1);
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                let is_its_turn = since_costly.is_some_and(|since| since >= COSTLY_EVERY);
+                let costly = is_its_turn && Instant::now() >= reader.costly_again;
+                samples.push(reader.sample(costly));
+                since_costly = since_costly.map(|since| if costly { 1 } else { since + 1 });
+                // Samples missed while this thread was stopped are not made up for.
+                due = (due + interval).max(Instant::now());
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                samples.push(reader.sample(true));
+                return samples;
+            }
         }
-        let costly = since_costly >= COSTLY_EVERY && Instant::now() >= reader.costly_again;
-        samples.push(reader.sample(costly));
-        since_costly = if costly { 1 } else { since_costly + 1 };
-        // Samples missed while this thread was stopped are not made up for.
-        due = (due + interval).max(Instant::now());
     }
 }
 
@@ -146,11 +167,18 @@ mod tests {
     }
 
     #[test]
-    fn the_first_sample_of_the_load_has_the_costly_part_whatever_the_one_before_it_took() {
+    fn the_costly_part_is_read_where_the_window_begins_and_where_it_ends_and_not_in_the_lead_in() {
         let sampler = Sampler::start(std::process::id(), Duration::from_millis(1)).unwrap();
+        let lead_in_ns = now_ns();
         std::thread::sleep(Duration::from_millis(50));
+        let begins_ns = now_ns();
+        sampler.window_begins();
         let samples = sampler.stop();
-        assert!(samples.readings()[1].costly.is_some(), "{samples:?}");
+        let readings = samples.readings();
+        let costly: Vec<_> = readings.iter().filter(|it| it.costly.is_some()).map(|it| it.at_ns).collect();
+        let [first, begin, last] = costly[..] else { panic!("{samples:?}") };
+        assert!(first <= lead_in_ns && begins_ns <= begin && begin <= last, "{samples:?}");
+        assert!(readings.iter().any(|it| (lead_in_ns..begins_ns).contains(&it.at_ns)), "{samples:?}");
     }
 
     #[test]

@@ -16,6 +16,8 @@ const SLACK_NS: Nanos = 20_000_000;
 /// Readings of context switches and of calls are seldom. Those around the window bound it too if this much of it, on each side, is all
 /// that lies between: what the server does then, little or nothing, is spread over the window.
 const AROUND_SHARE: f64 = 0.05;
+/// Of a short window that is less than a full machine takes to have the last reading taken, in nanoseconds.
+const LATE_READING_NS: Nanos = 100_000_000;
 /// Two readings that cover less of the window than this do not stand for it.
 const ENOUGH_OF_WINDOW: f64 = 0.5;
 
@@ -38,7 +40,7 @@ pub struct RawSample {
     pub throttled: Option<ThrottleCounters>,
     pub rss_bytes: u64,
     pub os_threads: u32,
-    /// What costs more to read, in every fourth sample or more seldom.
+    /// What costs more to read: at the edges of the window, and in every fourth sample between them or more seldom.
     pub costly: Option<CostlyReading>,
 }
 
@@ -147,14 +149,14 @@ impl Samples {
         }
     }
 
-    /// The outermost costly readings in the window or right around it; `None`: they do not cover it.
+    /// The costly readings nearest to the edges of the window; `None`: they do not cover it.
     fn costly_between(&self, started_ns: Nanos, ended_ns: Nanos) -> Option<CostlySpan> {
         let length_ns = ended_ns.saturating_sub(started_ns) as f64;
-        let slack_ns = SLACK_NS.max((length_ns * AROUND_SHARE) as Nanos);
+        let slack_ns = LATE_READING_NS.max((length_ns * AROUND_SHARE) as Nanos);
         let near = |it: &&RawSample| it.at_ns + slack_ns >= started_ns && it.at_ns <= ended_ns + slack_ns;
-        let mut read = self.readings.iter().filter(near).filter_map(|it| Some((it.at_ns, it.costly?)));
-        let (from_ns, from) = read.next()?;
-        let (to_ns, to) = read.next_back()?;
+        let read = || self.readings.iter().filter(near).filter_map(|it| Some((it.at_ns, it.costly?)));
+        let (from_ns, from) = read().min_by_key(|&(at_ns, _)| at_ns.abs_diff(started_ns))?;
+        let (to_ns, to) = read().min_by_key(|&(at_ns, _)| at_ns.abs_diff(ended_ns))?;
         let between_ns = to_ns.saturating_sub(from_ns);
         (between_ns > 0 && between_ns as f64 >= length_ns * ENOUGH_OF_WINDOW).then_some(CostlySpan {
             from,
@@ -382,6 +384,17 @@ mod tests {
         let cost = seldom_read(&[900, 9_100]).cut(window(1_000 * MS, 9_000 * MS)).0.unwrap();
         let spread_over_8_2_s = 8_000.0 / 8.2;
         assert!((cost.voluntary_switches_per_s.unwrap() - spread_over_8_2_s).abs() < 1e-6, "{cost:?}");
+    }
+
+    #[test]
+    fn readings_at_the_edges_of_the_window_count_and_not_those_around_them() {
+        // What is read in the lead-in and after the load is idle.
+        let costly_at_ms = [700, 1_000, 3_000, 9_000, 9_300];
+        let cost = seldom_read(&costly_at_ms).cut(window(1_000 * MS, 9_000 * MS)).0.unwrap();
+        assert!((cost.voluntary_switches_per_s.unwrap() - 1_000.0).abs() < 1e-6, "{cost:?}");
+        // A window of a fifth of a second has its figure too, where the last reading was late.
+        let cost = seldom_read(&[200, 5_000, 5_250]).cut(window(4_995 * MS, 5_195 * MS)).0.unwrap();
+        assert!((cost.voluntary_switches_per_s.unwrap() - 1_000.0).abs() < 1e-6, "{cost:?}");
     }
 
     #[test]

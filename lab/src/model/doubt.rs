@@ -36,9 +36,9 @@ pub enum TrustGrade {
 pub enum DoubtReason {
     /// `why` is the failure's own text.
     RunFailed { why: String },
-    /// By the user.
+    /// By the user. The figures rest on the runs before.
     RunInterrupted,
-    /// Planned, and not started.
+    /// Planned, and not started. Nothing is said of it.
     NeverRan,
     /// The load generator was the bottleneck; `why` is its own report.
     GeneratorBottleneck { why: Option<String> },
@@ -82,20 +82,22 @@ impl DoubtReason {
     #[must_use]
     pub const fn rank(&self) -> u8 {
         match self {
-            Self::RunFailed { .. } | Self::RunInterrupted | Self::NeverRan => 0,
+            Self::RunFailed { .. } => 0,
             Self::GeneratorBottleneck { .. } | Self::GeneratorBelowCapacity { .. } => 1,
             Self::BackendLimit { .. } => 2,
             Self::RequestsFailed { .. } => 3,
             Self::AcceptQueueOverflow { .. } => 4,
             Self::Interference { .. } => 5,
-            Self::SharedMachine { .. } => 6,
-            Self::LeftOut { .. } => 7,
-            Self::RateMissed { .. } => 8,
-            Self::NotSteady { .. } => 9,
-            Self::UnequallyWarm { .. } => 10,
-            Self::WideSpread { .. } => 11,
-            Self::SingleRun => 12,
-            Self::CompilerBusy { .. } => 13,
+            Self::RunInterrupted => 6,
+            Self::NeverRan => 7,
+            Self::SharedMachine { .. } => 8,
+            Self::LeftOut { .. } => 9,
+            Self::RateMissed { .. } => 10,
+            Self::NotSteady { .. } => 11,
+            Self::UnequallyWarm { .. } => 12,
+            Self::WideSpread { .. } => 13,
+            Self::SingleRun => 14,
+            Self::CompilerBusy { .. } => 15,
         }
     }
 

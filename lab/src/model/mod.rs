@@ -5,6 +5,7 @@ pub mod backend_limit;
 mod basis;
 mod claim_result;
 mod doubt;
+pub mod environment;
 pub mod experiment;
 pub mod figures;
 pub mod finding;

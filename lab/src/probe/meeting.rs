@@ -1,10 +1,10 @@
 //! The folder where threadcount and a JVM meet: the probe's socket is in it, and what the JVM could not see otherwise.
 
-use crate::host::attach::{JvmProcess, in_tmp};
+use crate::host::attach::JvmProcess;
+use crate::host::attach::in_tmp::{self, HeldFolder};
 use std::io;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
-use tempfile::TempDir;
 
 const SOCKET: &str = "probe.sock";
 const JAR: &str = "probe.jar";
@@ -14,9 +14,9 @@ const RECORDING: &str = "recording.jfr";
 #[derive(Debug)]
 pub enum Meeting {
     /// The JVM has our files and our user.
-    Ours { folder: TempDir, jar: PathBuf },
+    Ours { folder: HeldFolder, jar: PathBuf },
     /// It has other files or another user: the folder is in its own /tmp, and its own.
-    Theirs { jvm: JvmProcess, folder: PathBuf, inside: PathBuf, recording: Option<PathBuf> },
+    Theirs { jvm: JvmProcess, folder: HeldFolder, inside: PathBuf, recording: Option<PathBuf> },
 }
 
 impl Meeting {
@@ -25,12 +25,13 @@ impl Meeting {
     /// # Errors
     /// When one of both folders for temporary files cannot be written.
     pub fn prepare(jvm: JvmProcess, jar: &Path) -> io::Result<(Self, UnixListener)> {
+        let name = in_tmp::unpredictable("threadcount")?;
         if !jvm.is_foreign() {
-            let folder = tempfile::Builder::new().prefix("threadcount-").tempdir()?;
-            let listener = UnixListener::bind(folder.path().join(SOCKET))?;
-            return Ok((Self::Ours { folder, jar: jar.to_path_buf() }, listener));
+            // Dropped, it removes the folder where the socket cannot be made.
+            let ours = Self::Ours { folder: HeldFolder::of_ours(&name)?, jar: jar.to_path_buf() };
+            let listener = UnixListener::bind(ours.socket())?;
+            return Ok((ours, listener));
         }
-        let name = format!("threadcount-{}-{:08x}", std::process::id(), random()?);
         let bytes = std::fs::read(jar)?;
         let (folder, listener) = in_tmp::create(&jvm, &name, (JAR, &bytes), SOCKET)?;
         let inside = Path::new("/tmp").join(name);
@@ -41,7 +42,7 @@ impl Meeting {
     #[must_use]
     pub fn socket(&self) -> PathBuf {
         match self {
-            Self::Ours { folder, .. } => folder.path().join(SOCKET),
+            Self::Ours { folder, .. } => folder.path.join(SOCKET),
             Self::Theirs { inside, .. } => inside.join(SOCKET),
         }
     }
@@ -73,7 +74,7 @@ impl Meeting {
     pub fn fetch_recording(&self) -> io::Result<()> {
         match self {
             Self::Theirs { folder, recording: Some(file), jvm, .. } => {
-                std::fs::write(file, in_tmp::read(jvm, &folder.join(RECORDING))?)
+                std::fs::write(file, in_tmp::read(jvm, &folder.path.join(RECORDING))?)
             }
             _ => Ok(()),
         }
@@ -84,8 +85,8 @@ impl Meeting {
     /// Removes the folder with everything in it; a second time does nothing.
     pub fn remove(&self) {
         match self {
-            Self::Ours { folder, .. } => drop(std::fs::remove_dir_all(folder.path())),
-            Self::Theirs { jvm, folder, .. } => in_tmp::remove(jvm, folder),
+            Self::Ours { folder, .. } => drop(std::fs::remove_dir_all(&folder.path)),
+            Self::Theirs { jvm, folder, .. } => in_tmp::remove(jvm, &folder.path),
         }
     }
 }
@@ -94,10 +95,4 @@ impl Drop for Meeting {
     fn drop(&mut self) {
         self.remove();
     }
-}
-
-fn random() -> io::Result<u32> {
-    let mut bytes = [0; 4];
-    io::Read::read_exact(&mut std::fs::File::open("/dev/urandom")?, &mut bytes)?;
-    Ok(u32::from_le_bytes(bytes))
 }

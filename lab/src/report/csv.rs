@@ -7,9 +7,11 @@ use crate::model::record::Record;
 use crate::model::result::ResultDocument;
 use crate::report::ReportError;
 use crate::report::series::{self, COLUMNS, Reading};
+use threadcount_load::report::RequestsReport;
 
 const RUN_COLUMNS: [&str; 6] = ["position", "load", "variant", "round", "started_at", "failure"];
-const COUNT_COLUMNS: [&str; 5] = ["sent", "ok", "failed", "unfinished", "not_sent"];
+const COUNT_COLUMNS: [&str; 7] =
+    ["in_flight_at_start", "waiting_at_start", "sent", "ok", "failed", "unfinished", "not_sent"];
 const GENERATOR_COLUMNS: [&str; 2] = ["generator_cpu_share", "generator_send_lag_p99_ms"];
 
 /// `runs.csv`: every run with every metric.
@@ -35,8 +37,20 @@ fn run_row(record: &Record) -> Vec<String> {
     row.extend(Metric::ALL.map(|metric| cell(metric.of(record))));
     let load = record.measured.as_ref();
     let requests = load.map(|load| load.requests);
-    let counts =
-        requests.map(|r| [r.sent, r.ok, r.failed, r.unfinished, r.not_sent].map(|count| count.to_string()));
+    let counts = requests.map(|requests| {
+        let RequestsReport {
+            in_flight_at_start,
+            waiting_at_start,
+            sent,
+            ok,
+            failed,
+            unfinished,
+            not_sent,
+            ..
+        } = requests;
+        [in_flight_at_start, waiting_at_start, sent, ok, failed, unfinished, not_sent]
+            .map(|count| count.to_string())
+    });
     row.extend(counts.unwrap_or_default());
     let generator = load.map(|load| &load.generator);
     row.push(cell(generator.map(|generator| generator.cpu_share)));
@@ -82,4 +96,33 @@ fn table(head: &[String], rows: impl Iterator<Item = Vec<String>>) -> Result<Str
     }
     let bytes = writer.into_inner().map_err(|error| ReportError::Table(error.into_error().into()))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::sample::document;
+    use crate::stats::sample::{run, with_load};
+
+    #[test]
+    fn the_counts_of_a_run_with_a_lead_in_add_up() {
+        let record = with_load(run("a", "c4", 1_000.0, 5.0), |load| {
+            let requests = &mut load.requests;
+            (requests.in_flight_at_start, requests.waiting_at_start, requests.sent) = (3, 2, 100);
+            (requests.ok, requests.failed, requests.unfinished, requests.not_sent) = (90, 9, 4, 1);
+        });
+        let table = runs(&document("{a: {}}", "[{clients: 4, duration: 1s}]", &[record])).unwrap();
+        let mut reader = csv::Reader::from_reader(table.as_bytes());
+        let head = reader.headers().unwrap().clone();
+        let row = reader.records().next().unwrap().unwrap();
+        let count = |name| {
+            let column = head.iter().position(|column| column == name);
+            row[column.unwrap_or_else(|| panic!("{name}"))].parse::<u64>().unwrap()
+        };
+        assert_eq!(
+            count("in_flight_at_start") + count("sent"),
+            count("ok") + count("failed") + count("unfinished")
+        );
+        assert_eq!((count("waiting_at_start"), count("not_sent")), (2, 1));
+    }
 }

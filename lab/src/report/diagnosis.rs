@@ -1,7 +1,7 @@
 //! The sentences of `threadcount diagnose`.
 
 use super::figures::{bytes, count, percent, plural};
-use crate::diagnose::verdict::{Group, Link, ThreadAt, Verdict};
+use crate::diagnose::verdict::{Group, Link, Missing, ThreadAt, Verdict};
 use std::fmt::Write;
 
 /// More threads than this are counted.
@@ -48,7 +48,28 @@ fn headline(verdict: &Verdict) -> String {
                 format!("all {} carriers", held_by.len())
             }
         ),
-        Verdict::PoolExhausted { what, waiters, holders, waits_in, peer, .. } => format!(
+        Verdict::PoolExhausted { what, waiters, waits_in: None, .. } => {
+            format!("Exhausted, holders unknown: {} for {what}, and none is given back.", waits(*waiters))
+        }
+        Verdict::Stuck { threads, waits_in, peer, .. } => format!(
+            "Stuck: {} at the same place for the whole time, {waits_in}{}.",
+            if *threads == 1 {
+                "1 thread is".to_owned()
+            } else {
+                format!("{} threads are", count(*threads as u64))
+            },
+            address(peer.as_deref())
+        ),
+        Verdict::Inconclusive { missing, snapshots } => format!(
+            "Inconclusive: {} of the 3 thread dumps that a verdict needs; {}.",
+            snapshots,
+            match missing {
+                Missing::Time => "the JVM responded too slowly for more",
+                Missing::HeapIsShort =>
+                    "the others were left out, as the heap is nearly full or collections take much of the time",
+            }
+        ),
+        Verdict::PoolExhausted { what, waiters, holders, waits_in: Some(waits_in), peer, .. } => format!(
             "Exhausted by something slow: {} for {what}, and {} in the code that holds it {waits_in}{}.",
             waits(*waiters),
             if holders.len() == 1 {
@@ -56,7 +77,7 @@ fn headline(verdict: &Verdict) -> String {
             } else {
                 format!("{} threads are", holders.len())
             },
-            peer.as_ref().map(|peer| format!(" ({peer})")).unwrap_or_default()
+            address(peer.as_deref())
         ),
         Verdict::GcThrashing { share, used_bytes, most_bytes, .. } => format!(
             "Garbage collection took {} of the time; the heap is {} full ({} of {}).",
@@ -78,6 +99,10 @@ fn headline(verdict: &Verdict) -> String {
             )
         }
     }
+}
+
+fn address(peer: Option<&str>) -> String {
+    peer.map(|peer| format!(" ({peer})")).unwrap_or_default()
 }
 
 fn waits(waiters: usize) -> String {
@@ -119,16 +144,27 @@ fn evidence(verdict: &Verdict) -> Vec<String> {
             }
             lines
         }
-        Verdict::PoolExhausted { at, holders, .. } => {
+        Verdict::PoolExhausted { at, holders, waits_in, hold_seconds, .. } => {
             let mut lines: Vec<String> = at.iter().map(|at| format!("they wait at {at}")).collect();
-            lines.extend(named("holds one", holders));
+            let holds = if waits_in.is_some() { "holds one" } else { "may hold one" };
+            lines.extend(named(holds, holders));
+            lines.extend(hold_seconds.map(|it| format!("each is held for about {it:.1} s")));
+            if waits_in.is_some() && hold_seconds.is_none() {
+                lines.push("none was given back meanwhile".to_owned());
+            }
             lines
         }
         Verdict::GcThrashing { collections, .. } => {
             vec![format!("{} meanwhile", plural(*collections, "collection"))]
         }
         Verdict::Slow { groups, .. } | Verdict::Idle { groups, .. } => groups.iter().map(group).collect(),
-        Verdict::Unresponsive { .. } => Vec::new(),
+        Verdict::Stuck { at, lock, owner, .. } => {
+            let mut lines = vec![format!("they are at {at}")];
+            lines.extend(lock.iter().map(|lock| format!("lock: {lock}")));
+            lines.extend(owner.iter().map(|owner| format!("owner: {}", place(owner))));
+            lines
+        }
+        Verdict::Unresponsive { .. } | Verdict::Inconclusive { .. } => Vec::new(),
     }
 }
 
@@ -199,6 +235,18 @@ fn advice(verdict: &Verdict) -> Option<&'static str> {
             "look at its threads from outside (`top -H -p PID`, `jhsdb jstack --pid PID`); a thread that does not reach a \
              safepoint, a swapping or a throttled machine does this",
         ),
+        Verdict::Stuck { lock: Some(_), .. } => {
+            Some("a limit for the time that the owner waits outside, and no lock held while it does")
+        }
+        Verdict::Stuck { lock: None, .. } => Some(
+            "connect and read timeouts, and a look at what they wait for. If these are connections that are idle, nothing is wrong",
+        ),
+        Verdict::Inconclusive { missing: Missing::Time, .. } => {
+            Some("the same command again, or `top -H -p PID`")
+        }
+        Verdict::Inconclusive { missing: Missing::HeapIsShort, .. } => {
+            Some("a larger -Xmx, or find what lives: `jcmd PID GC.class_histogram` lists it by class")
+        }
         Verdict::Slow { .. } => Some("`threadcount watch PID` for where the time goes"),
         Verdict::Idle { .. } => None,
     }
@@ -221,6 +269,28 @@ mod tests {
         assert!(text.starts_with("Deadlock: 2 threads wait for each other in a circle.\n"), "{text}");
         assert!(text.contains("virtual thread debit (#15) waits for B@2, owned by credit (#16)\n"), "{text}");
         assert!(text.contains("virtual thread credit (#16) waits for A@1, owned by debit (#15)\n"), "{text}");
+    }
+
+    #[test]
+    fn a_pool_says_how_long_each_is_held_and_who_may_hold_one() {
+        let of = |waits_in: Option<&str>, hold_seconds| {
+            text(&[Verdict::PoolExhausted {
+                what: "a HikariCP connection".into(),
+                waiters: 30,
+                at: None,
+                holders: vec![at(7, "report")],
+                waits_in: waits_in.map(str::to_owned),
+                peer: waits_in.map(|_| "127.0.0.1:5432".to_owned()),
+                hold_seconds,
+            }])
+        };
+        let slow = of(Some("reading from a socket"), Some(1.44));
+        assert!(slow.contains("it reading from a socket (127.0.0.1:5432).\n"), "{slow}");
+        assert!(slow.contains("  each is held for about 1.4 s\n"), "{slow}");
+        assert!(of(Some("sleeping"), None).contains("  none was given back meanwhile\n"));
+        let unknown = of(None, None);
+        assert!(unknown.starts_with("Exhausted, holders unknown: 30 threads wait"), "{unknown}");
+        assert!(unknown.contains("  may hold one: virtual thread report (#7)\n"), "{unknown}");
     }
 
     #[test]

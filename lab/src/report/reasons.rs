@@ -34,6 +34,9 @@ pub const fn grade(grade: TrustGrade) -> &'static str {
 pub const fn allows(reason: &DoubtReason) -> &'static str {
     match reason {
         DoubtReason::SingleRun => "they show directions, not how sure they are",
+        DoubtReason::RunInterrupted | DoubtReason::NeverRan => {
+            "they rest on the runs that were complete; nothing is said of what did not run"
+        }
         DoubtReason::RateMissed { .. } => {
             "response times are those of a server that fell behind; below its capacity they are shorter"
         }
@@ -87,7 +90,7 @@ pub fn doubt_in_short(doubt: &Doubt) -> String {
 pub fn reason(doubt: &Doubt) -> String {
     match &doubt.reason {
         DoubtReason::RunFailed { why } => format!("a run failed: {why}"),
-        DoubtReason::RunInterrupted => "a run failed: interrupted".to_owned(),
+        DoubtReason::RunInterrupted => "a run was interrupted by the user; it does not count".to_owned(),
         DoubtReason::NeverRan => "planned, but never ran".to_owned(),
         DoubtReason::GeneratorBottleneck { why } => {
             let why = why.as_deref().unwrap_or("it could not send faster");

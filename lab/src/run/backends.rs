@@ -40,6 +40,12 @@ impl BackendSamplers {
         Ok(Self { targets, processes, threads, connections })
     }
 
+    /// Costly readings are for the window, and not for the lead-in before it.
+    pub fn window_begins(&mut self) {
+        self.processes.iter().for_each(Sampler::window_begins);
+        self.threads = self.targets.iter().map(|target| ThreadTimes::of_tree(target.pid)).collect();
+    }
+
     pub fn stop(self) -> BackendSamples {
         let samples: Vec<Samples> = self.processes.into_iter().map(Sampler::stop).collect();
         let sampled = self.targets.into_iter().zip(samples).zip(self.threads);

@@ -2,7 +2,7 @@
 
 use super::context::RunContext;
 use super::observed::observed;
-use super::{Question, RunError, figures, halfway};
+use super::{DuringLoad, Question, RunError, figures, halfway};
 use crate::model::experiment::explaining::SETTLING_S;
 use crate::model::record::explaining::ExplainingWindow;
 use crate::model::window::Window;
@@ -53,8 +53,9 @@ fn explaining_window(
         let _ = dump.map(|file| server.dump_threads(file));
     };
     let question = dump.map(|_| Question { after: halfway(&plan), ask: &mut ask, ends_load: false });
-    let (outcome, observed) = observed(server, |server| {
-        runner.load_until(&plan, server, question, &mut |second, _| on_second(second))
+    let (outcome, observed) = observed(server, |server, window_begins| {
+        let during = DuringLoad { on_begin: Some(window_begins), question };
+        runner.load_until(&plan, server, during, &mut |second, _| on_second(second))
     })?;
     let outcome = outcome?;
     runner.check(server, "observed")?;

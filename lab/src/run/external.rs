@@ -21,7 +21,8 @@ impl ServerWorkload for ExternalWorkload {
         server: &mut RunningServer,
     ) -> Result<MeasuredWindow, RunError> {
         let (runner, load, url) = (run.runner, run.load, server.url.clone());
-        let (outcome, observed) = observed(server, |server| {
+        let (outcome, observed) = observed(server, |server, window_begins| {
+            window_begins();
             external::load(load, self.0, &url, &run.folder, || runner.is_over(server))
         })?;
         run.record.network = observed.network;

@@ -67,6 +67,7 @@ fn sampled(
 ) -> Result<ExitStatus, RunError> {
     let started_ns = now_ns();
     let sampler = Sampler::start(process.pid(), sampler::INTERVAL).map_err(RunError::Observe)?;
+    sampler.window_begins();
     let (status, alive_ns) = wait(runner, process, started_ns, watch)?;
     let samples = sampler.stop();
     let window = Window { started_ns, ended_ns: alive_ns };

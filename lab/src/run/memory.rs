@@ -2,15 +2,18 @@
 
 use super::context::RunContext;
 use super::explain::lasting;
-use super::{Question, halfway};
+use super::{DuringLoad, Question, halfway};
 use crate::model::record::Record;
 use crate::model::record::memory::MemoryUnderLoad;
 use crate::server::launcher::RunningServer;
 use std::thread;
 use std::time::Duration;
+use threadcount_load::clock::{Nanos, now_ns};
+use threadcount_load::outcome::LoadOutcome;
 use threadcount_load::plan::LoadPlan;
 
-/// As many requests are in flight as there were in the measured window after twice its slow responses, and after this at least.
+/// As many requests are in flight as there were in the measured window when the load, with all its connections, has lasted twice as long
+/// as its slow responses, and this at least.
 const FILLING: Duration = Duration::from_millis(500);
 /// A load of requests that take longer than half of this is counted before it is full.
 const LONGEST_FILLING: Duration = Duration::from_secs(10);
@@ -29,11 +32,18 @@ pub(super) fn count(
     let heap = server.heap_reader()?;
     let plan = lasting(plan, LONGEST).with(|plan| plan.lead_in = Duration::ZERO);
     let after = if plan.is_steady() { filling(run.record) } else { halfway(&plan) };
-    let mut under_load = None;
-    let mut ask = |_: &RunningServer| under_load = heap.read();
-    let question = Question { after, ask: &mut ask, ends_load: true };
-    run.runner.load_until(&plan, server, Some(question), &mut |_, _| {}).ok()?;
-    let under_load = under_load?;
+    let mut counted = None;
+    let mut ask = |_: &RunningServer| {
+        let from_ns = now_ns();
+        counted = heap.read().map(|heap| (heap, from_ns, now_ns()));
+    };
+    let question = Some(Question { after, ask: &mut ask, ends_load: true });
+    let during = DuringLoad { on_begin: None, question };
+    let outcome = run.runner.load_until(&plan, server, during, &mut |_, _| {}).ok()?;
+    let (under_load, from_ns, until_ns) = counted?;
+    if !is_under_load(from_ns, until_ns, &outcome) {
+        return None;
+    }
     let at_rest = if run.runner.experiment.explains(run.load, run.record.round) {
         thread::sleep(EMPTYING);
         heap.read()
@@ -41,6 +51,11 @@ pub(super) fn count(
         None
     };
     Some(MemoryUnderLoad { under_load, at_rest, connections: plan.connections.get().into() })
+}
+
+/// Was the load there for as long as the JVM took to count? One of a number of requests may have ended before.
+fn is_under_load(from_ns: Nanos, until_ns: Nanos, outcome: &LoadOutcome) -> bool {
+    outcome.started_ns <= from_ns && until_ns <= outcome.ended_ns
 }
 
 /// How long the load runs before the heap is counted.
@@ -54,6 +69,16 @@ fn filling(record: &Record) -> Duration {
 mod tests {
     use super::*;
     use crate::stats::sample::{run, times, with_load};
+
+    #[test]
+    fn a_heap_that_was_counted_before_or_after_the_load_is_not_that_under_load() {
+        let mut outcome = LoadOutcome::default();
+        (outcome.started_ns, outcome.ended_ns) = (1_000, 2_000);
+        let is_counted = |from_ns, until_ns| is_under_load(from_ns, until_ns, &outcome);
+        assert!(is_counted(1_500, 1_900) && is_counted(1_000, 2_000));
+        assert!(!is_counted(900, 1_100), "its connections were not open");
+        assert!(!is_counted(1_900, 2_100), "its last request had ended");
+    }
 
     #[test]
     fn the_heap_is_counted_when_slow_requests_are_in_flight_too() {

@@ -35,6 +35,7 @@ use crate::workload::jmh::scores::JmhError;
 use crate::workload::load_plan::LoadPlanError;
 use context::{MeasuredTail, MeasuredWindow, RunContext};
 use observed::{Observed, observed};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -62,8 +63,17 @@ pub struct Runner<'a> {
     pub interrupted: &'a AtomicBool,
 }
 
+/// What is done while a load goes on.
+#[derive(Default)]
+struct DuringLoad<'b, 'q> {
+    /// When counting begins: at the end of the lead-in.
+    on_begin: Option<&'b mut dyn FnMut()>,
+    question: Option<Question<'q>>,
+}
+
 /// What is asked of a server once, while a load goes on.
 struct Question<'a> {
+    /// So long after counting began.
     after: Duration,
     ask: &'a mut (dyn FnMut(&RunningServer) + Send),
     /// The load has no other purpose.
@@ -127,6 +137,13 @@ enum RunError {
 }
 
 impl RunError {
+    fn is_interrupt(&self) -> bool {
+        match self {
+            Self::Launch(error) => error.is_interrupt(),
+            error => matches!(error, Self::Interrupted),
+        }
+    }
+
     fn into_failure(self) -> RunFailure {
         let log_tail = match &self {
             Self::Launch(error) => error.log_tail().to_vec(),
@@ -154,7 +171,10 @@ impl Runner<'_> {
         };
         let folder = self.folder.run_folder(record.position, &variant.name, &load.name);
         let mut run = RunContext { runner: self, variant, load, folder, record: &mut record, watch };
-        if let Err(error) = workload::measure(&mut run) {
+        // A run that the user ended has not failed: it is incomplete, unless all was measured before.
+        if let Err(error) = workload::measure(&mut run)
+            && !error.is_interrupt()
+        {
             record.failure = Some(error.into_failure());
         }
         record
@@ -168,7 +188,10 @@ impl Runner<'_> {
         watch: &mut dyn Watch,
     ) -> Result<Measurement, RunError> {
         let on_second = &mut |second: &Second| watch.event(Event::Measuring(second));
-        let (outcome, observed) = observed(server, |server| self.load(&plan, server, on_second))?;
+        let (outcome, observed) = observed(server, |server, window_begins| {
+            let during = DuringLoad { on_begin: Some(window_begins), question: None };
+            self.load_until(&plan, server, during, &mut |second, _| on_second(second))
+        })?;
         Ok(Measurement { outcome: outcome?, plan, observed })
     }
 
@@ -179,29 +202,31 @@ impl Runner<'_> {
         server: &mut RunningServer,
         on_second: &mut dyn FnMut(&Second),
     ) -> Result<LoadOutcome, RunError> {
-        self.load_until(plan, server, None, &mut |second, _| on_second(second))
+        self.load_until(plan, server, DuringLoad::default(), &mut |second, _| on_second(second))
     }
 
-    /// The same with something that is asked of the server meanwhile, and where `on_second` may end it as well, by setting the
-    /// flag that it gets.
+    /// The same with something that is done meanwhile, and where `on_second` may end it as well, by setting the flag that it
+    /// gets.
     fn load_until(
         &self,
         plan: &LoadPlan,
         server: &mut RunningServer,
-        question: Option<Question<'_>>,
+        during: DuringLoad<'_, '_>,
         on_second: &mut dyn FnMut(&Second, &AtomicBool),
     ) -> Result<LoadOutcome, RunError> {
         let stop = AtomicBool::new(false);
         let done = AtomicBool::new(false);
+        let began: OnceLock<Instant> = OnceLock::new();
+        let DuringLoad { on_begin, question } = during;
         let outcome = thread::scope(|scope| {
-            scope.spawn(|| {
-                let began = Instant::now();
+            let asking = scope.spawn(|| {
                 let mut question = question;
                 while !done.load(Ordering::Relaxed) {
                     if self.is_over(server) {
                         stop.store(true, Ordering::Relaxed);
                     }
-                    if let Some(due) = question.take_if(|question| began.elapsed() >= question.after) {
+                    let lasts = began.get().map(Instant::elapsed);
+                    if let Some(due) = question.take_if(|question| lasts >= Some(question.after)) {
                         (due.ask)(server);
                         if due.ends_load {
                             stop.store(true, Ordering::Relaxed);
@@ -212,8 +237,18 @@ impl Runner<'_> {
             });
             let on_second = &mut |second: &Second| on_second(second, &stop);
             limits::raise_descriptor_limit();
-            let outcome = threadcount_load::run::run(plan, Control::new(&stop, on_second));
+            let mut on_begin = on_begin;
+            let has_begun = &mut || {
+                let _ = began.set(Instant::now());
+                if let Some(on_begin) = &mut on_begin {
+                    on_begin();
+                }
+            };
+            let control = Control::new(&stop, on_second).with_begin(has_begun);
+            let outcome = threadcount_load::run::run(plan, control);
             done.store(true, Ordering::Relaxed);
+            // The last samples are taken when it has ended.
+            asking.thread().unpark();
             outcome
         });
         Ok(outcome?)
@@ -251,7 +286,7 @@ pub fn prepare(launcher: &Launcher, variant: &Variant) -> Result<(), LaunchError
     }
 }
 
-/// Half of a load that has a length in time, soon where only its requests are counted.
+/// Half of what is counted of a load that has a length in time, soon where only its requests are counted.
 fn halfway(plan: &LoadPlan) -> Duration {
-    plan.stop.duration().map_or(ASK_AFTER, |whole| plan.lead_in + whole / 2)
+    plan.stop.duration().map_or(ASK_AFTER, |whole| whole / 2)
 }

@@ -22,17 +22,23 @@ pub(super) struct Observed {
     pub network: Option<NetworkCounters>,
 }
 
-/// Does `load` and samples the server's processes, those of its backends and the machine meanwhile.
+/// Does `load` and samples the server's processes, those of its backends and the machine meanwhile. The load calls its second
+/// argument when its measured window begins.
 pub(super) fn observed<T>(
     server: &mut RunningServer,
-    load: impl FnOnce(&mut RunningServer) -> T,
+    load: impl FnOnce(&mut RunningServer, &mut dyn FnMut()) -> T,
 ) -> Result<(T, Observed), RunError> {
     // The JVM may be in other groups than the command that started it.
-    let limits = LimitsReading::take(ProcessTree::rooted_at(server.pid()).java_pid().unwrap_or(server.pid()));
+    let limited_pid = ProcessTree::rooted_at(server.pid()).java_pid().unwrap_or(server.pid());
+    let mut limits = LimitsReading::take(limited_pid);
     let network_before = network::read();
     let sampler = Sampler::start(server.pid(), sampler::INTERVAL).map_err(RunError::Observe)?;
-    let backends = BackendSamplers::start(server.backends()).map_err(RunError::Observe)?;
-    let loaded = load(server);
+    let mut backends = BackendSamplers::start(server.backends()).map_err(RunError::Observe)?;
+    let loaded = load(server, &mut || {
+        sampler.window_begins();
+        backends.window_begins();
+        limits = LimitsReading::take(limited_pid);
+    });
     let (samples, backends) = (sampler.stop(), backends.stop());
     let network = figures::grown(network_before, network::read());
     Ok((loaded, Observed { samples, backends, limits: limits.until_now(), network }))

@@ -1,16 +1,19 @@
 //! The same load before the measured window, until the server is warm.
 
+use super::settle::LIMIT;
 use super::steady::{WarmUpSecond, WarmUpTest};
-use super::{RunError, Runner, figures};
+use super::{DuringLoad, RunError, Runner, figures};
 use crate::host::loaded_classes::loaded_classes;
 use crate::host::process_tree::ProcessTree;
 use crate::model::experiment::LoadSpec;
 use crate::model::record::{Record, WarmUp};
 use crate::run::watch::{Event, Watch};
 use crate::server::launcher::RunningServer;
+use crate::workload::load_plan::one_request;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use threadcount_load::clock::now_ns;
+use threadcount_load::outcome::LoadOutcome;
 use threadcount_load::plan::{LoadPlan, Pacing, RateShape, Stop};
 
 /// A cold server is asked for this part of the rate.
@@ -44,7 +47,7 @@ impl Runner<'_> {
         let java = tree.java_pid();
         let classes = || java.and_then(loaded_classes);
         let mut before = (now_ns(), tree.read(), classes());
-        let warmed = self.load_until(&warming, server, None, &mut |second, stop| {
+        let warmed = self.load_until(&warming, server, DuringLoad::default(), &mut |second, stop| {
             watch.event(Event::Warming(second));
             let after = (now_ns(), tree.read(), classes());
             let passed_ns = after.0.saturating_sub(before.0).max(1) as f64;
@@ -74,11 +77,24 @@ impl Runner<'_> {
             unsteady: test.unsteady().unwrap_or_default(),
             compiler_share: test.compiler_share(),
             classes_per_s: test.classes_per_s(),
+            fastest_ms: None,
         });
         self.check(server, "warming up")?;
         self.settle(load, server, None, "warming up")?;
+        if load.workload.is_closed() {
+            let alone = self.load(&one_request(load, &server.url, LIMIT)?, server, &mut |_| {})?;
+            self.check(server, "warming up")?;
+            let fastest_ms = [fastest_ms(&warmed), fastest_ms(&alone)].into_iter().flatten().reduce(f64::min);
+            if let Some(warm_up) = &mut record.warm_up {
+                warm_up.fastest_ms = fastest_ms;
+            }
+        }
         Ok(())
     }
+}
+
+fn fastest_ms(outcome: &LoadOutcome) -> Option<f64> {
+    outcome.response_time.summary().map(|times| times.min)
 }
 
 /// The rate of an open load rises to its own over the first half of the longest warm-up. A cold server that is asked for

@@ -6,6 +6,7 @@ use super::readiness;
 use crate::host::guard::Guard;
 use crate::host::log_file;
 use crate::host::process_tree::ProcessTree;
+use crate::model::environment;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process_group};
 use std::fs::File;
 use std::io;
@@ -83,7 +84,8 @@ impl ServerProcess {
         let mut starting = Command::new(&command.program);
         starting
             .args(&command.arguments)
-            .envs(&command.env)
+            // What is recorded of the command keeps `${NAME}`.
+            .envs(command.env.iter().map(|(name, value)| (name, environment::filled_in(value))))
             .stdin(Stdio::null())
             .stdout(output)
             .stderr(errors);

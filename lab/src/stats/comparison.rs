@@ -4,6 +4,7 @@ use super::backend_limit::backend_limit;
 use super::blocks::pairs;
 use super::compiler::busy_compiler;
 use super::difference::difference;
+use super::limit::{Limit, LimitTest};
 use super::page;
 use super::ratio::{Estimate, paired, unpaired, unseen_share};
 use super::runs::{complete, figures, is_healthy, mean};
@@ -131,6 +132,14 @@ impl Sides {
                 ..self.basis(estimate.p_value)
             },
         })
+    }
+
+    /// Does the ratio lie beyond a limit? `None`: too few runs, or the load generator did not keep up.
+    pub fn against_limit(&self, limit: Limit) -> Option<LimitTest> {
+        let may_be_judged = self.is_known() && !self.has_zero();
+        may_be_judged
+            .then(|| LimitTest::of(&self.variant, &self.baseline, self.metric.step(), limit))
+            .flatten()
     }
 
     /// variant - baseline, of a figure that may be zero and is in some run.

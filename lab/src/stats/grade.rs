@@ -19,12 +19,13 @@ pub fn grade(doubts: &[Doubt]) -> TrustGrade {
 pub fn limiting(doubts: &[Doubt]) -> Option<&DoubtReason> {
     let order = |reason: &DoubtReason| match reason {
         DoubtReason::SingleRun => 0,
-        DoubtReason::RateMissed { .. } => 1,
-        DoubtReason::WideSpread { .. } => 2,
-        DoubtReason::UnequallyWarm { .. } => 3,
-        DoubtReason::NotSteady { .. } => 4,
-        DoubtReason::CompilerBusy { .. } => 6,
-        _ => 5,
+        DoubtReason::RunInterrupted | DoubtReason::NeverRan => 1,
+        DoubtReason::RateMissed { .. } => 2,
+        DoubtReason::WideSpread { .. } => 3,
+        DoubtReason::UnequallyWarm { .. } => 4,
+        DoubtReason::NotSteady { .. } => 5,
+        DoubtReason::CompilerBusy { .. } => 7,
+        _ => 6,
     };
     doubts.iter().map(|doubt| &doubt.reason).min_by_key(|reason| order(reason))
 }

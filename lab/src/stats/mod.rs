@@ -10,6 +10,7 @@ pub mod decided;
 pub mod difference;
 pub mod disturbance;
 pub mod grade;
+pub mod limit;
 #[cfg(test)]
 mod noise;
 pub mod observed_causes;

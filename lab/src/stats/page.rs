@@ -10,7 +10,7 @@
 //! to the other columns of the tables, two tenths to everything else, in equal parts among all planned comparisons.
 
 use super::ratio::CONFIDENCE;
-use crate::model::experiment::{Experiment, LoadSpec, Workload};
+use crate::model::experiment::{Experiment, LoadSpec, Variant, Workload};
 use crate::model::metric::Metric;
 use crate::model::result::{Basis, Comparison, Ratio, Verdict};
 
@@ -47,11 +47,13 @@ impl Part {
 
 /// The chance of a false word that one figure of a headline has from the beginning. Whatever else is measured, a p-value
 /// that is no larger gets its word.
-pub(super) fn chance_of_a_headline(experiment: &Experiment) -> f64 {
-    let figures: usize = experiment
-        .loads
-        .iter()
-        .map(|load| comparisons(experiment, load) * load.workload.headline().len())
+pub(crate) fn chance_of_a_headline(experiment: &Experiment) -> f64 {
+    let loads = experiment.loads.iter();
+    let figures: usize = loads
+        .map(|load| {
+            comparisons(experiment, load) * load.workload.headline().len()
+                + kind_comparisons(experiment, load)
+        })
         .sum();
     (1.0 - CONFIDENCE) * Part::Headline.share() / figures.max(1) as f64
 }
@@ -59,6 +61,20 @@ pub(super) fn chance_of_a_headline(experiment: &Experiment) -> f64 {
 /// How many comparisons are planned under a load.
 fn comparisons(experiment: &Experiment, load: &LoadSpec) -> usize {
     experiment.pairs(load).len()
+}
+
+/// How many pairs beside them may tell the kind of thread from the number, by one figure each (`findings/kind_or_size.rs`). Their
+/// share is never given to others.
+fn kind_comparisons(experiment: &Experiment, load: &LoadSpec) -> usize {
+    let pairs = experiment.pairs(load);
+    let is_planned = |a: &Variant, b: &Variant| {
+        pairs.iter().any(|pair| (&pair.variant.name, &pair.other.name) == (&a.name, &b.name))
+    };
+    let beside = experiment
+        .kind_pairs(load)
+        .into_iter()
+        .filter(|pair| !is_planned(pair.variant, pair.other) && !is_planned(pair.other, pair.variant));
+    beside.count()
 }
 
 /// Withholds each word that the whole page does not allow.
@@ -143,8 +159,10 @@ impl Weights {
             let planned = experiment.loads.iter().map(|load| {
                 let measured = compared.iter().filter(|it| it.load == load.name);
                 let most = measured.map(|it| count(it, part, &load.workload)).max().unwrap_or(0);
-                let headline = if part == Part::Headline { load.workload.headline().len() } else { 0 };
-                most.max(headline) * comparisons(experiment, load)
+                let is_headline = part == Part::Headline;
+                let headline = if is_headline { load.workload.headline().len() } else { 0 };
+                let beside = if is_headline { kind_comparisons(experiment, load) } else { 0 };
+                most.max(headline) * comparisons(experiment, load) + beside
             });
             (part, planned.sum())
         }))

@@ -23,7 +23,7 @@ mod side;
 
 use super::student::{MeanDifference, PAIRED_FROM, t_quantile};
 use crate::model::result::{Interval, Ratio, Verdict};
-use interval::{interval, p_value};
+use interval::{interval, p_value, p_value_above};
 use side::{Side, rounding_variance};
 
 /// How sure an interval is.
@@ -87,6 +87,26 @@ pub fn unpaired(variant: &[f64], baseline: &[f64], step: f64) -> Option<Estimate
     let p_value = sides.filter(|_| interval.is_some()).and_then(|(a, b)| p_value(&a, &b, alpha(1)));
     let verdict = interval.map_or(Verdict::NotEnoughRuns, verdict);
     Some(Estimate { ratio, interval, p_value, verdict })
+}
+
+/// The ratio of two figures of different sessions against a limit, on one side.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct OneSided {
+    pub ratio: f64,
+    /// Of 90 %: each bound of it is a one-sided bound of 95 %.
+    pub interval: Interval,
+    /// The probability of a ratio as far above the limit or farther where the limit is the truth.
+    pub p_value_above: f64,
+}
+
+/// `None` where the ratio has no interval.
+pub(super) fn one_sided(variant: &[f64], baseline: &[f64], step: f64, limit: f64) -> Option<OneSided> {
+    let ratio = ratio_of_means(variant, baseline)?;
+    let (variant, baseline) = (Side::of(variant, step)?, Side::of(baseline, step)?);
+    let alpha = 1.0 - CONFIDENCE;
+    let interval = interval(&variant, &baseline, 2.0 * alpha, 1.0 - 2.0 * alpha)?;
+    let p_value_above = p_value_above(&variant, &baseline, limit, alpha)?;
+    Some(OneSided { ratio, interval, p_value_above })
 }
 
 fn ratio_of_means(variant: &[f64], baseline: &[f64]) -> Option<f64> {

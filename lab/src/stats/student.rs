@@ -14,6 +14,11 @@ pub(super) fn two_sided_tail(freedom: f64, deviation: f64) -> Option<f64> {
     StudentsT::new(0.0, 1.0, freedom).ok().map(|student| 2.0 * student.sf(deviation.abs()))
 }
 
+/// The probability of being at least so far above zero.
+pub(super) fn upper_tail(freedom: f64, deviation: f64) -> Option<f64> {
+    StudentsT::new(0.0, 1.0, freedom).ok().map(|student| student.sf(deviation))
+}
+
 /// From so many rounds on they are blocks. Three differences have two degrees of freedom, whose quantiles are so wide that
 /// twice the throughput could not be told; fewer rounds are compared by Welch's t, which is never too sure where
 /// rounds share their noise. The number is fixed before anything is measured.

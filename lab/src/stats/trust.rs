@@ -25,13 +25,17 @@ const COMPLETED_OF_ASKED: f64 = 0.95;
 /// What is doubtful about the runs, the most important first, and whether the figures may be believed all the same.
 ///
 /// Failed runs, a load generator that was the bottleneck, unexpected failures, overflowing accept queues and a
-/// machine that is busy with something else end the trust: such figures are not the server's. A run with interference that
+/// machine that is busy with something else end the trust: such figures are not the server's. What the user interrupted or
+/// what never ran takes nothing from the runs that were complete; without any there is nothing to trust. A run with interference that
 /// is left out, a missed rate, a warm-up without a steady state, a wide spread and too few runs are said as well, and do
 /// not end it: the figures are true, and the intervals (or their absence) already say how little they prove.
 #[must_use]
 pub fn trust(experiment: &Experiment, records: &[Record]) -> (bool, Vec<Doubt>) {
     let doubts = doubts(experiment, records);
-    let trusted = doubts.iter().all(|doubt| !doubt.reason.is_serious());
+    let is_missing =
+        |doubt: &Doubt| matches!(doubt.reason, DoubtReason::RunInterrupted | DoubtReason::NeverRan);
+    let nothing_to_trust = !records.iter().any(is_complete) && doubts.iter().any(is_missing);
+    let trusted = !nothing_to_trust && doubts.iter().all(|doubt| !doubt.reason.is_serious());
     (trusted, grouped(doubts))
 }
 
@@ -263,6 +267,18 @@ mod tests {
             "{sentences}"
         );
         assert!(sentences.contains("the load generator was the bottleneck"), "{sentences}");
+    }
+
+    #[test]
+    fn a_run_that_the_user_ended_is_said_and_takes_nothing_from_those_before() {
+        let ended = Record { measured: None, cost: None, ..run("a", "c4", 100.0, 5.0) };
+        let mut records = twice(&run("a", "c4", 100.0, 5.0));
+        records.push(ended.clone());
+        assert_eq!(
+            judged(&records),
+            (true, "a under c4: a run was interrupted by the user; it does not count".into())
+        );
+        assert!(!judged(&[ended]).0, "nothing was measured");
     }
 
     #[test]

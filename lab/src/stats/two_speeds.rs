@@ -3,7 +3,7 @@
 //! Fresh JVMs of one program may settle at different speeds for as long as they live (Barrett et al., "Virtual machine
 //! warmup blows hot and cold", OOPSLA 2017). A mean hides that. The sign is a gap: the largest space between neighbouring
 //! runs against all the others together. The same runs have to be slower beside the other variant's of their rounds: a slow
-//! round is slow for both.
+//! round is slow for both. Where the other variant has two speeds as well, only the rounds of its faster one are asked.
 
 use crate::model::result::TwoSpeeds;
 
@@ -30,9 +30,8 @@ pub(super) fn two_speeds(name: &str, own: &[f64], other: &[f64], faster: Faster)
     let sign = if faster == Faster::Higher { 1.0 } else { -1.0 };
     let logs = |figures: &[f64]| figures.iter().map(|figure| sign * figure.ln()).collect::<Vec<f64>>();
     let (own, other) = (logs(own), logs(other));
-    let against: Vec<f64> = own.iter().zip(&other).map(|(own, other)| own - other).collect();
     let slower = slower_runs(&own)?;
-    if gap_between(&against, &slower) < (1.0 + LEAST_GAP).ln() {
+    if !are_slower_than_partners(&own, &other, &slower) {
         return None;
     }
     let mean_of = |is_slower: bool| {
@@ -56,6 +55,22 @@ pub(super) fn two_speeds(name: &str, own: &[f64], other: &[f64], faster: Faster)
             Faster::Lower => gap.exp() - 1.0,
         },
     })
+}
+
+/// Are these runs slower beside their partners too: in all rounds, or, where the partners have two speeds themselves, in those
+/// whose partner is of the faster one? Where both are slow it may be the round.
+fn are_slower_than_partners(own: &[f64], other: &[f64], slower: &[bool]) -> bool {
+    let shows = |rounds: &[usize]| {
+        let against: Vec<f64> = rounds.iter().map(|&round| own[round] - other[round]).collect();
+        let slower: Vec<bool> = rounds.iter().map(|&round| slower[round]).collect();
+        let has_both = slower.contains(&true) && slower.contains(&false);
+        has_both && gap_between(&against, &slower) >= (1.0 + LEAST_GAP).ln()
+    };
+    let all: Vec<usize> = (0..own.len().min(other.len())).collect();
+    shows(&all)
+        || slower_runs(other).is_some_and(|partner_is_slow| {
+            shows(&all.iter().copied().filter(|&round| !partner_is_slow[round]).collect::<Vec<_>>())
+        })
 }
 
 /// By how much the fastest of these runs is slower than the slowest of the others; negative where they overlap.
@@ -116,6 +131,52 @@ mod tests {
         let round = [100.0, 80.3, 100.0, 100.1, 99.9, 100.0];
         assert_eq!(found(&own, &round), None, "both were slow");
         assert_eq!(found(&STEADY, &own), None, "the other one was");
+    }
+
+    #[test]
+    fn two_speeds_of_both_variants_are_seen_where_they_are_not_slow_in_the_same_rounds() {
+        let own = [100.0, 90.0, 100.2, 90.2, 100.1, 99.9];
+        let other = [90.0, 100.1, 99.9, 90.1, 100.0, 100.2];
+        assert_eq!((found(&own, &other), found(&other, &own)), (Some((2, 6)), Some((2, 6))));
+        let same_rounds = [100.1, 90.2, 99.9, 90.0, 100.0, 100.2];
+        assert_eq!((found(&own, &same_rounds), found(&same_rounds, &own)), (None, None), "slow rounds");
+    }
+
+    #[test]
+    fn slow_rounds_are_said_to_be_two_speeds_in_at_most_one_session_of_a_hundred() {
+        for noise_of_runs in [0.003, 0.01] {
+            let mut noise = Noise::new();
+            let wrong = (0..2_000)
+                .filter(|_| {
+                    let rounds = noise.runs(100.0, Shape::TwoSpeeds { noise: 0.0, slower: 0.1 }, 10);
+                    let shape = Shape::Normal(noise_of_runs);
+                    let [own, other] =
+                        [(); 2].map(|()| rounds.iter().map(|&it| noise.run(it, shape)).collect::<Vec<f64>>());
+                    found(&own, &other).is_some()
+                })
+                .count();
+            println!("slow rounds, noise {noise_of_runs}: {wrong} of 2,000");
+            assert!(wrong <= 20, "noise {noise_of_runs}: {wrong}");
+        }
+    }
+
+    #[test]
+    fn two_speeds_of_both_are_seen_in_most_sessions_that_have_a_slow_run_beside_a_fast_one() {
+        let mut noise = Noise::new();
+        let (mut has, mut said) = (0, 0);
+        for _ in 0..1_000 {
+            let shape = Shape::TwoSpeeds { noise: 0.003, slower: 0.1 };
+            let [own, other] = [(); 2].map(|()| noise.runs(100.0, shape, 10));
+            // Runs of the faster speed are 2 % above 100, those of the slower one 8 % below.
+            let is_slow = |run: &f64| *run < 97.0;
+            let shows = own.iter().zip(&other).any(|(own, other)| is_slow(own) && !is_slow(other));
+            if shows && !own.iter().all(is_slow) {
+                has += 1;
+                said += u32::from(found(&own, &other).is_some());
+            }
+        }
+        println!("both have two speeds, noise 0.003: said in {said} of {has}");
+        assert!(said * 100 >= has * 95, "{said} of {has}");
     }
 
     #[test]

@@ -48,7 +48,7 @@ pub fn load_plan(load: &LoadSpec, url: &str) -> Result<LoadPlan, LoadPlanError> 
     };
     let connections = NonZeroU32::new(clients).ok_or_else(|| empty("no clients"))?;
     let stop = stop(load).ok_or_else(|| empty("neither requests nor a duration"))?;
-    let targets = load.all_requests().map(|request| request.target(url));
+    let targets = load.all_requests().map(|request| request.with_environment().target(url));
     let source = Arc::new(RequestSource::new(targets.collect::<Result<_, _>>()?)?);
     let plan = load.sending.plan(source, pacing, connections, stop, load.keep_alive);
     // A closed loop sends nothing late.

@@ -29,12 +29,29 @@ class Hung {
             case "gc" -> thrash();
             case "idle" -> idle();
             case "signals" -> signals();
+            case "stages" -> stages();
+            case "clients" -> clients();
+            case "readers" -> readers();
+            case "long-queue" -> longQueue();
             case "slow" -> slow();
             case "busy-lock" -> busyLock();
             default -> throw new IllegalArgumentException(arguments[0]);
         }
         System.out.println("up");
+        // A line with what is open to us for each that is read.
+        while (System.in.read() >= 0) {
+            System.out.println(openPackages());
+        }
         Thread.sleep(600_000);
+    }
+
+    static String openPackages() {
+        StringBuilder open = new StringBuilder("open:");
+        for (Module module : ModuleLayer.boot().modules()) {
+            module.getPackages().stream().filter(name -> module.isOpen(name, Hung.class.getModule())).sorted()
+                    .forEach(name -> open.append(' ').append(name));
+        }
+        return open.toString();
     }
 
     /**
@@ -139,17 +156,7 @@ class Hung {
 
     /** Four may call a neighbour at once, which takes its time. */
     static void neighbour(int millis) throws Exception {
-        ServerSocket server = new ServerSocket(0, 100, InetAddress.getLoopbackAddress());
-        start(false, "neighbour", () -> {
-            while (true) {
-                Socket one = server.accept();
-                start(false, "neighbour-call", () -> {
-                    Thread.sleep(millis);
-                    one.getOutputStream().write(1);
-                    one.close();
-                });
-            }
-        });
+        ServerSocket server = neighbourThatTakes(millis);
         Semaphore permits = new Semaphore(4);
         for (int i = 0; i < 40; i++) {
             start(true, "request-" + i, () -> {
@@ -161,13 +168,34 @@ class Hung {
         waitFor(() -> permits.getQueueLength() == 36);
     }
 
+    static ServerSocket neighbourThatTakes(int millis) throws Exception {
+        ServerSocket server = new ServerSocket(0, 100, InetAddress.getLoopbackAddress());
+        start(false, "neighbour", () -> {
+            while (true) {
+                Socket one = server.accept();
+                start(false, "neighbour-call", () -> {
+                    Thread.sleep(millis);
+                    one.getOutputStream().write(1);
+                    one.close();
+                });
+            }
+        });
+        return server;
+    }
+
     static void call(Semaphore permits, ServerSocket server) throws Exception {
         permits.acquire();
+        try {
+            ask(server);
+        } finally {
+            permits.release();
+        }
+    }
+
+    static void ask(ServerSocket server) throws Exception {
         try (Socket socket = new Socket(server.getInetAddress(), server.getLocalPort())) {
             InputStream in = socket.getInputStream();
             in.read();
-        } finally {
-            permits.release();
         }
     }
 
@@ -203,6 +231,83 @@ class Hung {
     static void nextOf(Semaphore work) throws Exception {
         work.acquire();
         DONE.incrementAndGet();
+    }
+
+    /** Each takes a signal of its own and gives the next one's: nobody has begun. */
+    static final class Stage {
+        private final Semaphore signal = new Semaphore(0);
+        private Stage next;
+
+        void pass() throws InterruptedException {
+            signal.acquire();
+            DONE.incrementAndGet();
+            next.signal.release();
+        }
+    }
+
+    static void stages() throws Exception {
+        Stage first = new Stage();
+        first.next = new Stage();
+        first.next.next = first;
+        for (int i = 0; i < 8; i++) {
+            Stage own = i % 2 == 0 ? first : first.next;
+            start(true, "stage-" + i, () -> {
+                while (forever) {
+                    own.pass();
+                }
+            });
+        }
+        waitFor(() -> first.signal.getQueueLength() == 4 && first.next.signal.getQueueLength() == 4);
+    }
+
+    /** Connections of clients that send nothing for now; each has a thread that waits for the next request. */
+    static void clients() throws Exception {
+        ServerSocket server = new ServerSocket(0, 100, InetAddress.getLoopbackAddress());
+        for (int i = 0; i < 24; i++) {
+            CLIENTS.add(new Socket(server.getInetAddress(), server.getLocalPort()));
+            Socket accepted = server.accept();
+            start(i % 2 == 0, "connection-" + i, () -> serve(accepted));
+        }
+        Thread.sleep(500);
+    }
+
+    static final List<Socket> CLIENTS = new ArrayList<>();
+
+    static void serve(Socket client) throws Exception {
+        while (client.getInputStream().read() >= 0) {
+            DONE.incrementAndGet();
+        }
+    }
+
+    /** Each asks a neighbour again and again, and is nearly always at the same line. */
+    static void readers() throws Exception {
+        ServerSocket server = neighbourThatTakes(60);
+        for (int i = 0; i < 12; i++) {
+            start(false, "reader-" + i, () -> {
+                while (forever) {
+                    ask(server);
+                }
+            });
+        }
+        Thread.sleep(500);
+    }
+
+    /** A limit that many wait for longer than a diagnosis takes, and each is through in 20 ms. */
+    static void longQueue() throws Exception {
+        Semaphore permits = new Semaphore(2, true);
+        for (int i = 0; i < 600; i++) {
+            start(true, "request-" + i, () -> {
+                while (forever) {
+                    permits.acquire();
+                    try {
+                        Thread.sleep(20);
+                    } finally {
+                        permits.release();
+                    }
+                }
+            });
+        }
+        waitFor(() -> permits.getQueueLength() > 500);
     }
 
     static void idle() {

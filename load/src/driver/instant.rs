@@ -31,8 +31,10 @@ pub(crate) struct Habits {
     pub is_out_of_order: bool,
     /// CPU time that each connect costs.
     pub connect_costs: Duration,
-    /// Connects after so many are neither accepted nor refused.
+    /// Connects after so many are neither accepted nor refused ...
     pub accepts: Option<u32>,
+    /// ... up to the one before this, counted from 1.
+    pub accepts_again_from: Option<u32>,
     /// This response, counted from 1, arrives in two pieces.
     pub splits: Option<u64>,
     /// The wait after so many requests fails.
@@ -118,7 +120,8 @@ impl Driver for Instant {
         let until_ns = thread_cpu_ns() + self.habits.connect_costs.as_nanos() as Nanos;
         while thread_cpu_ns() < until_ns {}
         self.connects += 1;
-        if self.habits.accepts.is_some_and(|most| self.connects > most) {
+        let is_after = self.habits.accepts.is_some_and(|most| self.connects > most);
+        if is_after && self.habits.accepts_again_from.is_none_or(|from| self.connects < from) {
             return Ok(());
         }
         self.connecting.push(slot);

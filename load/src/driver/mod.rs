@@ -12,7 +12,7 @@ pub(crate) mod epoll;
 pub(crate) mod instant;
 mod outgoing;
 pub(crate) mod socket;
-mod stamps;
+pub(crate) mod stamps;
 pub(crate) mod uring;
 
 use crate::clock::Nanos;

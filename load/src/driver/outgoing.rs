@@ -2,19 +2,20 @@
 
 use crate::request::RenderedRequest;
 
-/// A kept request and how much of it has left.
+/// A kept request and how much of it has left. What a static request needs comes first.
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct Outgoing {
     /// The bytes: those of a static request, or those of `copy`.
     start: *const u8,
     len: usize,
     sent: usize,
     is_static: bool,
+    /// They are a piece of a stream, which is lost with its connection, and not a request, which may go over another one.
+    is_stream: bool,
     copy: Vec<u8>,
     /// Bytes that leave after those.
     queued: Vec<u8>,
-    /// They are a piece of a stream, which is lost with its connection, and not a request, which may go over another one.
-    is_stream: bool,
 }
 
 impl Default for Outgoing {

@@ -59,7 +59,7 @@ pub(super) fn out_of_order(socket: impl AsFd) -> Option<u32> {
 }
 
 /// Whether this kernel has the option. Whether it really stamps shows with the first responses.
-pub(super) fn are_known() -> bool {
+pub(crate) fn are_known() -> bool {
     socket(AddressFamily::INET, SocketType::STREAM, None).is_ok_and(|probe| enable(&probe).is_ok())
 }
 

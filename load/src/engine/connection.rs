@@ -27,34 +27,38 @@ pub(super) enum State {
     Draining,
 }
 
-/// One slot: at most one connection.
+/// One slot: at most one connection. With a thousand of them each cache line that a response touches is a miss: what every response
+/// over HTTP/1.1 needs comes first and fills one.
+#[repr(C, align(64))]
 pub(super) struct Connection {
-    pub state: State,
     /// The HTTP/1.1 response that is being read.
     pub parser: ResponseParser,
-    /// The TLS and HTTP/2 session, if any.
-    pub session: Option<Box<Session>>,
     /// Requests on its streams.
     pub busy: u32,
+    pub state: State,
+    /// The connection has carried a response, so that the server may have closed it as idle.
+    pub is_reused: bool,
+    /// Bytes were received while there was no request; the slot's next request fails for them.
+    pub has_unasked_bytes: bool,
+    /// The TLS and HTTP/2 session, if any.
+    pub session: Option<Box<Session>>,
     /// How many streams may have a request: 1 over HTTP/1.1.
     pub streams: u32,
     /// Those of its requests that wait for it to be opened.
     pub waiting: u32,
     /// While `Opening`: TCP is established and the session is being set up.
     pub is_setting_up: bool,
+    /// The slot has had an established connection.
+    pub was_opened: bool,
     /// Why it could not be opened in advance.
     pub refused: Option<FailureCause>,
-    /// The connection has carried a response, so that the server may have closed it as idle.
-    pub is_reused: bool,
-    /// Bytes were received while there was no request; the slot's next request fails for them.
-    pub has_unasked_bytes: bool,
     /// Connects that failed in a row.
     pub refusals: u8,
     /// When connecting began.
     pub connecting_ns: Nanos,
     /// When it was closed.
     pub closed_ns: Nanos,
-    /// When bytes arrived last.
+    /// When bytes of its session arrived last.
     pub received_ns: Nanos,
     /// Out-of-order segments at the last reading.
     pub out_of_order: u32,
@@ -63,16 +67,17 @@ pub(super) struct Connection {
 impl Connection {
     pub(super) fn new() -> Self {
         Self {
-            state: State::Closed,
             parser: ResponseParser::new(),
-            session: None,
             busy: 0,
+            state: State::Closed,
+            is_reused: false,
+            has_unasked_bytes: false,
+            session: None,
             streams: 1,
             waiting: 0,
             is_setting_up: false,
+            was_opened: false,
             refused: None,
-            is_reused: false,
-            has_unasked_bytes: false,
             refusals: 0,
             connecting_ns: 0,
             closed_ns: 0,
@@ -140,16 +145,14 @@ pub(super) enum Rendered {
     Http2(Arc<FieldRequest>),
 }
 
-/// One stream: at most one request at a time.
+/// One stream: at most one request at a time. What every request needs comes first and fills a cache line.
+#[repr(C, align(64))]
 pub(super) struct Stream {
-    pub state: StreamState,
     /// The times of its request; meaningless where there is none.
     pub exchange: Exchange,
-    /// Which request of the load it is.
-    pub number: u64,
-    pub rendered: Rendered,
-    /// The bytes of `Rendered::Http1`.
-    pub http1: Vec<u8>,
+    /// When it became free.
+    pub free_ns: Nanos,
+    pub state: StreamState,
     /// The request may be sent again on a fresh connection (RFC 9110 section 9.2.2).
     pub is_idempotent: bool,
     pub is_head: bool,
@@ -157,23 +160,26 @@ pub(super) struct Stream {
     pub was_resent: bool,
     /// It is in the list of free streams.
     pub is_listed: bool,
-    /// When it became free.
-    pub free_ns: Nanos,
+    /// Which request of the load it is, for a session to render.
+    pub number: u64,
+    pub rendered: Rendered,
+    /// The bytes of `Rendered::Http1`.
+    pub http1: Vec<u8>,
 }
 
 impl Stream {
     pub(super) fn new() -> Self {
         Self {
-            state: StreamState::Idle,
             exchange: Exchange::default(),
-            number: 0,
-            rendered: Rendered::Not,
-            http1: Vec::new(),
+            free_ns: 0,
+            state: StreamState::Idle,
             is_idempotent: false,
             is_head: false,
             was_resent: false,
             is_listed: false,
-            free_ns: 0,
+            number: 0,
+            rendered: Rendered::Not,
+            http1: Vec::new(),
         }
     }
 
@@ -190,5 +196,17 @@ impl Stream {
     /// Was its request sent so late that the connection, which ends now, may have ended without regard to it?
     pub(super) fn has_crossed_close(&self, now_ns: Nanos, round_trip_ns: Nanos) -> bool {
         now_ns.saturating_sub(self.exchange.sent_ns) <= round_trip_ns.saturating_add(CROSSING_NS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::mem::offset_of;
+
+    #[test]
+    fn what_every_response_touches_lies_in_one_cache_line_of_its_connection_and_one_of_its_stream() {
+        assert!(offset_of!(Connection, session) <= 64, "{}", offset_of!(Connection, session));
+        assert!(offset_of!(Stream, number) <= 64, "{}", offset_of!(Stream, number));
     }
 }

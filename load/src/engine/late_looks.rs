@@ -16,6 +16,19 @@ const LATE_NS: Nanos = 1_000_000;
 /// So many late looks are told apart while requests wait that fell due in them; those after them count as one.
 const MOST: usize = 64;
 
+/// A rest of the generator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Rest {
+    /// It lasts no longer.
+    pub until_ns: Nanos,
+    /// When there is something to do that no response brings: a request falls due, or a wait has lasted too long. `MAX`: nothing
+    /// is known to come but responses.
+    pub task_ns: Nanos,
+    /// Every connection is busy: the next request can only begin with a response.
+    pub needs_response: bool,
+    pub wake: Wake,
+}
+
 /// A look that came too late.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct LateLook {
@@ -38,33 +51,38 @@ pub(super) struct LateLooks {
     /// Requests may leave so much after they were due.
     lateness_ns: Nanos,
     looked_ns: Nanos,
-    /// When the next look should come.
+    /// When the next look should come; `MAX`: when a response has arrived, whenever that is.
     expected_ns: Nanos,
-    /// A response ends the rest before that.
-    is_woken: bool,
+    rest: Rest,
     late: VecDeque<LateLook>,
 }
 
 impl LateLooks {
     pub(super) fn new(lateness_ns: Nanos, now_ns: Nanos) -> Self {
         let late = VecDeque::with_capacity(MOST);
-        Self { lateness_ns, looked_ns: now_ns, expected_ns: now_ns, is_woken: false, late }
+        let rest = Rest { until_ns: now_ns, task_ns: now_ns, needs_response: false, wake: Wake::AtOnce };
+        Self { lateness_ns, looked_ns: now_ns, expected_ns: now_ns, rest, late }
     }
 
     /// The generator rests after its last look.
-    pub(super) fn rest(&mut self, until_ns: Nanos, wake: Wake) {
-        self.expected_ns = self.looked_ns.max(until_ns);
-        self.is_woken = wake == Wake::AtOnce;
+    pub(super) fn rest(&mut self, rest: Rest) {
+        self.expected_ns = self.looked_ns.max(rest.task_ns);
+        self.rest = rest;
     }
 
-    /// A response arrived, which may have been to end the rest.
+    /// A response arrived, which may have been to end the rest. One without a stamp may have been there when the rest was to end.
     #[inline]
     pub(super) fn on_response(&mut self, stamp_ns: Option<Nanos>) {
-        if let Some(stamp_ns) = stamp_ns
-            && self.is_woken
-        {
-            self.expected_ns = self.expected_ns.min(stamp_ns.max(self.looked_ns));
+        if !self.rest.needs_response {
+            return;
         }
+        let until_ns = self.rest.until_ns;
+        let task_ns = match (stamp_ns, self.rest.wake) {
+            (Some(stamp_ns), Wake::AtOnce) => stamp_ns,
+            (Some(stamp_ns), Wake::OnTime) => stamp_ns.max(until_ns),
+            (None, _) => until_ns,
+        };
+        self.expected_ns = self.expected_ns.min(task_ns.max(self.looked_ns));
     }
 
     /// The generator looks for what is due.
@@ -115,10 +133,15 @@ mod tests {
 
     const MS: Nanos = 1_000_000;
 
+    /// A rest until there is something to do.
+    fn until(task_ms: u64, wake: Wake) -> Rest {
+        Rest { until_ns: task_ms * MS, task_ns: task_ms * MS, needs_response: true, wake }
+    }
+
     /// A generator that was to look at 100 ms and did so at 400.
     fn late() -> LateLooks {
         let mut looks = LateLooks::new(0, 90 * MS);
-        looks.rest(100 * MS, Wake::OnTime);
+        looks.rest(until(100, Wake::OnTime));
         looks.look(400 * MS);
         looks
     }
@@ -170,7 +193,7 @@ mod tests {
     #[test]
     fn a_look_within_a_millisecond_is_punctual() {
         let mut looks = LateLooks::new(0, 0);
-        looks.rest(100 * MS, Wake::OnTime);
+        looks.rest(until(100, Wake::OnTime));
         looks.look(101 * MS);
         assert_eq!(looks.ready_ns(100 * MS, 300 * MS), 300 * MS);
     }
@@ -179,7 +202,7 @@ mod tests {
     fn a_rest_that_any_response_ends_is_over_with_the_first() {
         let rested = |wake| {
             let mut looks = LateLooks::new(0, 0);
-            looks.rest(100 * MS, wake);
+            looks.rest(until(100, wake));
             looks.on_response(Some(20 * MS));
             looks.on_response(Some(30 * MS));
             looks.on_response(None);
@@ -191,10 +214,25 @@ mod tests {
     }
 
     #[test]
+    fn a_generator_that_only_waits_for_a_response_is_late_from_when_that_arrived() {
+        let looked_late = |responses: &[Option<Nanos>]| {
+            let mut looks = LateLooks::new(0, 0);
+            looks.rest(Rest { task_ns: Nanos::MAX, ..until(100, Wake::AtOnce) });
+            responses.iter().for_each(|&stamp_ns| looks.on_response(stamp_ns));
+            looks.look(400 * MS);
+            looks.ready_ns(150 * MS, 450 * MS)
+        };
+        assert_eq!(looked_late(&[]), 450 * MS, "there was nothing to do");
+        assert_eq!(looked_late(&[Some(390 * MS)]), 450 * MS, "it fell due before that");
+        assert_eq!(looked_late(&[Some(120 * MS)]), 170 * MS, "280 ms late");
+        assert_eq!(looked_late(&[None]), 150 * MS, "it may have been there from 100 ms on");
+    }
+
+    #[test]
     fn requests_that_may_leave_later_are_late_from_then_on() {
         let mut looks = LateLooks::new(10 * MS, 0);
         // Due at 100 and allowed until 110.
-        looks.rest(110 * MS, Wake::OnTime);
+        looks.rest(until(110, Wake::OnTime));
         looks.look(200 * MS);
         assert_eq!(looks.ready_ns(100 * MS, 201 * MS), 111 * MS);
     }
@@ -202,11 +240,11 @@ mod tests {
     #[test]
     fn late_looks_in_a_row_add_up_where_a_request_fell_due_in_both_and_take_no_more_memory_than_some() {
         let mut looks = late();
-        looks.rest(400 * MS, Wake::AtOnce);
+        looks.rest(until(400, Wake::AtOnce));
         looks.look(500 * MS);
         assert_eq!(looks.ready_ns(450 * MS, 1_000 * MS), 600 * MS, "300 and 100 ms");
         for look in 1..10_000 {
-            looks.rest(500 * MS, Wake::AtOnce);
+            looks.rest(until(500, Wake::AtOnce));
             looks.look((500 + 2 * look) * MS);
         }
         assert_eq!(looks.late.len(), MOST);

@@ -68,6 +68,7 @@ impl<D: Driver> Worker<'_, D> {
         let connection = &mut self.connections[slot as usize];
         connection.refusals = 0;
         connection.refused = None;
+        connection.was_opened = true;
         connection.streams = streams;
         connection.state = State::Open;
         self.setting_up -= u32::from(std::mem::take(&mut connection.is_setting_up));
@@ -129,15 +130,19 @@ impl<D: Driver> Worker<'_, D> {
         }
     }
 
-    pub(super) fn connections_now(&self) -> ConnectionsAtStart {
+    /// The load begins, or its lead-in ends; `None`: it opens no connections in advance.
+    pub(super) fn connections_at_start(
+        &self,
+        is_there: fn(&Connection) -> bool,
+    ) -> Option<ConnectionsAtStart> {
         let is_open = self.pace.is_open();
-        let count = |is_counted: &dyn Fn(&Connection) -> bool| {
-            self.connections.iter().filter(|connection| is_counted(connection)).count() as u64
-        };
-        ConnectionsAtStart {
-            open: count(&|connection| connection.state == State::Open),
-            wanted: count(&|connection| is_open || connection.refused.is_none()),
+        let mut at_start = ConnectionsAtStart::default();
+        for connection in &self.connections {
+            let is_there = is_there(connection);
+            at_start.open += u64::from(is_there);
+            at_start.wanted += u64::from(is_open || is_there || connection.refusals == 0);
         }
+        self.plan.keep_alive.then_some(at_start)
     }
 
     /// The load begins, and these connections could not be opened in advance for their first requests.

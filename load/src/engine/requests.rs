@@ -25,9 +25,7 @@ impl<D: Driver> Worker<'_, D> {
             connection,
             ..Exchange::default()
         };
-        stream.number = turn.number;
         stream.was_resent = false;
-        stream.rendered = Rendered::Not;
         self.in_flight += 1;
         let connection = &mut self.connections[slot as usize];
         if std::mem::take(&mut connection.has_unasked_bytes) {
@@ -45,6 +43,8 @@ impl<D: Driver> Worker<'_, D> {
             stream.is_idempotent = request.is_idempotent;
             // SAFETY: a static request's bytes lie in the plan's source, which outlives the worker and its driver.
             unsafe { self.driver.keep(slot, request) };
+        } else {
+            (stream.number, stream.rendered) = (turn.number, Rendered::Not);
         }
         connection.busy += 1;
         if connection.state == State::Open {

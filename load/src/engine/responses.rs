@@ -58,7 +58,6 @@ impl<D: Driver> Worker<'_, D> {
     }
 
     fn on_received(&mut self, slot: Slot, chunk: Chunk, now_ns: Nanos, stamp_ns: Option<Nanos>) {
-        self.connections[slot as usize].received_ns = now_ns;
         if self.session_kind.is_some() {
             return self.on_session_bytes(slot, chunk, now_ns, stamp_ns);
         }
@@ -86,7 +85,6 @@ impl<D: Driver> Worker<'_, D> {
     /// Bytes of a body that is not inspected.
     fn on_skipped(&mut self, slot: Slot, bytes: u64, now_ns: Nanos, stamp_ns: Option<Nanos>) {
         let place = self.width.place(slot, 0);
-        self.connections[slot as usize].received_ns = now_ns;
         self.recorder.bytes.received += bytes;
         self.streams[place as usize].exchange.received_bytes += bytes;
         let fed = match self.connections[slot as usize].parser.skip(bytes) {
@@ -99,6 +97,7 @@ impl<D: Driver> Worker<'_, D> {
     fn on_session_bytes(&mut self, slot: Slot, chunk: Chunk, now_ns: Nanos, stamp_ns: Option<Nanos>) {
         let bytes = self.driver.bytes(chunk);
         let connection = &mut self.connections[slot as usize];
+        connection.received_ns = now_ns;
         let is_opening = connection.state == State::Opening;
         let Some(session) = &mut connection.session else { return };
         match session.receive(bytes) {

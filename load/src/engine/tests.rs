@@ -7,7 +7,7 @@ use crate::clock::now_ns;
 use crate::driver::Wake;
 use crate::driver::instant::{Account, Habits, Instant};
 use crate::endpoint::Endpoint;
-use crate::plan::{Arrivals, LoadPlan, RateShape, Stop};
+use crate::plan::{Arrivals, LoadPlan, Pacing, RateShape, Stop};
 use crate::recorder::Recorder;
 use crate::request::{Origin, RequestSource};
 use crate::schedule::Share;
@@ -113,6 +113,35 @@ fn of_a_long_wait_for_a_connection_no_more_is_the_threads_than_it_was_late() {
 }
 
 #[test]
+fn a_thread_that_comes_back_late_while_there_is_nothing_to_do_before_the_next_response_is_not_late() {
+    // Its only connection waits 1,200 ms for the first response, and the thread is away in the first 1,000 of them.
+    let (late_after, answers_after) = (Some((1, Duration::from_secs(1))), Duration::from_millis(1_200));
+    let habits = Habits { late_after, answers_after, ..Habits::default() };
+    let (done, _) = run_alone(&open_plan(4.0, 1, requests(2)), habits);
+    let recorder = done.recorder;
+    assert_eq!((recorder.counts.ok, recorder.waited_for_connection), (2, 1));
+    let (own_lag, send_lag) = (recorder.own_lag.at_quantile(1.0), recorder.send_lag.at_quantile(1.0));
+    assert!(own_lag < Duration::from_millis(600), "{own_lag:?} of {send_lag:?}");
+    let loop_lag = done.loop_lag.at_quantile(1.0);
+    assert!(loop_lag < Duration::from_millis(600), "{loop_lag:?}");
+}
+
+#[test]
+fn a_closed_loop_that_only_waits_for_responses_is_not_late_before_they_arrive() {
+    let plan = open_plan(1.0, 2, requests(2)).with(|plan| plan.pacing = Pacing::Closed);
+    let loop_lag = |answers_after_ms| {
+        let answers_after = Duration::from_millis(answers_after_ms);
+        let late_after = Some((2, Duration::from_secs(1)));
+        let (done, _) = run_alone(&plan, Habits { late_after, answers_after, ..Habits::default() });
+        assert_eq!(done.recorder.counts.ok, 2);
+        done.loop_lag.at_quantile(1.0)
+    };
+    let (before, meanwhile) = (loop_lag(1_200), loop_lag(300));
+    assert!(before < Duration::from_millis(600), "{before:?}, and no response waited");
+    assert!(meanwhile > Duration::from_millis(850), "{meanwhile:?}, and two responses waited");
+}
+
+#[test]
 fn responses_do_not_wait_while_a_request_waits_for_a_connection() {
     let (done, account) = run_alone(&open_plan(100_000.0, 3, requests(3_000)), Habits::default());
     assert_eq!(done.recorder.counts.ok, 3_000);
@@ -199,6 +228,24 @@ fn a_load_that_begins_with_a_part_of_its_connections_reports_how_many() {
     let mut plan = open_plan(1_000.0, 10, requests(20));
     plan.keep_alive = false;
     assert_eq!(run_alone(&plan, Habits::default()).0.connections_at_start, None);
+}
+
+#[test]
+fn with_a_lead_in_the_connections_that_were_opened_by_its_end_are_reported() {
+    let at_start = |lead_in_ms, accepts_again_from| {
+        // Five requests at a time, so that each connection is needed, and the first connects to two of four are not accepted.
+        let plan = open_plan(100.0, 4, Stop::Duration(Duration::from_millis(300))).with(|plan| {
+            plan.connect_timeout = Duration::from_millis(100);
+            plan.lead_in = Duration::from_millis(lead_in_ms);
+        });
+        let (accepts, answers_after) = (Some(2), Duration::from_millis(50));
+        let habits = Habits { accepts, accepts_again_from, answers_after, ..Habits::default() };
+        let at_start = run_alone(&plan, habits).0.connections_at_start.unwrap();
+        (at_start.open, at_start.wanted)
+    };
+    assert_eq!(at_start(0, Some(5)), (2, 4));
+    assert_eq!(at_start(400, Some(5)), (4, 4), "the others were opened in the lead-in");
+    assert_eq!(at_start(400, None), (2, 4), "they never were");
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! One thread's event loop.
 
-use super::connection::{Connection, Place, Stream, StreamState, Width};
+use super::connection::{Connection, Place, State, Stream, StreamState, Width};
 use super::deadlines::Deadlines;
 use super::free::Free;
 use super::gate::{Gate, LOOK_EVERY_NS};
 use super::inspection::Inspection;
-use super::late_looks::LateLooks;
+use super::late_looks::{LateLooks, Rest};
 use super::pace::Pace;
 use super::patience::Patience;
 use super::work::{Done, Work};
@@ -187,15 +187,18 @@ impl<'a, D: Driver> Worker<'a, D> {
                 return Ok(self.finish(ended_ns));
             }
             let before = now_ns();
-            let (until, wake) = self.next_wake(before);
-            self.late_looks.rest(until, wake);
-            self.driver.wait(before, until, wake)?;
+            let rest = self.next_rest(before);
+            self.late_looks.rest(rest);
+            self.driver.wait(before, rest.until_ns, rest.wake)?;
             let look_ns = now_ns();
+            let busy_ns = before - self.previous_look_ns;
+            let last = self.take_completions(look_ns)?;
             if self.start.is_some() {
                 // How long something could have waited to be looked at: while the loop was busy, or overslept.
-                self.loop_lag.record_ns((before - self.previous_look_ns).max(look_ns.saturating_sub(until)));
+                let waits_from_ns = if last.is_some() { rest.until_ns } else { rest.task_ns };
+                self.loop_lag.record_ns(busy_ns.max(look_ns.saturating_sub(waits_from_ns)));
             }
-            now = self.take_completions(look_ns)?;
+            now = last.unwrap_or(look_ns);
             self.previous_look_ns = look_ns;
         }
     }
@@ -219,7 +222,7 @@ impl<'a, D: Driver> Worker<'a, D> {
         let is_lead_in = self.recorder.is_in_lead_in();
         self.start = Some(Start { at_ns, deadline_ns, end_ns, is_lead_in, cpu_ns, bytes_sent: 0 });
         self.last_event_ns = began_ns;
-        self.connections_at_start = self.plan.keep_alive.then(|| self.connections_now());
+        self.connections_at_start = self.connections_at_start(|connection| connection.state == State::Open);
         self.pace.start(began_ns, deadline_ns);
         if !self.pace.is_open() {
             self.fail_what_was_refused(began_ns);
@@ -235,6 +238,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             start.cpu_ns = super::thread_cpu_ns();
             start.bytes_sent = self.driver.bytes_sent();
             self.loop_lag = Times::default();
+            self.connections_at_start = self.connections_at_start(|connection| connection.was_opened);
         }
     }
 
@@ -259,47 +263,46 @@ impl<'a, D: Driver> Worker<'a, D> {
         self.pace.is_exhausted().then_some(self.last_event_ns)
     }
 
-    /// Acts on all that has happened; returns the time of the last of it.
-    fn take_completions(&mut self, seen_ns: Nanos) -> io::Result<Nanos> {
+    /// Acts on all that has happened; returns the time of the last of it, if there was any.
+    fn take_completions(&mut self, seen_ns: Nanos) -> io::Result<Option<Nanos>> {
         let mut now = seen_ns;
-        let mut taken = 0;
+        let mut taken = 0_u32;
         while let Some(completion) = self.driver.next() {
             self.late_looks.on_response(completion.stamp_ns);
             self.on_completion(completion)?;
             now = now.max(completion.at_ns);
             taken += 1;
-            if self.pace.is_open() && taken % LOOK_AFTER == 0 {
+            if self.pace.is_open() && taken.is_multiple_of(LOOK_AFTER) {
                 now = now_ns();
                 self.begin_due(now);
                 self.send_now()?;
             }
         }
-        Ok(now)
+        Ok((taken > 0).then_some(now))
     }
 
     /// Until when there is nothing to do unless something happens, and whether responses may wait until then.
-    fn next_wake(&mut self, now_ns: Nanos) -> (Nanos, Wake) {
+    fn next_rest(&mut self, now_ns: Nanos) -> Rest {
         let Some(start) = self.start else {
             let look_ns = if self.has_arrived { LOOK_EVERY_NS } else { HEARTBEAT_NS };
             let open_until_ns = self.open_until_ns.max(now_ns + LOOK_EVERY_NS);
-            return (
-                self.deadlines.look_at_ns().min(open_until_ns).min(now_ns + look_ns),
-                self.patience.wake(),
-            );
+            let until_ns = self.deadlines.look_at_ns().min(open_until_ns).min(now_ns + look_ns);
+            return Rest { until_ns, task_ns: until_ns, needs_response: false, wake: self.patience.wake() };
         };
         let may_begin = now_ns < start.deadline_ns;
         let due_ns = if may_begin { self.next_leaves_ns() } else { Nanos::MAX };
         let has_room = self.free.has_stream() || (self.may_open_for_request() && self.free.has_closed());
         // A request that is due and waits for a connection leaves with the response that frees one.
         let waits_for_response = !has_room && due_ns <= now_ns;
-        let due_ns = if waits_for_response { Nanos::MAX } else { due_ns };
+        let look_ns = if waits_for_response { Nanos::MAX } else { due_ns }.min(self.deadlines.look_at_ns());
+        let task_ns = if has_room { due_ns } else { Nanos::MAX }.min(self.deadlines.look_at_ns());
         // A step of a handshake is part of what its request waits for, and the clock is not read for it elsewhere.
         let wake =
             if waits_for_response || self.setting_up > 0 { Wake::AtOnce } else { self.patience.wake() };
         let end_ns = if may_begin { start.deadline_ns } else { start.end_ns };
         let end_ns = if start.is_lead_in { end_ns.min(start.at_ns) } else { end_ns };
-        let until_ns = due_ns.min(self.deadlines.look_at_ns()).min(end_ns).min(now_ns + HEARTBEAT_NS);
-        (until_ns, wake)
+        let until_ns = look_ns.min(end_ns).min(now_ns + HEARTBEAT_NS);
+        Rest { until_ns, task_ns, needs_response: !has_room, wake }
     }
 
     /// Opens connections before a request needs them, so that no request's time holds what no user waits for.
@@ -380,7 +383,8 @@ impl<'a, D: Driver> Worker<'a, D> {
             self.recorder.bytes.sent = self.driver.bytes_sent() - start.map_or(0, |start| start.bytes_sent);
         }
         self.recorder.finish();
-        let connections_open = self.connections_now().open as u32;
+        let is_open = |connection: &&Connection| connection.state == State::Open;
+        let connections_open = self.connections.iter().filter(is_open).count() as u32;
         Done {
             recorder: self.recorder,
             ended_ns: ended_ns.max(start.map_or(0, |start| start.at_ns)),

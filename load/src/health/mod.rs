@@ -48,8 +48,9 @@ pub fn judge(outcome: &LoadOutcome, plan: &LoadPlan) -> Health {
     let own = [generator_busy(outcome, cpu_share), generator_late(outcome, plan)];
     let warnings: Vec<Warning> = own
         .into_iter()
-        .chain([missed, not_sent(outcome), failures(outcome), no_port_left(outcome), unfinished(outcome)])
-        .chain([begun_partly(outcome), only_redirects(outcome)])
+        .chain([missed, rate_exceeded(outcome, plan), not_sent(outcome)])
+        .chain([failures(outcome), no_port_left(outcome), unfinished(outcome)])
+        .chain([begun_partly(outcome, plan), only_redirects(outcome)])
         .chain([outcome.log_failure.map(|kind| Warning::LogIncomplete { kind })])
         .chain([matches!(plan.pacing, Pacing::Closed).then_some(Warning::ClosedLoop)])
         .flatten()
@@ -88,20 +89,21 @@ pub fn own_lag_p99_ms(outcome: &LoadOutcome) -> Option<f64> {
     (outcome.own_lag.count() > 0).then(|| outcome.own_lag.at_quantile(0.99).as_secs_f64() * 1e3)
 }
 
-/// Whether the requested rate was reached, by requests sent and by responses completed.
-fn rate_missed(outcome: &LoadOutcome, plan: &LoadPlan) -> Option<Warning> {
-    let counts = outcome.counts;
-    let elapsed_s = outcome.elapsed_s();
+/// The rate of the schedule while it was counted; `None`: a closed loop, or nothing was counted.
+fn asked_per_s(outcome: &LoadOutcome, plan: &LoadPlan) -> Option<f64> {
     let Pacing::Open { shape, arrivals } = &plan.pacing else { return None };
-    if elapsed_s <= 0.0 {
-        return None;
-    }
-    let due = counts.sent + counts.not_sent;
-    let asked_per_s = match (shape, arrivals) {
+    (outcome.elapsed_s() > 0.0).then(|| match (shape, arrivals) {
         (RateShape::Constant { rate_per_s }, Arrivals::Constant) => *rate_per_s,
         // The number that falls due at random is that of the schedule, and no miss of the generator's.
-        _ => due as f64 / sent_for_s(outcome, plan),
-    };
+        _ => outcome.counts.due() as f64 / sent_for_s(outcome, plan),
+    })
+}
+
+/// Whether the requested rate was reached, by requests sent and by responses completed. Requests of the lead-in are no part of it:
+/// they make up for none that is missing.
+fn rate_missed(outcome: &LoadOutcome, plan: &LoadPlan) -> Option<Warning> {
+    let counts = outcome.counts;
+    let asked_per_s = asked_per_s(outcome, plan)?;
     let sending_s = sending_s(outcome, plan, asked_per_s);
     let reached = |requests: u64, over_s: f64| {
         let asked = asked_per_s * over_s;
@@ -110,14 +112,30 @@ fn rate_missed(outcome: &LoadOutcome, plan: &LoadPlan) -> Option<Warning> {
     // Requests in flight for less than p90 are not missing.
     let usual_ns = outcome.response_time.histogram().value_at_quantile(0.9);
     let on_their_way = outcome.unfinished_age.histogram().count_between(0, usual_ns);
-    let sent_reached = reached(counts.sent, sending_s);
+    // As many may wait at the end as waited at the start.
+    let sent_reached = reached(counts.sent.min(counts.due()), sending_s);
     let ended = (counts.ok + counts.failed + on_their_way).saturating_sub(counts.in_flight_at_start);
     let ended_reached = reached(ended, sending_s);
     (!sent_reached || !ended_reached).then_some(Warning::RateMissed {
         asked_per_s,
         sent_per_s: counts.sent as f64 / sending_s,
-        completed_per_s: counts.ok as f64 / elapsed_s,
+        completed_per_s: counts.ok as f64 / outcome.elapsed_s(),
     })
+}
+
+/// Whether more was sent than fell due, because the server worked off what waited when counting began.
+fn rate_exceeded(outcome: &LoadOutcome, plan: &LoadPlan) -> Option<Warning> {
+    let asked_per_s = asked_per_s(outcome, plan)?;
+    let counts = outcome.counts;
+    let sending_s = sent_for_s(outcome, plan);
+    let more = counts.waiting_at_start.saturating_sub(counts.not_sent);
+    (more as f64 > (1.0 - RATE_REACHED) * asked_per_s * sending_s && more > 1).then_some(
+        Warning::RateExceeded {
+            asked_per_s,
+            sent_per_s: counts.sent as f64 / sending_s,
+            waiting: counts.waiting_at_start,
+        },
+    )
 }
 
 /// How long requests were being sent: until the end, or, when a number of requests ended it, until the last one was
@@ -155,9 +173,10 @@ fn failures(outcome: &LoadOutcome) -> Option<Warning> {
     })
 }
 
-fn begun_partly(outcome: &LoadOutcome) -> Option<Warning> {
+fn begun_partly(outcome: &LoadOutcome, plan: &LoadPlan) -> Option<Warning> {
     let ConnectionsAtStart { open, wanted } = outcome.connections_at_start?;
-    (open < wanted).then_some(Warning::BegunPartly { open, wanted })
+    let has_lead_in = !plan.lead_in.is_zero();
+    (open < wanted).then_some(Warning::BegunPartly { open, wanted, has_lead_in })
 }
 
 fn no_port_left(outcome: &LoadOutcome) -> Option<Warning> {
@@ -352,6 +371,27 @@ mod tests {
     }
 
     #[test]
+    fn what_waited_when_counting_began_neither_misses_the_rate_nor_reaches_it() {
+        let warnings = |waiting_at_start, sent, not_sent, arrivals| {
+            let shape = RateShape::Constant { rate_per_s: 1_000.0 };
+            let plan = LoadPlan { pacing: Pacing::Open { shape, arrivals }, ..closed() };
+            let counts = Counts { waiting_at_start, sent, not_sent, ok: sent, ..Counts::default() };
+            let mut warnings = judge(&LoadOutcome { counts, ..healthy() }, &plan).warnings;
+            warnings.retain(|warning| !matches!(warning, Warning::NotSent { .. }));
+            warnings
+        };
+        for arrivals in [Arrivals::Constant, Arrivals::Poisson] {
+            assert_eq!(warnings(0, 10_000, 0, arrivals), []);
+            assert_eq!(warnings(400, 10_000, 400, arrivals), [], "as many at the end");
+            assert_eq!(warnings(90, 10_090, 0, arrivals), [], "within 1 %");
+            let exceeded = Warning::RateExceeded { asked_per_s: 1_000.0, sent_per_s: 1_050.0, waiting: 500 };
+            assert_eq!(warnings(500, 10_500, 0, arrivals), [exceeded]);
+            assert!(exceeded.to_string().contains("1050.0/s sent, 1000.0/s asked"), "{exceeded}");
+            assert!(matches!(warnings(400, 9_700, 700, arrivals)[..], [Warning::RateMissed { .. }]));
+        }
+    }
+
+    #[test]
     fn a_ramp_is_missed_by_what_was_due_and_not_sent() {
         let shape = RateShape::Ramp { from_per_s: 0.0, to_per_s: 2_000.0, over: Duration::from_secs(10) };
         let plan = LoadPlan { pacing: Pacing::Open { shape, arrivals: Arrivals::Constant }, ..closed() };
@@ -416,9 +456,11 @@ mod tests {
             judge(&LoadOutcome { connections_at_start: Some(at_start), ..healthy() }, &open(1_000.0)).warnings
         };
         assert_eq!(warnings(64, 64), []);
-        assert_eq!(warnings(16, 64), [Warning::BegunPartly { open: 16, wanted: 64 }]);
+        assert_eq!(warnings(16, 64), [Warning::BegunPartly { open: 16, wanted: 64, has_lead_in: false }]);
         let text = warnings(16, 64)[0].to_string();
         assert!(text.starts_with("the load began with 16 of 64 connections open"), "{text}");
+        let text = Warning::BegunPartly { open: 16, wanted: 64, has_lead_in: true }.to_string();
+        assert!(text.starts_with("when the lead-in ended, 16 of 64 connections had been opened"), "{text}");
         assert_eq!(judge(&healthy(), &open(1_000.0)).warnings, [], "without connections in advance");
     }
 

@@ -14,6 +14,8 @@ pub enum Warning {
     GeneratorLate { p99_ms: f64 },
     /// The requested rate was not reached.
     RateMissed { asked_per_s: f64, sent_per_s: f64, completed_per_s: f64 },
+    /// Requests of the lead-in that were still to be sent when counting began are in the rate.
+    RateExceeded { asked_per_s: f64, sent_per_s: f64, waiting: u64 },
     /// Requests were due and never begun.
     NotSent { count: u64, oldest_ms: f64 },
     /// Requests failed; the cause is the most frequent one.
@@ -22,8 +24,8 @@ pub enum Warning {
     NoPortLeft { count: u64 },
     /// Requests were in flight when the time was up.
     Unfinished { count: u64, oldest_ms: f64 },
-    /// The load began before all of its connections were open.
-    BegunPartly { open: u64, wanted: u64 },
+    /// The load began, or its lead-in ended, before all of its connections were open.
+    BegunPartly { open: u64, wanted: u64, has_lead_in: bool },
     /// Every response was a redirect, and none is followed.
     OnlyRedirects { status: u16, count: u64 },
     /// The log of requests could not be written to its end.
@@ -53,6 +55,12 @@ impl fmt::Display for Warning {
                  completed. The times are those of an overloaded system; ask for less (`rate`), or allow more \
                  requests at once (`connections`) if the server can take them"
             ),
+            Self::RateExceeded { asked_per_s, sent_per_s, waiting } => write!(
+                out,
+                "the rate is not that of a steady state: {sent_per_s:.1}/s sent, {asked_per_s:.1}/s asked, because {waiting} \
+                 requests that were due in the lead-in were still to be sent when it ended. Their waiting is in the \
+                 response times. Allow a longer lead-in (`lead_in`) or more requests at once (`connections`)"
+            ),
             Self::NotSent { count, oldest_ms } => write!(
                 out,
                 "{count} {} due and never sent, because every connection was busy until the end; the oldest had \
@@ -78,7 +86,13 @@ impl fmt::Display for Warning {
                  took. They are in no percentile: the true times are longer than those shown",
                 if count == 1 { "request was" } else { "requests were" }
             ),
-            Self::BegunPartly { open, wanted } => write!(
+            Self::BegunPartly { open, wanted, has_lead_in: true } => write!(
+                out,
+                "when the lead-in ended, {open} of {wanted} connections had been opened: the others were refused, or not \
+                 established. Times may hold the opening of those, and fewer requests at once were possible than were asked \
+                 for. Allow more time (`connect_timeout`) or fewer connections (`connections`)"
+            ),
+            Self::BegunPartly { open, wanted, has_lead_in: false } => write!(
                 out,
                 "the load began with {open} of {wanted} connections open: the others were refused, or not established within \
                  the time of a connect. Times may hold the opening of those, and fewer requests at once were possible at \

@@ -118,8 +118,9 @@ fn shape_in_words(shape: &RateShape) -> Option<String> {
 }
 
 fn requests(counts: Counts) -> RequestsReport {
-    let Counts { in_flight_at_start, sent, ok, failed, unfinished, not_sent, resent } = counts;
-    RequestsReport { in_flight_at_start, sent, ok, failed, unfinished, not_sent, resent }
+    let Counts { in_flight_at_start, waiting_at_start, sent, ok, failed, unfinished, not_sent, resent } =
+        counts;
+    RequestsReport { in_flight_at_start, waiting_at_start, sent, ok, failed, unfinished, not_sent, resent }
 }
 
 fn mean_ms(sum_ns: u128, count: u64) -> Option<f64> {
@@ -134,9 +135,7 @@ fn rates(outcome: &LoadOutcome, pacing: &Pacing) -> RateReport {
     let asked = match pacing {
         Pacing::Closed => None,
         // Sent and unsent requests together are the requested number of a changing rate.
-        Pacing::Open { shape, .. } => {
-            constant_rate(shape).or_else(|| Some(per_s(counts.sent + counts.not_sent)))
-        }
+        Pacing::Open { shape, .. } => constant_rate(shape).or_else(|| Some(per_s(counts.due()))),
     };
     RateReport { asked, sent: per_s(counts.sent), completed: per_s(counts.ok) }
 }
@@ -240,6 +239,14 @@ mod tests {
         let requests = LoadReport::new(&outcome(), &plan(Pacing::Closed)).requests;
         assert_eq!(requests.sent, requests.ok + requests.failed + requests.unfinished);
         assert_eq!((requests.ok, requests.failed, requests.unfinished, requests.not_sent), (6, 2, 2, 2));
+    }
+
+    #[test]
+    fn what_was_in_flight_and_what_waited_when_counting_began_are_in_the_report() {
+        let mut outcome = outcome();
+        (outcome.counts.in_flight_at_start, outcome.counts.waiting_at_start) = (3, 4);
+        let requests = LoadReport::new(&outcome, &plan(Pacing::Closed)).requests;
+        assert_eq!((requests.in_flight_at_start, requests.waiting_at_start), (3, 4));
     }
 
     #[test]

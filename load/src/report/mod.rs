@@ -18,6 +18,9 @@ pub use thousands::thousands;
 /// The name and version of the document.
 pub const SCHEMA: &str = "threadcount/load/1";
 
+/// The JSON Schema of the document.
+pub const SCHEMA_JSON: &str = include_str!("../../schema/load-1.schema.json");
+
 /// One load as figures.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the JSON Schema defines each key")]
@@ -94,7 +97,8 @@ pub struct PlanReport {
     pub tls_resumption: Option<bool>,
 }
 
-/// What became of the requests; `in_flight_at_start + sent = ok + failed + unfinished`.
+/// What became of the requests; `in_flight_at_start + sent = ok + failed + unfinished`, and of an open load `waiting_at_start`
+/// and what fell due while it was counted are together `sent + not_sent`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the JSON Schema defines each key")]
 #[non_exhaustive]
@@ -102,6 +106,9 @@ pub struct RequestsReport {
     /// Requests of the lead-in that were in flight when counting began.
     #[serde(default)]
     pub in_flight_at_start: u64,
+    /// Requests that fell due in the lead-in and had not been sent when counting began; part of `sent` or `not_sent`.
+    #[serde(default)]
+    pub waiting_at_start: u64,
     pub sent: u64,
     pub ok: u64,
     pub failed: u64,
@@ -131,7 +138,8 @@ pub struct BytesReport {
     pub received: u64,
 }
 
-/// Connections when the load began: when all were open, or when the time of a connect had passed.
+/// Connections when the load began: when all were open, or when the time of a connect had passed. With a lead-in, those that had
+/// been opened by its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AtStartReport {
@@ -147,7 +155,7 @@ pub struct AtStartReport {
 pub struct ConnectionsReport {
     /// Connections that were established.
     pub opened: u64,
-    /// Connections when the load began; null: it opens none in advance.
+    /// Connections when the load began, or by the end of its lead-in; null: it opens none in advance.
     #[serde(default)]
     pub at_start: Option<AtStartReport>,
     /// Connections that were open when the load ended.

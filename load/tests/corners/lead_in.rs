@@ -6,6 +6,7 @@ use crate::server::{Reply, Server};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use threadcount_load::clock::now_ns;
 use threadcount_load::plan::{Pacing, PlanError, Stop};
 use threadcount_load::run::{Control, LoadError, run};
 
@@ -52,19 +53,58 @@ fn what_is_in_flight_when_counting_begins_counts_with_its_whole_time() {
 }
 
 #[test]
+fn what_was_due_in_the_lead_in_and_was_not_sent_in_it_is_told_from_what_fell_due_after_it() {
+    over_each_way(|way| {
+        for (answers_after_ms, has_backlog) in [(1, false), (200, true)] {
+            let server =
+                Server::start(way.transport, move |_| Reply::answer("hi").after_ms(answers_after_ms));
+            let plan = way.plan(&server, 2, open(23.0), COUNTED).with(|plan| plan.lead_in = LEAD_IN);
+            let counts = outcome_of(&plan).counts;
+            // Of those due at 0, 43, 87 ms and so on the 20th to the 37th.
+            assert_eq!(counts.due(), 18, "{way:?}: {counts:?}");
+            // Two connections carry ten requests per second: at most 8 of the first 19 in 800 ms.
+            assert!(!has_backlog || counts.waiting_at_start >= 11, "{way:?}: {counts:?}");
+        }
+    });
+}
+
+#[test]
+fn the_caller_knows_when_counting_begins() {
+    over_each_way(|way| {
+        // The kernel tries a connect again after a second.
+        let (opening, greets_after) = (Duration::from_secs(1), Duration::from_millis(200));
+        let server =
+            Server::start_slow_to_open(way.transport, 3, greets_after, |_| Reply::answer("hi").after_ms(5));
+        let plan = way.plan(&server, 3, Pacing::Closed, COUNTED).with(|plan| plan.lead_in = LEAD_IN);
+        let asked_ns = now_ns();
+        let mut begins_ns = Vec::new();
+        let mut on_begin = || begins_ns.push(now_ns());
+        let stop = AtomicBool::new(false);
+        let outcome = run(&plan, Control::new(&stop, &mut |_| {}).with_begin(&mut on_begin)).unwrap();
+        let [begins_ns] = begins_ns[..] else { panic!("{way:?}: {begins_ns:?}") };
+        assert!(begins_ns >= outcome.started_ns, "{way:?}");
+        let after = Duration::from_nanos(begins_ns - asked_ns);
+        assert!(after >= opening + LEAD_IN, "{way:?}: {after:?}");
+    });
+}
+
+#[test]
 fn a_load_that_is_stopped_in_its_lead_in_has_counted_nothing() {
     over_each_way(|way| {
         let server = Server::start(way.transport, |_| Reply::answer("hi").after_ms(50));
         let plan =
             way.plan(&server, 2, Pacing::Closed, COUNTED).with(|plan| plan.lead_in = Duration::from_secs(60));
         let stop = AtomicBool::new(false);
+        let mut has_begun = false;
         let outcome = std::thread::scope(|scope| {
             scope.spawn(|| {
                 std::thread::sleep(Duration::from_millis(300));
                 stop.store(true, Ordering::Relaxed);
             });
-            run(&plan, Control::new(&stop, &mut |_| {})).unwrap()
+            let on_begin = &mut || has_begun = true;
+            run(&plan, Control::new(&stop, &mut |_| {}).with_begin(on_begin)).unwrap()
         });
+        assert!(!has_begun, "{way:?}");
         assert_eq!((outcome.counts.ok, outcome.counts.sent, outcome.seconds.len()), (0, 0, 1), "{way:?}");
         assert_eq!(outcome.counts.in_flight_at_start, outcome.counts.unfinished);
         assert!(outcome.interrupted);

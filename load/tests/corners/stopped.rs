@@ -11,8 +11,9 @@ use threadcount_load::report::LoadReport;
 const STOPPED: Duration = Duration::from_millis(300);
 
 /// 600 requests at 500/s over four connections: a quarter of them falls due in the 300 ms.
-fn load(driver: DriverChoice, port: u16) {
-    let plan = Way { transport: Transport::Plain, driver }.plan_to(port, 4, open(500.0), requests(600));
+fn load((driver, port): (DriverChoice, u16), lateness: Duration) {
+    let way = Way { transport: Transport::Plain, driver };
+    let plan = way.plan_to(port, 4, open(500.0), requests(600)).with(|plan| plan.lateness = lateness);
     let outcome = outcome_of(&plan);
     assert_eq!(outcome.counts.ok, 600, "{:?}", outcome.failures);
     let own_lag = |quantile| outcome.own_lag.at_quantile(quantile);
@@ -23,11 +24,8 @@ fn load(driver: DriverChoice, port: u16) {
     assert!(generator.why.unwrap().contains("after it was due"));
 }
 
-#[test]
-fn a_generator_that_was_stopped_says_that_it_was_late_also_where_it_has_few_connections() {
-    if let Some((driver, port)) = child::part() {
-        return load(driver, port);
-    }
+/// Runs a test's load with each driver in a process of its own, and stops that in the middle of it.
+fn stop_in_the_middle() {
     let name = thread::current().name().unwrap().to_owned();
     for &driver in drivers() {
         let server = Server::start(Transport::Plain, |_| Reply::answer("hi"));
@@ -41,5 +39,21 @@ fn a_generator_that_was_stopped_says_that_it_was_late_also_where_it_has_few_conn
         thread::sleep(STOPPED);
         signal(libc::SIGCONT);
         assert!(generator.wait().unwrap().success(), "{driver:?}");
+    }
+}
+
+#[test]
+fn a_generator_that_was_stopped_says_that_it_was_late_also_where_it_has_few_connections() {
+    match child::part() {
+        Some(part) => load(part, Duration::ZERO),
+        None => stop_in_the_middle(),
+    }
+}
+
+#[test]
+fn and_also_where_requests_may_leave_later_to_leave_together() {
+    match child::part() {
+        Some(part) => load(part, Duration::from_millis(5)),
+        None => stop_in_the_middle(),
     }
 }

@@ -17,11 +17,22 @@ pub(super) fn judge(evidence: &Evidence) -> Option<Verdict> {
     let share = |thread: &Thread| thread.runnable_share.unwrap_or(0.0);
     if held.iter().all(|(carrier, _)| share(carrier) >= SPINS) {
         let not_started = evidence.threads.iter().filter(|it| it.is_virtual && it.frames.is_empty()).count();
+        // The scheduler begins a further carrier where it may; and without a thread that wants one, nobody is held up.
+        let are_all = evidence.parallelism.is_some_and(|most| carriers.len() >= most);
+        if !are_all || !evidence.threads.iter().any(wants_carrier) {
+            return None;
+        }
         let held_by = held.iter().map(|(_, thread)| thread.at()).collect();
         return Some(Verdict::CarriersSpinning { held_by, seconds: evidence.seconds, not_started });
     }
     let waiting = held.iter().all(|(carrier, thread)| share(carrier) <= WAITS && thread.stood_still);
     if waiting { lock_without_runnable_owner(evidence, &held) } else { None }
+}
+
+/// Not begun, or runnable without a carrier.
+fn wants_carrier(thread: &Thread) -> bool {
+    let is_runnable = thread.state.as_deref() == Some("RUNNABLE");
+    thread.is_virtual && !thread.is_mounted && (thread.frames.is_empty() || is_runnable)
 }
 
 /// The lock that a carried thread waits for has no owner, or one that would need a carrier.
@@ -97,7 +108,7 @@ mod tests {
     }
 
     fn of(threads: Vec<Thread>) -> Evidence {
-        Evidence { seconds: 3.0, threads, ..Evidence::default() }
+        Evidence { seconds: 3.0, threads, parallelism: Some(1), ..Evidence::default() }
     }
 
     #[test]
@@ -129,6 +140,11 @@ mod tests {
             ("shop.Hash.spin:3".to_owned(), 1)
         );
         assert_eq!(judge(&spins(0.5)), None);
+        let more = Evidence { parallelism: Some(2), ..spins(0.99) };
+        assert_eq!(judge(&more), None, "another carrier can begin");
+        let mut alone = spins(0.99);
+        alone.threads.pop();
+        assert_eq!(judge(&alone), None, "nobody else wants to run");
         assert_eq!(judge(&of(vec![carrier(1, 0.99)])), None, "it runs one after the other");
     }
 }

@@ -5,6 +5,7 @@ mod gc;
 mod held_carriers;
 mod permits;
 mod quiet;
+mod stuck;
 
 use super::evidence::Evidence;
 use super::verdict::Verdict;
@@ -19,6 +20,9 @@ pub fn judge(evidence: &Evidence) -> Vec<Verdict> {
     }
     if found.is_empty() {
         found.extend(permits::judge(evidence));
+    }
+    if found.is_empty() {
+        found.extend(stuck::judge(evidence));
     }
     if found.is_empty() && evidence.unresponsive {
         found.push(Verdict::Unresponsive { seconds: evidence.seconds });

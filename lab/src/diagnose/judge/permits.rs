@@ -1,10 +1,40 @@
 //! Threads that wait for a permit or a pooled connection: nobody has what they wait for, or those who have it wait themselves.
 
 use crate::diagnose::evidence::{Evidence, Thread};
+use crate::diagnose::frame::Frame;
 use crate::diagnose::verdict::Verdict;
 use std::collections::{HashMap, HashSet};
 
 const PERMIT: &str = "a permit of a Semaphore";
+/// Nobody gives it back.
+const RESULT: &str = "a reactive result";
+pub(super) const ASLEEP: &str = "sleeping";
+pub(super) const READS: &str = "reading from a socket";
+/// Who holds one for less is fast, however many wait.
+const SLOW_SECONDS: f64 = 0.7;
+
+/// An idle thread has nothing.
+const WAITS_FOR_WORK: [&str; 19] = [
+    "ArrayBlockingQueue.poll",
+    "ArrayBlockingQueue.take",
+    "DelayQueue.poll",
+    "DelayQueue.take",
+    "LinkedBlockingDeque.pollFirst",
+    "LinkedBlockingDeque.takeFirst",
+    "LinkedBlockingQueue.poll",
+    "LinkedBlockingQueue.take",
+    "LinkedTransferQueue.poll",
+    "LinkedTransferQueue.take",
+    "NioSocketImpl.accept",
+    "PriorityBlockingQueue.poll",
+    "PriorityBlockingQueue.take",
+    "ScheduledThreadPoolExecutor$DelayedWorkQueue.take",
+    "SelectorImpl.select",
+    "ServerSocketChannelImpl.accept",
+    "SynchronousQueue.poll",
+    "SynchronousQueue.take",
+    "ThreadPoolExecutor.getTask",
+];
 
 /// Methods in which a thread waits for one of a limited number, and what it is.
 const WAITS: [(&str, &str); 11] = [
@@ -18,18 +48,18 @@ const WAITS: [(&str, &str); 11] = [
     ("Semaphore.acquire", PERMIT),
     ("Semaphore.acquireUninterruptibly", PERMIT),
     ("Semaphore.tryAcquire", PERMIT),
-    ("reactor.core.publisher.BlockingSingleSubscriber.blockingGet", "a reactive result"),
+    ("reactor.core.publisher.BlockingSingleSubscriber.blockingGet", RESULT),
 ];
 
 /// Where a thread waits for another machine or for time.
 const OUTSIDE: [(&str, &str); 8] = [
     ("NioSocketImpl.connect", "connecting a socket"),
-    ("NioSocketImpl.read", "reading from a socket"),
-    ("NioSocketImpl.implRead", "reading from a socket"),
-    ("NioSocketImpl.park", "reading from a socket"),
-    ("SocketChannelImpl.read", "reading from a socket"),
-    ("SocketDispatcher.read0", "reading from a socket"),
-    ("Thread.sleep", "sleeping"),
+    ("NioSocketImpl.read", READS),
+    ("NioSocketImpl.implRead", READS),
+    ("NioSocketImpl.park", READS),
+    ("SocketChannelImpl.read", READS),
+    ("SocketDispatcher.read0", READS),
+    ("Thread.sleep", ASLEEP),
     ("FileDispatcherImpl.read0", "reading a file"),
 ];
 
@@ -42,61 +72,173 @@ pub(super) fn judge(evidence: &Evidence) -> Vec<Verdict> {
     }
     let mut queues: Vec<_> = queues.into_iter().collect();
     queues.sort_by_key(|(name, waiters)| (usize::MAX - waiters.len(), name.clone()));
-    queues.iter().filter_map(|(lock, waiters)| judge_queue(evidence, lock, waiters)).collect()
+    queues.iter().filter_map(|(lock, waiters)| Queue::of(evidence, lock, waiters)?.judge()).collect()
 }
 
-fn judge_queue(evidence: &Evidence, lock: &str, waiters: &[&Thread]) -> Option<Verdict> {
-    let what = what(waiters.first()?)?.to_owned();
-    let at = waiters[0].application().cloned();
-    let left = evidence.synchronizers.get(lock).map(|it| it.value);
-    if left.is_some_and(|permits| permits > 0) {
-        return None;
+/// Those who wait for the same.
+struct Queue<'a> {
+    evidence: &'a Evidence,
+    lock: &'a str,
+    what: &'static str,
+    waiters: &'a [&'a Thread],
+    /// How many of them waited all the time.
+    still: usize,
+}
+
+impl<'a> Queue<'a> {
+    fn of(evidence: &'a Evidence, lock: &'a str, waiters: &'a [&'a Thread]) -> Option<Self> {
+        let what = what(waiters.first()?)?;
+        let still = waiters.iter().filter(|thread| thread.stands_still()).count();
+        Some(Self { evidence, lock, what, waiters, still })
     }
-    let holders = holders(evidence, waiters);
-    if holders.is_empty() {
-        // Who was given one meanwhile shows that they come back.
-        let is_stuck = waiters.iter().all(|thread| thread.stood_still) && waiters.len() > 1;
-        let lock = evidence.synchronizers.contains_key(lock).then(|| lock.to_owned());
-        let is_leak = is_stuck && is_given_back(evidence, waiters);
-        return is_leak.then_some(Verdict::LeakedPermits { lock, what, waiters: waiters.len(), at });
+
+    fn judge(&self) -> Option<Verdict> {
+        let left = self.evidence.synchronizers.get(self.lock).map(|it| it.value);
+        // Most of them wait all the time: otherwise all go on.
+        if left.is_some_and(|permits| permits > 0) || 2 * self.still < self.waiters.len() {
+            return None;
+        }
+        let holders = holders(&self.evidence.threads, self.waiters);
+        if holders.is_empty() { self.without_holder() } else { self.exhausted(&holders) }
     }
-    let outside: Vec<(&Thread, &str)> = holders.iter().filter_map(|it| Some((*it, waits_in(it)?))).collect();
-    let waits_in = outside.first()?.1.to_owned();
-    (2 * outside.len() >= holders.len() && waiters.len() >= holders.len()).then(|| Verdict::PoolExhausted {
-        what,
-        waiters: waiters.len(),
-        at,
-        holders: outside.iter().map(|(thread, _)| thread.at()).collect(),
-        waits_in,
-        peer: peer(outside.iter().map(|(thread, _)| *thread)),
-    })
+
+    /// Whoever waits all the time while nobody has a permit at any moment waits for one that is lost.
+    fn without_holder(&self) -> Option<Verdict> {
+        let were_there = |threads: &Vec<Thread>| !holders(threads, self.waiters).is_empty();
+        if self.still < 2 || self.evidence.earlier.iter().any(were_there) {
+            return None;
+        }
+        let may_hold: Vec<&Thread> = self.evidence.threads.iter().filter(|it| self.may_hold(it)).collect();
+        if self.what == PERMIT {
+            let is_leak =
+                may_hold.is_empty() && self.served() == 0 && is_given_back(self.evidence, self.waiters);
+            return is_leak.then(|| self.leaked());
+        }
+        if may_hold.is_empty() && self.what != RESULT {
+            return Some(self.leaked());
+        }
+        Some(self.pool_exhausted(&may_hold, None, None))
+    }
+
+    fn leaked(&self) -> Verdict {
+        let is_known = self.evidence.synchronizers.contains_key(self.lock);
+        Verdict::LeakedPermits {
+            lock: is_known.then(|| self.lock.to_owned()),
+            what: self.what.to_owned(),
+            waiters: self.waiters.len(),
+            at: self.at(),
+        }
+    }
+
+    fn exhausted(&self, holders: &[&Thread]) -> Option<Verdict> {
+        let (outside, waits_in) = mostly_outside(holders)?;
+        // One moment says little: whoever had one before waited outside, too.
+        let was_so = |threads: &Vec<Thread>| mostly_outside(&self::holders(threads, self.waiters)).is_some();
+        let is_lasting = self.still >= holders.len() && self.evidence.earlier.iter().any(was_so);
+        // Little's law: that many are held, and so many were given to others meanwhile.
+        let served = self.served();
+        let per_each = holders.len() as f64 * self.evidence.between_seconds / served.max(1) as f64;
+        let hold_seconds = (served > 0).then_some(per_each);
+        let is_slow = hold_seconds.is_none_or(|it| it >= SLOW_SECONDS) && self.are_held_long(&outside);
+        (is_lasting && is_slow).then(|| self.pool_exhausted(&outside, Some(waits_in), hold_seconds))
+    }
+
+    /// Of a synchronizer it is known who waits anew. Elsewhere a virtual thread that serves one request after the other looks as if
+    /// it waited all the time, so that the holders themselves have to be the same.
+    fn are_held_long(&self, outside: &[&Thread]) -> bool {
+        let has_queue = self.evidence.synchronizers.get(self.lock).is_some_and(|it| it.has_queue);
+        let before: HashMap<u64, &Thread> =
+            self.evidence.earlier.first().into_iter().flatten().map(|it| (it.tid, it)).collect();
+        let is_same =
+            |it: &&&Thread| !it.went_on && before.get(&it.tid).is_some_and(|then| then.frames == it.frames);
+        has_queue || 2 * outside.iter().filter(is_same).count() >= outside.len()
+    }
+
+    fn pool_exhausted(
+        &self,
+        holders: &[&Thread],
+        waits_in: Option<&str>,
+        hold_seconds: Option<f64>,
+    ) -> Verdict {
+        Verdict::PoolExhausted {
+            what: self.what.to_owned(),
+            waiters: self.waiters.len(),
+            at: self.at(),
+            holders: holders.iter().map(|thread| thread.at()).collect(),
+            waits_in: waits_in.map(str::to_owned),
+            peer: waits_in.and_then(|_| peer(holders)),
+            hold_seconds,
+        }
+    }
+
+    fn at(&self) -> Option<Frame> {
+        self.waiters.first()?.application().cloned()
+    }
+
+    /// How many threads waited at one moment and not at the next, or not all the time in between.
+    fn served(&self) -> usize {
+        let waits_now: HashMap<u64, &Thread> =
+            self.waiters.iter().map(|thread| (thread.tid, *thread)).collect();
+        let places: HashSet<&Frame> = self.waiters.iter().filter_map(|thread| thread.application()).collect();
+        let waited = |thread: &&Thread| {
+            what(thread) == Some(self.what) && thread.application().is_some_and(|at| places.contains(at))
+        };
+        let mut served: HashSet<u64> =
+            waits_now.values().filter(|it| it.stood_still && it.went_on).map(|it| it.tid).collect();
+        for threads in &self.evidence.earlier {
+            let gone = threads.iter().filter(waited).filter(|it| !waits_now.contains_key(&it.tid));
+            served.extend(gone.map(|it| it.tid));
+        }
+        served.len()
+    }
+
+    /// Code of the application that is neither waiting for this nor for work. Of a semaphore, only code that the waiters are in, too.
+    fn may_hold(&self, thread: &Thread) -> bool {
+        let own = thread.application_frames();
+        let is_busy = own.len() > 1 || !thread.stood_still || waits_in(thread).is_some_and(|it| it != ASLEEP);
+        let is_near = || {
+            let frames = self.waiters.iter().flat_map(|it| it.application_frames());
+            let methods: HashSet<&str> = frames.map(|frame| frame.method.as_str()).collect();
+            own.iter().any(|frame| methods.contains(frame.method.as_str()))
+        };
+        let is_other = what(thread) != Some(self.what) && !own.is_empty() && !thread.is_in(&WAITS_FOR_WORK);
+        is_other && is_busy && (self.what != PERMIT || is_near())
+    }
 }
 
 /// The one that more than half of the threads wait for.
-fn peer<'a>(threads: impl ExactSizeIterator<Item = &'a Thread>) -> Option<String> {
+pub(super) fn peer(threads: &[&Thread]) -> Option<String> {
     let all = threads.len();
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     threads
+        .iter()
         .filter_map(|thread| thread.peer.as_deref())
         .for_each(|peer| *numbers.entry(peer).or_default() += 1);
     numbers.into_iter().find(|(_, number)| 2 * number > all).map(|(peer, _)| peer.to_owned())
 }
 
-/// What the thread waits for, if it is one of a limited number.
+/// What the thread waits for, if it is one of a limited number. Who opens a new one has a place already, and waits outside.
 fn what(thread: &Thread) -> Option<&'static str> {
-    let waits = thread.state.as_deref().is_none_or(|state| state != "RUNNABLE");
+    let is_opening = waits_in(thread).is_some_and(|it| it != ASLEEP);
+    let waits = !is_opening && thread.state.as_deref().is_none_or(|state| state != "RUNNABLE");
     WAITS.iter().find(|(method, _)| waits && thread.is_in(&[method])).map(|(_, what)| *what)
 }
 
-fn waits_in(thread: &Thread) -> Option<&'static str> {
+/// Those of the holders that wait outside, if it is half of them or more, and what the first one does.
+fn mostly_outside<'a>(holders: &[&'a Thread]) -> Option<(Vec<&'a Thread>, &'static str)> {
+    let outside: Vec<&Thread> = holders.iter().copied().filter(|it| waits_in(it).is_some()).collect();
+    let first = waits_in(outside.first()?)?;
+    (2 * outside.len() >= holders.len()).then_some((outside, first))
+}
+
+pub(super) fn waits_in(thread: &Thread) -> Option<&'static str> {
     OUTSIDE.iter().find(|(method, _)| thread.is_in(&[method])).map(|(_, what)| *what)
 }
 
 /// Threads that are past the wait in the code that waits: they may have what the others want.
-fn holders<'a>(evidence: &'a Evidence, waiters: &[&Thread]) -> Vec<&'a Thread> {
+fn holders<'a>(threads: &'a [Thread], waiters: &[&Thread]) -> Vec<&'a Thread> {
     let code: HashSet<&str> = waiters.iter().flat_map(|thread| thread.code()).collect();
-    let is_waiter = |thread: &Thread| waiters.iter().any(|it| it.tid == thread.tid);
-    let others = evidence.threads.iter().filter(|thread| !is_waiter(thread));
+    let others = threads.iter().filter(|thread| what(thread).is_none());
     others.filter(|thread| thread.code().iter().any(|method| code.contains(method))).collect()
 }
 
@@ -112,7 +254,6 @@ fn is_given_back(evidence: &Evidence, waiters: &[&Thread]) -> bool {
 mod tests {
     use super::*;
     use crate::diagnose::evidence::Synchronizer;
-    use crate::diagnose::frame::Frame;
 
     const WAIT: &str = "java.base/java.util.concurrent.Semaphore.acquire(Semaphore.java:318)";
     const READ: &str = "java.base/sun.nio.ch.NioSocketImpl.read(NioSocketImpl.java:1)";
@@ -127,9 +268,10 @@ mod tests {
     fn of(threads: Vec<Thread>) -> Evidence {
         let synchronizers = HashMap::from([(
             "Semaphore@1".to_owned(),
-            Synchronizer { is_given_back: true, ..Synchronizer::default() },
+            Synchronizer { is_given_back: true, has_queue: true, ..Synchronizer::default() },
         )]);
-        Evidence { seconds: 3.0, threads, synchronizers, has_locks: true, ..Evidence::default() }
+        let earlier = vec![threads.clone()];
+        Evidence { seconds: 3.0, threads, synchronizers, has_locks: true, earlier, ..Evidence::default() }
     }
 
     #[test]
@@ -138,13 +280,121 @@ mod tests {
         assert!(matches!(&judge(&of(waiting.clone()))[..], [Verdict::LeakedPermits { waiters: 2, .. }]));
         let peer = Some("127.0.0.1:5432".to_owned());
         let all = [waiting.clone(), vec![Thread { peer, ..thread(3, READ) }]].concat();
-        let [Verdict::PoolExhausted { holders, waits_in, peer, .. }] = &judge(&of(all))[..] else {
+        let [Verdict::PoolExhausted { holders, waits_in, peer, .. }] = &judge(&of(all.clone()))[..] else {
             panic!("not found")
         };
-        assert_eq!((holders[0].thread.id, waits_in.as_str()), (3, "reading from a socket"));
+        assert_eq!((holders[0].thread.id, waits_in.as_deref()), (3, Some("reading from a socket")));
         assert_eq!(peer.as_deref(), Some("127.0.0.1:5432"));
+        let mut once = of(all.clone());
+        once.earlier = vec![vec![thread(3, "shop.Json.write(Json.java:3)")]];
+        assert_eq!(judge(&once), [], "only this moment");
+        let mut moving = of(all);
+        moving.threads.iter_mut().for_each(|it| it.stood_still = false);
+        assert_eq!(judge(&moving), [], "other waiters each time");
         let working = [waiting, vec![thread(3, "shop.Json.write(Json.java:3)")]].concat();
         assert_eq!(judge(&of(working)), [], "who has one works");
+    }
+
+    const BORROW: &str = "com.zaxxer.hikari.util.ConcurrentBag.borrow(ConcurrentBag.java:1)";
+
+    fn elsewhere(tid: u64, frames: &[&str]) -> Thread {
+        Thread {
+            tid,
+            stood_still: true,
+            frames: frames.iter().map(|it| Frame::parse(it)).collect(),
+            ..Thread::default()
+        }
+    }
+
+    #[test]
+    fn connections_are_leaked_where_no_other_thread_is_in_the_application_s_code() {
+        const SLEEP: &str = "java.base/java.lang.Thread.sleep(Thread.java:1)";
+        const TAKE: &str =
+            "java.base/java.util.concurrent.LinkedBlockingQueue.take(LinkedBlockingQueue.java:1)";
+        let idle = vec![
+            elsewhere(7, &[SLEEP, "shop.Main.main(Main.java:3)"]),
+            elsewhere(8, &[TAKE, "shop.Mail.next(Mail.java:3)", "shop.Mail.run(Mail.java:3)"]),
+            elsewhere(9, &["java.base/java.lang.ref.ReferenceQueue.remove(ReferenceQueue.java:1)"]),
+        ];
+        let mut all = of([vec![thread(1, BORROW), thread(2, BORROW)], idle].concat());
+        let [Verdict::LeakedPermits { waiters: 2, what, .. }] = &judge(&all)[..] else { panic!("not found") };
+        assert_eq!(what, "a HikariCP connection");
+        all.threads[1].stood_still = false;
+        assert!(matches!(&judge(&all)[..], []), "one thread alone may have just come");
+    }
+
+    #[test]
+    fn a_pool_whose_holders_may_be_in_other_code_is_exhausted_and_not_leaked() {
+        let report =
+            elsewhere(5, &[READ, "shop.Report.write(Report.java:8)", "shop.Report.run(Report.java:2)"]);
+        let all = of(vec![thread(1, BORROW), thread(2, BORROW), report]);
+        let [Verdict::PoolExhausted { holders, waits_in: None, .. }] = &judge(&all)[..] else {
+            panic!("not found")
+        };
+        assert_eq!(holders.iter().map(|it| it.thread.id).collect::<Vec<_>>(), [5]);
+        let result =
+            "reactor.core.publisher.BlockingSingleSubscriber.blockingGet(BlockingSingleSubscriber.java:1)";
+        let [Verdict::PoolExhausted { holders, .. }] =
+            &judge(&of(vec![thread(1, result), thread(2, result)]))[..]
+        else {
+            panic!("nobody gives results back")
+        };
+        assert!(holders.is_empty());
+    }
+
+    #[test]
+    fn who_opens_a_connection_within_the_pool_has_a_place_in_it() {
+        const CONNECT: &str = "java.base/sun.nio.ch.NioSocketImpl.connect(NioSocketImpl.java:1)";
+        const TOMCAT: &str =
+            "org.apache.tomcat.jdbc.pool.ConnectionPool.borrowConnection(ConnectionPool.java:1)";
+        let own = |tid, frames: &[&str]| elsewhere(tid, &[frames, &CODE].concat());
+        let mut all = of(vec![own(1, &[TOMCAT]), own(2, &[TOMCAT]), own(3, &[CONNECT, TOMCAT])]);
+        let [Verdict::PoolExhausted { waiters: 2, waits_in, .. }] = &judge(&all)[..] else {
+            panic!("not found")
+        };
+        assert_eq!(waits_in.as_deref(), Some("connecting a socket"));
+        all.threads.drain(..2);
+        assert_eq!(judge(&all), [], "nobody waits for the pool");
+    }
+
+    #[test]
+    fn permits_that_were_given_in_between_are_not_leaked() {
+        let waiting = || of(vec![thread(1, WAIT), thread(2, WAIT), thread(3, WAIT)]);
+        assert!(matches!(&judge(&waiting())[..], [Verdict::LeakedPermits { .. }]));
+        let mut served = waiting();
+        served.threads[2].went_on = true;
+        assert_eq!(judge(&served), [], "one waits anew");
+        let mut gone = waiting();
+        gone.earlier[0].push(thread(4, WAIT));
+        assert_eq!(judge(&gone), [], "one is through");
+        let mut held = waiting();
+        held.earlier[0].push(thread(4, "shop.Json.write(Json.java:3)"));
+        assert_eq!(judge(&held), [], "somebody had one before");
+        let near = elsewhere(5, &["shop.Json.write(Json.java:3)", "shop.Orders.find(Orders.java:9)"]);
+        let mut caller = waiting();
+        caller.threads.push(near);
+        assert_eq!(judge(&caller), [], "a caller of the code may have one");
+    }
+
+    #[test]
+    fn holders_that_change_fast_are_no_slow_neighbour() {
+        let waiting: Vec<Thread> = (1..=10).map(|tid| thread(tid, WAIT)).collect();
+        let of_moment =
+            |holders: [u64; 2]| [waiting.clone(), holders.map(|tid| thread(tid, READ)).to_vec()].concat();
+        let mut all = of(of_moment([20, 21]));
+        all.between_seconds = 2.8;
+        let hold = |all: &Evidence| match &judge(all)[..] {
+            [Verdict::PoolExhausted { hold_seconds, .. }] => Some(*hold_seconds),
+            _ => None,
+        };
+        assert_eq!(hold(&all), Some(None), "the same all the time");
+        all.earlier = vec![[of_moment([30, 31]), vec![thread(20, WAIT), thread(21, WAIT)]].concat()];
+        assert_eq!(hold(&all), Some(Some(2.8)), "two were served: each holds it as long as that takes");
+        all.earlier[0].extend((40..60).map(|tid| thread(tid, WAIT)));
+        assert_eq!(hold(&all), None, "22 were served within 2.8 s by 2");
+        all.earlier = vec![of_moment([30, 31])];
+        all.synchronizers.clear();
+        assert_eq!(hold(&all), None, "who waits anew is not known, and the holders are others");
     }
 
     #[test]

@@ -1,15 +1,25 @@
 //! Nothing hangs: the JVM works, or it has nothing to do.
 
+use super::permits::{ASLEEP, waits_in};
 use crate::diagnose::evidence::{Evidence, Thread};
-use crate::diagnose::verdict::{Group, Verdict};
+use crate::diagnose::verdict::{Group, Missing, Verdict};
 use std::collections::HashMap;
 
 /// What the dumps and the JVM's own threads need is well below.
 const WORKS_CORES: f64 = 0.25;
 const GROUPS: usize = 5;
 
+/// With fewer, a thread that waits for a moment looks like one that hangs.
+pub(super) const SNAPSHOTS: usize = 3;
+
 pub(super) fn judge(evidence: &Evidence) -> Verdict {
-    let works = |thread: &&Thread| !thread.stood_still && thread.application().is_some();
+    if evidence.snapshots < SNAPSHOTS {
+        let missing = evidence.missing.unwrap_or(Missing::Time);
+        return Verdict::Inconclusive { missing, snapshots: evidence.snapshots };
+    }
+    let asks_again = |thread: &Thread| thread.went_on && waits_in(thread).is_some_and(|what| what != ASLEEP);
+    let works =
+        |thread: &&Thread| thread.application().is_some() && (!thread.stood_still || asks_again(thread));
     let moves = evidence.threads.iter().any(|thread| works(&thread));
     if evidence.cores_used >= WORKS_CORES || moves {
         Verdict::Slow { cores: evidence.cores_used, groups: groups(evidence) }
@@ -44,12 +54,20 @@ mod tests {
             frames: vec![Frame::parse("shop.Work.wait(Work.java:1)")],
             ..Thread::default()
         };
-        let mut evidence = Evidence { threads: vec![thread], ..Evidence::default() };
+        let mut evidence = Evidence { threads: vec![thread], snapshots: SNAPSHOTS, ..Evidence::default() };
         assert!(matches!(judge(&evidence), Verdict::Idle { threads: 1, .. }));
         evidence.cores_used = 1.9;
         assert!(matches!(judge(&evidence), Verdict::Slow { groups, .. } if groups[0].threads == 1));
         evidence.cores_used = 0.0;
+        evidence.threads[0].went_on = true;
+        assert!(matches!(judge(&evidence), Verdict::Idle { .. }), "it looks for work from time to time");
+        let read = "java.base/sun.nio.ch.NioSocketImpl.read(NioSocketImpl.java:1)";
+        evidence.threads[0].frames.insert(0, Frame::parse(read));
+        assert!(matches!(judge(&evidence), Verdict::Slow { .. }), "one answer after the other");
+        evidence.threads[0].went_on = false;
         evidence.threads[0].stood_still = false;
         assert!(matches!(judge(&evidence), Verdict::Slow { .. }));
+        evidence.snapshots = 2;
+        assert!(matches!(judge(&evidence), Verdict::Inconclusive { snapshots: 2, .. }), "that says nothing");
     }
 }

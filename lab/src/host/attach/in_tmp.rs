@@ -1,14 +1,48 @@
-//! A folder in the /tmp of a JVM with other files or another user than ours, which belongs to the JVM's user.
+//! A folder in the /tmp of a JVM with other files or another user than ours, which belongs to the JVM's user. That user may put
+//! links in it, and we may be root: no link is followed.
 
 use super::as_owner::as_owner;
+use super::beneath;
+use super::leftovers;
 use super::process::JvmProcess;
+use rustix::fd::OwnedFd;
+use rustix::fs::{Mode, OFlags};
 use std::fs;
-use std::io;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::io::{self, Read, Write};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
-const OWNER_ONLY: u32 = 0o700;
+/// A name that nobody can have put something under before.
+///
+/// # Errors
+/// When the kernel gives no random numbers.
+pub fn unpredictable(prefix: &str) -> io::Result<String> {
+    let mut bytes = [0; 8];
+    fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(format!("{prefix}-{}-{:016x}", std::process::id(), u64::from_le_bytes(bytes)))
+}
+
+/// A folder of ours, marked as in use as long as this lives.
+#[derive(Debug)]
+pub struct HeldFolder {
+    pub path: PathBuf,
+    _held: OwnedFd,
+}
+
+impl HeldFolder {
+    /// Makes one in our own folder for temporary files, and removes there what processes of ours left that were killed.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn of_ours(name: &str) -> io::Result<Self> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let folder = std::env::temp_dir();
+        let tmp = rustix::fs::open(&folder, flags, Mode::empty())?;
+        leftovers::remove_in(&tmp, rustix::process::geteuid().as_raw());
+        rustix::fs::mkdirat(&tmp, name, Mode::RWXU)?;
+        Ok(Self { path: folder.join(name), _held: leftovers::hold(&tmp, Path::new(name))? })
+    }
+}
 
 /// Makes the folder with one file and a listening socket. If that fails, nothing stays.
 ///
@@ -19,39 +53,59 @@ pub fn create(
     name: &str,
     file: (&str, &[u8]),
     socket: &str,
-) -> io::Result<(PathBuf, UnixListener)> {
+) -> io::Result<(HeldFolder, UnixListener)> {
     let folder = create_with_file(jvm, name, file)?;
-    let listener = as_owner(jvm, || UnixListener::bind(folder.join(socket)));
-    listener.map(|listener| (folder.clone(), listener)).inspect_err(|_| remove(jvm, &folder))
+    let listener = as_owner(jvm, || {
+        let opened = beneath::folder(&jvm.tmp_folder, Path::new(name))?;
+        UnixListener::bind(beneath::path(&opened).join(socket))
+    });
+    match listener {
+        Ok(listener) => Ok((folder, listener)),
+        Err(error) => {
+            remove(jvm, &folder.path);
+            Err(error)
+        }
+    }
 }
 
-/// Makes the folder with one file. If that fails, nothing stays.
+/// Makes the folder with one file. If that fails, nothing stays. What processes of ours left there that were killed is removed.
 ///
 /// # Errors
 /// When its /tmp cannot be written.
-pub fn create_with_file(jvm: &JvmProcess, name: &str, (file, bytes): (&str, &[u8])) -> io::Result<PathBuf> {
+pub fn create_with_file(
+    jvm: &JvmProcess,
+    name: &str,
+    (file, bytes): (&str, &[u8]),
+) -> io::Result<HeldFolder> {
     let folder = jvm.tmp().join(name);
     as_owner(jvm, || {
+        leftovers::remove_in(&jvm.tmp_folder, jvm.uid);
         // It fails where something of this name is there already, a link too.
-        fs::DirBuilder::new().mode(OWNER_ONLY).create(&folder)?;
-        let fill = || {
-            fs::set_permissions(&folder, fs::Permissions::from_mode(OWNER_ONLY))?;
-            fs::write(folder.join(file), bytes)
+        rustix::fs::mkdirat(&jvm.tmp_folder, name, Mode::RWXU)?;
+        let fill = || -> io::Result<OwnedFd> {
+            let held = leftovers::hold(&jvm.tmp_folder, Path::new(name))?;
+            beneath::create(&held, Path::new(file), Mode::RUSR | Mode::WUSR)?.write_all(bytes)?;
+            Ok(held)
         };
         fill().inspect_err(|_| drop(fs::remove_dir_all(&folder)))
     })
-    .map(|()| folder.clone())
+    .map(|held| HeldFolder { path: folder.clone(), _held: held })
 }
 
-/// Reads a file of it.
+/// Reads a regular file of it.
 ///
 /// # Errors
-/// When it cannot be read.
+/// When it cannot be read, or is a link, a pipe or the like.
 pub fn read(jvm: &JvmProcess, file: &Path) -> io::Result<Vec<u8>> {
-    as_owner(jvm, || fs::read(file))
+    let inside = file.strip_prefix(jvm.tmp()).map_err(|_| io::ErrorKind::InvalidInput)?;
+    as_owner(jvm, || {
+        let mut bytes = Vec::new();
+        beneath::regular(&jvm.tmp_folder, inside, OFlags::RDONLY)?.read_to_end(&mut bytes)?;
+        Ok(bytes)
+    })
 }
 
-/// Removes a file or folder with everything in it.
+/// Removes a file or folder with everything in it; of a link, the link.
 pub fn remove(jvm: &JvmProcess, path: &Path) {
     as_owner(jvm, || fs::remove_dir_all(path).or_else(|_| fs::remove_file(path))).ok();
 }

@@ -3,18 +3,20 @@
 //! container is reached through /proc/PID/root.
 
 mod as_owner;
+mod beneath;
 pub mod in_tmp;
+mod leftovers;
 mod process;
+mod socket;
+mod trigger;
 
 use as_owner::as_owner;
 pub use process::{JvmProcess, Refusal};
-use rustix::process::{Pid, Signal, kill_process};
-use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
+use trigger::Trigger;
 
 /// Interval at which the socket of a JVM is looked for that has just been told to listen.
 const POLL: Duration = Duration::from_millis(20);
@@ -124,47 +126,43 @@ fn request(name: &str, arguments: [&str; 3]) -> String {
 }
 
 fn connect(jvm: &JvmProcess, until: Instant) -> io::Result<UnixStream> {
-    let socket = jvm.tmp().join(format!(".java_pid{}", jvm.pid_inside));
-    if let Ok(stream) = UnixStream::connect(&socket) {
-        return Ok(stream);
+    match connect_once(jvm, until) {
+        Err(error) if !is_not_listening(&error) => return Err(error),
+        Err(_) => {}
+        stream => return stream,
     }
     let _trigger = Trigger::create(jvm)?;
-    let pid = Pid::from_raw(jvm.pid as i32).ok_or(io::ErrorKind::InvalidInput)?;
     // Only the owner may send it, which is who we are now.
-    kill_process(pid, Signal::QUIT)?;
+    jvm.send_quit()?;
     loop {
-        match UnixStream::connect(&socket) {
-            Ok(stream) => return Ok(stream),
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Err(error),
+        match connect_once(jvm, until) {
+            Err(error) if !is_not_listening(&error) => return Err(error),
             Err(_) if jvm.is_interrupted() => return Err(io::ErrorKind::Interrupted.into()),
             Err(_) if Instant::now() > until => return Err(io::ErrorKind::TimedOut.into()),
             Err(_) if !jvm.is_alive() => return Err(io::ErrorKind::NotFound.into()),
             Err(_) => thread::sleep(POLL),
+            stream => return stream,
         }
     }
 }
 
-/// The file that tells SIGQUIT as "listen" from "print all threads". It exists no longer than the attempt.
-struct Trigger(PathBuf);
-
-impl Trigger {
-    /// The JVM looks in its working folder first, which may not be writable.
-    fn create(jvm: &JvmProcess) -> io::Result<Self> {
-        let name = format!(".attach_pid{}", jvm.pid_inside);
-        let create = |folder: &Path| {
-            let path = folder.join(&name);
-            OpenOptions::new().create(true).truncate(false).write(true).open(&path).map(|_| Self(path))
-        };
-        jvm.working_folder()
-            .map_or_else(|| Err(io::ErrorKind::NotFound.into()), |it| create(&it))
-            .or_else(|_| create(&jvm.tmp()))
+/// Waits while the JVM listens and accepts nothing, until the deadline or an interruption.
+fn connect_once(jvm: &JvmProcess, until: Instant) -> io::Result<UnixStream> {
+    let name = format!(".java_pid{}", jvm.pid_inside);
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        match socket::connect(&jvm.tmp_folder, &name, left.min(REACTION)) {
+            Err(_) if jvm.is_interrupted() => return Err(io::ErrorKind::Interrupted.into()),
+            Err(error) if is_early(&error) && left.is_zero() => return Err(io::ErrorKind::TimedOut.into()),
+            Err(error) if is_early(&error) => {}
+            done => return done,
+        }
     }
 }
 
-impl Drop for Trigger {
-    fn drop(&mut self) {
-        fs::remove_file(&self.0).ok();
-    }
+/// There is no socket yet, or it is left of a process that ended.
+fn is_not_listening(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused)
 }
 
 #[cfg(test)]
@@ -173,6 +171,6 @@ mod tests {
 
     #[test]
     fn a_request_has_three_arguments_in_any_case() {
-        assert_eq!(request("jcmd", ["Thread.print -l", "", ""]), "1\0jcmd\0Thread.print -l\0\0\0");
+        assert_eq!(request("jcmd", ["Thread.print", "", ""]), "1\0jcmd\0Thread.print\0\0\0");
     }
 }

@@ -1,11 +1,13 @@
 //! A process as a JVM that takes commands, or why it takes none, as far as /proc and its performance data show.
 
+use super::beneath;
 use crate::host::perf_data::PerfData;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use std::fs;
 use std::io;
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -66,8 +68,10 @@ pub struct JvmProcess {
     pub has_our_files: bool,
     /// Its libjvm.so, as it sees it.
     pub library: PathBuf,
-    tmp: OwnedFd,
-    working_folder: Option<OwnedFd>,
+    pub(super) tmp_folder: OwnedFd,
+    pub(super) working_folder: Option<OwnedFd>,
+    /// The process itself: its id may become another's.
+    handle: OwnedFd,
     /// Set when nobody waits for its responses any more.
     interrupted: Option<Arc<AtomicBool>>,
 }
@@ -79,6 +83,8 @@ impl JvmProcess {
     /// Why no command can be sent to it.
     pub fn find(pid: u32) -> Result<Self, Refusal> {
         let folder = PathBuf::from(format!("/proc/{pid}"));
+        let handle = handle_of(pid).map_err(|source| no_permission(pid, source))?;
+        // After the handle was opened: it is of the same process.
         let status = status_of(pid).ok_or(Refusal::NoSuchProcess { pid })?;
         let name = || field(&status, "Name").unwrap_or_default().to_owned();
         let (uid, gid) = (effective(&status, "Uid"), effective(&status, "Gid"));
@@ -89,7 +95,9 @@ impl JvmProcess {
         }
         let library = library(&maps, |name| name == "libjvm.so");
         let library = library.ok_or_else(|| Refusal::NotAJvm { pid, name: name() })?;
-        let tmp = open(&folder.join("root/tmp")).map_err(|source| no_permission(pid, source))?;
+        let root = open(&folder.join("root"));
+        let tmp_folder = root.and_then(|root| beneath::tmp_of(&root));
+        let tmp_folder = tmp_folder.map_err(|source| no_permission(pid, source))?;
         let pid_inside = field(&status, "NSpid").and_then(|it| it.split_whitespace().last()?.parse().ok());
         let found = Self {
             pid,
@@ -98,7 +106,8 @@ impl JvmProcess {
             gid,
             has_our_files: has_our_files(&folder).unwrap_or(true),
             library,
-            tmp,
+            tmp_folder,
+            handle,
             working_folder: open(&folder.join("cwd")).ok(),
             interrupted: None,
         };
@@ -120,7 +129,7 @@ impl JvmProcess {
     /// Checks what may change: whether it is alive, runs, and would not be ended by SIGQUIT.
     pub(super) fn check(&self) -> Result<(), Refusal> {
         let pid = self.pid;
-        let status = status_of(pid).ok_or(Refusal::NoSuchProcess { pid })?;
+        let status = status_of(pid).filter(|_| !self.has_ended()).ok_or(Refusal::NoSuchProcess { pid })?;
         match field(&status, "State").and_then(|state| state.chars().next()) {
             Some('T' | 't') => return Err(Refusal::Stopped { pid }),
             Some('Z' | 'X') => return Err(Refusal::NoSuchProcess { pid }),
@@ -139,16 +148,25 @@ impl JvmProcess {
     }
 
     pub(super) fn is_alive(&self) -> bool {
-        status_of(self.pid).is_some_and(|status| !field(&status, "State").unwrap_or("Z").starts_with('Z'))
+        !self.has_ended()
+            && status_of(self.pid)
+                .is_some_and(|status| !field(&status, "State").unwrap_or("Z").starts_with('Z'))
     }
 
     /// Its /tmp, where it always listens, whatever `java.io.tmpdir` is.
     pub(crate) fn tmp(&self) -> PathBuf {
-        of_descriptor(&self.tmp)
+        beneath::path(&self.tmp_folder)
     }
 
-    pub(super) fn working_folder(&self) -> Option<PathBuf> {
-        self.working_folder.as_ref().map(of_descriptor)
+    /// To this process, even if it has ended and its id is another's now.
+    pub(super) fn send_quit(&self) -> io::Result<()> {
+        Ok(pidfd_send_signal(&self.handle, Signal::QUIT)?)
+    }
+
+    /// A handle is readable when its process has ended.
+    fn has_ended(&self) -> bool {
+        let mut all = [PollFd::new(&self.handle, PollFlags::IN)];
+        poll(&mut all, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
     }
 }
 
@@ -186,9 +204,10 @@ fn user_name(uid: u32, passwd: &str) -> Option<String> {
 }
 
 fn no_permission(pid: u32, source: io::Error) -> Refusal {
-    match source.kind() {
-        io::ErrorKind::NotFound if status_of(pid).is_none() => Refusal::NoSuchProcess { pid },
-        _ => Refusal::NoPermission { pid, source },
+    if status_of(pid).is_none() {
+        Refusal::NoSuchProcess { pid }
+    } else {
+        Refusal::NoPermission { pid, source }
     }
 }
 
@@ -216,8 +235,9 @@ fn open(folder: &Path) -> io::Result<OwnedFd> {
     Ok(rustix::fs::open(folder, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
 }
 
-fn of_descriptor(folder: &OwnedFd) -> PathBuf {
-    PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd()))
+fn handle_of(pid: u32) -> io::Result<OwnedFd> {
+    let known = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::NotFound)?;
+    Ok(pidfd_open(known, PidfdFlags::empty())?)
 }
 
 /// The same mount namespace and the same root folder (`chroot` changes only the latter).

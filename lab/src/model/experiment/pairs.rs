@@ -1,6 +1,6 @@
 //! Which variants are compared under a load.
 
-use super::{Experiment, LoadSpec, Variant};
+use super::{Experiment, LoadSpec, PoolSize, Server, Subject, Threads, Variant};
 
 /// A variant, and what its figures are divided by.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,6 +30,39 @@ impl Experiment {
         });
         with_baseline.chain(with_named).collect()
     }
+
+    /// Platform pools of a size that is written, each with the first variant on virtual threads, alike in the rest: such a
+    /// pair may tell the kind of thread from the number. Which of them are large enough is known when they have run.
+    #[must_use]
+    pub fn kind_pairs<'a>(&'a self, load: &LoadSpec) -> Vec<Pair<'a>> {
+        let run = || self.variants.iter().filter(|variant| variant.runs_under(load));
+        let Some(on_virtual) = run().find(|variant| threads(variant) == Some(&Threads::Virtual)) else {
+            return Vec::new();
+        };
+        let alike = on_virtual.apart_from_threads();
+        let is_sized = |variant: &&'a Variant| {
+            matches!(threads(variant), Some(Threads::Platform(PoolSize::Clients | PoolSize::Fixed(_))))
+        };
+        let pools = run().filter(is_sized).filter(|variant| variant.apart_from_threads() == alike);
+        pools.map(|variant| Pair { variant, other: on_virtual }).collect()
+    }
+}
+
+fn threads(variant: &Variant) -> Option<&Threads> {
+    variant.server().and_then(Server::threads)
+}
+
+impl Variant {
+    /// Without its name, its note, what it is compared with and its threads: what has to be alike where the threads are the
+    /// only difference.
+    #[must_use]
+    pub fn apart_from_threads(&self) -> Self {
+        let mut alike = Self { name: String::new(), note: None, compare_with: None, ..self.clone() };
+        if let Subject::Server(server) = alike.subject {
+            alike.subject = server.on_threads(Threads::Virtual).into();
+        }
+        alike
+    }
 }
 
 #[cfg(test)]
@@ -54,6 +87,24 @@ mod tests {
         assert_eq!(pairs(named, ", variants: [b, c]"), ["c/b"], "b is the baseline");
         assert_eq!(pairs("a: {compare_with: b}, b: {}", ""), ["b/a"], "the same pair");
         assert_eq!(pairs("a: {}, b: {compare_with: c}, c: {compare_with: a}", ""), ["b/a", "c/a", "b/c"]);
+    }
+
+    #[test]
+    fn pools_of_a_written_size_are_pairs_of_the_virtual_threads_that_are_alike_in_the_rest() {
+        let of = |variants: &str| {
+            let text = format!(
+                "question: q\nserver: {{tomcat: 11.0}}\nrequest: /\nvariants: {{{variants}}}\n\
+                 loads: [{{clients: 4, duration: 1s}}]\n"
+            );
+            let experiment = parse("x", "x.yaml", &text, false).expect("an experiment");
+            let pairs = experiment.kind_pairs(&experiment.loads[0]);
+            pairs.iter().map(|pair| format!("{}/{}", pair.variant.name, pair.other.name)).collect::<Vec<_>>()
+        };
+        let virtual_threads = "v: {threads: virtual}, w: {threads: virtual}";
+        let pools = "a: {}, b: {threads: {platform: clients}}, c: {threads: {platform: 9}}";
+        assert_eq!(of(&format!("{pools}, {virtual_threads}")), ["b/v", "c/v"]);
+        assert!(of(&format!("b: {{threads: {{platform: 9}}, jdk: 21}}, {virtual_threads}")).is_empty());
+        assert!(of(pools).is_empty());
     }
 
     #[test]

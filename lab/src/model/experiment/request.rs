@@ -1,5 +1,6 @@
 //! One request of a load.
 
+use crate::model::environment;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use schemars::JsonSchema;
@@ -93,6 +94,34 @@ impl RequestSpec {
             Some(body) => target.with_body(body.bytes()),
             None => target,
         })
+    }
+
+    /// With the values of the environment in headers and body. Never stored.
+    #[must_use]
+    pub fn with_environment(&self) -> Self {
+        let header = |(name, value): &(String, Option<String>)| {
+            (name.clone(), value.as_deref().map(environment::filled_in))
+        };
+        let body = |body: &Body| match body {
+            Body::Text(text) => Body::Text(environment::filled_in(text)),
+            bytes @ Body::Bytes { .. } => bytes.clone(),
+        };
+        Self {
+            headers: self.headers.iter().map(header).collect(),
+            body: self.body.as_ref().map(body),
+            ..self.clone()
+        }
+    }
+
+    /// Whether a value of the environment is sent.
+    #[must_use]
+    pub fn needs_environment(&self) -> bool {
+        let body = match &self.body {
+            Some(Body::Text(text)) => Some(text),
+            _ => None,
+        };
+        let headers = self.headers.iter().filter_map(|(_, value)| value.as_ref());
+        headers.chain(body).any(|text| environment::names(text).next().is_some())
     }
 
     /// The path with a number for each placeholder.

@@ -23,6 +23,9 @@ pub struct KindOrSize {
     pub pool_os_threads: f64,
     pub virtual_os_threads: Option<f64>,
     pub cpu_per_request_ratio: Option<f64>,
+    /// Of `cpu_per_request_ratio`; `None`: an older result.
+    #[serde(default)]
+    pub cpu_per_request_interval: Option<Interval>,
 }
 
 /// Of results of versions that compared the throughput only.
@@ -61,5 +64,13 @@ impl Arrivals {
     #[must_use]
     pub fn in_flight(&self) -> f64 {
         self.rate_per_s * self.service_time_ms / 1_000.0
+    }
+
+    /// How many threads a pool needs to have one for each of them nearly always: a tenth more than the mean, and three
+    /// standard deviations of arrivals at random (Poisson) where that is more. One of the mean is full half of the time.
+    #[must_use]
+    pub fn threads_needed(&self) -> f64 {
+        let mean = self.in_flight();
+        (1.1 * mean).max(mean + 3.0 * mean.sqrt())
     }
 }

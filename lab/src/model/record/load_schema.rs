@@ -2,16 +2,15 @@
 
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::Value;
-
-const LOAD: &str = include_str!("../../../../load/schema/load-1.schema.json");
+use threadcount_load::report::SCHEMA_JSON;
 
 /// Nothing, or a report as `threadcount load --json` prints it.
 pub(super) fn load_report(_: &mut SchemaGenerator) -> Schema {
-    let load = serde_json::from_str::<Value>(LOAD).unwrap_or_default();
+    let load = serde_json::from_str::<Value>(SCHEMA_JSON).unwrap_or_default();
     json_schema!({ "anyOf": [{ "type": "null" }, load] })
 }
 
 /// A report as `threadcount load --json` prints it.
 pub(super) fn window_report(_: &mut SchemaGenerator) -> Schema {
-    Schema::try_from(serde_json::from_str::<Value>(LOAD).unwrap_or_default()).unwrap_or_default()
+    Schema::try_from(serde_json::from_str::<Value>(SCHEMA_JSON).unwrap_or_default()).unwrap_or_default()
 }

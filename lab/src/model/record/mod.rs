@@ -128,6 +128,11 @@ pub struct WarmUp {
     /// result.
     #[serde(default)]
     pub classes_per_s: Option<f64>,
+    /// The fastest response before the measured window: of the warm-up, and of one request that had the server to itself
+    /// after it. In a server that serves in the order of arrival and is saturated, no request of the measured window is as fast.
+    /// `None`: an open load, or an older result.
+    #[serde(default)]
+    pub fastest_ms: Option<f64>,
 }
 
 /// Above this share of the server's CPU the JIT compiler still changes the cost of a request.

@@ -4,7 +4,8 @@ use super::Words;
 use super::evidence::{cpu, figure, known};
 use super::site::{place, waits_for};
 use crate::model::finding::{
-    BusyWithoutProgress, KindAndNumber, KindOrSize, PoolCeiling, PoolEvidence, RunsShowing, WaitingPlace,
+    Arrivals, BusyWithoutProgress, KindAndNumber, KindOrSize, PoolCeiling, PoolEvidence, RunsShowing,
+    WaitingPlace,
 };
 use crate::model::record::jvm::SiteReason;
 use crate::report::answer::{bound, noun};
@@ -195,9 +196,16 @@ impl Words for KindAndNumber {
 
 /// What to add so that kind and number of threads are not confounded: `a variant with a platform pool of 1,000`.
 pub(in crate::report) fn confounded_advice(confounded: &KindAndNumber) -> String {
-    // An average of requests in flight has more of them at times; a closed loop never has more than clients.
-    let more = if confounded.arrivals.is_some() { "more than " } else { "" };
-    let pool = format!("a platform pool of {more}{}", count(confounded.requests_in_flight.into()));
+    // An average of requests in flight has more of them at times; a closed loop never has more than clients, and a limit on
+    // virtual threads holds always.
+    let in_flight = u64::from(confounded.requests_in_flight);
+    let is_average = |it: &&Arrivals| it.in_flight().round() as u64 == in_flight;
+    let pool = match confounded.arrivals.as_ref().filter(is_average) {
+        Some(arrivals) => {
+            format!("a platform pool of at least {}", count(arrivals.threads_needed().ceil() as u64))
+        }
+        None => format!("a platform pool of {}", count(in_flight)),
+    };
     match &confounded.sized_variant {
         Some(variant) => format!("{variant} under this load ({pool})"),
         None => format!("a variant with {pool}"),
@@ -211,13 +219,15 @@ impl Words for KindOrSize {
             true => format!("the same {noun} within {}", bound(self.interval.largest_difference())),
             false => format!("{:.2}x the {noun}", self.ratio),
         };
-        let cpu = self.cpu_per_request_ratio;
+        let cpu = self.cpu_per_request_ratio.map_or_else(String::new, |cpu| {
+            let interval = self.cpu_per_request_interval.map(|it| format!(" {}", interval(it)));
+            format!(" and {cpu:.2}x the CPU per request{}", interval.unwrap_or_default())
+        });
         format!(
-            "a platform pool of {} threads has {answer} {}, with {} OS threads{}",
+            "a platform pool of {} threads has {answer} {}, with {} OS threads{cpu}",
             count(self.pool_threads.into()),
             interval(self.interval),
             whole(self.pool_os_threads),
-            cpu.map_or(String::new(), |cpu| format!(" and {cpu:.2}x the CPU per request"))
         )
     }
 

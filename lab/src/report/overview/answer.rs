@@ -1,8 +1,11 @@
 //! The answer in one sentence: which variant, by how much, at what cost.
 
-use super::headline::{Direction, Headline, asked_for, headline, of_load, under};
-use crate::model::result::ResultDocument;
+use super::headline::{Direction, Headline, asked_for, headline, is_of_pair, of_load, under};
+use crate::model::experiment::LoadSpec;
+use crate::model::result::{ResultDocument, RoundsEnd};
+use crate::report::figures;
 use crate::report::summary::capital;
+use crate::stats::runs::{complete, is_complete};
 
 /// Of more loads that contradict the sentence, only the number is said.
 const MOST_CONTRADICTIONS: usize = 2;
@@ -10,10 +13,15 @@ const MOST_CONTRADICTIONS: usize = 2;
 /// The answer: in full for the first load, in short for the last, and what other loads have against it.
 #[must_use]
 pub fn answer(document: &ResultDocument) -> String {
+    interrupted(document) + &answer_of_runs(document)
+}
+
+fn answer_of_runs(document: &ResultDocument) -> String {
     let loads = &document.experiment.loads;
     let headlines: Vec<Headline<'_>> = loads.iter().filter_map(|load| headline(document, load)).collect();
     let Some(first) = headlines.first() else {
-        return "Nothing to compare: only one variant has a complete run.".to_owned();
+        let pairs = pairs(document);
+        return if pairs.is_empty() { nothing_to_compare(document) } else { pairs.trim_start().to_owned() };
     };
     let mut answer = first.sentence() + &first.equals(document);
     if loads.len() > 1 {
@@ -26,6 +34,38 @@ pub fn answer(document: &ResultDocument) -> String {
     let said: Vec<Headline<'_>> = [Some(first), last].into_iter().flatten().copied().collect();
     answer.push_str(&contradictions(document, &said));
     capital(&answer) + "." + &pairs(document)
+}
+
+/// The mark of a session that the user ended.
+fn interrupted(document: &ResultDocument) -> String {
+    let is_interrupted = document.rounds.iter().any(|done| done.why == RoundsEnd::Interrupted);
+    let runs = document.records.iter().filter(|record| is_complete(record)).count();
+    if is_interrupted {
+        format!("Interrupted after {}. ", figures::plural(runs, "complete run"))
+    } else {
+        String::new()
+    }
+}
+
+/// Why there is no ratio under any load.
+fn nothing_to_compare(document: &ResultDocument) -> String {
+    let loads = || document.experiment.loads.iter();
+    let measured = |load: &LoadSpec| {
+        let variants = document.experiment.variants.iter().filter(|variant| variant.runs_under(load));
+        variants.filter(|variant| !complete(&document.records, &variant.name, &load.name).is_empty()).count()
+    };
+    let most = loads().map(measured).max().unwrap_or(0);
+    let without_capacity = loads().any(|load| load.workload.capacity().is_some() && measured(load) > 1);
+    match most {
+        0 => "Nothing to compare: no variant has a complete run.".to_owned(),
+        1 => "Nothing to compare: only one variant has a complete run.".to_owned(),
+        // What each search found is said below.
+        _ if without_capacity => {
+            "No ratio of capacities: the search of the baseline, or of each other variant, ended without the server's own limit."
+                .to_owned()
+        }
+        _ => "No ratio: under no load do the baseline and another variant have complete runs.".to_owned(),
+    }
 }
 
 /// The pairs that `compare_with` asks for, a sentence each.
@@ -54,8 +94,8 @@ fn contradictions(document: &ResultDocument, said: &[Headline<'_>]) -> String {
 
 /// Is it of a variant that the sentence names, under a load that it does not speak of, and does it say otherwise?
 fn contradicts(other: &Headline<'_>, said: &[Headline<'_>]) -> bool {
-    let is_said = said.iter().any(|it| is_of_variant(it, other) && it.load.name == other.load.name);
-    let mut of_variant = said.iter().filter(|it| is_of_variant(it, other)).peekable();
+    let is_said = said.iter().any(|it| is_of_pair(it, other) && it.load.name == other.load.name);
+    let mut of_variant = said.iter().filter(|it| is_of_pair(it, other)).peekable();
     if is_said || of_variant.peek().is_none() {
         return false;
     }
@@ -70,14 +110,10 @@ fn contradicts(other: &Headline<'_>, said: &[Headline<'_>]) -> bool {
 /// difference somewhere between them.
 fn is_beyond(other: &Headline<'_>, said: &[Headline<'_>]) -> bool {
     let Some(direction) = other.direction() else { return false };
-    let of_variant = said.iter().filter(|it| is_of_variant(it, other)).filter_map(Headline::direction);
+    let of_variant = said.iter().filter(|it| is_of_pair(it, other)).filter_map(Headline::direction);
     let directions: Vec<Direction> = of_variant.collect();
     match (directions.iter().min(), directions.iter().max()) {
         (Some(lowest), Some(highest)) => direction < *lowest || direction > *highest,
         _ => direction != Direction::Same,
     }
-}
-
-fn is_of_variant(a: &Headline<'_>, b: &Headline<'_>) -> bool {
-    (&a.comparison.variant, &a.comparison.baseline) == (&b.comparison.variant, &b.comparison.baseline)
 }

@@ -51,18 +51,20 @@ fn is_decided(ratio: &Ratio) -> bool {
     ratio.verdict != Verdict::NotEnoughRuns
 }
 
-/// The best variant with a conclusive ratio; among equals the one with the fewest OS threads.
+/// The best variant with a conclusive ratio: one that is shown to be better goes before one that is no different, whatever
+/// their figures. Among equals in both the one with the fewest OS threads.
 pub(super) fn headline<'a>(document: &'a ResultDocument, load: &'a LoadSpec) -> Option<Headline<'a>> {
     let all = of_load(document, load);
     let lower_is_better = lower_is_better(load.workload.answer());
     let gain = |it: &Headline<'_>| if lower_is_better { 1.0 / it.ratio.ratio } else { it.ratio.ratio };
     let decided: Vec<Headline<'a>> = all.iter().copied().filter(|it| is_decided(it.ratio)).collect();
     let among = if decided.is_empty() { &all } else { &decided };
-    let best = among.iter().max_by(|a, b| gain(a).total_cmp(&gain(b)))?;
+    let best =
+        among.iter().max_by(|a, b| a.direction().cmp(&b.direction()).then(gain(a).total_cmp(&gain(b))))?;
     let threads = |it: &Headline<'_>| {
         it.comparison.ratio(Metric::OsThreads).map_or(f64::INFINITY, |ratio| ratio.variant_value)
     };
-    let equals = among.iter().filter(|it| overlap(it.ratio, best.ratio));
+    let equals = among.iter().filter(|it| is_tied(it, best));
     equals.min_by(|a, b| threads(a).total_cmp(&threads(b))).copied()
 }
 
@@ -92,6 +94,12 @@ fn of_comparisons<'a>(
         })
     })
     .collect()
+}
+
+/// Do both have the same verdict, and intervals that overlap? Beside a variant that is better, one that is not shown to be is
+/// no equal, however wide its interval.
+fn is_tied(a: &Headline<'_>, b: &Headline<'_>) -> bool {
+    a.direction() == b.direction() && overlap(a.ratio, b.ratio)
 }
 
 /// Whether the intervals overlap.
@@ -140,12 +148,22 @@ impl Headline<'_> {
                 )
             }
             (Verdict::NotEnoughRuns, None) => {
-                format!(
-                    "inconclusive: one valid run, no interval; {variant} has {ratio}x the {noun} of {baseline}"
-                )
+                let why = self.without_interval();
+                format!("inconclusive: {why}, no interval; {variant} has {ratio}x the {noun} of {baseline}")
             }
         };
         sentence + &self.confounded()
+    }
+
+    /// Why the ratio has no interval.
+    fn without_interval(&self) -> String {
+        let Comparison { variant, baseline, .. } = self.comparison;
+        match self.ratio.runs {
+            (0 | 1, 0 | 1) => "one valid run".to_owned(),
+            (0 | 1, _) => format!("one valid run of {variant}"),
+            (_, 0 | 1) => format!("one valid run of {baseline}"),
+            _ => "fewer than 2 rounds with a valid run of both".to_owned(),
+        }
     }
 
     /// How near "the same" is, where it is not near enough to go without saying.
@@ -268,9 +286,7 @@ impl Headline<'_> {
             return String::new();
         }
         let alike = of_load(document, self.load).into_iter().filter(|it| {
-            it.comparison.variant != self.comparison.variant
-                && is_decided(it.ratio)
-                && overlap(it.ratio, self.ratio)
+            it.comparison.variant != self.comparison.variant && is_decided(it.ratio) && is_tied(it, self)
         });
         let sentences = alike.map(|it| {
             let threads = it.comparison.ratio(Metric::OsThreads);
@@ -283,11 +299,11 @@ impl Headline<'_> {
         if sentences.is_empty() { String::new() } else { format!(" ({})", sentences.join("; ")) }
     }
 
-    /// The ratio of another load, and what takes from it. `before`: the load that the words follow; of the same variant they
-    /// are shorter.
+    /// The ratio of another load, and what takes from it. `before`: the load that the words follow; of the same variant and the
+    /// same baseline they are shorter.
     pub fn short(&self, before: &Self) -> String {
         let ratio = figures::ratio(self.ratio.ratio);
-        let same = self.comparison.variant == before.comparison.variant
+        let same = is_of_pair(self, before)
             && noun(self.load.workload.answer()) == noun(before.load.workload.answer());
         let what = if same {
             format!("{ratio}x")
@@ -296,9 +312,9 @@ impl Headline<'_> {
             format!("{variant} has {ratio}x the {} of {baseline}", noun(self.load.workload.answer()))
         };
         let doubt = match (self.ratio.verdict, self.ratio.interval) {
-            (Verdict::NotEnoughRuns, None) => " (one run: indicative only)",
-            (Verdict::NotEnoughRuns, Some(_)) => " (inconclusive)",
-            _ => "",
+            (Verdict::NotEnoughRuns, None) => format!(" ({}: indicative only)", self.without_interval()),
+            (Verdict::NotEnoughRuns, Some(_)) => " (inconclusive)".to_owned(),
+            _ => String::new(),
         };
         format!("{}, {what}{doubt}{}{}", under(self.load), self.worse(), self.confounded())
     }
@@ -314,6 +330,11 @@ impl Headline<'_> {
             Verdict::NotEnoughRuns => None,
         }
     }
+}
+
+/// Are both of the same variant and the same baseline?
+pub(super) fn is_of_pair(a: &Headline<'_>, b: &Headline<'_>) -> bool {
+    (&a.comparison.variant, &a.comparison.baseline) == (&b.comparison.variant, &b.comparison.baseline)
 }
 
 /// `a`, `a and b`, `a, b and c`, after a word that introduces them; nothing where there are none.

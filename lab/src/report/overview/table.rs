@@ -42,8 +42,10 @@ pub enum RatioCell {
     Baseline,
     Ratio {
         ratio: String,
-        /// `None`: one valid run.
+        /// `None`: one valid run, or too few rounds in which both have one.
         interval: Option<String>,
+        /// Of the side that has fewer.
+        runs: u32,
         /// Neither a difference nor its absence was shown.
         inconclusive: bool,
     },
@@ -52,13 +54,14 @@ pub enum RatioCell {
 }
 
 impl RatioCell {
-    /// `baseline`, `1.97x [1.94, 2.01]`, `4.51x (1 run)`.
+    /// `baseline`, `1.97x [1.94, 2.01]`, `4.51x (1 run)`, `4.51x (no interval)`.
     #[must_use]
     pub fn text(&self) -> String {
         match self {
             Self::Baseline => "baseline".to_owned(),
             Self::Ratio { ratio, interval: Some(interval), .. } => format!("{ratio}x {interval}"),
-            Self::Ratio { ratio, interval: None, .. } => format!("{ratio}x (1 run)"),
+            Self::Ratio { ratio, runs: 0 | 1, .. } => format!("{ratio}x (1 run)"),
+            Self::Ratio { ratio, .. } => format!("{ratio}x (no interval)"),
             Self::None => String::new(),
         }
     }
@@ -136,6 +139,7 @@ fn ratio_cell(document: &ResultDocument, load: &LoadSpec, variant: &str) -> Rati
     ratio.map_or(RatioCell::None, |ratio| RatioCell::Ratio {
         ratio: figures::ratio(ratio.ratio),
         interval: figures::interval_of(ratio),
+        runs: ratio.runs.0.min(ratio.runs.1),
         inconclusive: ratio.verdict == Verdict::NotEnoughRuns,
     })
 }

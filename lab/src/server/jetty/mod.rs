@@ -1,6 +1,6 @@
 //! A distribution of Jetty with a web application, on one of its own thread pools.
 
-mod distribution;
+pub mod distribution;
 mod start_ini;
 
 use super::base_folder::BaseFolder;

@@ -1,6 +1,6 @@
 //! Where a peer is, and how it is built.
 
-use crate::host::home;
+use crate::host::{bundle, home};
 use std::io;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -16,8 +16,9 @@ const TOLD_LINES: usize = 20;
 pub enum PeerError {
     #[error(
         "The peer `{peer}` was not found; looked for {}. Set THREADCOUNT_PEERS to the folder that holds it, or write \
-         the path of its folder",
-        home::join_paths(looked_at)
+         the path of its folder{}",
+        home::join_paths(looked_at),
+        bundle::why_not(peer)
     )]
     Missing {
         /// As written in the experiment.
@@ -55,7 +56,7 @@ impl PeerError {
 }
 
 /// The folder of a peer: a path as it is, a name as in [`home`]: in the folder of [`home::PEERS`], or below `peers` in
-/// one of [`home::search_folders`] or above.
+/// one of [`home::search_folders`] or above; last among the parts that travel in the program.
 ///
 /// # Errors
 /// [`PeerError::Missing`].
@@ -68,8 +69,9 @@ pub fn find(peer: &str) -> Result<PathBuf, PeerError> {
         let above = starts.iter().flat_map(|start| start.ancestors());
         named.into_iter().chain(above.map(|it| it.join("peers").join(peer))).collect()
     };
-    match looked_at.iter().find(|it| it.is_dir()) {
-        Some(found) => Ok(std::path::absolute(found).unwrap_or_else(|_| found.clone())),
+    let bundled = || bundle::root().ok().map(|it| it.join("peers").join(peer)).filter(|it| it.is_dir());
+    match looked_at.iter().find(|it| it.is_dir()).cloned().or_else(bundled) {
+        Some(found) => Ok(std::path::absolute(&found).unwrap_or(found)),
         None => Err(PeerError::Missing { peer: peer.to_owned(), looked_at }),
     }
 }

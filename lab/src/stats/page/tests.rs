@@ -84,6 +84,18 @@ fn a_planned_comparison_keeps_its_share_before_it_is_measured() {
 }
 
 #[test]
+fn a_pair_that_may_tell_the_kind_from_the_number_has_a_share_of_its_own() {
+    let chance = |sized: &str| {
+        let variants = format!("a: {{}}, {sized}, c: {{threads: virtual}}");
+        chance_of_a_headline(&experiment(&variants, "{clients: 4, duration: 1s}"))
+    };
+    let near = |chance: f64, figures: f64| (chance - 0.025 / figures).abs() < 1e-12;
+    assert!(near(chance("b: {}"), 2.0), "b and c against a");
+    assert!(near(chance("b: {threads: {platform: clients}}"), 3.0), "and b against c");
+    assert!(near(chance("b: {threads: {platform: clients}, compare_with: c}"), 3.0), "that is b against c");
+}
+
+#[test]
 fn a_figure_that_cannot_have_a_word_takes_no_weight_from_those_that_can() {
     let judged = |p50: f64, cpu: Option<f64>, max: Option<f64>| {
         let mut compared = vec![comparison(

@@ -4,7 +4,7 @@
 use super::bootstrap;
 use super::side::Side;
 use crate::model::result::Interval;
-use crate::stats::student::{t_quantile, two_sided_tail};
+use crate::stats::student::{t_quantile, two_sided_tail, upper_tail};
 
 /// With so many runs on each side the bootstrap sees noise that is skewed. With fewer there are too few different
 /// draws: of 3 runs only 10. Where the noise is normal, Welch's interval is the truer one, so neither is used alone
@@ -29,6 +29,17 @@ pub(super) fn p_value(variant: &Side, baseline: &Side, alpha: f64) -> Option<f64
     let deviation = (variant.mean - baseline.mean) / (variant.error + baseline.error).sqrt();
     let reach = if deviation > 0.0 { above } else { -below };
     two_sided_tail(freedom, deviation * t_quantile(freedom, 1.0 - alpha / 2.0)? / reach)
+}
+
+/// The probability of a ratio as far above `limit` or farther where the limit is the truth: below `alpha` exactly where the
+/// interval of 1 - 2 `alpha` lies above it. Draws are too few to show smaller probabilities, see [`p_value`].
+pub(super) fn p_value_above(variant: &Side, baseline: &Side, limit: f64, alpha: f64) -> Option<f64> {
+    let freedom = freedom(variant, baseline);
+    let (below, above) = reach(variant, baseline, 2.0 * alpha)?;
+    let error = (variant.error + baseline.error).sqrt();
+    let deviation = (variant.mean - baseline.mean - limit.ln()) / error;
+    let reach = if deviation > 0.0 { above } else { -below };
+    upper_tail(freedom, deviation * t_quantile(freedom, 1.0 - alpha)? / reach)
 }
 
 /// How many standard errors the interval reaches below and above.

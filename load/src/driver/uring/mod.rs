@@ -97,18 +97,20 @@ const CONTROL_LENGTH_AT: usize = 4;
 /// Where the bytes begin in such a buffer.
 const STAMPED_FROM: usize = HEAD_BYTES + CONTROL_BYTES;
 
+/// What each send and receive needs fills one cache line, up to the copies of `outgoing`.
 #[derive(Debug, Default)]
+#[repr(C, align(64))]
 struct Socket {
     fd: Option<OwnedFd>,
     /// Counts the slot's connections, so that a completion of an earlier one is known.
     generation: u32,
-    outgoing: Outgoing,
-    receiving: Receiving,
+    /// A send failed because the server has closed; what the server sent before that is still to be received.
+    send_error: i32,
     is_connecting: bool,
     /// The completion of a send is awaited; only where there is one.
     is_sending: bool,
-    /// A send failed because the server has closed; what the server sent before that is still to be received.
-    send_error: i32,
+    receiving: Receiving,
+    outgoing: Outgoing,
 }
 
 /// What a completion completes.

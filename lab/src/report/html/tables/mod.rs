@@ -11,6 +11,7 @@ use crate::model::record::{NativeMemory, Record};
 use crate::model::result::{ClaimResult, ResultDocument};
 use crate::report::load_words::load_words;
 use crate::report::{figures, published, reasons, summary};
+use crate::stats::runs::is_complete;
 use serde::Serialize;
 
 /// A table as text: what it shows, its columns, its rows (the first cell is the row's head).
@@ -181,7 +182,8 @@ fn counts(record: &Record) -> String {
         (Some(_), ..) => "no: it failed".to_owned(),
         (None, true, _) => "no: the protocol drops this round".to_owned(),
         (None, false, Some(by)) => format!("interference: {}", reasons::interference(by)),
-        (None, false, None) => "yes".to_owned(),
+        (None, false, None) if is_complete(record) => "yes".to_owned(),
+        (None, false, None) => "no: interrupted by the user".to_owned(),
     }
 }
 
@@ -193,7 +195,8 @@ mod tests {
 
     #[test]
     fn a_run_that_does_not_count_says_why() {
-        let run = Record::default();
+        assert_eq!(counts(&Record::default()), "no: interrupted by the user");
+        let run = crate::stats::sample::run("a", "c4", 100.0, 5.0);
         assert_eq!(counts(&run), "yes");
         assert_eq!(counts(&Record { dropped: true, ..run.clone() }), "no: the protocol drops this round");
         let interference = Some(Interference::Steal { cores: 0.8, of_cores: 2 });

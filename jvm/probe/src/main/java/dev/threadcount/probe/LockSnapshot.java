@@ -4,6 +4,7 @@ import dev.threadcount.probe.stacks.JvmAccess;
 import dev.threadcount.probe.stacks.ThreadStack;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.IdentityHashMap;
 import java.util.Map;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.LockSupport;
@@ -24,6 +25,7 @@ final class LockSnapshot {
     /** Of virtual threads; null until one is seen that waits for a socket. */
     private Map<Thread, Integer> polled;
     private int peersAsked;
+    private final Map<Object, Map<Thread, Object>> queues = new IdentityHashMap<>();
 
     LockSnapshot(JvmAccess jvm, ReleaseScan releases) {
         this.jvm = jvm;
@@ -95,6 +97,11 @@ final class LockSnapshot {
                     .put("owner", owner == null ? -1 : owner.threadId())
                     .put("owner_name", owner == null ? null : owner.getName())
                     .put("value", jvm.stateOf(blocker));
+            Object wait = queues.computeIfAbsent(blocker, jvm::waitsFor).get(thread);
+            if (wait != null) {
+                // Another one at a later snapshot: the thread was served meanwhile, and waits again.
+                line.put("wait", System.identityHashCode(wait));
+            }
             if (blocker.getClass().getEnclosingClass() == Semaphore.class) {
                 line.put("gives_back", releases.isGivenBackOn(thread.getStackTrace()));
             }

@@ -6,6 +6,7 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.lang.reflect.AccessibleObject;
+import java.lang.reflect.Field;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,7 +29,10 @@ public final class JvmThreads implements JvmAccess {
     private final MethodHandle carrier;
     private final MethodHandle owner;
     private final MethodHandle value;
-    private final ForkJoinPool scheduler;
+    /** Null where this JVM has others. */
+    private final WaitQueue queue = WaitQueue.find();
+    /** Null where this JVM has others. */
+    private final Field scheduler;
     /** Null where this JVM has others. */
     private final ConnectionEnds ends = ConnectionEnds.find();
     private final PolledDescriptors polled = PolledDescriptors.find();
@@ -39,7 +43,8 @@ public final class JvmThreads implements JvmAccess {
     public JvmThreads() throws ReflectiveOperationException {
         Class<?> containers = Class.forName("jdk.internal.vm.ThreadContainers");
         Class<?> container = Class.forName("jdk.internal.vm.ThreadContainer");
-        Class<?> virtual = Class.forName("java.lang.VirtualThread");
+        // To initialise it would make its scheduler and a thread that stays.
+        Class<?> virtual = Class.forName("java.lang.VirtualThread", false, null);
         MethodHandles.Lookup lookup = MethodHandles.lookup();
         root = lookup.unreflect(open(containers.getDeclaredMethod("root")))
                 .asType(MethodType.methodType(Object.class));
@@ -51,7 +56,7 @@ public final class JvmThreads implements JvmAccess {
                 AbstractOwnableSynchronizer.class.getDeclaredField("exclusiveOwnerThread")));
         value = lookup.unreflectGetter(open(AbstractQueuedSynchronizer.class.getDeclaredField("state")));
         scheduler = Runtime.version().feature() >= 24 ? null
-                : (ForkJoinPool) open(virtual.getDeclaredField("DEFAULT_SCHEDULER")).get(null);
+                : open(virtual.getDeclaredField("DEFAULT_SCHEDULER"));
         snapshot = Runtime.version().feature() >= 25 ? Snapshot.find(lookup) : null;
     }
 
@@ -114,6 +119,11 @@ public final class JvmThreads implements JvmAccess {
     }
 
     @Override
+    public Map<Thread, Object> waitsFor(Object synchronizer) {
+        return queue == null ? Map.of() : queue.of(synchronizer);
+    }
+
+    @Override
     public Map<Thread, Integer> polledDescriptors() {
         return polled == null ? Map.of() : polled.now();
     }
@@ -125,7 +135,11 @@ public final class JvmThreads implements JvmAccess {
 
     @Override
     public ForkJoinPool scheduler() {
-        return scheduler;
+        try {
+            return scheduler == null ? null : (ForkJoinPool) scheduler.get(null);
+        } catch (IllegalAccessException impossible) {
+            throw broken(impossible);
+        }
     }
 
     private static RuntimeException broken(Throwable thrown) {

@@ -22,6 +22,11 @@ public interface JvmAccess {
     /** The number that a synchronizer keeps: permits of a semaphore, holds of a lock; -1 of anything else. */
     long stateOf(Object synchronizer);
 
+    /** Who waits in the queue of a synchronizer, and an object that stands for this one wait; none of anything else. */
+    default Map<Thread, Object> waitsFor(Object synchronizer) {
+        return Map.of();
+    }
+
     /** The descriptor of the socket that each virtual thread waits for; none where it is not known. */
     Map<Thread, Integer> polledDescriptors();
 

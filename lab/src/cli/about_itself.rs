@@ -1,0 +1,159 @@
+//! `threadcount self`: what this program is, what it may use here, and what it has put on this machine.
+
+use super::{FAILED, VERSION, stdout};
+use crate::host::bundle::Embedded;
+use crate::host::stored::{self, Origin, StoredFolder};
+use crate::server::jetty::distribution::JETTY;
+use crate::server::tomcat::distribution::TOMCAT;
+use clap::Args;
+use miette::IntoDiagnostic;
+use std::fmt::Write;
+use std::process::ExitCode;
+use threadcount_load::features::KernelFeatures;
+
+const BYTES_PER_MB: f64 = 1e6;
+
+/// Show the version, what the kernel offers the load generator, and what was unpacked and downloaded
+///
+/// Exit code: 0 done, 1 something could not be removed.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct SelfCommand {
+    /// Remove what was unpacked, of every version, and the servers that were downloaded
+    #[arg(long)]
+    remove: bool,
+}
+
+const EXAMPLES: &str = "Examples:
+  For a bug report:
+    threadcount self
+  Before the program itself is removed, while no experiment is running:
+    threadcount self --remove";
+
+impl SelfCommand {
+    /// Prints it, or removes what is stored.
+    ///
+    /// # Errors
+    /// stdout cannot be written.
+    pub fn run(&self) -> miette::Result<ExitCode> {
+        let stored = stored::find(&[TOMCAT.name, JETTY.name]);
+        if self.remove {
+            return Ok(remove(&stored));
+        }
+        let text = [program(), kernel(&KernelFeatures::of_this_kernel()), parts(), folders(&stored)].concat();
+        stdout::print(&text).into_diagnostic()?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn program() -> String {
+    let libc = match (cfg!(target_feature = "crt-static"), cfg!(target_env = "musl")) {
+        (true, true) => "static, musl",
+        (true, false) => "static, glibc",
+        (false, true) => "musl",
+        (false, false) => "glibc",
+    };
+    let path = std::env::current_exe().map(|it| it.display().to_string()).unwrap_or_default();
+    format!("threadcount {VERSION}\nprogram   {path} ({}, {libc})\n", std::env::consts::ARCH)
+}
+
+fn kernel(features: &KernelFeatures) -> String {
+    let io_uring = match &features.io_uring {
+        Ok(()) => "yes".to_owned(),
+        Err(error) => format!("no, loads use epoll ({error})"),
+    };
+    let stamps = if features.receive_stamps { "yes" } else { "no" };
+    format!("io_uring  {io_uring}\nstamps    {stamps} (the kernel's receive time of each response)\n")
+}
+
+/// What travels in the program.
+fn parts() -> String {
+    let Some(embedded) = Embedded::of_this_program() else {
+        return "parts     none in this program; it uses those of a checkout, or of THREADCOUNT_HOME\n"
+            .to_owned();
+    };
+    let manifest = match embedded.manifest() {
+        Ok(manifest) => manifest,
+        Err(error) => return format!("parts     damaged ({error}); install the program again\n"),
+    };
+    let mut text = format!(
+        "parts     {} files in this program, {} unpacked; of version {}, commit {}\n",
+        manifest.files.len(),
+        megabytes(manifest.bytes()),
+        manifest.version,
+        manifest.commit.as_deref().unwrap_or("unknown")
+    );
+    if !manifest.left_out.is_empty() {
+        let _ =
+            writeln!(text, "          not in it, because of their size: {}", manifest.left_out.join(", "));
+    }
+    text
+}
+
+fn folders(stored: &[StoredFolder]) -> String {
+    if stored.is_empty() {
+        return "stored    nothing\n".to_owned();
+    }
+    let mut text = String::new();
+    for (position, folder) in stored.iter().enumerate() {
+        let label = if position == 0 { "stored" } else { "" };
+        let origin = match folder.origin {
+            Origin::OwnParts => "parts of this program",
+            Origin::OtherParts => "parts of another version or build",
+            Origin::Download => "downloaded",
+        };
+        let size = megabytes(folder.bytes);
+        let _ = writeln!(text, "{label:<9} {size:>9}  {} ({origin})", folder.path.display());
+    }
+    text
+}
+
+fn remove(stored: &[StoredFolder]) -> ExitCode {
+    let mut code = ExitCode::SUCCESS;
+    for folder in stored {
+        match stored::remove(folder) {
+            Ok(()) => anstream::println!("removed {} ({})", folder.path.display(), megabytes(folder.bytes)),
+            Err(error) => {
+                code = ExitCode::from(FAILED);
+                anstream::eprintln!("cannot remove {}: {error}", folder.path.display());
+            }
+        }
+    }
+    if stored.is_empty() {
+        anstream::println!("nothing is stored");
+    }
+    code
+}
+
+fn megabytes(bytes: u64) -> String {
+    format!("{:.1} MB", bytes as f64 / BYTES_PER_MB)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    #[test]
+    fn what_is_stored_is_listed_with_size_and_origin() {
+        let folder = |path: &str, origin, bytes| StoredFolder { path: PathBuf::from(path), origin, bytes };
+        let text = folders(&[
+            folder("/c/parts/0.1.0-ab", Origin::OwnParts, 12_340_000),
+            folder("/c/tomcat/x", Origin::Download, 900_000),
+        ]);
+        assert_eq!(
+            text,
+            "stored      12.3 MB  /c/parts/0.1.0-ab (parts of this program)\n\
+             \u{20}            0.9 MB  /c/tomcat/x (downloaded)\n"
+        );
+        assert_eq!(folders(&[]), "stored    nothing\n");
+    }
+
+    #[test]
+    fn a_kernel_without_io_uring_is_said_to_be_one() {
+        let denied = Err(std::io::Error::from_raw_os_error(libc::EPERM));
+        let text = kernel(&KernelFeatures { io_uring: denied, receive_stamps: false });
+        assert!(text.contains("io_uring  no, loads use epoll (Operation not permitted"), "{text}");
+        assert!(text.contains("stamps    no"), "{text}");
+    }
+}

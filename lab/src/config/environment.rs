@@ -1,0 +1,18 @@
+//! `${NAME}` in headers, bodies and `env`: each variable must be set when the file is read.
+
+use crate::model::environment;
+use crate::parse::diagnostic::Diagnostic;
+use crate::parse::yaml::Node;
+
+/// Refuses a variable that is not set.
+pub(super) fn check(node: &Node, text: &str) -> Result<(), Diagnostic> {
+    match environment::names(text).find(|name| std::env::var_os(name).is_none()) {
+        None => Ok(()),
+        Some(name) => {
+            let message = format!("the environment variable `{name}` is not set");
+            Err(Diagnostic::new(node.span.clone(), message, format!("`${{{name}}}` is its value")).help(format!(
+                "set it for this command, for example `{name}=... threadcount run`; its value appears in no result"
+            )))
+        }
+    }
+}

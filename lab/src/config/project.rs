@@ -1,0 +1,121 @@
+//! The file of a project, `threadcount.yaml`: an experiment, or several that share what stands at its top.
+
+use super::{ReadError, experiment_of, name, text_of};
+use crate::model::experiment::Experiment;
+use crate::parse::diagnostic::Diagnostic;
+use crate::parse::yaml::{self, Key, Kind, Node};
+use std::path::{Path, PathBuf};
+
+/// Its names, in the working folder.
+const FILES: [&str; 2] = ["threadcount.yaml", "threadcount.yml"];
+
+/// The key of several experiments.
+const EXPERIMENTS: &str = "experiments";
+
+/// The project's file, where the working folder has one.
+#[must_use]
+pub fn file() -> Option<PathBuf> {
+    FILES.iter().map(PathBuf::from).find(|it| it.is_file())
+}
+
+/// All experiments of the file, with the sizes of their `quick:` parts if `quick` is set.
+///
+/// # Errors
+/// The file cannot be read, or something in it is wrong: then with its line and a caret.
+pub fn read(path: &Path, quick: bool) -> Result<Vec<Experiment>, ReadError> {
+    let text = text_of(path)?;
+    let own_name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let found = experiments(&own_name, &text, folder, quick);
+    Ok(found.map_err(|diagnostic| diagnostic.within(&path.display().to_string(), &text))?)
+}
+
+fn experiments(
+    own_name: &str,
+    text: &str,
+    folder: &Path,
+    quick: bool,
+) -> Result<Vec<Experiment>, Diagnostic> {
+    let root = yaml::parse(text)?;
+    let Kind::Map(entries) = &root.kind else {
+        return Ok(vec![experiment_of(&root, own_name, text, folder, quick)?]);
+    };
+    let Some((_, several)) = entries.iter().find(|(key, _)| key.name == EXPERIMENTS) else {
+        return Ok(vec![experiment_of(&root, own_name, text, folder, quick)?]);
+    };
+    let Kind::Map(several) = &several.kind else {
+        let message =
+            format!("`{EXPERIMENTS}` is a map from name to experiment, and this is {}", several.noun());
+        return Err(Diagnostic::new(
+            several.span.clone(),
+            message,
+            "expected `NAME: {question: ..., loads: ...}`",
+        ));
+    };
+    let shared: Vec<&(Key, Node)> = entries.iter().filter(|(key, _)| key.name != EXPERIMENTS).collect();
+    several
+        .iter()
+        .map(|(key, node)| {
+            let checked = name(&key.name, &key.span, "experiment")?;
+            experiment_of(&merged(node, &shared)?, &checked, text, folder, quick)
+        })
+        .collect()
+}
+
+/// An experiment with what it does not say itself.
+fn merged(node: &Node, shared: &[&(Key, Node)]) -> Result<Node, Diagnostic> {
+    let Kind::Map(own) = &node.kind else {
+        let message = format!("an experiment is a map, and this is {}", node.noun());
+        return Err(Diagnostic::new(node.span.clone(), message, "expected `question: ...`"));
+    };
+    let is_own = |key: &Key| own.iter().any(|(mine, _)| mine.name == key.name);
+    let inherited = shared.iter().filter(|(key, _)| !is_own(key)).map(|&it| it.clone());
+    Ok(Node { span: node.span.clone(), kind: Kind::Map(own.iter().cloned().chain(inherited).collect()) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SEVERAL: &str = "server: {command: 'serve {port}'}\nwarmup: 1s\nvariants: {a: {}, b: {}}\nexperiments:\n  \
+        read: {question: q, request: /read, loads: [{clients: 1, duration: 1s}]}\n  \
+        write: {question: w, request: /write, warmup: 2s, loads: [{clients: 2, duration: 1s}]}\n";
+
+    fn read(text: &str) -> Result<Vec<Experiment>, Diagnostic> {
+        experiments("threadcount", text, Path::new(""), false)
+    }
+
+    #[test]
+    fn experiments_share_what_stands_at_the_top_unless_they_say_it_themselves() {
+        let found = read(SEVERAL).unwrap();
+        let names: Vec<&str> = found.iter().map(|it| it.name.as_str()).collect();
+        assert_eq!(names, ["read", "write"]);
+        let requests: Vec<&str> = found.iter().map(|it| it.loads[0].request.path.as_str()).collect();
+        assert_eq!(requests, ["/read", "/write"]);
+        assert_eq!(found.iter().map(|it| it.warmup_s).collect::<Vec<_>>(), [1.0, 2.0]);
+        assert!(found.iter().all(|it| it.variants.len() == 2));
+    }
+
+    #[test]
+    fn a_single_experiment_has_the_name_of_the_file() {
+        let text = "question: q\nserver: {command: 'serve {port}'}\nrequest: /\nvariants: {a: {}}\nloads: [{clients: 1, duration: 1s}]\n";
+        let found = read(text).unwrap();
+        assert_eq!((found.len(), found[0].name.as_str()), (1, "threadcount"));
+    }
+
+    #[test]
+    fn a_mistake_is_shown_where_it_stands() {
+        for (from, to, expected, at) in [
+            ("question: w", "quesion: w", "an experiment has no key `quesion`", "quesion"),
+            ("  read: ", "  'a b': ", "`a b` cannot be the name of an experiment", "'a b'"),
+            ("warmup: 1s", "warm: 1s", "an experiment has no key `warm`", "warm"),
+        ] {
+            let text = SEVERAL.replace(from, to);
+            let wrong = read(&text).unwrap_err();
+            assert_eq!(wrong.message, expected);
+            assert_eq!(&text[wrong.span], at);
+        }
+        let wrong = read("experiments: [a]\n").unwrap_err();
+        assert_eq!(wrong.message, "`experiments` is a map from name to experiment, and this is a list");
+    }
+}

@@ -1,0 +1,212 @@
+//! Merges what was gathered, by thread.
+
+use super::evidence::{Synchronizer, Thread};
+use super::locks::{LockSnapshot, LockWait};
+use super::run_time::RunTime;
+use super::thread_dump::DumpedThread;
+use super::thread_print::PrintedThread;
+use std::collections::{HashMap, HashSet};
+use std::time::Instant;
+
+/// As many as a verdict needs.
+const SNAPSHOTS: usize = 3;
+/// Names of the scheduler's threads.
+const CARRIER: &str = "-worker-";
+
+/// The threads of one moment.
+pub(super) struct Snapshot {
+    pub printed: Vec<PrintedThread>,
+    pub dumped: Vec<DumpedThread>,
+    pub texts: (String, String),
+    pub at: Instant,
+}
+
+/// What the kernel counted of one thread.
+struct Clock {
+    runnable: f64,
+    on_cpu: f64,
+    /// Since the first dump.
+    waits: u64,
+}
+
+/// The threads of the process, by the id that they see.
+pub(super) struct Clocks {
+    by_id: HashMap<u32, Clock>,
+    seconds: f64,
+}
+
+impl Clocks {
+    pub fn of(
+        before: &HashMap<u32, RunTime>,
+        since_dump: &HashMap<u32, RunTime>,
+        after: &HashMap<u32, RunTime>,
+        seconds: f64,
+    ) -> Self {
+        let clock = |id: &u32, now: &RunTime| {
+            let then = before.get(id).copied().unwrap_or_default();
+            let ran = now.on_cpu_ns.saturating_sub(then.on_cpu_ns) as f64 / 1e9 / seconds;
+            let queued = now.queued_ns.saturating_sub(then.queued_ns) as f64 / 1e9 / seconds;
+            let waits = since_dump.get(id).map_or(0, |it| now.waits.saturating_sub(it.waits));
+            Clock { runnable: ran + queued, on_cpu: ran, waits }
+        };
+        Self { by_id: after.iter().map(|(id, now)| (*id, clock(id, now))).collect(), seconds }
+    }
+
+    /// Of the whole process.
+    pub fn cores_used(&self) -> f64 {
+        self.by_id.values().map(|clock| clock.on_cpu).sum()
+    }
+
+    fn of_thread(&self, thread: &PrintedThread) -> Option<&Clock> {
+        self.by_id.get(&thread.os_id?)
+    }
+
+    /// A thread that stands still wakes up never; before Java 24 one at a monitor looks after it once a second.
+    fn went_on(&self, thread: &PrintedThread, is_blocked: bool) -> bool {
+        let most = if is_blocked { 3.0 + 2.0 * self.seconds } else { 1.0 };
+        self.of_thread(thread).is_some_and(|clock| clock.waits as f64 > most)
+    }
+}
+
+pub(super) fn merge(
+    snapshots: &[Snapshot],
+    locks: &[LockSnapshot],
+    clocks: &Clocks,
+) -> (Vec<Thread>, HashMap<String, Synchronizer>) {
+    let Some(last) = snapshots.last() else { return (Vec::new(), HashMap::new()) };
+    let printed: HashMap<u64, &PrintedThread> = last.printed.iter().map(|it| (it.tid, it)).collect();
+    let waits = waits(locks);
+    let served = served(locks);
+    let stacks: Vec<HashMap<u64, &DumpedThread>> =
+        snapshots.iter().map(|it| it.dumped.iter().map(|thread| (thread.tid, thread)).collect()).collect();
+    let carriers = carriers(snapshots);
+    let mounted: HashSet<u64> = last.printed.iter().filter_map(|it| it.carries).collect();
+    let pools: HashSet<&str> = last.printed.iter().filter_map(pool_of_carrier).collect();
+    let thread = |dumped: &DumpedThread| {
+        let platform = printed.get(&dumped.tid);
+        let clock = platform.and_then(|it| clocks.of_thread(it));
+        let wait = waits.get(&dumped.tid);
+        let carrier = carriers.get(&dumped.tid).copied();
+        let state = dumped.state.clone().or_else(|| platform.and_then(|it| it.state.clone()));
+        let state = state.or_else(|| wait.map(|it| it.state.clone()));
+        let monitors = if dumped.monitors.is_empty() { platform.map(|it| it.locked.clone()) } else { None };
+        let monitor = dumped.blocked_on.clone().or_else(|| platform.and_then(|it| it.waits_to_lock.clone()));
+        // One that is pinned is as its carrier is.
+        let of_kernel = platform.or_else(|| printed.get(&carrier?));
+        let is_blocked = state.as_deref() == Some("BLOCKED");
+        Thread {
+            tid: dumped.tid,
+            name: dumped.name.clone(),
+            is_virtual: platform.is_none(),
+            frames: dumped.frames.clone(),
+            stood_still: stacks.len() >= SNAPSHOTS
+                && stacks.iter().all(|it| it.get(&dumped.tid).is_some_and(|it| it.frames == dumped.frames)),
+            went_on: served.contains(&dumped.tid)
+                || of_kernel.is_some_and(|it| clocks.went_on(it, is_blocked)),
+            carrier,
+            is_mounted: mounted.contains(&dumped.tid),
+            is_carrier: platform.is_some_and(|it| pools.iter().any(|pool| is_of(pool, &it.name))),
+            state,
+            waits_for: monitor
+                .or_else(|| wait.and_then(|it| it.lock.clone()))
+                .or_else(|| dumped.parked_for.clone()),
+            monitors: monitors.unwrap_or_else(|| dumped.monitors.clone()),
+            peer: locks.iter().rev().find_map(|it| it.peers.get(&dumped.tid).cloned()),
+            runnable_share: clock.map(|it| it.runnable),
+            cpu_share: clock.map(|it| it.on_cpu),
+        }
+    };
+    (last.dumped.iter().map(thread).collect(), synchronizers(locks))
+}
+
+/// By thread, of the last snapshot.
+fn waits(locks: &[LockSnapshot]) -> HashMap<u64, &LockWait> {
+    locks.last().map(|it| it.waits.iter().map(|wait| (wait.tid, wait)).collect()).unwrap_or_default()
+}
+
+/// Threads that waited for a synchronizer in all snapshots, and not all the time: they stand anew in its queue.
+fn served(locks: &[LockSnapshot]) -> HashSet<u64> {
+    let mut first: HashMap<u64, &LockWait> = HashMap::new();
+    let mut served = HashSet::new();
+    for wait in locks.iter().flat_map(|it| &it.waits).filter(|wait| wait.wait != 0) {
+        let before = first.entry(wait.tid).or_insert(wait);
+        if before.lock != wait.lock || before.wait != wait.wait {
+            served.insert(wait.tid);
+        }
+    }
+    served
+}
+
+fn synchronizers(locks: &[LockSnapshot]) -> HashMap<String, Synchronizer> {
+    let mut all: HashMap<String, Synchronizer> = HashMap::new();
+    for wait in locks.iter().flat_map(|it| &it.waits) {
+        let Some(lock) = &wait.lock else { continue };
+        let known = all.entry(lock.clone()).or_default();
+        known.owner = u64::try_from(wait.owner).ok();
+        known.value = known.value.max(wait.value);
+        known.is_given_back |= wait.gives_back;
+        known.has_queue |= wait.wait != 0;
+    }
+    all
+}
+
+/// By virtual thread: the carrier that had it in each snapshot.
+fn carriers(snapshots: &[Snapshot]) -> HashMap<u64, u64> {
+    let in_one = |it: &Snapshot| -> HashMap<u64, u64> {
+        it.printed.iter().filter_map(|thread| Some((thread.carries?, thread.tid))).collect()
+    };
+    let mut all = snapshots.iter().map(in_one);
+    let mut first = all.next().unwrap_or_default();
+    for other in all {
+        first.retain(|thread, carrier| other.get(thread) == Some(carrier));
+    }
+    first
+}
+
+/// `ForkJoinPool-1`: the number is the pool's, and which one is the scheduler's depends on what the program did first.
+fn pool_of_carrier(thread: &PrintedThread) -> Option<&str> {
+    thread.carries?;
+    thread.name.rsplit_once(CARRIER).map(|(pool, _)| pool)
+}
+
+fn is_of(pool: &str, name: &str) -> bool {
+    name.rsplit_once(CARRIER).is_some_and(|(its, number)| its == pool && number.parse::<u32>().is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn snapshot(waits: &[(u64, i64)]) -> LockSnapshot {
+        let wait = |&(tid, wait): &(u64, i64)| LockWait {
+            tid,
+            lock: Some("Semaphore@1".into()),
+            wait,
+            ..LockWait::default()
+        };
+        LockSnapshot { waits: waits.iter().map(wait).collect(), ..LockSnapshot::default() }
+    }
+
+    #[test]
+    fn who_waits_anew_was_served_and_who_waits_on_was_not() {
+        let both = [snapshot(&[(1, 70), (2, 71), (3, 0)]), snapshot(&[(1, 70), (2, 80), (3, 0), (4, 90)])];
+        assert_eq!(served(&both), HashSet::from([2]));
+        assert_eq!(served(&both[..1]), HashSet::new());
+    }
+
+    #[test]
+    fn permits_that_were_there_at_one_of_two_moments_were_given_back() {
+        let mut both = [snapshot(&[(1, 70)]), snapshot(&[(1, 70)])];
+        both[0].waits[0].value = 2;
+        assert_eq!(synchronizers(&both)["Semaphore@1"].value, 2);
+    }
+
+    #[test]
+    fn a_thread_that_wakes_up_went_on_and_one_at_a_monitor_may_look_after_it() {
+        let time = |waits: u64| HashMap::from([(7, RunTime { waits, ..RunTime::default() })]);
+        let clocks = |waits: u64| Clocks::of(&time(0), &time(10), &time(10 + waits), 3.0);
+        let thread = PrintedThread { os_id: Some(7), ..PrintedThread::default() };
+        assert!(!clocks(0).went_on(&thread, false) && clocks(5).went_on(&thread, false));
+        assert!(!clocks(5).went_on(&thread, true) && clocks(50).went_on(&thread, true));
+    }
+}

@@ -1,0 +1,109 @@
+//! Files beneath a folder that another user can write: a link, absolute or with `..`, never leads out of it, and a pipe never blocks.
+
+use rustix::fd::OwnedFd;
+use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, Stat, fstat, openat2};
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+
+const NO_LINKS: ResolveFlags =
+    ResolveFlags::IN_ROOT.union(ResolveFlags::NO_SYMLINKS).union(ResolveFlags::NO_MAGICLINKS);
+const CAREFUL: OFlags = OFlags::CLOEXEC.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK);
+/// With it, the kernel takes few others.
+const INSPECTS: OFlags = OFlags::PATH.union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW);
+
+/// The folder `tmp` of a root folder. It may be a link there, as the JVM follows it too, and still leads to nowhere else.
+pub(super) fn tmp_of(root: &OwnedFd) -> io::Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let within = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
+    Ok(openat2(root, "tmp", flags, Mode::empty(), within)?)
+}
+
+/// Opens a folder.
+pub(super) fn folder(at: &OwnedFd, name: &Path) -> io::Result<OwnedFd> {
+    let flags = INSPECTS | OFlags::DIRECTORY;
+    Ok(openat2(at, name, flags, Mode::empty(), NO_LINKS)?)
+}
+
+/// Opens a folder to list or lock it.
+pub(super) fn listable(at: &OwnedFd, name: &Path) -> io::Result<OwnedFd> {
+    Ok(openat2(at, name, CAREFUL | OFlags::DIRECTORY | OFlags::RDONLY, Mode::empty(), NO_LINKS)?)
+}
+
+/// Makes a file that was not there.
+pub(super) fn create(at: &OwnedFd, name: &Path, mode: Mode) -> io::Result<File> {
+    let flags = CAREFUL | OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY;
+    Ok(openat2(at, name, flags, mode, NO_LINKS)?.into())
+}
+
+/// Opens a regular file.
+pub(super) fn regular(at: &OwnedFd, name: &Path, access: OFlags) -> io::Result<File> {
+    let opened = openat2(at, name, CAREFUL | access, Mode::empty(), NO_LINKS)?;
+    if kind(&fstat(&opened)?) != FileType::RegularFile {
+        return Err(io::Error::other(format!("{} is not a regular file", name.display())));
+    }
+    Ok(opened.into())
+}
+
+/// The thing itself, without opening it for use; of a link, the link.
+pub(super) fn entry(at: &OwnedFd, name: &Path) -> io::Result<(OwnedFd, Stat)> {
+    let opened = openat2(at, name, INSPECTS, Mode::empty(), ResolveFlags::IN_ROOT)?;
+    let stat = fstat(&opened)?;
+    Ok((opened, stat))
+}
+
+pub(super) fn kind(stat: &Stat) -> FileType {
+    FileType::from_raw_mode(stat.st_mode)
+}
+
+/// A path to what is open.
+pub(super) fn path(opened: &OwnedFd) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}", opened.as_raw_fd()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    fn open(folder: &Path) -> OwnedFd {
+        rustix::fs::open(folder, OFlags::PATH | OFlags::DIRECTORY, Mode::empty()).unwrap()
+    }
+
+    #[test]
+    fn a_planted_link_is_neither_read_nor_written_and_a_pipe_does_not_block() {
+        let (outside, root) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let secret = outside.path().join("secret");
+        fs::write(&secret, "kept").unwrap();
+        symlink(&secret, root.path().join("link")).unwrap();
+        symlink(outside.path(), root.path().join("folder")).unwrap();
+        let pipe = root.path().join("pipe");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, Mode::RWXU).unwrap();
+        let at = open(root.path());
+        for name in ["link", "folder/secret", "pipe"] {
+            assert!(regular(&at, Path::new(name), OFlags::RDONLY).is_err(), "{name}");
+            assert!(create(&at, Path::new(name), Mode::RWXU).is_err(), "{name}");
+        }
+        assert!(folder(&at, Path::new("folder")).is_err());
+        assert_eq!(fs::read_to_string(&secret).unwrap(), "kept");
+        fs::write(root.path().join("own"), "own").unwrap();
+        assert!(regular(&at, Path::new("own"), OFlags::RDONLY).is_ok());
+    }
+
+    #[test]
+    fn a_tmp_that_is_a_link_stays_in_its_root() {
+        let (outside, root) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        symlink(outside.path(), root.path().join("tmp")).unwrap();
+        assert!(
+            tmp_of(&open(root.path())).is_err(),
+            "an absolute link begins at its root, where there is no such folder"
+        );
+        fs::remove_file(root.path().join("tmp")).unwrap();
+        fs::create_dir(root.path().join("var")).unwrap();
+        symlink("/var", root.path().join("tmp")).unwrap();
+        let (led, var) = (fstat(tmp_of(&open(root.path())).unwrap()).unwrap(), root.path().join("var"));
+        assert_eq!(led.st_ino, std::os::unix::fs::MetadataExt::ino(&fs::metadata(var).unwrap()));
+    }
+}

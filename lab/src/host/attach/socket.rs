@@ -1,0 +1,71 @@
+//! Connecting to the socket of a JVM within a limit.
+
+use super::beneath;
+use rustix::fd::{AsRawFd, FromRawFd, OwnedFd};
+use rustix::fs::FileType;
+use std::io;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::Duration;
+
+/// Connects to a socket in a folder. A listener that accepts nothing lets `connect` wait as soon as its queue is full: no longer
+/// than the limit here, which ends as `WouldBlock`.
+pub(super) fn connect(folder: &OwnedFd, name: &str, limit: Duration) -> io::Result<UnixStream> {
+    let (entry, stat) = beneath::entry(folder, Path::new(name))?;
+    if beneath::kind(&stat) != FileType::Socket {
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("{name} is not a socket")));
+    }
+    // SAFETY: the descriptor is new, and nobody else has it.
+    let stream = unsafe {
+        let code = libc::socket(libc::AF_UNIX, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0);
+        if code < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        UnixStream::from_raw_fd(code)
+    };
+    // Of a local socket, it limits `connect` too.
+    stream.set_write_timeout(Some(limit.max(Duration::from_millis(1))))?;
+    let path = beneath::path(&entry);
+    let mut address =
+        libc::sockaddr_un { sun_family: libc::AF_UNIX as libc::sa_family_t, sun_path: [0; 108] };
+    let bytes = path.as_os_str().as_encoded_bytes();
+    for (to, from) in address.sun_path.iter_mut().zip(bytes) {
+        *to = *from as libc::c_char;
+    }
+    let length = size_of::<libc::sockaddr_un>() as libc::socklen_t;
+    // SAFETY: the address is as long as said, and ends with a zero.
+    let code = unsafe { libc::connect(stream.as_raw_fd(), (&raw const address).cast(), length) };
+    if code == 0 { Ok(stream) } else { Err(io::Error::last_os_error()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::fs::{Mode, OFlags};
+    use std::os::unix::fs::symlink;
+    use std::os::unix::net::UnixListener;
+    use std::time::Instant;
+
+    const LIMIT: Duration = Duration::from_millis(200);
+
+    #[test]
+    fn a_listener_that_accepts_nothing_does_not_block_for_ever_and_a_link_is_not_followed() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = rustix::fs::open(root.path(), OFlags::PATH | OFlags::DIRECTORY, Mode::empty()).unwrap();
+        let listener = UnixListener::bind(root.path().join("s")).unwrap();
+        // SAFETY: a shorter queue for a socket of ours.
+        assert_eq!(unsafe { libc::listen(listener.as_raw_fd(), 1) }, 0);
+        let began = Instant::now();
+        let mut accepted = Vec::new();
+        let error = loop {
+            match connect(&folder, "s", LIMIT) {
+                Ok(stream) => accepted.push(stream),
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
+        assert!(!accepted.is_empty() && began.elapsed() >= LIMIT);
+        symlink(root.path().join("s"), root.path().join("link")).unwrap();
+        assert!(connect(&folder, "link", LIMIT).is_err());
+    }
+}

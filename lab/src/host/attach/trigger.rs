@@ -1,0 +1,92 @@
+//! The file that tells SIGQUIT as "listen" from "print all threads".
+
+use super::beneath;
+use super::leftovers;
+use super::process::JvmProcess;
+use rustix::fd::OwnedFd;
+use rustix::fs::{AtFlags, FileType, Mode};
+use std::io;
+use std::path::Path;
+
+/// It exists no longer than the attempt, unless it was there before.
+pub(super) struct Trigger<'a> {
+    folder: &'a OwnedFd,
+    name: String,
+    is_ours: bool,
+}
+
+impl<'a> Trigger<'a> {
+    /// The JVM looks in its working folder first, which may not be writable.
+    pub fn create(jvm: &'a JvmProcess) -> io::Result<Self> {
+        let name = format!(".attach_pid{}", jvm.pid_inside);
+        let working = jvm.working_folder.as_ref().map(|folder| Self::create_in(folder, &name, jvm.uid));
+        match working {
+            Some(Ok(trigger)) => Ok(trigger),
+            // The JVM looks no further than at what is there.
+            Some(Err(error)) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
+            _ => Self::create_in(&jvm.tmp_folder, &name, jvm.uid),
+        }
+    }
+
+    fn create_in(folder: &'a OwnedFd, name: &str, uid: u32) -> io::Result<Self> {
+        let is_ours = match beneath::create(folder, Path::new(name), Mode::RUSR | Mode::WUSR) {
+            Ok(_) => true,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                let (_, there) = beneath::entry(folder, Path::new(name))?;
+                if beneath::kind(&there) != FileType::RegularFile || there.st_uid != uid {
+                    let says = format!("{name} is there already and is no file of the JVM's user; remove it");
+                    return Err(io::Error::new(io::ErrorKind::AlreadyExists, says));
+                }
+                // An attempt takes seconds: who made that one was killed, and left it.
+                leftovers::is_old(&there)
+            }
+            Err(error) => return Err(error),
+        };
+        Ok(Self { folder, name: name.to_owned(), is_ours })
+    }
+}
+
+impl Drop for Trigger<'_> {
+    fn drop(&mut self) {
+        if self.is_ours {
+            rustix::fs::unlinkat(self.folder, &self.name, AtFlags::empty()).ok();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::fs::OFlags;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+    use std::time::{Duration, SystemTime};
+
+    #[test]
+    fn a_trigger_goes_away_one_that_was_there_stays_and_a_link_or_pipe_is_refused() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = rustix::fs::open(root.path(), OFlags::PATH | OFlags::DIRECTORY, Mode::empty()).unwrap();
+        let (uid, file) = (rustix::process::geteuid().as_raw(), root.path().join("t"));
+        let trigger = Trigger::create_in(&folder, "t", uid).unwrap();
+        assert!(file.is_file());
+        drop(trigger);
+        assert!(!file.exists());
+        fs::write(&file, "").unwrap();
+        drop(Trigger::create_in(&folder, "t", uid).unwrap());
+        assert!(file.is_file(), "it was not ours");
+        let long_ago = SystemTime::now() - Duration::from_secs(3_600);
+        fs::File::open(&file).unwrap().set_modified(long_ago).unwrap();
+        drop(Trigger::create_in(&folder, "t", uid).unwrap());
+        assert!(!file.exists(), "its process was killed");
+        fs::write(&file, "").unwrap();
+        assert!(Trigger::create_in(&folder, "t", uid + 1).is_err(), "another user's");
+        fs::remove_file(&file).unwrap();
+        let target = root.path().join("target");
+        symlink(&target, &file).unwrap();
+        let says = Trigger::create_in(&folder, "t", uid).map(drop).unwrap_err().to_string();
+        assert!(says.starts_with("t is there already") && !target.exists(), "{says}");
+        fs::remove_file(&file).unwrap();
+        rustix::fs::mkfifoat(&folder, "t", Mode::RWXU).unwrap();
+        assert!(Trigger::create_in(&folder, "t", uid).is_err());
+    }
+}

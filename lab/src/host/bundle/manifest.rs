@@ -1,0 +1,76 @@
+//! What is in an archive of parts, and whether a folder still holds all of it.
+
+use lzma_rust2::XzReader;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::fs;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// The first entry of the archive.
+pub(super) const FILE: &str = "manifest.json";
+
+/// A longer manifest is not ours.
+const LONGEST_BYTES: u64 = 1 << 20;
+
+/// What was packed, and from where.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// The version whose `./dev dist` packed it.
+    pub version: String,
+    /// The commit of the checkout.
+    pub commit: Option<String>,
+    pub files: Vec<PartFile>,
+    /// Applications that are too large.
+    pub left_out: Vec<String>,
+}
+
+/// A file and what it must be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartFile {
+    /// Relative, as in a checkout.
+    pub path: String,
+    pub bytes: u64,
+    /// In hexadecimal.
+    pub sha256: String,
+}
+
+impl Manifest {
+    /// The first entry of a tar.xz.
+    ///
+    /// # Errors
+    /// It is not there, or not a manifest.
+    pub(super) fn read(archive: &[u8]) -> io::Result<Self> {
+        let mut archive = tar::Archive::new(XzReader::new(archive, false));
+        let first = archive.entries()?.next().ok_or_else(|| io::Error::other("the archive is empty"))??;
+        if &*first.path()? != Path::new(FILE) {
+            return Err(io::Error::other(format!("the archive does not begin with {FILE}")));
+        }
+        let mut text = String::new();
+        first.take(LONGEST_BYTES).read_to_string(&mut text)?;
+        Ok(serde_json::from_str(&text)?)
+    }
+
+    /// All files together, unpacked.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.files.iter().map(|it| it.bytes).sum()
+    }
+
+    /// Whether each file is in the folder and has its checksum. Files beside them (what a peer's build makes) do not matter.
+    pub(super) fn is_intact(&self, folder: &Path) -> bool {
+        fs::symlink_metadata(folder).is_ok_and(|it| it.is_dir())
+            && self.files.iter().all(|file| file.is_intact(&folder.join(&file.path)))
+    }
+}
+
+impl PartFile {
+    fn is_intact(&self, path: &Path) -> bool {
+        let is_file = fs::symlink_metadata(path).is_ok_and(|it| it.is_file() && it.len() == self.bytes);
+        is_file && fs::read(path).is_ok_and(|bytes| sha256(&bytes) == self.sha256)
+    }
+}
+
+pub(super) fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}

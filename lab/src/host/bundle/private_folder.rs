@@ -1,0 +1,131 @@
+//! A folder that nobody else can write, nor lead elsewhere: what is unpacked there is loaded into JVMs.
+
+use rustix::process::{getegid, geteuid};
+use std::fs::{self, DirBuilder, Metadata};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+const OWNER_ONLY: u32 = 0o700;
+const OTHERS_WRITE: u32 = 0o002;
+const GROUP_WRITES: u32 = 0o020;
+/// Others can add to such a folder (/tmp), and cannot replace what is not theirs.
+const STICKY: u32 = 0o1000;
+
+/// The first of these folders that is, or can be made, private to this user.
+///
+/// # Errors
+/// Each folder, and why it cannot be used.
+pub(super) fn first_usable(folders: Vec<PathBuf>) -> Result<PathBuf, Vec<(PathBuf, String)>> {
+    let mut refused = Vec::new();
+    for folder in folders {
+        match make_private(&folder) {
+            Ok(()) => return Ok(folder),
+            Err(error) => refused.push((folder, error.to_string())),
+        }
+    }
+    Err(refused)
+}
+
+fn make_private(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(OWNER_ONLY).create(folder)?;
+    // The way as it is written, whose links could be replaced, and where it leads.
+    let owners = Owners::of_this_machine()?;
+    for path in [std::path::absolute(folder)?, folder.canonicalize()?] {
+        path.ancestors().try_for_each(|part| check_part(part, &owners))?;
+    }
+    let found = fs::symlink_metadata(folder)?;
+    if !found.is_dir() || found.uid() != owners.us {
+        return Err(io::Error::other("it is not a folder of this user"));
+    }
+    if found.mode() & 0o777 != OWNER_ONLY {
+        fs::set_permissions(folder, fs::Permissions::from_mode(OWNER_ONLY))?;
+    }
+    Ok(())
+}
+
+struct Owners {
+    us: u32,
+    our_group: u32,
+    /// Who owns `/` rules the machine: 0, or in a user namespace the number that stands for it.
+    machine: u32,
+}
+
+impl Owners {
+    fn of_this_machine() -> io::Result<Self> {
+        let machine = fs::metadata("/")?.uid();
+        Ok(Self { us: geteuid().as_raw(), our_group: getegid().as_raw(), machine })
+    }
+}
+
+fn check_part(part: &Path, owners: &Owners) -> io::Result<()> {
+    let found = fs::symlink_metadata(part)?;
+    let owner = found.uid();
+    if ![0, owners.us, owners.machine].contains(&owner) {
+        return Err(io::Error::other(format!("{} belongs to the user {owner}", part.display())));
+    }
+    if can_others_replace_its_content(&found, owners) {
+        return Err(io::Error::other(format!("others can write {}", part.display())));
+    }
+    Ok(())
+}
+
+fn can_others_replace_its_content(found: &Metadata, owners: &Owners) -> bool {
+    let by_group = found.mode() & GROUP_WRITES != 0 && ![0, owners.our_group].contains(&found.gid());
+    let by_all = found.mode() & OTHERS_WRITE != 0;
+    // The mode of a link means nothing.
+    found.is_dir() && (by_group || by_all) && found.mode() & STICKY == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    fn refusal(folder: &Path) -> String {
+        let refused = first_usable(vec![folder.to_owned()]).unwrap_err();
+        refused[0].1.clone()
+    }
+
+    #[test]
+    fn a_folder_is_made_for_this_user_alone() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("cache/threadcount/parts");
+        assert_eq!(first_usable(vec![PathBuf::from("/proc/x/parts"), folder.clone()]), Ok(folder.clone()));
+        assert_eq!(fs::metadata(&folder).unwrap().mode() & 0o777, OWNER_ONLY);
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(first_usable(vec![folder.clone()]), Ok(folder.clone()));
+        assert_eq!(fs::metadata(&folder).unwrap().mode() & 0o777, OWNER_ONLY, "readers are shut out again");
+    }
+
+    #[test]
+    fn a_planted_link_is_not_followed() {
+        let root = tempfile::tempdir().unwrap();
+        let elsewhere = root.path().join("elsewhere");
+        fs::create_dir(&elsewhere).unwrap();
+        symlink(&elsewhere, root.path().join("parts")).unwrap();
+        assert!(refusal(&root.path().join("parts")).contains("not a folder of this user"));
+    }
+
+    #[test]
+    fn a_folder_below_one_that_others_can_write_is_refused() {
+        let root = tempfile::tempdir().unwrap();
+        let shared = root.path().join("shared");
+        fs::create_dir(&shared).unwrap();
+        fs::set_permissions(&shared, fs::Permissions::from_mode(0o777)).unwrap();
+        let said = refusal(&shared.join("parts"));
+        assert!(said.contains("others can write") && said.contains("shared"), "{said}");
+        fs::set_permissions(&shared, fs::Permissions::from_mode(0o1777)).unwrap();
+        assert!(first_usable(vec![shared.join("parts")]).is_ok(), "a sticky folder protects what is ours");
+    }
+
+    #[test]
+    fn the_folder_of_another_user_is_refused() {
+        let owners = Owners { us: 4_000_001, our_group: 4_000_001, machine: 4_000_001 };
+        let root = tempfile::tempdir().unwrap();
+        let own = fs::metadata(root.path()).unwrap().uid();
+        let said = check_part(root.path(), &owners).map_err(|it| it.to_string());
+        // Root's folders are trusted by all.
+        assert_eq!(said.is_ok(), own == 0, "{said:?}");
+    }
+}

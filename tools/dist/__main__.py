@@ -1,0 +1,96 @@
+"""./dev dist: everything that a release has, into dist/. Nothing is published; docs/release.md says the commands that would.
+
+python3 tools/dist TOOLS [--twice] [--try | --try-quick] [--only-parts]
+TOOLS is a virtual environment with ziglang and cargo-zigbuild. --twice builds everything a second time in another folder and compares.
+--try installs and uses each package afterwards; --try-quick leaves out the experiment of two minutes; --only-try only that, with
+what dist/ holds. --only-parts ends after packing what travels in the program.
+"""
+
+import argparse
+import dataclasses
+import pathlib
+import shutil
+
+import build
+import channels
+import crates
+import dependencies
+import image
+import notices
+import packages
+import parts
+import release as release_
+import tryout
+from release import ROOT, say
+
+# The issue's bound for the program with everything in it.
+LARGEST_PROGRAM_BYTES = 25_000_000
+
+
+def main():
+    arguments = argparse.ArgumentParser(prog="./dev dist")
+    arguments.add_argument("tools", type=pathlib.Path)
+    arguments.add_argument("--twice", action="store_true")
+    arguments.add_argument("--only-parts", action="store_true")
+    arguments.add_argument("--try", action="store_true", dest="full_try")
+    arguments.add_argument("--try-quick", action="store_true")
+    arguments.add_argument("--only-try", action="store_true")
+    chosen = arguments.parse_args()
+    work = ROOT / "target" / "dist"
+    release = release_.prepare(work)
+    if chosen.only_try:
+        tryout.try_out(release, full=not chosen.try_quick)
+        return
+    say(f"Threadcount {release.full_version}")
+    shutil.rmtree(release.out, ignore_errors=True)
+    release.out.mkdir()
+    sums = make(release, chosen)
+    if chosen.twice:
+        again = dataclasses.replace(release_.prepare(work / "again"), out=work / "again" / "out")
+        shutil.rmtree(work / "again" / "build", ignore_errors=True)
+        shutil.rmtree(again.out, ignore_errors=True)
+        again.out.mkdir(parents=True)
+        if make(again, chosen) != sums:
+            raise SystemExit(f"dist: two builds differ: compare {release.out} and {again.out}")
+        say("built twice in two folders: every file has the same SHA-256")
+    if chosen.full_try or chosen.try_quick:
+        tryout.try_out(release, full=chosen.full_try)
+
+
+def make(release, chosen):
+    """Everything; returns the checksums."""
+    say(f"the parts that travel in the program: {parts.pack(release) / 1e6:.1f} MB")
+    if chosen.only_parts:
+        return ""
+    components = dependencies.all_of(release)
+    texts, bill = notices.text(release, components), notices.sbom(release, components)
+    say(f"{len(components)} packages of others, with their licences")
+    programs = {name: path.read_bytes() for name, path in build.build(release, chosen.tools.absolute()).items()}
+    for name, program in programs.items():
+        if len(program) > LARGEST_PROGRAM_BYTES:
+            raise SystemExit(f"dist: {name} has {len(program)} bytes, more than {LARGEST_PROGRAM_BYTES}")
+    here = release.work / "threadcount"
+    here.write_bytes(programs["linux-x86_64-static"])
+    here.chmod(0o755)
+    content = packages.Content(release, here, texts, bill)
+    for name, program in programs.items():
+        packages.archive(release, name, program, content)
+        if name in packages.WHEEL_PLATFORM:
+            packages.debian(release, name, program, content)
+            packages.wheel(release, name, program, content)
+    image.image(release, programs["linux-x86_64-static"], content)
+    channels.jar(release, programs["linux-x86_64-static"], content)
+    channels.jbang_catalogue(release)
+    channels.formula(release)
+    crates.package(release)
+    parts.applications(release, notices.text(release, dependencies.in_applications()))
+    (release.out / "THIRD-PARTY-LICENSES.txt").write_bytes(texts)
+    (release.out / "threadcount.cdx.json").write_bytes(bill)
+    sums = packages.checksums(release)
+    for path in sorted(release.out.iterdir()):
+        say(f"{path.stat().st_size / 1e6:7.1f} MB  {path.relative_to(release.out.parent)}")
+    return sums
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""The program: one that links glibc 2.17 or newer, and one that needs no library of its machine."""
+
+import os
+import pathlib
+import re
+import subprocess
+
+from release import environment, run, say
+
+GNU, MUSL, ARM = "x86_64-unknown-linux-gnu", "x86_64-unknown-linux-musl", "aarch64-unknown-linux-gnu"
+# glibc of RHEL 7 and manylinux2014, the oldest that Rust's own library works with.
+OLDEST_GLIBC = "2.17"
+
+
+def installed_targets():
+    done = subprocess.run(["rustup", "target", "list", "--installed"], capture_output=True, text=True, check=False)
+    return done.stdout.split() if done.returncode == 0 else [GNU]
+
+
+def build(release, tools):
+    """The programs by name: `linux-x86_64`, `linux-x86_64-static`, and what else this toolchain has a target for."""
+    targets = installed_targets()
+    zig = [str(tools / "bin" / "cargo-zigbuild"), "zigbuild"]
+    programs = {"linux-x86_64": compile_(release, tools, "gnu", zig, f"{GNU}.{OLDEST_GLIBC}")}
+    if MUSL in targets:
+        programs["linux-x86_64-static"] = compile_(release, tools, "static", zig, MUSL)
+    else:
+        say(f"no target {MUSL} (rustup target list --installed): the static program is linked with this machine's glibc")
+        flags = "-C target-feature=+crt-static"
+        programs["linux-x86_64-static"] = compile_(release, tools, "static", ["cargo", "build"], GNU, flags)
+    if ARM in targets:
+        programs["linux-aarch64"] = compile_(release, tools, "aarch64", zig, f"{ARM}.{OLDEST_GLIBC}")
+    else:
+        say(f"no target {ARM}: no program for aarch64")
+    return programs
+
+
+def compile_(release, tools, name, cargo, target, flags=""):
+    """Builds the program in a folder of its own, so that a developer's builds stay as they are."""
+    folder = release.work / "build" / name
+    folder.mkdir(parents=True, exist_ok=True)
+    cargo_home = os.environ.get("CARGO_HOME", str(pathlib.Path.home() / ".cargo"))
+    # No path of this machine in the program.
+    places = {release.source: "/threadcount", folder: "/target", cargo_home: "/cargo"}
+    remapped = " ".join(f"--remap-path-prefix={place}={instead}" for place, instead in places.items())
+    say(f"building {name} ({target}; minutes)")
+    run(
+        [*cargo, "--release", "--locked", "--package", "threadcount", "--target", target],
+        release.work / f"build-{name}.log",
+        cwd=release.source,
+        env=environment(
+            CARGO_TARGET_DIR=folder,
+            CARGO_INCREMENTAL=0,
+            CARGO_PROFILE_RELEASE_STRIP="symbols",
+            CARGO_ZIGBUILD_PYTHON_PATH=tools / "bin" / "python3",
+            RUSTFLAGS=f"{remapped} {flags}".strip(),
+            SOURCE_DATE_EPOCH=release.epoch_s,
+            THREADCOUNT_VERSION=release.full_version,
+        ),
+    )
+    program = folder / re.sub(r"\.2\.\d+$", "", target) / "release" / "threadcount"
+    glibc = newest_glibc(program)
+    say(f"{name}: {program.stat().st_size / 1e6:.1f} MB, " + (f"glibc {glibc} or newer" if glibc else "needs no library"))
+    if name != "static" and glibc and tuple(map(int, glibc.split("."))) > tuple(map(int, OLDEST_GLIBC.split("."))):
+        raise SystemExit(f"dist: {program} needs glibc {glibc}")
+    return program
+
+
+def newest_glibc(program):
+    """The newest version of glibc whose symbols the program needs; None: it is static."""
+    done = subprocess.run(["objdump", "-T", str(program)], capture_output=True, text=True, check=False)
+    versions = set(re.findall(r"GLIBC_(\d+\.\d+)", done.stdout))
+    return max(versions, key=lambda it: tuple(map(int, it.split("."))), default=None)

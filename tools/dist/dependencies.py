@@ -1,0 +1,109 @@
+"""What of others is in the program: Rust crates, Java libraries, a JavaScript library. With versions, licences and their texts."""
+
+import dataclasses
+import json
+import pathlib
+import re
+import subprocess
+import tomllib
+
+import java_libraries
+import parts
+
+TEXT_NAMES = re.compile(r"^(licen[cs]e|copying|notice|copyright|unlicense)", re.IGNORECASE)
+
+
+@dataclasses.dataclass(frozen=True)
+class Component:
+    """One package of others."""
+
+    purl: str                    # pkg:cargo/clap@4.6.7
+    name: str
+    version: str
+    licence: str                 # an SPDX expression
+    sha256: str | None           # of the package
+    texts: tuple[str, ...]       # of its licence files
+    needs: tuple[str, ...] = ()  # purls
+
+
+def all_of(release):
+    found = {it.purl: it for it in [*crates(release), *in_parts(), echarts(release)]}
+    return [found[purl] for purl in sorted(found)]
+
+
+def crates(release):
+    """The crates that are linked into the program: neither those of tests nor those of build scripts."""
+    command = ["cargo", "metadata", "--format-version=1", "--locked", "--filter-platform=x86_64-unknown-linux-gnu"]
+    done = subprocess.run(command, cwd=release.source, check=True, capture_output=True, text=True)
+    metadata = json.loads(done.stdout)
+    packages = {it["id"]: it for it in metadata["packages"]}
+    nodes = {it["id"]: it for it in metadata["resolve"]["nodes"]}
+    lock = tomllib.loads((release.source / "Cargo.lock").read_text(encoding="utf-8"))
+    checksums = {(it["name"], it["version"]): it.get("checksum") for it in lock["package"]}
+
+    def linked(node):
+        return [it["pkg"] for it in nodes[node]["deps"] if any(kind["kind"] is None for kind in it["dep_kinds"])]
+
+    pending = [it["id"] for it in packages.values() if it["name"] == "threadcount"]
+    reached = set()
+    while pending:
+        node = pending.pop()
+        if node not in reached:
+            reached.add(node)
+            pending += linked(node)
+    for node in reached:
+        package = packages[node]
+        if package["source"] is None:
+            continue
+        yield Component(
+            purl=cargo_purl(package),
+            name=package["name"],
+            version=package["version"],
+            licence=spdx(package),
+            sha256=checksums.get((package["name"], package["version"])),
+            texts=licence_files(pathlib.Path(package["manifest_path"]).parent),
+            needs=tuple(sorted(cargo_purl(packages[it]) for it in linked(node) if packages[it]["source"])),
+        )
+
+
+def cargo_purl(package):
+    return f"pkg:cargo/{package['name']}@{package['version']}"
+
+
+def spdx(package):
+    """Cargo's older spelling has a stroke for OR."""
+    if not package["license"]:
+        raise SystemExit(f"dist: {package['name']} names no licence")
+    return re.sub(r"\s*/\s*", " OR ", package["license"])
+
+
+def licence_files(folder):
+    files = sorted(it for it in folder.iterdir() if it.is_file() and TEXT_NAMES.match(it.name))
+    return tuple(it.read_text(encoding="utf-8", errors="replace").strip() for it in files)
+
+
+def in_parts():
+    """The libraries beside and within the jars that travel in the program."""
+    jars = [(name.rsplit("/", 1)[-1], content) for _, name, content in parts.libraries()]
+    jars += [(file, parts.built(module, file)) for module, file in parts.IN_THE_PROGRAM.items()]
+    return java(jars)
+
+
+def in_applications():
+    """Those in the archive for THREADCOUNT_APPS."""
+    found = {it.purl: it for it in java((f"{module}.jar", parts.built(module, f"{module}.jar")) for module in parts.TOO_LARGE)}
+    return [found[purl] for purl in sorted(found)]
+
+
+def java(jars):
+    for name, content in jars:
+        for group, artifact, version, licence, checksum, texts in java_libraries.of_jar(name, content):
+            yield Component(f"pkg:maven/{group}/{artifact}@{version}", artifact, version, licence, checksum, texts)
+
+
+def echarts(release):
+    """The charts of the report."""
+    vendor = release.source / "lab" / "assets" / "vendor"
+    row = re.search(r"^\| echarts\.min\.js \|[^|]*\| ([0-9.]+) \|[^|]*\| ([0-9a-f]{64}) \|", (vendor / "VENDORED.md").read_text(encoding="utf-8"), re.MULTILINE)
+    texts = tuple((vendor / it).read_text(encoding="utf-8").strip() for it in ("echarts.LICENSE", "echarts.NOTICE", "echarts.LICENSE-d3"))
+    return Component(f"pkg:npm/echarts@{row.group(1)}", "echarts", row.group(1), "Apache-2.0 AND BSD-3-Clause", row.group(2), texts)

@@ -1,0 +1,86 @@
+"""The parts that travel in the program, laid out as in a checkout, and the applications that are too large for that."""
+
+import json
+import os
+import subprocess
+
+from archives import sha256, stored, tar, xz
+from release import ROOT
+
+# What the Maven reactor in jvm/ builds and every user may need.
+IN_THE_PROGRAM = {
+    "avatar": "avatar.jar",
+    "avatar-vertx": "avatar-vertx.jar",
+    "computation-bench": "computation-bench.jar",
+    "executors": "executors.jar",
+    "orders-backend": "orders-backend.jar",
+    "probe": "probe.jar",
+    "servlets": "servlets.war",
+}
+# Jars that another one names as its libraries.
+LIBRARIES = {"avatar-vertx": "lib"}
+# 20 to 31 MB each: an archive of their own.
+TOO_LARGE = ["chain-backend", "chain-servlet", "chain-webflux", "orders-spring-boot-4", "spring-boot-3", "spring-boot-4"]
+
+
+def target(module):
+    return ROOT / "jvm" / module / "target"
+
+
+def built(module, file):
+    path = target(module) / file
+    if not path.is_file():
+        raise SystemExit(f"dist: {path} is missing; `./dev dist` builds it")
+    return path.read_bytes()
+
+
+def libraries():
+    """(module, name, content) of each jar that a part needs beside it."""
+    for module, folder in sorted(LIBRARIES.items()):
+        for path in sorted((target(module) / folder).glob("*.jar")):
+            yield module, f"{folder}/{path.name}", path.read_bytes()
+
+
+def files(release):
+    """(path, content, mode) of each part."""
+    found = [(f"jvm/{module}/target/{file}", stored(built(module, file)), 0o644) for module, file in IN_THE_PROGRAM.items()]
+    found += [(f"jvm/{module}/target/{name}", stored(content), 0o644) for module, name, content in libraries()]
+    for folder in ("experiments", "peers"):
+        for path in sorted((release.source / folder).rglob("*")):
+            if path.is_file():
+                mode = 0o755 if os.access(path, os.X_OK) else 0o644
+                found.append((str(path.relative_to(release.source)), path.read_bytes(), mode))
+    return sorted(found)
+
+
+def pack(release):
+    """Writes the archive and its checksum where lab/build.rs looks for them. Returns its size in bytes."""
+    parts = files(release)
+    manifest = {
+        "version": release.version,
+        "commit": release.commit,
+        "files": [{"path": path, "bytes": len(content), "sha256": sha256(content)} for path, content, _ in parts],
+        "left_out": TOO_LARGE,
+    }
+    text = json.dumps(manifest, indent=1).encode()
+    packed = xz(tar([("manifest.json", text, 0o644), *parts], release.epoch_s, keep_order=True))
+    bundle = release.source / "lab" / "bundle"
+    (bundle / "parts.tar.xz").write_bytes(packed)
+    (bundle / "parts.tar.xz.sha256").write_text(sha256(packed), encoding="ascii")
+    return len(packed)
+
+
+def applications(release, notices):
+    """The archive for THREADCOUNT_APPS."""
+    name = f"threadcount-apps-{release.version}"
+    entries = [(f"{name}/{module}.jar", built(module, f"{module}.jar"), 0o644) for module in TOO_LARGE]
+    entries.append((f"{name}/LICENSE", (release.source / "LICENSE").read_bytes(), 0o644))
+    entries.append((f"{name}/THIRD-PARTY-LICENSES.txt", notices, 0o644))
+    archive = release.work / f"{name}.tar"
+    archive.write_bytes(tar(entries, release.epoch_s))
+    # Six jars of compressed files, most of them the same: only a window of all jars sees that, and effort beyond it gains nothing.
+    packed = release.out / f"{name}.tar.xz"
+    with open(packed, "wb") as output:
+        subprocess.run(["xz", "--lzma2=preset=1,dict=256MiB", "--threads=1", "--stdout", str(archive)], check=True, stdout=output)
+    archive.unlink()
+    return packed

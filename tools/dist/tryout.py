@@ -1,0 +1,189 @@
+"""Installs each package in an empty folder, as a user without rights and without a checkout, and uses the program."""
+
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.request
+
+import container
+from release import say
+
+NOBODY = 65534
+# A machine's own Python: one in the home of root can be read by nobody else.
+PYTHON = "/usr/bin/python3"
+LOAD_SECONDS, WATCH_SECONDS, COMPARE_SECONDS, RUN_SECONDS = 60, 60, 120, 300
+
+
+class User:
+    """Commands as nobody in a folder of its own; where we are not root, as ourselves with that folder as home."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.as_other = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--no-new-privs"] if os.geteuid() == 0 else []
+        if self.as_other:
+            os.chown(folder, NOBODY, NOBODY)
+        self.environment = {"HOME": str(folder), "PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "NO_COLOR": "1"}
+
+    def start(self, *command, **options):
+        return subprocess.Popen([*self.as_other, *map(str, command)], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
+                                text=True, start_new_session=True, **options)
+
+    def run(self, *command, within_s, accepted=(0,)):
+        """Its output; ends everything where it takes too long or fails."""
+        began = time.monotonic()
+        process = self.start(*command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        try:
+            out, err = process.communicate(timeout=within_s)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise SystemExit(f"dist: not done within {within_s} s: {' '.join(map(str, command))}") from None
+        if process.returncode not in accepted:
+            raise SystemExit(f"{out}\n{err}\ndist: exit code {process.returncode}: {' '.join(map(str, command))}")
+        return out, time.monotonic() - began
+
+
+def try_out(release, full):
+    """`full`: also the experiment, which takes minutes."""
+    with tempfile.TemporaryDirectory(prefix="threadcount-try-", dir="/tmp") as folder:
+        folder = pathlib.Path(folder)
+        folder.chmod(0o755)
+        copy_packages(release.out, folder)
+        for position, (name, install) in enumerate(PACKAGES.items()):
+            home = folder / name
+            home.mkdir()
+            user = User(home)
+            began = time.monotonic()
+            program = install(user, folder)
+            say(f"{name}: installed in {time.monotonic() - began:.0f} s")
+            use(user, program, full=full and position == 0)
+        home = folder / "image"
+        home.mkdir()
+        with served_folder(home) as url:
+            container.try_image(release, url)
+
+
+def copy_packages(out, folder):
+    """Nobody else may look into our checkout."""
+    for path in out.iterdir():
+        if path.suffix in {".whl", ".deb", ".xz"}:
+            shutil.copyfile(path, folder / path.name)
+
+
+def only(folder, pattern):
+    found = list(folder.glob(pattern))
+    if len(found) != 1:
+        raise SystemExit(f"dist: {len(found)} files fit {pattern}")
+    return found[0]
+
+
+def wheel(user, packages):
+    user.run(PYTHON, "-m", "venv", "venv", within_s=120)
+    user.run("venv/bin/pip", "install", "--quiet", "--no-index", only(packages, "*x86_64.whl"), within_s=120)
+    return user.folder / "venv" / "bin" / "threadcount"
+
+
+def archive(user, packages):
+    user.run("tar", "-xf", only(packages, "threadcount-*-linux-x86_64.tar.xz"), within_s=60)
+    return only(user.folder, "*/threadcount")
+
+
+def static_archive(user, packages):
+    user.run("tar", "-xf", only(packages, "threadcount-*-linux-x86_64-static.tar.xz"), within_s=60)
+    return only(user.folder, "*/threadcount")
+
+
+def debian(user, packages):
+    """Unpacked, not installed: this machine stays as it is."""
+    user.run("dpkg-deb", "--extract", only(packages, "*_amd64.deb"), "root", within_s=60)
+    return user.folder / "root" / "usr" / "bin" / "threadcount"
+
+
+PACKAGES = {"wheel": wheel, "archive": archive, "static": static_archive, "deb": debian}
+
+
+def use(user, program, full):
+    text, _ = user.run(program, "self", within_s=20)
+    say("  " + " | ".join(line for line in text.splitlines()[:5]))
+    listed, seconds = user.run(program, "list", within_s=30)
+    names = [line for line in listed.splitlines() if line and not line.startswith(" ")]
+    if len(names) < 20 or "cannot be read" in listed:
+        raise SystemExit(f"{listed}\ndist: `list` of {program} has {len(names)} experiments")
+    say(f"  list: {len(names)} experiments, with unpacking {seconds:.1f} s")
+    parts = only(user.folder, ".cache/threadcount/parts/[0-9]*")
+    java = f"{java_home()}/bin/java -jar {parts}/jvm/avatar/target/avatar.jar"
+    with server(user, f"{java} --threads=cached".split()) as (pid, url):
+        out, seconds = user.run(program, "load", url, "-n", "2000", "-c", "10", "--json", within_s=LOAD_SECONDS)
+        report = json.loads(out)
+        if report["requests"]["ok"] != 2000:
+            raise SystemExit(f"{out}\ndist: load")
+        say(f"  load: 2,000 requests through {report['driver']} in {seconds:.1f} s")
+        out, seconds = user.run(program, "watch", pid, "--json", "-d", "3s", within_s=WATCH_SECONDS)
+        lines = [json.loads(line) for line in out.splitlines()]
+        if not any("probe" in line or line.get("type") == "hello" for line in lines):
+            raise SystemExit(f"{out}\ndist: watch has no line of the probe")
+        say(f"  watch: {len(lines)} lines in {seconds:.1f} s")
+    variants = [f"{name}={java} --port={{port}} --threads={name}" for name in ("single", "cached")]
+    selected = [word for variant in variants for word in ("--variant", variant)]
+    _, seconds = user.run(program, "compare", "--url", "http://127.0.0.1:{port}/thread-info", *selected, "-c", "4", "-d", "2s", "--runs", "1",
+                          "--warmup", "1s", within_s=COMPARE_SECONDS)
+    say(f"  compare: {seconds:.1f} s")
+    if full:
+        # 3: a claim cannot be judged where other processes use the cores.
+        _, seconds = user.run(program, "run", "tomcat-blocking", "--quick", within_s=RUN_SECONDS, accepted=(0, 3))
+        say(f"  run tomcat-blocking --quick: {seconds:.0f} s")
+    user.run(program, "self", "--remove", within_s=20)
+    if (user.folder / ".cache/threadcount/parts").exists() and list((user.folder / ".cache/threadcount/parts").glob("[0-9]*")):
+        raise SystemExit("dist: self --remove left parts")
+
+
+def java_home():
+    """One that others can read: not in the home of root."""
+    found = sorted(pathlib.Path("/usr/lib/jvm").glob("*25*/bin/javac"))
+    if not found:
+        raise SystemExit("dist: a JDK 25 in /usr/lib/jvm is needed to try the packages")
+    return found[-1].parents[1]
+
+
+@contextlib.contextmanager
+def served_folder(folder):
+    """An HTTP server of files, for a load."""
+    port = free_port()
+    command = [PYTHON, "-m", "http.server", str(port), "--bind", "127.0.0.1"]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            time.sleep(1)
+            yield f"http://127.0.0.1:{port}/"
+        finally:
+            process.terminate()
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@contextlib.contextmanager
+def server(user, command):
+    """A JVM of the user's, until it answers."""
+    port = free_port()
+    process = user.start(*command, f"--port={port}", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    url = f"http://127.0.0.1:{port}/thread-info"
+    try:
+        for _ in range(100):
+            with contextlib.suppress(OSError), urllib.request.urlopen(url, timeout=1):
+                break
+            time.sleep(0.2)
+        else:
+            raise SystemExit(f"dist: no answer: {' '.join(command)}")
+        yield process.pid, url
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(timeout=20)

@@ -1,0 +1,103 @@
+"""./dev docs: the README and docs/ as a site that opens from a folder, with search: python3 tools/site/build.py OUT
+
+The Markdown stays as it reads in the repository. What it links to outside docs/ becomes a page (Markdown) or a file of the site, and a
+link that leads nowhere fails the build.
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+LINK = re.compile(r"\[([^\]]*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
+SETTINGS = """site_name: Threadcount
+docs_dir: {pages}
+site_dir: {out}
+use_directory_urls: false
+theme:
+  name: material
+  font: false
+  palette:
+    - media: "(prefers-color-scheme: light)"
+      scheme: default
+    - media: "(prefers-color-scheme: dark)"
+      scheme: slate
+plugins: [search, offline]
+markdown_extensions: [tables, toc, pymdownx.superfences, pymdownx.highlight]
+validation:
+  links: {{not_found: warn, anchors: warn, absolute_links: warn, unrecognized_links: warn}}
+"""
+
+
+def page_name(path):
+    """Where a Markdown file of the repository stands in the site."""
+    if path == ROOT / "README.md":
+        return "index.md"
+    if path.parent == ROOT / "docs":
+        return path.name
+    return f"{path.relative_to(ROOT).parent}".replace("/", "-") + ".md"
+
+
+class Site:
+    """Pages with their links changed, and the files that they link to."""
+
+    def __init__(self, pages):
+        self.pages = pages
+        self.done = set()
+
+    def add(self, path):
+        """A page, and what it links to."""
+        if path in self.done:
+            return
+        self.done.add(path)
+        text = path.read_text(encoding="utf-8")
+        changed = LINK.sub(lambda it: self.link(path, *it.groups()), text)
+        (self.pages / page_name(path)).write_text(changed, encoding="utf-8")
+
+    def link(self, page, label, target, part):
+        """The same link from the site; of a folder, which the site does not have, only its label."""
+        found = target if "://" in target else self.place(page, target)
+        return f"[{label}]({found}{part or ''})" if found else label
+
+    def place(self, page, target):
+        path = (page.parent / target).resolve()
+        if path.is_dir() and (path / "README.md").is_file():
+            path = path / "README.md"
+        if path.is_dir():
+            return None
+        if not path.is_file():
+            raise SystemExit(f"docs: {page.relative_to(ROOT)} links to {target}, which is no file")
+        if path.suffix == ".md":
+            self.add(path)
+            return page_name(path)
+        name = str(path.relative_to(ROOT)).replace("/", "-")
+        shutil.copyfile(path, self.pages / name)
+        return name
+
+
+def main():
+    out = pathlib.Path(sys.argv[1]).resolve()
+    work = ROOT / "target" / "docs"
+    shutil.rmtree(work, ignore_errors=True)
+    pages = work / "pages"
+    pages.mkdir(parents=True)
+    site = Site(pages)
+    site.add(ROOT / "README.md")
+    for path in sorted((ROOT / "docs").glob("*.md")):
+        site.add(path)
+    (work / "mkdocs.yml").write_text(SETTINGS.format(pages=pages, out=out), encoding="utf-8")
+    quiet = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--config-file", work / "mkdocs.yml"],
+                   check=True, env=quiet)
+    outside = re.compile(r'(?:src|href)="(https?:)?//[^"]*\.(?:js|css|woff2?)"')
+    for page in out.rglob("*.html"):
+        if outside.search(page.read_text(encoding="utf-8")):
+            raise SystemExit(f"docs: {page.name} loads something from the network")
+    print(f"docs: {len(site.done)} pages in {out}/index.html")
+
+
+if __name__ == "__main__":
+    main()
