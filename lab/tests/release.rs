@@ -33,6 +33,15 @@ fn each_command_has_a_man_page_without_a_warning() {
 }
 
 #[test]
+fn the_packages_are_made_as_their_formats_demand() {
+    let tools = concat!(env!("CARGO_MANIFEST_DIR"), "/../tools/dist");
+    let mut tests = Command::new("python3");
+    tests.args(["-B", "-m", "unittest", "discover", "--start-directory", tools]);
+    let output = tests.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
 fn self_says_what_is_stored_and_removes_it() {
     let cache = TempDir::new().unwrap();
     let text = printed(&threadcount(cache.path(), &["self"]));

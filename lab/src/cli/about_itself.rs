@@ -53,7 +53,9 @@ fn program() -> String {
         (false, true) => "musl",
         (false, false) => "glibc",
     };
-    let path = std::env::current_exe().map(|it| it.display().to_string()).unwrap_or_default();
+    // Not known where /proc is missing.
+    let path =
+        std::env::current_exe().map_or_else(|_| "unknown path".to_owned(), |it| it.display().to_string());
     format!("threadcount {VERSION}\nprogram   {path} ({}, {libc})\n", std::env::consts::ARCH)
 }
 
