@@ -6,6 +6,8 @@ use std::path::Path;
 
 const OTHERS_WRITE: u32 = 0o002;
 const GROUP_WRITES: u32 = 0o020;
+/// Of a folder: only its owner, and the owner of what lies in it, may rename or remove that.
+const STICKY: u32 = 0o1000;
 
 /// Always where we are not root: the file then acts as nobody but us. Else, if it and each folder above it belong to root, to us or
 /// to the owner of this program (who could have changed that as well), and nobody else can write them.
@@ -37,8 +39,10 @@ fn is_safe(path: &Path, ids: &Ids) -> bool {
 
 fn is_part_safe(part: &Path, ids: &Ids) -> bool {
     fs::metadata(part).is_ok_and(|it| {
+        let keeps_what_is_ours = it.is_dir() && it.mode() & STICKY != 0;
         let is_group_safe = it.mode() & GROUP_WRITES == 0 || ids.groups.contains(&it.gid());
-        ids.users.contains(&it.uid()) && it.mode() & OTHERS_WRITE == 0 && is_group_safe
+        let is_safe_from_all = it.mode() & OTHERS_WRITE == 0 && is_group_safe;
+        ids.users.contains(&it.uid()) && (is_safe_from_all || keeps_what_is_ours)
     })
 }
 
@@ -59,10 +63,13 @@ mod tests {
             let (users, groups) = all.map(|it| (it.uid(), it.gid())).unzip();
             Ids { users, groups }
         };
-        let is_clean = root.path().ancestors().all(|it| fs::metadata(it).unwrap().mode() & OTHERS_WRITE == 0);
-        assert_eq!(is_safe(&jar, &ids()), is_clean);
+        assert!(is_safe(&jar, &ids()), "nobody else can change it");
         assert!(!is_safe(&jar, &Ids { users: vec![at.uid() + 1], groups: vec![at.gid()] }), "another user's");
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
         assert!(!is_safe(&jar, &ids()), "others can write it");
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o1777)).unwrap();
+        assert!(is_safe(&jar, &ids()), "others can add to the folder, as to /tmp, and not replace the jar");
+        fs::set_permissions(&jar, fs::Permissions::from_mode(0o1666)).unwrap();
+        assert!(!is_safe(&jar, &ids()), "the bit means nothing for a file");
     }
 }
