@@ -53,7 +53,7 @@ fn is_named(document: &Value, printed: &str, kind: &str) {
     let ratios = document["comparisons"][0]["ratios"].as_array().unwrap();
     assert!(ratios.iter().all(|ratio| ratio["verdict"] == "not_enough_runs"), "{ratios:?}");
     let words = printed.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("no verdict about threads: limited by the backend `line`"), "{printed}");
+    assert!(words.contains("the backend `line` was the limit, not the server's threads"), "{printed}");
     assert!(!rules(document).iter().any(|rule| rule.starts_with("kind-")), "{printed}");
 }
 

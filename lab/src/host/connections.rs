@@ -61,7 +61,8 @@ impl ConnectionSamples {
 
 /// Reads the connections to some ports until it is stopped. Dropped without a stop, its thread ends too.
 pub struct ConnectionSampler {
-    stop: Sender<()>,
+    /// Closed: it stops.
+    wake: Sender<()>,
     thread: JoinHandle<ConnectionSamples>,
 }
 
@@ -69,21 +70,27 @@ impl ConnectionSampler {
     /// # Errors
     /// When the system gives no more threads.
     pub fn start(ports: Vec<u16>) -> std::io::Result<Self> {
-        let (stop, stopped) = channel();
+        let (wake, woken) = channel();
         let thread = std::thread::Builder::new()
             .name("connections".to_owned())
-            .spawn(move || sample_until(&stopped, &ports))?;
-        Ok(Self { stop, thread })
+            .spawn(move || sample_while_open(&woken, &ports))?;
+        Ok(Self { wake, thread })
+    }
+
+    /// Reads now: where the table of sockets is long the next reading may be seconds away.
+    pub fn read_now(&self) {
+        // Its thread ends only after ours.
+        let _ = self.wake.send(());
     }
 
     #[must_use]
     pub fn stop(self) -> ConnectionSamples {
-        drop(self.stop);
+        drop(self.wake);
         self.thread.join().unwrap_or_default()
     }
 }
 
-fn sample_until(stopped: &Receiver<()>, ports: &[u16]) -> ConnectionSamples {
+fn sample_while_open(woken: &Receiver<()>, ports: &[u16]) -> ConnectionSamples {
     let mut samples = ConnectionSamples::default();
     loop {
         let (began, began_cpu_ns) = (Instant::now(), own_thread_cpu_ns());
@@ -92,7 +99,7 @@ fn sample_until(stopped: &Receiver<()>, ports: &[u16]) -> ConnectionSamples {
         }
         let took = Duration::from_nanos(own_thread_cpu_ns().saturating_sub(began_cpu_ns));
         let wait = INTERVAL.max(took * REST).saturating_sub(began.elapsed());
-        if stopped.recv_timeout(wait) != Err(RecvTimeoutError::Timeout) {
+        if woken.recv_timeout(wait) == Err(RecvTimeoutError::Disconnected) {
             return samples;
         }
     }

@@ -101,7 +101,7 @@ pub fn reason(doubt: &Doubt) -> String {
             figures::figure(Metric::Rate, *above_per_s)
         ),
         DoubtReason::BackendLimit { backend, by } => {
-            format!("no verdict about threads: limited by {}", backend_limit(backend, by))
+            format!("the backend `{backend}` was the limit, not the server's threads: {}", backend_limit(by))
         }
         DoubtReason::RequestsFailed { failed, sent, cause } => format!(
             "{} of {} requests failed ({}), most of them: {}",
@@ -163,10 +163,10 @@ pub fn reason(doubt: &Doubt) -> String {
     }
 }
 
-/// The server behind the server that is the limit, and why.
+/// Why a server behind the server is the limit.
 #[must_use]
-pub fn backend_limit(name: &str, limit: &BackendLimit) -> String {
-    let why = match *limit {
+pub fn backend_limit(limit: &BackendLimit) -> String {
+    match *limit {
         BackendLimit::Cpu { cpu_cores, cores_in_use, cores: 1 } => {
             format!("it uses {cpu_cores:.2} of the {cores_in_use:.2} in use of its core, which is full")
         }
@@ -181,8 +181,7 @@ pub fn backend_limit(name: &str, limit: &BackendLimit) -> String {
             figures::whole(connections),
             figures::count(limit.into())
         ),
-    };
-    format!("the backend `{name}`: {why}")
+    }
 }
 
 /// `a`, `a and b`, `a, b and c`.

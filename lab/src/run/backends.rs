@@ -43,6 +43,7 @@ impl BackendSamplers {
     /// Costly readings are for the window, and not for the lead-in before it.
     pub fn window_begins(&mut self) {
         self.processes.iter().for_each(Sampler::window_begins);
+        self.connections.iter().for_each(ConnectionSampler::read_now);
         self.threads = self.targets.iter().map(|target| ThreadTimes::of_tree(target.pid)).collect();
     }
 

@@ -1,5 +1,6 @@
 //! Why a server could not be launched, as messages for the user.
 
+use super::backends::BackendEnd;
 use super::base_folder::BaseError;
 use super::command_line::CommandError;
 use super::distribution::DistributionError;
@@ -38,6 +39,8 @@ pub enum LaunchError {
     Peer(#[from] PeerError),
     #[error("The {} of variant `{variant}` does not run. {source}", backend_words(.backend))]
     Backend { variant: String, backend: String, source: Box<Self> },
+    #[error("The backend `{}` of variant `{variant}` ended ({}) before the server was ready", .end.name, .end.status)]
+    BackendEnded { variant: String, end: BackendEnd },
     #[error("The system gives no random bytes for `{{secret}}`: {0}")]
     NoSecret(io::Error),
     #[error("The processes of `{name}` cannot be pinned to the cores {cores:?}: {source}")]
@@ -74,6 +77,7 @@ impl LaunchError {
             Self::Server(error) => error.log_tail(),
             Self::Peer(error) => error.log_tail(),
             Self::Backend { source, .. } => source.log_tail(),
+            Self::BackendEnded { end, .. } => &end.log_tail,
             _ => &[],
         }
     }

@@ -138,7 +138,14 @@ impl Launcher {
         }
         let probe = ProbeSession::new(self.probe_of(variant), folder)?;
         let start = Start { clients, backends: &backends.addresses(), secret: &secret, interrupted };
-        let Started { spec, process, url, ready, log, command } = self.start(variant, folder, &start)?;
+        let started = self.start(variant, folder, &start).map_err(|error| match backends.has_exited() {
+            // The server waited in vain for something behind it.
+            Some(end) if !error.is_interrupt() => {
+                LaunchError::BackendEnded { variant: variant.name.clone(), end }
+            }
+            _ => error,
+        });
+        let Started { spec, process, url, ready, log, command } = started?;
         let kind = kind_of(variant)?;
         let hidden = |text: &str| start.placeholders(0).without_secret(text);
         let facts = ServerFacts {

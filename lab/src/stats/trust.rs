@@ -339,7 +339,7 @@ mod tests {
         };
         let (trusted, sentences) = judged(&twice(&with(1.3, 1.9)));
         assert!(!trusted);
-        let expected = "a under c4: no verdict about threads: limited by the backend `proxy`: it uses 1.30 of the 1.90 cores \
+        let expected = "a under c4: the backend `proxy` was the limit, not the server's threads: it uses 1.30 of the 1.90 cores \
             in use on its 2 cores, which are full (and in 1 more of its runs)";
         assert_eq!(sentences, expected);
         assert_eq!(judged(&twice(&with(0.9, 1.5))), (true, String::new()));

@@ -9,8 +9,9 @@ use crate::report::{figures, reasons};
 impl Words for BackendCeiling {
     fn sentence(&self, _: Option<RunsShowing>) -> String {
         format!(
-            "limited by {}; {}/s say nothing about the server's threads",
-            reasons::backend_limit(&self.backend, &self.limit),
+            "limited by the backend `{}`: {}; {}/s say nothing about the server's threads",
+            self.backend,
+            reasons::backend_limit(&self.limit),
             figures::whole(self.rate_per_s)
         )
     }

@@ -29,8 +29,9 @@ public final class OrdersBackend {
         int port = settings.getOrDefault("port", 0);
         switch (arguments[0]) {
             case "database" -> {
-                AutoCloseable database = startDatabase(port, Objects.requireNonNull(System.getenv("SHOP_PASSWORD"), USAGE));
+                PostgresCluster database = startDatabase(port, Objects.requireNonNull(System.getenv("SHOP_PASSWORD"), USAGE));
                 Runtime.getRuntime().addShutdownHook(new Thread(() -> close(database)));
+                database.waitForItsEnd();
             }
             case "neighbour" -> startNeighbour(
                     port, settings.getOrDefault("stall-ms", 0), settings.getOrDefault("stall-every-ms", 0));
@@ -40,7 +41,7 @@ public final class OrdersBackend {
     }
 
     /** Starts the database with its 100,000 orders. Closing it stops and removes it. */
-    public static AutoCloseable startDatabase(int port, String password) throws IOException, InterruptedException {
+    public static PostgresCluster startDatabase(int port, String password) throws IOException, InterruptedException {
         return PostgresCluster.start(port, password, PostgresCluster.resource("/shop.sql"));
     }
 
@@ -63,10 +64,10 @@ public final class OrdersBackend {
         return settings;
     }
 
-    private static void close(AutoCloseable database) {
+    private static void close(PostgresCluster database) {
         try {
             database.close();
-        } catch (Exception failed) {
+        } catch (IOException failed) {
             failed.printStackTrace();
         }
     }

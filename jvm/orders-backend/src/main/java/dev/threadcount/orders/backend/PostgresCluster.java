@@ -19,7 +19,7 @@ import java.util.stream.Stream;
  * <p>PostgreSQL refuses to run as root. Started by root it runs as the user {@code postgres}, which Debian's package
  * creates; the system's own database is not touched.
  */
-final class PostgresCluster implements AutoCloseable {
+public final class PostgresCluster implements AutoCloseable {
     /** The superuser of the cluster. */
     static final String USER = "shop";
 
@@ -77,6 +77,11 @@ final class PostgresCluster implements AutoCloseable {
             cluster.close();
             throw failed;
         }
+    }
+
+    /** Returns when the server has ended. */
+    void waitForItsEnd() throws InterruptedException {
+        server.waitFor();
     }
 
     Path folder() {

@@ -1,0 +1,140 @@
+package dev.threadcount.orders.it;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.threadcount.orders.backend.OrdersBackend;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.ConnectException;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The contract of the shop, with a real database behind it. */
+class ContractIT {
+    private static final String PASSWORD = "made for this test";
+    private static final int DATABASE_PORT = freePort();
+    private static final int NEIGHBOUR_PORT = freePort();
+    private static AutoCloseable database;
+    private static AutoCloseable neighbour;
+
+    @BeforeAll
+    static void startWhatIsBehindIt() throws Exception {
+        database = OrdersBackend.startDatabase(DATABASE_PORT, PASSWORD);
+        neighbour = OrdersBackend.startNeighbour(NEIGHBOUR_PORT, 0, 0);
+    }
+
+    @AfterAll
+    static void stopWhatIsBehindIt() throws Exception {
+        neighbour.close();
+        database.close();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "orders-spring-boot-4, '', false",
+        "orders-spring-boot-4, --spring.threads.virtual.enabled=true, true",
+        "orders-webflux, '', false",
+        "orders-helidon, '', true",
+    })
+    void serverAnswersEachRequestOfTheContractOnItsKindOfThread(String jar, String argument, boolean virtual) throws Exception {
+        int port = freePort();
+        Process server = start(jar, argument, port);
+        try (var client = HttpClient.newHttpClient()) {
+            var shop = new Shop(client, port);
+            shop.waitUntilReady(server);
+            assertEquals("{\"id\":42,\"customerId\":43,\"placedAt\":\"2026-01-01T00:42:00Z\",\"state\":\"shipped\",\"lines\":["
+                            + "{\"line\":1,\"productId\":426,\"product\":\"Product 426\",\"quantity\":4,\"priceCents\":5962},"
+                            + "{\"line\":2,\"productId\":557,\"product\":\"Product 557\",\"quantity\":5,\"priceCents\":909},"
+                            + "{\"line\":3,\"productId\":688,\"product\":\"Product 688\",\"quantity\":1,\"priceCents\":5756}]}",
+                    shop.body("GET", "/orders/42"));
+            assertEquals(404, shop.send("GET", "/orders/999999999").statusCode());
+            String id = shop.body("POST", "/orders?customer=7&product=3&quantity=2").replaceAll("\\D", "");
+            String order = shop.body("GET", "/orders/" + id);
+            assertTrue(order.contains("\"productId\":3,\"product\":\"Product 3\",\"quantity\":2,\"priceCents\":211"), order);
+            String bought = shop.body("GET", "/search?customer=1");
+            assertTrue(bought.matches("\\[\\{\"product\":\"Product \\d+\",\"quantity\":\\d+,\"cents\":\\d+}.*"), bought);
+            assertEquals("{\"product\":3,\"priceCents\":211}", shop.body("GET", "/quote/3"));
+            assertTrue(shop.body("GET", "/invoice/42").startsWith("%PDF-"));
+            String before = shop.body("POST", "/stock/9?quantity=5").replaceAll(".*:|}", "");
+            int left = Integer.parseInt(before) - 5;
+            assertEquals("{\"product\":9,\"stock\":" + left + "}", shop.body("POST", "/stock/9?quantity=5"));
+            String thread = shop.body("GET", "/thread-info?format=json");
+            assertTrue(thread.contains("\"virtual\":" + virtual), thread);
+        } finally {
+            server.destroy();
+            if (!server.waitFor(20, TimeUnit.SECONDS)) {
+                server.destroyForcibly();
+            }
+        }
+    }
+
+    private static Process start(String jar, String argument, int port) throws IOException {
+        Path file = Path.of("..", jar, "target", jar + ".jar");
+        String java = ProcessHandle.current().info().command().orElse("java");
+        var command = new ArrayList<>(List.of(java, "-Xmx128m", "-jar", file.toString()));
+        if (!argument.isEmpty()) {
+            command.add(argument);
+        }
+        var building = new ProcessBuilder(command).inheritIO();
+        String address = "127.0.0.1:" + DATABASE_PORT + "/postgres";
+        building.environment().putAll(Map.of(
+                "SERVER_PORT", Integer.toString(port),
+                "SPRING_DATASOURCE_URL", "jdbc:postgresql://" + address,
+                "SPRING_DATASOURCE_USERNAME", "shop",
+                "SPRING_DATASOURCE_PASSWORD", PASSWORD,
+                "SPRING_R2DBC_URL", "r2dbc:postgresql://" + address,
+                "SPRING_R2DBC_USERNAME", "shop",
+                "SPRING_R2DBC_PASSWORD", PASSWORD,
+                "SHOP_NEIGHBOUR", "http://127.0.0.1:" + NEIGHBOUR_PORT));
+        return building.start();
+    }
+
+    private static int freePort() {
+        try (var socket = new ServerSocket(0)) {
+            return socket.getLocalPort();
+        } catch (IOException none) {
+            throw new UncheckedIOException(none);
+        }
+    }
+
+    private record Shop(HttpClient client, int port) {
+        void waitUntilReady(Process server) throws Exception {
+            long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(120);
+            while (System.nanoTime() < end && server.isAlive()) {
+                try {
+                    send("GET", "/orders/1");
+                    return;
+                } catch (ConnectException notYet) {
+                    Thread.sleep(50);
+                }
+            }
+            throw new IOException("the server is not ready");
+        }
+
+        String body(String method, String path) throws Exception {
+            HttpResponse<String> response = send(method, path);
+            assertEquals(200, response.statusCode(), path);
+            return response.body();
+        }
+
+        HttpResponse<String> send(String method, String path) throws Exception {
+            var request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+                    .method(method, HttpRequest.BodyPublishers.noBody())
+                    .build();
+            return client.send(request, HttpResponse.BodyHandlers.ofString());
+        }
+    }
+}
