@@ -29,7 +29,9 @@ class User:
         self.as_other = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--no-new-privs"] if os.geteuid() == 0 else []
         if self.as_other:
             os.chown(folder, NOBODY, NOBODY)
-        self.environment = {"HOME": str(folder), "PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "NO_COLOR": "1"}
+        # Java asks the user database for a home, and that of nobody does not exist.
+        self.environment = {"HOME": str(folder), "MAVEN_OPTS": f"-Duser.home={folder}", "PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8",
+                            "NO_COLOR": "1"}
 
     def start(self, *command, **options):
         return subprocess.Popen([*self.as_other, *map(str, command)], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
