@@ -84,14 +84,16 @@ def licence_files(folder):
 
 def in_parts():
     """The libraries beside and within the jars that travel in the program."""
-    jars = [(name.rsplit("/", 1)[-1], content) for _, name, content in parts.libraries()]
+    jars = [(name.rsplit("/", 1)[-1], content) for _, name, content in parts.libraries(parts.IN_THE_PROGRAM)]
     jars += [(file, parts.built(module, file)) for module, file in parts.IN_THE_PROGRAM.items()]
     return java(jars)
 
 
 def in_applications():
     """Those in the archive for THREADCOUNT_APPS."""
-    found = {it.purl: it for it in java((f"{module}.jar", parts.built(module, f"{module}.jar")) for module in parts.TOO_LARGE)}
+    jars = [(name.rsplit("/", 1)[-1], content) for _, name, content in parts.libraries(parts.TOO_LARGE)]
+    jars += [(f"{module}.jar", parts.built(module, f"{module}.jar")) for module in parts.TOO_LARGE]
+    found = {it.purl: it for it in java(jars)}
     return [found[purl] for purl in sorted(found)]
 
 

@@ -10,17 +10,25 @@ from archives import sha256
 OUR_GROUP = "dev.threadcount"
 APACHE, ECLIPSE_OR_APACHE = "Apache-2.0", "EPL-2.0 OR Apache-2.0"
 ECLIPSE_OR_GPL = "EPL-2.0 OR GPL-2.0-only WITH Classpath-exception-2.0"
+HELIDON = ("", ".builder", ".common", ".common.concurrency", ".common.features", ".config", ".http", ".http.encoding", ".http.media")
+HELIDON += (".logging", ".metadata", ".metrics", ".service", ".webclient", ".webserver")
+# Of a group, or of an artifact that differs from its group.
 LICENCES = {
+    **{f"io.helidon{it}": APACHE for it in HELIDON},
     "ch.qos.logback": "EPL-1.0 OR LGPL-2.1-only",
     "com.fasterxml.jackson.core": APACHE,
     "com.fasterxml.jackson.datatype": APACHE,
     "com.fasterxml.jackson.module": APACHE,
+    "com.ongres.scram": "BSD-2-Clause",
+    "com.ongres.stringprep": "BSD-2-Clause",
     "com.zaxxer": APACHE,
     "commons-logging": APACHE,
     "io.micrometer": APACHE,
     "io.netty": APACHE,
     "io.projectreactor": APACHE,
+    "io.projectreactor.addons": APACHE,
     "io.projectreactor.netty": APACHE,
+    "io.r2dbc": APACHE,
     "io.vertx": ECLIPSE_OR_APACHE,
     "jakarta.annotation": ECLIPSE_OR_GPL,
     "jakarta.enterprise": APACHE,
@@ -44,6 +52,7 @@ LICENCES = {
     "org.openjdk.jmh": "GPL-2.0-only WITH Classpath-exception-2.0",
     "org.ow2.asm": "BSD-3-Clause",
     "org.postgresql": "BSD-2-Clause",
+    "org.postgresql:r2dbc-postgresql": APACHE,
     "org.reactivestreams": "MIT-0",
     "org.slf4j": "MIT",
     "org.springframework": APACHE,
@@ -60,6 +69,7 @@ GROUPS = {
     "postgresql": "org.postgresql",
     "reactive-streams": "org.reactivestreams",
     "reactor-core": "io.projectreactor",
+    "reactor-pool": "io.projectreactor.addons",
     "reactor-netty": "io.projectreactor.netty",
     "spring-boot": "org.springframework.boot",
     "spring-": "org.springframework",
@@ -82,9 +92,10 @@ def of_jar(name, content):
     if not found:
         others = [from_name(name)]
     for group, artifact, version in others:
-        if group not in LICENCES:
+        licence = LICENCES.get(f"{group}:{artifact}", LICENCES.get(group))
+        if licence is None:
             raise SystemExit(f"dist: the licence of {group}:{artifact} is not in tools/dist/java_libraries.py")
-        yield group, artifact, version, LICENCES[group], sha256(content) if len(found) <= 1 else None, texts
+        yield group, artifact, version, licence, sha256(content) if len(found) <= 1 else None, texts
 
 
 def coordinates(properties):

@@ -18,9 +18,18 @@ IN_THE_PROGRAM = {
     "servlets": "servlets.war",
 }
 # Jars that another one names as its libraries.
-LIBRARIES = {"avatar-vertx": "lib"}
-# 20 to 31 MB each: an archive of their own.
-TOO_LARGE = ["chain-backend", "chain-servlet", "chain-webflux", "orders-spring-boot-4", "spring-boot-3", "spring-boot-4"]
+LIBRARIES = {"avatar-vertx": "lib", "orders-helidon": "libs"}
+# 11 to 41 MB each, with their libraries: an archive of their own.
+TOO_LARGE = [
+    "chain-backend",
+    "chain-servlet",
+    "chain-webflux",
+    "orders-helidon",
+    "orders-spring-boot-4",
+    "orders-webflux",
+    "spring-boot-3",
+    "spring-boot-4",
+]
 
 
 def target(module):
@@ -34,9 +43,11 @@ def built(module, file):
     return path.read_bytes()
 
 
-def libraries():
-    """(module, name, content) of each jar that a part needs beside it."""
+def libraries(modules):
+    """(module, name, content) of each jar that one of these modules needs beside its own."""
     for module, folder in sorted(LIBRARIES.items()):
+        if module not in modules:
+            continue
         for path in sorted((target(module) / folder).glob("*.jar")):
             yield module, f"{folder}/{path.name}", path.read_bytes()
 
@@ -44,7 +55,7 @@ def libraries():
 def files(release):
     """(path, content, mode) of each part."""
     found = [(f"jvm/{module}/target/{file}", stored(built(module, file)), 0o644) for module, file in IN_THE_PROGRAM.items()]
-    found += [(f"jvm/{module}/target/{name}", stored(content), 0o644) for module, name, content in libraries()]
+    found += [(f"jvm/{module}/target/{name}", stored(content), 0o644) for module, name, content in libraries(IN_THE_PROGRAM)]
     for folder in ("experiments", "peers"):
         for path in sorted((release.source / folder).rglob("*")):
             if path.is_file():
@@ -74,11 +85,12 @@ def applications(release, notices):
     """The archive for THREADCOUNT_APPS."""
     name = f"threadcount-apps-{release.version}"
     entries = [(f"{name}/{module}.jar", built(module, f"{module}.jar"), 0o644) for module in TOO_LARGE]
+    entries += [(f"{name}/{library}", content, 0o644) for _, library, content in libraries(TOO_LARGE)]
     entries.append((f"{name}/LICENSE", (release.source / "LICENSE").read_bytes(), 0o644))
     entries.append((f"{name}/THIRD-PARTY-LICENSES.txt", notices, 0o644))
     archive = release.work / f"{name}.tar"
     archive.write_bytes(tar(entries, release.epoch_s))
-    # Six jars of compressed files, most of them the same: only a window of all jars sees that, and effort beyond it gains nothing.
+    # Jars of compressed files, most of them the same: only a window of all jars sees that, and effort beyond it gains nothing.
     packed = release.out / f"{name}.tar.xz"
     with open(packed, "wb") as output:
         subprocess.run(["xz", "--lzma2=preset=1,dict=256MiB", "--threads=1", "--stdout", str(archive)], check=True, stdout=output)

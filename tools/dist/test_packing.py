@@ -16,6 +16,8 @@ import image
 import java_libraries
 import notices
 import packages
+import parts
+import release
 from dependencies import Component
 from release import Release
 
@@ -105,6 +107,15 @@ class Licences(unittest.TestCase):
         outer = jar({"META-INF/maven/dev.threadcount/servlets/pom.properties": own, "BOOT-INF/lib/slf4j-api-2.0.1.jar": inner, "BOOT-INF/lib/spring-core-7.0.9.jar": jar({"A": ""})})
         found = sorted(it[:4] for it in java_libraries.of_jar("servlets.jar", outer))
         self.assertEqual(found, [("org.slf4j", "slf4j-api", "2.0.1", "MIT"), ("org.springframework", "spring-core", "7.0.9", "Apache-2.0")])
+
+    def test_a_driver_whose_licence_differs_from_its_groups_has_its_own(self):
+        driver = "groupId=org.postgresql\nartifactId=r2dbc-postgresql\nversion=1\n"
+        found = list(java_libraries.of_jar("r2dbc-postgresql-1.jar", jar({"META-INF/maven/org.postgresql/r2dbc-postgresql/pom.properties": driver})))
+        self.assertEqual([it[3] for it in found], ["Apache-2.0"])
+
+    def test_each_server_of_the_shop_is_delivered(self):
+        servers = {it.name for it in (release.ROOT / "jvm").glob("orders-*") if (it / "pom.xml").is_file()} - {"orders-common", "orders-it"}
+        self.assertEqual(servers, {it for it in [*parts.TOO_LARGE, *parts.IN_THE_PROGRAM] if it.startswith("orders-")})
 
     def test_a_library_whose_licence_is_not_known_stops_the_release(self):
         unknown = jar({"META-INF/maven/com.new/new/pom.properties": "groupId=com.new\nartifactId=new\nversion=1\n"})

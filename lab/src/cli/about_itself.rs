@@ -36,7 +36,7 @@ impl SelfCommand {
     /// # Errors
     /// stdout cannot be written.
     pub fn run(&self) -> miette::Result<ExitCode> {
-        let stored = stored::find(&[TOMCAT.name, JETTY.name]);
+        let stored = stored::find(&[&TOMCAT, &JETTY].map(|it| (it.name, it.folder)));
         if self.remove {
             return Ok(remove(&stored));
         }

@@ -5,6 +5,7 @@ use super::plan_keys;
 use crate::config::find::Places;
 use crate::config::select::{Selection, select};
 use crate::config::{project, read};
+use crate::host::{home, trusted};
 use crate::model::experiment::Experiment;
 use crate::model::experiment::warm_up::WarmUpTime;
 use crate::parse;
@@ -12,6 +13,7 @@ use crate::report::summary_table;
 use clap::Args;
 use miette::miette;
 use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -91,7 +93,8 @@ impl RunCommand {
 
     /// The experiments that were asked for; a name is looked for in the project's file first.
     fn read(&self) -> miette::Result<Vec<Experiment>> {
-        let project = project::file().map(|path| project::read(&path, self.quick)).transpose();
+        let file = project::file();
+        let project = file.as_deref().map(|path| project::read(path, self.quick)).transpose();
         if self.experiments.is_empty() {
             return project?.ok_or_else(|| {
                 miette!(
@@ -109,6 +112,9 @@ impl RunCommand {
         let mut experiments = Vec::new();
         for name in &self.experiments {
             if let Some(experiment) = own.iter().find(|it| it.name == *name) {
+                if let (Some(file), Ok(hidden)) = (&file, places.find(name)) {
+                    anstream::eprintln!("{}", shadowing(name, file, &hidden, trusted::is_trusted(file))?);
+                }
                 experiments.push(experiment.clone());
                 continue;
             }
@@ -126,7 +132,43 @@ impl RunCommand {
     }
 }
 
+/// What is said where the project's file has an experiment with the name of another one.
+///
+/// # Errors
+/// Somebody else could have written the file: they must not decide what root starts under a known name.
+fn shadowing(name: &str, file: &Path, hidden: &[PathBuf], is_trusted: bool) -> miette::Result<String> {
+    let (file, hidden) = (file.display(), home::join_paths(hidden));
+    if is_trusted {
+        return Ok(format!("`{name}` is the experiment in {file}, which hides {hidden}"));
+    }
+    Err(miette!(
+        help = format!("write the path of the other one, {hidden}, or run this where only root can write"),
+        "`{name}` is also in {file}, which somebody other than root could have changed"
+    ))
+}
+
 fn feature_version(text: &str) -> Result<u16, String> {
     let version = text.trim().parse().ok().filter(|&version: &u16| version > 0);
     version.ok_or_else(|| "write Java feature versions, e.g. 21,25".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_others_could_have_changed_does_not_hide_a_known_experiment() {
+        let file = Path::new("threadcount.yaml");
+        let hidden = [PathBuf::from("/x/experiments/pinning.yaml")];
+        let says = shadowing("pinning", file, &hidden, true).unwrap();
+        assert_eq!(
+            says,
+            "`pinning` is the experiment in threadcount.yaml, which hides /x/experiments/pinning.yaml"
+        );
+        let refused = shadowing("pinning", file, &hidden, false).unwrap_err().to_string();
+        assert!(
+            refused.contains("threadcount.yaml, which somebody other than root could have changed"),
+            "{refused}"
+        );
+    }
 }

@@ -4,12 +4,13 @@ use crate::model::environment;
 use crate::parse::diagnostic::Diagnostic;
 use crate::parse::yaml::Node;
 
-/// Refuses a variable that is not set.
+/// Refuses a variable that is not set, or whose value is no text.
 pub(super) fn check(node: &Node, text: &str) -> Result<(), Diagnostic> {
-    match environment::names(text).find(|name| std::env::var_os(name).is_none()) {
+    match environment::names(text).find(|name| std::env::var(name).is_err()) {
         None => Ok(()),
         Some(name) => {
-            let message = format!("the environment variable `{name}` is not set");
+            let why = std::env::var_os(name).map_or("is not set", |_| "is not UTF-8");
+            let message = format!("the environment variable `{name}` {why}");
             Err(Diagnostic::new(node.span.clone(), message, format!("`${{{name}}}` is its value")).help(format!(
                 "set it for this command, for example `{name}=... threadcount run`; its value appears in no result"
             )))

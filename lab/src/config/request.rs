@@ -1,7 +1,7 @@
 //! `request:` of a load, or of all of them: a path, a map, a list of both, or a file.
 
 use super::{environment, sending};
-use crate::model::experiment::{Body, RequestSpec};
+use crate::model::experiment::{Body, RequestSpec, VariablesIn};
 use crate::parse;
 use crate::parse::diagnostic::Diagnostic;
 use crate::parse::fields::Fields;
@@ -38,6 +38,7 @@ fn single_request(node: &Node, folder: &Path) -> Result<RequestSpec, Diagnostic>
     let target = checked.map_err(|error| cannot_be_sent(node, &error))?;
     Ok(RequestSpec {
         body: request.body.is_some().then(|| Body::of(target.body())),
+        variables: request.variables,
         ..RequestSpec::of(&target)
     })
 }
@@ -60,13 +61,20 @@ pub(super) fn check_captures(fields: &Fields<'_>, asked: &[RequestSpec]) -> Resu
 fn from_map(node: &Node, folder: &Path) -> Result<RequestSpec, Diagnostic> {
     let keys = ["method", "path", "headers", "body", "weight"];
     let fields = Fields::open(node, "a request", &keys)?;
-    let body = fields.read("body", |node| body(node, folder))?;
+    let (body, is_checked) = fields.read("body", |node| body(node, folder))?.unzip();
+    let headers = fields.read("headers", headers)?.unwrap_or_default();
+    let has_variables = |text: &str| crate::model::environment::names(text).next().is_some();
+    let variables = VariablesIn {
+        headers: headers.iter().filter_map(|(_, value)| value.as_deref()).any(has_variables),
+        body: is_checked == Some(true) && matches!(&body, Some(Body::Text(text)) if has_variables(text)),
+    };
     let by_default = if body.is_some() { "POST" } else { "GET" };
     let weight = |node: &Node| node.parsed("weight", "a whole number from 1", parse::positive_u32);
     Ok(RequestSpec {
         method: fields.read("method", method)?.unwrap_or_else(|| by_default.to_owned()),
-        headers: fields.read("headers", headers)?.unwrap_or_default(),
+        headers,
         body,
+        variables,
         weight: fields.read("weight", weight)?.unwrap_or(NonZeroU32::MIN),
         ..RequestSpec::get(path(fields.require("path", "path: /thread-info?sleep=50ms")?)?)
     })
@@ -132,21 +140,19 @@ fn headers(node: &Node) -> Result<Vec<(String, Option<String>)>, Diagnostic> {
     Ok(each.collect::<Result<Vec<_>, Diagnostic>>()?.concat())
 }
 
-/// Text, or `@FILE` that holds it.
-fn body(node: &Node, folder: &Path) -> Result<Body, Diagnostic> {
+/// Text, or `@FILE` that holds it; and whether it is text whose variables are set. Those in a file are not looked for.
+fn body(node: &Node, folder: &Path) -> Result<(Body, bool), Diagnostic> {
     let text = node.text("body")?;
-    let Some(file) = text.strip_prefix('@') else { return body_text(node, text) };
+    let Some(file) = text.strip_prefix('@') else {
+        environment::check(node, text)?;
+        return Ok((Body::Text(text.to_owned()), true));
+    };
     let file = folder.join(file);
     let bytes = std::fs::read(&file).map_err(|why| {
         Diagnostic::new(node.span.clone(), format!("cannot read {}: {why}", file.display()), "this file")
             .help("`body: \"@FILE\"` sends what is in a file beside this one; a body that begins with @ goes into a file")
     })?;
-    Ok(Body::of(&bytes))
-}
-
-fn body_text(node: &Node, text: &str) -> Result<Body, Diagnostic> {
-    environment::check(node, text)?;
-    Ok(Body::Text(text.to_owned()))
+    Ok((Body::of(&bytes), false))
 }
 
 /// The reason alone: the address in the message would be the placeholder.
@@ -167,6 +173,7 @@ mod tests {
     fn experiment(request: &str) -> Result<Experiment, String> {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("order.json"), "{\"id\": \"{seq:1}\"}").unwrap();
+        std::fs::write(folder.path().join("variable.txt"), "${PATH}").unwrap();
         std::fs::write(folder.path().join("picture"), [0xff, 0xd8]).unwrap();
         let targets =
             "GET http://elsewhere:81/a\nX-Id: {rand:1:9}\n\nPOST http://elsewhere:81/b\n@order.json\n";
@@ -214,6 +221,21 @@ mod tests {
             requests("{path: /, body: '@picture'}"),
             [posted(Body::Bytes { base64: "/9g=".to_owned() })]
         );
+    }
+
+    #[test]
+    fn a_variable_is_filled_in_where_it_was_checked_and_is_text_in_a_file() {
+        // A variable that every test run has.
+        let filled = |request: &str| requests(request)[0].with_environment();
+        let inline = filled("{path: /, headers: {A: '${PATH}'}, body: '${PATH}'}");
+        let path = std::env::var("PATH").unwrap();
+        assert_eq!(inline.headers, [("A".to_owned(), Some(path.clone()))]);
+        assert_eq!(inline.body, Some(Body::Text(path)));
+        let text = Some(Body::Text("${PATH}".to_owned()));
+        assert_eq!(filled("{path: /, headers: {A: '${PATH}'}, body: '@variable.txt'}").body, text);
+        assert!(!requests("{path: /, body: '@variable.txt'}")[0].needs_environment());
+        let typed = RequestSpec { body: text.clone(), ..RequestSpec::get("/") };
+        assert_eq!(typed.with_environment().body, text, "a request of the command line");
     }
 
     #[test]

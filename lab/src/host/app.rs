@@ -99,8 +99,7 @@ pub fn find_built(module: &str, file: &str) -> Result<PathBuf, Vec<PathBuf>> {
 pub fn find_trusted(module: &str, file: &str) -> Result<PathBuf, Vec<PathBuf>> {
     let apps = home::named(home::APPS);
     let is_named = |path: &Path| apps.as_deref().is_some_and(|it| path.parent() == Some(it));
-    let is_beside_us = |path: &Path| home::executable_folder().is_some_and(|it| path.parent() == Some(&it));
-    let is_trusted = |path: &Path| is_named(path) || is_beside_us(path) || trusted::is_trusted(path);
+    let is_trusted = |path: &Path| is_named(path) || trusted::is_trusted(path);
     find_in(module, file, apps.as_deref(), &home::search_folders(), is_trusted)
         .or_else(|looked_at| bundle::built(module, file).ok_or(looked_at))
 }

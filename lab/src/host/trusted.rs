@@ -13,36 +13,34 @@ const STICKY: u32 = 0o1000;
 /// to the owner of this program (who could have changed that as well), and nobody else can write them.
 #[must_use]
 pub fn is_trusted(path: &Path) -> bool {
-    !rustix::process::geteuid().is_root() || is_safe(path, &trusted_ids())
+    !rustix::process::geteuid().is_root() || is_safe(path, &trusted_users())
 }
 
-/// Users and groups.
-struct Ids {
-    users: Vec<u32>,
-    groups: Vec<u32>,
+/// Whether users other than its owner and root may be in the group that can write. Root's group, and a group of the owner alone,
+/// which has the owner's number, have no others in them.
+pub(super) const fn can_a_group_write(mode: u32, uid: u32, gid: u32) -> bool {
+    mode & GROUP_WRITES != 0 && gid != 0 && gid != uid
 }
 
-fn trusted_ids() -> Ids {
+fn trusted_users() -> Vec<u32> {
     let program = std::env::current_exe().and_then(fs::metadata).ok();
-    let users = [0].into_iter().chain(program.as_ref().map(MetadataExt::uid)).collect();
-    let groups = [0].into_iter().chain(program.as_ref().map(MetadataExt::gid)).collect();
-    Ids { users, groups }
+    [0].into_iter().chain(program.as_ref().map(MetadataExt::uid)).collect()
 }
 
-fn is_safe(path: &Path, ids: &Ids) -> bool {
+fn is_safe(path: &Path, users: &[u32]) -> bool {
     // Links on the way are resolved, so that each folder is looked at that leads to the file.
     let Ok(real) = path.canonicalize() else { return false };
-    let is_path_safe = |path: &Path| path.ancestors().all(|part| is_part_safe(part, ids));
+    let is_path_safe = |path: &Path| path.ancestors().all(|part| is_part_safe(part, users));
     let absolute = std::path::absolute(path).unwrap_or_default();
     is_path_safe(&real) && absolute.parent().is_some_and(is_path_safe)
 }
 
-fn is_part_safe(part: &Path, ids: &Ids) -> bool {
+fn is_part_safe(part: &Path, users: &[u32]) -> bool {
     fs::metadata(part).is_ok_and(|it| {
         let keeps_what_is_ours = it.is_dir() && it.mode() & STICKY != 0;
-        let is_group_safe = it.mode() & GROUP_WRITES == 0 || ids.groups.contains(&it.gid());
+        let is_group_safe = !can_a_group_write(it.mode(), it.uid(), it.gid());
         let is_safe_from_all = it.mode() & OTHERS_WRITE == 0 && is_group_safe;
-        ids.users.contains(&it.uid()) && (is_safe_from_all || keeps_what_is_ours)
+        users.contains(&it.uid()) && (is_safe_from_all || keeps_what_is_ours)
     })
 }
 
@@ -58,18 +56,23 @@ mod tests {
         fs::create_dir(&folder).unwrap();
         fs::write(&jar, "").unwrap();
         let at = fs::metadata(&jar).unwrap();
-        let ids = || {
-            let all = root.path().ancestors().filter_map(|it| fs::metadata(it).ok());
-            let (users, groups) = all.map(|it| (it.uid(), it.gid())).unzip();
-            Ids { users, groups }
-        };
-        assert!(is_safe(&jar, &ids()), "nobody else can change it");
-        assert!(!is_safe(&jar, &Ids { users: vec![at.uid() + 1], groups: vec![at.gid()] }), "another user's");
+        let all = root.path().ancestors().filter_map(|it| fs::metadata(it).ok());
+        let users: Vec<u32> = all.map(|it| it.uid()).collect();
+        assert!(is_safe(&jar, &users), "nobody else can change it");
+        assert!(!is_safe(&jar, &[at.uid() + 1]), "another user's");
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
-        assert!(!is_safe(&jar, &ids()), "others can write it");
+        assert!(!is_safe(&jar, &users), "others can write it");
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o1777)).unwrap();
-        assert!(is_safe(&jar, &ids()), "others can add to the folder, as to /tmp, and not replace the jar");
+        assert!(is_safe(&jar, &users), "others can add to the folder, as to /tmp, and not replace the jar");
         fs::set_permissions(&jar, fs::Permissions::from_mode(0o1666)).unwrap();
-        assert!(!is_safe(&jar, &ids()), "the bit means nothing for a file");
+        assert!(!is_safe(&jar, &users), "the bit means nothing for a file");
+    }
+
+    #[test]
+    fn a_group_with_others_in_it_is_not_trusted() {
+        let of_all = |gid| can_a_group_write(0o775, 1000, gid);
+        assert_eq!([100, 0, 1000].map(of_all), [true, false, false]);
+        assert!(can_a_group_write(0o775, 0, 1000), "root's folder, the group of somebody");
+        assert!(!can_a_group_write(0o755, 1000, 100), "it can only read");
     }
 }

@@ -1,11 +1,12 @@
 //! A load of an experiment (or of `threadcount load`), against a server that runs, as the generator's plan.
 
-use crate::model::experiment::{ExternalTool, LoadKind, LoadSpec, Shape, Workload};
+use crate::model::environment;
+use crate::model::experiment::{ExternalTool, LoadKind, LoadSpec, RequestSpec, Shape, Workload};
 use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
 use std::time::Duration;
 use threadcount_load::plan::{LoadPlan, Pacing, PlanError, RateShape, Stop};
-use threadcount_load::request::{RequestError, RequestSource};
+use threadcount_load::request::{RequestError, RequestSource, Target};
 
 /// Why a load cannot be sent.
 #[derive(Debug, thiserror::Error)]
@@ -13,6 +14,19 @@ pub enum LoadPlanError {
     /// The request is not one.
     #[error(transparent)]
     Request(#[from] RequestError),
+    /// A value of the environment cannot be sent. It is not shown.
+    #[error(
+        "with the value of {} in it, `{}` cannot be sent: {why}",
+        names.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(" and "),
+        text.escape_debug()
+    )]
+    Environment {
+        /// Header or body, as written.
+        text: String,
+        /// The variables in it.
+        names: Vec<String>,
+        why: &'static str,
+    },
     /// Settings that do not go together.
     #[error(transparent)]
     Plan(#[from] PlanError),
@@ -48,7 +62,7 @@ pub fn load_plan(load: &LoadSpec, url: &str) -> Result<LoadPlan, LoadPlanError> 
     };
     let connections = NonZeroU32::new(clients).ok_or_else(|| empty("no clients"))?;
     let stop = stop(load).ok_or_else(|| empty("neither requests nor a duration"))?;
-    let targets = load.all_requests().map(|request| request.with_environment().target(url));
+    let targets = load.all_requests().map(|request| target(request, url));
     let source = Arc::new(RequestSource::new(targets.collect::<Result<_, _>>()?)?);
     let plan = load.sending.plan(source, pacing, connections, stop, load.keep_alive);
     // A closed loop sends nothing late.
@@ -58,6 +72,36 @@ pub fn load_plan(load: &LoadSpec, url: &str) -> Result<LoadPlan, LoadPlanError> 
     };
     plan.check()?;
     Ok(plan)
+}
+
+/// The request with the values of the environment; an error shows none of them.
+fn target(request: &RequestSpec, url: &str) -> Result<Target, LoadPlanError> {
+    target_with(request, RequestSpec::with_environment, url)
+}
+
+fn target_with(
+    request: &RequestSpec,
+    filled: impl Fn(&RequestSpec) -> RequestSpec,
+    url: &str,
+) -> Result<Target, LoadPlanError> {
+    if !request.needs_environment() {
+        return Ok(request.target(url)?);
+    }
+    let checked = |request: &RequestSpec| -> Result<Target, RequestError> {
+        let target = request.target(url)?;
+        RequestSource::new(vec![target.clone()])?;
+        Ok(target)
+    };
+    checked(request)?;
+    checked(&filled(request)).map_err(|error| {
+        let why = match error {
+            RequestError::Header { why, .. } => why,
+            _ => "it has a placeholder that is none",
+        };
+        let texts: Vec<String> = request.texts_with_variables().collect();
+        let names = texts.iter().flat_map(|text| environment::names(text)).map(str::to_owned).collect();
+        LoadPlanError::Environment { text: texts.join(", "), names, why }
+    })
 }
 
 /// The seed of a round: the variants of one round get the same random load, and each round another.
@@ -128,6 +172,7 @@ fn stop(load: &LoadSpec) -> Option<Stop> {
 mod tests {
     use super::*;
     use crate::config::parse;
+    use crate::model::experiment::VariablesIn;
 
     #[test]
     fn each_round_and_each_step_of_a_search_has_arrivals_of_its_own_that_all_variants_share() {
@@ -146,5 +191,29 @@ mod tests {
         seeds.sort_unstable();
         seeds.dedup();
         assert_eq!(seeds.len(), 12);
+    }
+
+    #[test]
+    fn a_value_that_cannot_be_sent_is_not_shown() {
+        let request = |text: &str| RequestSpec {
+            headers: vec![("Authorization".to_owned(), Some(text.to_owned()))],
+            variables: VariablesIn { headers: true, body: false },
+            ..RequestSpec::get("/")
+        };
+        let says = |text: &str, value: &str| {
+            let filled =
+                |unfilled: &RequestSpec| RequestSpec { headers: request(value).headers, ..unfilled.clone() };
+            target_with(&request(text), filled, "http://127.0.0.1:1").map_err(|error| error.to_string())
+        };
+        assert_eq!(
+            says("Bearer ${TOKEN}", "Bearer s3cret\n").unwrap_err(),
+            "with the value of `TOKEN` in it, `Authorization: Bearer ${TOKEN}` cannot be sent: its value has a control \
+             character, such as a line end"
+        );
+        let braces = says("Bearer ${TOKEN}", "{rand:9:s3cret}").unwrap_err();
+        assert!(braces.contains("TOKEN") && !braces.contains("s3cret"), "{braces}");
+        assert!(says("Bearer ${TOKEN}", "Bearer fine").is_ok());
+        let own = says("{rand:9:1} ${TOKEN}", "fine").unwrap_err();
+        assert!(own.starts_with("`{rand:9:1}` is not a placeholder"), "a mistake of the file itself: {own}");
     }
 }

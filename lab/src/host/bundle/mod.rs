@@ -9,6 +9,8 @@ mod unpack;
 mod tests;
 
 pub use manifest::{Manifest, PartFile};
+pub(in crate::host) use private_folder::check_private;
+pub(in crate::host) use unpack::WORKING;
 
 use crate::host::{cache, home};
 use std::io;
@@ -19,7 +21,7 @@ use std::sync::OnceLock;
 const FOLDER: &str = "parts";
 
 /// Digits of the archive's checksum in the name of its folder: two builds of one version do not share a folder.
-const NAME_DIGITS: usize = 12;
+pub(in crate::host) const NAME_DIGITS: usize = 12;
 
 /// An archive in the program.
 #[derive(Clone, Copy, Debug)]

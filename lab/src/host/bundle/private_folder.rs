@@ -1,6 +1,7 @@
 //! A folder that nobody else can write, nor lead elsewhere: what is unpacked there is loaded into JVMs.
 
-use rustix::process::{getegid, geteuid};
+use crate::host::trusted;
+use rustix::process::geteuid;
 use std::fs::{self, DirBuilder, Metadata};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
@@ -8,7 +9,6 @@ use std::path::{Path, PathBuf};
 
 const OWNER_ONLY: u32 = 0o700;
 const OTHERS_WRITE: u32 = 0o002;
-const GROUP_WRITES: u32 = 0o020;
 /// Others can add to such a folder (/tmp), and cannot replace what is not theirs.
 const STICKY: u32 = 0o1000;
 
@@ -27,26 +27,52 @@ pub(super) fn first_usable(folders: Vec<PathBuf>) -> Result<PathBuf, Vec<(PathBu
     Err(refused)
 }
 
+/// Nothing is made below a folder that others can change: they could lead it elsewhere.
 fn make_private(folder: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(OWNER_ONLY).create(folder)?;
-    // The way as it is written, whose links could be replaced, and where it leads.
+    let written = std::path::absolute(folder)?;
+    let mut levels: Vec<&Path> = written.ancestors().collect();
+    levels.reverse();
+    let is_there = |level: &&Path| fs::symlink_metadata(level).is_ok();
+    let there = levels.iter().take_while(|it| is_there(it)).count();
+    levels[..there].last().map_or(Ok(()), |it| check_way(it))?;
+    for level in &levels[there..] {
+        match DirBuilder::new().mode(OWNER_ONLY).create(level) {
+            // Another process was faster: ours, or somebody's whose folder is refused here.
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => check_way(level)?,
+        }
+    }
+    check_private(folder)?;
+    if fs::symlink_metadata(folder)?.mode() & 0o777 != OWNER_ONLY {
+        fs::set_permissions(folder, fs::Permissions::from_mode(OWNER_ONLY))?;
+    }
+    Ok(())
+}
+
+/// A folder of this user, no link, that others can neither write nor replace. Makes nothing.
+///
+/// # Errors
+/// Why it is not one.
+pub(in crate::host) fn check_private(folder: &Path) -> io::Result<()> {
+    check_way(folder)?;
+    let found = fs::symlink_metadata(folder)?;
+    if !found.is_dir() || found.uid() != geteuid().as_raw() {
+        return Err(io::Error::other("it is not a folder of this user"));
+    }
+    Ok(())
+}
+
+/// The way as it is written, whose links could be replaced, and where it leads.
+fn check_way(folder: &Path) -> io::Result<()> {
     let owners = Owners::of_this_machine()?;
     for path in [std::path::absolute(folder)?, folder.canonicalize()?] {
         path.ancestors().try_for_each(|part| check_part(part, &owners))?;
-    }
-    let found = fs::symlink_metadata(folder)?;
-    if !found.is_dir() || found.uid() != owners.us {
-        return Err(io::Error::other("it is not a folder of this user"));
-    }
-    if found.mode() & 0o777 != OWNER_ONLY {
-        fs::set_permissions(folder, fs::Permissions::from_mode(OWNER_ONLY))?;
     }
     Ok(())
 }
 
 struct Owners {
     us: u32,
-    our_group: u32,
     /// Who owns `/` rules the machine: 0, or in a user namespace the number that stands for it.
     machine: u32,
 }
@@ -54,7 +80,7 @@ struct Owners {
 impl Owners {
     fn of_this_machine() -> io::Result<Self> {
         let machine = fs::metadata("/")?.uid();
-        Ok(Self { us: geteuid().as_raw(), our_group: getegid().as_raw(), machine })
+        Ok(Self { us: geteuid().as_raw(), machine })
     }
 }
 
@@ -64,14 +90,14 @@ fn check_part(part: &Path, owners: &Owners) -> io::Result<()> {
     if ![0, owners.us, owners.machine].contains(&owner) {
         return Err(io::Error::other(format!("{} belongs to the user {owner}", part.display())));
     }
-    if can_others_replace_its_content(&found, owners) {
+    if can_others_replace_its_content(&found) {
         return Err(io::Error::other(format!("others can write {}", part.display())));
     }
     Ok(())
 }
 
-fn can_others_replace_its_content(found: &Metadata, owners: &Owners) -> bool {
-    let by_group = found.mode() & GROUP_WRITES != 0 && ![0, owners.our_group].contains(&found.gid());
+fn can_others_replace_its_content(found: &Metadata) -> bool {
+    let by_group = trusted::can_a_group_write(found.mode(), found.uid(), found.gid());
     let by_all = found.mode() & OTHERS_WRITE != 0;
     // The mode of a link means nothing.
     found.is_dir() && (by_group || by_all) && found.mode() & STICKY == 0
@@ -105,6 +131,9 @@ mod tests {
         fs::create_dir(&elsewhere).unwrap();
         symlink(&elsewhere, root.path().join("parts")).unwrap();
         assert!(refusal(&root.path().join("parts")).contains("not a folder of this user"));
+        symlink(root.path().join("nowhere"), root.path().join("broken")).unwrap();
+        assert!(first_usable(vec![root.path().join("broken/parts")]).is_err());
+        assert!(!root.path().join("nowhere").exists());
     }
 
     #[test]
@@ -113,15 +142,16 @@ mod tests {
         let shared = root.path().join("shared");
         fs::create_dir(&shared).unwrap();
         fs::set_permissions(&shared, fs::Permissions::from_mode(0o777)).unwrap();
-        let said = refusal(&shared.join("parts"));
+        let said = refusal(&shared.join("more/parts"));
         assert!(said.contains("others can write") && said.contains("shared"), "{said}");
+        assert!(!shared.join("more").exists(), "nothing is made before the folder is checked");
         fs::set_permissions(&shared, fs::Permissions::from_mode(0o1777)).unwrap();
         assert!(first_usable(vec![shared.join("parts")]).is_ok(), "a sticky folder protects what is ours");
     }
 
     #[test]
     fn the_folder_of_another_user_is_refused() {
-        let owners = Owners { us: 4_000_001, our_group: 4_000_001, machine: 4_000_001 };
+        let owners = Owners { us: 4_000_001, machine: 4_000_001 };
         let root = tempfile::tempdir().unwrap();
         let own = fs::metadata(root.path()).unwrap().uid();
         let said = check_part(root.path(), &owners).map_err(|it| it.to_string());

@@ -8,7 +8,8 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-const WORKING: &str = ".unpack-";
+/// Servers that are fetched are unpacked in folders with such names, too.
+pub(in crate::host) const WORKING: &str = ".unpack-";
 const LOCK: &str = ".lock";
 
 /// The folder of these parts below a private one. What is there already is compared with its checksums.

@@ -23,7 +23,7 @@ pub use super::probe_level::ProbeLevel;
 pub use super::thread_kind::ThreadKind;
 pub use backend::{Backend, ONLY as ONLY_BACKEND};
 pub use protocol::Protocol;
-pub use request::{Body, RequestSpec};
+pub use request::{Body, RequestSpec, VariablesIn};
 pub use role_cores::RoleCores;
 pub use sending::Sending;
 pub use server::{

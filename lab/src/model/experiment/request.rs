@@ -21,6 +21,16 @@ pub struct RequestSpec {
     /// Relative to the other requests of the load.
     #[serde(default = "once", skip_serializing_if = "is_once")]
     pub weight: NonZeroU32,
+    /// Where `${NAME}` stands for a variable that was found when the request was read; elsewhere it is text.
+    #[serde(skip)]
+    pub variables: VariablesIn,
+}
+
+/// The texts of a request with variables of the environment in them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct VariablesIn {
+    pub headers: bool,
+    pub body: bool,
 }
 
 /// Body of a request.
@@ -54,6 +64,7 @@ impl RequestSpec {
             headers: Vec::new(),
             body: None,
             weight: once(),
+            variables: VariablesIn::default(),
         }
     }
 
@@ -73,6 +84,7 @@ impl RequestSpec {
             headers: target.headers().iter().map(header).collect(),
             body: (!target.body().is_empty()).then(|| Body::of(target.body())),
             weight: target.weight(),
+            variables: VariablesIn::default(),
         }
     }
 
@@ -99,29 +111,35 @@ impl RequestSpec {
     /// With the values of the environment in headers and body. Never stored.
     #[must_use]
     pub fn with_environment(&self) -> Self {
-        let header = |(name, value): &(String, Option<String>)| {
-            (name.clone(), value.as_deref().map(environment::filled_in))
-        };
-        let body = |body: &Body| match body {
-            Body::Text(text) => Body::Text(environment::filled_in(text)),
-            bytes @ Body::Bytes { .. } => bytes.clone(),
-        };
-        Self {
-            headers: self.headers.iter().map(header).collect(),
-            body: self.body.as_ref().map(body),
-            ..self.clone()
+        let mut filled = self.clone();
+        if self.variables.headers {
+            for value in filled.headers.iter_mut().filter_map(|(_, value)| value.as_mut()) {
+                *value = environment::filled_in(value);
+            }
         }
+        if self.variables.body
+            && let Some(Body::Text(text)) = &mut filled.body
+        {
+            *text = environment::filled_in(text);
+        }
+        filled
     }
 
     /// Whether a value of the environment is sent.
     #[must_use]
     pub fn needs_environment(&self) -> bool {
+        self.texts_with_variables().next().is_some()
+    }
+
+    /// Headers (`Name: value`) and body in which variables are filled in, as they are written.
+    pub fn texts_with_variables(&self) -> impl Iterator<Item = String> {
+        let headers = self.headers.iter().filter(|_| self.variables.headers);
+        let headers = headers.filter_map(|(name, value)| Some(format!("{name}: {}", value.as_ref()?)));
         let body = match &self.body {
-            Some(Body::Text(text)) => Some(text),
+            Some(Body::Text(text)) if self.variables.body => Some(text.clone()),
             _ => None,
         };
-        let headers = self.headers.iter().filter_map(|(_, value)| value.as_ref());
-        headers.chain(body).any(|text| environment::names(text).next().is_some())
+        headers.chain(body).filter(|text| environment::names(text).next().is_some())
     }
 
     /// The path with a number for each placeholder.
