@@ -5,9 +5,9 @@ use crate::model::finding::{Explanation, Fact};
 use crate::model::metric::Metric;
 use crate::model::result::{Comparison, Doubt, DoubtReason, Finding, Ratio, ResultDocument, Verdict};
 use crate::report::answer::{bound, more_threads, needed, noun};
-use crate::report::{figures, reasons};
 use crate::report::findings::confounded_advice;
 use crate::report::load_words::load_words;
+use crate::report::{figures, reasons};
 use crate::stats::ratio::MARGIN;
 
 /// Why a ratio whose interval leaves out 1 has no verdict.
