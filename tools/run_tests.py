@@ -20,10 +20,10 @@ import threading
 import time
 
 # In this order, because what is long and begins last ends last; those that only wait beside those that compute.
-FIRST = ["findings", "threadcount (lib)", "diagnose", "wait_profile", "browser", "attach", "peers", "memory_needed", "run_command", "servers", "windows", "warm_jvm", "capacity", "readme",
+FIRST = ["findings", "threadcount (lib)", "wait_profile", "browser", "attach", "peers", "memory_needed", "run_command", "servers", "windows", "warm_jvm", "capacity", "readme",
          "step_by_step", "probe_tomcat", "jvm_log", "launch", "load_settings", "watch", "benchmark"]
 # A command of their own: ./dev test-long.
-LONG = ["backend_ceiling", "wait_profile_pools", "starved", "slow_tail", "cpu_profile", "diagnose_pools"]
+LONG = ["backend_ceiling", "diagnose", "wait_profile_pools", "starved", "slow_tail", "cpu_profile", "diagnose_pools"]
 # Most of what they do is waiting: libtest's own number is that of the cores.
 THREADS = {"findings": 6, "run_command": 6, "servers": 4, "windows": 3, "launch": 4, "load_settings": 4, "probe_tomcat": 4}
 # An executable that takes longer than this hangs.

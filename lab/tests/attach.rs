@@ -62,10 +62,10 @@ fn descendant(pid: u32) -> Option<u32> {
     descendant(child).or(Some(child))
 }
 
-/// Not in /tmp, which a container has one of its own of.
+/// Not in /tmp, which a container has one of its own of, and where this checkout may be.
 fn classes() -> tempfile::TempDir {
     java::probe();
-    let folder = tempfile::Builder::new().tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let folder = tempfile::Builder::new().tempdir_in("/var/tmp").unwrap();
     let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     fs::set_permissions(folder.path(), open).unwrap();
     let mut javac = Command::new(java::jdk().home.join("bin/javac"));

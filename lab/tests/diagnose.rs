@@ -42,13 +42,13 @@ impl Hung {
         let mut jvm = Command::new(java::runtime(java).java());
         jvm.args([
             "-Xmx64m",
-            "-XX:+UseSerialGC",
+            if how == "gc-g1" { "-XX:+UseG1GC" } else { "-XX:+UseSerialGC" },
             "-XX:TieredStopAtLevel=1",
             "-XX:ActiveProcessorCount=2",
             CARRIERS,
             "-cp",
         ]);
-        let (class, mode) = how.split_once(' ').unwrap_or(("Hung", how));
+        let (class, mode) = how.split_once(' ').unwrap_or(("Hung", how.strip_suffix("-g1").unwrap_or(how)));
         let jvm = jvm.arg(classes).args([class, mode]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut jvm = jvm.stderr(Stdio::null()).spawn().unwrap();
         let mut says = BufReader::new(jvm.stdout.take().unwrap());
@@ -101,7 +101,7 @@ impl Hung {
     /// Those of the JDK that its program may look into.
     fn open_packages(&mut self) -> String {
         // With a full heap, it cannot say.
-        if self.how == "gc" {
+        if self.how.starts_with("gc") {
             return String::new();
         }
         self.jvm.stdin.as_mut().unwrap().write_all(b"x").unwrap();
@@ -311,9 +311,14 @@ fn a_limit_that_a_slow_neighbour_exhausts() {
 
 #[test]
 fn a_heap_that_is_nearly_full_of_what_lives() {
-    for verdicts in diagnose("gc") {
-        let share = only(&verdicts, "gc-thrashing")["share"].as_f64().unwrap();
-        assert!((0.5..=1.0).contains(&share), "{share}");
+    for how in ["gc", "gc-g1"] {
+        for verdicts in diagnose(how) {
+            let verdict = only(&verdicts, "gc-thrashing");
+            let share = verdict["share"].as_f64().unwrap();
+            assert!((0.5..=1.0).contains(&share), "{verdict:#}");
+            let most = verdict["most_bytes"].as_u64().unwrap();
+            assert!((56 << 20..=64 << 20).contains(&most), "{how}: the heap has 64 MiB: {verdict:#}");
+        }
     }
 }
 

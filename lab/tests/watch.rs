@@ -15,6 +15,9 @@ use threadcount::probe::attach::{AttachError, Attached};
 use threadcount::probe::target::TargetError;
 use threadcount::probe::{ProbeChoice, jar};
 
+/// In the environment of the JVM.
+const SECRET: &str = "correct-horse-battery";
+
 /// A JVM that does nothing. Java starts a single source file itself (JEP 330), where there is a compiler.
 struct Idle {
     jvm: Child,
@@ -33,6 +36,7 @@ impl Idle {
         .unwrap();
         let mut jvm = Command::new(jdk.java());
         jvm.args(["-Xmx64m", "-XX:+UseSerialGC"]).args(flags).arg(&source);
+        let jvm = jvm.env("DATABASE_PASSWORD", SECRET);
         let mut jvm = jvm.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut up = String::new();
         BufReader::new(jvm.stdout.take().unwrap()).read_line(&mut up).unwrap();
@@ -107,7 +111,11 @@ fn lines_come_as_json_and_the_recording_is_kept() {
     let says = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{says}");
     assert!(says.contains("a, recording.jfr: ") && says.contains("JDK Mission Control"), "{says}");
-    assert_eq!(&fs::read(&file).unwrap()[..4], b"FLR\0", "a flight recording begins so");
+    let recording = fs::read(&file).unwrap();
+    assert_eq!(&recording[..4], b"FLR\0", "a flight recording begins so");
+    let holds = |text: &str| recording.windows(text.len()).any(|it| it == text.as_bytes());
+    assert!(holds("sun.java.launcher"), "system properties can be read in it");
+    assert!(!holds(SECRET), "the environment of the JVM cannot");
     let text = String::from_utf8(output.stdout).unwrap();
     let lines: Vec<serde_json::Value> =
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

@@ -52,6 +52,11 @@ fn role(written: &str, span: &Range<usize>) -> Result<String, Diagnostic> {
         return Err(Diagnostic::new(span.clone(), message, "the name of another role")
             .help("name it by what it does, for example `database`"));
     }
+    if written.contains('.') {
+        let message = format!("`{written}` cannot be the name of a backend");
+        return Err(Diagnostic::new(span.clone(), message, "a name with a dot")
+            .help("write letters, digits, - and _: {NAME.port} names its port, and a folder of the run has its name"));
+    }
     Ok(written)
 }
 

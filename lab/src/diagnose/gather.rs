@@ -1,4 +1,5 @@
-//! Gathers the evidence: three thread dumps within about three seconds, one snapshot of locks, CPU and collections.
+//! Gathers the evidence: three thread dumps, within about three seconds where the heap has room for them, one snapshot of locks, CPU
+//! and collections.
 
 use super::commands::Commands;
 use super::evidence::{Evidence, Thread};
@@ -29,6 +30,8 @@ const FIRST_LOOK: Duration = Duration::from_millis(300);
 const RESPONDS_SECONDS: f64 = 3.0;
 /// Java code that writes dumps needs memory: not where collections take this share of the time or the heap is this full.
 const SHORT_SHARE: f64 = 0.3;
+/// The share is that of so long at least: one pause is most of a shorter time.
+const SHARE_OF: Duration = Duration::from_secs(1);
 const SHORT_FULLNESS: f64 = 0.9;
 /// Latency of an interruption.
 const REACTION: Duration = Duration::from_millis(100);
@@ -54,7 +57,8 @@ pub struct Gathered {
 pub fn gather(pid: u32, options: Options, stop: &Arc<AtomicBool>) -> Result<Gathered, AttachError> {
     let jvm: JvmProcess = target::inspect(pid)?.interrupted_by(Arc::clone(stop));
     let began = Instant::now();
-    let mut gc: Vec<GcCounters> = GcCounters::read(pid).into_iter().collect();
+    let mut looks: Vec<Look> = Vec::new();
+    look(pid, began, &mut looks);
     let first_times = run_time::read(pid);
     let commands = Commands::begin(jvm, began + LIMIT)?;
     let mut snapshots = Vec::new();
@@ -63,11 +67,13 @@ pub fn gather(pid: u32, options: Options, stop: &Arc<AtomicBool>) -> Result<Gath
     let mut unresponsive = false;
     let mut missing = None;
     let mut last_print = String::new();
-    for at in 0..SNAPSHOTS {
-        let due = began + FIRST_LOOK + BETWEEN * at as u32;
-        sleep_until(due, stop)?;
-        gc.extend(GcCounters::read(pid));
-        if is_short(&gc, began.elapsed().as_secs_f64()) {
+    let mut next = Some(FIRST_LOOK);
+    while let Some(due) = next.filter(|_| snapshots.len() < SNAPSHOTS) {
+        sleep_until(began + due, stop)?;
+        look(pid, began, &mut looks);
+        let is_short = is_short(&looks);
+        next = after(due, is_short);
+        if is_short {
             missing = Some(Missing::HeapIsShort);
             // Printed by the JVM itself; one is enough, to be kept.
             if last_print.is_empty() {
@@ -86,15 +92,16 @@ pub fn gather(pid: u32, options: Options, stop: &Arc<AtomicBool>) -> Result<Gath
         }
         times_since_dump.get_or_insert_with(|| run_time::read(pid));
         // The second time only where it tells a queue that moves from one that stands still.
-        if options.agent && (at == 1 || at == 2 && locks.last().is_some_and(has_queue)) {
-            locks.extend(commands.locks(at));
+        let number = snapshots.len();
+        if options.agent && (number == 2 || number == SNAPSHOTS && locks.last().is_some_and(has_queue)) {
+            locks.extend(commands.locks(number));
         }
     }
     sleep_until(Instant::now(), stop)?;
     let seconds = began.elapsed().as_secs_f64();
     let clocks =
         Clocks::of(&first_times, &times_since_dump.unwrap_or_default(), &run_time::read(pid), seconds);
-    gc.extend(GcCounters::read(pid));
+    look(pid, began, &mut looks);
     let last = snapshots.last().map_or((last_print, String::new()), |it| it.texts.clone());
     let (threads, synchronizers) = merge(&snapshots, &locks, &clocks);
     let between = snapshots.first().zip(snapshots.last()).map(|(first, last)| last.at - first.at);
@@ -105,10 +112,10 @@ pub fn gather(pid: u32, options: Options, stop: &Arc<AtomicBool>) -> Result<Gath
         threads,
         synchronizers,
         has_locks: !locks.is_empty(),
-        gc,
+        gc: looks.into_iter().map(|it| it.gc).collect(),
         cores_used: clocks.cores_used(),
         snapshots: snapshots.len(),
-        missing,
+        missing: missing.filter(|_| snapshots.len() < SNAPSHOTS),
         earlier: earlier(&snapshots),
         parallelism: scheduler::parallelism(pid),
         circles_of_jvm: circles_of_jvm(&snapshots),
@@ -116,9 +123,31 @@ pub fn gather(pid: u32, options: Options, stop: &Arc<AtomicBool>) -> Result<Gath
     Ok(Gathered { evidence, thread_print: last.0, thread_dump: last.1 })
 }
 
-fn is_short(gc: &[GcCounters], seconds: f64) -> bool {
-    let (Some(first), Some(last)) = (gc.first(), gc.last()) else { return false };
-    (last.seconds - first.seconds) / seconds.max(0.001) >= SHORT_SHARE || last.fullness() >= SHORT_FULLNESS
+/// The counters of collections so long after the beginning.
+struct Look {
+    at: Duration,
+    gc: GcCounters,
+}
+
+fn look(pid: u32, began: Instant, looks: &mut Vec<Look>) {
+    looks.extend(GcCounters::read(pid).map(|gc| Look { at: began.elapsed(), gc }));
+}
+
+fn is_short(looks: &[Look]) -> bool {
+    let (Some(first), Some(last)) = (looks.first(), looks.last()) else { return false };
+    let is_early = |it: &&Look| last.at - it.at >= SHARE_OF;
+    let from = looks.iter().rev().find(is_early).unwrap_or(first);
+    // Before there is enough to tell it, one that may be short is looked at again.
+    let seconds = (last.at - from.at).as_secs_f64().max(0.001);
+    (last.gc.seconds - from.gc.seconds) / seconds >= SHORT_SHARE || last.gc.fullness() >= SHORT_FULLNESS
+}
+
+/// When to look next after the look at `due`, since the beginning. `None`: there is no time for another.
+fn after(due: Duration, is_short: bool) -> Option<Duration> {
+    let is_too_early = is_short && due < SHARE_OF;
+    let next = if is_too_early { SHARE_OF } else { due + BETWEEN };
+    // The last one has some time left.
+    (next + BETWEEN <= LIMIT).then_some(next)
 }
 
 /// Two threads or more wait for the same synchronizer.
@@ -164,4 +193,44 @@ fn snapshot(commands: &Commands) -> Result<Snapshot, CommandError> {
     let (printed, print_text) = commands.thread_print()?;
     let (dumped, dump_text) = commands.thread_dump()?;
     Ok(Snapshot { printed, dumped, texts: (print_text, dump_text), at: Instant::now() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Times of the looks, and of those that were followed by a snapshot, of a JVM whose collections have taken `seconds(at)`.
+    fn gathered(seconds: impl Fn(f64) -> f64, used_bytes: u64) -> (Vec<f64>, Vec<f64>) {
+        let moment = |at: Duration| {
+            let seconds = seconds(at.as_secs_f64());
+            Look { at, gc: GcCounters { seconds, collections: 0, used_bytes, most_bytes: 100 } }
+        };
+        let (mut looks, mut snapshots) = (vec![moment(Duration::ZERO)], Vec::new());
+        let mut next = Some(FIRST_LOOK);
+        while let Some(due) = next.filter(|_| snapshots.len() < SNAPSHOTS) {
+            looks.push(moment(due));
+            let is_short = is_short(&looks);
+            next = after(due, is_short);
+            snapshots.extend((!is_short).then_some(due.as_secs_f64()));
+        }
+        (looks.iter().skip(1).map(|it| it.at.as_secs_f64()).collect(), snapshots)
+    }
+
+    #[test]
+    fn a_snapshot_that_was_left_out_is_made_up_for() {
+        assert_eq!(gathered(|_| 0.0, 50).1, [0.3, 1.7, 3.1]);
+        assert_eq!(
+            gathered(|at| at.min(0.15), 50).1,
+            [1.0, 2.4, 3.8],
+            "one pause of 150 ms at the beginning"
+        );
+        assert_eq!(gathered(|at| at.min(2.0), 50).1, [3.8, 5.2, 6.6], "one of 2 s");
+    }
+
+    #[test]
+    fn a_heap_that_stays_short_has_no_snapshot_and_the_looks_end_in_time() {
+        for (looks, snapshots) in [gathered(|at| at * 0.9, 50), gathered(|_| 0.0, 95)] {
+            assert_eq!((looks, snapshots), (vec![0.3, 1.0, 2.4, 3.8, 5.2, 6.6], vec![]));
+        }
+    }
 }

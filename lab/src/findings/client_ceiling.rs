@@ -44,8 +44,9 @@ fn unqueued_ms(run: &RunFigures) -> f64 {
 /// Does another finding about the same variant and load name a limit of the server, or of the load generator? Then it is not
 /// the clients that limit it, however alike the responses are.
 pub(super) fn is_refuted(named: &[Finding]) -> bool {
-    const LIMITS: [Rule; 12] = [
+    const LIMITS: [Rule; 13] = [
         Rule::Generator,
+        Rule::BackendCeiling,
         Rule::AcceptQueue,
         Rule::Throttled,
         Rule::PinnedCarriers,

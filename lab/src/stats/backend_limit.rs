@@ -14,6 +14,8 @@ const WHOLE_CORE: f64 = 0.95;
 const NEARLY_ALL: f64 = 0.8;
 /// The connections are used up where on average so many of them exist.
 const ALL_CONNECTIONS: f64 = 0.95;
+/// Where connections are refused more than this share of the requests fails.
+const REFUSED: f64 = 0.01;
 /// A pool that is in full use in so many of its readings is what requests wait for.
 const MOSTLY_FULL: f64 = 0.5;
 
@@ -21,17 +23,22 @@ const MOSTLY_FULL: f64 = 0.5;
 /// variant under the same load, because only some of them were observed from inside.
 #[must_use]
 pub fn backend_limit<'a>(run: &'a Record, others: &[&Record]) -> Option<(&'a str, BackendLimit)> {
-    run.backends.iter().find_map(|backend| {
-        let limit =
-            full_cores(backend).or_else(|| one_thread(backend)).or_else(|| connections(backend, run, others));
+    let mut largest_first: Vec<&BackendFigures> = run.backends.iter().collect();
+    largest_first.sort_by(|a, b| b.cpu_cores.total_cmp(&a.cpu_cores));
+    largest_first.into_iter().find_map(|backend| {
+        let beside = run.backends.iter().filter(|it| it.cores == backend.cores);
+        let limit = full_cores(backend, beside.map(|it| it.cpu_cores).sum())
+            .or_else(|| one_thread(backend))
+            .or_else(|| connections(backend, run, others));
         limit.map(|limit| (backend.name.as_str(), limit))
     })
 }
 
-fn full_cores(backend: &BackendFigures) -> Option<BackendLimit> {
+/// `together_cores`: CPU of all backends on the same cores, the largest of which is named.
+fn full_cores(backend: &BackendFigures, together_cores: f64) -> Option<BackendLimit> {
     let (in_use, cores) = (backend.cores_in_use?, backend.cores.len() as u32);
     let is_full = cores > 0 && in_use >= FULL_CORES * f64::from(cores);
-    (is_full && backend.cpu_cores > MOST * in_use).then_some(BackendLimit::Cpu {
+    (is_full && together_cores > MOST * in_use).then_some(BackendLimit::Cpu {
         cpu_cores: backend.cpu_cores,
         cores_in_use: in_use,
         cores,
@@ -44,13 +51,16 @@ fn one_thread(backend: &BackendFigures) -> Option<BackendLimit> {
         .then_some(BackendLimit::OneThread { thread_cores, cpu_cores: backend.cpu_cores })
 }
 
-/// A pool that keeps all connections open although nobody needs them looks the same from outside, so that something has to wait or
-/// to fail.
+/// A pool that keeps all connections open although nobody needs them looks the same from outside, so that requests have to wait for
+/// one, or a share of them that is no accident has to fail.
 fn connections(backend: &BackendFigures, run: &Record, others: &[&Record]) -> Option<BackendLimit> {
     let seen = backend.connections?;
     let limit = seen.limit?;
     let is_used_up = seen.mean >= ALL_CONNECTIONS * f64::from(limit);
-    let fails = run.measured.as_ref().is_some_and(|load| load.requests.failed > 0);
+    let fails = run.measured.as_ref().is_some_and(|load| {
+        let done = load.requests.ok + load.requests.failed;
+        load.requests.failed as f64 > REFUSED * done as f64
+    });
     let waits = || std::iter::once(run).chain(others.iter().copied()).any(waits_for_connections);
     (is_used_up && (fails || waits())).then_some(BackendLimit::Connections { connections: seen.mean, limit })
 }
@@ -99,6 +109,18 @@ mod tests {
     }
 
     #[test]
+    fn of_backends_that_fill_the_same_cores_together_the_largest_is_named() {
+        let named = |first: Vec<usize>| {
+            let database = BackendFigures { cores: first, ..backend(0.48, 0.97, 1) };
+            let proxy = BackendFigures { name: "proxy".to_owned(), ..backend(0.47, 0.97, 1) };
+            let record = Record { backends: vec![proxy, database], ..run("a", "c4", 100.0, 5.0) };
+            backend_limit(&record, &[]).map(|(name, _)| name.to_owned())
+        };
+        assert_eq!(named(vec![0]), Some("database".to_owned()));
+        assert_eq!(named(vec![1]), None, "each has less than half of what is used on its own core");
+    }
+
+    #[test]
     fn a_busy_backend_that_is_not_full_is_not_the_limit() {
         assert_eq!(limit(backend(1.4, 1.6, 2)), None, "room is left");
         assert_eq!(limit(backend(0.9, 1.95, 2)), None, "the server uses more");
@@ -137,8 +159,9 @@ mod tests {
         assert_eq!(found(&with_connections(19.8, with_pool(30)), &[]), expected);
         let unobserved = with_connections(19.8, run("a", "c4", 100.0, 5.0));
         assert_eq!(found(&unobserved, &[&with_pool(30)]), expected, "seen in another round");
-        let failing = with_load(unobserved.clone(), |load| load.requests.failed = 3);
-        assert_eq!(found(&failing, &[]), expected);
+        let failing = |failed| with_load(unobserved.clone(), |load| load.requests.failed = failed);
+        assert_eq!(found(&failing(30), &[]), expected);
+        assert_eq!(found(&failing(3), &[]), None, "three of a thousand may fail for any reason");
         assert_eq!(found(&unobserved, &[&with_pool(0)]), None, "kept open by an idle pool");
         assert_eq!(
             found(&with_connections(12.0, with_pool(30)), &[]),

@@ -206,20 +206,22 @@ fn compiler_share(metric: Metric, variant: &[&Record], baseline: &[&Record]) -> 
     shares.filter(|_| metric.is_server_cpu()).reduce(f64::max)
 }
 
-/// The runs in which the load generator kept up; where a side has none, all runs and `false`.
+/// The runs in which the load generator kept up. Where a side has none, or a backend was the limit of any run, all runs and
+/// `false`: the runs in which the backend happened to have room are no fair choice.
 fn healthy_sides<'a>(
     variant: &[&'a Record],
     baseline: &[&'a Record],
 ) -> (Vec<&'a Record>, Vec<&'a Record>, bool) {
     let (variant_healthy, baseline_healthy) = (healthy(variant), healthy(baseline));
-    if variant_healthy.is_empty() || baseline_healthy.is_empty() {
+    let behind = |runs: &[&Record]| runs.iter().any(|run| backend_limit(run, runs).is_some());
+    if variant_healthy.is_empty() || baseline_healthy.is_empty() || behind(variant) || behind(baseline) {
         return (variant.to_vec(), baseline.to_vec(), false);
     }
     (variant_healthy, baseline_healthy, true)
 }
 
 fn healthy<'a>(runs: &[&'a Record]) -> Vec<&'a Record> {
-    runs.iter().copied().filter(|run| is_healthy(run) && backend_limit(run, runs).is_none()).collect()
+    runs.iter().copied().filter(|run| is_healthy(run)).collect()
 }
 
 fn count(figures: &[f64]) -> u32 {
@@ -262,7 +264,11 @@ mod tests {
         };
         let records = |cpu_cores: f64| -> Vec<Record> {
             let rounds = [0.999, 1.0, 1.001, 1.0, 1.0].into_iter();
-            let both = rounds.flat_map(|noise| [("a", 100.0 * noise, 0.2), ("b", 200.0 * noise, cpu_cores)]);
+            // In the last round the backend has room.
+            let both = rounds.enumerate().flat_map(|(round, noise)| {
+                let cpu_cores = if round == 4 { 0.3 } else { cpu_cores };
+                [("a", 100.0 * noise, 0.2), ("b", 200.0 * noise, cpu_cores)]
+            });
             let run = |(name, rate, cpu_cores)| Record {
                 backends: vec![backend(cpu_cores)],
                 ..run(name, "c4", rate, 5.0)

@@ -63,6 +63,7 @@ fn cores_are_handed_to_the_roles_where_the_machine_has_them_and_else_to_none() {
 fn mistakes_in_backends_and_roles_point_at_their_token() {
     let known = [
         ("  database: {", "  server: {", "server", "`server` cannot be the name of a backend"),
+        ("  database: {", "  server.log: {", "server.log", "`server.log` cannot be the name of a backend"),
         (
             "{neighbour.url}",
             "{neighbor.url}",

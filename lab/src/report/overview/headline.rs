@@ -5,9 +5,9 @@ use crate::model::finding::{Explanation, Fact};
 use crate::model::metric::Metric;
 use crate::model::result::{Comparison, Doubt, DoubtReason, Finding, Ratio, ResultDocument, Verdict};
 use crate::report::answer::{bound, more_threads, needed, noun};
-use crate::report::figures;
 use crate::report::findings::confounded_advice;
 use crate::report::load_words::load_words;
+use crate::report::{figures, reasons};
 use crate::stats::ratio::MARGIN;
 
 /// Why a ratio whose interval leaves out 1 has no verdict.
@@ -157,7 +157,15 @@ impl Headline<'_> {
 
     /// Why the ratio has no interval.
     fn without_interval(&self) -> String {
-        let Comparison { variant, baseline, .. } = self.comparison;
+        let Comparison { variant, baseline, load, .. } = self.comparison;
+        let is_limited = |doubt: &&Doubt| {
+            let is_another_limit =
+                doubt.reason.is_of_generator() || matches!(doubt.reason, DoubtReason::BackendLimit { .. });
+            is_another_limit && doubt.load == *load && [variant, baseline].contains(&&doubt.variant)
+        };
+        if let Some(doubt) = self.doubts.iter().find(is_limited) {
+            return reasons::doubt_in_short(doubt);
+        }
         match self.ratio.runs {
             (0 | 1, 0 | 1) => "one valid run".to_owned(),
             (0 | 1, _) => format!("one valid run of {variant}"),

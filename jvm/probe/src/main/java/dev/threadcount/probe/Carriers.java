@@ -29,7 +29,7 @@ interface Carriers {
             if (Runtime.version().feature() >= 24) {
                 return new SchedulerBean();
             }
-            return jvm == null || jvm.scheduler() == null ? () -> null : new Scheduler(jvm.scheduler());
+            return jvm == null ? () -> null : new Scheduler(jvm);
         } catch (JMException | RuntimeException notHere) {
             return () -> null;
         }
@@ -62,14 +62,19 @@ interface Carriers {
 
     /** The scheduler's own pool, which Java 21 to 23 keep in a private field. */
     final class Scheduler implements Carriers {
-        private final ForkJoinPool pool;
+        private final JvmAccess jvm;
 
-        Scheduler(ForkJoinPool pool) {
-            this.pool = pool;
+        Scheduler(JvmAccess jvm) {
+            this.jvm = jvm;
         }
 
+        /** Null before the first virtual thread. */
         @Override
         public Reading read() {
+            ForkJoinPool pool = jvm.scheduler();
+            if (pool == null) {
+                return null;
+            }
             return new Reading(pool.getParallelism(), pool.getPoolSize(), pool.getActiveThreadCount(),
                     pool.getQueuedTaskCount() + pool.getQueuedSubmissionCount(), "ForkJoinPool");
         }

@@ -71,11 +71,16 @@ final class Recording implements Closeable {
         stream.onFlush(this::flush);
     }
 
-    /** With everything that JDK Mission Control likes to have: the JDK's own choice for recording all the time. */
+    /**
+     * With everything that JDK Mission Control likes to have: the JDK's own choice for recording all the time. But the file is handed
+     * around, and the environment is where passwords are. System properties stay: Mission Control shows them, and those that were given
+     * are among the JVM's arguments too, which every recording has.
+     */
     private static RecordingStream recordingToKeep() {
         try {
             RecordingStream stream = new RecordingStream(Configuration.getConfiguration("default"));
             stream.setMaxSize(KEPT_BYTES);
+            stream.disable("jdk.InitialEnvironmentVariable");
             return stream;
         } catch (IOException | ParseException broken) {
             throw new IllegalStateException("this JDK has no lib/jfr/default.jfc: " + broken.getMessage(), broken);

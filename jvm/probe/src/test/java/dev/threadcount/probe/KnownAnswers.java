@@ -14,6 +14,7 @@ import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /** Programs that do a known number of things, for the probe to count. */
 public final class KnownAnswers {
@@ -53,6 +54,18 @@ public final class KnownAnswers {
             default -> throw new IllegalArgumentException(arguments[0]);
         }
         waitForEventsUntil(lines, System.nanoTime());
+        System.out.println("threads of the scheduler: " + allThreads().map(Thread::getName)
+                .filter(name -> name.startsWith("VirtualThread-")).toList());
+    }
+
+    /** Those of the JDK too. */
+    private static Stream<Thread> allThreads() {
+        ThreadGroup root = Thread.currentThread().getThreadGroup();
+        while (root.getParent() != null) {
+            root = root.getParent();
+        }
+        Thread[] threads = new Thread[root.activeCount() + 64];
+        return Stream.of(threads).limit(root.enumerate(threads, true));
     }
 
     /** Returns when the probe has written every event up to this moment, and has taken a sample since. */

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -217,6 +218,16 @@ class ProbeIT {
         assertEquals(Runtime.getRuntime().availableProcessors(), number(carriers.getLast(), "parallelism"));
         assertTrue(carriers.stream().anyMatch(line -> number(line, "mounted") == 1 && number(line, "running") == 1),
                 carriers.toString());
+    }
+
+    /** On Java 21 to 23 to look at the scheduler would make it, and with it a thread that stays. */
+    @Test
+    void programWithoutVirtualThreadsStaysWithoutTheirScheduler() throws Exception {
+        Java java21 = javas().getFirst();
+        Lines told = run(java21, "collections", 1, "period_ms=10");
+        assertFalse(told.of("sample").isEmpty(), told.output());
+        assertEquals(List.of(), told.of("carriers"));
+        assertTrue(told.output().contains("threads of the scheduler: []"), told.output());
     }
 
     private record Lines(List<String> all, String output) {

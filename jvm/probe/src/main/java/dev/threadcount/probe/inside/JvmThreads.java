@@ -33,6 +33,8 @@ public final class JvmThreads implements JvmAccess {
     private final WaitQueue queue = WaitQueue.find();
     /** Null where this JVM has others. */
     private final Field scheduler;
+    /** Whether a class has yet to be initialised. */
+    private final MethodHandle isUnused;
     /** Null where this JVM has others. */
     private final ConnectionEnds ends = ConnectionEnds.find();
     private final PolledDescriptors polled = PolledDescriptors.find();
@@ -57,6 +59,9 @@ public final class JvmThreads implements JvmAccess {
         value = lookup.unreflectGetter(open(AbstractQueuedSynchronizer.class.getDeclaredField("state")));
         scheduler = Runtime.version().feature() >= 24 ? null
                 : open(virtual.getDeclaredField("DEFAULT_SCHEDULER"));
+        Class<?> unsafe = Class.forName("jdk.internal.misc.Unsafe");
+        isUnused = lookup.unreflect(open(unsafe.getDeclaredMethod("shouldBeInitialized", Class.class)))
+                .bindTo(open(unsafe.getDeclaredMethod("getUnsafe")).invoke(null));
         snapshot = Runtime.version().feature() >= 25 ? Snapshot.find(lookup) : null;
     }
 
@@ -136,8 +141,10 @@ public final class JvmThreads implements JvmAccess {
     @Override
     public ForkJoinPool scheduler() {
         try {
-            return scheduler == null ? null : (ForkJoinPool) scheduler.get(null);
-        } catch (IllegalAccessException impossible) {
+            // To read its field would make the scheduler.
+            boolean isMade = scheduler != null && !(boolean) isUnused.invokeExact(scheduler.getDeclaringClass());
+            return isMade ? (ForkJoinPool) scheduler.get(null) : null;
+        } catch (Throwable impossible) {
             throw broken(impossible);
         }
     }

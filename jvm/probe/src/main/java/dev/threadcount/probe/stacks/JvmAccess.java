@@ -33,6 +33,6 @@ public interface JvmAccess {
     /** The two ends of a connection, this side first; null where it is none or not known. */
     InetSocketAddress[] endsOf(int descriptor);
 
-    /** The pool that runs virtual threads; null where it is not known, as after Java 23. */
+    /** The pool that runs virtual threads; null where there is none yet or it is not known, as after Java 23. */
     ForkJoinPool scheduler();
 }
