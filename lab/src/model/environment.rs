@@ -33,6 +33,36 @@ fn filled_in_from(text: &str, value: impl Fn(&str) -> Option<String>) -> String 
     filled
 }
 
+/// A shorter value is no secret, and stands by chance in other texts.
+const SHORTEST_HIDDEN: usize = 4;
+
+/// The text with `${NAME}` in place of the value of each variable that these other texts name. A value of several words stands in
+/// a command line word by word.
+#[must_use]
+pub fn without_values<'a>(text: &str, naming: impl IntoIterator<Item = &'a str>) -> String {
+    without_values_from(text, naming, |name| std::env::var(name).ok())
+}
+
+fn without_values_from<'a>(
+    text: &str,
+    naming: impl IntoIterator<Item = &'a str>,
+    value: impl Fn(&str) -> Option<String>,
+) -> String {
+    let known = naming.into_iter().flat_map(names).filter_map(|name| Some((name, value(name)?)));
+    let mut hidden: Vec<(String, &str)> = known
+        .flat_map(|(name, value)| {
+            let words: Vec<String> = value.split_whitespace().map(str::to_owned).collect();
+            [value].into_iter().chain(words).map(move |it| (it, name))
+        })
+        .filter(|(value, _)| value.len() >= SHORTEST_HIDDEN)
+        .collect();
+    // A value may be part of a longer one.
+    hidden.sort_by_key(|(value, _)| std::cmp::Reverse(value.len()));
+    hidden
+        .iter()
+        .fold(text.to_owned(), |text, (value, name)| text.replace(value, &format!("{OPEN}{name}{CLOSE}")))
+}
+
 fn is_name(text: &str) -> bool {
     let is_part = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     !text.is_empty() && text.chars().all(is_part) && !text.starts_with(|c: char| c.is_ascii_digit())
@@ -58,6 +88,25 @@ mod tests {
             ("", ""),
         ] {
             assert_eq!(filled_in_from(text, value), filled);
+        }
+    }
+
+    #[test]
+    fn a_value_is_hidden_behind_the_name_of_its_variable() {
+        let value = |name: &str| {
+            let values =
+                [("TOKEN", "s3cret"), ("OPTIONS", "-Da=s3cret-b -Dc=d"), ("NUMBER", "80"), ("OTHER", "open")];
+            values.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+        };
+        let hidden =
+            |text| without_values_from(text, ["-Dx=${TOKEN}", "${OPTIONS} ${NUMBER} ${UNSET}"], value);
+        for (text, expected) in [
+            ("-Dx=s3cret s3cret", "-Dx=${TOKEN} ${TOKEN}"),
+            ("-Da=s3cret-b -Dc=d", "${OPTIONS}"),
+            ("Picked up: -Dc=d", "Picked up: ${OPTIONS}"),
+            ("port 8080 is open", "port 8080 is open"),
+        ] {
+            assert_eq!(hidden(text), expected);
         }
     }
 }

@@ -144,13 +144,15 @@ impl RunError {
         }
     }
 
-    fn into_failure(self) -> RunFailure {
+    /// The end of a log may show what a server was given; no result holds it.
+    fn into_failure(self, variant: &Variant) -> RunFailure {
         let log_tail = match &self {
             Self::Launch(error) => error.log_tail().to_vec(),
             Self::ServerEnded { log_tail, .. } | Self::BenchmarkEnded { log_tail, .. } => log_tail.clone(),
             Self::BackendEnded { end, .. } => end.log_tail.clone(),
             _ => Vec::new(),
         };
+        let log_tail = log_tail.iter().map(|line| variant.without_values(line)).collect();
         RunFailure { why: self.to_string(), log_tail }
     }
 }
@@ -175,7 +177,7 @@ impl Runner<'_> {
         if let Err(error) = workload::measure(&mut run)
             && !error.is_interrupt()
         {
-            record.failure = Some(error.into_failure());
+            record.failure = Some(error.into_failure(variant));
         }
         record
     }

@@ -158,7 +158,7 @@ impl Launcher {
             request_thread: kind.request_thread(&url),
             pool_max_threads: spec.pool_max_threads,
             log: Some(log.display().to_string()),
-            jvm_flags: flags(process.pid()).iter().map(|flag| hidden(flag)).collect(),
+            jvm_flags: flags(process.pid()).iter().map(|flag| shown(variant, &hidden(flag))).collect(),
             backends: backends.facts(),
         };
         let url = spec.url;
@@ -282,6 +282,13 @@ fn backend_error(variant: &Variant, backend: &Backend, error: LaunchError) -> La
     LaunchError::Backend { variant, backend, source: Box::new(error) }
 }
 
+/// A flag without the values of the environment, which JDK_JAVA_OPTIONS puts there. Flags of the JVM itself hold none and are read
+/// again, and the variant's own are known.
+fn shown(variant: &Variant, flag: &str) -> String {
+    let is_known = flag.starts_with("-X") || variant.jvm.iter().any(|it| it == flag);
+    if is_known { flag.to_owned() } else { variant.without_values(flag) }
+}
+
 fn flags(pid: u32) -> Vec<String> {
     let jvm = ProcessTree::rooted_at(pid).java_pid();
     jvm.map(jvm_flags::read).unwrap_or_default()
@@ -390,5 +397,23 @@ impl RunningServer {
         let stopped = self.process.stop(self.stop_within);
         self.backends.stop();
         stopped
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flag_shows_no_value_of_the_environment() {
+        let experiment = "question: q\nserver: {command: 'x {port}'}\nrequest: /\nenv: {JDK_JAVA_OPTIONS: '-Xmx64m -Dpath=${PATH}'}\n\
+            jvm: [-Dknown=x]\nvariants: {a: {}}\nloads: [{clients: 1, duration: 1s}]\n";
+        let experiment = crate::config::parse("x", "x.yaml", experiment, false).unwrap();
+        let variant = &experiment.variants[0];
+        let path = std::env::var("PATH").unwrap();
+        assert_eq!(shown(variant, &format!("-Dpath={path}")), "-Dpath=${PATH}");
+        for flag in ["-Xmx64m", "-Dknown=x", "-Dother=y"] {
+            assert_eq!(shown(variant, flag), flag);
+        }
     }
 }

@@ -34,6 +34,7 @@ pub use shape::{Shape, ShapeStep};
 pub use subject::{BenchmarkMethod, Subject};
 pub use workload::{ExternalTool, LoadKind, Tool, Workload};
 
+use super::environment;
 use super::one_or_several::one_or_several;
 use claim::Claim;
 use schemars::JsonSchema;
@@ -182,6 +183,13 @@ impl Variant {
             compare_with: None,
             skipped: None,
         }
+    }
+
+    /// A text of the server, or of one behind it, without the values that their `env` took from ours.
+    #[must_use]
+    pub fn without_values(&self, text: &str) -> String {
+        let behind = self.backends.iter().flat_map(|it| it.env.values());
+        environment::without_values(text, self.env.values().chain(behind).map(String::as_str))
     }
 
     /// `None`: a benchmark.
