@@ -1,6 +1,6 @@
 //! Whether somebody else could have put or changed a file. What root loads into the processes of others must not come from them.
 
-use std::fs;
+use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -16,9 +16,17 @@ pub fn is_trusted(path: &Path) -> bool {
     !rustix::process::geteuid().is_root() || is_safe(path, &trusted_users())
 }
 
+/// Whether others can change a file, or replace in a folder what is not theirs. The mode of a link means nothing.
+pub(super) fn can_others_change(found: &Metadata) -> bool {
+    let by_all = found.mode() & OTHERS_WRITE != 0;
+    let by_group = can_a_group_write(found.mode(), found.uid(), found.gid());
+    let keeps_what_is_ours = found.is_dir() && found.mode() & STICKY != 0;
+    (by_all || by_group) && !keeps_what_is_ours && !found.is_symlink()
+}
+
 /// Whether users other than its owner and root may be in the group that can write. Root's group, and a group of the owner alone,
 /// which has the owner's number, have no others in them.
-pub(super) const fn can_a_group_write(mode: u32, uid: u32, gid: u32) -> bool {
+const fn can_a_group_write(mode: u32, uid: u32, gid: u32) -> bool {
     mode & GROUP_WRITES != 0 && gid != 0 && gid != uid
 }
 
@@ -36,12 +44,7 @@ fn is_safe(path: &Path, users: &[u32]) -> bool {
 }
 
 fn is_part_safe(part: &Path, users: &[u32]) -> bool {
-    fs::metadata(part).is_ok_and(|it| {
-        let keeps_what_is_ours = it.is_dir() && it.mode() & STICKY != 0;
-        let is_group_safe = !can_a_group_write(it.mode(), it.uid(), it.gid());
-        let is_safe_from_all = it.mode() & OTHERS_WRITE == 0 && is_group_safe;
-        users.contains(&it.uid()) && (is_safe_from_all || keeps_what_is_ours)
-    })
+    fs::metadata(part).is_ok_and(|it| users.contains(&it.uid()) && !can_others_change(&it))
 }
 
 #[cfg(test)]

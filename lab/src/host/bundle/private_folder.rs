@@ -2,15 +2,12 @@
 
 use crate::host::trusted;
 use rustix::process::geteuid;
-use std::fs::{self, DirBuilder, Metadata};
+use std::fs::{self, DirBuilder};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 const OWNER_ONLY: u32 = 0o700;
-const OTHERS_WRITE: u32 = 0o002;
-/// Others can add to such a folder (/tmp), and cannot replace what is not theirs.
-const STICKY: u32 = 0o1000;
 
 /// The first of these folders that is, or can be made, private to this user.
 ///
@@ -90,17 +87,10 @@ fn check_part(part: &Path, owners: &Owners) -> io::Result<()> {
     if ![0, owners.us, owners.machine].contains(&owner) {
         return Err(io::Error::other(format!("{} belongs to the user {owner}", part.display())));
     }
-    if can_others_replace_its_content(&found) {
+    if trusted::can_others_change(&found) {
         return Err(io::Error::other(format!("others can write {}", part.display())));
     }
     Ok(())
-}
-
-fn can_others_replace_its_content(found: &Metadata) -> bool {
-    let by_group = trusted::can_a_group_write(found.mode(), found.uid(), found.gid());
-    let by_all = found.mode() & OTHERS_WRITE != 0;
-    // The mode of a link means nothing.
-    found.is_dir() && (by_group || by_all) && found.mode() & STICKY == 0
 }
 
 #[cfg(test)]
