@@ -9,6 +9,7 @@ pub mod cpu_profiles;
 pub mod decided;
 pub mod difference;
 pub mod disturbance;
+mod doubt_groups;
 pub mod grade;
 pub mod limit;
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use super::backend_limit::backend_limit;
 use super::compiler::busy_compiler;
 use super::disturbance::{disturbance, left_room};
+use super::doubt_groups::{grouped, worst_first};
 use super::runs::{complete, is_complete};
 use super::spread::{Spread, spreads};
 use super::unequally_warm::unequally_warm;
@@ -11,7 +12,6 @@ use crate::model::experiment::plan::plan;
 use crate::model::record::Record;
 use crate::model::record::capacity::SearchEnd;
 use crate::model::result::{Doubt, DoubtReason};
-use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use threadcount_load::report::LoadReport;
 
@@ -96,28 +96,6 @@ pub fn doubt_about_cpu(variant: &str, load: &str, records: &[Record]) -> Option<
 fn about(record: &Record) -> impl Fn(DoubtReason) -> Doubt {
     let (variant, load) = (record.variant.clone(), record.load.clone());
     move |reason| Doubt { variant: variant.clone(), load: load.clone(), runs: 1, reason }
-}
-
-fn worst_first(a: &Doubt, b: &Doubt) -> Ordering {
-    let (a, b) = (&a.reason, &b.reason);
-    a.rank().cmp(&b.rank()).then(b.severity().total_cmp(&a.severity()))
-}
-
-/// The doubts by importance; of several of one kind about the same variant and load the worst, and in how many runs.
-fn grouped(mut doubts: Vec<Doubt>) -> Vec<Doubt> {
-    doubts.sort_by(worst_first);
-    let mut groups: Vec<Doubt> = Vec::new();
-    for doubt in doubts {
-        let same = |group: &&mut Doubt| {
-            (group.reason.rank(), &group.variant, &group.load)
-                == (doubt.reason.rank(), &doubt.variant, &doubt.load)
-        };
-        match groups.iter_mut().find(same) {
-            Some(group) => group.runs += doubt.runs,
-            None => groups.push(doubt),
-        }
-    }
-    groups
 }
 
 fn failed_runs(experiment: &Experiment, records: &[Record]) -> Vec<Doubt> {
