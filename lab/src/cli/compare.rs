@@ -69,7 +69,9 @@ impl CompareCommand {
             return Err(CompareError::Url(url.clone()).into());
         }
         let AskedLoad { origin, load } = self.load.load(&urls)?;
-        load_plan(&load, &origin).map_err(|error| miette!("{}", plan_flags::load_plan_error(&error)))?;
+        let plan = load_plan(&load, &origin);
+        let plan = plan.map_err(|error| miette!("{}", plan_flags::load_plan_error(&error)))?;
+        self.load.check_target(&plan)?;
         let experiment = Experiment::for_compare(CompareAsked {
             url,
             variants: self.variants,

@@ -25,10 +25,10 @@ const LAB: [&str; 15] = [
 ];
 
 /// The modules of `load/src`, from the top to the bottom.
-const LOAD: [&str; 28] = [
-    "export", "report", "run", "collect", "engine", "secure", "http2", "health", "schedule", "features",
-    "driver", "resolve", "error", "limits", "endpoint", "outcome", "recorder", "plan", "request", "response",
-    "http1", "log", "counts", "slowest", "times", "random", "failure", "clock",
+const LOAD: [&str; 30] = [
+    "export", "merge", "report", "run", "collect", "engine", "secure", "http2", "health", "schedule",
+    "features", "driver", "resolve", "error", "limits", "endpoint", "outcome", "recorder", "plan", "request",
+    "response", "http1", "log", "counts", "slowest", "times", "random", "share", "failure", "clock",
 ];
 
 #[test]
