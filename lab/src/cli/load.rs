@@ -1,5 +1,7 @@
 //! `threadcount load`: the generator alone.
 
+#[cfg(feature = "kubernetes")]
+use super::kubernetes_options::KubernetesOptions;
 use super::live::Live;
 use super::load_options::{AskedLoad, LoadOptions};
 use super::output::{Files, Output};
@@ -28,6 +30,9 @@ pub struct LoadCommand {
     options: LoadOptions,
     #[command(flatten)]
     share: ShareOptions,
+    #[cfg(feature = "kubernetes")]
+    #[command(flatten)]
+    kubernetes: KubernetesOptions,
     #[command(flatten)]
     output: Output,
 }
@@ -58,6 +63,10 @@ impl LoadCommand {
         let plan = plan.with(|plan| plan.share = share.unwrap_or_default());
         plan.check().map_err(|error| miette!("{}", plan_flags::load_error(&error.into())))?;
         self.options.check_target(&plan)?;
+        #[cfg(feature = "kubernetes")]
+        if self.kubernetes.is_asked_for() {
+            return super::kubernetes::run(&self.kubernetes, &plan, &self.output);
+        }
         let mut files = self.output.open()?;
         let stop = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
         limits::raise_descriptor_limit();

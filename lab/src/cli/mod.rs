@@ -9,6 +9,10 @@ mod diagnose;
 mod experiment_args;
 mod history;
 mod interrupt;
+#[cfg(feature = "kubernetes")]
+mod kubernetes;
+#[cfg(feature = "kubernetes")]
+mod kubernetes_options;
 mod list;
 mod live;
 mod load;

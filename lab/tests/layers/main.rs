@@ -19,9 +19,9 @@ use std::sync::LazyLock;
 static LAB_HOUSE: LazyLock<House> = LazyLock::new(|| House::new(&sources("src")));
 
 /// The folders of `lab/src`, from the top to the bottom.
-const LAB: [&str; 15] = [
+const LAB: [&str; 16] = [
     "cli", "watch", "history", "report", "diagnose", "run", "findings", "stats", "config", "workload",
-    "server", "probe", "host", "parse", "model",
+    "server", "probe", "cluster", "host", "parse", "model",
 ];
 
 /// The modules of `load/src`, from the top to the bottom.
