@@ -68,7 +68,7 @@ async fn run(load: &ClusterLoad, stop: &AtomicBool, events: &Sender<Event>) -> R
     created.map_err(|error| ClusterError::of(Request::CreateJob, &namespace, &error))?;
     let _ = events.send(Event::Created { namespace: namespace.clone() });
     let mut follower = Follower::new(load, client, &namespace, events);
-    let followed = follower.to_the_end(stop).await;
+    let followed = follower.follow_all(stop).await;
     // What pods tell when they are told to end is still read.
     let removed = remove(&jobs, load, &namespace).await;
     if let Err(error) = removed {
@@ -150,7 +150,7 @@ impl<'e> Follower<'e> {
     }
 
     /// Until each pod has ended and its log is read, or it shall stop.
-    async fn to_the_end(&mut self, stop: &AtomicBool) -> Result<(), ClusterError> {
+    async fn follow_all(&mut self, stop: &AtomicBool) -> Result<(), ClusterError> {
         while !stop.load(Ordering::Relaxed) {
             self.look().await?;
             while let Some(done) = self.logs.try_join_next() {

@@ -12,6 +12,7 @@ pub const FORMAT: &str = "threadcount/share/1";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
+#[expect(clippy::large_enum_variant, reason = "there is one at a time")]
 pub enum Message {
     /// Who sends which load; the first line of each share.
     Begin(ShareBegin),

@@ -188,7 +188,7 @@ fn a_share_without_an_end_is_named_and_its_seconds_are_kept() {
     all[2].truncate(3);
     let merged = merged(all.concat());
     let missing = MergeNote::Missing { shares: vec![2], count: 4, why: None };
-    assert_eq!(merged.notes, [missing.clone()]);
+    assert_eq!(merged.notes, std::slice::from_ref(&missing));
     assert!(missing.to_string().starts_with("share 2 of 4 is missing"), "{missing}");
     assert_eq!(merged.outcome.counts.sent, 3 * 190);
     assert_eq!(merged.outcome.seconds[0].sent, sent_in(&outcomes, 0), "of all four");
