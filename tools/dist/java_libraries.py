@@ -46,6 +46,8 @@ LICENCES = {
     "org.eclipse.jetty": ECLIPSE_OR_APACHE,
     "org.eclipse.jetty.ee10": ECLIPSE_OR_APACHE,
     "org.eclipse.jetty.ee10.websocket": ECLIPSE_OR_APACHE,
+    "org.eclipse.jetty.ee11": ECLIPSE_OR_APACHE,
+    "org.eclipse.jetty.ee11.websocket": ECLIPSE_OR_APACHE,
     "org.eclipse.jetty.websocket": ECLIPSE_OR_APACHE,
     "org.jctools": APACHE,
     "org.jspecify": APACHE,

@@ -25,6 +25,8 @@ TOO_LARGE = [
     "chain-servlet",
     "chain-webflux",
     "orders-helidon",
+    "orders-jetty",
+    "orders-spring-boot-3",
     "orders-spring-boot-4",
     "orders-webflux",
     "spring-boot-3",
