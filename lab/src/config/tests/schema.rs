@@ -82,7 +82,7 @@ fn complaints(text: &str) -> Option<Vec<String>> {
 }
 
 /// The schema accepts this file too.
-pub(super) fn accepts(text: &str) {
+pub(in crate::config) fn accepts(text: &str) {
     assert_eq!(complaints(text), Some(Vec::new()), "{text}");
 }
 
