@@ -45,6 +45,9 @@ class ContractIT {
         "orders-spring-boot-3, --spring.threads.virtual.enabled=true, true",
         "orders-webflux, '', false",
         "orders-helidon, '', true",
+        "orders-quarkus, '', true",
+        "orders-quarkus-worker, '', false",
+        "orders-quarkus-reactive, '', false",
     })
     void serverAnswersEachRequestOfTheContractOnItsKindOfThread(String jar, String argument, boolean virtual) throws Exception {
         int port = LocalBackends.freePort();
