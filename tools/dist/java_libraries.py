@@ -60,6 +60,7 @@ LICENCES = {
     "org.crac": "BSD-2-Clause",
     "org.eclipse.jetty": ECLIPSE_OR_APACHE,
     "org.eclipse.jetty.compression": ECLIPSE_OR_APACHE,
+    "org.eclipse.jetty.ee": ECLIPSE_OR_APACHE,
     "org.eclipse.jetty.ee10": ECLIPSE_OR_APACHE,
     "org.eclipse.jetty.ee10.websocket": ECLIPSE_OR_APACHE,
     "org.eclipse.jetty.ee11": ECLIPSE_OR_APACHE,
