@@ -1,6 +1,7 @@
 //! The command line: one file per command, each with its arguments and a `run` that gives the exit code.
 
 mod about_itself;
+mod attached_load;
 mod check;
 mod compare;
 mod compare_results;
@@ -22,6 +23,7 @@ mod progress;
 mod report;
 mod request_options;
 mod run;
+mod service_options;
 mod stdout;
 mod summary;
 mod transport_options;

@@ -30,6 +30,14 @@ pub fn too_early() -> LimitWords {
     LimitWords { sentence: "not judged yet: less than 5 s watched".to_owned(), advice: None }
 }
 
+/// A service that was loaded while it was observed.
+#[must_use]
+pub fn attached(pid: u32) -> String {
+    format!(
+        "Process {pid} had the probe in it meanwhile, which costs it a little. It was compared with nothing, so there is no verdict."
+    )
+}
+
 /// Lines that nobody read in time.
 #[must_use]
 pub fn dropped(lines: u64) -> String {

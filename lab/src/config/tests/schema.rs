@@ -124,7 +124,7 @@ fn project_schema() -> Value {
 }
 
 /// The schema accepts this file too.
-pub(super) fn accepts(text: &str) {
+pub(in crate::config) fn accepts(text: &str) {
     assert_eq!(complaints(text), Some(Vec::new()), "{text}");
 }
 
