@@ -29,6 +29,11 @@ pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     Some(runs_of_variant.finding(Fact::HeldCarriers(worst), runs))
 }
 
+/// The same in a window of a running JVM.
+pub(super) fn in_window(record: &Record) -> Option<Fact> {
+    held(record).map(Fact::HeldCarriers)
+}
+
 fn held(record: &Record) -> Option<HeldCarriers> {
     let jvm = record.jvm.as_ref()?;
     let delays = jvm.run_delays.as_ref()?;
