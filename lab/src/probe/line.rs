@@ -44,6 +44,8 @@ pub enum Line {
     Pinned(Tally),
     Wait(Tally),
     Allocated(Allocated),
+    AllocationStack(AllocationStackFrames),
+    AllocationSamples(AllocationSamples),
     /// Samples of running threads; `reason` is what one did instead of work: `yield` or `scheduling`.
     Running(Tally),
     CpuStack(CpuStackFrames),
@@ -105,6 +107,8 @@ impl Line {
             Self::Gc(it) => it.t_ns,
             Self::Safepoint(it) | Self::Pinned(it) | Self::Wait(it) | Self::Running(it) => it.t_ns,
             Self::Allocated(it) => it.t_ns,
+            Self::AllocationStack(it) => it.t_ns,
+            Self::AllocationSamples(it) => it.t_ns,
             Self::CpuStack(it) => it.t_ns,
             Self::CpuSamples(it) => it.t_ns,
             Self::Stacks(it) => it.t_ns,
@@ -181,6 +185,32 @@ pub struct Allocated {
     /// The first frame that belongs neither to the JDK nor to a constructor.
     pub maker: Option<String>,
     pub application: Option<String>,
+    /// The frame that asked for a value of a thread local which a virtual thread then made; `None`: made for something else.
+    #[serde(default)]
+    pub thread_cache: Option<String>,
+}
+
+/// A stack that allocated, sampled for the first time.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct AllocationStackFrames {
+    pub t_ns: Nanos,
+    pub stack: u32,
+    /// `Class.method`, joined by semicolons, the bottom first; the last one is `new` and the class of the object.
+    pub frames: String,
+}
+
+/// Samples of one stack that allocated within one second; lines of the same second add up.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct AllocationSamples {
+    pub t_ns: Nanos,
+    pub stack: u32,
+    pub count: u64,
+    /// What the samples stand for.
+    pub bytes: u64,
+    /// The sum of the squares of what each stands for.
+    pub bytes_squared: f64,
 }
 
 /// A stack that was sampled for the first time.

@@ -1,6 +1,7 @@
 //! Lines → [`JvmReadings`]: cut to the measured window, counters as differences, sites added up.
 
 use super::allocation::AllocationTally;
+use super::allocation_profile::AllocationProfileTally;
 use super::cpu_profile::CpuTally;
 use super::line::{Carriers, Gc, Line, Pool as PoolLine, Sample, Tally};
 use super::run_delay::RunDelayTally;
@@ -44,6 +45,7 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
     let mut stacks = StackTally::default();
     let mut delays = RunDelayTally::default();
     let mut cpu = CpuTally::default();
+    let mut allocating = AllocationProfileTally::default();
     let mut before: Option<&Sample> = None;
     for line in lines {
         match line {
@@ -97,6 +99,10 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
             Line::CarrierRunTime(reading) if window.contains(reading.t_ns) => delays.carrier(reading),
             Line::HeldCarrier(held) if window.contains(held.t_ns) => delays.held(held),
             Line::Allocated(sampled) if contains_second(window, sampled.t_ns) => allocation.add(sampled),
+            Line::AllocationStack(stack) => allocating.stack(stack),
+            Line::AllocationSamples(samples) if contains_second(window, samples.t_ns) => {
+                allocating.samples(samples);
+            }
             Line::Wait(tally) if contains_second(window, tally.t_ns) => sites.add(Kind::Wait, tally),
             Line::NativeMemory { t_ns, kind, reserved_bytes, committed_bytes }
                 if kind == "Thread Stack" && window.contains(*t_ns) =>
@@ -122,6 +128,7 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
     }
     readings.allocation = allocation.finish();
     readings.cpu_profile = cpu.finish();
+    readings.allocation_profile = allocating.finish();
     readings.wait_profile = stacks.finish(window);
     readings.run_delays = delays.finish();
     readings.pins = sites.take(Kind::Pinned);

@@ -103,6 +103,8 @@ impl Screen {
             | Line::Running(_)
             | Line::Safepoint(_)
             | Line::Allocated(_)
+            | Line::AllocationStack(_)
+            | Line::AllocationSamples(_)
             | Line::CpuStack(_)
             | Line::CpuSamples(_)
             | Line::CarrierRunTime(_)

@@ -1,6 +1,7 @@
 //! Readings of the probe in the server's JVM, cut to the explaining window (in older results to the measured window).
 
 use super::allocation::Allocation;
+use super::allocation_profile::AllocationProfile;
 use super::cpu_profile::CpuProfile;
 use super::run_delay::RunDelays;
 use super::wait_profile::WaitProfile;
@@ -44,6 +45,9 @@ pub struct JvmReadings {
     /// Which code runs, by samples of its stacks; `None`: none were taken, or an older result.
     #[serde(default)]
     pub cpu_profile: Option<CpuProfile>,
+    /// Which code allocates, by samples of its stacks; `None`: none were taken, or an older result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allocation_profile: Option<AllocationProfile>,
     /// Waits of 20 ms or longer (monitors, parks, socket reads), by site.
     pub waits: Vec<SiteTotal>,
     /// What threads do, by samples of their stacks; `None`: none were taken, or an older result.

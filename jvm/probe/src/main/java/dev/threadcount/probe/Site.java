@@ -17,7 +17,8 @@ record Site(String holder, String application, String top) {
             "java.", "javax.", "jdk.", "sun.", "com.sun.", "jakarta.",
             "org.apache.catalina.", "org.apache.coyote.", "org.apache.tomcat.", "org.apache.juli.",
             "org.springframework.", "org.eclipse.jetty.", "io.netty.", "reactor.", "io.undertow.", "io.vertx.",
-            "org.hibernate.", "com.zaxxer.hikari.", "ch.qos.logback.", "org.slf4j.", "org.apache.logging.");
+            "org.hibernate.", "com.zaxxer.hikari.", "com.fasterxml.jackson.", "tools.jackson.",
+            "ch.qos.logback.", "org.slf4j.", "org.apache.logging.");
 
     static Site of(RecordedStackTrace stack, Monitors monitors) {
         if (stack == null) {
