@@ -1,14 +1,14 @@
 //! The rules that need no load, for a window of a running JVM. Its record has readings of the probe and of /proc, and no requests;
 //! rules that need those are silent.
 
-use super::{cpu_ceiling, gc, held_carriers, limits, pinned, pool_ceiling, throttled, waiting, without_progress};
+use super::{compiler_waits, cpu_ceiling, gc, held_carriers, limits, pinned, pool_ceiling, throttled, waiting, without_progress};
 use crate::model::finding::{Explanation, Fact, Finding};
 use crate::model::record::Record;
 
 type FindInWindow = fn(&Record) -> Option<Fact>;
 
 /// In the order of those of a run.
-const RULES: [FindInWindow; 9] = [
+const RULES: [FindInWindow; 10] = [
     limits::in_window,
     throttled::in_window,
     pinned::in_window,
@@ -17,6 +17,7 @@ const RULES: [FindInWindow; 9] = [
     pool_ceiling::in_window,
     waiting::in_window,
     gc::in_window,
+    compiler_waits::in_window,
     cpu_ceiling::in_window,
 ];
 

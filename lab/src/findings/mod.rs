@@ -9,6 +9,7 @@ mod allocation_stalls;
 mod backend_ceiling;
 mod carriers;
 mod client_ceiling;
+mod compiler_waits;
 mod cpu_ceiling;
 mod delayed_tail;
 mod gc;
@@ -24,6 +25,7 @@ mod memory_growth;
 mod pinned;
 mod pool_ceiling;
 mod request_waits;
+mod thread_caches;
 mod throttled;
 mod unfair_waits;
 mod variant_runs;
@@ -57,8 +59,15 @@ const RULES: [Find; 11] = [
 ];
 
 /// ... and those that come after what requests allocate, because that may be the reason for them.
-const RULES_AFTER_ALLOCATION: [Find; 5] =
-    [gc::find, allocation_stalls::find, cpu_ceiling::find, client_ceiling::find, memory_growth::find];
+const RULES_AFTER_ALLOCATION: [Find; 7] = [
+    thread_caches::find,
+    gc::find,
+    allocation_stalls::find,
+    compiler_waits::find,
+    cpu_ceiling::find,
+    client_ceiling::find,
+    memory_growth::find,
+];
 
 /// What every rule finds, load by load and variant by variant, and last what a pair of variants shows.
 #[must_use]

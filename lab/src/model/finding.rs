@@ -2,15 +2,19 @@
 
 mod backend;
 mod collector;
+mod compiler_waits;
 mod delayed_tail;
 mod kind;
 mod starved;
+mod thread_caches;
 
 pub use backend::BackendCeiling;
+pub use compiler_waits::CompilerWaits;
 pub use collector::{AllocationStalls, GcPauses, PauseTail, SlowSeconds};
 pub use delayed_tail::DelayedTail;
 pub use kind::{Arrivals, KindAndNumber, KindOrSize};
 pub use starved::{HeldCarriers, UnfairWaits};
+pub use thread_caches::{ThreadCache, ThreadCaches};
 
 use super::record::jvm::SiteTotal;
 use super::request_time::RequestTimePart;
@@ -140,12 +144,16 @@ facts! { $;
     UnfairWaits(UnfairWaits),
     /// Each request allocates more than with another variant under the same load.
     Allocation(AllocationDifference),
+    /// Caches of threads that each virtual thread makes anew.
+    ThreadCaches(ThreadCaches),
     /// Pauses of the garbage collector.
     Gc(GcPauses),
     /// Threads wait for memory that a concurrent collector has not freed yet.
     AllocationStalls(AllocationStalls),
     /// One cause delays most of the requests beyond the 99th percentile.
     DelayedTail(DelayedTail),
+    /// The JIT compiler waits for a core.
+    CompilerWaits(CompilerWaits),
     /// The machine's CPU is full.
     CpuCeiling(CpuCeiling),
     /// The load is the limit.
