@@ -1,18 +1,19 @@
 //! The rules that need no load, for a window of a running JVM. Its record has readings of the probe and of /proc, and no requests;
 //! rules that need those are silent.
 
-use super::{compiler_waits, cpu_ceiling, gc, held_carriers, limits, pinned, pool_ceiling, throttled, waiting, without_progress};
+use super::{compiler_waits, cpu_ceiling, file_io, gc, held_carriers, limits, pinned, pool_ceiling, throttled, waiting, without_progress};
 use crate::model::finding::{Explanation, Fact, Finding};
 use crate::model::record::Record;
 
 type FindInWindow = fn(&Record) -> Option<Fact>;
 
 /// In the order of those of a run.
-const RULES: [FindInWindow; 10] = [
+const RULES: [FindInWindow; 11] = [
     limits::in_window,
     throttled::in_window,
     pinned::in_window,
     held_carriers::in_window,
+    file_io::in_window,
     without_progress::in_window,
     pool_ceiling::in_window,
     waiting::in_window,

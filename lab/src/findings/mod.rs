@@ -12,6 +12,7 @@ mod client_ceiling;
 mod compiler_waits;
 mod cpu_ceiling;
 mod delayed_tail;
+mod file_io;
 mod gc;
 mod gc_tail;
 mod generator;
@@ -44,7 +45,7 @@ use crate::model::record::Record;
 type Find = fn(&VariantRuns<'_>) -> Option<Finding>;
 
 /// The rules, those that put the measurement itself in doubt first ...
-const RULES: [Find; 11] = [
+const RULES: [Find; 12] = [
     generator::find,
     backend_ceiling::find,
     accept_queue::find,
@@ -52,6 +53,7 @@ const RULES: [Find; 11] = [
     throttled::find,
     pinned::find,
     held_carriers::find,
+    file_io::find,
     without_progress::find,
     pool_ceiling::find,
     |runs_of_variant| waiting::find(runs_of_variant).or_else(|| request_waits::find(runs_of_variant)),

@@ -4,6 +4,7 @@ mod backend;
 mod collector;
 mod compiler_waits;
 mod delayed_tail;
+mod file_io;
 mod kind;
 mod starved;
 mod thread_caches;
@@ -12,6 +13,7 @@ pub use backend::BackendCeiling;
 pub use compiler_waits::CompilerWaits;
 pub use collector::{AllocationStalls, GcPauses, PauseTail, SlowSeconds};
 pub use delayed_tail::DelayedTail;
+pub use file_io::CarrierFileIo;
 pub use kind::{Arrivals, KindAndNumber, KindOrSize};
 pub use starved::{HeldCarriers, UnfairWaits};
 pub use thread_caches::{ThreadCache, ThreadCaches};
@@ -132,6 +134,8 @@ facts! { $;
     PinnedCarriers(PinnedCarriers),
     /// Virtual threads that stay on their carrier while others wait for one.
     HeldCarriers(HeldCarriers),
+    /// Virtual threads keep their carrier while they wait for a file.
+    FileIo(CarrierFileIo),
     /// Running threads that only yield or wait for a carrier.
     BusyWithoutProgress(BusyWithoutProgress),
     /// All threads of the pool are busy.

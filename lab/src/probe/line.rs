@@ -43,6 +43,8 @@ pub enum Line {
     Safepoint(Tally),
     Pinned(Tally),
     Wait(Tally),
+    /// Files that virtual threads read, write, or force for 1 ms or longer; `top` is the first frame outside the JDK.
+    FileIo(Tally),
     Allocated(Allocated),
     AllocationStack(AllocationStackFrames),
     AllocationSamples(AllocationSamples),
@@ -105,7 +107,9 @@ impl Line {
             Self::Carriers(it) => it.t_ns,
             Self::Pool(it) => it.t_ns,
             Self::Gc(it) => it.t_ns,
-            Self::Safepoint(it) | Self::Pinned(it) | Self::Wait(it) | Self::Running(it) => it.t_ns,
+            Self::Safepoint(it) | Self::Pinned(it) | Self::Wait(it) | Self::FileIo(it) | Self::Running(it) => {
+                it.t_ns
+            },
             Self::Allocated(it) => it.t_ns,
             Self::AllocationStack(it) => it.t_ns,
             Self::AllocationSamples(it) => it.t_ns,
@@ -262,6 +266,7 @@ fn reason<'de, D: Deserializer<'de>>(text: D) -> Result<Option<SiteReason>, D::E
             let wait = after("read from ").map(SiteReason::ReadFrom);
             let wait = wait.or_else(|| after("monitor of ").map(SiteReason::Monitor));
             let wait = wait.or_else(|| after("park on ").map(SiteReason::Park));
+            let wait = wait.or_else(|| after("file ").map(SiteReason::File));
             wait.unwrap_or_else(|| SiteReason::Jvm(text.clone()))
         }
     }))

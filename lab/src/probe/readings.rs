@@ -104,6 +104,7 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
                 allocating.samples(samples);
             }
             Line::Wait(tally) if contains_second(window, tally.t_ns) => sites.add(Kind::Wait, tally),
+            Line::FileIo(tally) if contains_second(window, tally.t_ns) => sites.add(Kind::FileIo, tally),
             Line::NativeMemory { t_ns, kind, reserved_bytes, committed_bytes }
                 if kind == "Thread Stack" && window.contains(*t_ns) =>
             {
@@ -134,6 +135,7 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
     readings.pins = sites.take(Kind::Pinned);
     readings.pins_series = pins_series(&pins_by_second, window);
     readings.waits = sites.take(Kind::Wait);
+    readings.file_io = sites.take(Kind::FileIo);
     readings.thread_samples.without_progress = sites.take(Kind::WithoutProgress);
     readings.virtual_threads = grown(&virtual_threads, window);
     Some(readings)
@@ -259,6 +261,7 @@ fn grown(readings: &[(Nanos, VirtualThreads)], window: Window) -> VirtualThreads
 enum Kind {
     Pinned,
     Wait,
+    FileIo,
     WithoutProgress,
 }
 
@@ -362,6 +365,19 @@ pub(super) mod tests {
             ]
         );
         assert_eq!(readings.waits.len(), 1);
+    }
+
+    #[test]
+    fn files_are_added_up_by_site_and_by_what_is_done_with_them() {
+        let write = |second, ms: u64| {
+            let line = tally("file_io", second, 1, ms * 1_000_000, "x");
+            line.replace("\"reason\":null", "\"reason\":\"file write /data/shop.db\"")
+        };
+        let files = read(&[write(9, 900), write(12, 7), write(13, 8)]).file_io;
+        let what = SiteReason::File("write /data/shop.db".to_owned());
+        assert_eq!(files.len(), 1);
+        assert_eq!(files[0].reason, Some(what));
+        assert_eq!(files[0].total, Total { count: 2, total_ms: 15.0, longest_ms: 8.0 });
     }
 
     #[test]

@@ -101,6 +101,7 @@ impl Screen {
             Line::Gc(_)
             | Line::HeapAfterGc { .. }
             | Line::Running(_)
+            | Line::FileIo(_)
             | Line::Safepoint(_)
             | Line::Allocated(_)
             | Line::AllocationStack(_)

@@ -50,6 +50,9 @@ pub struct JvmReadings {
     pub allocation_profile: Option<AllocationProfile>,
     /// Waits of 20 ms or longer (monitors, parks, socket reads), by site.
     pub waits: Vec<SiteTotal>,
+    /// Files that virtual threads read, write, or force for 1 ms or longer, by site; they keep their carrier meanwhile.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub file_io: Vec<SiteTotal>,
     /// What threads do, by samples of their stacks; `None`: none were taken, or an older result.
     #[serde(default)]
     pub wait_profile: Option<WaitProfile>,
@@ -106,6 +109,7 @@ impl SiteReason {
             Self::ReadFrom(peer) => format!("read from {peer}"),
             Self::Monitor(class) => format!("monitor of {class}"),
             Self::Park(class) => format!("park on {class}"),
+            Self::File(what) => what.clone(),
             Self::Jvm(words) => words.clone(),
         }
     }
@@ -162,6 +166,8 @@ pub enum SiteReason {
     Monitor(String),
     /// Parked on this class.
     Park(String),
+    /// Reading, writing, or forcing a file: `write /var/lib/shop.db`.
+    File(String),
     /// In the JVM's own words, e.g. why a virtual thread was pinned.
     Jvm(String),
 }

@@ -45,6 +45,7 @@ final class Recording implements Closeable {
     private final Clock clock;
     private final Monitors monitors;
     private final Tally tally = new Tally();
+    private final FileIo files = new FileIo();
     private final Allocations allocations = new Allocations();
     private final CpuStacks executionStacks = new CpuStacks("execution");
     private final CpuStacks cpuTimeStacks = new CpuStacks("cpu-time");
@@ -71,6 +72,7 @@ final class Recording implements Closeable {
         watchRunningThreads();
         watchPins(options.pinnedThreshold());
         watchWaits(options);
+        watchFileIo();
         watchAllocations();
         watchNativeMemory();
         watchVirtualThreads(options.level());
@@ -232,6 +234,18 @@ final class Recording implements Closeable {
                         weight.applyAsDouble(beganNs, endedNs));
             }
         });
+    }
+
+    /** Both ends of each read and write are read from the clock, as of a socket's; but few requests read many files. */
+    private void watchFileIo() {
+        for (String kind : FileIo.KINDS) {
+            stream.enable("jdk." + kind).withThreshold(FileIo.THRESHOLD).withStackTrace().with("throttle", "off");
+            stream.onEvent("jdk." + kind, event -> {
+                if (FileIo.blocksCarrier(event)) {
+                    tally.add("file_io", FileIo.site(event.getStackTrace()), files.what(kind, event), startNs(event), endNs(event));
+                }
+            });
+        }
     }
 
     /** A periodic event shows how far the stream has been read, even if there are no others. */
