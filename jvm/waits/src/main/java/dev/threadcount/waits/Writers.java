@@ -29,7 +29,7 @@ public final class Writers extends HttpServlet {
         HikariConfig config = new HikariConfig();
         config.setDriverClassName("org.h2.Driver");
         try {
-            Path folder = Files.createTempDirectory("writers");
+            Path folder = Files.createTempDirectory(Path.of(System.getProperty("slow.file")).getParent(), "writers");
             config.setJdbcUrl("jdbc:h2:slow:" + folder.resolve("orders") + ";DB_CLOSE_ON_EXIT=FALSE");
             config.setMaximumPoolSize(WRITERS);
             config.setRegisterMbeans(false);
