@@ -2,6 +2,7 @@
 
 use super::run_delay::{CarrierRunTimeLine, HeldCarrierLine, RunDelayLine};
 use super::stacks::{StackGroup, Stacks};
+use super::turns::TurnsLine;
 use crate::model::record::cpu_profile::CpuSampleSource;
 use crate::model::record::jvm::{PoolKind, SiteReason};
 use schemars::JsonSchema;
@@ -58,6 +59,7 @@ pub enum Line {
     RunDelay(RunDelayLine),
     CarrierRunTime(CarrierRunTimeLine),
     HeldCarrier(HeldCarrierLine),
+    Turns(TurnsLine),
     /// There are no samples of threads, or no more.
     StacksEnded {
         t_ns: Nanos,
@@ -120,6 +122,7 @@ impl Line {
             Self::RunDelay(it) => it.t_ns,
             Self::CarrierRunTime(it) => it.t_ns,
             Self::HeldCarrier(it) => it.t_ns,
+            Self::Turns(it) => it.t_ns,
         }
     }
 }

@@ -6,6 +6,7 @@ use super::cpu_profile::CpuTally;
 use super::line::{Carriers, Gc, Line, Pool as PoolLine, Sample, Tally};
 use super::run_delay::RunDelayTally;
 use super::stacks::StackTally;
+use super::turns::TurnsTally;
 use crate::model::experiment::ProbeLevel;
 use crate::model::record::jvm::{
     CarrierSample, Collection, HeapAfterGc, JvmReadings, JvmSample, Pause, PinSample, Pool, PoolSample,
@@ -44,6 +45,7 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
     let mut allocation = AllocationTally::default();
     let mut stacks = StackTally::default();
     let mut delays = RunDelayTally::default();
+    let mut turns = TurnsTally::default();
     let mut cpu = CpuTally::default();
     let mut allocating = AllocationProfileTally::default();
     let mut before: Option<&Sample> = None;
@@ -98,6 +100,7 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
             Line::RunDelay(delay) if window.contains(delay.t_ns) => delays.delay(delay),
             Line::CarrierRunTime(reading) if window.contains(reading.t_ns) => delays.carrier(reading),
             Line::HeldCarrier(held) if window.contains(held.t_ns) => delays.held(held),
+            Line::Turns(line) if window.contains(line.t_ns) => turns.add(line),
             Line::Allocated(sampled) if contains_second(window, sampled.t_ns) => allocation.add(sampled),
             Line::AllocationStack(stack) => allocating.stack(stack),
             Line::AllocationSamples(samples) if contains_second(window, samples.t_ns) => {
@@ -132,6 +135,7 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
     readings.allocation_profile = allocating.finish();
     readings.wait_profile = stacks.finish(window);
     readings.run_delays = delays.finish();
+    readings.turns = turns.finish();
     readings.pins = sites.take(Kind::Pinned);
     readings.pins_series = pins_series(&pins_by_second, window);
     readings.waits = sites.take(Kind::Wait);

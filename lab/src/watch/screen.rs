@@ -110,6 +110,7 @@ impl Screen {
             | Line::CpuSamples(_)
             | Line::CarrierRunTime(_)
             | Line::HeldCarrier(_)
+            | Line::Turns(_)
             | Line::Problem { .. }
             | Line::NativeMemory { .. } => {}
         }

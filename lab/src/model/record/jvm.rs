@@ -4,6 +4,7 @@ use super::allocation::Allocation;
 use super::allocation_profile::AllocationProfile;
 use super::cpu_profile::CpuProfile;
 use super::run_delay::RunDelays;
+use super::turns::Turns;
 use super::wait_profile::WaitProfile;
 use crate::model::probe_level::ProbeLevel;
 use schemars::JsonSchema;
@@ -59,6 +60,9 @@ pub struct JvmReadings {
     /// How long threads that could run waited; `None`: not read, or an older result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_delays: Option<RunDelays>,
+    /// Who goes first among threads that wait for the same thing; those with the most turns first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub turns: Vec<Turns>,
     /// Over time; empty without native memory tracking.
     pub stacks: Vec<StackSample>,
     /// Virtual threads over the window; starts and ends only at level `full`.

@@ -17,6 +17,7 @@ pub mod memory;
 pub mod pause_ledger;
 pub mod resource_limits;
 pub mod run_delay;
+pub mod turns;
 pub mod wait_profile;
 
 pub use backend::{BackendConnections, BackendFacts, BackendFigures};

@@ -1,10 +1,11 @@
 package dev.threadcount.probe;
 
-import java.util.ArrayList;
+import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import jdk.jfr.consumer.RecordedFrame;
 import jdk.jfr.consumer.RecordedStackTrace;
 
@@ -15,9 +16,11 @@ final class StackNumbers {
     /** Those after them are counted together. */
     private static final int STACKS = 5_000;
     private static final String OTHERS = "(other stacks)";
+    /** Of stacks that are written at once: in its first second a large server has many, and lines without room are dropped. */
+    private static final int CHARACTERS = 256 << 10;
 
     private final Map<String, Integer> numbers = new HashMap<>();
-    private final List<String> unwritten = new ArrayList<>();
+    private final Queue<String> unwritten = new ArrayDeque<>();
     /** Since the last time they were written: the flight recorder has one object for all samples with the same stack. */
     private final Map<RecordedStackTrace, String> joined = new IdentityHashMap<>();
 
@@ -46,21 +49,23 @@ final class StackNumbers {
     }
 
     /**
-     * Writes the stacks that are new.
+     * Writes stacks that are new; where they are many, the rest another time.
      *
      * @param type of the lines
      * @param source how the samples are taken; null where there is one way
      */
     void writeTo(Output output, String type, String source) {
-        for (int index = 0; index < unwritten.size(); index++) {
+        int written = 0;
+        while (!unwritten.isEmpty() && written < CHARACTERS) {
             JsonLine line = JsonLine.of(type, System.nanoTime());
             if (source != null) {
                 line.put("source", source);
             }
-            output.write(line.put("stack", numbers.size() - unwritten.size() + index)
-                    .put("frames", unwritten.get(index)));
+            int number = numbers.size() - unwritten.size();
+            String frames = unwritten.remove();
+            written += frames.length();
+            output.write(line.put("stack", number).put("frames", frames));
         }
-        unwritten.clear();
         joined.clear();
     }
 
