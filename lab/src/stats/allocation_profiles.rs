@@ -79,7 +79,7 @@ mod tests {
             bytes_squared: samples as f64 * (MIB * MIB) as f64,
         };
         let stacks: Vec<AllocationStack> = stacks.iter().map(stack).collect();
-        let samples = stacks.iter().map(|stack| stack.samples).sum();
+        let samples: u64 = stacks.iter().map(|stack| stack.samples).sum();
         let profile = AllocationProfile { samples, bytes: samples * MIB, stacks };
         let bytes_per_s = bytes_per_request * load.rate_per_s.completed;
         let allocation = Allocation { bytes_per_s, window_s: 3.0, ..Allocation::default() };

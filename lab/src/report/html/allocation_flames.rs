@@ -63,7 +63,7 @@ mod tests {
             bytes_squared: samples as f64 * (MIB * MIB) as f64,
         };
         let stacks: Vec<AllocationStack> = stacks.iter().map(stack).collect();
-        let samples = stacks.iter().map(|stack| stack.samples).sum();
+        let samples: u64 = stacks.iter().map(|stack| stack.samples).sum();
         let profile = AllocationProfile { samples, bytes: samples * MIB, stacks };
         let bytes_per_s = 1_000.0 * bytes_per_request;
         let allocation = Allocation { bytes_per_s, window_s: 3.0, ..Allocation::default() };
