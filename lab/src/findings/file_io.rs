@@ -48,8 +48,10 @@ fn waits(record: &Record) -> Option<CarrierFileIo> {
     let site = jvm.file_io.first()?.clone();
     let waiting_carriers = waiting_carriers(record)?;
     let readings = Carriers::of(jvm);
-    let carriers =
-        readings.map_or_else(|| f64::from(record.observed_cost().map_or(0, |it| it.machine_cores)), |it| it.parallelism);
+    let carriers = readings.map_or_else(
+        || f64::from(record.observed_cost().map_or(0, |it| it.machine_cores)),
+        |it| it.parallelism,
+    );
     let delay = jvm.run_delays.as_ref().and_then(|delays| delays.virtual_threads);
     let virtual_delay_p99_ms = delay.map(|delay| delay.p99_ms);
     let all_ms: f64 = jvm.file_io.iter().map(|site| site.total.total_ms).sum();

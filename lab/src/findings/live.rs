@@ -1,7 +1,10 @@
 //! The rules that need no load, for a window of a running JVM. Its record has readings of the probe and of /proc, and no requests;
 //! rules that need those are silent.
 
-use super::{compiler_waits, cpu_ceiling, file_io, gc, held_carriers, limits, pinned, pool_ceiling, throttled, waiting, without_progress};
+use super::{
+    compiler_waits, cpu_ceiling, file_io, gc, held_carriers, limits, pinned, pool_ceiling, throttled,
+    waiting, without_progress,
+};
 use crate::model::finding::{Explanation, Fact, Finding};
 use crate::model::record::Record;
 
@@ -36,8 +39,8 @@ mod tests {
     use super::*;
     use crate::model::finding::Rule;
     use crate::model::record::Cost;
-    use crate::model::record::run_delay::{HeldCarrier, RunDelay, RunDelays};
     use crate::model::record::jvm::{JvmReadings, Pause, PinSample, Pool, PoolKind, PoolSample};
+    use crate::model::record::run_delay::{HeldCarrier, RunDelay, RunDelays};
     use crate::report::findings::words;
 
     /// Ten seconds of two cores, of which so many are in use.

@@ -141,7 +141,10 @@ mod tests {
             "{}",
             said(with_turns(40, 31))
         );
-        assert!(said(with_turns(4, 0)).ends_with("most of it at shop.Orders.find:42"), "few turns show nothing");
+        assert!(
+            said(with_turns(4, 0)).ends_with("most of it at shop.Orders.find:42"),
+            "few turns show nothing"
+        );
     }
 
     #[test]

@@ -198,9 +198,8 @@ struct JvmCores {
 /// `None`: no JVM (one that runs has always compiled).
 fn jvm_cores(first: &RawSample, last: &RawSample) -> Option<JvmCores> {
     let span_ns = (last.at_ns - first.at_ns) as f64;
-    let mean = |counter: fn(&JvmCpu) -> u64| {
-        counter(&last.jvm).saturating_sub(counter(&first.jvm)) as f64 / span_ns
-    };
+    let mean =
+        |counter: fn(&JvmCpu) -> u64| counter(&last.jvm).saturating_sub(counter(&first.jvm)) as f64 / span_ns;
     (last.jvm != JvmCpu::default()).then(|| JvmCores {
         gc: mean(|jvm| jvm.gc_ns),
         jit: mean(|jvm| jvm.jit_ns),

@@ -85,7 +85,8 @@ mod tests {
         let profile = read(&lines).allocation_profile.unwrap();
         let seen: Vec<_> =
             profile.stacks.iter().map(|it| (it.frames.join(" "), it.samples, it.bytes)).collect();
-        let expected = [("A.run C.c new char[]".to_owned(), 2, 1_000), ("A.run B.b new byte[]".to_owned(), 2, 400)];
+        let expected =
+            [("A.run C.c new char[]".to_owned(), 2, 1_000), ("A.run B.b new byte[]".to_owned(), 2, 400)];
         assert_eq!(seen, expected);
         assert!((profile.stacks[1].bytes_squared - 100_000.0).abs() < 1e-6, "{profile:?}");
         assert_eq!((profile.samples, profile.bytes), (4, 1_400));

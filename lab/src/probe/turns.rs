@@ -50,7 +50,8 @@ impl TurnsTally {
         sum.overtaking += line.overtaking;
         sum.longest_ns = sum.longest_ns.max(line.waited_ns);
         if line.overtaking > 0 {
-            *sum.pairs.entry((line.overtaker.clone(), line.overtaken.clone())).or_default() += line.overtaking;
+            *sum.pairs.entry((line.overtaker.clone(), line.overtaken.clone())).or_default() +=
+                line.overtaking;
         }
     }
 
@@ -82,7 +83,13 @@ mod tests {
     use super::*;
     use threadcount_load::clock::NANOS_PER_S;
 
-    fn turns(at_s: u64, state: &str, (turns, overtaking): (u64, u64), overtaker: &str, waited_ms: u64) -> String {
+    fn turns(
+        at_s: u64,
+        state: &str,
+        (turns, overtaking): (u64, u64),
+        overtaker: &str,
+        waited_ms: u64,
+    ) -> String {
         let (t_ns, waited_ns) = (at_s * NANOS_PER_S, waited_ms * 1_000_000);
         format!(
             r#"{{"type":"turns","t_ns":{t_ns},"state":"{state}","resource":"java.lang.Object","turns":{turns},"overtaking":{overtaking},"overtaker":"{overtaker}","overtaken":"shop.Orders.save:88","waited_ns":{waited_ns}}}"#
@@ -98,7 +105,8 @@ mod tests {
             turns(14, "semaphore", (1, 0), "", 0),
         ];
         let all = read(&lines).turns;
-        let figures: Vec<_> = all.iter().map(|it| (it.state, it.turns, it.overtaking, it.longest_ms)).collect();
+        let figures: Vec<_> =
+            all.iter().map(|it| (it.state, it.turns, it.overtaking, it.longest_ms)).collect();
         assert_eq!(figures, [(ThreadState::Monitor, 5, 3, 900.0), (ThreadState::Semaphore, 1, 0, 0.0)]);
         assert_eq!(all[0].overtaker.as_deref(), Some("shop.Orders.list:31"));
         assert_eq!((all[0].overtaken.as_deref(), &all[1].overtaken), (Some("shop.Orders.save:88"), &None));

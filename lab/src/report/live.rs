@@ -1,7 +1,7 @@
 //! What limits a running JVM, in words.
 
-use super::findings::words;
 use super::figures::milliseconds as ms;
+use super::findings::words;
 use crate::model::finding::Finding;
 use crate::model::record::run_delay::{RunDelay, RunDelays};
 
@@ -74,7 +74,11 @@ mod tests {
     #[test]
     fn delays_are_said_for_each_kind_of_thread_that_there_is() {
         let delay = |p99_ms| Some(RunDelay { count: 900, p50_ms: 0.1, p99_ms, max_ms: 1.1 * p99_ms });
-        let both = RunDelays { virtual_threads: delay(1_800.0), platform_threads: delay(4.0), ..RunDelays::default() };
+        let both = RunDelays {
+            virtual_threads: delay(1_800.0),
+            platform_threads: delay(4.0),
+            ..RunDelays::default()
+        };
         assert_eq!(
             delays(&both),
             "a virtual thread waited for a carrier p99 1.80 s, longest 1.98 s; a platform thread waited for a core p99 4.00 ms, \

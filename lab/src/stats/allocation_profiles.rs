@@ -108,7 +108,8 @@ mod tests {
     #[test]
     fn runs_are_added_up_and_their_mean_is_that_of_the_counter() {
         let one = || explained(4_000.0, &[("run new byte[]", 100)]);
-        let sampled = SampledAllocation::of_runs([one(), explained(5_000.0, &[("run new byte[]", 300)])].iter());
+        let sampled =
+            SampledAllocation::of_runs([one(), explained(5_000.0, &[("run new byte[]", 300)])].iter());
         let sampled = sampled.expect("samples");
         assert_eq!((sampled.bytes_per_request, sampled.samples), (4_500.0, 400));
         assert_eq!(SampledAllocation::of_runs([Record::default()].iter()), None);
@@ -117,10 +118,12 @@ mod tests {
     #[test]
     fn what_only_the_larger_variant_allocates_is_the_difference_and_chance_is_none() {
         let small = amounts(&[explained(4_000.0, &[("run parse new byte[]", 400)])]);
-        let large = amounts(&[explained(6_000.0, &[("run parse new byte[]", 400), ("run fill new char[]", 200)])]);
+        let large =
+            amounts(&[explained(6_000.0, &[("run parse new byte[]", 400), ("run fill new char[]", 200)])]);
         let names: Vec<String> = frames_that_differ(&large, &small).into_iter().map(|it| it.frame).collect();
         assert_eq!(names, ["new char[]"]);
-        let other = amounts(&[explained(4_000.0, &[("run parse new byte[]", 390), ("run write new char[]", 4)])]);
+        let other =
+            amounts(&[explained(4_000.0, &[("run parse new byte[]", 390), ("run write new char[]", 4)])]);
         assert_eq!(frames_that_differ(&other, &small), []);
     }
 }

@@ -103,7 +103,10 @@ mod tests {
     /// Each as many samples as it has units: a unit has the variance of one sample.
     fn amounts(stacks: &[(&str, f64)]) -> StackAmounts {
         let amount = |value: f64| Amount { value, variance: value };
-        stacks.iter().map(|(frames, value)| (frames.split(' ').map(str::to_owned).collect(), amount(*value))).collect()
+        stacks
+            .iter()
+            .map(|(frames, value)| (frames.split(' ').map(str::to_owned).collect(), amount(*value)))
+            .collect()
     }
 
     #[test]

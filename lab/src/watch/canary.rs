@@ -41,7 +41,14 @@ mod tests {
         let longest_ns = longest_ms * 1_000_000;
         let at_most_us = vec![(longest_ms * 1_000, 50)];
         let waiting_ns = waiting_ms * 1_000_000;
-        RunDelayLine { t_ns: at_s * NANOS_PER_S, is_virtual, longest_ns, waiting_ns, period_ns: 10_000_000, at_most_us }
+        RunDelayLine {
+            t_ns: at_s * NANOS_PER_S,
+            is_virtual,
+            longest_ns,
+            waiting_ns,
+            period_ns: 10_000_000,
+            at_most_us,
+        }
     }
 
     fn longest_ms(canary: &CanaryDelays) -> Option<(f64, Option<f64>)> {

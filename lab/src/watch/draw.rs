@@ -36,7 +36,13 @@ fn lines(screen: &Screen, width: usize) -> Vec<Line<'static>> {
     let mut lines = vec![title(screen), model, Line::from(held).red().bold()];
     lines.extend(limits(screen, width));
     lines.extend(carriers(screen));
-    lines.extend(screen.canary.now().map(|delays| labelled("delay", &[live::delays(&delays)], width)).unwrap_or_default());
+    lines.extend(
+        screen
+            .canary
+            .now()
+            .map(|delays| labelled("delay", &[live::delays(&delays)], width))
+            .unwrap_or_default(),
+    );
     lines.extend(screen.pools.values().map(pool));
     lines.push(Line::default());
     lines.extend(resources(screen));

@@ -53,7 +53,12 @@ impl Words for ThreadCaches {
         let place = |it: &ThreadCache| {
             let application = it.application.as_ref().filter(|&frame| *frame != it.asked_by);
             let application = application.map_or_else(String::new, |frame| format!(", for {frame}"));
-            format!("{} ({}) asked for at {}{application}", memory(it.bytes_per_request), it.class, it.asked_by)
+            format!(
+                "{} ({}) asked for at {}{application}",
+                memory(it.bytes_per_request),
+                it.class,
+                it.asked_by
+            )
         };
         format!(
             "{} of the {} that a request allocates are caches of its thread, which each virtual thread makes anew: {}",

@@ -73,7 +73,9 @@ impl Words for CompilerWaits {
     fn advice(&self) -> Option<String> {
         Some(
             match self.warmed_up {
-                Some(true) => "a longer `warmup`, or a warm-up under a smaller load, which leaves the compiler a core",
+                Some(true) => {
+                    "a longer `warmup`, or a warm-up under a smaller load, which leaves the compiler a core"
+                }
                 Some(false) => "a `warmup` under a smaller load, which leaves the compiler a core",
                 None => "less load until the JVM is warm, or more cores",
             }

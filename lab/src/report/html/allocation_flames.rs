@@ -110,7 +110,11 @@ mod tests {
         ];
         let document = sample::document("{a: {}, b: {}}", "[{clients: 4, duration: 1s}]", &records);
         let flames = &allocation_flames(&document)[0].flames;
-        assert!(flames[1].sentence.ends_with("no class differs by more than chance"), "{}", flames[1].sentence);
+        assert!(
+            flames[1].sentence.ends_with("no class differs by more than chance"),
+            "{}",
+            flames[1].sentence
+        );
         assert!(flames.iter().flat_map(|it| it.rows.iter().flatten()).all(|it| it.kind == Difference::Same));
         let none = sample::document("{a: {}, b: {}}", "[{clients: 4, duration: 1s}]", &[]);
         assert_eq!(allocation_flames(&none), []);
