@@ -21,8 +21,8 @@ const RULES: [FindInWindow; 11] = [
     pool_ceiling::in_window,
     waiting::in_window,
     gc::in_window,
-    compiler_waits::in_window,
     cpu_ceiling::in_window,
+    compiler_waits::in_window,
 ];
 
 /// What the rules find in one window.

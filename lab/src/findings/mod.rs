@@ -62,13 +62,14 @@ const RULES: [Find; 12] = [
 
 /// ... and those that come after what requests allocate, because that may be the reason for them.
 const RULES_AFTER_ALLOCATION: [Find; 7] = [
-    thread_caches::find,
     gc::find,
     allocation_stalls::find,
-    compiler_waits::find,
     cpu_ceiling::find,
+    compiler_waits::find,
     client_ceiling::find,
     memory_growth::find,
+    // What is made anew costs something, and limits nothing by itself.
+    thread_caches::find,
 ];
 
 /// What every rule finds, load by load and variant by variant, and last what a pair of variants shows.
