@@ -62,7 +62,7 @@ mod tests {
         let finding = found(find, "clients: 20", with(Some(0.12), Some(0.73))).expect("a finding");
         assert_eq!(
             sentence(&finding),
-            "the JIT compiler waits for a core: 0.85 of its threads could run and 0.12 did, so that code stays slow 7.08x as long"
+            "the JIT compiler waits for a core: 0.850 of its threads could run and 0.120 did, so that code stays slow 7.08x as long"
         );
         assert!(advice(&finding).contains("warmup"), "{}", advice(&finding));
     }

@@ -73,7 +73,7 @@ mod tests {
         let mut record = run("it", "load", 1_000.0, 10.0);
         let load = record.measured.clone().expect("a load");
         let stack = |&(frames, samples): &(&str, u64)| AllocationStack {
-            frames: frames.split(' ').map(str::to_owned).collect(),
+            frames: frames.split(';').map(str::to_owned).collect(),
             samples,
             bytes: samples * MIB,
             bytes_squared: samples as f64 * (MIB * MIB) as f64,
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_frame_has_the_bytes_of_all_that_it_calls_per_request() {
-        let records = [explained(4_000.0, &[("run parse new byte[]", 300), ("run write new char[]", 100)])];
+        let records = [explained(4_000.0, &[("run;parse;new byte[]", 300), ("run;write;new char[]", 100)])];
         let root = tree(&amounts(&records), None);
         let run = &root.children["run"];
         assert!((run.own.value - 4_000.0).abs() < 1e-6, "{run:?}");
@@ -107,9 +107,9 @@ mod tests {
 
     #[test]
     fn runs_are_added_up_and_their_mean_is_that_of_the_counter() {
-        let one = || explained(4_000.0, &[("run new byte[]", 100)]);
+        let one = || explained(4_000.0, &[("run;new byte[]", 100)]);
         let sampled =
-            SampledAllocation::of_runs([one(), explained(5_000.0, &[("run new byte[]", 300)])].iter());
+            SampledAllocation::of_runs([one(), explained(5_000.0, &[("run;new byte[]", 300)])].iter());
         let sampled = sampled.expect("samples");
         assert_eq!((sampled.bytes_per_request, sampled.samples), (4_500.0, 400));
         assert_eq!(SampledAllocation::of_runs([Record::default()].iter()), None);
@@ -117,13 +117,13 @@ mod tests {
 
     #[test]
     fn what_only_the_larger_variant_allocates_is_the_difference_and_chance_is_none() {
-        let small = amounts(&[explained(4_000.0, &[("run parse new byte[]", 400)])]);
+        let small = amounts(&[explained(4_000.0, &[("run;parse;new byte[]", 400)])]);
         let large =
-            amounts(&[explained(6_000.0, &[("run parse new byte[]", 400), ("run fill new char[]", 200)])]);
+            amounts(&[explained(6_000.0, &[("run;parse;new byte[]", 400), ("run;fill;new char[]", 200)])]);
         let names: Vec<String> = frames_that_differ(&large, &small).into_iter().map(|it| it.frame).collect();
         assert_eq!(names, ["new char[]"]);
         let other =
-            amounts(&[explained(4_000.0, &[("run parse new byte[]", 390), ("run write new char[]", 4)])]);
+            amounts(&[explained(4_000.0, &[("run;parse;new byte[]", 390), ("run;write;new char[]", 4)])]);
         assert_eq!(frames_that_differ(&other, &small), []);
     }
 }

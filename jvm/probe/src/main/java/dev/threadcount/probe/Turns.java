@@ -90,6 +90,8 @@ final class Turns {
     /** After the threads of a sample were drawn. */
     void sample(List<Drawn> drawn, long timeNs, Output output) {
         Waits waits = new Waits();
+        // Woken, and without a carrier: whether it has what it waits for it will see itself.
+        List<Waiting> undecided = new ArrayList<>();
         List<Waiting> left = new ArrayList<>();
         Map<Object, List<Waiting>> still = new LinkedHashMap<>();
         Map<Object, Sum> sums = new LinkedHashMap<>();
@@ -97,7 +99,10 @@ final class Turns {
         // Those that came last are looked at first: who is still there afterwards was there when they left.
         for (Waiting waiting : followed.reversed()) {
             activities.put(waiting.what(), waiting.activity());
-            if (!waiting.what().equals(whatFor(jvm.stackOf(waiting.thread())))) {
+            ThreadStack stack = jvm.stackOf(waiting.thread());
+            if (stack.virtual() && !stack.mounted() && stack.state() == Thread.State.RUNNABLE) {
+                undecided.add(waiting);
+            } else if (!waiting.what().equals(whatFor(stack))) {
                 left.add(waiting);
             } else if (Objects.equals(waiting.token(), waits.of(waiting.thread(), waiting.what()))) {
                 // Otherwise it had its turn and waits again: nothing is known of the new wait.
@@ -107,7 +112,8 @@ final class Turns {
         left.forEach(one -> countLeft(one, still.getOrDefault(one.what(), List.of()), timeNs, sums));
         countOwners(still, left, drawn, timeNs, sums);
         sums.forEach((what, sum) -> write(output, timeNs, activities.get(what), sum));
-        follow(still, drawn, timeNs, waits);
+        still.values().forEach(undecided::addAll);
+        follow(undecided, drawn, timeNs, waits);
     }
 
     /** What stands for one wait of a thread, in one sample. */
@@ -190,9 +196,8 @@ final class Turns {
                 .put("waited_ns", sum.waitedNs));
     }
 
-    private void follow(Map<Object, List<Waiting>> still, List<Drawn> drawn, long timeNs, Waits waits) {
-        List<Waiting> all = new ArrayList<>();
-        still.values().forEach(all::addAll);
+    /** @param all those that are still followed */
+    private void follow(List<Waiting> all, List<Drawn> drawn, long timeNs, Waits waits) {
         all.sort((one, other) -> Long.signum(one.sinceNs() - other.sinceNs()));
         long laterIds = UNKNOWN;
         for (Drawn one : drawn) {

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.regex.Pattern;
@@ -318,34 +319,36 @@ public final class KnownAnswers {
         }
     }
 
-    /** So many threads get a lock, one after the other, that one which came before all of them waits for. */
+    /** So many threads get a permit, one after the other, while one that came before all of them waits for two. */
     private static void overtakes(int number) throws InterruptedException {
-        var lock = new ReentrantLock(true);
-        lock.lock();
-        Thread first = Thread.ofVirtual().start(() -> takeLock(lock));
-        while (!lock.hasQueuedThread(first)) {
+        var permits = new Semaphore(0);
+        Thread first = Thread.ofVirtual().start(() -> permits.acquireUninterruptibly(2));
+        while (permits.getQueueLength() < 1) {
             sleep(10);
         }
         sleep(TURN_MS);
-        List<Thread> others = new ArrayList<>();
         for (int i = 0; i < number; i++) {
-            others.add(Thread.ofPlatform().start(() -> takeLockAtOnce(lock)));
+            Thread later = Thread.ofVirtual().start(() -> takeOnePermit(permits));
+            while (permits.getQueueLength() < 2) {
+                sleep(10);
+            }
+            permits.release();
+            later.join();
         }
-        sleep(100);
-        lock.unlock();
-        for (Thread other : others) {
-            other.join();
-        }
+        permits.release(2);
         first.join();
     }
 
-    /** Does not queue, as a fair lock has it for this method. */
-    static void takeLockAtOnce(ReentrantLock lock) {
-        while (!lock.tryLock()) {
-            Thread.onSpinWait();
+    /** Behind one that needs more it is not woken; but who asks at once, without queueing, gets what is there. */
+    static void takeOnePermit(Semaphore permits) {
+        try {
+            if (!permits.tryAcquire(TURN_MS, TimeUnit.MILLISECONDS)) {
+                permits.acquire();
+            }
+        } catch (InterruptedException never) {
+            throw new IllegalStateException(never);
         }
         sleep(TURN_MS);
-        lock.unlock();
     }
 
     /** So many threads get a lock in the order in which they came. */

@@ -232,11 +232,11 @@ class ProbeIT {
 
     @ParameterizedTest
     @MethodSource("javas")
-    void whoGetsALockBeforeOneThatCameEarlierHasOvertakenIt(Java java) throws Exception {
+    void whoGetsAPermitBeforeOneThatCameEarlierHasOvertakenIt(Java java) throws Exception {
         List<String> turns = run(java, "overtakes", 3).of("turns");
         assertTrue(sum(turns, "overtaking") >= 1 && sum(turns, "overtaking") <= 3, turns.toString());
-        assertTrue(turns.stream().anyMatch(line -> line.contains("\"state\":\"lock\"")
-                && line.contains("\"overtaken\":\"dev.threadcount.probe.KnownAnswers.takeLock:")), turns.toString());
+        assertTrue(turns.stream().anyMatch(line -> line.contains("\"state\":\"semaphore\"")
+                && line.contains("\"overtaker\":\"dev.threadcount.probe.KnownAnswers.takeOnePermit:")), turns.toString());
     }
 
     @ParameterizedTest

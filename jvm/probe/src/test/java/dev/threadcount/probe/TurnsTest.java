@@ -50,7 +50,11 @@ class TurnsTest {
     }
 
     private void leaves(Thread thread) {
-        stacks.put(thread, stack("ready", Thread.State.RUNNABLE, null));
+        stacks.put(thread, stack("ready", Thread.State.TIMED_WAITING, null));
+    }
+
+    private void isWoken(Thread thread) {
+        stacks.put(thread, stack("save", Thread.State.RUNNABLE, null));
     }
 
     /** The lines of a sample in which these were drawn. */
@@ -104,6 +108,17 @@ class TurnsTest {
         leaves(first);
         leaves(second);
         assertTurns(2, 0, sample(300));
+    }
+
+    /** It may have to wait again. */
+    @Test
+    void whoIsWokenAndHasNoCarrierYetHasHadNoTurn() throws Exception {
+        Thread first = comes("save");
+        sample(100, first);
+        isWoken(first);
+        assertEquals(List.of(), sample(200));
+        leaves(first);
+        assertTurns(1, 0, sample(300));
     }
 
     /** Both were there already; who of them came first is not known. */
