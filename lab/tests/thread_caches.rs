@@ -25,11 +25,15 @@ fn buffers_that_jackson_makes_for_each_virtual_thread_are_named_on_both_javas() 
     let variants = format!("{VIRTUAL}, platform-25: {{threads: {{platform: 20}}, jdk: 25}}");
     let result = measure(&scene(&variants, "/json"));
     for variant in ["virtual-21", "virtual-25"] {
-        let found = finding(&result, variant).unwrap_or_else(|| panic!("{variant}: {:#}", result["findings"]));
+        let found =
+            finding(&result, variant).unwrap_or_else(|| panic!("{variant}: {:#}", result["findings"]));
         let place = &found["figures"]["places"][0];
         let asked_by = place["asked_by"].as_str().unwrap();
         let line = asked_by.rsplit_once(':').and_then(|(_, line)| line.parse::<u32>().ok());
-        assert!(asked_by.starts_with("com.fasterxml.jackson.core.util.BufferRecycler") && line.is_some(), "{place:#}");
+        assert!(
+            asked_by.starts_with("com.fasterxml.jackson.core.util.BufferRecycler") && line.is_some(),
+            "{place:#}"
+        );
         let application = place["application"].as_str().unwrap_or_default();
         assert!(application.starts_with("dev.threadcount.waits.Json.order:"), "{place:#}");
         // A byte[] of 8,000 and a char[] of 4,000.

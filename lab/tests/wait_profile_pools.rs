@@ -150,7 +150,11 @@ fn five_writers_of_h2_on_two_carriers_wait_for_files_and_no_newer_java_is_advise
             "virtual-{java}: {{threads: virtual, jdk: {java}, jvm: [-Djdk.virtualThreadScheduler.parallelism=2, {disk}]}}"
         )
     };
-    let variants = [virtual_on(21), virtual_on(25), format!("platform-25: {{threads: {{platform: 20}}, jdk: 25, jvm: [{disk}]}}")];
+    let variants = [
+        virtual_on(21),
+        virtual_on(25),
+        format!("platform-25: {{threads: {{platform: 20}}, jdk: 25, jvm: [{disk}]}}"),
+    ];
     let variants = variants.join(", ");
     let result =
         measure(&Scene { app: "waits", clients: 5, variants: &variants, request: "/writers", seconds: 5 });

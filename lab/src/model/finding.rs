@@ -10,8 +10,8 @@ mod starved;
 mod thread_caches;
 
 pub use backend::BackendCeiling;
-pub use compiler_waits::CompilerWaits;
 pub use collector::{AllocationStalls, GcPauses, PauseTail, SlowSeconds};
+pub use compiler_waits::CompilerWaits;
 pub use delayed_tail::DelayedTail;
 pub use file_io::CarrierFileIo;
 pub use kind::{Arrivals, KindAndNumber, KindOrSize};
@@ -98,7 +98,6 @@ macro_rules! facts {
         /// A finding with its figures.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(tag = "rule", content = "figures", rename_all = "kebab-case")]
-        #[expect(clippy::large_enum_variant, reason = "a result has a few dozen at most")]
         pub enum Fact { $($(#[$doc])* $name($figures),)* }
 
         impl Fact {
