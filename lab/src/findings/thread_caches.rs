@@ -14,6 +14,8 @@ use std::collections::BTreeMap;
 const WORTH_SAYING: f64 = 0.1;
 /// Nor does less than this.
 const WORTH_SAYING_BYTES: f64 = 1_024.0;
+/// A place with a smaller part of them is not named.
+const WORTH_NAMING: f64 = 0.1;
 /// No more places than these are named.
 const MOST_NAMED: usize = 3;
 
@@ -60,6 +62,8 @@ fn places(sites: &[AllocationSite], all_bytes_per_request: f64) -> Vec<ThreadCac
     };
     let mut places: Vec<ThreadCache> = by_frame.into_iter().filter_map(place).collect();
     places.sort_by(|a, b| b.bytes_per_request.total_cmp(&a.bytes_per_request));
+    let all: f64 = places.iter().map(|place| place.bytes_per_request).sum();
+    places.retain(|place| place.bytes_per_request >= WORTH_NAMING * all);
     places.truncate(MOST_NAMED);
     places
 }
@@ -96,7 +100,13 @@ mod tests {
 
     #[test]
     fn buffers_that_each_thread_makes_are_named_with_who_asked_for_them_and_how_to_share_them() {
-        let sites = [(Some(BUFFERS), 0.4), (None, 0.4), (Some(BUFFERS), 0.1), (Some(FORMAT), 0.1)];
+        let sites = [
+            (Some(BUFFERS), 0.4),
+            (None, 0.4),
+            (Some(BUFFERS), 0.1),
+            (Some(FORMAT), 0.1),
+            (Some("A.a:1"), 0.0004),
+        ];
         let finding = found(find, "clients: 20", with(20_000.0, &sites)).expect("a finding");
         assert_eq!(
             sentence(&finding),
