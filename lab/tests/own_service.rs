@@ -76,6 +76,14 @@ fn a_spring_boot_jar_is_saved_as_a_file_that_run_reads_and_runs() {
     let again = threadcount(folder.path(), &line);
     assert_eq!(again.status.code(), Some(2), "the file that is there stays: {}", said(&again));
 
+    let short = threadcount(
+        folder.path(),
+        &["compare", "--spring-boot", &jar, "--url", "/hello", "--save", "short.yaml"],
+    );
+    assert!(short.status.success(), "{}", said(&short));
+    let short = config::read(&folder.path().join("short.yaml"), false).unwrap();
+    assert_eq!((short.loads[0].name.as_str(), short.loads[0].duration_s), ("c64", Some(5.0)));
+
     let run = ["run", "./mine.yaml", "--runs", "1", "--warmup", "0s", "--no-probe", "--out", "out"];
     let run = threadcount(folder.path(), &run);
     assert!(run.status.success(), "{}", said(&run));

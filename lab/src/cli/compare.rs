@@ -22,6 +22,9 @@ use std::time::Duration;
 /// A first answer for a service, in this time: two cores, a start of ten seconds.
 const BUDGET_OF_A_SERVICE_S: f64 = 300.0;
 
+/// The window of each run for it: two rounds of three variants with an interval say more than one with a longer window.
+const DURATION_OF_A_SERVICE_S: f64 = 5.0;
+
 /// The origin of a path while flags are read: the port is not known yet, and URLs need a number.
 const SOMEWHERE: &str = "http://127.0.0.1:1";
 
@@ -108,7 +111,10 @@ impl CompareCommand {
             if is_service { format!("{SOMEWHERE}{url}") } else { url.replace("{port}", "1") }
         };
         let urls: Vec<String> = self.urls.iter().map(whole).collect();
-        let AskedLoad { origin, load } = self.load.load(&urls)?;
+        let AskedLoad { origin, mut load } = self.load.load(&urls)?;
+        if is_service && !self.load.is_sized() {
+            load.duration_s = Some(DURATION_OF_A_SERVICE_S);
+        }
         load_plan(&load, &origin).map_err(|error| miette!("{}", plan_flags::load_plan_error(&error)))?;
         let budget_s = self.budget.map(|budget| budget.as_secs_f64());
         Ok(Experiment::for_compare(CompareAsked {
