@@ -17,7 +17,8 @@ const SLOW_MS: f64 = 1_000.0;
 const TIMES_MEDIAN: f64 = 20.0;
 /// The mean is mostly that of the slow ones, and so much of it must be spent waiting for others' requests.
 const MOSTLY: f64 = 0.5;
-/// So many turns without one that overtook show that all are served in the order of arrival.
+/// So many turns at a lock without one that overtook show that all are served in the order of arrival. Of a lock the owner is known,
+/// and with it whoever got it without waiting; elsewhere only those who wait are seen.
 const ENOUGH_TURNS: u64 = 10;
 
 pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
@@ -42,7 +43,9 @@ fn unfair(record: &Record) -> Option<UnfairWaits> {
     (waiting_share >= MOSTLY).then_some(())?;
     let part = (*waits.first()?).clone();
     let turns = turns(record, &part);
-    if turns.as_ref().is_some_and(|it| it.turns >= ENOUGH_TURNS && it.overtaking == 0) {
+    let in_order =
+        |it: &Turns| it.state == ThreadState::Lock && it.turns >= ENOUGH_TURNS && it.overtaking == 0;
+    if turns.as_ref().is_some_and(in_order) {
         return None;
     }
     Some(UnfairWaits {
@@ -113,10 +116,10 @@ mod tests {
         assert!(advice(&finding).contains("fair"), "{}", advice(&finding));
     }
 
-    fn with_turns(turns: u64, overtaking: u64) -> Record {
-        let mut record = with(ThreadState::Monitor, 90.0, 13.0, 3_400.0);
+    fn with_turns(state: ThreadState, turns: u64, overtaking: u64) -> Record {
+        let mut record = with(state, 90.0, 13.0, 3_400.0);
         let seen = Turns {
-            state: ThreadState::Monitor,
+            state,
             resource: Some("java.lang.Object".to_owned()),
             turns,
             overtaking,
@@ -134,22 +137,24 @@ mod tests {
     fn who_overtakes_whom_is_said_where_it_was_seen() {
         let said = |record| found(find, "clients: 100", record).map(|it| sentence(&it)).expect("a finding");
         assert!(
-            said(with_turns(40, 31)).ends_with(
+            said(with_turns(ThreadState::Monitor, 40, 31)).ends_with(
                 "; 31 of 40 turns were those of requests that had come after one that still waited, for up to 2.10 s: at \
                  shop.Orders.list:31 they overtake those at shop.Orders.find:42"
             ),
             "{}",
-            said(with_turns(40, 31))
+            said(with_turns(ThreadState::Monitor, 40, 31))
         );
         assert!(
-            said(with_turns(4, 0)).ends_with("most of it at shop.Orders.find:42"),
+            said(with_turns(ThreadState::Lock, 4, 0)).ends_with("most of it at shop.Orders.find:42"),
             "few turns show nothing"
         );
     }
 
     #[test]
     fn requests_that_are_served_in_the_order_of_arrival_are_no_unfairness() {
-        assert_eq!(found(find, "clients: 100", with_turns(40, 0)), None);
+        assert_eq!(found(find, "clients: 100", with_turns(ThreadState::Lock, 40, 0)), None);
+        let monitor = with_turns(ThreadState::Monitor, 40, 0);
+        assert!(found(find, "clients: 100", monitor).is_some(), "who got it without waiting was not seen");
     }
 
     #[test]

@@ -132,7 +132,11 @@ final class Turns {
         }
     }
 
+    /** Where nobody else waits, the order shows nothing. */
     private static void countLeft(Waiting one, List<Waiting> still, long timeNs, Map<Object, Sum> sums) {
+        if (still.isEmpty()) {
+            return;
+        }
         List<Waiting> overtaken = still.stream().filter(one::cameAfter).toList();
         count(sums, one.what(), overtaken, one.activity().application(), timeNs);
     }
