@@ -274,7 +274,7 @@ fn a_pool_that_is_full_is_the_limit_and_virtual_threads_leave_it_to_the_clients(
     assert_eq!(output.finding("pool-ceiling", "virtual"), None, "{output}");
 }
 
-/// Eight requests of 100 ms, two at a time in the order of arrival: each waits for 400 ms, the fastest as well.
+/// Eight requests of 100 ms, two at a time in the order of arrival: each one, the fastest included, waits for 400 ms.
 #[test]
 fn a_server_that_is_saturated_in_the_order_of_arrival_is_not_limited_by_the_load() {
     let server = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/delay.py");

@@ -2,7 +2,7 @@
 
 mod beyond;
 
-use crate::compare::result::{Comparison, Row, cost_ratio, is_true, row};
+use crate::compare::result::{Comparison, CostRatio, Row, cost_ratio, is_true, row};
 use crate::tool::threadcount::Threadcount;
 use crate::tool::{Quantiles, bare};
 
@@ -38,10 +38,9 @@ pub fn goals(of: &Comparison) -> Vec<Goal> {
         ..most("send lag p99, open loop at 5,000/s", " ms", 0.3, lag_p99_ms(ours))
     });
     goals.push(Goal {
-        floor: cost_ratio(&of.open, bare::SLEEPING, "vegeta").map(share),
-        ..most(
+        floor: cost_ratio(&of.open, bare::SLEEPING, "vegeta").map(share_of),
+        ..most_costly(
             "CPU per request as a share of vegeta's, open loop at 5,000/s",
-            "",
             0.2,
             cost_ratio(&of.open, ours, "vegeta"),
         )
@@ -75,6 +74,14 @@ fn least(what: &str, limit: f64, measured: Option<f64>) -> Goal {
     }
 }
 
+/// A share of another's cost, with its interval: a limit within it is neither surely kept nor surely missed.
+fn most_costly(what: &str, limit: f64, measured: Option<CostRatio>) -> Goal {
+    let goal = most(what, "", limit, measured.map(|ratio| ratio.median));
+    let interval = measured.and_then(|ratio| ratio.interval);
+    let within = |(low, high)| format!(" [{} .. {}]", share(low), share(high));
+    Goal { measured: goal.measured.map(|median| median + &interval.map(within).unwrap_or_default()), ..goal }
+}
+
 /// A figure with as many digits as show on which side of its limit it lies; at least three.
 fn beside(figure: f64, limit: f64) -> String {
     let mut text = share(figure);
@@ -91,11 +98,15 @@ fn share(figure: f64) -> String {
     format!("{figure:.3}")
 }
 
+fn share_of(ratio: CostRatio) -> String {
+    share(ratio.median)
+}
+
 fn ratio(of: &Comparison, ours: &str, other: &str, limit: f64) -> Goal {
     let what = format!("CPU per request of {ours} as a share of {other}'s, closed loop");
     Goal {
-        floor: cost_ratio(&of.cost, bare::NAME, other).map(share),
-        ..most(&what, "", limit, cost_ratio(&of.cost, ours, other))
+        floor: cost_ratio(&of.cost, bare::NAME, other).map(share_of),
+        ..most_costly(&what, limit, cost_ratio(&of.cost, ours, other))
     }
 }
 
@@ -178,6 +189,16 @@ mod tests {
         assert_eq!(beside(0.700_4, 0.7), "0.7004");
         assert_eq!(beside(0.700_000_4, 0.7), "0.7000004");
         assert_eq!((beside(0.7, 0.7), beside(0.741_23, 0.7)), ("0.700".to_owned(), "0.741".to_owned()));
+    }
+
+    #[test]
+    fn a_share_has_its_interval_where_there_are_rounds_enough() {
+        use crate::compare::result::tests::costing;
+        let mut of = comparison();
+        let ours = [3.4, 3.5, 3.3, 3.6, 3.4, 3.5, 3.7, 3.2, 3.5];
+        of.cost = vec![costing(Threadcount::IO_URING, &ours), costing("wrk", &[5.0; 9])];
+        let goal = goals(&of).remove(0);
+        assert_eq!((goal.measured.as_deref(), goal.holds), (Some("0.700 [0.660 .. 0.720]"), Some(true)));
     }
 
     #[test]

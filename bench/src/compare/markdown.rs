@@ -69,7 +69,8 @@ fn head(of: &Comparison) -> String {
          - {}, {} cores, {:.0} GiB, Linux {}, {}\n\
          - the server is pinned to core {}, each client to core {}; the clients alternate over the rounds (A B C, C B A, ..)\n\
          - CPU per request is the client process's user and system time (wait4), including its start, divided by the responses \
-         that the *server* counted; figures are medians over the rounds, shares medians of the ratios within them\n",
+         that the *server* counted; figures are medians over the rounds, shares medians of the \
+         ratios within them, with the interval that holds the median with at least 95 % (order statistics)\n",
         of.date,
         (of.took_s / 60.0).round(),
         of.command,
@@ -128,7 +129,7 @@ fn cost_cells_beside(rows: &[Row], ours: &str, row: &Row) -> Vec<String> {
         name(row),
         figure(row.cpu_us(), 2),
         range,
-        figure(cost_ratio(rows, ours, &row.tool), 2),
+        figure(cost_ratio(rows, ours, &row.tool).map(|ratio| ratio.median), 2),
         thousands(row.rate_per_s()),
     ]
 }

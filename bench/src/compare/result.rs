@@ -3,7 +3,7 @@
 use crate::compare::machine::Machine;
 use crate::compare::part::Part;
 use crate::compare::sizes::{EVERY, TRUTH_RATE};
-use crate::compare::stats::{median, range};
+use crate::compare::stats::{median, median_interval, range};
 use crate::protocol::Protocol;
 use crate::tool::{Claim, Condition, Load, Quantiles, bare};
 use serde::{Deserialize, Serialize};
@@ -291,15 +291,26 @@ pub fn row<'a>(rows: &'a [Row], tool: &str) -> Option<&'a Row> {
     rows.iter().find(|row| row.tool == tool)
 }
 
-/// What the tool `a` costs per request, as a share of what `b` costs: the median over the rounds of their ratios, since what the
-/// machine does meanwhile is in both. Where a round lacks one of them, the ratio of the medians.
+/// What one tool costs per request, as a share of another's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CostRatio {
+    /// The median over the rounds of their ratios, since what the machine does meanwhile is in both. Where a round lacks one of
+    /// the tools, the ratio of the medians.
+    pub median: f64,
+    /// Of 95 %; `None`: too few rounds.
+    pub interval: Option<(f64, f64)>,
+}
+
+/// What the tool `a` costs per request, as a share of what `b` costs.
 #[must_use]
-pub fn cost_ratio(rows: &[Row], a: &str, b: &str) -> Option<f64> {
+pub fn cost_ratio(rows: &[Row], a: &str, b: &str) -> Option<CostRatio> {
     let (a, b) = (row(rows, a)?, row(rows, b)?);
     let pairs = a.runs.iter().zip(&b.runs).map(|(a, b)| Some(a.cpu_us_per_request? / b.cpu_us_per_request?));
     match pairs.collect::<Option<Vec<f64>>>() {
-        Some(ratios) if a.runs.len() == b.runs.len() => median(&ratios),
-        _ => Some(a.cpu_us()? / b.cpu_us()?),
+        Some(ratios) if a.runs.len() == b.runs.len() => {
+            Some(CostRatio { median: median(&ratios)?, interval: median_interval(&ratios) })
+        }
+        _ => Some(CostRatio { median: a.cpu_us()? / b.cpu_us()?, interval: None }),
     }
 }
 
@@ -341,10 +352,12 @@ pub(crate) mod tests {
     fn a_ratio_is_the_median_of_those_within_the_rounds() {
         // The second round was slow for both.
         let rows = [costing("a", &[3.9, 7.0, 99.0, 3.5, 3.4]), costing("b", &[5.2, 10.0, 5.0, 5.0, 5.0])];
-        assert_eq!(cost_ratio(&rows, "a", "b"), Some(0.7));
+        let share = |rows: &[Row], b: &str| cost_ratio(rows, "a", b).map(|ratio| ratio.median);
+        assert_eq!(share(&rows, "b"), Some(0.7));
         let one_failed = [costing("a", &[3.9, 3.5, 99.0]), costing("b", &[5.2, 5.0])];
-        assert_eq!(cost_ratio(&one_failed, "a", "b"), Some(3.9 / 5.1));
-        assert_eq!(cost_ratio(&rows, "a", "c"), None);
+        assert_eq!(share(&one_failed, "b"), Some(3.9 / 5.1));
+        assert_eq!(share(&rows, "c"), None);
+        assert_eq!(cost_ratio(&rows, "a", "b").and_then(|ratio| ratio.interval), None, "five rounds");
     }
 
     #[test]

@@ -82,7 +82,7 @@ impl Sizes {
         let seconds = Duration::from_secs;
         Self {
             // This machine below has moods of some seconds: many short rounds meet all of them.
-            rounds: 9,
+            rounds: 15,
             closed: seconds(1),
             open: seconds(2),
             periods: 5,

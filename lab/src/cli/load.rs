@@ -101,7 +101,7 @@ impl LoadCommand {
 }
 
 /// A load that sent nothing has failed, too.
-fn exit_code(outcome: &LoadOutcome) -> ExitCode {
+pub(super) fn exit_code(outcome: &LoadOutcome) -> ExitCode {
     let counts = outcome.counts;
     let is_bad = counts.failed > 0 || counts.sent == 0 || outcome.interrupted;
     if is_bad { ExitCode::from(FAILED) } else { ExitCode::SUCCESS }

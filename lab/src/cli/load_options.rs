@@ -141,6 +141,12 @@ impl LoadOptions {
         Ok(AskedLoad { origin: asked.origin, load: LoadSpec { shape, ..load } })
     }
 
+    /// Whether a flag says how long it is.
+    pub const fn is_sized(&self) -> bool {
+        let pace = &self.pace;
+        pace.requests.is_some() || pace.duration.is_some() || pace.ramp.is_some() || pace.steps.is_some()
+    }
+
     /// Refuses a plan for a public address, unless the user has said whose machine it is.
     ///
     /// # Errors

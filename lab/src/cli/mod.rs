@@ -1,6 +1,7 @@
 //! The command line: one file per command, each with its arguments and a `run` that gives the exit code.
 
 mod about_itself;
+mod attached_load;
 mod check;
 mod compare;
 mod compare_results;
@@ -28,6 +29,7 @@ mod remote_target;
 mod report;
 mod request_options;
 mod run;
+mod service_options;
 mod share_options;
 mod share_worker;
 mod stdout;

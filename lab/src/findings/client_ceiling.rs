@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn a_saturated_server_in_the_order_of_arrival_makes_all_wait_alike_and_one_alone_shows_it() {
-        // 20 clients, 4 at a time, 50 ms each: each waits 250 ms, the fastest as well.
+        // 20 clients, 4 at a time, 50 ms each: each one, the fastest included, waits 250 ms.
         let saturated = run(80.0, 249.0, 250.0, 0.2);
         assert_eq!(found(find, "clients: 20", with_fastest_before(saturated, 50.4)), None);
         let with_room = with_fastest_before(run(7846.0, 50.1, 50.9, 1.2), 50.4);

@@ -93,6 +93,9 @@ impl Measurement {
         let window = Window::of_load(&self.outcome);
         figures::measured(record, &self.outcome, &self.plan, &self.observed.samples);
         self.observed.beside(record, window);
+        if let Some(limits) = &mut record.resource_limits {
+            limits.generator.pinned_to(&self.plan.cores);
+        }
         record.network = self.observed.network;
         let throttling = record.resource_limits.as_ref().and_then(|limits| limits.throttling);
         let tail = MeasuredTail {

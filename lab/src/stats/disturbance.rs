@@ -34,7 +34,7 @@ fn shared(record: &Record) -> Option<Interference> {
         .then_some(Interference::OtherProcesses { cores: others, of_cores: cost.machine_cores })
 }
 
-/// Did other processes leave the server and the load generator the CPU they wanted? A hypervisor that takes cores away does not,
+/// Did other processes leave the server, its backends and the load generator the CPU they wanted? A hypervisor that takes cores away does not,
 /// and an idle core is of no use to who may not run on it.
 #[must_use]
 pub fn left_room(record: &Record) -> bool {
@@ -47,11 +47,13 @@ pub fn left_room(record: &Record) -> bool {
     robbed(record).is_none()
         && cost.machine_cpu_cores <= (1.0 - ROOM) * cores
         && record.resource_limits.as_ref().is_none_or(may_use_all)
+        && record.backends.iter().all(|backend| backend.cores.len() >= cost.machine_cores as usize)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::record::BackendFigures;
     use crate::model::record::resource_limits::CpuLimits;
     use crate::stats::sample::{run, with_cost};
 
@@ -84,5 +86,20 @@ mod tests {
         assert!(on(2, 2));
         assert!(!on(1, 2));
         assert!(!on(2, 1));
+    }
+    #[test]
+    fn pinned_threads_of_the_generator_and_a_pinned_backend_have_no_room_on_other_cores() {
+        let mut cpus = CpuLimits { affinity_cpus: 2, ..CpuLimits::default() };
+        cpus.pinned_to(&[]);
+        assert_eq!(cpus.affinity_cpus, 2);
+        cpus.pinned_to(&[1]);
+        assert_eq!(cpus.affinity_cpus, 1);
+
+        let behind = |cores: &[usize]| {
+            let backend = BackendFigures { cores: cores.to_vec(), ..BackendFigures::default() };
+            left_room(&Record { backends: vec![backend], ..beside(1.0) })
+        };
+        assert!(behind(&[0, 1]));
+        assert!(!behind(&[1]));
     }
 }

@@ -1,6 +1,6 @@
 //! The goals other than one closed loop without TLS: longer responses, more connections, groups, HTTP/2, two threads.
 
-use super::{Goal, least, most, share, truth as truth_goal};
+use super::{Goal, least, most_costly, share, share_of, truth as truth_goal};
 use crate::compare::result::{Comparison, Row, cost_ratio, over, row, with};
 use crate::compare::sizes::{CLOSED, CONNECTIONS, STREAMS};
 use crate::protocol::Protocol;
@@ -23,7 +23,7 @@ pub fn closed(of: &Comparison) -> Vec<Goal> {
                 thousands(&body.to_string())
             );
             let measured = cost_ratio(&rows, Threadcount::IO_URING, bare::NAME);
-            Goal { floor: measured.map(|_| share(1.0)), ..most(&what, "", 1.0, measured) }
+            Goal { floor: measured.map(|_| share(1.0)), ..most_costly(&what, 1.0, measured) }
         })
         .collect()
 }
@@ -48,13 +48,12 @@ pub fn lateness(of: &Comparison) -> Goal {
         let cheapest = cheapest_within(&of.open, names, late_ms? * SAME)?;
         cost_ratio(&of.open, &cheapest.tool, "h2load")
     };
-    let goal = most(
+    let goal = most_costly(
         "CPU per request of the cheapest row that is no later than h2load (real lateness p99, up to 5 % more) as a share of h2load's, open loop at 5,000/s",
-        "",
         1.0,
         ratio(&ours),
     );
-    let goal = Goal { floor: ratio(&floors).map(share), ..goal };
+    let goal = Goal { floor: ratio(&floors).map(share_of), ..goal };
     let is_late = |row: &Row| {
         let own_ms = row.lateness(|times| times.p99);
         own_ms.zip(late_ms).is_some_and(|(own_ms, late_ms)| own_ms > late_ms * SAME)
@@ -83,17 +82,16 @@ pub fn h2c(of: &Comparison) -> Vec<Goal> {
         .into_iter()
         .map(|(connections, streams)| {
             let rows = with(&rows, connections, streams, BODY.len());
-            let goal = most(
+            let goal = most_costly(
                 &format!(
                     "CPU per request as a share of h2load's over h2c, {connections} connections with {streams} \
                      {} each",
                     if streams == 1 { "stream" } else { "streams" }
                 ),
-                "",
                 1.0,
                 cost_ratio(&rows, Threadcount::DEFAULT, "h2load"),
             );
-            Goal { floor: cost_ratio(&rows, bare::STREAMS, "h2load").map(share), ..goal }
+            Goal { floor: cost_ratio(&rows, bare::STREAMS, "h2load").map(share_of), ..goal }
         })
         .collect()
 }

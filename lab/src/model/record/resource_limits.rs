@@ -27,7 +27,8 @@ pub struct ResourceLimits {
 /// CPU that a process may use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuLimits {
-    /// CPUs in its affinity mask, which has none outside its cpuset.
+    /// CPUs in its affinity mask, which has none outside its cpuset; of a load generator whose threads are pinned, those of
+    /// the threads.
     pub affinity_cpus: u32,
     /// CPUs in the cpuset of its control group; `None`: no such controller.
     pub cpuset_cpus: Option<u32>,
@@ -36,6 +37,13 @@ pub struct CpuLimits {
 }
 
 impl CpuLimits {
+    /// Its threads are pinned to these cores; with none they are not pinned.
+    pub fn pinned_to(&mut self, cores: &[usize]) {
+        if !cores.is_empty() {
+            self.affinity_cpus = self.affinity_cpus.min(cores.len() as u32);
+        }
+    }
+
     /// The most cores it can use on average.
     #[must_use]
     pub fn cores(&self) -> f64 {
