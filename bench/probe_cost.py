@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What the probe costs at `light`: bench/probe_cost.py [--jvms 12] [--pairs 12] [--jdk 25,21] [--nothing|--measured]
+"""What the probe costs at `light`: bench/probe_cost.py [--jvms 12] [--pairs 12] [--jdk 25,21]
+[--parked 10000] [--explaining|--nothing|--measured]
 
 The experiment `probe-cost` compares JVMs, and two JVMs of one kind differ by more than the probe costs; so does one JVM at two
 times, because the machine below changes. So two Tomcats with virtual threads answer /hello in turn, half a second each, to 64
@@ -15,6 +16,12 @@ have the servers' compiler threads: what they still have to do differs from JVM 
 its lasting cost. For the same reason their CPU is not in that of a request. Compared are the rate, and the CPU time of the server
 process per request, because that is what limits a server whose core is full. Attaching, and most of what the JVM then compiles anew,
 is over when a window begins; what attaching takes is said apart.
+
+`--explaining` measures the whole explaining window instead: the windows begin as soon after attaching as the explaining window of a run
+does, so that what attaching makes the JVM compile anew is in them.
+
+`--parked N` has N virtual threads parked in each server while it is measured, with stacks as deep as those of requests: the probe lists
+all threads, and looks at the stacks of some.
 
 `--nothing` measures the floor: a flight recording in which no event is on, instead of the probe.
 
@@ -46,6 +53,8 @@ WINDOW_S = 0.5
 WARM_UP_S = 30
 # Attaching makes the JVM compile anew; on Java 25 the new code is as fast as the old after 16 s of load, on 21 after 8.
 AFTER_ATTACHING_S = 20
+# `SETTLING_S` in lab/src/model/experiment/explaining.rs: the lead-in of an explaining window.
+SETTLING_S = 1.0
 # A window with or without what observes the measured one, and how long switching it has its effect.
 OBSERVED_S = 1
 SWITCH_S = 0.3
@@ -67,7 +76,7 @@ loads: [{{rate: 1/s, duration: {alive_s}s}}]
 class Server:
     """A Tomcat, kept alive by an experiment that hardly asks it."""
 
-    def __init__(self, folder, jdk, alive_s):
+    def __init__(self, folder, jdk, alive_s, parked=0):
         folder.mkdir()
         yaml = folder / "alive.yaml"
         yaml.write_text(EXPERIMENT.format(jdk=jdk, alive_s=alive_s))
@@ -81,12 +90,20 @@ class Server:
             port = wait_for(lambda: re.search(r'<Connector port="(\d+)"', xml.read_text()))[1]
             self.url = f"http://127.0.0.1:{port}/hello"
             wait_for(lambda: subprocess.run(["curl", "-sf", "-o", "/dev/null", self.url]).returncode == 0)
+            self.park(f"http://127.0.0.1:{port}/parked?threads={parked}", parked)
             self.pid = wait_for(lambda: java_below(self.run.pid))
         except BaseException:
             self.stop()
             raise
         # Where two cores are shared, the scheduler's choices change the rate by more than any probe.
         subprocess.run(["taskset", "-a", "-c", "-p", "0", str(self.pid)], stdout=subprocess.DEVNULL, check=True)
+
+    @staticmethod
+    def park(url, threads):
+        """Virtual threads that wait until the server ends."""
+        said = subprocess.run(["curl", "-sf", url], capture_output=True, text=True).stdout if threads else ""
+        if threads and said.strip() != str(threads):
+            raise SystemExit(f"probe_cost.py: {threads} threads were to be parked, and the server said '{said}'")
 
     def stop(self):
         self.run.send_signal(signal.SIGCONT)
@@ -256,11 +273,11 @@ def difference(pairs, figure):
     return statistics.mean(math.log(getattr(one, figure) / getattr(other, figure)) for one, other in pairs)
 
 
-def attach(stack, instrument, server, other, pairs):
+def attach(stack, instrument, server, other, pairs, after_attaching_s):
     """What attaching to the one changes beside the other."""
     before = in_turn(server, other, pairs)
     probe = stack.enter_context(instrument(server))
-    window(server, AFTER_ATTACHING_S)
+    window(server, after_attaching_s)
     return Attached(before, in_turn(server, other, pairs), probe.attaching_s)
 
 
@@ -292,17 +309,20 @@ def observe(folder, jdk, pairs):
     return [Observed(measured)]
 
 
-def measure(folder, instrument, jdk, pairs):
+def measure(folder, instrument, jdk, pairs, parked, after_attaching_s):
     """A fresh couple: the one gets the probe, and later the other too."""
     with contextlib.ExitStack() as stack:
         servers = []
         for name in ("one", "other"):
-            servers.append(Server(folder / name, jdk, alive_s(pairs)))
+            servers.append(Server(folder / name, jdk, alive_s(pairs), parked))
             stack.callback(servers[-1].stop)
         for server in servers:
             window(server, WARM_UP_S)
         one, other = servers
-        return [attach(stack, instrument, one, other, pairs), attach(stack, instrument, other, one, pairs)]
+        return [
+            attach(stack, instrument, one, other, pairs, after_attaching_s),
+            attach(stack, instrument, other, one, pairs, after_attaching_s),
+        ]
 
 
 def alive_s(pairs):
@@ -354,11 +374,18 @@ def main():
     parser.add_argument("--jvms", type=int, default=12, help="JVMs that get the probe, two at a time")
     parser.add_argument("--pairs", type=int, default=12, help="windows of both, before and after")
     parser.add_argument("--jdk", default="25,21")
+    parser.add_argument("--parked", type=int, default=0, help="virtual threads that are parked in each server")
     instead = parser.add_mutually_exclusive_group()
+    instead.add_argument("--explaining", action="store_true", help="the whole explaining window, from the lead-in on")
     instead.add_argument("--nothing", action="store_true", help="a recording of nothing instead of the probe")
     instead.add_argument("--measured", action="store_true", help="what observes the measured window instead of the probe")
     asked = parser.parse_args()
     instrument, what = (Nothing, "a recording of nothing") if asked.nothing else (Probe, "the probe at light")
+    after_attaching_s = SETTLING_S if asked.explaining else AFTER_ATTACHING_S
+    what += " from its lead-in on" if asked.explaining else ""
+    what += f" and {asked.parked} parked virtual threads" if asked.parked else ""
+    if asked.measured and asked.parked:
+        parser.error("--parked is for what is put into the JVM")
     if asked.jvms < 6 or asked.pairs < 2:
         parser.error("fewer than six JVMs and two pairs tell nothing")
     with tempfile.TemporaryDirectory() as folder:
@@ -370,7 +397,7 @@ def main():
                 if asked.measured:
                     seen = observe(couple, jdk, asked.pairs)
                 else:
-                    seen = measure(couple, instrument, jdk, asked.pairs)
+                    seen = measure(couple, instrument, jdk, asked.pairs, asked.parked, after_attaching_s)
                 for it in seen:
                     rate, cpu = (math.exp(it.effect(figure)) for figure in ("rate_per_s", "cpu_us_per_request"))
                     print(f"  {rate:.3f} times the rate, {cpu:.3f} times the CPU for each request", flush=True)

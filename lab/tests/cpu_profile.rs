@@ -72,4 +72,20 @@ fn on_java_21_the_servlet_that_makes_objects_is_on_the_sampled_stacks() {
     assert_eq!(record["jvm"]["cpu_profile"]["source"], "execution");
     let share = share_with(record, "dev.threadcount.servlets.Allocating");
     assert!(share >= 0.3, "{share}: {:#}", record["jvm"]["cpu_profile"]);
+    let bytes = share_of_bytes_with(record, "dev.threadcount.servlets.Allocating", "new byte[]");
+    assert!(bytes >= 0.8, "{bytes}: {:#}", record["jvm"]["allocation_profile"]);
+    let page = fs::read_to_string(folder.path().join("out/report.html")).unwrap();
+    assert!(page.contains("flame graph of the allocation of it"), "it is in the report");
+}
+
+/// Of the bytes that samples of allocations stand for, the share below a class that ends in this one.
+fn share_of_bytes_with(record: &Value, class: &str, made: &str) -> f64 {
+    let profile = &record["jvm"]["allocation_profile"];
+    let with = profile["stacks"].as_array().into_iter().flatten().filter(|stack| {
+        let frames: Vec<&str> =
+            stack["frames"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
+        frames.last() == Some(&made) && frames.iter().any(|frame| frame.starts_with(class))
+    });
+    let bytes: u64 = with.map(|stack| stack["bytes"].as_u64().unwrap()).sum();
+    bytes as f64 / profile["bytes"].as_u64().unwrap() as f64
 }

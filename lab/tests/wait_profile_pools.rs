@@ -6,6 +6,7 @@
 mod request_time;
 
 use request_time::{Scene, assert_adds_up, assert_waits, has_finding, in_state, measure, time};
+use serde_json::Value;
 use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -120,7 +121,45 @@ fn file_io_on_two_carriers_is_named_and_no_newer_java_is_advised() {
         let site = part["application"].as_str().unwrap_or_default();
         assert!(site.starts_with("dev.threadcount.waits.SlowFile.read:"), "{time:#}");
     }
-    let rules: Vec<&str> =
-        result["findings"].as_array().unwrap().iter().map(|it| it["rule"].as_str().unwrap()).collect();
-    assert!(!rules.contains(&"pinned"), "{:#}", result["findings"]);
+    assert_waits_for_files(&result, "dev.threadcount.waits.SlowFile.read:");
+}
+
+/// Both Javas say that carriers wait for a file, with the line, and neither that a newer Java would help.
+fn assert_waits_for_files(result: &Value, line: &str) {
+    for variant in ["virtual-21", "virtual-25"] {
+        let of_variant = |rule: &str| {
+            let findings = result["findings"].as_array().unwrap();
+            findings.iter().find(|it| it["rule"] == rule && it["variant"] == variant)
+        };
+        let found = of_variant("file-io").unwrap_or_else(|| panic!("{variant}: {:#}", result["findings"]));
+        assert!(found["figures"]["site"]["application"].as_str().unwrap().starts_with(line), "{found:#}");
+        assert!(found["figures"]["waiting_carriers"].as_f64().unwrap() >= 0.5, "{found:#}");
+        assert!(of_variant("pinned-carriers").is_none(), "{:#}", result["findings"]);
+    }
+}
+
+/// H2 has a disk that takes a byte from a pipe each time that it is forced, and five writers.
+#[test]
+fn five_writers_of_h2_on_two_carriers_wait_for_files_and_no_newer_java_is_advised() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pipe");
+    slow_file(&path);
+    let disk = format!("\"-Dslow.file={}\"", path.display());
+    let virtual_on = |java: u32| {
+        format!(
+            "virtual-{java}: {{threads: virtual, jdk: {java}, jvm: [-Djdk.virtualThreadScheduler.parallelism=2, {disk}]}}"
+        )
+    };
+    let variants = [
+        virtual_on(21),
+        virtual_on(25),
+        format!("platform-25: {{threads: {{platform: 20}}, jdk: 25, jvm: [{disk}]}}"),
+    ];
+    let variants = variants.join(", ");
+    let result =
+        measure(&Scene { app: "waits", clients: 5, variants: &variants, request: "/writers", seconds: 5 });
+    assert_waits_for_files(&result, "dev.threadcount.waits.Writers.save:");
+    let findings = result["findings"].as_array().unwrap();
+    let of_platform = findings.iter().any(|it| it["rule"] == "file-io" && it["variant"] == "platform-25");
+    assert!(!of_platform, "a platform thread keeps nobody from running: {findings:#?}");
 }

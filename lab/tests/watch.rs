@@ -17,6 +17,8 @@ use threadcount::probe::{ProbeChoice, jar};
 
 /// In the environment of the JVM.
 const SECRET: &str = "correct-horse-battery";
+/// In a system property that the environment sets.
+const SECRET_OF_PROPERTY: &str = "staple-of-the-orders";
 
 /// A JVM that does nothing. Java starts a single source file itself (JEP 330), where there is a compiler.
 struct Idle {
@@ -36,7 +38,8 @@ impl Idle {
         .unwrap();
         let mut jvm = Command::new(jdk.java());
         jvm.args(["-Xmx64m", "-XX:+UseSerialGC"]).args(flags).arg(&source);
-        let jvm = jvm.env("DATABASE_PASSWORD", SECRET);
+        let options = format!("-Ddatabase.password={SECRET_OF_PROPERTY}");
+        let jvm = jvm.env("DATABASE_PASSWORD", SECRET).env("JAVA_TOOL_OPTIONS", options);
         let mut jvm = jvm.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut up = String::new();
         BufReader::new(jvm.stdout.take().unwrap()).read_line(&mut up).unwrap();
@@ -114,8 +117,9 @@ fn lines_come_as_json_and_the_recording_is_kept() {
     let recording = fs::read(&file).unwrap();
     assert_eq!(&recording[..4], b"FLR\0", "a flight recording begins so");
     let holds = |text: &str| recording.windows(text.len()).any(|it| it == text.as_bytes());
-    assert!(holds("sun.java.launcher"), "system properties can be read in it");
+    assert!(holds("DefNew"), "the name of the collector can be read in it");
     assert!(!holds(SECRET), "the environment of the JVM cannot");
+    assert!(!holds(SECRET_OF_PROPERTY), "nor can what the environment adds to its arguments");
     let text = String::from_utf8(output.stdout).unwrap();
     let lines: Vec<serde_json::Value> =
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

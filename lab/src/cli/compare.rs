@@ -115,7 +115,9 @@ impl CompareCommand {
         if is_service && !self.load.is_sized() {
             load.duration_s = Some(DURATION_OF_A_SERVICE_S);
         }
-        load_plan(&load, &origin).map_err(|error| miette!("{}", plan_flags::load_plan_error(&error)))?;
+        let plan = load_plan(&load, &origin);
+        let plan = plan.map_err(|error| miette!("{}", plan_flags::load_plan_error(&error)))?;
+        self.load.check_target(&plan)?;
         let budget_s = self.budget.map(|budget| budget.as_secs_f64());
         Ok(Experiment::for_compare(CompareAsked {
             url: self.urls.first().cloned().unwrap_or_default(),

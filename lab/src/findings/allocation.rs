@@ -127,6 +127,7 @@ mod tests {
             class: if maker == RESPONSE { "char[]" } else { "byte[]" }.to_owned(),
             maker: Some(maker.to_owned()),
             application: maker.starts_with("shop.").then(|| maker.to_owned()),
+            thread_cache: None,
             share: part / bytes,
         };
         let allocation = Allocation {

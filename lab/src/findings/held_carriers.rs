@@ -1,7 +1,8 @@
 //! Virtual threads that spin, compute, or read files for long: they stay on their carrier, and all others wait for one.
 //!
 //! A full CPU alone makes virtual threads wait as well. What shows the difference is one and the same thread that stays mounted while
-//! another one, which was due long ago, has not run.
+//! another one, which was due long ago, has not run. On a machine with many more threads than cores a short request stays mounted for
+//! long as well, because its carrier waits for a core: that time is none of its own.
 
 use super::{VariantRuns, showing};
 use crate::model::finding::{Fact, Finding, HeldCarriers};
@@ -12,7 +13,7 @@ use crate::model::record::wait_profile::ThreadState;
 
 /// A hundredth of the virtual threads waits this long for a carrier.
 const LATE_MS: f64 = 100.0;
-/// A request that computes for less than this is an ordinary one.
+/// A request that keeps its carrier for less than this, without the time in which the carrier waits for a core, is an ordinary one.
 const LONG_MS: f64 = 200.0;
 /// Of the time for which carriers were kept; the rest is pinned, which is another finding.
 const MOSTLY: f64 = 0.5;
@@ -28,22 +29,35 @@ pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     Some(runs_of_variant.finding(Fact::HeldCarriers(worst), runs))
 }
 
+/// The same in a window of a running JVM.
+pub(super) fn in_window(record: &Record) -> Option<Fact> {
+    held(record).map(Fact::HeldCarriers)
+}
+
 fn held(record: &Record) -> Option<HeldCarriers> {
     let jvm = record.jvm.as_ref()?;
     let delays = jvm.run_delays.as_ref()?;
     let virtual_delay = delays.virtual_threads.filter(|delay| delay.p99_ms >= LATE_MS)?;
     let all_ms: f64 = delays.held_carriers.iter().map(|it| it.held_ms).sum();
     let works_ms: f64 = delays.held_carriers.iter().filter(works).map(|it| it.held_ms).sum();
-    let place = delays.held_carriers.iter().find(works)?.clone();
-    let longest_ms = delays.held_carriers.iter().filter(works).map(|it| it.longest_ms).fold(0.0, f64::max);
-    (works_ms >= MOSTLY * all_ms && longest_ms >= LONG_MS).then(|| HeldCarriers {
+    let core_wait_share = core_wait_share(&delays.carriers);
+    let is_long = |held: &&HeldCarrier| own_ms(held, core_wait_share) >= LONG_MS;
+    let place = delays.held_carriers.iter().filter(works).find(is_long)?.clone();
+    (works_ms >= MOSTLY * all_ms).then(|| HeldCarriers {
         place_share: place.held_ms / all_ms,
         place,
         virtual_delay,
         platform_delay: delays.platform_threads.unwrap_or_default(),
         carriers: parallelism(jvm),
-        core_wait_share: core_wait_share(&delays.carriers),
+        core_wait_share,
     })
+}
+
+/// The longest hold without the carrier's waits for a core. Who computes has the CPU as its time; of a file, or without that figure, the
+/// mean of all carriers tells.
+fn own_ms(held: &HeldCarrier, core_wait_share: Option<f64>) -> f64 {
+    let ran_ms = held.longest_ran_ms.filter(|_| held.state == ThreadState::Running);
+    ran_ms.unwrap_or_else(|| held.longest_ms * (1.0 - core_wait_share.unwrap_or(0.0)).max(0.0))
 }
 
 /// A thread that waits on its carrier is pinned, which has a finding of its own.
@@ -112,6 +126,30 @@ mod tests {
             "{}",
             sentence(&file)
         );
+    }
+
+    /// Ten threads for each core: a carrier runs for a tenth of the time, and so does the request that it carries.
+    fn on_a_full_machine(state: ThreadState, ran_ms: Option<f64>) -> Record {
+        let mut record = with(state, 1_600.0, 1_800.0);
+        if let Some(delays) = record.jvm.as_mut().and_then(|jvm| jvm.run_delays.as_mut()) {
+            delays.carriers[0].waited_ms = 3_600.0;
+            delays.held_carriers[0].longest_ran_ms = ran_ms;
+        }
+        record
+    }
+
+    #[test]
+    fn who_computes_for_long_is_named_on_a_full_machine_too_and_who_merely_has_no_core_is_not() {
+        let spins = on_a_full_machine(ThreadState::Running, Some(210.0));
+        assert!(found(find, "clients: 20", spins).is_some());
+        let silent = [
+            ("a request of 5 ms", on_a_full_machine(ThreadState::Running, Some(9.0))),
+            ("a request whose CPU is not known", on_a_full_machine(ThreadState::Running, None)),
+            ("a file that is read at once", on_a_full_machine(ThreadState::File, Some(9.0))),
+        ];
+        for (what, record) in silent {
+            assert_eq!(found(find, "clients: 20", record), None, "{what}");
+        }
     }
 
     #[test]

@@ -1,22 +1,28 @@
 //! The rules that need no load, for a window of a running JVM. Its record has readings of the probe and of /proc, and no requests;
 //! rules that need those are silent.
 
-use super::{cpu_ceiling, gc, limits, pinned, pool_ceiling, throttled, waiting, without_progress};
+use super::{
+    compiler_waits, cpu_ceiling, file_io, gc, held_carriers, limits, pinned, pool_ceiling, throttled,
+    waiting, without_progress,
+};
 use crate::model::finding::{Explanation, Fact, Finding};
 use crate::model::record::Record;
 
 type FindInWindow = fn(&Record) -> Option<Fact>;
 
 /// In the order of those of a run.
-const RULES: [FindInWindow; 8] = [
+const RULES: [FindInWindow; 11] = [
     limits::in_window,
     throttled::in_window,
     pinned::in_window,
+    held_carriers::in_window,
+    file_io::in_window,
     without_progress::in_window,
     pool_ceiling::in_window,
     waiting::in_window,
     gc::in_window,
     cpu_ceiling::in_window,
+    compiler_waits::in_window,
 ];
 
 /// What the rules find in one window.
@@ -34,6 +40,7 @@ mod tests {
     use crate::model::finding::Rule;
     use crate::model::record::Cost;
     use crate::model::record::jvm::{JvmReadings, Pause, PinSample, Pool, PoolKind, PoolSample};
+    use crate::model::record::run_delay::{HeldCarrier, RunDelay, RunDelays};
     use crate::report::findings::words;
 
     /// Ten seconds of two cores, of which so many are in use.
@@ -74,6 +81,22 @@ mod tests {
         let threads = JvmReadings { pools: vec![pool(PoolKind::Tomcat, 10, 0)], ..java("25") };
         let expected = "all 10 pool threads are busy; pool full in 100 % of its readings (JMX)";
         assert_eq!(found(&window(0.3, 0.2, threads)), [(Rule::PoolCeiling, expected.to_owned())]);
+    }
+
+    #[test]
+    fn who_holds_the_carriers_is_named_without_requests() {
+        let delay = RunDelay { count: 900, p50_ms: 90.0, p99_ms: 1_800.0, max_ms: 1_980.0 };
+        let held = HeldCarrier {
+            application: Some("shop.Poll.until:31".to_owned()),
+            held_ms: 2_400.0,
+            longest_ms: 1_600.0,
+            ..HeldCarrier::default()
+        };
+        let delays =
+            RunDelays { virtual_threads: Some(delay), held_carriers: vec![held], ..RunDelays::default() };
+        let found = found(&window(0.3, 0.2, JvmReadings { run_delays: Some(delays), ..java("25") }));
+        assert_eq!(found[0].0, Rule::HeldCarriers, "{found:?}");
+        assert!(found[0].1.contains("compute or spin at shop.Poll.until:31"), "{found:?}");
     }
 
     #[test]

@@ -9,8 +9,10 @@ mod allocation_stalls;
 mod backend_ceiling;
 mod carriers;
 mod client_ceiling;
+mod compiler_waits;
 mod cpu_ceiling;
 mod delayed_tail;
+mod file_io;
 mod gc;
 mod gc_tail;
 mod generator;
@@ -24,6 +26,7 @@ mod memory_growth;
 mod pinned;
 mod pool_ceiling;
 mod request_waits;
+mod thread_caches;
 mod throttled;
 mod unfair_waits;
 mod variant_runs;
@@ -42,7 +45,7 @@ use crate::model::record::Record;
 type Find = fn(&VariantRuns<'_>) -> Option<Finding>;
 
 /// The rules, those that put the measurement itself in doubt first ...
-const RULES: [Find; 11] = [
+const RULES: [Find; 12] = [
     generator::find,
     backend_ceiling::find,
     accept_queue::find,
@@ -50,6 +53,7 @@ const RULES: [Find; 11] = [
     throttled::find,
     pinned::find,
     held_carriers::find,
+    file_io::find,
     without_progress::find,
     pool_ceiling::find,
     |runs_of_variant| waiting::find(runs_of_variant).or_else(|| request_waits::find(runs_of_variant)),
@@ -57,8 +61,16 @@ const RULES: [Find; 11] = [
 ];
 
 /// ... and those that come after what requests allocate, because that may be the reason for them.
-const RULES_AFTER_ALLOCATION: [Find; 5] =
-    [gc::find, allocation_stalls::find, cpu_ceiling::find, client_ceiling::find, memory_growth::find];
+const RULES_AFTER_ALLOCATION: [Find; 7] = [
+    gc::find,
+    allocation_stalls::find,
+    cpu_ceiling::find,
+    compiler_waits::find,
+    client_ceiling::find,
+    memory_growth::find,
+    // What is made anew costs something, and limits nothing by itself.
+    thread_caches::find,
+];
 
 /// What every rule finds, load by load and variant by variant, and last what a pair of variants shows.
 #[must_use]

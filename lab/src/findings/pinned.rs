@@ -5,6 +5,7 @@
 
 use super::VariantRuns;
 use super::carriers::Carriers;
+use super::file_io;
 use super::variant_runs::mean_of;
 use crate::model::finding::{Fact, Finding, PinEvidence, PinFigures, PinnedCarriers};
 use crate::model::record::Record;
@@ -35,6 +36,8 @@ struct PinnedSite {
     site: Option<SiteTotal>,
     wait: Option<SiteTotal>,
     java: u32,
+    /// A thread that waits for a file keeps its carrier without being pinned, and those that wait for its lock wait for the file.
+    waits_for_file: bool,
 }
 
 impl PinnedSite {
@@ -55,6 +58,7 @@ impl PinnedSite {
             site: jvm.pins.first().cloned(),
             wait: jvm.waits.first().cloned(),
             java: feature(jvm),
+            waits_for_file: file_io::is_what_others_wait_for(record),
             rate_per_s: load.map(|load| load.rate_per_s.completed),
             server_cpu_cores: cost.cpu_cores,
             carriers,
@@ -69,7 +73,7 @@ impl PinnedSite {
 
     /// Only where the JVM has no event: a carrier that stands still at a safepoint or waits for a core looks like a held one.
     fn by_carriers(&self) -> bool {
-        if self.java >= EVENTS_FOR_ALL_PINS {
+        if self.java >= EVENTS_FOR_ALL_PINS || self.waits_for_file {
             return false;
         }
         let held = self.carriers.is_some_and(|it| it.held >= MOSTLY_HELD);

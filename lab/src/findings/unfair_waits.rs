@@ -6,6 +6,7 @@
 use super::{VariantRuns, showing};
 use crate::model::finding::{Fact, Finding, UnfairWaits};
 use crate::model::record::Record;
+use crate::model::record::turns::Turns;
 use crate::model::record::wait_profile::{ThreadRole, ThreadState};
 use crate::model::request_time::RequestTimePart;
 use crate::stats::request_time::request_time;
@@ -16,6 +17,9 @@ const SLOW_MS: f64 = 1_000.0;
 const TIMES_MEDIAN: f64 = 20.0;
 /// The mean is mostly that of the slow ones, and so much of it must be spent waiting for others' requests.
 const MOSTLY: f64 = 0.5;
+/// So many turns at a lock without one that overtook show that all are served in the order of arrival. Of a lock the owner is known,
+/// and with it whoever got it without waiting; elsewhere only those who wait are seen.
+const ENOUGH_TURNS: u64 = 10;
 
 pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     // Requests of different kinds take different times, and each may have a lock of its own.
@@ -37,14 +41,33 @@ fn unfair(record: &Record) -> Option<UnfairWaits> {
     let waits: Vec<&RequestTimePart> = time.parts.iter().filter(|part| is_handed_on(part)).collect();
     let waiting_share = waits.iter().map(|part| time.share(part)).sum::<f64>();
     (waiting_share >= MOSTLY).then_some(())?;
+    let part = (*waits.first()?).clone();
+    let turns = turns(record, &part);
+    let in_order =
+        |it: &Turns| it.state == ThreadState::Lock && it.turns >= ENOUGH_TURNS && it.overtaking == 0;
+    if turns.as_ref().is_some_and(in_order) {
+        return None;
+    }
     Some(UnfairWaits {
-        part: (*waits.first()?).clone(),
+        part,
+        turns,
         waiting_share: waiting_share.min(1.0),
         mean_ms: time.service_time_ms,
         p50_ms: times.p50,
         p99_ms: times.p99,
         oldest_unfinished_ms: load.unfinished_age_ms.map(|age| age.max),
     })
+}
+
+/// Who goes first where most of the time is spent.
+fn turns(record: &Record, part: &RequestTimePart) -> Option<Turns> {
+    let all = &record.jvm.as_ref()?.turns;
+    // Of a platform thread at a monitor the class is known in the profile only.
+    let is_there = |it: &&Turns| {
+        let is_same = it.resource.is_none() || it.resource == part.activity.resource;
+        it.state == part.activity.state && is_same
+    };
+    all.iter().find(is_there).cloned()
 }
 
 /// What one request gives back, another one gets.
@@ -91,6 +114,47 @@ mod tests {
              what other requests hold, most of it at shop.Orders.find:42"
         );
         assert!(advice(&finding).contains("fair"), "{}", advice(&finding));
+    }
+
+    fn with_turns(state: ThreadState, turns: u64, overtaking: u64) -> Record {
+        let mut record = with(state, 90.0, 13.0, 3_400.0);
+        let seen = Turns {
+            state,
+            resource: Some("java.lang.Object".to_owned()),
+            turns,
+            overtaking,
+            overtaker: Some("shop.Orders.list:31".to_owned()),
+            overtaken: Some("shop.Orders.find:42".to_owned()),
+            longest_ms: 2_100.0,
+        };
+        if let Some(jvm) = &mut record.jvm {
+            jvm.turns = vec![Turns { state: ThreadState::Semaphore, ..seen.clone() }, seen];
+        }
+        record
+    }
+
+    #[test]
+    fn who_overtakes_whom_is_said_where_it_was_seen() {
+        let said = |record| found(find, "clients: 100", record).map(|it| sentence(&it)).expect("a finding");
+        assert!(
+            said(with_turns(ThreadState::Monitor, 40, 31)).ends_with(
+                "; 31 of 40 turns were those of requests that had come after one that still waited, for up to 2.10 s: at \
+                 shop.Orders.list:31 they overtake those at shop.Orders.find:42"
+            ),
+            "{}",
+            said(with_turns(ThreadState::Monitor, 40, 31))
+        );
+        assert!(
+            said(with_turns(ThreadState::Lock, 4, 0)).ends_with("most of it at shop.Orders.find:42"),
+            "few turns show nothing"
+        );
+    }
+
+    #[test]
+    fn requests_that_are_served_in_the_order_of_arrival_are_no_unfairness() {
+        assert_eq!(found(find, "clients: 100", with_turns(ThreadState::Lock, 40, 0)), None);
+        let monitor = with_turns(ThreadState::Monitor, 40, 0);
+        assert!(found(find, "clients: 100", monitor).is_some(), "who got it without waiting was not seen");
     }
 
     #[test]

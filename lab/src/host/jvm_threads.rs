@@ -30,6 +30,8 @@ pub struct JvmCpu {
     /// Garbage collection, with the VM thread: that one runs the Serial collector, and parts of the others.
     pub gc_ns: u64,
     pub jit_ns: u64,
+    /// Compilation that could have run and waited for a core.
+    pub jit_waited_ns: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +64,14 @@ pub struct JvmThreads {
 #[derive(Clone, Copy, Debug)]
 struct Known {
     kind: Kind,
-    used_ns: u64,
+    times: RunTimes,
+}
+
+/// Of a thread since it began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct RunTimes {
+    ran_ns: u64,
+    waited_ns: u64,
 }
 
 impl JvmThreads {
@@ -87,19 +96,22 @@ impl JvmThreads {
             Some(known) => known,
             None => {
                 let name = fs::read_to_string(format!("{folder}/comm")).ok()?;
-                Known { kind: Kind::from_thread_name(name.trim_end()), used_ns: 0 }
+                Known { kind: Kind::from_thread_name(name.trim_end()), times: RunTimes::default() }
             }
         };
         if known.kind == Kind::Other {
             return Some(known);
         }
-        let used_ns = used_ns(&fs::read_to_string(format!("{folder}/schedstat")).ok()?)?;
-        let gained = used_ns.saturating_sub(known.used_ns);
+        let times = run_times(&fs::read_to_string(format!("{folder}/schedstat")).ok()?)?;
+        let ran_ns = times.ran_ns.saturating_sub(known.times.ran_ns);
         match known.kind {
-            Kind::Collector => self.total.gc_ns += gained,
-            _ => self.total.jit_ns += gained,
+            Kind::Collector => self.total.gc_ns += ran_ns,
+            _ => {
+                self.total.jit_ns += ran_ns;
+                self.total.jit_waited_ns += times.waited_ns.saturating_sub(known.times.waited_ns);
+            }
         }
-        known.used_ns = used_ns;
+        known.times = times;
         Some(known)
     }
 }
@@ -110,8 +122,9 @@ fn threads(pid: i32) -> Vec<i32> {
 }
 
 /// Time on a core, time in a run queue, timeslices (the kernel's Documentation/scheduler/sched-stats.rst).
-fn used_ns(schedstat: &str) -> Option<u64> {
-    schedstat.split_whitespace().next()?.parse().ok()
+fn run_times(schedstat: &str) -> Option<RunTimes> {
+    let mut fields = schedstat.split_whitespace().map(|field| field.parse::<u64>().ok());
+    Some(RunTimes { ran_ns: fields.next()??, waited_ns: fields.next()?? })
 }
 
 #[cfg(test)]
@@ -142,6 +155,13 @@ mod tests {
         for name in ["ForkJoi..rker-1", "C2..x", "http-ni..exec-12", "G1nger..thread", "..", "VM..ead"] {
             assert_eq!(Kind::from_thread_name(name), Kind::Other, "{name}");
         }
+    }
+
+    #[test]
+    fn a_thread_has_its_time_on_a_core_and_its_time_in_the_queue_for_one() {
+        assert_eq!(run_times("700 90 3\n"), Some(RunTimes { ran_ns: 700, waited_ns: 90 }));
+        assert_eq!(run_times("700"), None);
+        assert_eq!(run_times(""), None);
     }
 
     #[test]

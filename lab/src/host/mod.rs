@@ -31,6 +31,7 @@ pub mod own_cores;
 pub mod perf_data;
 pub mod port;
 pub mod process_tree;
+pub mod public_address;
 pub mod resource_limits;
 pub mod sampler;
 pub mod samples;

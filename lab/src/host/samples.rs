@@ -130,8 +130,9 @@ impl Samples {
             cpu_cores_peak: busiest_second(window),
             cpu_us_per_request: None,
             kernel_cpu_cores: seconds(last.kernel_ns.saturating_sub(first.kernel_ns)) / window_s,
-            gc_cpu_cores: jvm.map(|(gc, _)| gc),
-            jit_cpu_cores: jvm.map(|(_, jit)| jit),
+            gc_cpu_cores: jvm.map(|jvm| jvm.gc),
+            jit_cpu_cores: jvm.map(|jvm| jvm.jit),
+            jit_waiting_threads: jvm.map(|jvm| jvm.jit_waiting),
             open_files_peak: files.map(|files| files.open),
             open_files_limit: files.map(|files| files.limit),
             machine_cpu_cores: machine_s / window_s,
@@ -186,12 +187,24 @@ pub fn cpu_us_per_request(cost: &Cost, elapsed_s: f64, completed: u64) -> Option
     (completed > 0).then(|| cost.cpu_cores * elapsed_s * 1e6 / completed as f64)
 }
 
-/// Cores of the collector and of the compiler. `None`: no JVM (one that runs has always compiled).
-fn jvm_cores(first: &RawSample, last: &RawSample) -> Option<(f64, f64)> {
+/// Cores of the collector and of the compiler, and how many threads of the compiler wait for one.
+#[derive(Clone, Copy)]
+struct JvmCores {
+    gc: f64,
+    jit: f64,
+    jit_waiting: f64,
+}
+
+/// `None`: no JVM (one that runs has always compiled).
+fn jvm_cores(first: &RawSample, last: &RawSample) -> Option<JvmCores> {
     let span_ns = (last.at_ns - first.at_ns) as f64;
-    let cores = |from: u64, to: u64| to.saturating_sub(from) as f64 / span_ns;
-    let (from, to) = (first.jvm, last.jvm);
-    (to != JvmCpu::default()).then(|| (cores(from.gc_ns, to.gc_ns), cores(from.jit_ns, to.jit_ns)))
+    let mean =
+        |counter: fn(&JvmCpu) -> u64| counter(&last.jvm).saturating_sub(counter(&first.jvm)) as f64 / span_ns;
+    (last.jvm != JvmCpu::default()).then(|| JvmCores {
+        gc: mean(|jvm| jvm.gc_ns),
+        jit: mean(|jvm| jvm.jit_ns),
+        jit_waiting: mean(|jvm| jvm.jit_waited_ns),
+    })
 }
 
 /// The most cores over any stretch of a second: of each sample back to the last one that is at least a second older.
@@ -251,7 +264,11 @@ mod tests {
             let busy_ms = (step * 250).clamp(1_000, 3_000) - 1_000;
             let voluntary = busy_ms * 4;
             let switches = Switches { voluntary, involuntary: busy_ms / 2 };
-            let jvm = JvmCpu { gc_ns: 30 * MS + busy_ms * MS / 10, jit_ns: 70 * MS + busy_ms * MS / 5 };
+            let jvm = JvmCpu {
+                gc_ns: 30 * MS + busy_ms * MS / 10,
+                jit_ns: 70 * MS + busy_ms * MS / 5,
+                jit_waited_ns: 90 * MS + busy_ms * MS / 2,
+            };
             let open_files = Some(OpenFiles { open: 40 + step, limit: 100 });
             RawSample {
                 at_ns: 10_000 * MS + step * 250 * MS,
@@ -324,6 +341,7 @@ mod tests {
         assert!((cost.kernel_cpu_cores / cost.cpu_cores - 0.25).abs() < 1e-9, "{cost:?}");
         assert!((cost.gc_cpu_cores.unwrap() - 0.1).abs() < 1e-9, "{cost:?}");
         assert!((cost.jit_cpu_cores.unwrap() - 0.2).abs() < 1e-9, "{cost:?}");
+        assert!((cost.jit_waiting_threads.unwrap() - 0.5).abs() < 1e-9, "{cost:?}");
         assert_eq!((cost.open_files_peak, cost.open_files_limit), (Some(52), Some(100)));
     }
 

@@ -2,15 +2,21 @@
 
 mod backend;
 mod collector;
+mod compiler_waits;
 mod delayed_tail;
+mod file_io;
 mod kind;
 mod starved;
+mod thread_caches;
 
 pub use backend::BackendCeiling;
 pub use collector::{AllocationStalls, GcPauses, PauseTail, SlowSeconds};
+pub use compiler_waits::CompilerWaits;
 pub use delayed_tail::DelayedTail;
+pub use file_io::CarrierFileIo;
 pub use kind::{Arrivals, KindAndNumber, KindOrSize};
 pub use starved::{HeldCarriers, UnfairWaits};
+pub use thread_caches::{ThreadCache, ThreadCaches};
 
 use super::record::jvm::SiteTotal;
 use super::request_time::RequestTimePart;
@@ -92,7 +98,6 @@ macro_rules! facts {
         /// A finding with its figures.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(tag = "rule", content = "figures", rename_all = "kebab-case")]
-        #[expect(clippy::large_enum_variant, reason = "a result has a few dozen at most")]
         pub enum Fact { $($(#[$doc])* $name($figures),)* }
 
         impl Fact {
@@ -128,6 +133,8 @@ facts! { $;
     PinnedCarriers(PinnedCarriers),
     /// Virtual threads that stay on their carrier while others wait for one.
     HeldCarriers(HeldCarriers),
+    /// Virtual threads keep their carrier while they wait for a file.
+    FileIo(CarrierFileIo),
     /// Running threads that only yield or wait for a carrier.
     BusyWithoutProgress(BusyWithoutProgress),
     /// All threads of the pool are busy.
@@ -140,12 +147,16 @@ facts! { $;
     UnfairWaits(UnfairWaits),
     /// Each request allocates more than with another variant under the same load.
     Allocation(AllocationDifference),
+    /// Caches of threads that each virtual thread makes anew.
+    ThreadCaches(ThreadCaches),
     /// Pauses of the garbage collector.
     Gc(GcPauses),
     /// Threads wait for memory that a concurrent collector has not freed yet.
     AllocationStalls(AllocationStalls),
     /// One cause delays most of the requests beyond the 99th percentile.
     DelayedTail(DelayedTail),
+    /// The JIT compiler waits for a core.
+    CompilerWaits(CompilerWaits),
     /// The machine's CPU is full.
     CpuCeiling(CpuCeiling),
     /// The load is the limit.

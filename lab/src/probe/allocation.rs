@@ -8,13 +8,15 @@ use threadcount_load::clock::{NANOS_PER_S, Nanos};
 /// Sites that are kept; those after them are noise.
 const MOST_SITES: usize = 40;
 
+/// Class, maker, frame of the application, and who asked for the cache of a thread.
+type Site = (String, Option<String>, Option<String>, Option<String>);
+
 /// What was read so far.
 #[derive(Default)]
 pub(super) struct AllocationTally {
     first: Option<(Nanos, u64)>,
     last: Option<(Nanos, u64)>,
-    /// By class, maker and frame of the application.
-    bytes_by_site: BTreeMap<(String, Option<String>, Option<String>), u64>,
+    bytes_by_site: BTreeMap<Site, u64>,
     samples: u64,
 }
 
@@ -27,7 +29,12 @@ impl AllocationTally {
 
     /// Samples at a site.
     pub(super) fn add(&mut self, sampled: &Allocated) {
-        let site = (sampled.class.clone(), sampled.maker.clone(), sampled.application.clone());
+        let site = (
+            sampled.class.clone(),
+            sampled.maker.clone(),
+            sampled.application.clone(),
+            sampled.thread_cache.clone(),
+        );
         *self.bytes_by_site.entry(site).or_default() += sampled.bytes;
         self.samples += sampled.count;
     }
@@ -37,10 +44,11 @@ impl AllocationTally {
         let ((from_ns, from), (to_ns, to)) = (self.first?, self.last?);
         let window_s = to_ns.saturating_sub(from_ns) as f64 / NANOS_PER_S as f64;
         let all: u64 = self.bytes_by_site.values().sum();
-        let site = |((class, maker, application), bytes): ((String, _, _), u64)| AllocationSite {
+        let site = |((class, maker, application, thread_cache), bytes): (Site, u64)| AllocationSite {
             class,
             maker,
             application,
+            thread_cache,
             share: bytes as f64 / all as f64,
         };
         let mut sites: Vec<AllocationSite> = self.bytes_by_site.into_iter().map(site).collect();

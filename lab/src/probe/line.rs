@@ -2,6 +2,7 @@
 
 use super::run_delay::{CarrierRunTimeLine, HeldCarrierLine, RunDelayLine};
 use super::stacks::{StackGroup, Stacks};
+use super::turns::TurnsLine;
 use crate::model::record::cpu_profile::CpuSampleSource;
 use crate::model::record::jvm::{PoolKind, SiteReason};
 use schemars::JsonSchema;
@@ -43,7 +44,11 @@ pub enum Line {
     Safepoint(Tally),
     Pinned(Tally),
     Wait(Tally),
+    /// Files that virtual threads read, write, or force for 1 ms or longer; `top` is the first frame outside the JDK.
+    FileIo(Tally),
     Allocated(Allocated),
+    AllocationStack(AllocationStackFrames),
+    AllocationSamples(AllocationSamples),
     /// Samples of running threads; `reason` is what one did instead of work: `yield` or `scheduling`.
     Running(Tally),
     CpuStack(CpuStackFrames),
@@ -54,6 +59,7 @@ pub enum Line {
     RunDelay(RunDelayLine),
     CarrierRunTime(CarrierRunTimeLine),
     HeldCarrier(HeldCarrierLine),
+    Turns(TurnsLine),
     /// There are no samples of threads, or no more.
     StacksEnded {
         t_ns: Nanos,
@@ -103,8 +109,14 @@ impl Line {
             Self::Carriers(it) => it.t_ns,
             Self::Pool(it) => it.t_ns,
             Self::Gc(it) => it.t_ns,
-            Self::Safepoint(it) | Self::Pinned(it) | Self::Wait(it) | Self::Running(it) => it.t_ns,
+            Self::Safepoint(it)
+            | Self::Pinned(it)
+            | Self::Wait(it)
+            | Self::FileIo(it)
+            | Self::Running(it) => it.t_ns,
             Self::Allocated(it) => it.t_ns,
+            Self::AllocationStack(it) => it.t_ns,
+            Self::AllocationSamples(it) => it.t_ns,
             Self::CpuStack(it) => it.t_ns,
             Self::CpuSamples(it) => it.t_ns,
             Self::Stacks(it) => it.t_ns,
@@ -112,6 +124,7 @@ impl Line {
             Self::RunDelay(it) => it.t_ns,
             Self::CarrierRunTime(it) => it.t_ns,
             Self::HeldCarrier(it) => it.t_ns,
+            Self::Turns(it) => it.t_ns,
         }
     }
 }
@@ -181,6 +194,32 @@ pub struct Allocated {
     /// The first frame that belongs neither to the JDK nor to a constructor.
     pub maker: Option<String>,
     pub application: Option<String>,
+    /// The frame that asked for a value of a thread local which a virtual thread then made; `None`: made for something else.
+    #[serde(default)]
+    pub thread_cache: Option<String>,
+}
+
+/// A stack that allocated, sampled for the first time.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct AllocationStackFrames {
+    pub t_ns: Nanos,
+    pub stack: u32,
+    /// `Class.method`, joined by semicolons, the bottom first; the last one is `new` and the class of the object.
+    pub frames: String,
+}
+
+/// Samples of one stack that allocated within one second; lines of the same second add up.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct AllocationSamples {
+    pub t_ns: Nanos,
+    pub stack: u32,
+    pub count: u64,
+    /// What the samples stand for.
+    pub bytes: u64,
+    /// The sum of the squares of what each stands for.
+    pub bytes_squared: f64,
 }
 
 /// A stack that was sampled for the first time.
@@ -232,6 +271,7 @@ fn reason<'de, D: Deserializer<'de>>(text: D) -> Result<Option<SiteReason>, D::E
             let wait = after("read from ").map(SiteReason::ReadFrom);
             let wait = wait.or_else(|| after("monitor of ").map(SiteReason::Monitor));
             let wait = wait.or_else(|| after("park on ").map(SiteReason::Park));
+            let wait = wait.or_else(|| after("file ").map(SiteReason::File));
             wait.unwrap_or_else(|| SiteReason::Jvm(text.clone()))
         }
     }))

@@ -1,6 +1,7 @@
 //! The probe (`jvm/probe`): how it gets into a JVM, and its lines as readings on the clock of the load.
 
 mod allocation;
+mod allocation_profile;
 pub mod attach;
 pub mod choice;
 mod cpu_profile;
@@ -13,6 +14,7 @@ pub mod sampled;
 pub mod session;
 pub mod stacks;
 pub mod target;
+pub mod turns;
 
 pub use attach::Attached;
 pub use choice::ProbeChoice;

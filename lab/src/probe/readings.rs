@@ -1,10 +1,12 @@
 //! Lines → [`JvmReadings`]: cut to the measured window, counters as differences, sites added up.
 
 use super::allocation::AllocationTally;
+use super::allocation_profile::AllocationProfileTally;
 use super::cpu_profile::CpuTally;
 use super::line::{Carriers, Gc, Line, Pool as PoolLine, Sample, Tally};
 use super::run_delay::RunDelayTally;
 use super::stacks::StackTally;
+use super::turns::TurnsTally;
 use crate::model::experiment::ProbeLevel;
 use crate::model::record::jvm::{
     CarrierSample, Collection, HeapAfterGc, JvmReadings, JvmSample, Pause, PinSample, Pool, PoolSample,
@@ -43,7 +45,9 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
     let mut allocation = AllocationTally::default();
     let mut stacks = StackTally::default();
     let mut delays = RunDelayTally::default();
+    let mut turns = TurnsTally::default();
     let mut cpu = CpuTally::default();
+    let mut allocating = AllocationProfileTally::default();
     let mut before: Option<&Sample> = None;
     for line in lines {
         match line {
@@ -96,8 +100,14 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
             Line::RunDelay(delay) if window.contains(delay.t_ns) => delays.delay(delay),
             Line::CarrierRunTime(reading) if window.contains(reading.t_ns) => delays.carrier(reading),
             Line::HeldCarrier(held) if window.contains(held.t_ns) => delays.held(held),
+            Line::Turns(line) if window.contains(line.t_ns) => turns.add(line),
             Line::Allocated(sampled) if contains_second(window, sampled.t_ns) => allocation.add(sampled),
+            Line::AllocationStack(stack) => allocating.stack(stack),
+            Line::AllocationSamples(samples) if contains_second(window, samples.t_ns) => {
+                allocating.samples(samples);
+            }
             Line::Wait(tally) if contains_second(window, tally.t_ns) => sites.add(Kind::Wait, tally),
+            Line::FileIo(tally) if contains_second(window, tally.t_ns) => sites.add(Kind::FileIo, tally),
             Line::NativeMemory { t_ns, kind, reserved_bytes, committed_bytes }
                 if kind == "Thread Stack" && window.contains(*t_ns) =>
             {
@@ -122,11 +132,14 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
     }
     readings.allocation = allocation.finish();
     readings.cpu_profile = cpu.finish();
+    readings.allocation_profile = allocating.finish();
     readings.wait_profile = stacks.finish(window);
     readings.run_delays = delays.finish();
+    readings.turns = turns.finish();
     readings.pins = sites.take(Kind::Pinned);
     readings.pins_series = pins_series(&pins_by_second, window);
     readings.waits = sites.take(Kind::Wait);
+    readings.file_io = sites.take(Kind::FileIo);
     readings.thread_samples.without_progress = sites.take(Kind::WithoutProgress);
     readings.virtual_threads = grown(&virtual_threads, window);
     Some(readings)
@@ -252,6 +265,7 @@ fn grown(readings: &[(Nanos, VirtualThreads)], window: Window) -> VirtualThreads
 enum Kind {
     Pinned,
     Wait,
+    FileIo,
     WithoutProgress,
 }
 
@@ -355,6 +369,19 @@ pub(super) mod tests {
             ]
         );
         assert_eq!(readings.waits.len(), 1);
+    }
+
+    #[test]
+    fn files_are_added_up_by_site_and_by_what_is_done_with_them() {
+        let write = |second, ms: u64| {
+            let line = tally("file_io", second, 1, ms * 1_000_000, "x");
+            line.replace("\"reason\":null", "\"reason\":\"file write /data/shop.db\"")
+        };
+        let files = read(&[write(9, 900), write(12, 7), write(13, 8)]).file_io;
+        let what = SiteReason::File("write /data/shop.db".to_owned());
+        assert_eq!(files.len(), 1);
+        assert_eq!(files[0].reason, Some(what));
+        assert_eq!(files[0].total, Total { count: 2, total_ms: 15.0, longest_ms: 8.0 });
     }
 
     #[test]

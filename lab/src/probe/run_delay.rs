@@ -55,6 +55,9 @@ pub struct HeldCarrierLine {
     pub t_ns: Nanos,
     pub for_ns: u64,
     pub held_ns: u64,
+    /// CPU that its carrier used meanwhile; `None`: not known.
+    #[serde(default)]
+    pub ran_ns: Option<u64>,
     pub state: ThreadState,
     pub application: Option<String>,
     pub library: Option<String>,
@@ -77,6 +80,7 @@ struct HeldTime {
     samples: u64,
     all_ns: u64,
     longest_ns: u64,
+    longest_ran_ns: Option<u64>,
 }
 
 #[derive(Default)]
@@ -109,6 +113,7 @@ impl RunDelayTally {
         time.samples += 1;
         time.all_ns += line.for_ns;
         time.longest_ns = time.longest_ns.max(line.held_ns);
+        time.longest_ran_ns = time.longest_ran_ns.max(line.ran_ns);
     }
 
     /// `None`: no line in the window.
@@ -123,6 +128,7 @@ impl RunDelayTally {
             samples: time.samples,
             held_ms: time.all_ns as f64 / 1e6,
             longest_ms: time.longest_ns as f64 / 1e6,
+            longest_ran_ms: time.longest_ran_ns.map(|ns| ns as f64 / 1e6),
         };
         let mut held_carriers: Vec<HeldCarrier> = self.held.into_iter().map(held).collect();
         held_carriers.sort_by(|a, b| b.held_ms.total_cmp(&a.held_ms));
@@ -239,14 +245,18 @@ mod tests {
 
     #[test]
     fn who_held_a_carrier_is_added_up_by_place_and_the_longest_comes_first() {
-        let held = |line: u32, state: &str| {
+        let held = |line: u32, state: &str, ran: &str| {
             format!(
-                r#"{{"type":"held_carrier","t_ns":{},"for_ns":100000000,"held_ns":300000000,"state":"{state}","resource":null,"application":"shop.Poll.until:{line}","library":null}}"#,
+                r#"{{"type":"held_carrier","t_ns":{},"for_ns":100000000,"held_ns":300000000,"state":"{state}","resource":null,"application":"shop.Poll.until:{line}","library":null{ran}}}"#,
                 12 * S
             )
         };
-        let lines =
-            [delay(12, false, 1, 0, "40:50"), held(7, "file"), held(9, "running"), held(9, "running")];
+        let lines = [
+            delay(12, false, 1, 0, "40:50"),
+            held(7, "file", ""),
+            held(9, "running", r#","ran_ns":90000000"#),
+            held(9, "running", r#","ran_ns":40000000"#),
+        ];
         let found = read(&lines).run_delays.expect("delays").held_carriers;
         let figures: Vec<_> = found
             .iter()
@@ -257,5 +267,7 @@ mod tests {
             (ThreadState::File, Some("shop.Poll.until:7"), 1, 400.0),
         ];
         assert_eq!(figures, expected);
+        let ran: Vec<_> = found.iter().map(|it| it.longest_ran_ms).collect();
+        assert_eq!(ran, [Some(90.0), None]);
     }
 }

@@ -1,7 +1,9 @@
-//! The wait profile of the sampler's lines alone, as a live view has them.
+//! What a live view has: the wait profile of the sampler's lines alone, and the delays of the canary's.
 
 use super::line::Line;
+use super::run_delay::{RunDelayLine, RunDelayTally};
 use super::stacks::StackTally;
+use crate::model::record::run_delay::RunDelays;
 use crate::model::record::wait_profile::WaitProfile;
 use crate::model::window::Window;
 
@@ -18,4 +20,12 @@ pub fn wait_profile<'a>(lines: impl Iterator<Item = &'a Line>, window: Window) -
         }
     }
     tally.finish(window)
+}
+
+/// `None`: no line.
+#[must_use]
+pub fn run_delays<'a>(lines: impl Iterator<Item = &'a RunDelayLine>) -> Option<RunDelays> {
+    let mut tally = RunDelayTally::default();
+    lines.for_each(|line| tally.delay(line));
+    tally.finish()
 }

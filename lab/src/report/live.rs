@@ -1,7 +1,9 @@
 //! What limits a running JVM, in words.
 
+use super::figures::milliseconds as ms;
 use super::findings::words;
 use crate::model::finding::Finding;
+use crate::model::record::run_delay::{RunDelay, RunDelays};
 
 /// A limit, and what to try.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +40,20 @@ pub fn attached(pid: u32) -> String {
     )
 }
 
+/// How long threads that could run waited until they did: virtual ones for a carrier, platform ones for a core.
+#[must_use]
+pub fn delays(delays: &RunDelays) -> String {
+    let kind = |who: &str, what: &str, delay: Option<RunDelay>| {
+        let RunDelay { p99_ms, max_ms, .. } = delay?;
+        Some(format!("{who} waited for {what} p99 {}, longest {}", ms(p99_ms), ms(max_ms)))
+    };
+    let kinds = [
+        kind("a virtual thread", "a carrier", delays.virtual_threads),
+        kind("a platform thread", "a core", delays.platform_threads),
+    ];
+    kinds.into_iter().flatten().collect::<Vec<_>>().join("; ")
+}
+
 /// Lines that nobody read in time.
 #[must_use]
 pub fn dropped(lines: u64) -> String {
@@ -61,6 +77,23 @@ mod tests {
         let expected = "the server had 1,022 of at most 1,024 files open (100 %); each connection takes one";
         assert_eq!(limit.sentence, expected);
         assert!(limit.advice.as_ref().is_some_and(|it| it.starts_with("Try: ") && it.ends_with('.')));
+    }
+
+    #[test]
+    fn delays_are_said_for_each_kind_of_thread_that_there_is() {
+        let delay = |p99_ms| Some(RunDelay { count: 900, p50_ms: 0.1, p99_ms, max_ms: 1.1 * p99_ms });
+        let both = RunDelays {
+            virtual_threads: delay(1_800.0),
+            platform_threads: delay(4.0),
+            ..RunDelays::default()
+        };
+        assert_eq!(
+            delays(&both),
+            "a virtual thread waited for a carrier p99 1.80 s, longest 1.98 s; a platform thread waited for a core p99 4.00 ms, \
+             longest 4.40 ms"
+        );
+        let platform = RunDelays { virtual_threads: None, ..both };
+        assert_eq!(delays(&platform), "a platform thread waited for a core p99 4.00 ms, longest 4.40 ms");
     }
 
     #[test]

@@ -1,11 +1,9 @@
-//! The CPU samples of two variants as one tree of stacks: per request, with what chance alone makes of a difference.
+//! The CPU samples of a variant, per request.
 
+use super::stack_tree::{Amount, StackAmounts};
 use crate::model::record::Record;
 use crate::model::record::cpu_profile::{CpuProfile, CpuSampleSource};
 use std::collections::BTreeMap;
-
-/// A difference of this many standard deviations of the number of samples (Poisson) is none of chance.
-const DEVIATIONS: f64 = 3.0;
 
 /// The CPU that a variant uses per request in the code that was sampled, and the samples of its runs.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,8 +40,16 @@ impl SampledCpu {
         })
     }
 
-    fn us_per_sample(&self) -> f64 {
-        self.us_per_request / self.samples.max(1) as f64
+    /// Microseconds by stack.
+    #[must_use]
+    pub fn amounts(&self) -> StackAmounts {
+        let us_per_sample = self.us_per_request / self.samples.max(1) as f64;
+        let amount = |samples: u64| {
+            let value = samples as f64 * us_per_sample;
+            // The variance of a number of samples is that number (Poisson).
+            Amount { value, variance: value * us_per_sample }
+        };
+        self.stacks.iter().map(|(frames, &samples)| (frames.clone(), amount(samples))).collect()
     }
 }
 
@@ -55,105 +61,27 @@ fn us_per_request(run: &Record) -> Option<f64> {
     Some(cost.cpu_us_per_request? * share)
 }
 
-/// A frame with all that is above it on the stacks.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct StackNode {
-    /// Of the variant.
-    pub us: f64,
-    /// Of the baseline.
-    pub baseline_us: f64,
-    variance: f64,
-    /// By frame.
-    pub children: BTreeMap<String, StackNode>,
-}
-
-impl StackNode {
-    /// Whether the two differ by more than chance.
-    #[must_use]
-    pub fn differs(&self) -> bool {
-        (self.us - self.baseline_us).abs() > DEVIATIONS * self.variance.sqrt()
-    }
-}
-
-/// The stacks of both; without a baseline nothing differs.
-#[must_use]
-pub fn tree(variant: &SampledCpu, baseline: Option<&SampledCpu>) -> StackNode {
-    let mut root = StackNode::default();
-    add(&mut root, variant, &|node, us| node.us += us);
-    match baseline {
-        Some(baseline) => add(&mut root, baseline, &|node, us| node.baseline_us += us),
-        None => add(&mut root, variant, &|node, us| node.baseline_us += us),
-    }
-    root
-}
-
-fn add(root: &mut StackNode, sampled: &SampledCpu, put: &dyn Fn(&mut StackNode, f64)) {
-    let us_per_sample = sampled.us_per_sample();
-    for (frames, &samples) in &sampled.stacks {
-        let us = samples as f64 * us_per_sample;
-        // The variance of a number of samples is that number.
-        let variance = us * us_per_sample;
-        let mut node = &mut *root;
-        put(node, us);
-        node.variance += variance;
-        for frame in frames {
-            node = node.children.entry(frame.clone()).or_default();
-            put(node, us);
-            node.variance += variance;
-        }
-    }
-}
-
-/// A method and what it uses itself, without what it calls.
-#[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "the names are the definition")]
-pub struct MethodDifference {
-    pub method: String,
-    pub us: f64,
-    pub baseline_us: f64,
-}
-
-/// The methods in which the two differ by more than chance, the largest difference first.
-#[must_use]
-pub fn methods_that_differ(variant: &SampledCpu, baseline: &SampledCpu) -> Vec<MethodDifference> {
-    let top = |sampled: &SampledCpu| SampledCpu {
-        stacks: sampled.stacks.iter().fold(BTreeMap::new(), |mut sums, (frames, samples)| {
-            let last = frames.last().cloned().into_iter().collect();
-            *sums.entry(last).or_default() += samples;
-            sums
-        }),
-        ..sampled.clone()
-    };
-    let methods = tree(&top(variant), Some(&top(baseline))).children;
-    let different = methods.into_iter().filter(|(_, node)| node.differs());
-    let mut different: Vec<MethodDifference> = different
-        .map(|(method, node)| MethodDifference { method, us: node.us, baseline_us: node.baseline_us })
-        .collect();
-    let size = |it: &MethodDifference| (it.us - it.baseline_us).abs();
-    different.sort_by(|a, b| size(b).total_cmp(&size(a)));
-    different
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::stack_tree::{frames_that_differ, tree};
     use super::*;
 
     /// 100 µs per request in so many samples.
-    fn sampled(us_per_request: f64, stacks: &[(&str, u64)]) -> SampledCpu {
+    fn sampled(us_per_request: f64, stacks: &[(&str, u64)]) -> StackAmounts {
         let stacks: BTreeMap<_, _> = stacks
             .iter()
             .map(|(frames, samples)| (frames.split(' ').map(str::to_owned).collect(), *samples))
             .collect();
         let samples = stacks.values().sum();
-        SampledCpu { source: CpuSampleSource::Execution, us_per_request, samples, stacks }
+        SampledCpu { source: CpuSampleSource::Execution, us_per_request, samples, stacks }.amounts()
     }
 
     #[test]
     fn a_frame_has_the_cpu_of_all_that_it_calls_per_request() {
         let root = tree(&sampled(100.0, &[("run parse", 300), ("run write", 100)]), None);
         let run = &root.children["run"];
-        assert!((root.us - 100.0).abs() < 1e-9 && (run.us - 100.0).abs() < 1e-9);
-        assert!((run.children["parse"].us - 75.0).abs() < 1e-9);
+        assert!((root.own.value - 100.0).abs() < 1e-9 && (run.own.value - 100.0).abs() < 1e-9);
+        assert!((run.children["parse"].own.value - 75.0).abs() < 1e-9);
         assert!(!run.differs() && !root.differs(), "from itself");
     }
 
@@ -161,10 +89,10 @@ mod tests {
     fn a_method_that_only_the_slower_variant_calls_is_the_difference() {
         let fast = sampled(80.0, &[("run parse", 400), ("run write", 400)]);
         let slow = sampled(120.0, &[("run parse", 400), ("run allocateBuffer", 400), ("run write", 400)]);
-        let different = methods_that_differ(&slow, &fast);
-        let names: Vec<&str> = different.iter().map(|it| it.method.as_str()).collect();
+        let different = frames_that_differ(&slow, &fast);
+        let names: Vec<&str> = different.iter().map(|it| it.frame.as_str()).collect();
         assert_eq!(names, ["allocateBuffer"]);
-        assert!((different[0].us - 40.0).abs() < 1e-9 && different[0].baseline_us == 0.0);
+        assert!((different[0].value - 40.0).abs() < 1e-9 && different[0].baseline_value == 0.0);
         let root = tree(&slow, Some(&fast));
         assert!(root.children["run"].children["allocateBuffer"].differs());
         assert!(!root.children["run"].children["parse"].differs());
@@ -174,9 +102,9 @@ mod tests {
     fn what_a_few_samples_more_or_less_make_is_chance() {
         let one = sampled(100.0, &[("run parse", 30), ("run write", 34)]);
         let other = sampled(100.0, &[("run parse", 38), ("run write", 25)]);
-        assert_eq!(methods_that_differ(&one, &other), []);
+        assert_eq!(frames_that_differ(&one, &other), []);
         // As many again, and the same shares.
         let longer = sampled(100.0, &[("run parse", 300), ("run write", 340)]);
-        assert_eq!(methods_that_differ(&longer, &one), []);
+        assert_eq!(frames_that_differ(&longer, &one), []);
     }
 }

@@ -1,5 +1,6 @@
 //! Ratios, intervals, verdicts and claims over records.
 
+pub mod allocation_profiles;
 pub mod backend_limit;
 mod blocks;
 pub mod claim;
@@ -25,6 +26,7 @@ pub mod runs;
 #[cfg(test)]
 pub(crate) mod sample;
 pub mod spread;
+pub mod stack_tree;
 mod student;
 pub mod tail;
 pub mod trust;

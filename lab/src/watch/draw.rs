@@ -36,6 +36,13 @@ fn lines(screen: &Screen, width: usize) -> Vec<Line<'static>> {
     let mut lines = vec![title(screen), model, Line::from(held).red().bold()];
     lines.extend(limits(screen, width));
     lines.extend(carriers(screen));
+    lines.extend(
+        screen
+            .canary
+            .now()
+            .map(|delays| labelled("delay", &[live::delays(&delays)], width))
+            .unwrap_or_default(),
+    );
     lines.extend(screen.pools.values().map(pool));
     lines.push(Line::default());
     lines.extend(resources(screen));
@@ -58,18 +65,21 @@ fn limits(screen: &Screen, width: usize) -> Vec<Line<'static>> {
     };
     let rows = |limit: LimitWords| [Some(limit.sentence), limit.advice];
     let texts: Vec<String> = limits.into_iter().flat_map(rows).flatten().collect();
-    let parts = texts.iter().flat_map(|text| wrapped(text, width.saturating_sub(LABEL + 1)));
-    let mut lines: Vec<Line<'static>> = parts
-        .enumerate()
-        .map(|(at, part)| {
-            let label = if at == 0 { "limit" } else { "" };
-            Line::from(vec![format!("{label:<LABEL$} ").dim(), part.into()])
-        })
-        .collect();
+    let mut lines = labelled("limit", &texts, width);
     if screen.dropped_lines > 0 {
         lines.push(Line::from(live::dropped(screen.dropped_lines)).yellow());
     }
     lines
+}
+
+/// Texts beside a label; a long one takes several lines.
+fn labelled(label: &str, texts: &[String], width: usize) -> Vec<Line<'static>> {
+    let parts = texts.iter().flat_map(|text| wrapped(text, width.saturating_sub(LABEL + 1)));
+    let line = |(at, part): (usize, String)| {
+        let label = if at == 0 { label } else { "" };
+        Line::from(vec![format!("{label:<LABEL$} ").dim(), part.into()])
+    };
+    parts.enumerate().map(line).collect()
 }
 
 /// In lines of so many columns, broken between words.
@@ -242,6 +252,8 @@ mod tests {
 {"type":"carriers","t_ns":2000000000,"parallelism":2,"threads":2,"mounted":2,"queued":198,"running":0,"source":"ForkJoinPool"}
 {"type":"carriers","t_ns":2500000000,"parallelism":2,"threads":2,"mounted":2,"queued":198,"running":0,"source":"ForkJoinPool"}
 {"type":"carriers","t_ns":3000000000,"parallelism":2,"threads":2,"mounted":2,"queued":198,"running":0,"source":"ForkJoinPool"}
+{"type":"run_delay","t_ns":3000000000,"virtual":false,"count":9,"longest_ns":4000000,"waiting_ns":0,"period_ns":10000000,"at_most_us":"40:99 4096:1"}
+{"type":"run_delay","t_ns":3000000000,"virtual":true,"count":9,"longest_ns":900000000,"waiting_ns":0,"period_ns":10000000,"at_most_us":"917504:99"}
 {"type":"pool","t_ns":3000000000,"kind":"tomcat","name":"http-nio-8080","busy":-1,"max":-1,"size":-1,"queued":-1}
 {"type":"pool","t_ns":3000000000,"kind":"hikari","name":"Pool (shop)","busy":10,"max":10,"size":10,"queued":31}
 {"type":"stacks","t_ns":3000000000,"sample":0,"platform_threads":0,"virtual_threads":200,"platform_drawn":0,"virtual_drawn":20,"cpu_ns":1}
@@ -272,7 +284,7 @@ mod tests {
         let limits = CurrentLimits::Judged { window_s: 10.0, findings: vec![finding] };
         let mut screen = pinned();
         (screen.limits, screen.dropped_lines) = (limits, 12);
-        insta::assert_snapshot!(drawn(110, 28, &screen));
+        insta::assert_snapshot!(drawn(110, 30, &screen));
     }
 
     #[test]

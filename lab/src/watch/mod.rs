@@ -1,5 +1,6 @@
 //! A running JVM, live: the probe's lines → [`Screen`] (state) → a terminal (drawing).
 
+pub mod canary;
 pub mod draw;
 pub mod history;
 pub mod json_line;

@@ -66,6 +66,7 @@ fn figures(screen: &Screen) -> String {
     if let Some(carriers) = screen.carriers.as_ref().filter(|it| it.queued > 0) {
         parts.push(format!("{} virtual threads queued", count(carriers.queued)));
     }
+    parts.extend(screen.canary.now().map(|delays| live::delays(&delays)));
     let (head, doing) = screen.work.now();
     let mut work = head;
     for group in doing.iter().take(MOST_GROUPS) {

@@ -1,5 +1,6 @@
 //! The state of a JVM from the lines of its probe. Independent of terminals.
 
+use super::canary::CanaryDelays;
 use super::history::History;
 use super::limits::CurrentLimits;
 use super::sites::Sites;
@@ -46,6 +47,8 @@ pub struct Screen {
     pub waits: Sites,
     /// What threads with work did in the last seconds.
     pub work: Work,
+    /// How long threads that could run waited.
+    pub canary: CanaryDelays,
     /// What limits it now.
     pub limits: CurrentLimits,
     /// Lines that the probe had no room for, because nobody read them.
@@ -93,17 +96,21 @@ impl Screen {
             Line::Stacks(ref sample) => self.work.read(sample.t_ns, line),
             Line::StackGroup(ref group) => self.work.read(group.t_ns, line),
             Line::StacksEnded { t_ns, .. } => self.work.read(t_ns, line),
+            Line::RunDelay(delay) => self.canary.read(delay),
             Line::Dropped { lines, .. } => self.dropped_lines += lines,
             Line::Gc(_)
             | Line::HeapAfterGc { .. }
             | Line::Running(_)
+            | Line::FileIo(_)
             | Line::Safepoint(_)
             | Line::Allocated(_)
+            | Line::AllocationStack(_)
+            | Line::AllocationSamples(_)
             | Line::CpuStack(_)
             | Line::CpuSamples(_)
-            | Line::RunDelay(_)
             | Line::CarrierRunTime(_)
             | Line::HeldCarrier(_)
+            | Line::Turns(_)
             | Line::Problem { .. }
             | Line::NativeMemory { .. } => {}
         }

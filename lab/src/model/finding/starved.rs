@@ -1,6 +1,7 @@
 //! Threads and requests that wait much longer than the others.
 
 use crate::model::record::run_delay::{HeldCarrier, RunDelay};
+use crate::model::record::turns::Turns;
 use crate::model::request_time::RequestTimePart;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -35,6 +36,9 @@ pub struct UnfairWaits {
     pub p50_ms: f64,
     /// Service time.
     pub p99_ms: f64,
+    /// Who goes first there; `None`: not seen, or an older result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turns: Option<Turns>,
     /// Age of the oldest request without a response at the end; `None`: all had one.
     pub oldest_unfinished_ms: Option<f64>,
 }

@@ -1,8 +1,10 @@
 //! Readings of the probe in the server's JVM, cut to the explaining window (in older results to the measured window).
 
 use super::allocation::Allocation;
+use super::allocation_profile::AllocationProfile;
 use super::cpu_profile::CpuProfile;
 use super::run_delay::RunDelays;
+use super::turns::Turns;
 use super::wait_profile::WaitProfile;
 use crate::model::probe_level::ProbeLevel;
 use schemars::JsonSchema;
@@ -44,14 +46,23 @@ pub struct JvmReadings {
     /// Which code runs, by samples of its stacks; `None`: none were taken, or an older result.
     #[serde(default)]
     pub cpu_profile: Option<CpuProfile>,
+    /// Which code allocates, by samples of its stacks; `None`: none were taken, or an older result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allocation_profile: Option<AllocationProfile>,
     /// Waits of 20 ms or longer (monitors, parks, socket reads), by site.
     pub waits: Vec<SiteTotal>,
+    /// Files that virtual threads read, write, or force for 1 ms or longer, by site; they keep their carrier meanwhile.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub file_io: Vec<SiteTotal>,
     /// What threads do, by samples of their stacks; `None`: none were taken, or an older result.
     #[serde(default)]
     pub wait_profile: Option<WaitProfile>,
     /// How long threads that could run waited; `None`: not read, or an older result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_delays: Option<RunDelays>,
+    /// Who goes first among threads that wait for the same thing; those with the most turns first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub turns: Vec<Turns>,
     /// Over time; empty without native memory tracking.
     pub stacks: Vec<StackSample>,
     /// Virtual threads over the window; starts and ends only at level `full`.
@@ -102,6 +113,7 @@ impl SiteReason {
             Self::ReadFrom(peer) => format!("read from {peer}"),
             Self::Monitor(class) => format!("monitor of {class}"),
             Self::Park(class) => format!("park on {class}"),
+            Self::File(what) => what.clone(),
             Self::Jvm(words) => words.clone(),
         }
     }
@@ -158,6 +170,8 @@ pub enum SiteReason {
     Monitor(String),
     /// Parked on this class.
     Park(String),
+    /// Reading, writing, or forcing a file: `write /var/lib/shop.db`.
+    File(String),
     /// In the JVM's own words, e.g. why a virtual thread was pinned.
     Jvm(String),
 }

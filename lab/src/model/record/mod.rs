@@ -1,6 +1,7 @@
 //! The data of one run. Everything downstream is made from it alone.
 
 pub mod allocation;
+pub mod allocation_profile;
 mod backend;
 pub mod benchmark;
 pub mod capacity;
@@ -16,6 +17,7 @@ pub mod memory;
 pub mod pause_ledger;
 pub mod resource_limits;
 pub mod run_delay;
+pub mod turns;
 pub mod wait_profile;
 
 pub use backend::{BackendConnections, BackendFacts, BackendFigures};
@@ -279,6 +281,9 @@ pub struct Cost {
     /// The part of `cpu_cores` in the JIT compiler; `None`: no JVM.
     #[serde(default)]
     pub jit_cpu_cores: Option<f64>,
+    /// Threads of the JIT compiler that could run and waited for a core, on average; `None`: no JVM, or an older result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jit_waiting_threads: Option<f64>,
     /// The most open files (sockets included) of the server's process that came nearest to its limit.
     #[serde(default)]
     pub open_files_peak: Option<u64>,

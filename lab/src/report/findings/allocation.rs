@@ -2,7 +2,9 @@
 
 use super::Words;
 use super::evidence::known;
-use crate::model::finding::{AllocatingPlace, AllocationDifference, ProcessorsMadeAnew, RunsShowing};
+use crate::model::finding::{
+    AllocatingPlace, AllocationDifference, ProcessorsMadeAnew, RunsShowing, ThreadCache, ThreadCaches,
+};
 use crate::report::figures::{memory, percent, ratio, whole};
 
 impl Words for AllocationDifference {
@@ -40,6 +42,51 @@ impl Words for AllocationDifference {
         ]);
         evidence.extend(self.sites.iter().map(|site| format!("of the difference {}", place(site))));
         evidence
+    }
+}
+
+/// Jackson keeps its buffers by thread, unless it is told otherwise.
+const JACKSON: &str = "com.fasterxml.jackson.";
+
+impl Words for ThreadCaches {
+    fn sentence(&self, _: Option<RunsShowing>) -> String {
+        let place = |it: &ThreadCache| {
+            let application = it.application.as_ref().filter(|&frame| *frame != it.asked_by);
+            let application = application.map_or_else(String::new, |frame| format!(", for {frame}"));
+            format!(
+                "{} ({}) asked for at {}{application}",
+                memory(it.bytes_per_request),
+                it.class,
+                it.asked_by
+            )
+        };
+        format!(
+            "{} of the {} that a request allocates are caches of its thread, which each virtual thread makes anew: {}",
+            memory(self.bytes_per_request),
+            memory(self.all_bytes_per_request),
+            self.places.iter().map(place).collect::<Vec<_>>().join("; ")
+        )
+    }
+
+    fn advice(&self) -> Option<String> {
+        let is_jackson = self.places.iter().any(|it| it.asked_by.starts_with(JACKSON));
+        Some(
+            if is_jackson {
+                "buffers that threads share: JsonFactory.builder().recyclerPool(JsonRecyclerPools.newConcurrentDequePool()) (Jackson \
+                 2.16 or newer)"
+            } else {
+                "objects that threads share (a pool, or immutable ones) instead of a ThreadLocal: a virtual thread serves one request \
+                 and uses its value once"
+            }
+            .to_owned(),
+        )
+    }
+
+    fn evidence(&self) -> Vec<String> {
+        known(&[
+            ("allocated per request", Some(self.all_bytes_per_request), "bytes"),
+            ("of it caches of the thread", Some(self.bytes_per_request), "bytes"),
+        ])
     }
 }
 

@@ -3,7 +3,7 @@
 use super::Words;
 use super::evidence::{cpu, known};
 use crate::model::finding::{
-    AllocationStalls, CpuCeiling, CpuPart, CpuThrottling, CpuUse, GcPauses, RunsShowing,
+    AllocationStalls, CompilerWaits, CpuCeiling, CpuPart, CpuThrottling, CpuUse, GcPauses, RunsShowing,
 };
 use crate::report::figures::{count, milliseconds as ms, number, percent, whole};
 
@@ -57,6 +57,39 @@ impl Words for CpuCeiling {
             ("fastest response", self.fastest_ms, "ms"),
         ]));
         figures
+    }
+}
+
+impl Words for CompilerWaits {
+    fn sentence(&self, _: Option<RunsShowing>) -> String {
+        format!(
+            "the JIT compiler waits for a core: {} of its threads could run and {} did, so that code stays slow {}x as long",
+            number(self.waiting_threads + self.running_threads),
+            number(self.running_threads),
+            number(self.times_as_long())
+        )
+    }
+
+    fn advice(&self) -> Option<String> {
+        Some(
+            match self.warmed_up {
+                Some(true) => {
+                    "a longer `warmup`, or a warm-up under a smaller load, which leaves the compiler a core"
+                }
+                Some(false) => "a `warmup` under a smaller load, which leaves the compiler a core",
+                None => "less load until the JVM is warm, or more cores",
+            }
+            .to_owned(),
+        )
+    }
+
+    fn evidence(&self) -> Vec<String> {
+        known(&[
+            ("compiler threads that waited for a core (kernel)", Some(self.waiting_threads), "threads"),
+            ("compiler threads that ran", Some(self.running_threads), "threads"),
+            ("CPU in use on the machine", Some(self.machine_cpu_cores), "cores"),
+            ("cores of the machine", Some(self.machine_cores), "cores"),
+        ])
     }
 }
 

@@ -5,6 +5,7 @@ mod backend;
 mod cpu;
 mod delayed_tail;
 mod evidence;
+mod file_io;
 mod load;
 mod memory;
 mod pinned;

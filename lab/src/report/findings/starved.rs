@@ -4,8 +4,9 @@ use super::Words;
 use super::evidence::known;
 use crate::model::finding::{HeldCarriers, RunsShowing, UnfairWaits};
 use crate::model::record::run_delay::HeldCarrier;
+use crate::model::record::turns::Turns;
 use crate::model::record::wait_profile::ThreadState;
-use crate::report::figures::{milliseconds as ms, percent};
+use crate::report::figures::{milliseconds as ms, percent, plural};
 
 /// Where it is, as far as the frames say.
 pub(in crate::report) fn place(held: &HeldCarrier) -> &str {
@@ -63,6 +64,23 @@ impl Words for HeldCarriers {
     }
 }
 
+/// `None`: nobody was seen to overtake.
+fn who_overtakes(turns: &Turns) -> Option<String> {
+    let places = turns.overtaker.as_ref().zip(turns.overtaken.as_ref());
+    let places = places.map_or_else(String::new, |(one, other)| match one == other {
+        true => format!(": all of them at {one}"),
+        false => format!(": at {one} they overtake those at {other}"),
+    });
+    (turns.overtaking > 0).then(|| {
+        format!(
+            "; {} of {} were those of requests that had come after one that still waited, for up to {}{places}",
+            turns.overtaking,
+            plural(turns.turns, "turn"),
+            ms(turns.longest_ms)
+        )
+    })
+}
+
 impl Words for UnfairWaits {
     fn sentence(&self, _: Option<RunsShowing>) -> String {
         let activity = &self.part.activity;
@@ -70,10 +88,11 @@ impl Words for UnfairWaits {
         let at = at.map_or_else(String::new, |at| format!(", most of it at {at}"));
         format!(
             "most requests are fast and some starve: service time p50 {}, p99 {}; {} of the mean is spent waiting for what other \
-             requests hold{at}",
+             requests hold{at}{}",
             ms(self.p50_ms),
             ms(self.p99_ms),
-            percent(self.waiting_share)
+            percent(self.waiting_share),
+            self.turns.as_ref().and_then(who_overtakes).unwrap_or_default()
         )
     }
 
@@ -96,6 +115,8 @@ impl Words for UnfairWaits {
             ("mean service time while sampled", Some(self.mean_ms), "ms"),
             ("of it waiting for what other requests hold", Some(self.waiting_share * 100.0), "%"),
             ("threads waiting at the longest place, on average", Some(self.part.threads), "threads"),
+            ("turns that were seen", self.turns.as_ref().map(|it| it.turns as f64), "turns"),
+            ("of them overtaking", self.turns.as_ref().map(|it| it.overtaking as f64), "turns"),
             ("age of the oldest request without a response", self.oldest_unfinished_ms, "ms"),
         ])
     }

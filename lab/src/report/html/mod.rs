@@ -1,5 +1,6 @@
 //! One self-contained page: no network, no build step, one template, one style sheet, two scripts (ours of several files).
 
+mod allocation_flames;
 mod board;
 mod cpu_flames;
 mod method;
@@ -7,6 +8,7 @@ mod pictures;
 mod request_bars;
 mod request_flames;
 mod run_bars;
+mod stack_flames;
 mod tables;
 
 use crate::model::experiment::Study;
@@ -17,7 +19,6 @@ use crate::report::{ReportError, figures};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use board::Board;
-use cpu_flames::CpuFlames;
 use method::Method;
 use minijinja::Environment;
 use minijinja::value::Serde;
@@ -25,6 +26,7 @@ use request_bars::RequestBars;
 use run_bars::RunBars;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
+use stack_flames::StackFlames;
 use tables::Table;
 use tables::ratios::RatioTable;
 
@@ -87,12 +89,14 @@ struct Page<'a> {
     variants: Table,
     pins: Table,
     waits: Table,
+    files: Table,
     run_delays: Table,
     pauses: Table,
     native: Table,
     claims: Table,
     request_bars: Vec<RequestBars>,
-    cpu_flames: Vec<CpuFlames>,
+    cpu_flames: Vec<StackFlames>,
+    allocation_flames: Vec<StackFlames>,
     run_bars: Vec<RunBars>,
     runs: Table,
     method: Method,
@@ -120,12 +124,14 @@ impl<'a> Page<'a> {
             variants: tables::variants::variants(document),
             pins: tables::sites::pins(document),
             waits: tables::sites::waits(document),
+            files: tables::sites::files(document),
             run_delays: tables::run_delays::run_delays(document),
             pauses: tables::pauses::pauses(document),
             native: tables::native_memory(document),
             claims: tables::claims(document),
             request_bars: request_bars::request_bars(document),
             cpu_flames: cpu_flames::cpu_flames(document),
+            allocation_flames: allocation_flames::allocation_flames(document),
             run_bars: run_bars::run_bars(document),
             runs: tables::runs(document),
             method: method::method(document),

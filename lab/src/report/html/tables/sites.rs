@@ -1,4 +1,4 @@
-//! Places in the code where virtual threads were pinned and where threads waited.
+//! Places in the code where virtual threads were pinned, where threads waited, and where carriers waited for files.
 
 use super::Table;
 use crate::model::record::jvm::{JvmReadings, SiteReason, SiteTotal};
@@ -23,6 +23,13 @@ pub fn waits(document: &ResultDocument) -> Table {
     let caption =
         "Where threads waited 20 ms or longer, for a lock, a permit or a socket. All runs added up.";
     table(document, caption, |jvm| &jvm.waits)
+}
+
+/// Where virtual threads kept their carrier for a file.
+#[must_use]
+pub fn files(document: &ResultDocument) -> Table {
+    let caption = "Files that virtual threads read, wrote or forced for 1 ms or longer; they keep their carrier meanwhile. All runs added up.";
+    table(document, caption, |jvm| &jvm.file_io)
 }
 
 fn table(document: &ResultDocument, caption: &str, sites: fn(&JvmReadings) -> &Vec<SiteTotal>) -> Table {

@@ -23,7 +23,7 @@ final class Allocations {
     private static final Map<Character, String> PRIMITIVES = Map.of('B', "byte", 'C', "char", 'D', "double", 'F', "float",
             'I', "int", 'J', "long", 'S', "short", 'Z', "boolean");
 
-    private record Key(String type, String maker, String application, long second) {}
+    private record Key(String type, String maker, String application, String cache, long second) {}
 
     private static final class Sum {
         long count;
@@ -31,6 +31,7 @@ final class Allocations {
     }
 
     private final Map<Key, Sum> sums = new LinkedHashMap<>();
+    private final AllocationStacks stacks = new AllocationStacks();
     private final Set<Long> neverSampled = new HashSet<>();
     private final long beganNs = System.nanoTime();
 
@@ -48,11 +49,14 @@ final class Allocations {
         }
         var type = sample.getClass("objectClass");
         RecordedStackTrace stack = sample.getStackTrace();
-        Key key = new Key(type == null ? "unknown" : readable(type.getName()), maker(stack),
-                Site.application(stack), timeNs / SECOND_NS);
+        String name = type == null ? "unknown" : readable(type.getName());
+        String cache = thread.isVirtual() ? ThreadCaches.of(stack) : null;
+        Key key = new Key(name, maker(stack), Site.application(stack), cache, timeNs / SECOND_NS);
+        long bytes = sample.getLong("weight");
         Sum sum = sums.computeIfAbsent(key, absent -> new Sum());
         sum.count++;
-        sum.bytes += sample.getLong("weight");
+        sum.bytes += bytes;
+        stacks.add(stack, name, bytes, timeNs);
     }
 
     /**
@@ -69,8 +73,10 @@ final class Allocations {
                 .put("bytes", sum.bytes)
                 .put("class", key.type())
                 .put("maker", key.maker())
-                .put("application", key.application())));
+                .put("application", key.application())
+                .put("thread_cache", key.cache())));
         sums.clear();
+        stacks.writeTo(output);
     }
 
     /**

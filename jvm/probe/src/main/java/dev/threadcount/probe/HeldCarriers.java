@@ -4,6 +4,8 @@ import dev.threadcount.probe.stacks.Activity;
 import dev.threadcount.probe.stacks.Classifier;
 import dev.threadcount.probe.stacks.JvmAccess;
 import dev.threadcount.probe.stacks.ThreadStack;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -20,14 +22,15 @@ final class HeldCarriers {
     private static final long LATE_NS = TimeUnit.MILLISECONDS.toNanos(50);
 
     private final JvmAccess jvm;
+    private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
     private final List<Thread> mounted = new ArrayList<>();
     private Map<Thread, Hold> before = Map.of();
     private long beforeNs;
     private long waitingSinceNs;
     private boolean late;
 
-    /** A thread that was mounted from then on, and its stack in the last sample. */
-    private record Hold(long fromNs, StackTraceElement[] frames) {}
+    /** A thread that was mounted from then on, the CPU that its carrier had used then, and its stack in the last sample. */
+    private record Hold(long fromNs, Thread carrier, long carrierCpuNs, StackTraceElement[] frames) {}
 
     HeldCarriers(JvmAccess jvm) {
         this.jvm = jvm;
@@ -49,7 +52,7 @@ final class HeldCarriers {
 
     /** A virtual thread of the sample. */
     void offer(Thread thread) {
-        if (late && jvm.isMounted(thread)) {
+        if (late && jvm.carrierOf(thread) != null) {
             mounted.add(thread);
         }
     }
@@ -59,11 +62,15 @@ final class HeldCarriers {
         Map<Thread, Hold> now = new HashMap<>();
         for (Thread thread : mounted) {
             ThreadStack stack = jvm.stackOf(thread);
-            if (stack.mounted() && stack.frames().length > 0) {
+            Thread carrier = jvm.carrierOf(thread);
+            if (stack.mounted() && stack.frames().length > 0 && carrier != null) {
                 Hold earlier = before.get(thread);
-                now.put(thread, new Hold(earlier == null ? timeNs : earlier.fromNs(), stack.frames()));
-                if (earlier != null) {
-                    write(output, timeNs, stack, earlier);
+                boolean isHeld = earlier != null && earlier.carrier() == carrier;
+                long cpuNs = threads.getThreadCpuTime(carrier.threadId());
+                now.put(thread, new Hold(isHeld ? earlier.fromNs() : timeNs, carrier, isHeld ? earlier.carrierCpuNs() : cpuNs,
+                        stack.frames()));
+                if (isHeld) {
+                    write(output, timeNs, stack, earlier, cpuNs);
                 }
             }
         }
@@ -71,18 +78,24 @@ final class HeldCarriers {
         beforeNs = timeNs;
     }
 
-    private void write(Output output, long timeNs, ThreadStack stack, Hold earlier) {
+    /** @param cpuNs what its carrier has used; below 0: not known */
+    private void write(Output output, long timeNs, ThreadStack stack, Hold earlier, long cpuNs) {
         StackTraceElement[] common = common(earlier.frames(), stack.frames());
         Activity activity = Classifier.classify(stack);
         Activity both = common.length == 0 ? activity : Classifier.classify(new ThreadStack(
                 common, stack.state(), stack.virtual(), stack.mounted(), null, List.of()));
-        output.write(JsonLine.of("held_carrier", timeNs)
+        JsonLine line = JsonLine.of("held_carrier", timeNs)
                 .put("for_ns", timeNs - beforeNs)
                 .put("held_ns", timeNs - earlier.fromNs())
                 .put("state", activity.state().wireName())
                 .put("resource", activity.resource())
                 .put("application", both.application())
-                .put("library", both.library()));
+                .put("library", both.library());
+        if (cpuNs >= 0 && earlier.carrierCpuNs() >= 0) {
+            // On a full machine a short request stays mounted for long, because its carrier has no core.
+            line.put("ran_ns", cpuNs - earlier.carrierCpuNs());
+        }
+        output.write(line);
     }
 
     /** The frames, from the first one called, in which both stacks are at the same line. */

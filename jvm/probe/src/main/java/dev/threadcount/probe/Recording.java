@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.text.ParseException;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.ToDoubleBiFunction;
@@ -26,6 +27,12 @@ final class Recording implements Closeable {
     private static final Duration NATIVE_MEMORY_PERIOD = Duration.ofSeconds(1);
     /** Without a limit of its own a stream forgets what has been read, and there would be nothing to keep. */
     private static final long KEPT_BYTES = 256L << 20;
+    /**
+     * A recording is handed around, and these are where passwords are: the environment, system properties and the JVM's arguments (with
+     * {@code -D} in JAVA_TOOL_OPTIONS they are in both), and the command lines of all processes of the machine.
+     */
+    private static final List<String> SECRETS = List.of("jdk.InitialEnvironmentVariable", "jdk.InitialSystemProperty",
+            "jdk.JVMInformation", "jdk.SystemProcess");
     /** Linux gives connecting sockets their port from here on (ip_local_port_range). */
     private static final int FIRST_EPHEMERAL_PORT = 32_768;
     private static final int FIRST_WITH_CPU_TIME = 25;
@@ -38,6 +45,7 @@ final class Recording implements Closeable {
     private final Clock clock;
     private final Monitors monitors;
     private final Tally tally = new Tally();
+    private final FileIo files = new FileIo();
     private final Allocations allocations = new Allocations();
     private final CpuStacks executionStacks = new CpuStacks("execution");
     private final CpuStacks cpuTimeStacks = new CpuStacks("cpu-time");
@@ -64,6 +72,7 @@ final class Recording implements Closeable {
         watchRunningThreads();
         watchPins(options.pinnedThreshold());
         watchWaits(options);
+        watchFileIo();
         watchAllocations();
         watchNativeMemory();
         watchVirtualThreads(options.level());
@@ -72,15 +81,13 @@ final class Recording implements Closeable {
     }
 
     /**
-     * With everything that JDK Mission Control likes to have: the JDK's own choice for recording all the time. But the file is handed
-     * around, and the environment is where passwords are. System properties stay: Mission Control shows them, and those that were given
-     * are among the JVM's arguments too, which every recording has.
+     * With everything that JDK Mission Control likes to have: the JDK's own choice for recording all the time, without {@link #SECRETS}.
      */
     private static RecordingStream recordingToKeep() {
         try {
             RecordingStream stream = new RecordingStream(Configuration.getConfiguration("default"));
             stream.setMaxSize(KEPT_BYTES);
-            stream.disable("jdk.InitialEnvironmentVariable");
+            SECRETS.forEach(stream::disable);
             return stream;
         } catch (IOException | ParseException broken) {
             throw new IllegalStateException("this JDK has no lib/jfr/default.jfc: " + broken.getMessage(), broken);
@@ -227,6 +234,18 @@ final class Recording implements Closeable {
                         weight.applyAsDouble(beganNs, endedNs));
             }
         });
+    }
+
+    /** Both ends of each read and write are read from the clock, as of a socket's; but few requests read many files. */
+    private void watchFileIo() {
+        for (String kind : FileIo.KINDS) {
+            stream.enable("jdk." + kind).withThreshold(FileIo.THRESHOLD).withStackTrace().with("throttle", "off");
+            stream.onEvent("jdk." + kind, event -> {
+                if (FileIo.blocksCarrier(event)) {
+                    tally.add("file_io", FileIo.site(event.getStackTrace()), files.what(kind, event), startNs(event), endNs(event));
+                }
+            });
+        }
     }
 
     /** A periodic event shows how far the stream has been read, even if there are no others. */

@@ -17,7 +17,11 @@ record Site(String holder, String application, String top) {
             "java.", "javax.", "jdk.", "sun.", "com.sun.", "jakarta.",
             "org.apache.catalina.", "org.apache.coyote.", "org.apache.tomcat.", "org.apache.juli.",
             "org.springframework.", "org.eclipse.jetty.", "io.netty.", "reactor.", "io.undertow.", "io.vertx.",
-            "org.hibernate.", "com.zaxxer.hikari.", "ch.qos.logback.", "org.slf4j.", "org.apache.logging.");
+            "org.hibernate.", "com.zaxxer.hikari.", "com.fasterxml.jackson.", "tools.jackson.",
+            "ch.qos.logback.", "org.slf4j.", "org.apache.logging.", "org.apache.commons.", "org.postgresql.", "com.mysql.",
+            "org.mariadb.", "oracle.", "com.microsoft.sqlserver.", "org.h2.", "org.hsqldb.", "org.apache.derby.");
+
+    private static final List<String> JDK = List.of("java.", "javax.", "jdk.", "sun.", "com.sun.");
 
     static Site of(RecordedStackTrace stack, Monitors monitors) {
         if (stack == null) {
@@ -38,6 +42,13 @@ record Site(String holder, String application, String top) {
     static String application(RecordedStackTrace stack) {
         return stack == null ? null : stack.getFrames().stream()
                 .filter(frame -> frame.isJavaFrame() && isApplication(frame))
+                .findFirst().map(Site::name).orElse(null);
+    }
+
+    /** The first frame that is not the JDK's; null for none. */
+    static String outsideJdk(RecordedStackTrace stack) {
+        return stack == null ? null : stack.getFrames().stream()
+                .filter(frame -> frame.isJavaFrame() && JDK.stream().noneMatch(frame.getMethod().getType().getName()::startsWith))
                 .findFirst().map(Site::name).orElse(null);
     }
 

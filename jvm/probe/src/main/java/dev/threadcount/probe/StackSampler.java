@@ -34,6 +34,7 @@ final class StackSampler implements Runnable {
     private final KernelThreads kernel;
     private final Canary canary;
     private final HeldCarriers held;
+    private final Turns turns;
     private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
     private long number;
     private long spentNs;
@@ -49,6 +50,7 @@ final class StackSampler implements Runnable {
         this.output = output;
         this.canary = canary;
         held = new HeldCarriers(jvm);
+        turns = new Turns(jvm);
         peers = new Peers(jvm, process);
         kernel = new KernelThreads(process);
     }
@@ -94,6 +96,7 @@ final class StackSampler implements Runnable {
         List<ThreadStack> sampled = listing.drawn.stream().map(Drawn::stack).toList();
         groups.addAll(listing.drawn, new Holders(jvm, sampled, listing.platformById));
         adapt(listing, listedNs - beganNs, threads.getCurrentThreadCpuTime() - beganNs);
+        turns.sample(listing.drawn, timeNs, output);
         output.write(JsonLine.of("stacks", timeNs)
                 .put("sample", number)
                 .put("platform_threads", listing.platform.seen())

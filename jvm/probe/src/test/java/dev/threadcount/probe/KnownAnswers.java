@@ -1,6 +1,7 @@
 package dev.threadcount.probe;
 
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -12,7 +13,9 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
@@ -24,6 +27,10 @@ public final class KnownAnswers {
     /** How long a monitor is held while another thread waits for it. */
     static final long HELD_MS = 60;
 
+    /** How long a lock is held, so that it is seen even where the sampler may seldom look. */
+    static final long TURN_MS = 1_500;
+
+    private static final ThreadLocal<byte[]> BUFFER = ThreadLocal.withInitial(() -> new byte[1 << 20]);
     private static final Object MONITOR = new Object();
     private static volatile Object kept;
 
@@ -51,6 +58,10 @@ public final class KnownAnswers {
             case "spins" -> Thread.ofVirtual().start(() -> spin(number)).join();
             case "burns" -> burns(number);
             case "yields" -> yields(number);
+            case "overtakes" -> overtakes(number);
+            case "in-order" -> inOrder(number);
+            case "reads-slowly" -> readsSlowly(number, lines);
+            case "thread-locals" -> threadLocals(number);
             default -> throw new IllegalArgumentException(arguments[0]);
         }
         waitForEventsUntil(lines, System.nanoTime());
@@ -306,6 +317,120 @@ public final class KnownAnswers {
         while (!done.get()) {
             Thread.yield();
         }
+    }
+
+    /** So many threads get a permit, one after the other, while one that came before all of them waits for two. */
+    private static void overtakes(int number) throws InterruptedException {
+        var permits = new Semaphore(0);
+        Thread first = Thread.ofVirtual().start(() -> permits.acquireUninterruptibly(2));
+        while (permits.getQueueLength() < 1) {
+            sleep(10);
+        }
+        sleep(TURN_MS);
+        for (int i = 0; i < number; i++) {
+            Thread later = Thread.ofVirtual().start(() -> takeOnePermit(permits));
+            while (permits.getQueueLength() < 2) {
+                sleep(10);
+            }
+            permits.release();
+            later.join();
+        }
+        permits.release(2);
+        first.join();
+    }
+
+    /** Behind one that needs more it is not woken; but who asks at once, without queueing, gets what is there. */
+    static void takeOnePermit(Semaphore permits) {
+        try {
+            if (!permits.tryAcquire(TURN_MS, TimeUnit.MILLISECONDS)) {
+                permits.acquire();
+            }
+        } catch (InterruptedException never) {
+            throw new IllegalStateException(never);
+        }
+        sleep(TURN_MS);
+    }
+
+    /** So many threads get a lock in the order in which they came. */
+    private static void inOrder(int number) throws InterruptedException {
+        var lock = new ReentrantLock(true);
+        lock.lock();
+        List<Thread> all = new ArrayList<>();
+        for (int i = 0; i < number; i++) {
+            Thread next = Thread.ofVirtual().start(() -> takeLock(lock));
+            all.add(next);
+            while (!lock.hasQueuedThread(next)) {
+                sleep(10);
+            }
+        }
+        sleep(TURN_MS);
+        lock.unlock();
+        for (Thread next : all) {
+            next.join();
+        }
+    }
+
+    static void takeLock(ReentrantLock lock) {
+        lock.lock();
+        try {
+            sleep(TURN_MS);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** A virtual thread reads so many bytes of a pipe, each of which comes after a while, and then a platform thread does. */
+    private static void readsSlowly(int number, Path lines) throws IOException, InterruptedException {
+        Path pipe = lines.resolveSibling("pipe-" + ProcessHandle.current().pid());
+        new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor();
+        try (var file = new RandomAccessFile(pipe.toFile(), "rw")) {
+            readBytes(Thread.ofVirtual().unstarted(() -> readVirtually(file, number)), file, number);
+            readBytes(Thread.ofPlatform().unstarted(() -> readOnPlatform(file, number)), file, number);
+        }
+    }
+
+    private static void readBytes(Thread reader, RandomAccessFile file, int number) throws IOException, InterruptedException {
+        reader.start();
+        for (int i = 0; i < number; i++) {
+            sleep(HELD_MS);
+            file.write(1);
+        }
+        reader.join();
+    }
+
+    static void readVirtually(RandomAccessFile file, int number) {
+        read(file, number);
+    }
+
+    static void readOnPlatform(RandomAccessFile file, int number) {
+        read(file, number);
+    }
+
+    private static void read(RandomAccessFile file, int number) {
+        try {
+            for (int i = 0; i < number; i++) {
+                file.read();
+            }
+        } catch (IOException impossible) {
+            throw new UncheckedIOException(impossible);
+        }
+    }
+
+    /** So many virtual threads, and then as many platform ones, make a buffer of a MiB that they keep, and one that they do not. */
+    private static void threadLocals(int number) throws InterruptedException {
+        for (int i = 0; i < number; i++) {
+            Thread.ofVirtual().start(KnownAnswers::useBufferOfVirtualThread).join();
+            Thread.ofPlatform().start(KnownAnswers::useBufferOfPlatformThread).join();
+        }
+    }
+
+    static void useBufferOfVirtualThread() {
+        kept = BUFFER.get();
+        kept = new byte[1 << 20];
+    }
+
+    static void useBufferOfPlatformThread() {
+        kept = BUFFER.get();
     }
 
     private static void spin(int milliseconds) {

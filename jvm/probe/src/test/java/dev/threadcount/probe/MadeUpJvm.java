@@ -18,8 +18,8 @@ class MadeUpJvm implements JvmAccess {
     }
 
     @Override
-    public boolean isMounted(Thread virtual) {
-        return false;
+    public Thread carrierOf(Thread virtual) {
+        return null;
     }
 
     @Override

@@ -230,6 +230,45 @@ class ProbeIT {
         assertTrue(told.output().contains("threads of the scheduler: []"), told.output());
     }
 
+    @ParameterizedTest
+    @MethodSource("javas")
+    void whoGetsAPermitBeforeOneThatCameEarlierHasOvertakenIt(Java java) throws Exception {
+        List<String> turns = run(java, "overtakes", 3).of("turns");
+        assertTrue(sum(turns, "overtaking") >= 1 && sum(turns, "overtaking") <= 3, turns.toString());
+        assertTrue(turns.stream().anyMatch(line -> line.contains("\"state\":\"semaphore\"")
+                && line.contains("\"overtaker\":\"dev.threadcount.probe.KnownAnswers.takeOnePermit:")), turns.toString());
+    }
+
+    @ParameterizedTest
+    @MethodSource("javas")
+    void inTheOrderOfArrivalNobodyOvertakes(Java java) throws Exception {
+        List<String> turns = run(java, "in-order", 4).of("turns");
+        assertTrue(sum(turns, "turns") >= 1, turns.toString());
+        assertEquals(0, sum(turns, "overtaking"), turns.toString());
+    }
+
+    @ParameterizedTest
+    @MethodSource("javas")
+    void slowReadsOfAFileAreCountedOfVirtualThreadsWithTheirPath(Java java) throws Exception {
+        List<String> reads = run(java, "reads-slowly", 20).of("file_io").stream()
+                .filter(line -> line.contains("KnownAnswers.read:")).toList();
+        // The first bytes may wait for the reader instead.
+        assertTrue(sum(reads, "count") >= 10 && sum(reads, "count") <= 20, reads.toString());
+        assertTrue(reads.getFirst().contains("\"reason\":\"file read " + folder.resolve("pipe-")), reads.toString());
+    }
+
+    @ParameterizedTest
+    @MethodSource("javas")
+    void bufferThatAVirtualThreadMakesForItselfIsNamedWithWhoAskedForIt(Java java) throws Exception {
+        Lines told = run(java, "thread-locals", 100);
+        List<String> cached = told.of("allocated").stream().filter(line -> !line.contains("\"thread_cache\":null")).toList();
+        assertTrue(cached.stream().anyMatch(line -> line.contains("\"class\":\"byte[]\"")
+                && line.contains("\"thread_cache\":\"dev.threadcount.probe.KnownAnswers.useBufferOfVirtualThread:")), cached.toString());
+        assertTrue(cached.stream().noneMatch(line -> line.contains("useBufferOfPlatformThread")), cached.toString());
+        assertTrue(told.of("allocation_stack").stream().anyMatch(line -> line.contains("KnownAnswers.useBufferOfVirtualThread;")
+                && line.endsWith(";new byte[]\"}")), told.of("allocation_stack").toString());
+    }
+
     private record Lines(List<String> all, String output) {
         List<String> of(String type) {
             return all.stream().filter(line -> line.startsWith("{\"type\":\"" + type + "\"")).toList();

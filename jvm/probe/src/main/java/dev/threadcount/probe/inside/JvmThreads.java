@@ -97,9 +97,9 @@ public final class JvmThreads implements JvmAccess {
     }
 
     @Override
-    public boolean isMounted(Thread virtual) {
+    public Thread carrierOf(Thread virtual) {
         try {
-            return (Thread) carrier.invokeExact(virtual) != null;
+            return (Thread) carrier.invokeExact(virtual);
         } catch (Throwable impossible) {
             throw broken(impossible);
         }

@@ -13,8 +13,8 @@ public interface JvmAccess {
     /** One thread now. */
     ThreadStack stackOf(Thread thread);
 
-    /** Whether a virtual thread has a carrier now; costs much less than its stack. */
-    boolean isMounted(Thread virtual);
+    /** The carrier of a virtual thread; null where it has none now. Costs much less than its stack. */
+    Thread carrierOf(Thread virtual);
 
     /** The thread that holds a lock of java.util.concurrent; null where there is none or it is not known. */
     Thread ownerOf(Object synchronizer);

@@ -23,7 +23,8 @@ public record ThreadStack(
                 LockSupport.getBlocker(thread), List.of());
     }
 
-    boolean isBlocked() {
+    /** Whether it waits for something that is not a file or in native code. */
+    public boolean isBlocked() {
         return state == Thread.State.BLOCKED || state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING;
     }
 }

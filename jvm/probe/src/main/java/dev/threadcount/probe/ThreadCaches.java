@@ -1,0 +1,58 @@
+package dev.threadcount.probe;
+
+import java.util.List;
+import jdk.jfr.consumer.RecordedFrame;
+import jdk.jfr.consumer.RecordedMethod;
+import jdk.jfr.consumer.RecordedStackTrace;
+
+/**
+ * Objects that are made to be kept by their thread. On a virtual thread, which has one request, each request makes them anew.
+ */
+final class ThreadCaches {
+    /** They keep a value for each thread, and make it in one of these when the thread first asks. */
+    private static final List<String> THREAD_LOCALS = List.of("java.lang.ThreadLocal", "io.netty.util.concurrent.FastThreadLocal");
+    private static final List<String> FIRST_VALUE = List.of("setInitialValue", "initialize");
+    /** Its values belong to carriers, of which there are few. */
+    private static final String OF_CARRIERS = "jdk.internal.misc.CarrierThreadLocal";
+    /** These ask for the value, make it themselves, and set it: {@code BufferRecycler} and {@code BufferRecyclers} of Jackson. */
+    private static final List<String> KNOWN = List.of("com.fasterxml.jackson.core.util.BufferRecycler");
+
+    private ThreadCaches() {}
+
+    /** The frame that asked for the cache or is known to be one, with its line; null where the object is in none. */
+    static String of(RecordedStackTrace stack) {
+        List<RecordedFrame> frames = stack == null ? List.of() : stack.getFrames();
+        for (int place = 0; place < frames.size(); place++) {
+            RecordedFrame frame = frames.get(place);
+            if (!frame.isJavaFrame()) {
+                continue;
+            }
+            String type = frame.getMethod().getType().getName();
+            if (KNOWN.stream().anyMatch(type::startsWith)) {
+                return Site.name(frame);
+            }
+            if (isThreadLocal(type) && FIRST_VALUE.contains(frame.getMethod().getName())) {
+                return whoAsked(frames.subList(place, frames.size()));
+            }
+        }
+        return null;
+    }
+
+    private static String whoAsked(List<RecordedFrame> frames) {
+        for (RecordedFrame frame : frames) {
+            RecordedMethod method = frame.getMethod();
+            String type = method.getType().getName();
+            if (type.startsWith(OF_CARRIERS) || method.getName().contains("Carrier")) {
+                return null;
+            }
+            if (frame.isJavaFrame() && !isThreadLocal(type)) {
+                return Site.name(frame);
+            }
+        }
+        return null;
+    }
+
+    private static boolean isThreadLocal(String type) {
+        return THREAD_LOCALS.stream().anyMatch(type::startsWith);
+    }
+}

@@ -1,0 +1,150 @@
+package dev.threadcount.probe;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.threadcount.probe.SampleGroups.Drawn;
+import dev.threadcount.probe.stacks.ThreadStack;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Threads of a JVM that is made up, which wait for a monitor and get it in a known order. */
+class TurnsTest {
+    private static final Object MONITOR = new Object();
+    private static final long MS = 1_000_000;
+
+    @TempDir
+    private Path folder;
+
+    private final Map<Thread, ThreadStack> stacks = new HashMap<>();
+    private Thread owner;
+
+    private final Turns turns = new Turns(new MadeUpJvm() {
+        @Override
+        public ThreadStack stackOf(Thread thread) {
+            return stacks.get(thread);
+        }
+
+        @Override
+        public Thread ownerOf(Object synchronizer) {
+            return owner;
+        }
+    });
+
+    private static ThreadStack stack(String method, Thread.State state, Object blocker) {
+        StackTraceElement[] frames = {new StackTraceElement("shop.Orders", method, "Orders.java", 7)};
+        return new ThreadStack(frames, state, true, false, blocker, List.of());
+    }
+
+    private Thread comes(String method) {
+        Thread thread = Thread.ofVirtual().unstarted(() -> {});
+        stacks.put(thread, stack(method, Thread.State.BLOCKED, MONITOR));
+        return thread;
+    }
+
+    private void leaves(Thread thread) {
+        stacks.put(thread, stack("ready", Thread.State.TIMED_WAITING, null));
+    }
+
+    private void isWoken(Thread thread) {
+        stacks.put(thread, stack("save", Thread.State.RUNNABLE, null));
+    }
+
+    /** The lines of a sample in which these were drawn. */
+    private List<String> sample(long atMs, Thread... drawn) throws Exception {
+        Path lines = folder.resolve("lines-" + atMs);
+        try (Output output = Output.open(new Options.Out(lines, false))) {
+            List<Drawn> all = new ArrayList<>();
+            Arrays.stream(drawn).forEach(thread -> all.add(new Drawn(thread, stacks.get(thread))));
+            turns.sample(all, atMs * MS, output);
+        }
+        return Files.readAllLines(lines);
+    }
+
+    private static void assertTurns(int all, int overtaking, List<String> lines) {
+        assertEquals(1, lines.size(), lines.toString());
+        assertTrue(lines.getFirst().contains("\"turns\":" + all + ",\"overtaking\":" + overtaking + ","), lines.toString());
+    }
+
+    @Test
+    void whoCameLaterAndIsServedFirstHasOvertaken() throws Exception {
+        Thread first = comes("save");
+        assertEquals(List.of(), sample(100, first));
+        Thread second = comes("list");
+        assertEquals(List.of(), sample(200, second));
+        leaves(second);
+        List<String> lines = sample(300);
+        assertTurns(1, 1, lines);
+        assertTrue(lines.getFirst().endsWith("\"overtaker\":\"shop.Orders.list:7\",\"overtaken\":\"shop.Orders.save:7\","
+                + "\"waited_ns\":200000000}"), lines.toString());
+    }
+
+    @Test
+    void whoIsServedInTheOrderOfArrivalOvertakesNobody() throws Exception {
+        Thread first = comes("save");
+        sample(100, first);
+        Thread second = comes("list");
+        sample(200, second);
+        leaves(first);
+        assertTurns(1, 0, sample(300));
+        leaves(second);
+        assertEquals(List.of(), sample(400), "nobody else waits");
+    }
+
+    @Test
+    void ofTwoThatLeaveBetweenTwoSamplesNeitherHasOvertaken() throws Exception {
+        Thread first = comes("save");
+        sample(100, first);
+        Thread second = comes("list");
+        sample(200, second);
+        Thread third = comes("list");
+        sample(300, third);
+        leaves(first);
+        leaves(second);
+        assertTurns(2, 0, sample(400));
+    }
+
+    /** It may have to wait again. */
+    @Test
+    void whoIsWokenAndHasNoCarrierYetHasHadNoTurn() throws Exception {
+        Thread first = comes("save");
+        sample(100, first);
+        Thread second = comes("list");
+        sample(200, second);
+        isWoken(first);
+        assertEquals(List.of(), sample(300));
+        leaves(first);
+        assertTurns(1, 0, sample(400));
+    }
+
+    /** Both were there already; who of them came first is not known. */
+    @Test
+    void thoseThatWereFirstSeenTogetherDoNotOvertakeEachOther() throws Exception {
+        Thread first = comes("save");
+        Thread second = comes("list");
+        sample(100, second, first);
+        leaves(second);
+        assertTurns(1, 0, sample(200));
+    }
+
+    @Test
+    void anOwnerThatIsYoungerThanWhoWaitsHasOvertakenOnceAndAnOlderOneHasNot() throws Exception {
+        owner = Thread.ofVirtual().unstarted(() -> {});
+        stacks.put(owner, stack("hold", Thread.State.TIMED_WAITING, null));
+        Thread first = comes("save");
+        sample(100, first);
+        assertTurns(1, 0, sample(200));
+        assertEquals(List.of(), sample(300));
+        owner = Thread.ofVirtual().unstarted(() -> {});
+        stacks.put(owner, stack("hold", Thread.State.TIMED_WAITING, null));
+        assertTurns(1, 1, sample(400));
+        assertEquals(List.of(), sample(500));
+    }
+}

@@ -1,0 +1,28 @@
+//! Caches that belong to a thread.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Values of thread locals that each virtual thread makes anew. Means of the runs that show it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ThreadCaches {
+    /// Bytes per request of such values.
+    pub bytes_per_request: f64,
+    /// All that a request allocates.
+    pub all_bytes_per_request: f64,
+    /// Who asked for them, the most bytes first; at most 3.
+    pub places: Vec<ThreadCache>,
+}
+
+/// Who asked for the value of a thread local, in the run with the most bytes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ThreadCache {
+    /// The frame.
+    pub asked_by: String,
+    /// The first frame of the application.
+    pub application: Option<String>,
+    /// The class of most of the bytes.
+    pub class: String,
+    /// Bytes per request.
+    pub bytes_per_request: f64,
+}
