@@ -29,6 +29,9 @@ pub mod server;
 
 pub mod probe;
 
+#[cfg(feature = "kubernetes")]
+pub mod cluster;
+
 pub mod host;
 
 pub mod parse;

@@ -128,3 +128,52 @@ fn a_backend_that_does_not_start_is_named() {
         "{failure:?}"
     );
 }
+
+/// A run of one variant; its failure.
+fn failure(folder: &Path, server: &str, backends: &str) -> threadcount::model::record::RunFailure {
+    let text = format!(
+        "question: q\nserver: {{command: '{server}', url: 'http://127.0.0.1:{{port}}', ready: /}}\nbackends: {backends}\n\
+         request: /\nwarmup: 0s\nvariants: {{a: {{}}}}\nloads: [{{clients: 1, duration: 1s}}]\nruns: 1\ndrop: 0\n"
+    );
+    fs::write(folder.join("failing.yaml"), text).unwrap();
+    let mut command = Command::new(cargo_bin("threadcount"));
+    command.arg("run").arg(folder.join("failing.yaml")).args(["--no-probe", "--out"]).arg(folder.join("out"));
+    let output = command.output().unwrap();
+    assert!(!output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    records(folder)[0].failure.clone().expect("a failure")
+}
+
+#[test]
+fn a_backend_that_ends_while_the_server_waits_for_it_ends_the_run_at_once_with_its_log() {
+    let folder = tempfile::tempdir().unwrap();
+    // The second answer is the backend's last one, and the server never listens.
+    let script = folder.path().join("waiting.py");
+    fs::write(
+        &script,
+        "import sys, time, urllib.request\nurllib.request.urlopen(sys.argv[1]).read()\ntime.sleep(600)\n",
+    )
+    .unwrap();
+    let server = format!("python3 {} {{backend}}/ {{port}}", script.display());
+    let backends = format!("{{fragile: {{command: 'python3 {SERVERS}/delay.py {{port}} 0 2', ready: /}}}}");
+    let began = std::time::Instant::now();
+    let failure = failure(folder.path(), &server, &backends);
+    let expected = "The backend `fragile` of variant `a` ended (exit status: 3) before the server was ready";
+    assert_eq!(failure.why, expected);
+    assert_eq!(failure.log_tail, ["the reason is the last line of the log"]);
+    assert!(
+        began.elapsed() < threadcount::server::launcher::READY_LIMIT,
+        "it waited for a server that waits in vain"
+    );
+}
+
+#[test]
+fn a_backend_is_terminated_and_not_killed_where_the_server_does_not_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().display().to_string() + "/terminated";
+    let backends = format!(
+        "{{line: {{command: 'python3 {SERVERS}/line.py {{port}} 0 {trace}', ready: tcp, env: {{PASSWORD: '{{secret}}'}}}}}}"
+    );
+    let failure = failure(folder.path(), "false {port}", &backends);
+    assert!(failure.why.starts_with("The server ended (exit status: 1)"), "{failure:?}");
+    assert_eq!(fs::read_to_string(trace).expect("SIGTERM arrived").len(), 32);
+}

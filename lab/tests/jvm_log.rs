@@ -238,7 +238,12 @@ fn threads_that_wait_for_zgc_to_free_memory_are_seen_and_those_of_a_large_heap_d
 fn a_jvm_of_ours_logs_into_the_folder_of_the_run() {
     let bench = Bench::new();
     let jar = bench.folder.path().join("known.jar").display().to_string();
-    let server = Server::Jar(JarServer { jar, args: "serve {port}".to_owned(), ready: "/".to_owned() });
+    let server = Server::Jar(JarServer {
+        jar,
+        args: "serve {port}".to_owned(),
+        ready: "/".to_owned(),
+        class_path: Vec::new(),
+    });
     let run_folder = bench.folder.path().join("a run: 12");
     let server = bench.launch(server, &[], &run_folder);
     assert_eq!(server.jvm_log(), Some(run_folder.join("jvm.log")));

@@ -84,7 +84,13 @@ impl Server {
         let port = port::free().unwrap();
         let mut process = ServerProcess::start(&command(port), &folder.path().join("server.log")).unwrap();
         let base = BaseUrl::parse(&format!("http://127.0.0.1:{port}")).unwrap();
-        let ready = process.wait_until_ready(&base, "/", Duration::from_secs(120), &AtomicBool::new(false));
+        let ready = process.wait_until_ready(
+            &base,
+            "/",
+            Duration::from_secs(120),
+            &AtomicBool::new(false),
+            &mut || false,
+        );
         ready.unwrap_or_else(|error| panic!("{error}: {:?}", error.log_tail()));
         Self { process, port, _folder: folder }
     }

@@ -9,6 +9,7 @@ use assert_cmd::cargo::cargo_bin;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use threadcount::config::parse;
+use threadcount::host::app::find_jar;
 use threadcount::host::jdk_finder::{Places, choose};
 use tiny_server::TinyServer;
 
@@ -51,6 +52,11 @@ impl Drop for Jvm {
     }
 }
 
+/// A Spring Boot application that `./dev test` has built.
+fn application() -> String {
+    find_jar("spring-boot-4").unwrap().display().to_string()
+}
+
 /// The same command, in small.
 fn in_small(command: &str, server: &TinyServer, jvm: &Jvm) -> String {
     let delayed = |name: &str| format!("{name}='python3 {DELAY_SERVER} {{port}} 5'");
@@ -61,7 +67,8 @@ fn in_small(command: &str, server: &TinyServer, jvm: &Jvm) -> String {
         .replace("-r 5000/s", "-r 100/s")
         .replace("out/before", &format!("{RESULTS}/before"))
         .replace("out/after", &format!("{RESULTS}/after"))
-        .replace("PID", &jvm.0.id().to_string());
+        .replace("PID", &jvm.0.id().to_string())
+        .replace("app.jar --url /orders/1", &format!("'{}' --url /hello", application()));
     for name in ["platform", "virtual"] {
         if let Some((before, after)) = small.split_once(&format!("--variant {name}='")) {
             let rest = after.split_once('\'').unwrap().1;

@@ -56,10 +56,14 @@ fn self_says_what_is_stored_and_removes_it() {
     fs::write(tomcat.join("lib/catalina.jar"), vec![0; 2_000_000]).unwrap();
     let older = cache.path().join("threadcount/parts/0.0.9-0123456789ab");
     fs::create_dir_all(&older).unwrap();
+    let launcher = cache.path().join("threadcount/launcher");
+    fs::create_dir(&launcher).unwrap();
+    fs::write(launcher.join("threadcount-0123456789ab"), "").unwrap();
     let text = printed(&threadcount(cache.path(), &["self"]));
     assert!(text.contains("apache-tomcat-11.0.1 (downloaded)") && text.contains("2.0 MB"), "{text}");
     assert!(text.contains("0.0.9-0123456789ab (parts of another version or build)"), "{text}");
+    assert!(text.contains("launcher (the program, unpacked by its jar)"), "{text}");
     let text = printed(&threadcount(cache.path(), &["self", "--remove"]));
-    assert!(text.contains("removed") && !tomcat.exists() && !older.exists(), "{text}");
+    assert!(text.contains("removed") && [&tomcat, &older, &launcher].iter().all(|it| !it.exists()), "{text}");
     assert!(jdk.exists(), "a JDK is not ours");
 }

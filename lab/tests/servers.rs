@@ -69,7 +69,7 @@ impl Bench {
 
     fn web(&self, args: &str) -> Server {
         let jar = self.folder.path().join("web.jar").display().to_string();
-        Server::Jar(JarServer { jar, args: args.to_owned(), ready: "/".to_owned() })
+        Server::Jar(JarServer { jar, args: args.to_owned(), ready: "/".to_owned(), class_path: Vec::new() })
     }
 
     fn variant(&self, args: &str) -> Variant {

@@ -9,6 +9,13 @@ pub type Nanos = u64;
 /// Nanoseconds in a second.
 pub const NANOS_PER_S: u64 = 1_000_000_000;
 
+/// The wall clock, in nanoseconds since 1970: the only one that processes on several machines share.
+#[must_use]
+pub fn unix_now_ns() -> u64 {
+    let now = clock_gettime(ClockId::Realtime);
+    (now.tv_sec as u64).saturating_mul(NANOS_PER_S).saturating_add(now.tv_nsec as u64)
+}
+
 /// Reads the clock.
 #[must_use]
 pub fn now_ns() -> Nanos {

@@ -31,7 +31,8 @@ pub(crate) fn seconds(
     seconds
 }
 
-fn close(slice: &Slice, seconds: &mut Vec<Second>, on_second: &mut dyn FnMut(&Second)) {
+/// A second that is over.
+pub(crate) fn close(slice: &Slice, seconds: &mut Vec<Second>, on_second: &mut dyn FnMut(&Second)) {
     let ms = |us: u64| us as f64 / 1e3;
     let times = &slice.response_us;
     let mut second = Second {

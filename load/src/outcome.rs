@@ -16,6 +16,8 @@ use std::collections::BTreeMap;
 pub struct LoadOutcome {
     /// When counting began, on the shared clock: when the first request was due, or at the end of the lead-in.
     pub started_ns: Nanos,
+    /// The same by the wall clock, in nanoseconds since 1970; 0: not known.
+    pub started_unix_ns: u64,
     /// When measuring ended, on the shared clock.
     pub ended_ns: Nanos,
     /// The protocol that was used, e.g. `HTTP/1.1`, `HTTP/2`, `HTTP/2 over TLS 1.3`.

@@ -2,6 +2,7 @@
 
 mod address;
 mod error;
+mod own_part;
 mod tls;
 
 pub use address::{AddressOverride, AddressOverrideError};
@@ -10,6 +11,7 @@ pub use tls::{ClientIdentity, TlsFile, TlsFileError, TlsOptions};
 
 use crate::request::RequestSource;
 use crate::response::{BodyCheck, Capture};
+pub use crate::share::LoadShare;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::num::{NonZeroU32, NonZeroU64};
@@ -84,6 +86,8 @@ pub struct LoadPlan {
     pub keep_cookies: bool,
     /// Values from responses that later requests on the same connection send as `{capture:NAME}`.
     pub captures: Vec<Capture>,
+    /// Which part of it this process sends. Everything else in a plan is said of the whole load.
+    pub share: LoadShare,
 }
 
 impl LoadPlan {
@@ -117,6 +121,7 @@ impl LoadPlan {
             expected_body: None,
             keep_cookies: false,
             captures: Vec::new(),
+            share: LoadShare::WHOLE,
         }
     }
 
@@ -161,7 +166,8 @@ impl LoadPlan {
 }
 
 /// When a request is due.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Pacing {
     /// Closed loop: each connection sends as soon as its response is complete. Response times leave out the queueing of
@@ -177,7 +183,8 @@ pub enum Pacing {
 }
 
 /// The rate of an open load over time, in requests per second, over all connections and threads together.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RateShape {
     /// The same rate all the time.
@@ -211,7 +218,7 @@ impl RateShape {
 }
 
 /// One step of [`RateShape::Steps`].
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Step {
     /// Requests per second.

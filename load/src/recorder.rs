@@ -47,11 +47,15 @@ pub struct Slice {
 }
 
 impl Slice {
+    /// Lowest and highest time in microseconds, and digits.
+    pub(crate) const BOUNDS: (u64, u64, u8) = (1, 3_600_000_000, 2);
+
     /// An empty slice.
     #[must_use]
     pub fn new(index: u32) -> Self {
+        let (low, high, digits) = Self::BOUNDS;
         #[expect(clippy::expect_used, reason = "constant bounds are valid")]
-        let response_us = Histogram::new_with_bounds(1, 3_600_000_000, 2).expect("constant bounds are valid");
+        let response_us = Histogram::new_with_bounds(low, high, digits).expect("constant bounds are valid");
         Self { index, sent: 0, ok: 0, failed: 0, response_us }
     }
 

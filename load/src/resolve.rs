@@ -26,6 +26,14 @@ pub(crate) fn endpoints(plan: &LoadPlan) -> Result<Vec<Endpoint>, LoadError> {
     Ok(used.iter().copied().map(Endpoint::Tcp).collect())
 }
 
+/// The addresses that connections of a plan may go to; none: a Unix socket.
+///
+/// # Errors
+/// [`LoadError::Resolve`] where the host has no address.
+pub fn target_addresses(plan: &LoadPlan) -> Result<Vec<SocketAddr>, LoadError> {
+    if plan.unix_socket.is_some() { Ok(Vec::new()) } else { addresses(plan) }
+}
+
 /// Addresses of the origin after all overrides, each once; at least one.
 fn addresses(plan: &LoadPlan) -> Result<Vec<SocketAddr>, LoadError> {
     let origin = plan.requests.origin();

@@ -1,6 +1,6 @@
 //! Runs a plan: one worker thread per core given to the generator, nothing shared between them but a stop flag.
 
-use crate::clock::{Nanos, now_ns};
+use crate::clock::{Nanos, now_ns, unix_now_ns};
 use crate::engine::{self, Done, Gate, Work};
 pub use crate::error::LoadError;
 use crate::health::cores::CoreTimes;
@@ -9,6 +9,7 @@ use crate::outcome::{GeneratorCost, LoadOutcome, Second};
 use crate::plan::{LoadPlan, Pacing, ProtocolChoice};
 use crate::recorder::Recorder;
 use crate::resolve;
+pub use crate::resolve::target_addresses;
 use crate::schedule::Share;
 use crate::secure;
 use crate::{collect, limits};
@@ -25,6 +26,10 @@ const OPEN_LOAD_CONNECTIONS_PER_THREAD: u32 = 16;
 const OPEN_LOAD_RATE_PER_THREAD: f64 = 20_000.0;
 /// How often the start is looked for.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
+/// How often a process that waits for a common start looks whether it shall stop.
+const LOOK_FOR_STOP_EVERY: Duration = Duration::from_millis(50);
+/// Connections are opened so long before a common start: many can be opened in that time, and no server takes them for idle.
+const OPEN_BEFORE_START: Duration = Duration::from_secs(5);
 
 /// How the caller follows and ends a load.
 #[non_exhaustive]
@@ -35,18 +40,27 @@ pub struct Control<'a> {
     pub on_second: &'a mut dyn FnMut(&Second),
     /// Called once on the calling thread when counting begins: when the load begins, or at the end of its lead-in.
     pub on_begin: Option<&'a mut dyn FnMut()>,
+    /// Begin at this moment of the wall clock, in nanoseconds since 1970, or not at all: the common start of several processes
+    /// that share a load.
+    pub start_at_unix_ns: Option<u64>,
 }
 
 impl<'a> Control<'a> {
     /// A load that ends when `stop` is set, followed by `on_second`.
     pub fn new(stop: &'a AtomicBool, on_second: &'a mut dyn FnMut(&Second)) -> Self {
-        Self { stop, on_second, on_begin: None }
+        Self { stop, on_second, on_begin: None, start_at_unix_ns: None }
     }
 
     /// The same, and `on_begin` is called when counting begins.
     #[must_use]
     pub fn with_begin(self, on_begin: &'a mut dyn FnMut()) -> Self {
         Self { on_begin: Some(on_begin), ..self }
+    }
+
+    /// The same, at a common start.
+    #[must_use]
+    pub fn starting_at(self, start_at_unix_ns: Option<u64>) -> Self {
+        Self { start_at_unix_ns, ..self }
     }
 }
 
@@ -59,20 +73,21 @@ impl<'a> Control<'a> {
 pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadError> {
     plan.check()?;
     let endpoints = resolve::endpoints(plan)?;
-    let connections = connections(plan);
-    let threads = worker_count(plan, connections);
-    let source_addresses = limits::prepare(plan, &endpoints, threads)?.source_addresses;
+    let own = plan.own_part();
+    let threads = worker_count(&own, own.all_connections());
+    let source_addresses = limits::prepare(&own, &endpoints, threads)?.source_addresses;
     let log = plan.log.as_deref().map(RequestLog::create).transpose()?;
     let session_kind = secure::session_kind(plan)?;
-    let gate = Gate::new(threads);
+    let Control { stop, on_second, on_begin, start_at_unix_ns } = control;
+    let gate = Gate::new(threads).starting_at(start_at_unix_ns);
+    wait_for_common_start(start_at_unix_ns, stop);
     let (progress, received) = channel();
-    let Control { stop, on_second, on_begin } = control;
     let work_of = |index: u32| Work {
         plan,
         endpoints: &endpoints,
         source_addresses: &source_addresses,
         session_kind: session_kind.as_ref(),
-        share: Share::new(index, threads, connections),
+        share: Share::of(plan.share, index, threads, plan.all_connections()),
         gate: &gate,
         stop,
         recorder: Recorder::new(index, progress.clone())
@@ -88,7 +103,7 @@ pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadErr
             .into_iter()
             .map(|work| {
                 let worker = thread::Builder::new().spawn_scoped(scope, move || {
-                    pin(&plan.cores, work.share.index());
+                    pin(&plan.cores, work.share.thread());
                     or_break_off(gate, || engine::work(work))
                 });
                 // Those that have started would wait for this one for ever.
@@ -113,6 +128,9 @@ pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadErr
             .collect();
         (done, seconds, cores_busy)
     });
+    if let Some(late_ns) = gate.late_ns() {
+        return Err(LoadError::StartMissed { late_ms: late_ns.div_ceil(1_000_000) });
+    }
     let began_ns = gate.started_ns().unwrap_or_else(now_ns);
     let started_ns = began_ns + plan.lead_in.as_nanos() as Nanos;
     let mut outcome = merge(done?, started_ns, seconds);
@@ -125,7 +143,20 @@ pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadErr
         Some(Err(error)) => outcome.log_failure = Some(error.kind()),
         None => {}
     }
-    Ok(LoadOutcome { cores_busy, interrupted: stop.load(Ordering::Relaxed), ..outcome })
+    let started_unix_ns = unix_now_ns().saturating_sub(now_ns().saturating_sub(started_ns));
+    Ok(LoadOutcome { cores_busy, started_unix_ns, interrupted: stop.load(Ordering::Relaxed), ..outcome })
+}
+
+/// Waits until it is time to open connections for a common start.
+fn wait_for_common_start(start_at_unix_ns: Option<u64>, stop: &AtomicBool) {
+    let Some(start_at_unix_ns) = start_at_unix_ns else { return };
+    let open_at_ns = start_at_unix_ns.saturating_sub(OPEN_BEFORE_START.as_nanos() as u64);
+    while !stop.load(Ordering::Relaxed) {
+        match open_at_ns.saturating_sub(unix_now_ns()) {
+            0 => return,
+            left_ns => thread::sleep(Duration::from_nanos(left_ns).min(LOOK_FOR_STOP_EVERY)),
+        }
+    }
 }
 
 /// Does a worker's part. Where it fails, or panics, it takes the others with it: their part alone would be another load.
@@ -157,12 +188,6 @@ fn wait_for_start(gate: &Gate, stop: &AtomicBool, lead_in: Duration) -> bool {
         }
     }
     false
-}
-
-/// The plan's connections; a load never needs more than it has requests.
-fn connections(plan: &LoadPlan) -> u32 {
-    let requests = plan.stop.requests().unwrap_or(u64::MAX);
-    u64::from(plan.connections.get()).min(requests) as u32
 }
 
 /// The protocol to report if no connection was established.

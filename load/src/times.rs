@@ -23,6 +23,9 @@ impl Default for Times {
 }
 
 impl Times {
+    /// Lowest and highest time in nanoseconds, and digits.
+    pub(crate) const BOUNDS: (u64, u64, u8) = (SHORTEST_NS, LONGEST_NS, DIGITS);
+
     /// Adds one time.
     pub fn record_ns(&mut self, ns: u64) {
         self.0.saturating_record(ns);
@@ -32,6 +35,12 @@ impl Times {
     pub fn merge(&mut self, other: &Self) {
         #[expect(clippy::expect_used, reason = "all instances share the same bounds")]
         self.0.add(&other.0).expect("same bounds");
+    }
+
+    /// Adds all times of a histogram of the same bounds.
+    pub(crate) fn merge_histogram(&mut self, other: &Histogram<u64>) {
+        #[expect(clippy::expect_used, reason = "who read it has checked its bounds")]
+        self.0.add(other).expect("same bounds");
     }
 
     /// Forgets all times, keeping the memory.

@@ -1,9 +1,10 @@
 """./dev dist: everything that a release has, into dist/. Nothing is published; docs/release.md says the commands that would.
 
-python3 tools/dist TOOLS [--twice] [--try | --try-quick] [--only-parts]
-TOOLS is a virtual environment with ziglang and cargo-zigbuild. --twice builds everything a second time in another folder and compares.
---try installs and uses each package afterwards; --try-quick leaves out the experiment of two minutes; --only-try only that, with
-what dist/ holds. --only-parts ends after packing what travels in the program.
+python3 tools/dist TOOLS [--complete] [--twice] [--try | --try-quick] [--only-parts | --only-try]
+TOOLS is a virtual environment with ziglang and cargo-zigbuild. --twice builds everything, the JVM side too, a second time from a clean
+copy in another folder, and compares. --try installs and uses each package afterwards; --try-quick leaves out what takes minutes (an
+experiment, the crates); --only-try only that, with what dist/ holds. --only-parts ends after packing what travels in the program.
+--complete refuses to begin where a program for some platform cannot be built; otherwise the end says which are missing.
 """
 
 import argparse
@@ -30,6 +31,7 @@ LARGEST_PROGRAM_BYTES = 25_000_000
 def main():
     arguments = argparse.ArgumentParser(prog="./dev dist")
     arguments.add_argument("tools", type=pathlib.Path)
+    arguments.add_argument("--complete", action="store_true")
     arguments.add_argument("--twice", action="store_true")
     arguments.add_argument("--only-parts", action="store_true")
     arguments.add_argument("--try", action="store_true", dest="full_try")
@@ -41,27 +43,47 @@ def main():
     if chosen.only_try:
         tryout.try_out(release, full=not chosen.try_quick)
         return
+    if chosen.complete and build.not_made():
+        raise SystemExit("\n".join(f"dist: cannot be made here: {it}" for it in build.not_made()))
     say(f"Threadcount {release.full_version}")
     shutil.rmtree(release.out, ignore_errors=True)
     release.out.mkdir()
     sums = make(release, chosen)
     if chosen.twice:
-        again = dataclasses.replace(release_.prepare(work / "again"), out=work / "again" / "out")
-        shutil.rmtree(work / "again" / "build", ignore_errors=True)
-        shutil.rmtree(again.out, ignore_errors=True)
-        again.out.mkdir(parents=True)
-        if make(again, chosen) != sums:
-            raise SystemExit(f"dist: two builds differ: compare {release.out} and {again.out}")
+        compare(sums, make(second(work / "again"), chosen), work)
         say("built twice in two folders: every file has the same SHA-256")
     if chosen.full_try or chosen.try_quick:
         tryout.try_out(release, full=chosen.full_try)
 
 
+def second(work):
+    """The same release in another folder with nothing in it but the sources. Its JVM side is built there: what the checkout holds may
+    come from sources that are in no commit, or from an older build."""
+    prepared = release_.prepare(work)
+    again = dataclasses.replace(prepared, out=work / "out", jvm=prepared.source / "jvm")
+    for folder in (work / "build", again.out):
+        shutil.rmtree(folder, ignore_errors=True)
+    again.out.mkdir(parents=True)
+    say("building the JVM side a second time")
+    flags = "--sun-misc-unsafe-memory-access=allow --enable-native-access=ALL-UNNAMED"
+    command = ["mvn", "--batch-mode", "--no-transfer-progress", "--threads", "2", "--file", again.jvm / "pom.xml", "package", "-DskipTests"]
+    release_.run(command, work / "maven.log", env=release_.environment(MAVEN_OPTS=flags))
+    return again
+
+
+def compare(sums, others, work):
+    """Ends where a file differs, with its name."""
+    different = sorted(name for name in {*sums, *others} if sums.get(name) != others.get(name))
+    if different:
+        raise SystemExit(f"dist: two builds differ in {', '.join(different)}: compare dist/ and {work / 'again' / 'out'}")
+
+
 def make(release, chosen):
-    """Everything; returns the checksums."""
-    say(f"the parts that travel in the program: {parts.pack(release) / 1e6:.1f} MB")
+    """Everything; returns the SHA-256 of each file by its name."""
+    size, checksum = parts.pack(release)
+    say(f"the parts that travel in the program: {size / 1e6:.1f} MB, SHA-256 {checksum}")
     if chosen.only_parts:
-        return ""
+        return {"the parts": checksum}
     components = dependencies.all_of(release)
     texts, bill = notices.text(release, components), notices.sbom(release, components)
     say(f"{len(components)} packages of others, with their licences")
@@ -82,13 +104,15 @@ def make(release, chosen):
     channels.jar(release, programs["linux-x86_64-static"], content)
     channels.jbang_catalogue(release)
     channels.formula(release)
-    crates.package(release)
-    parts.applications(release, notices.text(release, dependencies.in_applications()))
+    crates.package(release, content)
+    parts.applications(release, notices.text(release, dependencies.in_applications(release)))
     (release.out / "THIRD-PARTY-LICENSES.txt").write_bytes(texts)
     (release.out / "threadcount.cdx.json").write_bytes(bill)
     sums = packages.checksums(release)
     for path in sorted(release.out.iterdir()):
         say(f"{path.stat().st_size / 1e6:7.1f} MB  {path.relative_to(release.out.parent)}")
+    for missing in build.not_made():
+        say(f"NOT MADE: {missing}")
     return sums
 
 

@@ -12,26 +12,41 @@ GNU, MUSL, ARM = "x86_64-unknown-linux-gnu", "x86_64-unknown-linux-musl", "aarch
 OLDEST_GLIBC = "2.17"
 
 
-def installed_targets():
-    done = subprocess.run(["rustup", "target", "list", "--installed"], capture_output=True, text=True, check=False)
-    return done.stdout.split() if done.returncode == 0 else [GNU]
+def has_target(target):
+    """Whether Rust's own library for it is on this machine. Nothing is downloaded."""
+    done = subprocess.run(["rustc", "--print", "target-libdir", "--target", target], capture_output=True, text=True, check=False)
+    return done.returncode == 0 and any(pathlib.Path(done.stdout.strip()).glob("libstd-*.rlib"))
+
+
+def not_made():
+    """What a release should have and this machine cannot build, each with what it needs."""
+    missing = []
+    if not has_target(MUSL):
+        missing.append(f"a static program with musl: {missing_library(MUSL)}; -static is linked with this machine's glibc {glibc_here()} instead")
+    if not has_target(ARM):
+        missing.append(f"anything for aarch64 (archive, .deb, wheel): {missing_library(ARM)}")
+    return missing
+
+
+def missing_library(target):
+    return f"Rust's library for {target} is not on this machine (`rustup target add {target}` downloads it)"
+
+
+def glibc_here():
+    return os.confstr("CS_GNU_LIBC_VERSION").split()[1]
 
 
 def build(release, tools):
     """The programs by name: `linux-x86_64`, `linux-x86_64-static`, and what else this toolchain has a target for."""
-    targets = installed_targets()
     zig = [str(tools / "bin" / "cargo-zigbuild"), "zigbuild"]
     programs = {"linux-x86_64": compile_(release, tools, "gnu", zig, f"{GNU}.{OLDEST_GLIBC}")}
-    if MUSL in targets:
+    if has_target(MUSL):
         programs["linux-x86_64-static"] = compile_(release, tools, "static", zig, MUSL)
     else:
-        say(f"no target {MUSL} (rustup target list --installed): the static program is linked with this machine's glibc")
         flags = "-C target-feature=+crt-static"
         programs["linux-x86_64-static"] = compile_(release, tools, "static", ["cargo", "build"], GNU, flags)
-    if ARM in targets:
+    if has_target(ARM):
         programs["linux-aarch64"] = compile_(release, tools, "aarch64", zig, f"{ARM}.{OLDEST_GLIBC}")
-    else:
-        say(f"no target {ARM}: no program for aarch64")
     return programs
 
 

@@ -3,10 +3,12 @@
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 
 from archives import sha256, zip_
+from release import say
 
 # Where a release would lie. Nothing is published: an address that can be no one's.
 ADDRESS = os.environ.get("THREADCOUNT_RELEASES", "https://releases.invalid/threadcount")
@@ -37,11 +39,13 @@ def jar(release, program, content):
 def jbang_catalogue(release):
     """`jbang threadcount@FOLDER` runs the jar beside it."""
     alias = {"script-ref": f"threadcount-{release.version}.jar", "description": "Thread models of JVM web servers, compared"}
-    (release.out / "jbang-catalog.json").write_text(json.dumps({"catalogs": {}, "aliases": {"threadcount": alias}}, indent=2), encoding="utf-8")
+    path = release.out / "jbang-catalog.json"
+    path.write_text(json.dumps({"catalogs": {}, "aliases": {"threadcount": alias}}, indent=2), encoding="utf-8")
+    return path
 
 
 def formula(release):
-    """threadcount.rb"""
+    """threadcount.rb, checked for syntax. Homebrew itself would need an address that has the release."""
     name = f"threadcount-{release.version}-linux-x86_64-static"
     archive = release.out / f"{name}.tar.xz"
     text = f'''class Threadcount < Formula
@@ -60,6 +64,7 @@ def formula(release):
     bash_completion.install "completions/threadcount.bash" => "threadcount"
     zsh_completion.install "completions/_threadcount"
     fish_completion.install "completions/threadcount.fish"
+    pkgshare.install "schema"
   end
 
   test do
@@ -68,4 +73,13 @@ def formula(release):
   end
 end
 '''
-    (release.out / "threadcount.rb").write_text(text, encoding="utf-8")
+    path = release.out / "threadcount.rb"
+    path.write_text(text, encoding="utf-8")
+    ruby = shutil.which("ruby")
+    if ruby is None:
+        say("threadcount.rb: its syntax was NOT checked, because there is no ruby on this machine (Debian: apt-get install ruby)")
+        return path
+    checked = subprocess.run([ruby, "-c", path], capture_output=True, text=True, check=False)
+    if checked.returncode != 0:
+        raise SystemExit(f"{checked.stderr}\ndist: {path} is no Ruby")
+    return path

@@ -44,33 +44,71 @@ def try_image(release, url):
         about = run("about", "self")
         if "io_uring  no, loads use epoll" not in about:
             raise SystemExit(f"{about}\ndist: `self` in the container")
+        began = time.monotonic()
         report = json.loads(run("load", "load", url, "-n", "1000", "-c", "5", "--json"))
+        load_s = time.monotonic() - began
         if report["driver"] != "epoll" or report["requests"]["ok"] != 1000:
             raise SystemExit(f"{report}\ndist: `load` in the container")
+        say("image: " + confinement(ctr, [*options, image, "held", "/usr/bin/threadcount", "load", url, "-d", "5s", "-c", "2"]))
         writable = ["--mount", "type=tmpfs,src=tmpfs,dst=/tmp,options=rw:size=100m:mode=1777"]
         listed = run("list", "list", mounts=writable)
         if "tomcat-blocking" not in listed:
             raise SystemExit(f"{listed}\ndist: `list` in the container")
-        say("image: read-only root, no capabilities, no io_uring: " + " | ".join(about.splitlines()[:3]) + f"; load through {report['driver']}")
+        say("image: read-only root, no capabilities, no io_uring: " + " | ".join(about.splitlines()[:3]) + f"; load through {report['driver']}, {load_s:.1f} s")
+
+
+def confinement(ctr, command):
+    """What the kernel says of a process in the container."""
+    with ctr.start("run", *command) as process:
+        pid = running_pid(ctr)
+        status = dict(line.split(":\t", 1) for line in pathlib.Path(f"/proc/{pid}/status").read_text(encoding="ascii").splitlines())
+        mounts = [line.split() for line in pathlib.Path(f"/proc/{pid}/mountinfo").read_text(encoding="utf-8").splitlines()]
+        options = next(it[5] for it in mounts if it[4] == "/").split(",")
+        process.wait(timeout=60)
+    found = {"CapEff": status["CapEff"], "Seccomp": status["Seccomp"], "Uid": status["Uid"].split()[0], "root": options[0]}
+    if int(status["CapEff"], 16) != 0 or status["Seccomp"] != "2" or options[0] != "ro" or found["Uid"] == "0":
+        raise SystemExit(f"dist: the container is not as confined as it should be: {found}")
+    return "the kernel says of a load in it: " + ", ".join(f"{name} {value}" for name, value in found.items())
+
+
+def running_pid(ctr):
+    for _ in range(100):
+        for line in ctr("tasks", "ls").splitlines()[1:]:
+            name, pid, state = line.split()
+            if name == "held" and state == "RUNNING":
+                return int(pid)
+        time.sleep(0.1)
+    raise SystemExit("dist: no container runs")
+
+
+class Ctr:
+    """Calls ctr with the address of a containerd."""
+
+    def __init__(self, socket):
+        self.command = ["ctr", "--address", str(socket)]
+
+    def __call__(self, *arguments):
+        done = subprocess.run([*self.command, *arguments], capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise SystemExit(f"{done.stdout}{done.stderr}\ndist: exit code {done.returncode}: ctr {' '.join(map(str, arguments))}")
+        return done.stdout
+
+    def start(self, *arguments):
+        return subprocess.Popen([*self.command, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 @contextlib.contextmanager
 def containerd(folder):
-    """Yields a function that calls ctr; its containerd ends afterwards."""
+    """Yields what calls ctr; its containerd ends afterwards."""
     socket = folder / "c.sock"
     config = folder / "config.toml"
     config.write_text('version = 2\ndisabled_plugins = ["io.containerd.grpc.v1.cri"]\n', encoding="ascii")
     command = ["containerd", "--config", config, "--root", folder / "root", "--state", folder / "state", "--address", socket]
     with open(folder / "log", "wb") as log, subprocess.Popen(command, stdout=log, stderr=log) as process:
-        def ctr(*arguments):
-            done = subprocess.run(["ctr", "--address", socket, *arguments], capture_output=True, text=True, check=False)
-            if done.returncode != 0:
-                raise SystemExit(f"{done.stdout}{done.stderr}\ndist: exit code {done.returncode}: ctr {' '.join(map(str, arguments))}")
-            return done.stdout
-
+        ctr = Ctr(socket)
         try:
             for _ in range(100):
-                if subprocess.run(["ctr", "--address", socket, "version"], capture_output=True, check=False).returncode == 0:
+                if subprocess.run([*ctr.command, "version"], capture_output=True, check=False).returncode == 0:
                     break
                 time.sleep(0.2)
             yield ctr

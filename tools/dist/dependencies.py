@@ -7,6 +7,7 @@ import re
 import subprocess
 import tomllib
 
+import build
 import java_libraries
 import parts
 
@@ -27,7 +28,7 @@ class Component:
 
 
 def all_of(release):
-    found = {it.purl: it for it in [*crates(release), *in_parts(), echarts(release)]}
+    found = {it.purl: it for it in [*crates(release), *libraries_of_the_system(), *in_parts(release), echarts(release)]}
     return [found[purl] for purl in sorted(found)]
 
 
@@ -82,17 +83,34 @@ def licence_files(folder):
     return tuple(it.read_text(encoding="utf-8", errors="replace").strip() for it in files)
 
 
-def in_parts():
+def libraries_of_the_system():
+    """What is linked into the programs besides crates: Rust's own library, and in the static one the C library of this machine."""
+    version = re.search(r"^release: (\S+)", output("rustc", "--version", "--verbose"), re.MULTILINE).group(1)
+    folder = pathlib.Path(output("rustc", "--print", "sysroot").strip()) / "share" / "doc" / "rust" / "licenses"
+    texts = tuple(it.read_text(encoding="utf-8").strip() for it in (folder / "MIT.txt", folder / "Apache-2.0.txt") if it.is_file())
+    yield Component(f"pkg:generic/rust-std@{version}", "rust-std", version, "MIT OR Apache-2.0", None, texts)
+    if not build.has_target(build.MUSL):
+        version = build.glibc_here()
+        debian = pathlib.Path("/usr/share/doc/libc6/copyright")
+        texts = (debian.read_text(encoding="utf-8").strip(),) if debian.is_file() else ()
+        yield Component(f"pkg:generic/glibc@{version}", "glibc", version, "LGPL-2.1-or-later", None, texts)
+
+
+def output(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def in_parts(release):
     """The libraries beside and within the jars that travel in the program."""
-    jars = [(name.rsplit("/", 1)[-1], content) for _, name, content in parts.libraries(parts.IN_THE_PROGRAM)]
-    jars += [(file, parts.built(module, file)) for module, file in parts.IN_THE_PROGRAM.items()]
+    jars = [(name.rsplit("/", 1)[-1], content) for _, name, content in parts.libraries(release, parts.IN_THE_PROGRAM)]
+    jars += [(file, parts.built(release, module, file)) for module, file in parts.IN_THE_PROGRAM.items()]
     return java(jars)
 
 
-def in_applications():
+def in_applications(release):
     """Those in the archive for THREADCOUNT_APPS."""
-    jars = [(name.rsplit("/", 1)[-1], content) for _, name, content in parts.libraries(parts.TOO_LARGE)]
-    jars += [(f"{module}.jar", parts.built(module, f"{module}.jar")) for module in parts.TOO_LARGE]
+    jars = [(name.rsplit("/", 1)[-1], content) for _, name, content in parts.libraries(release, parts.TOO_LARGE)]
+    jars += [(f"{module}.jar", parts.built(release, module, f"{module}.jar")) for module in parts.TOO_LARGE]
     found = {it.purl: it for it in java(jars)}
     return [found[purl] for purl in sorted(found)]
 

@@ -151,7 +151,9 @@ Description-Content-Type: text/markdown
         (f"{info}/licenses/THIRD-PARTY-LICENSES.txt", content.notices, 0o644),
         (f"{info}/sboms/threadcount.cdx.json", content.sbom, 0o644),
     ]
-    files += [(f"threadcount-{release.version}.data/data/share/man/man1/{page}", text, 0o644) for page, text in content.pages]
+    data = f"threadcount-{release.version}.data/data/share"
+    files += [(f"{data}/man/man1/{page}", text, 0o644) for page, text in content.pages]
+    files += [(f"{data}/threadcount/schema/{file}", text, 0o644) for file, text in content.schemas]
 
     def digest(text):
         return base64.urlsafe_b64encode(hashlib.sha256(text).digest()).rstrip(b"=").decode()
@@ -163,8 +165,9 @@ Description-Content-Type: text/markdown
 
 
 def checksums(release):
-    """SHA256SUMS over everything, for `sha256sum --check`."""
+    """SHA256SUMS over everything, for `sha256sum --check`; returns them by name."""
     files = sorted(it for it in release.out.iterdir() if it.is_file() and it.name != "SHA256SUMS")
-    text = "".join(f"{sha256(it.read_bytes())}  {it.name}\n" for it in files)
+    sums = {it.name: sha256(it.read_bytes()) for it in files}
+    text = "".join(f"{checksum}  {name}\n" for name, checksum in sums.items())
     (release.out / "SHA256SUMS").write_text(text, encoding="ascii")
-    return text
+    return sums

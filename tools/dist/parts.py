@@ -5,7 +5,6 @@ import os
 import subprocess
 
 from archives import sha256, stored, tar, xz
-from release import ROOT
 
 # What the Maven reactor in jvm/ builds and every user may need.
 IN_THE_PROGRAM = {
@@ -25,6 +24,11 @@ TOO_LARGE = [
     "chain-servlet",
     "chain-webflux",
     "orders-helidon",
+    "orders-jetty",
+    "orders-quarkus",
+    "orders-quarkus-reactive",
+    "orders-quarkus-worker",
+    "orders-spring-boot-3",
     "orders-spring-boot-4",
     "orders-webflux",
     "spring-boot-3",
@@ -32,30 +36,26 @@ TOO_LARGE = [
 ]
 
 
-def target(module):
-    return ROOT / "jvm" / module / "target"
-
-
-def built(module, file):
-    path = target(module) / file
+def built(release, module, file):
+    path = release.jvm / module / "target" / file
     if not path.is_file():
         raise SystemExit(f"dist: {path} is missing; `./dev dist` builds it")
     return path.read_bytes()
 
 
-def libraries(modules):
+def libraries(release, modules):
     """(module, name, content) of each jar that one of these modules needs beside its own."""
     for module, folder in sorted(LIBRARIES.items()):
         if module not in modules:
             continue
-        for path in sorted((target(module) / folder).glob("*.jar")):
+        for path in sorted((release.jvm / module / "target" / folder).glob("*.jar")):
             yield module, f"{folder}/{path.name}", path.read_bytes()
 
 
 def files(release):
     """(path, content, mode) of each part."""
-    found = [(f"jvm/{module}/target/{file}", stored(built(module, file)), 0o644) for module, file in IN_THE_PROGRAM.items()]
-    found += [(f"jvm/{module}/target/{name}", stored(content), 0o644) for module, name, content in libraries(IN_THE_PROGRAM)]
+    found = [(f"jvm/{module}/target/{file}", stored(built(release, module, file)), 0o644) for module, file in IN_THE_PROGRAM.items()]
+    found += [(f"jvm/{module}/target/{name}", stored(content), 0o644) for module, name, content in libraries(release, IN_THE_PROGRAM)]
     for folder in ("experiments", "peers"):
         for path in sorted((release.source / folder).rglob("*")):
             if path.is_file():
@@ -65,7 +65,7 @@ def files(release):
 
 
 def pack(release):
-    """Writes the archive and its checksum where lab/build.rs looks for them. Returns its size in bytes."""
+    """Writes the archive and its checksum where lab/build.rs looks for them. Returns its size in bytes and its checksum."""
     parts = files(release)
     manifest = {
         "version": release.version,
@@ -78,14 +78,14 @@ def pack(release):
     bundle = release.source / "lab" / "bundle"
     (bundle / "parts.tar.xz").write_bytes(packed)
     (bundle / "parts.tar.xz.sha256").write_text(sha256(packed), encoding="ascii")
-    return len(packed)
+    return len(packed), sha256(packed)
 
 
 def applications(release, notices):
     """The archive for THREADCOUNT_APPS."""
     name = f"threadcount-apps-{release.version}"
-    entries = [(f"{name}/{module}.jar", built(module, f"{module}.jar"), 0o644) for module in TOO_LARGE]
-    entries += [(f"{name}/{library}", content, 0o644) for _, library, content in libraries(TOO_LARGE)]
+    entries = [(f"{name}/{module}.jar", built(release, module, f"{module}.jar"), 0o644) for module in TOO_LARGE]
+    entries += [(f"{name}/{library}", content, 0o644) for _, library, content in libraries(release, TOO_LARGE)]
     entries.append((f"{name}/LICENSE", (release.source / "LICENSE").read_bytes(), 0o644))
     entries.append((f"{name}/THIRD-PARTY-LICENSES.txt", notices, 0o644))
     archive = release.work / f"{name}.tar"

@@ -21,6 +21,7 @@ class Release:
     version: str           # 0.1.0
     commit: str            # abcdef0, with -dirty where the checkout has changes
     epoch_s: int           # of the commit
+    jvm: pathlib.Path = ROOT / "jvm"  # the Maven reactor, built
 
     @property
     def source(self):

@@ -4,14 +4,21 @@ import csv
 import dataclasses
 import io
 import json
+import os
 import pathlib
+import re
+import shutil
 import subprocess
 import tarfile
 import tempfile
+import tomllib
 import unittest
+import unittest.mock
 import zipfile
 
 import archives
+import build
+import channels
 import image
 import java_libraries
 import notices
@@ -75,6 +82,7 @@ class Packing(unittest.TestCase):
             record = list(csv.reader(archive.read("threadcount-0.1.0.dist-info/RECORD").decode().splitlines()))
             self.assertEqual({it[0] for it in record}, set(archive.namelist()))
             program = archive.getinfo("threadcount-0.1.0.data/scripts/threadcount")
+            self.assertIn("threadcount-0.1.0.data/data/share/threadcount/schema/x.schema.json", archive.namelist())
         self.assertEqual(program.external_attr >> 16 & 0o777, 0o755)
 
     def test_an_image_names_its_parts_by_their_checksums(self):
@@ -98,6 +106,79 @@ class Packing(unittest.TestCase):
     def test_folders_come_with_the_files_of_a_package(self):
         names = [it[0] for it in packages.with_folders([("usr/bin/x", b"", 0o755)])]
         self.assertEqual(sorted(names), ["./", "./usr/", "./usr/bin/", "./usr/bin/x"])
+
+
+class OtherChannels(unittest.TestCase):
+    """What package managers of others read."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.out = pathlib.Path(folder.name)
+        self.release = Release(work=self.out, out=self.out, version="0.1.0", commit="abc", epoch_s=EPOCH_S)
+
+    def test_a_formula_is_ruby_and_installs_what_the_archive_has(self):
+        packed = packages.archive(self.release, "linux-x86_64-static", b"\x7fELF", Content())
+        with tarfile.open(packed) as archive:
+            names = {it.name.split("/", 1)[1] for it in archive.getmembers()}
+        text = channels.formula(self.release).read_text(encoding="utf-8")
+        self.assertIn(f'sha256 "{archives.sha256(packed.read_bytes())}"', text)
+        installed = re.findall(r'\.install (?:Dir\[)?"([^"]+)"', text)
+        self.assertEqual(len(installed), 6)
+        for name in installed:
+            self.assertTrue(any(pathlib.PurePath(it).match(name) or it.startswith(f"{name}/") for it in names), name)
+        begun = re.findall(r"^ *(?:class|def|test do)\b", text, re.MULTILINE)
+        self.assertEqual(len(begun), len(re.findall(r"^ *end$", text, re.MULTILINE)), "each is ended")
+
+    @unittest.skipUnless(shutil.which("ruby"), "there is no ruby")
+    def test_ruby_finds_a_formula_that_is_none(self):
+        packages.archive(self.release, "linux-x86_64-static", b"\x7fELF", Content())
+        with unittest.mock.patch.object(channels, "ADDRESS", 'not closed "'), self.assertRaises(SystemExit):
+            channels.formula(self.release)
+
+    def test_the_alias_of_jbang_names_the_jar_beside_the_catalogue(self):
+        content = Content()
+        home = next(iter(sorted(pathlib.Path("/usr/lib/jvm").glob("*25*"))), None)
+        with unittest.mock.patch.dict(os.environ, {"JAVA_HOME": str(home)} if home else {}):
+            packed = channels.jar(self.release, b"#!/bin/sh\necho $1", content)
+        catalogue = json.loads(channels.jbang_catalogue(self.release).read_text(encoding="utf-8"))
+        self.assertEqual(catalogue["aliases"]["threadcount"]["script-ref"], packed.name)
+        with zipfile.ZipFile(packed) as archive:
+            main = re.search(r"^Main-Class: (\S+)\r$", archive.read("META-INF/MANIFEST.MF").decode(), re.MULTILINE).group(1)
+            self.assertIn(f"{main.replace('.', '/')}.class", archive.namelist())
+            self.assertEqual(archive.namelist()[0], "META-INF/MANIFEST.MF", "where jar files have it")
+
+
+class Crates(unittest.TestCase):
+    def test_a_crate_has_every_file_that_its_code_includes(self):
+        for crate in ("lab", "load"):
+            folder = release.ROOT / crate
+            packed = tomllib.loads((folder / "Cargo.toml").read_text(encoding="utf-8"))["package"]["include"]
+            found = 0
+            for source in sorted((folder / "src").rglob("*.rs")):
+                if source.name == "tests.rs" or "tests" in source.parts:
+                    continue
+                code = re.split(r"#\[cfg\(test\)\]\nmod \w+ \{", source.read_text(encoding="utf-8"))[0]
+                for written in re.findall(r'include(?:_str|_bytes)?!\(\s*"([^"]+)"', code):
+                    path = pathlib.Path(os.path.normpath(source.parent / written)).relative_to(folder)
+                    self.assertIn(f"/{path.parts[0]}", packed, f"{source} includes {written}")
+                    found += 1
+            self.assertGreater(found, 0, crate)
+
+    def test_a_crate_has_its_build_script_and_its_licences(self):
+        packed = tomllib.loads((release.ROOT / "lab" / "Cargo.toml").read_text(encoding="utf-8"))["package"]["include"]
+        self.assertLessEqual({"/build.rs", "/LICENSE", "/THIRD-PARTY-LICENSES.txt", "/threadcount.cdx.json"}, set(packed))
+
+
+class Platforms(unittest.TestCase):
+    def test_what_cannot_be_made_is_said_with_what_it_needs(self):
+        with unittest.mock.patch.object(build, "has_target", lambda target: target == build.GNU):
+            said = build.not_made()
+        self.assertEqual(len(said), 2)
+        self.assertIn("rustup target add x86_64-unknown-linux-musl", said[0])
+        self.assertIn("aarch64", said[1])
+        with unittest.mock.patch.object(build, "has_target", lambda target: True):
+            self.assertEqual(build.not_made(), [])
 
 
 class Licences(unittest.TestCase):

@@ -1,4 +1,5 @@
-"""Installs each package in an empty folder, as a user without rights and without a checkout, and uses the program."""
+"""Installs each package in an empty folder, as a user without rights and without a checkout, and uses the program. A package is
+installed by a function that returns the words that call the program."""
 
 import contextlib
 import json
@@ -13,6 +14,7 @@ import time
 import urllib.request
 
 import container
+import crates
 from release import say
 
 NOBODY = 65534
@@ -56,7 +58,7 @@ def try_out(release, full):
     with tempfile.TemporaryDirectory(prefix="threadcount-try-", dir="/tmp") as folder:
         folder = pathlib.Path(folder)
         folder.chmod(0o755)
-        copy_packages(release.out, folder)
+        copy_packages(release, folder)
         for position, (name, install) in enumerate(PACKAGES.items()):
             home = folder / name
             home.mkdir()
@@ -65,16 +67,19 @@ def try_out(release, full):
             program = install(user, folder)
             say(f"{name}: installed in {time.monotonic() - began:.0f} s")
             use(user, program, full=full and position == 0)
+            say(f"{name}: tried in {time.monotonic() - began:.0f} s")
         home = folder / "image"
         home.mkdir()
         with served_folder(home) as url:
             container.try_image(release, url)
+    if full:
+        crates.try_out(release)
 
 
-def copy_packages(out, folder):
+def copy_packages(release, folder):
     """Nobody else may look into our checkout."""
-    for path in out.iterdir():
-        if path.suffix in {".whl", ".deb", ".xz"}:
+    for path in release.out.iterdir():
+        if path.suffix in {".whl", ".deb", ".xz", ".jar"} and "-apps-" not in path.name:
             shutil.copyfile(path, folder / path.name)
 
 
@@ -88,61 +93,81 @@ def only(folder, pattern):
 def wheel(user, packages):
     user.run(PYTHON, "-m", "venv", "venv", within_s=120)
     user.run("venv/bin/pip", "install", "--quiet", "--no-index", only(packages, "*x86_64.whl"), within_s=120)
-    return user.folder / "venv" / "bin" / "threadcount"
+    return [user.folder / "venv" / "bin" / "threadcount"]
 
 
 def archive(user, packages):
     user.run("tar", "-xf", only(packages, "threadcount-*-linux-x86_64.tar.xz"), within_s=60)
-    return only(user.folder, "*/threadcount")
+    return [only(user.folder, "*/threadcount")]
 
 
 def static_archive(user, packages):
     user.run("tar", "-xf", only(packages, "threadcount-*-linux-x86_64-static.tar.xz"), within_s=60)
-    return only(user.folder, "*/threadcount")
+    return [only(user.folder, "*/threadcount")]
 
 
 def debian(user, packages):
-    """Unpacked, not installed: this machine stays as it is."""
-    user.run("dpkg-deb", "--extract", only(packages, "*_amd64.deb"), "root", within_s=60)
-    return user.folder / "root" / "usr" / "bin" / "threadcount"
+    """Installed by dpkg into a folder of its own, by root as `apt install` does; unpacked where we are not root. This machine stays as
+    it is."""
+    package, root = only(packages, "*_amd64.deb"), user.folder / "root"
+    if os.geteuid() != 0:
+        user.run("dpkg-deb", "--extract", package, root, within_s=60)
+    else:
+        for folder in ("info", "updates"):
+            (root / "var" / "lib" / "dpkg" / folder).mkdir(parents=True)
+        for file in ("status", "available"):
+            (root / "var" / "lib" / "dpkg" / file).touch()
+        # What it depends on is not in that folder.
+        dpkg = ["dpkg", f"--root={root}", "--log=/dev/null", "--force-depends"]
+        for arguments in (["--install", package], ["--verify", "threadcount"]):
+            done = subprocess.run([*dpkg, *arguments], capture_output=True, text=True, check=False)
+            if done.returncode != 0 or (arguments[0] == "--verify" and done.stdout):
+                raise SystemExit(f"{done.stdout}{done.stderr}dist: dpkg {arguments[0]}")
+    return [root / "usr" / "bin" / "threadcount"]
 
 
-PACKAGES = {"wheel": wheel, "archive": archive, "static": static_archive, "deb": debian}
+def jar(user, packages):
+    """As jbang calls it: its alias names this file."""
+    return [java_home() / "bin" / "java", "-jar", only(packages, "threadcount-*.jar")]
+
+
+PACKAGES = {"wheel": wheel, "archive": archive, "static": static_archive, "deb": debian, "jar": jar}
 
 
 def use(user, program, full):
-    text, _ = user.run(program, "self", within_s=20)
+    text, _ = user.run(*program, "self", within_s=20)
     say("  " + " | ".join(line for line in text.splitlines()[:5]))
-    listed, seconds = user.run(program, "list", within_s=30)
+    listed, seconds = user.run(*program, "list", within_s=30)
     names = [line for line in listed.splitlines() if line and not line.startswith(" ")]
     if len(names) < 20 or "cannot be read" in listed:
-        raise SystemExit(f"{listed}\ndist: `list` of {program} has {len(names)} experiments")
+        raise SystemExit(f"{listed}\ndist: `list` of {program[0]} has {len(names)} experiments")
     say(f"  list: {len(names)} experiments, with unpacking {seconds:.1f} s")
     parts = only(user.folder, ".cache/threadcount/parts/[0-9]*")
     java = f"{java_home()}/bin/java -jar {parts}/jvm/avatar/target/avatar.jar"
     with server(user, f"{java} --threads=cached".split()) as (pid, url):
-        out, seconds = user.run(program, "load", url, "-n", "2000", "-c", "10", "--json", within_s=LOAD_SECONDS)
+        out, seconds = user.run(*program, "load", url, "-n", "2000", "-c", "10", "--json", within_s=LOAD_SECONDS)
         report = json.loads(out)
         if report["requests"]["ok"] != 2000:
             raise SystemExit(f"{out}\ndist: load")
         say(f"  load: 2,000 requests through {report['driver']} in {seconds:.1f} s")
-        out, seconds = user.run(program, "watch", pid, "--json", "-d", "3s", within_s=WATCH_SECONDS)
+        out, seconds = user.run(*program, "watch", pid, "--json", "-d", "3s", within_s=WATCH_SECONDS)
         lines = [json.loads(line) for line in out.splitlines()]
         if not any("probe" in line or line.get("type") == "hello" for line in lines):
             raise SystemExit(f"{out}\ndist: watch has no line of the probe")
         say(f"  watch: {len(lines)} lines in {seconds:.1f} s")
     variants = [f"{name}={java} --port={{port}} --threads={name}" for name in ("single", "cached")]
     selected = [word for variant in variants for word in ("--variant", variant)]
-    _, seconds = user.run(program, "compare", "--url", "http://127.0.0.1:{port}/thread-info", *selected, "-c", "4", "-d", "2s", "--runs", "1",
+    _, seconds = user.run(*program, "compare", "--url", "http://127.0.0.1:{port}/thread-info", *selected, "-c", "4", "-d", "2s", "--runs", "1",
                           "--warmup", "1s", within_s=COMPARE_SECONDS)
     say(f"  compare: {seconds:.1f} s")
     if full:
         # 3: a claim cannot be judged where other processes use the cores.
-        _, seconds = user.run(program, "run", "tomcat-blocking", "--quick", within_s=RUN_SECONDS, accepted=(0, 3))
+        _, seconds = user.run(*program, "run", "tomcat-blocking", "--quick", within_s=RUN_SECONDS, accepted=(0, 3))
         say(f"  run tomcat-blocking --quick: {seconds:.0f} s")
-    user.run(program, "self", "--remove", within_s=20)
-    if (user.folder / ".cache/threadcount/parts").exists() and list((user.folder / ".cache/threadcount/parts").glob("[0-9]*")):
-        raise SystemExit("dist: self --remove left parts")
+    user.run(*program, "self", "--remove", within_s=20)
+    left = [it for it in (user.folder / ".cache/threadcount").rglob("*") if it.is_file() and it.name != ".lock"]
+    if left:
+        raise SystemExit(f"dist: self --remove left {left[0]} and {len(left) - 1} more")
 
 
 def java_home():

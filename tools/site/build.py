@@ -92,6 +92,10 @@ def main():
     quiet = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--config-file", work / "mkdocs.yml"],
                    check=True, env=quiet)
+    # At addresses that stay: an editor is told of them.
+    for schema in [*(ROOT / "lab" / "schema").glob("*.json"), *(ROOT / "load" / "schema").glob("*.json")]:
+        (out / "schema").mkdir(exist_ok=True)
+        shutil.copyfile(schema, out / "schema" / schema.name)
     outside = re.compile(r'(?:src|href)="(https?:)?//[^"]*\.(?:js|css|woff2?)"')
     for page in out.rglob("*.html"):
         if outside.search(page.read_text(encoding="utf-8")):

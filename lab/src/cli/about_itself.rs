@@ -103,6 +103,7 @@ fn folders(stored: &[StoredFolder]) -> String {
             Origin::OwnParts => "parts of this program",
             Origin::OtherParts => "parts of another version or build",
             Origin::Download => "downloaded",
+            Origin::Launcher => "the program, unpacked by its jar",
         };
         let size = megabytes(folder.bytes);
         let _ = writeln!(text, "{label:<9} {size:>9}  {} ({origin})", folder.path.display());

@@ -1,40 +1,57 @@
 //! `threadcount compare`: an experiment without a file, for a service of the user's own.
 
+use super::attached_load;
 use super::experiment_args::{ExperimentArgs, exit_code};
 use super::load_options::{AskedLoad, LoadOptions};
 use super::plan_flags;
-use crate::config::for_compare::{CompareAsked, CompareError};
+use super::service_options::ServiceOptions;
+use crate::config::for_compare::asked::CompareAsked;
+use crate::config::for_compare::error::CompareError;
+use crate::config::saved;
 use crate::model::experiment::Experiment;
 use crate::model::experiment::warm_up::WarmUpTime;
 use crate::parse;
 use crate::workload::load_plan::load_plan;
 use clap::Args;
-use miette::miette;
+use miette::{IntoDiagnostic, WrapErr, miette};
 use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Compare servers of your own, JVM or not, each started by a command
+/// A first answer for a service, in this time: two cores, a start of ten seconds.
+const BUDGET_OF_A_SERVICE_S: f64 = 300.0;
+
+/// The window of each run for it: two rounds of three variants with an interval say more than one with a longer window.
+const DURATION_OF_A_SERVICE_S: f64 = 5.0;
+
+/// The origin of a path while flags are read: the port is not known yet, and URLs need a number.
+const SOMEWHERE: &str = "http://127.0.0.1:1";
+
+/// Compare servers of your own: a Spring Boot jar, a WAR, or commands, JVM or not
 ///
 /// Exit code: 0 done, 1 --fail-if failed or a run did, 2 bad usage or input, 3 a --fail-if could not be judged: its
 /// figures cannot be trusted, or were not measured.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct CompareCommand {
-    /// The URL; {port} is replaced by a free port. Several URLs of one origin are requested in turn; with --targets FILE
-    /// only the origin is taken from here
+    /// The path that is requested, e.g. /orders/1; of --variant the URL, in which {port} is replaced by a free port. Several
+    /// of one origin are requested in turn; with --targets FILE only the origin is taken from here
     #[arg(long = "url", value_name = "URL", required = true)]
     urls: Vec<String>,
-    /// A name and the command that starts the server; {port} is replaced by the free port. The first is the baseline
-    #[arg(long = "variant", value_name = "NAME=COMMAND", value_parser = variant, required = true)]
-    variants: Vec<(String, String)>,
+    #[command(flatten)]
+    service: ServiceOptions,
     /// The path that responds when the server is ready [default: that of the URL]
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, visible_alias = "health", value_name = "PATH")]
     ready: Option<String>,
+    /// Write the experiment to a file for `threadcount run`, with comments, instead of running it
+    #[arg(long, value_name = "FILE.yaml")]
+    save: Option<PathBuf>,
     /// Exact number of rounds [default: until the result is conclusive, at most 15]
     #[arg(long, value_name = "N", value_parser = parse::positive_u32, allow_negative_numbers = true)]
     runs: Option<NonZeroU32>,
-    /// Time budget, e.g. 10m: start no round that would end later; the first one always runs
+    /// Time budget, e.g. 10m: start no round that would end later; the first one always runs [default: none for --variant,
+    /// else 5m]
     #[arg(long, value_name = "TIME", value_parser = parse::duration)]
     budget: Option<Duration>,
     /// Longest warm-up with the same load; auto: until the server is warm, within the budget; 0s: none
@@ -46,10 +63,17 @@ pub struct CompareCommand {
     args: ExperimentArgs,
 }
 
-const EXAMPLES: &str = "Example:
-  threadcount compare --url 'http://127.0.0.1:{port}/' -c 200 -d 10s \\
-    --variant platform='java -jar app.jar --server.port={port}' \\
-    --variant virtual='java -jar app.jar --server.port={port} --spring.threads.virtual.enabled=true'";
+const EXAMPLES: &str = "Examples:
+  Your application on platform and on virtual threads, a first answer in five minutes:
+    threadcount compare --spring-boot app.jar --url /orders/1
+  The same on two Java versions, with a database that is filled before each run, as a file to go on with:
+    threadcount compare --spring-boot app.jar --url /orders/1 --jdk 21,25 --before ./fill-database --save orders.yaml
+  A service that runs already, without a restart:
+    threadcount compare --attach http://127.0.0.1:8080 --url /orders/1 -c 50
+  Any servers:
+    threadcount compare --url 'http://127.0.0.1:{port}/' -c 200 -d 10s \\
+      --variant platform='java -jar app.jar --server.port={port}' \\
+      --variant virtual='java -jar app.jar --server.port={port} --spring.threads.virtual.enabled=true'";
 
 impl CompareCommand {
     /// Runs it.
@@ -57,41 +81,76 @@ impl CompareCommand {
     /// # Errors
     /// Options that exclude each other, a server that cannot be started, a result that cannot be saved.
     pub fn run(self) -> miette::Result<ExitCode> {
-        let url = self.urls.first().cloned().unwrap_or_default();
+        if let Some(service) = self.service.attached() {
+            return attached_load::run(service, &self.urls, &self.load);
+        }
+        let experiment = self.experiment()?;
+        if let Some(file) = &self.save {
+            save(&experiment, file)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let out = self.args.out_folder(&experiment.name, false);
+        Ok(exit_code(&[self.args.run(experiment, &out)?]))
+    }
+
+    fn experiment(&self) -> miette::Result<Experiment> {
         if self.load.has_target_file() && self.urls.len() > 1 {
             return Err(miette!(
                 "--targets and several --url: the file has the requests, one --url has the address"
             ));
         }
-        // The port is not known yet, and URLs need a number.
-        let urls: Vec<String> = self.urls.iter().map(|url| url.replace("{port}", "1")).collect();
-        if let Some(url) = self.urls.iter().find(|url| !url.contains("://")) {
-            return Err(CompareError::Url(url.clone()).into());
+        let compared = self.service.compared();
+        let is_service = compared.is_service();
+        let wrong = |url: &&String| if is_service { !url.starts_with('/') } else { !url.contains("://") };
+        if let Some(url) = self.urls.iter().find(wrong).cloned() {
+            let flag = compared.flag();
+            let error = if is_service { CompareError::NoPath { url, flag } } else { CompareError::Url(url) };
+            return Err(error.into());
         }
-        let AskedLoad { origin, load } = self.load.load(&urls)?;
-        load_plan(&load, &origin).map_err(|error| miette!("{}", plan_flags::load_plan_error(&error)))?;
-        let experiment = Experiment::for_compare(CompareAsked {
-            url,
-            variants: self.variants,
+        let whole = |url: &String| {
+            if is_service { format!("{SOMEWHERE}{url}") } else { url.replace("{port}", "1") }
+        };
+        let urls: Vec<String> = self.urls.iter().map(whole).collect();
+        let AskedLoad { origin, mut load } = self.load.load(&urls)?;
+        if is_service && !self.load.is_sized() {
+            load.duration_s = Some(DURATION_OF_A_SERVICE_S);
+        }
+        let plan = load_plan(&load, &origin);
+        let plan = plan.map_err(|error| miette!("{}", plan_flags::load_plan_error(&error)))?;
+        self.load.check_target(&plan)?;
+        let budget_s = self.budget.map(|budget| budget.as_secs_f64());
+        Ok(Experiment::for_compare(CompareAsked {
+            url: self.urls.first().cloned().unwrap_or_default(),
+            compared,
+            surroundings: self.service.surroundings(),
             load,
             runs: self.runs.map(NonZeroU32::get),
-            budget_s: self.budget.map(|budget| budget.as_secs_f64()),
+            budget_s: budget_s.or(is_service.then_some(BUDGET_OF_A_SERVICE_S)),
             warmup: self.warmup,
-            ready: self.ready,
-        })?;
-        let out = self.args.out_folder(&experiment.name, false);
-        Ok(exit_code(&[self.args.run(experiment, &out)?]))
+            ready: self.ready.clone(),
+        })?)
     }
 }
 
-fn variant(written: &str) -> Result<(String, String), String> {
-    match written.split_once('=') {
-        Some((name, command)) if !name.is_empty() && !command.trim().is_empty() => {
-            Ok((name.to_owned(), command.to_owned()))
-        }
-        _ => {
-            Err("write NAME='COMMAND', for example virtual='java -jar app.jar --server.port={port}'"
-                .to_owned())
+/// Writes the experiment instead of running it; a file that is there already stays.
+fn save(experiment: &Experiment, file: &Path) -> miette::Result<()> {
+    let text = saved::text(experiment)?;
+    for variant in &experiment.variants {
+        if let Some(why) = &variant.skipped {
+            anstream::eprintln!("{} is left out: {why}", variant.name);
         }
     }
+    let name = file.display();
+    let mut options = std::fs::OpenOptions::new();
+    let created = options.write(true).create_new(true).open(file);
+    let written = created.and_then(|mut open| std::io::Write::write_all(&mut open, text.as_bytes()));
+    written.into_diagnostic().wrap_err_with(|| format!("--save {name}: it cannot be written"))?;
+    anstream::println!("{name}: `threadcount run {}` runs it", runnable(file));
+    Ok(())
+}
+
+/// How `run` takes a file for a path and not for a name.
+fn runnable(file: &Path) -> String {
+    let has_folder = file.parent().is_some_and(|folder| !folder.as_os_str().is_empty());
+    if has_folder { file.display().to_string() } else { format!("./{}", file.display()) }
 }

@@ -92,6 +92,10 @@ impl ExperimentArgs {
         let instruments = Instruments { probe, jfr: self.jfr, jvm_log: !self.no_jvm_log };
         let launcher = Launcher { instruments, ..Launcher::of_this_machine() };
         for variant in &mut experiment.variants {
+            if let Some(why) = &variant.skipped {
+                anstream::eprintln!("{} is skipped: {why}", variant.name);
+                continue;
+            }
             if probe == ProbeChoice::Off && !self.jfr {
                 // So that the estimate and the result know.
                 variant.probe.get_or_insert(probe);

@@ -1,15 +1,20 @@
 //! `threadcount load`: the generator alone.
 
+#[cfg(feature = "kubernetes")]
+use super::kubernetes_options::KubernetesOptions;
 use super::live::Live;
 use super::load_options::{AskedLoad, LoadOptions};
-use super::output::Output;
-use super::{FAILED, interrupt, plan_flags, stdout, summary};
+use super::output::{Files, Output};
+use super::share_options::ShareOptions;
+use super::{FAILED, interrupt, plan_flags, share_worker, stdout, summary};
 use crate::workload::load_plan::load_plan;
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
 use threadcount_load::limits;
 use threadcount_load::outcome::{LoadOutcome, Second};
+use threadcount_load::plan::LoadPlan;
 use threadcount_load::run::{self, Control};
 
 /// Send requests to a URL and measure throughput and response times
@@ -23,6 +28,11 @@ pub struct LoadCommand {
     urls: Vec<String>,
     #[command(flatten)]
     options: LoadOptions,
+    #[command(flatten)]
+    share: ShareOptions,
+    #[cfg(feature = "kubernetes")]
+    #[command(flatten)]
+    kubernetes: KubernetesOptions,
     #[command(flatten)]
     output: Output,
 }
@@ -47,17 +57,28 @@ impl LoadCommand {
             return Err(miette!("--targets and a URL: give one of the two"));
         }
         let AskedLoad { origin, load } = self.options.load(&self.urls)?;
+        let share = self.share.share()?;
         let plan =
             load_plan(&load, &origin).map_err(|error| miette!("{}", plan_flags::load_plan_error(&error)))?;
+        let plan = plan.with(|plan| plan.share = share.unwrap_or_default());
+        plan.check().map_err(|error| miette!("{}", plan_flags::load_error(&error.into())))?;
+        self.options.check_target(&plan)?;
+        #[cfg(feature = "kubernetes")]
+        if self.kubernetes.is_asked_for() {
+            return super::kubernetes::run(&self.kubernetes, &plan, &self.output);
+        }
         let mut files = self.output.open()?;
         let stop = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
+        limits::raise_descriptor_limit();
+        if share.is_some() {
+            return self.send_share(&plan, &stop, files);
+        }
         let mut live = Live::new(&plan, self.output.quiet);
         let mut on_second = |second: &Second| {
             live.second(second);
             files.second(second);
         };
-        let control = Control::new(&stop, &mut on_second);
-        limits::raise_descriptor_limit();
+        let control = Control::new(&stop, &mut on_second).starting_at(self.share.start_at);
         let outcome =
             run::run(&plan, control).map_err(|error| miette!("{}", plan_flags::load_error(&error)))?;
         live.finish();
@@ -68,10 +89,19 @@ impl LoadCommand {
         files.write(&outcome, &json)?;
         Ok(exit_code(&outcome))
     }
+
+    /// Sends a share, and tells of it on stdout. Files have its own figures.
+    fn send_share(&self, plan: &LoadPlan, stop: &AtomicBool, files: Files) -> miette::Result<ExitCode> {
+        let outcome = share_worker::run(plan, self.share.start_at, stop)?;
+        let report = plan_flags::report(&outcome, &plan.own_part());
+        let json = serde_json::to_string_pretty(&report).into_diagnostic()? + "\n";
+        files.write(&outcome, &json)?;
+        Ok(share_worker::exit_code(&outcome))
+    }
 }
 
 /// A load that sent nothing has failed, too.
-fn exit_code(outcome: &LoadOutcome) -> ExitCode {
+pub(super) fn exit_code(outcome: &LoadOutcome) -> ExitCode {
     let counts = outcome.counts;
     let is_bad = counts.failed > 0 || counts.sent == 0 || outcome.interrupted;
     if is_bad { ExitCode::from(FAILED) } else { ExitCode::SUCCESS }

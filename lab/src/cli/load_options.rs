@@ -1,5 +1,6 @@
 //! The flags of a load that `load` and `compare` share, and the load they make.
 
+use super::remote_target::RemoteOptions;
 use super::request_options::RequestOptions;
 use super::transport_options::{ResponseOptions, TransportOptions};
 use crate::host::own_cores;
@@ -10,7 +11,7 @@ use clap::{Args, ValueEnum};
 use miette::miette;
 use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
-use threadcount_load::plan::{Arrivals, DriverChoice, ExpectedStatus, ProtocolChoice};
+use threadcount_load::plan::{Arrivals, DriverChoice, ExpectedStatus, LoadPlan, ProtocolChoice};
 
 const DEFAULT_CONNECTIONS: u32 = 64;
 const DEFAULT_DURATION_S: f64 = 10.0;
@@ -26,6 +27,8 @@ pub struct LoadOptions {
     connection: ConnectionOptions,
     #[command(flatten)]
     transport: TransportOptions,
+    #[command(flatten)]
+    remote: RemoteOptions,
     #[command(flatten)]
     response: ResponseOptions,
 }
@@ -138,6 +141,20 @@ impl LoadOptions {
         Ok(AskedLoad { origin: asked.origin, load: LoadSpec { shape, ..load } })
     }
 
+    /// Whether a flag says how long it is.
+    pub const fn is_sized(&self) -> bool {
+        let pace = &self.pace;
+        pace.requests.is_some() || pace.duration.is_some() || pace.ramp.is_some() || pace.steps.is_some()
+    }
+
+    /// Refuses a plan for a public address, unless the user has said whose machine it is.
+    ///
+    /// # Errors
+    /// A public address without `--allow-remote`.
+    pub fn check_target(&self, plan: &LoadPlan) -> miette::Result<()> {
+        self.remote.check(plan)
+    }
+
     /// The file of `--targets`.
     pub const fn has_target_file(&self) -> bool {
         self.request.has_target_file()
@@ -214,7 +231,7 @@ mod tests {
     use super::*;
     use crate::workload::load_plan::load_plan;
     use clap::Parser;
-    use threadcount_load::plan::{LoadPlan, Pacing, RateShape, Stop};
+    use threadcount_load::plan::{Pacing, RateShape, Stop};
 
     #[derive(Parser)]
     struct Flags {

@@ -1,6 +1,7 @@
 //! The command line: one file per command, each with its arguments and a `run` that gives the exit code.
 
 mod about_itself;
+mod attached_load;
 mod check;
 mod compare;
 mod compare_results;
@@ -9,19 +10,28 @@ mod diagnose;
 mod experiment_args;
 mod history;
 mod interrupt;
+#[cfg(feature = "kubernetes")]
+mod kubernetes;
+#[cfg(feature = "kubernetes")]
+mod kubernetes_options;
 mod list;
 mod live;
 mod load;
 mod load_options;
 mod man_pages;
+mod merge;
 mod output;
 mod plan_flags;
 mod plan_keys;
 mod process_id;
 mod progress;
+mod remote_target;
 mod report;
 mod request_options;
 mod run;
+mod service_options;
+mod share_options;
+mod share_worker;
 mod stdout;
 mod summary;
 mod transport_options;
@@ -63,6 +73,7 @@ enum Command {
     Run(run::RunCommand),
     Compare(Box<compare::CompareCommand>),
     Load(Box<load::LoadCommand>),
+    Merge(merge::MergeCommand),
     Watch(watch::WatchCommand),
     Diagnose(diagnose::DiagnoseCommand),
     Report(report::ReportCommand),
@@ -88,6 +99,7 @@ impl Cli {
             Command::Run(command) => command.run(),
             Command::Compare(command) => command.run(),
             Command::Load(command) => command.run(),
+            Command::Merge(command) => command.run(),
             Command::Watch(command) => command.run(),
             Command::Diagnose(command) => command.run(),
             Command::Report(command) => command.run(),

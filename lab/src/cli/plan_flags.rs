@@ -6,6 +6,7 @@ use threadcount_load::failure::FailureCause;
 use threadcount_load::health::{self, Warning};
 use threadcount_load::limits::LimitError;
 use threadcount_load::log::LogError;
+use threadcount_load::merge::MergeNote;
 use threadcount_load::outcome::LoadOutcome;
 use threadcount_load::plan::{LearnedField, LoadPlan, PlanError, TlsField, TlsFile};
 use threadcount_load::report::LoadReport;
@@ -65,6 +66,9 @@ fn plan_error(error: &PlanError) -> String {
             "--lateness needs --rate, --ramp or --steps: a closed loop sends as soon as it has its response"
                 .to_owned()
         }
+        PlanError::ShareWithoutConnection { connections, shares } => format!(
+            "-c {connections} cannot be shared by {shares} processes: each needs a connection of its own, and with -n a request"
+        ),
         PlanError::NeedsKeepAlive { field } => {
             let flag = match field {
                 LearnedField::Captures => "--capture",
@@ -166,6 +170,11 @@ pub(super) fn warning(warning: &Warning) -> String {
         }
         ref other => with_flags(&other.to_string()),
     }
+}
+
+/// A warning about the merged result of several processes.
+pub(super) fn merge_note(note: &MergeNote) -> String {
+    with_flags(&note.to_string())
 }
 
 /// The same text with flags in place of the fields in parentheses: (--lead-in) for (`lead_in`).

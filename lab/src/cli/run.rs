@@ -147,7 +147,7 @@ fn shadowing(name: &str, file: &Path, hidden: &[PathBuf], is_trusted: bool) -> m
     ))
 }
 
-fn feature_version(text: &str) -> Result<u16, String> {
+pub(super) fn feature_version(text: &str) -> Result<u16, String> {
     let version = text.trim().parse().ok().filter(|&version: &u16| version > 0);
     version.ok_or_else(|| "write Java feature versions, e.g. 21,25".to_owned())
 }

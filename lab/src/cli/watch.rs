@@ -130,7 +130,7 @@ fn recording_path(path: &Path) -> miette::Result<PathBuf> {
 }
 
 /// Reads on a thread of its own, which ends when the JVM ends or we detach.
-fn follow(mut attached: Attached) -> Receiver<String> {
+pub(super) fn follow(mut attached: Attached) -> Receiver<String> {
     let (sender, lines) = channel();
     thread::spawn(move || {
         while let Some(line) = attached.next_line() {
@@ -143,7 +143,7 @@ fn follow(mut attached: Attached) -> Receiver<String> {
 }
 
 /// Unknown lines are skipped.
-fn parsed(lines: Receiver<String>) -> Receiver<Line> {
+pub(super) fn parsed(lines: Receiver<String>) -> Receiver<Line> {
     let (sender, parsed) = channel();
     thread::spawn(move || {
         for line in lines {
@@ -219,7 +219,7 @@ fn print_json(
 }
 
 /// Detaches the probe from the JVM, and prints where the recording is.
-fn leave(pid: u32, detacher: &Detacher, recording: Option<&Path>) -> miette::Result<()> {
+pub(super) fn leave(pid: u32, detacher: &Detacher, recording: Option<&Path>) -> miette::Result<()> {
     if !detacher.detach(DETACH_LIMIT) {
         let limit_s = DETACH_LIMIT.as_secs();
         return Err(miette!(

@@ -1,5 +1,6 @@
 //! A YAML file → [`Experiment`]: one file per part of it.
 
+mod around;
 mod backends;
 mod claims;
 mod cores;
@@ -14,6 +15,7 @@ mod published;
 mod quick;
 mod request;
 mod same_kind;
+pub mod saved;
 pub mod select;
 mod sending;
 mod server;
@@ -33,7 +35,7 @@ use thiserror::Error;
 /// Maximum file size; a larger file is not an experiment.
 const LARGEST_BYTES: u64 = 1 << 20;
 
-const KEYS: [&str; 20] = [
+const KEYS: [&str; 23] = [
     "question",
     "study",
     "server",
@@ -43,6 +45,9 @@ const KEYS: [&str; 20] = [
     "jdk",
     "jvm",
     "env",
+    "workdir",
+    "before",
+    "after",
     "request",
     "warmup",
     "runs",
@@ -126,7 +131,8 @@ fn experiment_of(
     }
     let fields = Fields::open(root, "an experiment", &KEYS)?;
     let requests = fields.read("request", |node| request::read(node, folder))?;
-    let (variants, variant_names) = variants::read(&fields, requests.as_deref().and_then(<[_]>::first))?;
+    let (variants, variant_names) =
+        variants::read(&fields, requests.as_deref().and_then(<[_]>::first), folder)?;
     let shared = Shared { requests: requests.as_deref(), variants: &variant_names, folder };
     let mut experiment = Experiment {
         name: name.to_owned(),

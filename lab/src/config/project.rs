@@ -12,6 +12,9 @@ const FILES: [&str; 2] = ["threadcount.yaml", "threadcount.yml"];
 /// The key of several experiments.
 const EXPERIMENTS: &str = "experiments";
 
+/// Two ways to write the same: an experiment with one of them has its own, and inherits neither.
+const ALTERNATIVES: [&str; 2] = ["backend", "backends"];
+
 /// The project's file, where the working folder has one.
 #[must_use]
 pub fn file() -> Option<PathBuf> {
@@ -40,18 +43,20 @@ fn experiments(
     let Kind::Map(entries) = &root.kind else {
         return Ok(vec![experiment_of(&root, own_name, text, folder, quick)?]);
     };
-    let Some((_, several)) = entries.iter().find(|(key, _)| key.name == EXPERIMENTS) else {
+    let Some((_, node)) = entries.iter().find(|(key, _)| key.name == EXPERIMENTS) else {
         return Ok(vec![experiment_of(&root, own_name, text, folder, quick)?]);
     };
-    let Kind::Map(several) = &several.kind else {
+    let span = &node.span;
+    let Kind::Map(several) = &node.kind else {
         let message =
-            format!("`{EXPERIMENTS}` is a map from name to experiment, and this is {}", several.noun());
-        return Err(Diagnostic::new(
-            several.span.clone(),
-            message,
-            "expected `NAME: {question: ..., loads: ...}`",
-        ));
+            format!("`{EXPERIMENTS}` is a map from name to experiment, and this is {}", node.noun());
+        return Err(Diagnostic::new(span.clone(), message, "expected `NAME: {question: ..., loads: ...}`"));
     };
+    if several.is_empty() {
+        let message = format!("`{EXPERIMENTS}` is empty");
+        return Err(Diagnostic::new(span.clone(), message, "no experiment")
+            .help("write `NAME: {question: ..., loads: ...}`, or leave the key out where the file is one experiment"));
+    }
     let shared: Vec<&(Key, Node)> = entries.iter().filter(|(key, _)| key.name != EXPERIMENTS).collect();
     several
         .iter()
@@ -68,14 +73,19 @@ fn merged(node: &Node, shared: &[&(Key, Node)]) -> Result<Node, Diagnostic> {
         let message = format!("an experiment is a map, and this is {}", node.noun());
         return Err(Diagnostic::new(node.span.clone(), message, "expected `question: ...`"));
     };
-    let is_own = |key: &Key| own.iter().any(|(mine, _)| mine.name == key.name);
+    let is_own = |key: &Key| own.iter().any(|(mine, _)| is_the_same(&mine.name, &key.name));
     let inherited = shared.iter().filter(|(key, _)| !is_own(key)).map(|&it| it.clone());
     Ok(Node { span: node.span.clone(), kind: Kind::Map(own.iter().cloned().chain(inherited).collect()) })
+}
+
+fn is_the_same(key: &str, other: &str) -> bool {
+    key == other || [key, other].iter().all(|it| ALTERNATIVES.contains(it))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::experiment::ONLY_BACKEND;
 
     const SEVERAL: &str = "server: {command: 'serve {port}'}\nwarmup: 1s\nvariants: {a: {}, b: {}}\nexperiments:\n  \
         read: {question: q, request: /read, loads: [{clients: 1, duration: 1s}]}\n  \
@@ -94,6 +104,35 @@ mod tests {
         assert_eq!(requests, ["/read", "/write"]);
         assert_eq!(found.iter().map(|it| it.warmup_s).collect::<Vec<_>>(), [1.0, 2.0]);
         assert!(found.iter().all(|it| it.variants.len() == 2));
+    }
+
+    #[test]
+    fn an_experiment_with_backends_of_its_own_does_not_inherit_the_shared_ones() {
+        let names_of = |text: &str| {
+            let found = read(text).unwrap();
+            let names = |it: &Experiment| -> Vec<String> {
+                it.variants[0].backends.iter().map(|backend| backend.name.clone()).collect()
+            };
+            [names(&found[0]), names(&found[1])]
+        };
+        let single = "backend: {command: 'one {port}', ready: tcp}";
+        let several = "backends: {database: {command: 'two {port}', ready: tcp}}";
+        for (shared, own, expected) in [
+            (single, several, [ONLY_BACKEND, "database"]),
+            (several, single, ["database", ONLY_BACKEND]),
+            (
+                several,
+                "backends: {neighbour: {command: 'three {port}', ready: tcp}}",
+                ["database", "neighbour"],
+            ),
+        ] {
+            let text = SEVERAL.replace("question: w", &format!("question: w, {own}"));
+            let found = names_of(&format!("{shared}\n{text}"));
+            assert_eq!(found, expected.map(|it| vec![it.to_owned()]), "{shared}, {own}");
+        }
+        let without = SEVERAL.replace("question: w", "question: w, backends: null");
+        assert_eq!(names_of(&format!("{single}\n{without}"))[1], [] as [String; 0], "written as none");
+        assert!(read(&format!("{single}\n{several}\n{SEVERAL}")).is_err(), "both at the top are two");
     }
 
     #[test]
@@ -117,5 +156,6 @@ mod tests {
         }
         let wrong = read("experiments: [a]\n").unwrap_err();
         assert_eq!(wrong.message, "`experiments` is a map from name to experiment, and this is a list");
+        assert_eq!(read("experiments: {}\n").unwrap_err().message, "`experiments` is empty");
     }
 }

@@ -10,7 +10,7 @@ use crate::parse::diagnostic::shown;
 
 mod backends;
 mod mistakes;
-mod schema;
+pub(super) mod schema;
 
 const SMALL: &str = r#"question: Do virtual threads help?
 server: {tomcat: "11.0", app: servlets}
@@ -248,7 +248,12 @@ unavailable:
         panic!("seven variants")
     };
     let chain = |args: &str| {
-        Server::Jar(JarServer { jar: "chain".into(), args: args.into(), ready: "/ready".into() })
+        Server::Jar(JarServer {
+            jar: "chain".into(),
+            args: args.into(),
+            ready: "/ready".into(),
+            class_path: Vec::new(),
+        })
     };
     assert_eq!(plain.server(), Some(&chain("--port={port} --backend={backend}")));
     assert_eq!(args.server(), Some(&chain("--port={port} --threads=virtual")));
@@ -277,7 +282,12 @@ unavailable:
         ours.server(),
         Some(Server::Tomcat(TomcatServer { threads: Threads::Executor(DropIn::Virtual), .. }))
     ));
-    let slow = Server::Jar(JarServer { jar: "slow".into(), args: "--port={port}".into(), ready: "/".into() });
+    let slow = Server::Jar(JarServer {
+        jar: "slow".into(),
+        args: "--port={port}".into(),
+        ready: "/".into(),
+        class_path: Vec::new(),
+    });
     let behind = Backend { jdk: Some(25), jvm: vec!["-Xmx64m".into()], ..Backend::new("backend", slow) };
     assert_eq!(plain.backends, [behind]);
     assert_eq!(ours.backends.iter().map(|backend| backend.jdk).collect::<Vec<_>>(), [Some(21)]);

@@ -1,5 +1,6 @@
 //! `variants:` with what they inherit from the top of the file: server, backend, jdk, jvm, env.
 
+use super::around::Around;
 use super::backends::{self, check_placeholders};
 use super::process::{env, jdk, jvm};
 use super::server::{self, ServerParts};
@@ -11,8 +12,9 @@ use crate::parse::yaml::{Kind, Node};
 use crate::server::keys::Owner;
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::path::Path;
 
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 16] = [
     "threads",
     "server",
     "args",
@@ -22,6 +24,9 @@ const KEYS: [&str; 13] = [
     "jdk",
     "jvm",
     "env",
+    "workdir",
+    "before",
+    "after",
     "answers_on",
     "probe",
     "compare_with",
@@ -36,12 +41,14 @@ struct Base<'a> {
     jdk: Option<u16>,
     jvm: Vec<String>,
     env: BTreeMap<String, String>,
+    around: Around,
     request: Option<&'a RequestSpec>,
 }
 
 pub(super) fn read(
     fields: &Fields<'_>,
     request: Option<&RequestSpec>,
+    folder: &Path,
 ) -> Result<(Vec<Variant>, Vec<String>), Diagnostic> {
     let jdk = fields.read("jdk", self::jdk)?;
     let base = Base {
@@ -50,6 +57,7 @@ pub(super) fn read(
         jdk,
         jvm: fields.read("jvm", jvm)?.unwrap_or_default(),
         env: fields.read("env", env)?.unwrap_or_default(),
+        around: Around::read(fields, folder)?,
         request,
     };
     let example = "variants: {platform: {threads: platform}, virtual: {threads: virtual}}";
@@ -66,7 +74,7 @@ pub(super) fn read(
     let mut variants = Vec::new();
     for (key, node) in entries {
         let name = name(&key.name, &key.span, "variant")?;
-        variants.push(variant(name, &key.span, node, &base)?);
+        variants.push(variant(name, &key.span, node, &base, folder)?);
     }
     let names: Vec<String> = variants.iter().map(|variant| variant.name.clone()).collect();
     for (variant, (_, node)) in variants.iter_mut().zip(entries) {
@@ -77,7 +85,13 @@ pub(super) fn read(
     Ok((variants, names))
 }
 
-fn variant(name: String, span: &Range<usize>, node: &Node, base: &Base<'_>) -> Result<Variant, Diagnostic> {
+fn variant(
+    name: String,
+    span: &Range<usize>,
+    node: &Node,
+    base: &Base<'_>,
+    folder: &Path,
+) -> Result<Variant, Diagnostic> {
     let fields = Fields::open(node, "a variant", &KEYS)?;
     let text = |key: &str| fields.read(key, |node| node.text(key).map(str::to_owned));
     let mut parts = base.server.clone().with(fields.read("server", server::server)?.unwrap_or_default());
@@ -100,9 +114,13 @@ fn variant(name: String, span: &Range<usize>, node: &Node, base: &Base<'_>) -> R
         Subject::Benchmark { .. } => "",
     };
     let backends = backends::read(&fields, base.jdk)?.unwrap_or_else(|| base.backends.clone());
-    let texts = std::iter::once(text_of_server).chain(owner.env.iter().copied());
+    let around = Around::read(&fields, folder)?.or(&base.around);
+    let texts = std::iter::once(text_of_server).chain(owner.env.iter().copied()).chain(around.texts());
     check_placeholders(&owner, texts.chain(jvm_all.iter().map(String::as_str)), &backends)?;
     Ok(Variant {
+        workdir: around.workdir,
+        before: around.before,
+        after: around.after,
         note: text("note")?,
         jdk: fields.read("jdk", jdk)?.or(base.jdk),
         jvm: jvm_all,

@@ -23,7 +23,12 @@ pub enum Origin {
     OtherParts,
     /// Fetched from Maven Central.
     Download,
+    /// The program itself, unpacked by the jar that holds it (`tools/dist/launcher`).
+    Launcher,
 }
+
+/// The folder of that jar, in the cache.
+const LAUNCHER: &str = "launcher";
 
 /// The folders of this user, in alphabetical order of their kind's. `products`: the names of servers that are fetched, and the
 /// beginning of their folders'.
@@ -43,6 +48,10 @@ pub fn find(products: &[(&str, &str)]) -> Vec<StoredFolder> {
             name.strip_prefix(beginning).and_then(|it| it.strip_prefix('-')).is_some_and(is_version)
         };
         found.extend(folders_in(&folder, is_name).map(|path| (path, Origin::Download)));
+    }
+    let launcher = cache::folder().join(LAUNCHER);
+    if is_of_the_launcher(&launcher) {
+        found.push((launcher, Origin::Launcher));
     }
     let measured = found.into_iter().map(|(path, origin)| StoredFolder { bytes: size(&path), path, origin });
     measured.collect()
@@ -73,13 +82,24 @@ fn folders_in(folder: &Path, is_name: impl Fn(&str) -> bool) -> impl Iterator<It
     found.into_iter()
 }
 
+/// Whether a folder is ours and has nothing but unpacked programs in it.
+fn is_of_the_launcher(folder: &Path) -> bool {
+    let is_program = |name: &str| {
+        name.starts_with(bundle::WORKING) || name.strip_prefix("threadcount-").is_some_and(are_digits)
+    };
+    let mut names = fs::read_dir(folder).into_iter().flatten().map(|it| it.map(|it| it.file_name()));
+    bundle::check_private(folder).is_ok()
+        && names.all(|it| it.is_ok_and(|it| it.to_str().is_some_and(is_program)))
+}
+
 /// As [`Embedded::folder_name`] makes them.
 fn is_name_of_parts(name: &str) -> bool {
-    name.rsplit_once('-').is_some_and(|(version, digits)| {
-        digits.len() == bundle::NAME_DIGITS
-            && digits.bytes().all(|it| it.is_ascii_hexdigit())
-            && is_version(version)
-    })
+    name.rsplit_once('-').is_some_and(|(version, digits)| are_digits(digits) && is_version(version))
+}
+
+/// Of a checksum, as many as are in names.
+fn are_digits(text: &str) -> bool {
+    text.len() == bundle::NAME_DIGITS && text.bytes().all(|it| it.is_ascii_hexdigit())
 }
 
 fn is_version(text: &str) -> bool {
@@ -140,6 +160,19 @@ mod tests {
         assert_eq!(found_in(&system).len(), 1);
         fs::set_permissions(&system, fs::Permissions::from_mode(0o777)).unwrap();
         assert_eq!(found_in(&system), [] as [&Path; 0], "others can put folders there");
+    }
+
+    #[test]
+    fn the_folder_of_the_jar_is_ours_while_it_has_nothing_else_in_it() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join(LAUNCHER);
+        assert!(!is_of_the_launcher(&folder), "there is none");
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join("threadcount-0123456789ab"), "").unwrap();
+        fs::write(folder.join(".unpack-123"), "").unwrap();
+        assert!(is_of_the_launcher(&folder));
+        fs::write(folder.join("notes.txt"), "").unwrap();
+        assert!(!is_of_the_launcher(&folder));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Scalars stay text: `11.0` is a version for one key and a number for another.
 
 use crate::parse::diagnostic::Diagnostic;
-use granit_parser::{Event, Parser, ScalarStyle, ScanError, Span};
+use granit_parser::{Event, Options, Parser, ScalarStyle, ScanError, Span};
 use std::ops::Range;
 
 /// A value and its place.
@@ -46,7 +46,10 @@ impl Node {
 /// # Errors
 /// A syntax error, an anchor or alias, a tag, a key that is not plain text, a key written twice, several documents.
 pub(crate) fn parse(text: &str) -> Result<Node, Diagnostic> {
-    let mut reader = Reader { events: Parser::new_from_str(text) };
+    // Another crate of the program may ask the parser for comments, which then would be events here, too.
+    let mut options = Options::default();
+    options.set_emit_comments(false);
+    let mut reader = Reader { events: Parser::new_from_str_with_options(text, options) };
     loop {
         let (event, span) = reader.next()?;
         match event {

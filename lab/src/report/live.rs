@@ -32,6 +32,14 @@ pub fn too_early() -> LimitWords {
     LimitWords { sentence: "not judged yet: less than 5 s watched".to_owned(), advice: None }
 }
 
+/// A service that was loaded while it was observed.
+#[must_use]
+pub fn attached(pid: u32) -> String {
+    format!(
+        "Process {pid} had the probe in it meanwhile, which costs it a little. It was compared with nothing, so there is no verdict."
+    )
+}
+
 /// How long threads that could run waited until they did: virtual ones for a carrier, platform ones for a core.
 #[must_use]
 pub fn delays(delays: &RunDelays) -> String {

@@ -30,6 +30,7 @@ pub(crate) fn step(asked_per_s: f64, verdict: StepVerdict, why: Option<StepFailu
         failed: 0,
         cpu_cores: None,
         machine_cpu_cores: None,
+        backends: Vec::new(),
         generator_share: 0.1,
         verdict,
         why,

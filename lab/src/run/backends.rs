@@ -64,20 +64,25 @@ impl BackendSamplers {
 }
 
 impl BackendSamples {
-    /// Adds the figures of each backend in the window to a record that has those of the load and the server.
-    pub fn fill_in(&self, record: &mut Record, window: Window) {
-        let in_use = |cores: &[usize]| in_use(record, cores);
+    /// The figures of each backend in the window. `cost`: that of the server in it; `cores_busy`: what the generator read of each core.
+    pub fn figures(&self, window: Window, cost: Option<&Cost>, cores_busy: &[f64]) -> Vec<BackendFigures> {
         let figures = self.backends.iter().enumerate().filter_map(|(place, backend)| {
-            let cost = backend.samples.cut(window).0?;
+            let own = backend.samples.cut(window).0?;
             let connections = self.connections.within(place, window);
             let connections = connections.map(|(mean, peak)| BackendConnections {
                 mean,
                 peak,
                 limit: backend.target.connection_limit,
             });
-            Some(backend.figures(&cost, connections, in_use(&backend.cores)))
+            Some(backend.figures(&own, connections, in_use(cost, cores_busy, &backend.cores)))
         });
-        let figures: Vec<BackendFigures> = figures.collect();
+        figures.collect()
+    }
+
+    /// Adds them to a record that has those of the load and the server.
+    pub fn fill_in(&self, record: &mut Record, window: Window) {
+        let cores_busy = record.measured.as_ref().map(|load| load.cores_busy.as_slice()).unwrap_or_default();
+        let figures = self.figures(window, record.cost.as_ref(), cores_busy);
         if let Some(cost) = &mut record.cost {
             cost.backend_cpu_cores = figures.iter().map(|backend| backend.cpu_cores).sum();
         }
@@ -108,13 +113,12 @@ impl SampledBackend {
 }
 
 /// CPU in use on some cores, by everything; `None`: of single cores it is not known, as an external load tool does not read it.
-fn in_use(record: &Record, cores: &[usize]) -> Option<f64> {
-    let cost = record.cost?;
+fn in_use(cost: Option<&Cost>, cores_busy: &[f64], cores: &[usize]) -> Option<f64> {
+    let cost = cost?;
     if !cores.is_empty() && cores.len() == cost.machine_cores as usize {
         return Some(cost.machine_cpu_cores);
     }
-    let busy = &record.measured.as_ref()?.cores_busy;
-    let shares = cores.iter().map(|&core| busy.get(core).copied()).collect::<Option<Vec<f64>>>()?;
+    let shares = cores.iter().map(|&core| cores_busy.get(core).copied()).collect::<Option<Vec<f64>>>()?;
     (!shares.is_empty()).then(|| shares.iter().sum())
 }
 

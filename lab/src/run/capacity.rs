@@ -83,7 +83,8 @@ fn step(spec: &Capacity, rate_per_s: f64, measurement: &Measurement) -> Capacity
     let report = LoadReport::new(outcome, plan);
     let figures = StepFigures::of(spec, rate_per_s, outcome, &report, &judge_load(outcome, plan).warnings);
     let judged = judge(spec, &figures);
-    let (cost, _) = observed.samples.cut(Window::of_load(outcome));
+    let window = Window::of_load(outcome);
+    let (cost, _) = observed.samples.cut(window);
     CapacityStep {
         asked_per_s: rate_per_s,
         reached_per_s: figures.reached_per_s(),
@@ -94,6 +95,7 @@ fn step(spec: &Capacity, rate_per_s: f64, measurement: &Measurement) -> Capacity
         failed: figures.failed,
         cpu_cores: cost.as_ref().map(|cost| cost.cpu_cores),
         machine_cpu_cores: cost.as_ref().map(|cost| cost.machine_cpu_cores),
+        backends: observed.backends(window, cost.as_ref(), &report.cores_busy),
         generator_share: report.generator.cpu_share,
         verdict: judged.verdict,
         why: judged.why,

@@ -6,7 +6,7 @@ use crate::host::process_tree::ProcessTree;
 use crate::host::resource_limits::LimitsReading;
 use crate::host::{Sampler, Samples, network, sampler};
 use crate::model::record::resource_limits::ResourceLimits;
-use crate::model::record::{NetworkCounters, Record};
+use crate::model::record::{BackendFigures, Cost, NetworkCounters, Record};
 use crate::model::window::Window;
 use crate::server::launcher::RunningServer;
 
@@ -45,6 +45,11 @@ pub(super) fn observed<T>(
 }
 
 impl Observed {
+    /// The servers behind the server in a window. `cost`: that of the server.
+    pub fn backends(&self, window: Window, cost: Option<&Cost>, cores_busy: &[f64]) -> Vec<BackendFigures> {
+        self.backends.figures(window, cost, cores_busy)
+    }
+
     /// Adds what others than the server used in the window to the cost of a record.
     pub fn beside(&self, record: &mut Record, window: Window) {
         self.backends.fill_in(record, window);

@@ -44,7 +44,7 @@ pub(super) fn measure(run: &mut RunContext<'_>, workload: &dyn ServerWorkload) -
     runner.check(&mut server, "counting its heap")?;
     explain::explain(run, &measured.plan, &mut server);
     let jvm_log = server.jvm_log();
-    server.stop();
+    let stopped = server.tear_down();
     // Now it is complete: a pause is logged when it is over.
     let logged = jvm_log.and_then(|file| logged(run, &file, measured.window));
     run.record.pause_ledger = measured.tail.and_then(|tail| {
@@ -53,6 +53,8 @@ pub(super) fn measure(run: &mut RunContext<'_>, workload: &dyn ServerWorkload) -
         pause_ledger(&tail.slow, &causes, measured.window)
     });
     run.record.jvm_log = logged.map(|(log, _)| log);
+    // What the next run finds is not what its set-up expects.
+    stopped?;
     Ok(())
 }
 
@@ -74,7 +76,8 @@ fn logged(run: &RunContext<'_>, file: &Path, window: Window) -> Option<(JvmLog, 
 /// Does the server run on the threads and with the flags that its variant says? As it reports itself.
 fn is_as_configured(variant: &Variant, server: &ServerFacts) -> Result<(), RunError> {
     let Some(kind) = variant.server().map(kind) else { return Ok(()) };
-    request_thread::check(variant, kind.thread_kind(), server.request_thread.as_ref())?;
+    let configured = kind.thread_kind().or_else(|| request_thread::told_to_spring(variant));
+    request_thread::check(variant, configured, server.request_thread.as_ref())?;
     if !kind.passes_jvm_flags() {
         return Ok(());
     }

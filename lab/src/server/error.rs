@@ -31,6 +31,15 @@ pub enum LaunchError {
          write tomcat: \"10.1\" or \"11.0\", or threads: {{executor: virtual}} for one of ours"
     )]
     NoVirtualExecutor { version: String, variant: String },
+    #[error(
+        "Nothing can be added to the class path of {jar}: it is not the runnable jar of a Spring Boot application from 3.2 on; \
+         leave out `class_path`, or add the jars in the build"
+    )]
+    NoClassPath { jar: String },
+    #[error("The working folder of variant `{variant}` does not exist: {path}")]
+    NoWorkdir { path: String, variant: String },
+    #[error(transparent)]
+    OwnCommand(Box<FailedCommand>),
     /// A benchmark where a server is wanted.
     #[error("`{variant}` is a benchmark; nothing can ask it")]
     NotAServer { variant: String },
@@ -64,6 +73,20 @@ pub enum LaunchError {
     Server(#[from] ServerError),
 }
 
+/// A command of the user's own, before or after a server.
+#[derive(Debug, thiserror::Error)]
+#[error("The command {when} the server of variant `{variant}` {why}: {command}; its output is in {log}")]
+pub struct FailedCommand {
+    pub when: &'static str,
+    pub variant: String,
+    /// As written.
+    pub command: String,
+    /// How it ended, in words.
+    pub why: String,
+    pub log: String,
+    pub log_tail: Vec<String>,
+}
+
 /// A single backend has no name of its own.
 fn backend_words(name: &str) -> String {
     if name == ONLY_BACKEND { name.to_owned() } else { format!("backend `{name}`") }
@@ -78,6 +101,7 @@ impl LaunchError {
             Self::Peer(error) => error.log_tail(),
             Self::Backend { source, .. } => source.log_tail(),
             Self::BackendEnded { end, .. } => &end.log_tail,
+            Self::OwnCommand(failed) => &failed.log_tail,
             _ => &[],
         }
     }

@@ -4,7 +4,7 @@ use super::readiness::TCP;
 use crate::model::experiment::{RequestSpec, Server};
 use crate::parse::diagnostic::Diagnostic;
 use crate::parse::fields::Fields;
-use crate::parse::yaml::Node;
+use crate::parse::yaml::{Kind, Node};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -96,6 +96,19 @@ impl WrittenServer<'_> {
 
 pub(crate) fn text(node: &Node, key: &str) -> Result<(), Diagnostic> {
     node.text(key).map(drop)
+}
+
+/// One text, or a list of them.
+pub(crate) fn texts(node: &Node, key: &str) -> Result<(), Diagnostic> {
+    one_or_several(node, key).map(drop)
+}
+
+/// One text, or a list of them, read.
+pub(crate) fn one_or_several(node: &Node, key: &str) -> Result<Vec<String>, Diagnostic> {
+    match &node.kind {
+        Kind::List(_) => node.texts(key),
+        _ => Ok(vec![node.text(key)?.to_owned()]),
+    }
 }
 
 /// A whole number from 1.

@@ -9,7 +9,9 @@ use super::kind::ServerKind;
 use super::kinds::kind;
 use super::launch_spec::{LaunchContext, LaunchSpec};
 use super::observer::Observer;
+use super::own_commands::{self, TearDown};
 use super::placeholders::{BackendAddress, Placeholders, new_secret};
+use super::request_thread;
 use super::server_process::{ServerProcess, Stopped};
 use crate::host::jdk::Jdk;
 use crate::host::jdk_finder::Places;
@@ -19,7 +21,7 @@ use crate::host::process_tree::ProcessTree;
 use crate::host::{attach, jvm_flags, jvm_log, native_memory, port};
 use crate::model::experiment::{Backend, Variant};
 use crate::model::record::jvm::JvmReadings;
-use crate::model::record::{BackendFacts, NativeMemory, ServerFacts};
+use crate::model::record::{BackendFacts, NativeMemory, RequestThread, ServerFacts};
 use crate::model::window::Window;
 use crate::probe::{Instruments, ProbeChoice, ProbeSession, jar};
 use std::path::{Path, PathBuf};
@@ -64,6 +66,11 @@ impl Launcher {
             jar::find()?;
         }
         self.check(variant)?;
+        own_commands::check(variant, &self.jdks)?;
+        if let Some(folder) = variant.workdir.as_ref().filter(|it| !it.is_dir()) {
+            let (path, variant) = (folder.display().to_string(), variant.name.clone());
+            return Err(LaunchError::NoWorkdir { path, variant });
+        }
         for backend in &variant.backends {
             self.check(&behind(variant, backend)).map_err(|error| backend_error(variant, backend, error))?;
         }
@@ -133,18 +140,20 @@ impl Launcher {
         let mut backends = RunningBackends::default();
         for backend in &variant.backends {
             let start = Start { clients, backends: &backends.addresses(), secret: &secret, interrupted };
-            let running = self.launch_backend(variant, backend, folder, &start);
-            backends.push(running.map_err(|error| backend_error(variant, backend, error))?);
+            let running = self.launch_backend(variant, backend, folder, &start, &mut backends);
+            let running = running.map_err(|error| {
+                let error = backend_error(variant, backend, error);
+                or_ended(variant, &mut backends, error)
+            })?;
+            backends.push(running);
         }
+        let ready_backends = backends.addresses();
+        let placeholders = Placeholders { port: 0, backends: &ready_backends, secret: &secret };
+        let tear_down = own_commands::set_up(variant, &self.jdks, placeholders, folder, interrupted)?;
         let probe = ProbeSession::new(self.probe_of(variant), folder)?;
         let start = Start { clients, backends: &backends.addresses(), secret: &secret, interrupted };
-        let started = self.start(variant, folder, &start).map_err(|error| match backends.has_exited() {
-            // The server waited in vain for something behind it.
-            Some(end) if !error.is_interrupt() => {
-                LaunchError::BackendEnded { variant: variant.name.clone(), end }
-            }
-            _ => error,
-        });
+        let started = self.start(variant, folder, &start, &mut backends);
+        let started = started.map_err(|error| or_ended(variant, &mut backends, error));
         let Started { spec, process, url, ready, log, command } = started?;
         let kind = kind_of(variant)?;
         let hidden = |text: &str| start.placeholders(0).without_secret(text);
@@ -155,7 +164,7 @@ impl Launcher {
             product: spec.product,
             java: spec.jdk.as_ref().map(Jdk::describe),
             ready_after_ms: ready.as_secs_f64() * 1e3,
-            request_thread: kind.request_thread(&url),
+            request_thread: kind.request_thread(&url).or_else(|| pool_thread(process.pid(), &url)),
             pool_max_threads: spec.pool_max_threads,
             log: Some(log.display().to_string()),
             jvm_flags: flags(process.pid()).iter().map(|flag| shown(variant, &hidden(flag))).collect(),
@@ -164,6 +173,7 @@ impl Launcher {
         let url = spec.url;
         Ok(RunningServer {
             process,
+            tear_down,
             backends,
             _base: spec.base,
             observer: Observer::new(probe, self.instruments, folder),
@@ -175,11 +185,18 @@ impl Launcher {
         })
     }
 
-    /// Starts one process and waits until it is ready.
-    fn start(&self, variant: &Variant, folder: &Path, start: &Start<'_>) -> Result<Started, LaunchError> {
+    /// Starts one process and waits until it is ready, as long as all behind it run.
+    fn start(
+        &self,
+        variant: &Variant,
+        folder: &Path,
+        start: &Start<'_>,
+        behind: &mut RunningBackends,
+    ) -> Result<Started, LaunchError> {
         let placeholders = start.placeholders(port::free().map_err(LaunchError::NoPort)?);
-        let spec =
+        let mut spec =
             kind_of(variant)?.launch_spec(&self.context(variant, start.clients, placeholders, folder))?;
+        spec.command.folder = variant.workdir.clone().or(spec.command.folder);
         let url = BaseUrl::parse(&spec.url)?;
         if url.address().is_ok_and(port::is_taken) {
             let (host, port) = (url.host, url.port);
@@ -187,7 +204,9 @@ impl Launcher {
         }
         let log = folder.join("server.log");
         let mut process = start_pinned(variant, &spec, &log)?;
-        let ready = process.wait_until_ready(&url, &spec.ready, self.ready_within, start.interrupted)?;
+        let in_vain = &mut || behind.has_exited().is_some();
+        let ready =
+            process.wait_until_ready(&url, &spec.ready, self.ready_within, start.interrupted, in_vain)?;
         let command = spec.command.words().iter().map(|word| placeholders.without_secret(word)).collect();
         Ok(Started { spec, process, url, ready, log, command })
     }
@@ -199,13 +218,14 @@ impl Launcher {
         backend: &Backend,
         folder: &Path,
         start: &Start<'_>,
+        earlier: &mut RunningBackends,
     ) -> Result<RunningBackend, LaunchError> {
         let folder = folder.join(&backend.name);
         std::fs::create_dir_all(&folder)
             .map_err(|source| LaunchError::Folder { path: folder.display().to_string(), source })?;
         let plain = Self { instruments: Instruments::NONE, ..self.clone() };
         let variant = behind(variant, backend);
-        let started = plain.start(&variant, &folder, start)?;
+        let started = plain.start(&variant, &folder, start, earlier)?;
         let name = backend.name.clone();
         let facts = BackendFacts {
             name: name.clone(),
@@ -277,6 +297,16 @@ fn behind(variant: &Variant, backend: &Backend) -> Variant {
     Variant { jdk, jvm, env, cores, ..Variant::new(&name, server) }
 }
 
+/// The end of a backend, where that is why a process did not become ready.
+fn or_ended(variant: &Variant, backends: &mut RunningBackends, error: LaunchError) -> LaunchError {
+    match backends.has_exited() {
+        Some(end) if !error.is_interrupt() => {
+            LaunchError::BackendEnded { variant: variant.name.clone(), end }
+        }
+        _ => error,
+    }
+}
+
 fn backend_error(variant: &Variant, backend: &Backend, error: LaunchError) -> LaunchError {
     let (variant, backend) = (variant.name.clone(), backend.name.clone());
     LaunchError::Backend { variant, backend, source: Box::new(error) }
@@ -289,6 +319,11 @@ fn shown(variant: &Variant, flag: &str) -> String {
     if is_known { flag.to_owned() } else { variant.without_values(flag) }
 }
 
+/// A user's own application does not report its threads.
+fn pool_thread(pid: u32, url: &BaseUrl) -> Option<RequestThread> {
+    request_thread::of_pool(ProcessTree::rooted_at(pid).java_pid()?, url.port)
+}
+
 fn flags(pid: u32) -> Vec<String> {
     let jvm = ProcessTree::rooted_at(pid).java_pid();
     jvm.map(jvm_flags::read).unwrap_or_default()
@@ -297,6 +332,8 @@ fn flags(pid: u32) -> Vec<String> {
 /// A running server. Dropping it kills it.
 pub struct RunningServer {
     process: ServerProcess,
+    /// After the server, and before what is behind it goes.
+    tear_down: TearDown,
     /// After the server, so that it is killed before them.
     backends: RunningBackends,
     /// After the process, so that the folder outlives it.
@@ -392,9 +429,22 @@ impl RunningServer {
         self.backends.has_exited()
     }
 
-    /// SIGTERM, then SIGKILL after the time limit of its kind, for all of its processes; then stops the backends, the last one first.
+    /// SIGTERM, then SIGKILL after the time limit of its kind, for all of its processes; then the variant's command for afterwards; then
+    /// stops the backends, the last one first.
+    ///
+    /// # Errors
+    /// That command failed. All processes have been stopped.
+    pub fn tear_down(self) -> Result<Stopped, LaunchError> {
+        let stopped = self.process.stop(self.stop_within);
+        let torn_down = self.tear_down.run();
+        self.backends.stop();
+        torn_down.map(|()| stopped)
+    }
+
+    /// The same where nobody asks for that command.
     pub fn stop(self) -> Stopped {
         let stopped = self.process.stop(self.stop_within);
+        drop(self.tear_down);
         self.backends.stop();
         stopped
     }

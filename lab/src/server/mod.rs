@@ -17,12 +17,13 @@ pub(crate) mod kinds;
 pub(crate) mod launch_spec;
 pub mod launcher;
 mod observer;
+mod own_commands;
 pub mod peer;
 pub mod placeholders;
 mod readiness;
 pub mod request_thread;
 pub mod server_process;
-mod threads;
+pub(crate) mod threads;
 pub mod tomcat;
 
 pub use backends::{BackendEnd, BackendTarget};

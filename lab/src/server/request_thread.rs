@@ -1,13 +1,18 @@
 //! Which kind of thread handles a request, as the server reports it.
 
 use super::http_get::{BaseUrl, get};
-use crate::model::experiment::{ThreadKind, Variant};
+use crate::host::attach;
+use crate::model::experiment::{JarServer, Server, ThreadKind, Variant};
 use crate::model::record::RequestThread;
 use serde::Deserialize;
 use std::time::Duration;
 
 /// The endpoint of our servers.
 const PATH: &str = "/thread-info?format=json";
+
+/// What tells Spring Boot its kind of thread; an argument has precedence.
+pub(crate) const SPRING_VARIABLE: &str = "SPRING_THREADS_VIRTUAL_ENABLED";
+const SPRING_ARGUMENT: &str = "--spring.threads.virtual.enabled=";
 
 #[derive(Deserialize)]
 struct ThreadInfo {
@@ -25,6 +30,38 @@ pub fn ask(base: &BaseUrl) -> Option<RequestThread> {
 fn parse(body: &str) -> Option<RequestThread> {
     let info: ThreadInfo = serde_json::from_str(body).ok()?;
     Some(RequestThread { name: info.thread, is_virtual: info.r#virtual })
+}
+
+/// The pool thread of a Tomcat in a JVM that listens at this port, for a server that does not report its threads; `None`: it has none, as
+/// on virtual threads, or it is no Tomcat. Asking stops the JVM for some milliseconds.
+#[must_use]
+pub fn of_pool(jvm: u32, port: u16) -> Option<RequestThread> {
+    in_thread_print(&attach::ask(jvm, "Thread.print")?, port)
+}
+
+/// `"http-nio-8080-exec-1" #34 [7] daemon prio=5 ...`, with `http-nio-127.0.0.1-8080-exec-1` where it listens at one address.
+fn in_thread_print(text: &str, port: u16) -> Option<RequestThread> {
+    let of_pool = format!("-{port}-exec-");
+    let names = text.lines().filter_map(|line| line.strip_prefix('"')?.split('"').next());
+    let is_it = |name: &&str| {
+        let number = name.split_once(&of_pool).map(|(_, number)| number);
+        name.starts_with("http") && number.is_some_and(|it| it.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let found = names.into_iter().find(is_it);
+    found.map(|name| RequestThread { name: name.to_owned(), is_virtual: false })
+}
+
+/// The kind that a Spring Boot application is told to use, by its property in the environment or in its arguments.
+#[must_use]
+pub fn told_to_spring(variant: &Variant) -> Option<ThreadKind> {
+    let Some(Server::Jar(JarServer { args, .. })) = variant.server() else { return None };
+    let written = variant.env.get(SPRING_VARIABLE).map(String::as_str);
+    let argument = args.split_whitespace().rev().find_map(|word| word.strip_prefix(SPRING_ARGUMENT));
+    match argument.or(written)? {
+        "true" => Some(ThreadKind::Virtual),
+        "false" => Some(ThreadKind::Platform),
+        _ => None,
+    }
 }
 
 /// The server handles requests on another kind of thread than its variant asks for, so its figures would be mislabelled.
@@ -128,6 +165,39 @@ mod tests {
             thread,
             Some(RequestThread { name: "http-nio-8080-exec-1".to_owned(), is_virtual: false })
         );
+    }
+
+    #[test]
+    fn the_pool_of_a_tomcat_is_known_by_the_names_of_its_threads() {
+        let dump = |name: &str| {
+            format!(
+                "2026-11-22 21:00:00\n\n\"main\" #1 [1] prio=5\n\"{name}\" #34 [77] daemon prio=5 waiting\n"
+            )
+        };
+        let found = |name: &str| in_thread_print(&dump(name), 8_080).map(|it| (it.name, it.is_virtual));
+        for name in
+            ["http-nio-8080-exec-1", "http-nio-127.0.0.1-8080-exec-10", "https-openssl-nio-8080-exec-3"]
+        {
+            assert_eq!(found(name), Some((name.to_owned(), false)));
+        }
+        for name in
+            ["http-nio-8081-exec-1", "http-nio-8080-Poller", "qtp12-34", "tomcat-handler-7", "my-8080-exec-1"]
+        {
+            assert_eq!(found(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_spring_boot_application_is_told_its_kind_of_thread() {
+        let jar = "server: {jar: mine, args: '--server.port={port}'}";
+        let told = |more: &str| told_to_spring(&variant(&format!("{jar}{more}")));
+        assert_eq!(told(""), None);
+        assert_eq!(told(", env: {SPRING_THREADS_VIRTUAL_ENABLED: 'true'}"), Some(ThreadKind::Virtual));
+        assert_eq!(told(", env: {SPRING_THREADS_VIRTUAL_ENABLED: 'false'}"), Some(ThreadKind::Platform));
+        let both = ", args: '{port} --spring.threads.virtual.enabled=false', env: {SPRING_THREADS_VIRTUAL_ENABLED: 'true'}";
+        assert_eq!(told(both), Some(ThreadKind::Platform));
+        let command = "server: {command: 'x {port}'}, env: {SPRING_THREADS_VIRTUAL_ENABLED: 'true'}";
+        assert_eq!(told_to_spring(&variant(command)), None, "a command may be anything");
     }
 
     #[test]

@@ -19,6 +19,9 @@ use std::time::{Duration, Instant};
 /// Interval between two checks while waiting.
 const PAUSE: Duration = Duration::from_millis(5);
 
+/// Time between SIGTERM and SIGKILL where nobody has set one.
+const DROP_LIMIT: Duration = Duration::from_secs(10);
+
 /// Timeout of one readiness request.
 const QUESTION_LIMIT: Duration = Duration::from_secs(2);
 
@@ -33,6 +36,8 @@ pub enum ServerError {
     Ended { status: ExitStatus, url: String, log: String, log_tail: Vec<String> },
     #[error("The server did not answer {url} within {limit_s} s (last: {last}); its log is {log}")]
     NotReady { url: String, limit_s: u64, last: String, log: String, log_tail: Vec<String> },
+    #[error("What the server needs has ended")]
+    InVain,
     /// The user stopped us while we waited.
     #[error("Stopped while the server was starting")]
     Interrupted,
@@ -44,7 +49,7 @@ impl ServerError {
     pub fn log_tail(&self) -> &[String] {
         match self {
             Self::Ended { log_tail, .. } | Self::NotReady { log_tail, .. } => log_tail,
-            Self::Log { .. } | Self::NotStarted { .. } | Self::Interrupted => &[],
+            Self::Log { .. } | Self::NotStarted { .. } | Self::InVain | Self::Interrupted => &[],
         }
     }
 }
@@ -58,7 +63,7 @@ pub struct Stopped {
     pub was_killed: bool,
 }
 
-/// A server in its own process group. Dropping it kills the group; its [`Guard`] does so if Threadcount itself is
+/// A server in its own process group. Dropping it ends the group, first with SIGTERM; its [`Guard`] kills it if Threadcount itself is
 /// killed.
 pub struct ServerProcess {
     child: Child,
@@ -121,13 +126,15 @@ impl ServerProcess {
     /// Requests a path until a response has a status below 500, or a connection until one is accepted. Returns the time since the start.
     ///
     /// # Errors
-    /// When the server ends, is not ready within the limit, or `interrupted` becomes true.
+    /// When the server ends, is not ready within the limit, `interrupted` becomes true, or `in_vain` says that it waits for something
+    /// that will not come.
     pub fn wait_until_ready(
         &mut self,
         base: &BaseUrl,
         ready: &str,
         limit: Duration,
         interrupted: &AtomicBool,
+        in_vain: &mut dyn FnMut() -> bool,
     ) -> Result<Duration, ServerError> {
         let url = readiness::words(base, ready);
         let log = self.log.display().to_string();
@@ -146,6 +153,9 @@ impl ServerProcess {
             if interrupted.load(Ordering::Relaxed) {
                 return Err(ServerError::Interrupted);
             }
+            if in_vain() {
+                return Err(ServerError::InVain);
+            }
             if after > limit {
                 let limit_s = limit.as_secs();
                 return Err(ServerError::NotReady { url, limit_s, last, log, log_tail: self.log_tail() });
@@ -157,6 +167,12 @@ impl ServerProcess {
     /// SIGTERM to the group; SIGKILL to what is left of it and its descendants when the server has ended or
     /// the limit has passed. Waits for a JVM below a shell, too, which may have a flight recording to write.
     pub fn stop(mut self, limit: Duration) -> Stopped {
+        let was_killed = self.end(limit);
+        Stopped { status: self.child.wait().ok(), was_killed }
+    }
+
+    /// Whether it had to be killed.
+    fn end(&mut self, limit: Duration) -> bool {
         let tree = ProcessTree::rooted_at(self.pid());
         let members = tree.members();
         let jvm = tree.java_pid().and_then(|jvm| members.iter().find(|(pid, _)| *pid as u32 == jvm).copied());
@@ -170,7 +186,7 @@ impl ServerProcess {
         let was_killed = self.has_exited().is_none();
         self.kill();
         kill_strays(&members);
-        Stopped { status: self.child.wait().ok(), was_killed }
+        was_killed
     }
 
     fn kill(&mut self) {
@@ -182,7 +198,11 @@ impl ServerProcess {
 }
 
 impl Drop for ServerProcess {
+    /// A client of something that runs elsewhere, like `docker run`, stops that at SIGTERM and cannot at SIGKILL.
     fn drop(&mut self) {
+        if self.has_exited().is_none() {
+            self.end(DROP_LIMIT);
+        }
         self.kill();
     }
 }

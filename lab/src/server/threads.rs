@@ -41,8 +41,8 @@ pub(crate) fn threads(node: &Node) -> Result<Threads, Diagnostic> {
 }
 
 /// Defaults of `BoundedVirtualThreadExecutor`, written out so that the record of a run has them.
-const DEFAULT_QUEUE: u32 = 1_000;
-const DEFAULT_QUEUE_TIMEOUT_MS: u32 = 1_000;
+pub(crate) const DEFAULT_QUEUE: u32 = 1_000;
+pub(crate) const DEFAULT_QUEUE_TIMEOUT_MS: u32 = 1_000;
 
 fn request_limit(node: &Node) -> Result<RequestLimit, Diagnostic> {
     let fields = Fields::open(node, "a limit on virtual threads", &["bound", "queue", "queue_timeout"])?;

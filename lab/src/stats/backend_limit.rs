@@ -23,13 +23,25 @@ const MOSTLY_FULL: f64 = 0.5;
 /// variant under the same load, because only some of them were observed from inside.
 #[must_use]
 pub fn backend_limit<'a>(run: &'a Record, others: &[&Record]) -> Option<(&'a str, BackendLimit)> {
-    let mut largest_first: Vec<&BackendFigures> = run.backends.iter().collect();
+    limit_among(&run.backends, run, others).or_else(|| {
+        // At the rate that is sustained there is room; what ended the search has run out in the step above it.
+        let step = run.capacity.as_ref()?.lowest_broken()?;
+        limit_among(&step.backends, run, others)
+    })
+}
+
+fn limit_among<'a>(
+    backends: &'a [BackendFigures],
+    run: &Record,
+    others: &[&Record],
+) -> Option<(&'a str, BackendLimit)> {
+    let mut largest_first: Vec<&BackendFigures> = backends.iter().collect();
     largest_first.sort_by(|a, b| b.cpu_cores.total_cmp(&a.cpu_cores));
     largest_first.into_iter().find_map(|backend| {
-        let beside = run.backends.iter().filter(|it| it.cores == backend.cores);
+        let beside = backends.iter().filter(|it| it.cores == backend.cores);
         let limit = full_cores(backend, beside.map(|it| it.cpu_cores).sum())
             .or_else(|| one_thread(backend))
-            .or_else(|| connections(backend, run, others));
+            .or_else(|| connections(backend, backends, run, others));
         limit.map(|limit| (backend.name.as_str(), limit))
     })
 }
@@ -53,7 +65,12 @@ fn one_thread(backend: &BackendFigures) -> Option<BackendLimit> {
 
 /// A pool that keeps all connections open although nobody needs them looks the same from outside, so that requests have to wait for
 /// one, or a share of them that is no accident has to fail.
-fn connections(backend: &BackendFigures, run: &Record, others: &[&Record]) -> Option<BackendLimit> {
+fn connections(
+    backend: &BackendFigures,
+    all: &[BackendFigures],
+    run: &Record,
+    others: &[&Record],
+) -> Option<BackendLimit> {
     let seen = backend.connections?;
     let limit = seen.limit?;
     let is_used_up = seen.mean >= ALL_CONNECTIONS * f64::from(limit);
@@ -61,13 +78,29 @@ fn connections(backend: &BackendFigures, run: &Record, others: &[&Record]) -> Op
         let done = load.requests.ok + load.requests.failed;
         load.requests.failed as f64 > REFUSED * done as f64
     });
-    let waits = || std::iter::once(run).chain(others.iter().copied()).any(waits_for_connections);
+    let waits_here = |run: &Record| waits_for_connections(run, backend, all);
+    let waits = || std::iter::once(run).chain(others.iter().copied()).any(waits_here);
     (is_used_up && (fails || waits())).then_some(BackendLimit::Connections { connections: seen.mean, limit })
 }
 
-fn waits_for_connections(run: &Record) -> bool {
+fn waits_for_connections(run: &Record, backend: &BackendFigures, all: &[BackendFigures]) -> bool {
     let pools = run.jvm.iter().flat_map(|jvm| &jvm.pools);
-    pools.filter(|pool| pool.kind.is_of_connections()).any(is_waited_for)
+    let of_connections = pools.filter(|pool| pool.kind.is_of_connections());
+    of_connections
+        .filter(|pool| is_waited_for(pool))
+        .any(|pool| connects_to(pool, all) == Some(&backend.name))
+}
+
+/// The backend that a pool is connected to. A pool does not say it; its connections are among those of its backend, so of several that
+/// have as many it is the one that has the fewest besides.
+fn connects_to<'a>(pool: &Pool, all: &'a [BackendFigures]) -> Option<&'a String> {
+    let sizes = pool.samples.iter().filter_map(|it| it.size.or(it.busy)).map(f64::from);
+    let (sum, count) = sizes.fold((0.0, 0.0), |(sum, count), size| (sum + size, count + 1.0));
+    let held = if count > 0.0 { sum / count } else { 0.0 };
+    let connected = all.iter().filter_map(|backend| Some((backend, backend.connections?.mean)));
+    let possible = connected.filter(|(_, mean)| *mean >= ALL_CONNECTIONS * held);
+    let nearest = possible.min_by(|(_, a), (_, b)| (a - held).abs().total_cmp(&(b - held).abs()));
+    nearest.map(|(backend, _)| &backend.name)
 }
 
 fn is_waited_for(pool: &Pool) -> bool {
@@ -79,6 +112,7 @@ fn is_waited_for(pool: &Pool) -> bool {
 mod tests {
     use super::*;
     use crate::model::record::BackendConnections;
+    use crate::model::record::capacity::{CapacitySearch, CapacityStep, StepVerdict};
     use crate::model::record::jvm::{JvmReadings, PoolKind, PoolSample};
     use crate::stats::sample::{run, with_load};
 
@@ -168,5 +202,66 @@ mod tests {
             None,
             "the server's own pool is smaller"
         );
+    }
+
+    #[test]
+    fn requests_that_wait_for_another_backends_connections_are_not_waiting_for_these() {
+        let held = |connections: u32, record: Record| {
+            let pool = |size: u32, queued: u64| {
+                let sample = PoolSample { size: Some(size), queued: Some(queued), ..PoolSample::default() };
+                Pool { kind: PoolKind::Hikari, name: size.to_string(), max: None, samples: vec![sample; 5] }
+            };
+            let queued = |size: u32| if size == connections { 30 } else { 0 };
+            let pools = vec![pool(20, queued(20)), pool(10, queued(10))];
+            let jvm = JvmReadings { pools, ..JvmReadings::default() };
+            let other = BackendConnections { mean: 10.0, peak: 10, limit: None };
+            let other = BackendFigures {
+                name: "search".to_owned(),
+                connections: Some(other),
+                ..backend(0.1, 0.9, 2)
+            };
+            let mut run = with_connections(19.8, Record { jvm: Some(jvm), ..record });
+            run.backends.push(other);
+            backend_limit(&run, &[]).map(|(name, _)| name.to_owned())
+        };
+        let record = run("a", "c4", 100.0, 5.0);
+        assert_eq!(held(20, record.clone()), Some("database".to_owned()));
+        assert_eq!(held(10, record), None, "they wait for the other one, whose limit is not known");
+    }
+
+    #[test]
+    fn of_a_search_the_step_that_breaks_shows_the_backend_that_ran_out() {
+        let with = |verdict: StepVerdict, cpu_cores: f64, in_use: f64| {
+            let backends = vec![backend(cpu_cores, in_use, 2)];
+            let steps =
+                vec![step(900.0, verdict, vec![backend(1.9, 2.0, 2)]), step(500.0, verdict, backends)];
+            let search = CapacitySearch { steps, ..CapacitySearch::default() };
+            let sustained = vec![backend(0.9, 1.2, 2)];
+            let record =
+                Record { backends: sustained, capacity: Some(search), ..run("a", "capacity", 400.0, 5.0) };
+            backend_limit(&record, &[]).map(|(_, limit)| limit)
+        };
+        let full = BackendLimit::Cpu { cpu_cores: 1.4, cores_in_use: 1.95, cores: 2 };
+        assert_eq!(with(StepVerdict::Broken, 1.4, 1.95), Some(full));
+        assert_eq!(with(StepVerdict::Broken, 0.6, 1.95), None, "the server fills the cores");
+        assert_eq!(with(StepVerdict::Generator, 1.4, 1.95), None, "says nothing about the servers");
+    }
+
+    fn step(asked_per_s: f64, verdict: StepVerdict, backends: Vec<BackendFigures>) -> CapacityStep {
+        CapacityStep {
+            asked_per_s,
+            reached_per_s: asked_per_s,
+            length_s: 3.0,
+            p50_ms: None,
+            p99_ms: None,
+            max_ms: None,
+            failed: 0,
+            cpu_cores: None,
+            machine_cpu_cores: None,
+            backends,
+            generator_share: 0.1,
+            verdict,
+            why: None,
+        }
     }
 }

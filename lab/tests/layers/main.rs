@@ -19,16 +19,16 @@ use std::sync::LazyLock;
 static LAB_HOUSE: LazyLock<House> = LazyLock::new(|| House::new(&sources("src")));
 
 /// The folders of `lab/src`, from the top to the bottom.
-const LAB: [&str; 15] = [
+const LAB: [&str; 16] = [
     "cli", "watch", "history", "report", "diagnose", "run", "findings", "stats", "config", "workload",
-    "server", "probe", "host", "parse", "model",
+    "server", "probe", "cluster", "host", "parse", "model",
 ];
 
 /// The modules of `load/src`, from the top to the bottom.
-const LOAD: [&str; 28] = [
-    "export", "report", "run", "collect", "engine", "secure", "http2", "health", "schedule", "features",
-    "driver", "resolve", "error", "limits", "endpoint", "outcome", "recorder", "plan", "request", "response",
-    "http1", "log", "counts", "slowest", "times", "random", "failure", "clock",
+const LOAD: [&str; 30] = [
+    "export", "merge", "report", "run", "collect", "engine", "secure", "http2", "health", "schedule",
+    "features", "driver", "resolve", "error", "limits", "endpoint", "outcome", "recorder", "plan", "request",
+    "response", "http1", "log", "counts", "slowest", "times", "random", "share", "failure", "clock",
 ];
 
 #[test]

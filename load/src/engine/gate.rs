@@ -1,10 +1,12 @@
 //! The common start: a load begins when the connections of all threads are open.
 
-use crate::clock::{Nanos, now_ns};
+use crate::clock::{Nanos, now_ns, unix_now_ns};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 /// From the last thread's arrival to the start, so that all threads are awake for it.
 const START_DELAY_NS: Nanos = 5_000_000;
+/// A process that cannot begin within this time of a common start does not begin.
+pub(crate) const LATEST_START_NS: Nanos = 50_000_000;
 /// Polling interval of a thread that waits for the others.
 pub(super) const LOOK_EVERY_NS: Nanos = 1_000_000;
 
@@ -18,6 +20,10 @@ pub(crate) struct Gate {
     is_broken: AtomicBool,
     /// The number of the next request that no thread has taken; only closed loops share it.
     next_number: AtomicU64,
+    /// The common start of several processes, by the wall clock.
+    start_at_unix_ns: Option<u64>,
+    /// How late this process was for it; 0: it was not.
+    late_ns: AtomicU64,
 }
 
 impl Gate {
@@ -27,14 +33,40 @@ impl Gate {
             started_ns: AtomicU64::new(0),
             is_broken: AtomicBool::new(false),
             next_number: AtomicU64::new(0),
+            start_at_unix_ns: None,
+            late_ns: AtomicU64::new(0),
         }
+    }
+
+    /// The load begins at this moment, or not at all.
+    pub(crate) fn starting_at(self, start_at_unix_ns: Option<u64>) -> Self {
+        Self { start_at_unix_ns, ..self }
     }
 
     /// A thread's connections are open, or will not be. The last to arrive sets the start.
     pub(crate) fn arrive(&self) {
         if self.missing.fetch_sub(1, Ordering::AcqRel) == 1 {
-            self.started_ns.store(now_ns() + START_DELAY_NS, Ordering::Release);
+            self.set_start(now_ns(), unix_now_ns());
         }
+    }
+
+    /// The wall clock is read as late as possible: it may be set until then.
+    fn set_start(&self, now_ns: Nanos, unix_now_ns: u64) {
+        let Some(start_at_unix_ns) = self.start_at_unix_ns else {
+            return self.started_ns.store(now_ns + START_DELAY_NS, Ordering::Release);
+        };
+        let late_ns = (unix_now_ns + START_DELAY_NS).saturating_sub(start_at_unix_ns);
+        if late_ns > LATEST_START_NS {
+            self.late_ns.store(late_ns, Ordering::Relaxed);
+            return self.break_off();
+        }
+        let left_ns = start_at_unix_ns.saturating_sub(unix_now_ns).max(START_DELAY_NS);
+        self.started_ns.store(now_ns + left_ns, Ordering::Release);
+    }
+
+    /// How late this process was for the common start, if it was too late to begin.
+    pub(crate) fn late_ns(&self) -> Option<Nanos> {
+        Some(self.late_ns.load(Ordering::Relaxed)).filter(|&late_ns| late_ns > 0)
     }
 
     /// The load's zero, once it is known: due times count from here.
@@ -59,5 +91,37 @@ impl Gate {
     /// How many numbers below `limit` are not taken.
     pub(super) fn numbers_left(&self, limit: u64) -> u64 {
         limit.saturating_sub(self.next_number.load(Ordering::Relaxed))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Nanos = 1_000_000;
+    /// By the wall clock.
+    const START_AT: u64 = 1_700_000_000_000 * MS;
+
+    fn gate_at(unix_now_ns: u64) -> Gate {
+        let gate = Gate::new(1).starting_at(Some(START_AT));
+        gate.set_start(77 * MS, unix_now_ns);
+        gate
+    }
+
+    #[test]
+    fn a_common_start_is_a_moment_of_the_wall_clock_on_the_clock_of_the_load() {
+        assert_eq!(gate_at(START_AT - 2_000 * MS).started_ns(), Some(2_077 * MS));
+        let without = Gate::new(1);
+        without.set_start(77 * MS, START_AT);
+        assert_eq!(without.started_ns(), Some(77 * MS + START_DELAY_NS));
+    }
+
+    #[test]
+    fn who_is_a_little_late_begins_at_once_and_who_is_more_than_that_does_not() {
+        let little = gate_at(START_AT + 40 * MS);
+        assert_eq!((little.started_ns(), little.late_ns()), (Some(77 * MS + START_DELAY_NS), None));
+        let late = gate_at(START_AT + 46 * MS);
+        assert!(late.is_broken());
+        assert_eq!((late.started_ns(), late.late_ns()), (None, Some(51 * MS)));
     }
 }

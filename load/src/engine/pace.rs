@@ -14,8 +14,9 @@ pub(super) struct Pace<'a> {
     /// `NEVER` until the load begins.
     started_ns: Nanos,
     deadline_ns: Nanos,
-    /// Requests of the whole load.
+    /// Requests: in a closed loop those of this process, in an open one those of the whole load.
     limit: u64,
+    share: Share,
     source: Source,
 }
 
@@ -39,6 +40,10 @@ impl<'a> Pace<'a> {
             Stop::Requests(requests) | Stop::Either(requests, _) => requests.get(),
             Stop::Duration(_) => u64::MAX,
         };
+        let limit = match &plan.pacing {
+            Pacing::Closed if limit < u64::MAX => share.of_load().requests(limit, share.all_connections()),
+            _ => limit,
+        };
         let source = match &plan.pacing {
             Pacing::Closed => {
                 Source::Shared { next: 0, end: 0, at_once: AT_ONCE * u64::from(share.connections()) }
@@ -49,7 +54,7 @@ impl<'a> Pace<'a> {
                 Source::Schedule { schedule: Box::new(schedule), next }
             }
         };
-        Self { gate, started_ns: NEVER, deadline_ns: NEVER, limit, source }
+        Self { gate, started_ns: NEVER, deadline_ns: NEVER, limit, share, source }
     }
 
     /// The load begins.
@@ -70,7 +75,7 @@ impl<'a> Pace<'a> {
         let started_ns = self.started_ns;
         match &mut self.source {
             Source::Shared { next, .. } => {
-                let number = *next;
+                let number = self.share.of_load().number_of(*next, self.share.all_connections());
                 *next += 1;
                 Some(Turn { number, due_ns: free_ns.max(started_ns) })
             }

@@ -15,6 +15,7 @@ use crate::driver::{Driver, Slot, Wake};
 use crate::plan::LoadPlan;
 use crate::recorder::Recorder;
 use crate::request::RequestWriter;
+use crate::schedule::Share;
 use crate::secure::SessionKind;
 use crate::times::Times;
 use std::io;
@@ -26,7 +27,7 @@ const HEARTBEAT_NS: Nanos = 100_000_000;
 /// In an open load the clock is read after so many completions: hundreds of responses that arrive at once, after a stall
 /// of the server, must not hold up what is due.
 const LOOK_AFTER: u32 = 16;
-/// Connections of all threads that are opened in advance at the same time: fewer than Java's backlog of unaccepted ones
+/// Connections of all threads (and processes) that are opened in advance at the same time: fewer than Java's backlog of unaccepted ones
 /// (50), since what overflows it waits a second for the kernel to try again.
 const OPENING_AT_ONCE: u32 = 48;
 
@@ -51,6 +52,7 @@ pub(super) struct Worker<'a, D> {
     /// Connections whose session is being set up: each step of it waits for the one before.
     pub(super) setting_up: u32,
     opening_at_once: u32,
+    share: Share,
     pub(super) peers: Peers<'a>,
     /// The shortest time of a connect so far: a round trip.
     pub(super) connect_ns: Nanos,
@@ -100,7 +102,6 @@ pub(super) struct Peers<'a> {
     endpoints: usize,
     sources: &'a [IpAddr],
     next: u32,
-    first: u32,
     step: u32,
 }
 
@@ -121,7 +122,10 @@ impl<'a, D: Driver> Worker<'a, D> {
         let connect_timeout_ns = plan.connect_timeout.as_nanos() as Nanos;
         Self {
             driver,
-            writer: plan.requests.writer(share.index(), plan.seed, plan.keep_alive),
+            writer: plan
+                .requests
+                .writer(share.index(), plan.seed, plan.keep_alive)
+                .for_share(share.of_load(), share.all_connections()),
             plan,
             session_kind: work.session_kind,
             connections: (0..slots).map(|_| Connection::new()).collect(),
@@ -136,12 +140,12 @@ impl<'a, D: Driver> Worker<'a, D> {
             opening: 0,
             setting_up: 0,
             opening_at_once: (OPENING_AT_ONCE / share.threads()).max(1),
+            share,
             peers: Peers {
                 endpoints: work.endpoints.len(),
                 sources: work.source_addresses,
-                next: share.index(),
-                first: share.index(),
-                step: share.threads(),
+                next: share.thread(),
+                step: share.threads_here(),
             },
             connect_ns: Nanos::MAX,
             connect_timeout_ns,
@@ -354,9 +358,9 @@ impl<'a, D: Driver> Worker<'a, D> {
         }
     }
 
-    /// The number of a slot's connection over all threads.
+    /// The number of a slot's connection over all threads of all processes.
     pub(super) fn plan_connection(&self, slot: Slot) -> u32 {
-        self.peers.first + slot * self.peers.step
+        self.share.index() + slot * self.share.threads()
     }
 
     /// In a closed loop a connection's first request begins when the connection has been opened in advance.
@@ -422,7 +426,6 @@ mod tests {
     use crate::endpoint::Endpoint;
     use crate::plan::{Arrivals, Pacing, RateShape, Stop};
     use crate::request::{Origin, RequestSource};
-    use crate::schedule::Share;
     use std::cell::RefCell;
     use std::num::{NonZeroU32, NonZeroU64};
     use std::rc::Rc;

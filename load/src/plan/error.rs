@@ -56,6 +56,17 @@ pub enum PlanError {
         "`lead_in` is for closed loops and constant rates: a changing rate is counted from its beginning"
     )]
     LeadInOfChangingRate,
+    /// Each share of a load needs a connection, and a request for it.
+    #[error(
+        "{shares} processes cannot share a load of {connections} connections: each needs one of its own, and a request to \
+         send"
+    )]
+    ShareWithoutConnection {
+        /// Connections of the whole load, or its requests, where those are fewer.
+        connections: u32,
+        /// How many processes share it.
+        shares: u32,
+    },
     /// A new connection per request loses captured values and cookies.
     #[error(
         "`{field}` needs `keep_alive`: values and cookies belong to a connection, and each has one request"
@@ -114,6 +125,10 @@ pub(super) fn check(plan: &LoadPlan) -> Result<(), PlanError> {
     let places = u64::from(plan.connections.get()) * u64::from(plan.streams_per_connection.get());
     if places > MOST_PLACES {
         return Err(PlanError::Places { places, most: MOST_PLACES });
+    }
+    if plan.share.count() > plan.all_connections() {
+        let (connections, shares) = (plan.all_connections(), plan.share.count());
+        return Err(PlanError::ShareWithoutConnection { connections, shares });
     }
     if plan.unix_socket.is_some() && !plan.resolve.is_empty() {
         return Err(PlanError::UnixSocketAndResolve);

@@ -3,6 +3,7 @@
 //! `schema/load-1.schema.json` describes the same document; a test holds the two together.
 
 mod build;
+mod pods;
 mod query;
 mod thousands;
 
@@ -13,6 +14,7 @@ use crate::times::TimesSummary;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+pub use pods::{PodGeneratorReport, PodReport, PodRequestsReport};
 pub use thousands::thousands;
 
 /// The name and version of the document.
@@ -60,6 +62,9 @@ pub struct LoadReport {
     /// Rows of the log of requests that were written and dropped; null where there is none.
     #[serde(default)]
     pub log: Option<LogCounts>,
+    /// The processes that sent it together; empty: one did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pods: Vec<PodReport>,
 }
 
 /// The plan.

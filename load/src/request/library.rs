@@ -4,6 +4,7 @@ use super::fields::FieldRequest;
 use super::template::{Field, Template, Values};
 use super::{RequestError, Target};
 use crate::response::VirtualUser;
+use crate::share::RowTurn;
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Method, Request, Uri};
 use rand::SeedableRng;
@@ -114,7 +115,7 @@ fn sample_uri(uri: &Template) -> Option<Uri> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(0);
     Uri::from_maybe_shared(render(
         uri,
-        &mut Values { random: &mut random, number: 0, body_length: 0, user: None },
+        &mut Values { random: &mut random, number: 0, row: RowTurn::default(), body_length: 0, user: None },
     ))
     .ok()
 }

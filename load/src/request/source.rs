@@ -57,6 +57,11 @@ impl RequestSource {
         }
     }
 
+    /// What must be known of the requests of a load that others send. It has none itself.
+    pub(crate) fn sent_elsewhere(origin: Origin, first_url: String) -> Self {
+        Self { origin, first_url, targets: Vec::new(), order: Order::InTurn }
+    }
+
     /// Where the requests go.
     #[must_use]
     pub fn origin(&self) -> &Origin {

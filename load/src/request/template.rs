@@ -4,6 +4,7 @@ use super::RequestError;
 use super::csv_file::CsvFiles;
 use super::place::Place;
 use crate::response::VirtualUser;
+use crate::share::RowTurn;
 use bytes::Bytes;
 use rand::RngExt;
 use rand::rngs::Xoshiro256PlusPlus;
@@ -32,7 +33,7 @@ enum Piece {
     Seq {
         start: u64,
     },
-    /// The values of a column: the request's number says which.
+    /// The values of a column: the request's turn says which.
     Csv {
         values: Arc<[Bytes]>,
     },
@@ -50,6 +51,8 @@ pub(super) struct Values<'v> {
     pub random: &'v mut Xoshiro256PlusPlus,
     /// Which request of the load it is, from 0.
     pub number: u64,
+    /// Which row of data files it takes.
+    pub row: RowTurn,
     pub body_length: usize,
     /// Its sender, where requests depend on that.
     pub user: Option<&'v VirtualUser>,
@@ -136,7 +139,7 @@ impl Template {
                 Piece::Rand { low, high } => write!(out, "{}", values.random.random_range(low..=high)),
                 Piece::Seq { start } => write!(out, "{}", start.wrapping_add(values.number)),
                 Piece::Csv { values: ref rows } => {
-                    out.extend_from_slice(&rows[(values.number % rows.len() as u64) as usize]);
+                    out.extend_from_slice(&rows[values.row.row(rows.len())]);
                     Ok(())
                 }
                 Piece::Capture { ref name, place } => {
@@ -231,7 +234,8 @@ mod tests {
     fn rendered_for(text: &str, number: u64, place: Place, user: Option<&VirtualUser>) -> String {
         let mut out = Vec::new();
         let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
-        let mut values = Values { random: &mut random, number, body_length: 7, user };
+        let mut values =
+            Values { random: &mut random, number, row: RowTurn::default(), body_length: 7, user };
         parse(text, place).unwrap().render(&mut out, &mut values);
         String::from_utf8(out).unwrap()
     }
@@ -298,7 +302,8 @@ mod tests {
         let mut counts = [0; 5];
         for _ in 0..300 {
             let mut out = Vec::new();
-            let values = &mut Values { random: &mut random, number: 0, body_length: 0, user: None };
+            let row = RowTurn::default();
+            let values = &mut Values { random: &mut random, number: 0, row, body_length: 0, user: None };
             template.render(&mut out, values);
             counts[String::from_utf8(out).unwrap().parse::<usize>().unwrap()] += 1;
         }

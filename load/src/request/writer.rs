@@ -6,6 +6,7 @@ use super::source::{Order, RequestSource};
 use super::template::Values;
 use crate::random::{self, Purpose};
 use crate::response::VirtualUser;
+use crate::share::{LoadShare, RowTurn};
 use bytes::Bytes;
 use rand::RngExt;
 use rand::rngs::Xoshiro256PlusPlus;
@@ -33,6 +34,9 @@ pub struct RenderedRequest<'a> {
 pub struct RequestWriter<'s> {
     source: &'s RequestSource,
     keep_alive: bool,
+    /// Whose requests these are, of a load over so many connections.
+    share: LoadShare,
+    connections: u32,
     /// The response to every call, where there is one target and nothing in it varies.
     only: Option<RenderedRequest<'s>>,
     order: Xoshiro256PlusPlus,
@@ -60,6 +64,8 @@ impl<'s> RequestWriter<'s> {
         Self {
             source,
             keep_alive,
+            share: LoadShare::WHOLE,
+            connections: 1,
             only,
             order: random::stream(seed, Purpose::Order, thread),
             values: random::stream(seed, Purpose::Values, thread),
@@ -67,6 +73,16 @@ impl<'s> RequestWriter<'s> {
             body: Vec::new(),
             fields: vec![None; source.targets.len()],
         }
+    }
+
+    /// The same of a process with a share of a load over so many connections: rows of data files are divided, too.
+    #[must_use]
+    pub fn for_share(self, share: LoadShare, connections: u32) -> Self {
+        Self { share, connections, ..self }
+    }
+
+    fn row(&self, number: u64) -> RowTurn {
+        RowTurn::of(self.share, number, self.connections)
     }
 
     /// Request `number` of the load for an HTTP/1.1 connection. No allocation in the steady state.
@@ -92,7 +108,8 @@ impl<'s> RequestWriter<'s> {
         if let Some(bytes) = target.as_static(self.keep_alive).filter(|_| !sends_cookies) {
             return rendered((at, target), bytes, true);
         }
-        let values = Values { random: &mut self.values, number, body_length: 0, user };
+        let row = self.row(number);
+        let values = Values { random: &mut self.values, number, row, body_length: 0, user };
         target.render(self.keep_alive, &mut self.buffer, &mut self.body, values);
         rendered((at, target), &self.buffer, false)
     }
@@ -106,7 +123,8 @@ impl<'s> RequestWriter<'s> {
     /// The same, sent by a virtual user, and which target it is.
     pub fn http_of(&mut self, number: u64, user: Option<&VirtualUser>) -> (u32, http::Request<Bytes>) {
         let (at, target) = self.target(number);
-        (at, target.library.render(Values { random: &mut self.values, number, body_length: 0, user }))
+        let row = self.row(number);
+        (at, target.library.render(Values { random: &mut self.values, number, row, body_length: 0, user }))
     }
 
     /// Request `number` as a list of fields, sent by a virtual user, and which target it is. No allocation in the
@@ -117,7 +135,8 @@ impl<'s> RequestWriter<'s> {
         if let Some(request) = self.fields[at as usize].as_ref().filter(|_| is_static) {
             return (at, Arc::clone(request));
         }
-        let values = Values { random: &mut self.values, number, body_length: 0, user };
+        let row = self.row(number);
+        let values = Values { random: &mut self.values, number, row, body_length: 0, user };
         let request = Arc::new(target.library.render_fields(values, is_static.then_some(at)));
         if is_static {
             self.fields[at as usize] = Some(Arc::clone(&request));

@@ -1,22 +1,35 @@
 //! Which requests of a load are one thread's.
 
+use crate::share::LoadShare;
+
 /// One thread's part of a load: the requests of its connections.
 ///
 /// Connection `k` is thread `k mod threads`'s, and request `n` is connection `n mod connections`'s. So each thread has work
-/// in proportion to its connections, and no two threads ever share anything.
+/// in proportion to its connections, and no two threads ever share anything. Threads are counted over all processes that
+/// share the load: thread `t` of the process with share `i` of `n` is thread `i + n t`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
     index: u32,
     threads: u32,
     connections: u32,
+    of_load: LoadShare,
 }
 
 impl Share {
     /// The part of thread `index` of `threads`, of a load over that many connections; at least one connection is each
     /// thread's.
+    #[cfg(test)]
     #[must_use]
     pub fn new(index: u32, threads: u32, connections: u32) -> Self {
-        Self { index, threads, connections: connections.max(threads) }
+        Self { index, threads, connections: connections.max(threads), of_load: LoadShare::WHOLE }
+    }
+
+    /// The part of thread `thread` of the `threads` of this process, whose share of the load is `of_load`. The connections are
+    /// those of the whole load; at least one of them is each thread's.
+    #[must_use]
+    pub fn of(of_load: LoadShare, thread: u32, threads: u32, connections: u32) -> Self {
+        let (index, count) = (of_load.index(), of_load.count());
+        Self { index: index + count * thread, threads: count * threads, connections, of_load }
     }
 
     /// All of a load.
@@ -26,22 +39,46 @@ impl Share {
         Self::new(0, 1, 1)
     }
 
-    /// Which thread it is.
+    /// Which thread it is, over all processes.
     #[must_use]
     pub fn index(self) -> u32 {
         self.index
     }
 
-    /// How many threads there are.
+    /// How many threads there would be, if all processes had as many as this one.
     #[must_use]
     pub fn threads(self) -> u32 {
         self.threads
     }
 
+    /// Which thread of this process it is.
+    #[must_use]
+    pub fn thread(self) -> u32 {
+        (self.index - self.of_load.index()) / self.of_load.count()
+    }
+
+    /// How many threads this process has.
+    #[must_use]
+    pub fn threads_here(self) -> u32 {
+        self.threads / self.of_load.count()
+    }
+
+    /// This process's share of the load.
+    #[must_use]
+    pub fn of_load(self) -> LoadShare {
+        self.of_load
+    }
+
+    /// The connections of the whole load.
+    #[must_use]
+    pub fn all_connections(self) -> u32 {
+        self.connections
+    }
+
     /// How many connections are this thread's.
     #[must_use]
     pub fn connections(self) -> u32 {
-        (self.connections - self.index).div_ceil(self.threads)
+        self.connections.saturating_sub(self.index).div_ceil(self.threads)
     }
 
     /// This thread's part of all requests, 0..=1.
@@ -84,6 +121,7 @@ impl Iterator for Numbers {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn a_thread_with_two_of_three_connections_has_two_of_three_requests() {
@@ -104,6 +142,32 @@ mod tests {
                 .collect();
             all.sort_unstable();
             assert_eq!(all, (0..1_000).collect::<Vec<_>>(), "{threads} threads, {connections} connections");
+        }
+    }
+
+    proptest! {
+        /// Processes may have different numbers of threads.
+        #[test]
+        fn the_threads_of_all_processes_together_have_each_number_once(
+            count in 1u32..7, more in 0u32..20, threads in proptest::collection::vec(1u32..5, 7),
+        ) {
+            let connections = count + more;
+            let mut all = Vec::new();
+            for index in 0..count {
+                let of_load = LoadShare::new(index, count).unwrap();
+                let own = of_load.connections(connections);
+                let threads = threads[index as usize].min(own);
+                let mut own_connections = 0;
+                for thread in 0..threads {
+                    let share = Share::of(of_load, thread, threads, connections);
+                    prop_assert_eq!((share.thread(), share.threads_here()), (thread, threads));
+                    own_connections += share.connections();
+                    all.extend(share.numbers().take_while(|&number| number < 500));
+                }
+                prop_assert_eq!(own_connections, own);
+            }
+            all.sort_unstable();
+            prop_assert_eq!(all, (0..500).collect::<Vec<_>>());
         }
     }
 }

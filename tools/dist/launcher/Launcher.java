@@ -68,6 +68,11 @@ public final class Launcher {
 
     private static Path cache() {
         String named = System.getenv("XDG_CACHE_HOME");
-        return named != null && named.startsWith("/") ? Path.of(named) : Path.of(System.getProperty("user.home"), ".cache");
+        if (named != null && named.startsWith("/")) {
+            return Path.of(named);
+        }
+        // As the program does. Java's own user.home is that of the user database, where a container's user often has none.
+        String home = System.getenv("HOME");
+        return Path.of(home != null && home.startsWith("/") ? home : System.getProperty("user.home"), ".cache");
     }
 }

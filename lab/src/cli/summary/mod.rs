@@ -1,6 +1,7 @@
 //! The summary of one load for a terminal. Warnings come first: whether the figures can be trusted.
 
 mod bars;
+mod pods;
 mod table;
 
 use crate::cli::plan_flags;
@@ -21,8 +22,15 @@ const LINE_WIDTH: usize = 100;
 /// not belong.
 #[must_use]
 pub fn summary(report: &LoadReport, outcome: &LoadOutcome) -> String {
-    let sections =
-        [warnings(report), head(report), times(report), picture(outcome), answers(report), generator(report)];
+    let sections = [
+        warnings(report),
+        head(report),
+        times(report),
+        picture(outcome),
+        answers(report),
+        pods::lines(&report.pods),
+        generator(report),
+    ];
     let filled = sections.iter().filter(|lines| !lines.is_empty()).map(|lines| lines.join("\n"));
     filled.collect::<Vec<_>>().join("\n\n") + "\n"
 }

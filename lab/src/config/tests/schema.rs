@@ -1,8 +1,10 @@
 //! The JSON Schema of experiments, for editors: it accepts what is read, and refuses what it can see to be wrong.
 
 use super::*;
+use crate::model::schema::tests::assert_is_kept;
 use crate::parse::yaml::{self, Kind, Node};
-use serde_json::{Map, Number, Value};
+use schemars::Schema;
+use serde_json::{Map, Number, Value, json};
 use std::fs;
 use std::sync::LazyLock;
 
@@ -76,13 +78,53 @@ fn scalar(text: &str) -> Value {
 
 /// What the schema has against a file; `None`: it is no YAML that can be read.
 fn complaints(text: &str) -> Option<Vec<String>> {
+    complaints_of(&VALIDATOR, text)
+}
+
+fn complaints_of(validator: &jsonschema::Validator, text: &str) -> Option<Vec<String>> {
     let json = as_json(&yaml::parse(text).ok()?);
-    let errors = VALIDATOR.iter_errors(&json);
+    let errors = validator.iter_errors(&json);
     Some(errors.map(|error| format!("{}: {error}", error.instance_path())).collect())
 }
 
+/// The schema of `threadcount.yaml`, made of that of an experiment: the same keys, at its top or in each of several experiments, where
+/// none has to be written because the other place may have it.
+fn project_schema() -> Value {
+    let mut schema: Value = serde_json::from_str(SCHEMA).expect("JSON");
+    let document = schema.as_object_mut().expect("an object");
+    let needed = document.shift_remove("required").expect("required keys");
+    let keys = document["properties"].as_object().expect("keys").clone();
+    let reference =
+        |key: &String| (key.clone(), json!({"$ref": format!("#/$defs/experiment/properties/{key}")}));
+    let mut at_the_top: Map<String, Value> = keys.keys().map(reference).collect();
+    at_the_top.insert(
+        "experiments".to_owned(),
+        json!({
+            "description": "Several experiments, by name; each has what stands at the top of the file unless it says it itself.",
+            "type": "object",
+            "minProperties": 1,
+            "propertyNames": {"$ref": "#/$defs/name"},
+            "additionalProperties": {"$ref": "#/$defs/experiment"},
+        }),
+    );
+    let experiment = json!({
+        "description": "An experiment of the project.",
+        "type": "object",
+        "additionalProperties": false,
+        "properties": keys,
+        "not": document["not"],
+    });
+    document["$defs"]["experiment"] = experiment;
+    document["$id"] = "urn:threadcount:schema:project".into();
+    document["title"] = "A project's threadcount.yaml".into();
+    document["properties"] = at_the_top.into();
+    document.insert("if".to_owned(), json!({"not": {"required": ["experiments"]}}));
+    document.insert("then".to_owned(), json!({"required": needed}));
+    schema
+}
+
 /// The schema accepts this file too.
-pub(super) fn accepts(text: &str) {
+pub(in crate::config) fn accepts(text: &str) {
     assert_eq!(complaints(text), Some(Vec::new()), "{text}");
 }
 
@@ -125,4 +167,37 @@ fn the_schema_knows_every_key_that_says_how_a_load_is_sent() {
     let unknown: Vec<&str> =
         crate::config::sending::KEYS.into_iter().filter(|key| known[key].is_null()).collect();
     assert_eq!(unknown, [] as [&str; 0]);
+}
+
+#[test]
+fn the_schema_of_a_projects_file_in_the_repository_is_made_of_that_of_an_experiment() {
+    let schema = project_schema();
+    jsonschema::meta::validate(&schema).expect("it is a schema");
+    assert_is_kept(&Schema::try_from(schema).expect("an object"), "project.schema.json");
+}
+
+#[test]
+fn the_schema_of_a_projects_file_accepts_what_is_read_and_refuses_what_is_not() {
+    let validator = jsonschema::validator_for(&project_schema()).expect("a validator");
+    let complaints = |text: &str| complaints_of(&validator, text);
+    let guide = include_str!("../../../../docs/experiments.md");
+    let shown = guide.rsplit("```yaml\n").next().and_then(|it| it.split("```").next()).expect("an example");
+    assert!(shown.contains("experiments:"), "{shown}");
+    let read = "experiments: {read: {question: q, request: /, loads: [{clients: 1, duration: 1s}]}}";
+    let backends = "backend: {jar: x, args: '{port}'}\nvariants: {a: {}}\n\
+        experiments: {read: {backends: {b: {jar: x, args: '{port}'}}}}\n";
+    for right in [SMALL, shown, read, backends] {
+        assert_eq!(complaints(right), Some(Vec::new()), "{right}");
+    }
+    for wrong in [
+        "question: q\nvariants: {a: {}}\n",
+        "experiments: {}\n",
+        "experiments: [a]\n",
+        "experiments: {read: {quesion: q}}\n",
+        "experiments: {'a b': {question: q}}\n",
+        "experiments: {read: {}}\nwarm: 1s\n",
+        "experiments: {read: {experiments: {}}}\n",
+    ] {
+        assert_ne!(complaints(wrong), Some(Vec::new()), "{wrong}");
+    }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fs;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The first entry of the archive.
 pub(super) const FILE: &str = "manifest.json";
@@ -59,16 +59,32 @@ impl Manifest {
 
     /// Whether each file is in the folder and has its checksum. Files beside them (what a peer's build makes) do not matter.
     pub(super) fn is_intact(&self, folder: &Path) -> bool {
-        fs::symlink_metadata(folder).is_ok_and(|it| it.is_dir())
-            && self.files.iter().all(|file| file.is_intact(&folder.join(&file.path)))
+        is_folder(folder) && self.files.iter().all(|file| file.is_intact(folder))
     }
 }
 
 impl PartFile {
-    fn is_intact(&self, path: &Path) -> bool {
-        let is_file = fs::symlink_metadata(path).is_ok_and(|it| it.is_file() && it.len() == self.bytes);
-        is_file && fs::read(path).is_ok_and(|bytes| sha256(&bytes) == self.sha256)
+    /// Whether it is below this folder, not behind a link, and has its checksum.
+    pub(super) fn is_intact(&self, folder: &Path) -> bool {
+        let path = folder.join(&self.path);
+        let is_file = fs::symlink_metadata(&path).is_ok_and(|it| it.is_file() && it.len() == self.bytes);
+        is_file
+            && self.folders(folder).iter().all(|it| is_folder(it))
+            && fs::read(path).is_ok_and(|bytes| sha256(&bytes) == self.sha256)
     }
+
+    /// The folders between this one and the file, from the top.
+    pub(super) fn folders(&self, folder: &Path) -> Vec<PathBuf> {
+        let above = Path::new(&self.path).ancestors().skip(1).filter(|it| !it.as_os_str().is_empty());
+        let mut folders: Vec<PathBuf> = above.map(|it| folder.join(it)).collect();
+        folders.reverse();
+        folders
+    }
+}
+
+/// A folder, and no link to one.
+pub(super) fn is_folder(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|it| it.is_dir())
 }
 
 pub(super) fn sha256(bytes: &[u8]) -> String {

@@ -5,7 +5,8 @@ use super::unpack::ensure;
 use super::*;
 use lzma_rust2::{XzOptions, XzWriter};
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
+use std::os::unix::fs::{MetadataExt, symlink};
 
 const PARTS: [(&str, &str); 2] =
     [("experiments/a.yaml", "question: q"), ("jvm/probe/target/probe.jar", "PK")];
@@ -75,10 +76,59 @@ fn a_part_that_was_changed_or_is_gone_is_unpacked_again() {
 }
 
 #[test]
+fn a_repair_leaves_alone_what_running_experiments_use() {
+    let folder = tempfile::tempdir().unwrap();
+    let unpacked = ensure(&parts(), folder.path()).unwrap();
+    let (intact, jar) = (unpacked.join("experiments/a.yaml"), unpacked.join("jvm/probe/target/probe.jar"));
+    let built = unpacked.join("jvm/probe/target/built-here");
+    fs::write(&built, "").unwrap();
+    let inode = |path: &Path| fs::metadata(path).unwrap().ino();
+    let before = [&unpacked, &intact, &jar].map(|it| inode(it));
+    let mut running = fs::File::open(&jar).unwrap();
+    fs::write(&jar, "XX").unwrap();
+    ensure(&parts(), folder.path()).unwrap();
+    assert_eq!([&unpacked, &intact].map(|it| inode(it)), before[..2], "what is intact is not touched");
+    assert!(built.exists(), "what was built beside the parts stays");
+    assert_ne!(inode(&jar), before[2], "a file that is open is not written into");
+    let mut text = String::new();
+    running.read_to_string(&mut text).unwrap();
+    assert_eq!((text.as_str(), fs::read_to_string(&jar).unwrap().as_str()), ("XX", "PK"));
+}
+
+#[test]
+fn a_repaired_file_is_newer_than_what_was_built_of_the_damaged_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let unpacked = ensure(&parts(), folder.path()).unwrap();
+    let source = unpacked.join("experiments/a.yaml");
+    fs::write(&source, "damaged").unwrap();
+    let damaged_at = fs::metadata(&source).unwrap().modified().unwrap();
+    ensure(&parts(), folder.path()).unwrap();
+    assert!(fs::metadata(&source).unwrap().modified().unwrap() >= damaged_at);
+}
+
+#[test]
+fn a_link_or_a_folder_within_the_parts_is_replaced_and_not_followed() {
+    let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let unpacked = ensure(&parts(), folder.path()).unwrap();
+    fs::rename(unpacked.join("jvm"), elsewhere.path().join("jvm")).unwrap();
+    symlink(elsewhere.path().join("jvm"), unpacked.join("jvm")).unwrap();
+    fs::remove_file(unpacked.join("experiments/a.yaml")).unwrap();
+    fs::create_dir_all(unpacked.join("experiments/a.yaml/more")).unwrap();
+    ensure(&parts(), folder.path()).unwrap();
+    assert!(fs::symlink_metadata(unpacked.join("jvm")).unwrap().is_dir());
+    assert_eq!(fs::read_to_string(unpacked.join("experiments/a.yaml")).unwrap(), "question: q");
+    assert!(
+        elsewhere.path().join("jvm/probe/target/probe.jar").exists(),
+        "what the link led to is as it was"
+    );
+    assert_eq!(names(folder.path()), [parts().folder_name()]);
+}
+
+#[test]
 fn a_link_in_place_of_the_parts_is_replaced_and_not_followed() {
     let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let copy = ensure(&parts(), elsewhere.path()).unwrap();
-    std::os::unix::fs::symlink(&copy, folder.path().join(parts().folder_name())).unwrap();
+    symlink(&copy, folder.path().join(parts().folder_name())).unwrap();
     let unpacked = ensure(&parts(), folder.path()).unwrap();
     assert!(fs::symlink_metadata(unpacked).unwrap().is_dir());
     assert!(copy.join("experiments/a.yaml").exists(), "what the link led to is as it was");

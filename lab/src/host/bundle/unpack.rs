@@ -1,6 +1,9 @@
-//! Unpacks the parts: by one process at a time, and visible only when they are complete.
+//! Unpacks the parts: by one process at a time, and each file visible only when it is complete.
+//!
+//! A folder that is there stays there: experiments of other processes may be running with what is in it. Only the files in it
+//! that are damaged or missing are replaced, each by a rename.
 
-use super::manifest::{FILE, Manifest, sha256};
+use super::manifest::{FILE, Manifest, PartFile, is_folder, sha256};
 use super::{BundleError, Embedded};
 use lzma_rust2::XzReader;
 use std::fs::{self, File, OpenOptions};
@@ -31,7 +34,7 @@ pub(super) fn ensure(embedded: &Embedded, folder: &Path) -> Result<PathBuf, Bund
     let _lock = lock(folder).map_err(failed)?;
     // Another process may have done it meanwhile.
     if !manifest.is_intact(&target) {
-        unpack(embedded, &manifest, folder, &target).map_err(failed)?;
+        complete(embedded, &manifest, folder, &target).map_err(failed)?;
     }
     Ok(target)
 }
@@ -45,28 +48,76 @@ fn lock(folder: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-fn unpack(embedded: &Embedded, manifest: &Manifest, folder: &Path, target: &Path) -> io::Result<()> {
+/// Makes the target whole: all of it, or what is damaged.
+fn complete(embedded: &Embedded, manifest: &Manifest, folder: &Path, target: &Path) -> io::Result<()> {
     remove_leftovers(folder)?;
     let working = tempfile::Builder::new().prefix(WORKING).tempdir_in(folder)?;
-    let whole = working.path().join("whole");
-    fs::create_dir(&whole)?;
+    let unpacked = working.path().join("unpacked");
+    fs::create_dir(&unpacked)?;
+    let mut replaced = Replaced { folder: working.path(), count: 0 };
+    let missing: Vec<&PartFile> = manifest.files.iter().filter(|it| !it.is_intact(target)).collect();
+    unpack(embedded, manifest, &missing, &unpacked)?;
+    if is_folder(target) {
+        return missing.iter().try_for_each(|file| replaced.put(file, &unpacked, target));
+    }
+    replaced.move_away(target)?;
+    fs::rename(&unpacked, target)
+}
+
+/// These files of the archive, as the manifest says they are.
+fn unpack(embedded: &Embedded, manifest: &Manifest, files: &[&PartFile], into: &Path) -> io::Result<()> {
     let mut archive = tar::Archive::new(XzReader::new(embedded.archive, false));
+    // A source that is replaced is newer than what a build made of the damaged one.
+    archive.set_preserve_mtime(false);
     for entry in archive.entries()? {
         let mut entry = entry?;
         let path = entry.path()?.into_owned();
-        let is_known = manifest.files.iter().any(|it| Path::new(&it.path) == path) || path == Path::new(FILE);
-        // It refuses a path that leads out of the folder.
-        if !is_known || !entry.header().entry_type().is_file() || !entry.unpack_in(&whole)? {
+        let is_at = |file: &PartFile| Path::new(&file.path) == path;
+        let is_known = manifest.files.iter().any(is_at) || path == Path::new(FILE);
+        if !is_known || !entry.header().entry_type().is_file() {
             return Err(io::Error::other(format!("{} does not belong in the archive", path.display())));
         }
+        // It refuses a path that leads out of the folder.
+        if files.iter().any(|file| is_at(file)) && !entry.unpack_in(into)? {
+            return Err(io::Error::other(format!("{} leads out of the folder", path.display())));
+        }
     }
-    if !manifest.is_intact(&whole) {
-        return Err(io::Error::other("a file is not what the manifest says"));
+    match files.iter().find(|file| !file.is_intact(into)) {
+        Some(file) => Err(io::Error::other(format!("{} is not what the manifest says", file.path))),
+        None => Ok(()),
     }
-    if fs::symlink_metadata(target).is_ok() {
-        fs::rename(target, working.path().join("damaged"))?;
+}
+
+/// A folder for what stood where a part or a folder of parts must be; it is removed in the end.
+struct Replaced<'a> {
+    folder: &'a Path,
+    count: usize,
+}
+
+impl Replaced<'_> {
+    /// Moves an unpacked file to its place. Whoever has the one before it open goes on with that.
+    fn put(&mut self, file: &PartFile, unpacked: &Path, target: &Path) -> io::Result<()> {
+        for folder in file.folders(target) {
+            if !is_folder(&folder) {
+                self.move_away(&folder)?;
+                fs::create_dir(&folder)?;
+            }
+        }
+        let place = target.join(&file.path);
+        if is_folder(&place) {
+            self.move_away(&place)?;
+        }
+        fs::rename(unpacked.join(&file.path), place)
     }
-    fs::rename(&whole, target)
+
+    /// Nothing where there is nothing. A link is moved, not what it leads to.
+    fn move_away(&mut self, path: &Path) -> io::Result<()> {
+        if fs::symlink_metadata(path).is_err() {
+            return Ok(());
+        }
+        self.count += 1;
+        fs::rename(path, self.folder.join(format!("replaced-{}", self.count)))
+    }
 }
 
 /// What a process left that was ended while it unpacked; the lock shows that none is at it.

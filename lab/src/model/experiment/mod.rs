@@ -40,6 +40,7 @@ use claim::Claim;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// A question, its variants, its loads, published figures and claims, with all defaults filled in, and with the sizes of
 /// `quick:` if they are used.
@@ -139,6 +140,15 @@ pub struct Variant {
     pub jvm: Vec<String>,
     /// Environment variables added for the server.
     pub env: BTreeMap<String, String>,
+    /// Its working folder; `None`: that of its kind, or ours.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workdir: Option<PathBuf>,
+    /// A command that is run before each start of the server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    /// A command that is run after each end of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
     /// Servers behind this one, started before it in their order.
     #[serde(
         default,
@@ -176,6 +186,9 @@ impl Variant {
             jdk: None,
             jvm: Vec::new(),
             env: BTreeMap::new(),
+            workdir: None,
+            before: None,
+            after: None,
             backends: Vec::new(),
             cores: Vec::new(),
             answers_on: None,

@@ -59,6 +59,9 @@ pub struct JarServer {
     pub args: String,
     /// Path for the check that it is ready.
     pub ready: String,
+    /// Jars, as `jar` names one, that are added to the class path of a Spring Boot application.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub class_path: Vec<String>,
 }
 
 /// A server in another language.

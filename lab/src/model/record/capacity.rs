@@ -1,5 +1,6 @@
 //! The search for a capacity: every step, and how it ended.
 
+use super::BackendFigures;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -43,6 +44,13 @@ impl CapacitySearch {
     pub fn capacity_per_s(&self) -> Option<f64> {
         self.sustained_per_s.filter(|_| self.ended == SearchEnd::Found)
     }
+
+    /// The step with the lowest rate that the server did not sustain: it shows what ran out.
+    #[must_use]
+    pub fn lowest_broken(&self) -> Option<&CapacityStep> {
+        let broken = self.steps.iter().filter(|step| step.verdict == StepVerdict::Broken);
+        broken.min_by(|a, b| a.asked_per_s.total_cmp(&b.asked_per_s))
+    }
 }
 
 /// One rate for some seconds.
@@ -65,6 +73,9 @@ pub struct CapacityStep {
     /// CPU use of the whole machine, in cores.
     #[serde(default)]
     pub machine_cpu_cores: Option<f64>,
+    /// The servers behind the server; empty: none, or an older result.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub backends: Vec<BackendFigures>,
     /// The busiest generator thread's share of one core.
     pub generator_share: f64,
     pub verdict: StepVerdict,

@@ -2,17 +2,28 @@
 
 use super::command_line::{self, ServerCommand};
 use super::error::LaunchError;
-use super::keys::{Keys, WrittenServer, readiness, text};
+use super::keys::{Keys, WrittenServer, one_or_several, readiness, text, texts};
 use super::kind::ServerKind;
 use super::launch_spec::{LOOPBACK, LaunchContext, LaunchSpec};
 use crate::host::app;
 use crate::host::jdk_finder::choose;
+use crate::host::spring_boot::{PROPERTIES_LAUNCHER, SpringBootJar};
 use crate::model::experiment::{JarServer, Server};
 use crate::parse::diagnostic::Diagnostic;
+use std::path::Path;
+
+/// The key of the jars that are added to a class path.
+const CLASS_PATH: &str = "class_path";
 
 impl ServerKind for JarServer {
     fn keys() -> Keys {
-        Keys { kind: "jar", plural: "jars", check: text, own: &[("args", text), ("ready", readiness)], read }
+        Keys {
+            kind: "jar",
+            plural: "jars",
+            check: text,
+            own: &[("args", text), ("ready", readiness), (CLASS_PATH, texts)],
+            read,
+        }
     }
 
     fn needs(&self) -> Option<(&'static str, &str)> {
@@ -25,7 +36,11 @@ impl ServerKind for JarServer {
         let jdk = choose(jdks, variant.jdk)?.clone();
         let file = app::find_jar(&self.jar)?;
         let mut arguments = context.jvm_flags(&jdk);
-        arguments.extend(["-jar".to_owned(), file.display().to_string()]);
+        arguments.extend(if self.class_path.is_empty() {
+            vec!["-jar".to_owned(), file.display().to_string()]
+        } else {
+            with_class_path(&file, &self.class_path)?
+        });
         arguments.extend(command_line::words(&self.args, placeholders)?);
         let command = ServerCommand { program: jdk.java(), arguments, ..ServerCommand::default() };
         Ok(LaunchSpec {
@@ -40,6 +55,19 @@ impl ServerKind for JarServer {
     }
 }
 
+/// What starts a Spring Boot application with more jars on its class path. Its own launcher for that comes with every jar of it.
+fn with_class_path(file: &Path, class_path: &[String]) -> Result<Vec<String>, LaunchError> {
+    let can_be_extended =
+        SpringBootJar::read(file).is_ok_and(|jar| jar.is_some_and(|jar| jar.can_be_extended));
+    if !can_be_extended {
+        return Err(LaunchError::NoClassPath { jar: file.display().to_string() });
+    }
+    let found = class_path.iter().map(|jar| Ok(app::find_jar(jar)?.display().to_string()));
+    let found = found.collect::<Result<Vec<_>, LaunchError>>()?;
+    let added = format!("-Dloader.path={}", found.join(","));
+    Ok(vec![added, "-cp".to_owned(), file.display().to_string(), PROPERTIES_LAUNCHER.to_owned()])
+}
+
 fn read(written: &WrittenServer<'_>) -> Result<Server, Diagnostic> {
     written.refuse_threads("a jar")?;
     let args = written.text("args")?.unwrap_or_default();
@@ -47,5 +75,6 @@ fn read(written: &WrittenServer<'_>) -> Result<Server, Diagnostic> {
         let help = "write, for example, `args: \"--port={port}\"`, and a free port is put there";
         return Err(written.no_url(help.to_owned()));
     }
-    Ok(Server::Jar(JarServer { jar: written.kind.to_owned(), args, ready: written.ready()? }))
+    let class_path = written.read(CLASS_PATH, |node| one_or_several(node, CLASS_PATH))?.unwrap_or_default();
+    Ok(Server::Jar(JarServer { jar: written.kind.to_owned(), args, ready: written.ready()?, class_path }))
 }

@@ -24,7 +24,7 @@ use std::path::PathBuf;
 /// `acceptCount` where nothing is written. Tomcat's own default of 100 is smaller than the burst with which a load
 /// of 400 clients connects; the overflow would cost a second (SYN retransmission) and be blamed on the thread
 /// model. Linux cuts the backlog to `somaxconn`, 4096 by default.
-const ACCEPT_COUNT: u32 = 4_096;
+pub(crate) const ACCEPT_COUNT: u32 = 4_096;
 
 /// The key of `processorCache`.
 const CACHE: &str = "processor_cache";

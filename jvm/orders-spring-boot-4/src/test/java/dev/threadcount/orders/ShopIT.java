@@ -3,11 +3,8 @@ package dev.threadcount.orders;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.threadcount.orders.backend.OrdersBackend;
-import java.io.IOException;
-import java.io.UncheckedIOException;
+import dev.threadcount.orders.backend.LocalBackends;
 import java.lang.management.ManagementFactory;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -22,39 +19,26 @@ import org.springframework.context.ConfigurableApplicationContext;
 
 /** The contract, with a real database behind it. */
 class ShopIT {
-    private static final int DATABASE_PORT = freePort();
-    private static final int NEIGHBOUR_PORT = freePort();
-    private static AutoCloseable database;
-    private static AutoCloseable neighbour;
+    private static LocalBackends behind;
 
     @BeforeAll
     static void startWhatIsBehindIt() throws Exception {
-        database = OrdersBackend.startDatabase(DATABASE_PORT, "made for this test");
-        neighbour = OrdersBackend.startNeighbour(NEIGHBOUR_PORT, 0, 0);
+        behind = LocalBackends.start("made for this test");
     }
 
     @AfterAll
     static void stopWhatIsBehindIt() throws Exception {
-        neighbour.close();
-        database.close();
-    }
-
-    private static int freePort() {
-        try (var socket = new ServerSocket(0)) {
-            return socket.getLocalPort();
-        } catch (IOException none) {
-            throw new UncheckedIOException(none);
-        }
+        behind.close();
     }
 
     private static ConfigurableApplicationContext start(String... args) {
         var application = new SpringApplication(Shop.class);
         application.setDefaultProperties(Map.of(
                 "server.port", "0",
-                "spring.datasource.url", "jdbc:postgresql://127.0.0.1:" + DATABASE_PORT + "/postgres",
+                "spring.datasource.url", "jdbc:postgresql://" + behind.databaseAddress(),
                 "spring.datasource.username", "shop",
                 "spring.datasource.password", "made for this test",
-                "shop.neighbour", "http://127.0.0.1:" + NEIGHBOUR_PORT));
+                "shop.neighbour", behind.neighbourUrl()));
         return application.run(args);
     }
 

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.datatype.jsr310.JavaTimeModule;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.threadcount.orders.common.Invoice;
+import dev.threadcount.orders.common.JdbcOrders;
 import dev.threadcount.orders.common.Order;
 import dev.threadcount.orders.common.Placed;
 import dev.threadcount.orders.common.Quote;

@@ -3,11 +3,9 @@ package dev.threadcount.orders.it;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.threadcount.orders.backend.OrdersBackend;
+import dev.threadcount.orders.backend.LocalBackends;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.ConnectException;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -25,32 +23,34 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** The contract of the shop, with a real database behind it. */
 class ContractIT {
     private static final String PASSWORD = "made for this test";
-    private static final int DATABASE_PORT = freePort();
-    private static final int NEIGHBOUR_PORT = freePort();
-    private static AutoCloseable database;
-    private static AutoCloseable neighbour;
+    private static LocalBackends behind;
 
     @BeforeAll
     static void startWhatIsBehindIt() throws Exception {
-        database = OrdersBackend.startDatabase(DATABASE_PORT, PASSWORD);
-        neighbour = OrdersBackend.startNeighbour(NEIGHBOUR_PORT, 0, 0);
+        behind = LocalBackends.start(PASSWORD);
     }
 
     @AfterAll
     static void stopWhatIsBehindIt() throws Exception {
-        neighbour.close();
-        database.close();
+        behind.close();
     }
 
     @ParameterizedTest
     @CsvSource({
         "orders-spring-boot-4, '', false",
         "orders-spring-boot-4, --spring.threads.virtual.enabled=true, true",
+        "orders-jetty, '', false",
+        "orders-jetty, --spring.threads.virtual.enabled=true, true",
+        "orders-spring-boot-3, '', false",
+        "orders-spring-boot-3, --spring.threads.virtual.enabled=true, true",
         "orders-webflux, '', false",
         "orders-helidon, '', true",
+        "orders-quarkus, '', true",
+        "orders-quarkus-worker, '', false",
+        "orders-quarkus-reactive, '', false",
     })
     void serverAnswersEachRequestOfTheContractOnItsKindOfThread(String jar, String argument, boolean virtual) throws Exception {
-        int port = freePort();
+        int port = LocalBackends.freePort();
         Process server = start(jar, argument, port);
         try (var client = HttpClient.newHttpClient()) {
             var shop = new Shop(client, port);
@@ -89,7 +89,7 @@ class ContractIT {
             command.add(argument);
         }
         var building = new ProcessBuilder(command).inheritIO();
-        String address = "127.0.0.1:" + DATABASE_PORT + "/postgres";
+        String address = behind.databaseAddress();
         building.environment().putAll(Map.of(
                 "SERVER_PORT", Integer.toString(port),
                 "SPRING_DATASOURCE_URL", "jdbc:postgresql://" + address,
@@ -98,16 +98,8 @@ class ContractIT {
                 "SPRING_R2DBC_URL", "r2dbc:postgresql://" + address,
                 "SPRING_R2DBC_USERNAME", "shop",
                 "SPRING_R2DBC_PASSWORD", PASSWORD,
-                "SHOP_NEIGHBOUR", "http://127.0.0.1:" + NEIGHBOUR_PORT));
+                "SHOP_NEIGHBOUR", behind.neighbourUrl()));
         return building.start();
-    }
-
-    private static int freePort() {
-        try (var socket = new ServerSocket(0)) {
-            return socket.getLocalPort();
-        } catch (IOException none) {
-            throw new UncheckedIOException(none);
-        }
     }
 
     private record Shop(HttpClient client, int port) {

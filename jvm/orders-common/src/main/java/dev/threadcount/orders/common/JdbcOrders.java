@@ -1,8 +1,5 @@
-package dev.threadcount.orders.helidon;
+package dev.threadcount.orders.common;
 
-import dev.threadcount.orders.common.Bought;
-import dev.threadcount.orders.common.Order;
-import dev.threadcount.orders.common.Sql;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -14,10 +11,11 @@ import java.util.Optional;
 import javax.sql.DataSource;
 
 /** The tables of the shop, over plain JDBC. */
-final class JdbcOrders {
+public final class JdbcOrders {
     private final DataSource database;
 
-    JdbcOrders(DataSource database) {
+    /** With a pool of connections. */
+    public JdbcOrders(DataSource database) {
         this.database = database;
     }
 
@@ -32,7 +30,7 @@ final class JdbcOrders {
     }
 
     /** Two queries on one connection. */
-    Optional<Order> find(long id) throws SQLException {
+    public Optional<Order> find(long id) throws SQLException {
         return inTransaction(connection -> {
             List<Order.Head> head = query(connection, Sql.ORDER, row -> new Order.Head(
                     row.getLong(1), row.getInt(2), row.getObject(3, OffsetDateTime.class), row.getString(4)), id);
@@ -45,7 +43,7 @@ final class JdbcOrders {
     }
 
     /** A transaction of four statements. */
-    long place(int customer, int product, int quantity) throws SQLException {
+    public long place(int customer, int product, int quantity) throws SQLException {
         return inTransaction(connection -> {
             int price = query(connection, Sql.PRICE, row -> row.getInt(1), product).getFirst();
             long order = query(connection, Sql.NEW_ORDER, row -> row.getLong(1), customer).getFirst();
@@ -55,20 +53,22 @@ final class JdbcOrders {
         });
     }
 
-    void take(int product, int quantity) throws SQLException {
+    /** Takes a quantity of a product from the stock. */
+    public void take(int product, int quantity) throws SQLException {
         try (Connection connection = database.getConnection()) {
             update(connection, Sql.TAKE, quantity, product);
         }
     }
 
-    int stock(int product) throws SQLException {
+    /** What is left of a product. */
+    public int stock(int product) throws SQLException {
         try (Connection connection = database.getConnection()) {
             return query(connection, Sql.STOCK, row -> row.getInt(1), product).getFirst();
         }
     }
 
     /** What the customers of a hundred consecutive numbers bought most. */
-    List<Bought> search(int firstCustomer) throws SQLException {
+    public List<Bought> search(int firstCustomer) throws SQLException {
         try (Connection connection = database.getConnection()) {
             return query(connection, Sql.SEARCH, row -> new Bought(row.getString(1), row.getLong(2), row.getLong(3)),
                     firstCustomer, firstCustomer + 99);

@@ -1,0 +1,72 @@
+package dev.threadcount.executors;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.apache.catalina.Valve;
+import org.junit.jupiter.api.Test;
+import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.core.env.MapPropertySource;
+
+class RequestLimitInitializerTest {
+    /** Has the method by which a factory of Tomcats is known. */
+    public static final class TomcatFactory {
+        final List<Valve> valves = new ArrayList<>();
+
+        /** As in Spring Boot. */
+        public void addEngineValves(Valve... added) {
+            valves.addAll(List.of(added));
+        }
+    }
+
+    /** Called as those of Spring Boot that have a server. */
+    static final class SomeWebServerApplicationContext extends GenericApplicationContext {}
+
+    private static GenericApplicationContext context(Map<String, Object> properties) {
+        var context = new SomeWebServerApplicationContext();
+        context.getEnvironment().getPropertySources().addFirst(new MapPropertySource("test", properties));
+        new RequestLimitInitializer().initialize(context);
+        return context;
+    }
+
+    @Test
+    void tomcatGetsOneLimitWhereThePropertyIsSet() {
+        try (var context = context(Map.of("threadcount.request-limit.max-concurrent", "7"))) {
+            context.registerBean("tomcat", TomcatFactory.class);
+            context.registerBean("other", ArrayList.class);
+            context.refresh();
+            var valves = context.getBean(TomcatFactory.class).valves;
+            assertEquals(1, valves.size());
+            assertTrue(valves.get(0) instanceof RequestLimitValve);
+        }
+    }
+
+    @Test
+    void withoutThePropertyNothingIsChanged() {
+        try (var context = context(Map.of())) {
+            context.registerBean("tomcat", TomcatFactory.class);
+            context.refresh();
+            assertEquals(List.of(), context.getBean(TomcatFactory.class).valves);
+        }
+    }
+
+    @Test
+    void limitThatHasNoEffectEndsTheApplication() {
+        try (var context = context(Map.of("threadcount.request-limit.max-concurrent", 7))) {
+            var refused = assertThrows(IllegalStateException.class, context::refresh);
+            assertTrue(refused.getMessage().endsWith("has no Tomcat inside"), refused.getMessage());
+        }
+    }
+
+    @Test
+    void springBootFindsItByItsName() throws Exception {
+        try (var factories = RequestLimitInitializer.class.getResourceAsStream("/META-INF/spring.factories")) {
+            String text = new String(factories.readAllBytes());
+            assertTrue(text.strip().endsWith("=" + RequestLimitInitializer.class.getName()), text);
+        }
+    }
+}

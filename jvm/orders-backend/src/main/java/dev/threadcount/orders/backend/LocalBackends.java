@@ -1,0 +1,48 @@
+package dev.threadcount.orders.backend;
+
+import java.io.IOException;
+import java.net.ServerSocket;
+
+/** The database and the neighbour of a test, in its own process and on free ports. Closing it stops both. */
+public final class LocalBackends implements AutoCloseable {
+    private final int databasePort;
+    private final int neighbourPort;
+    private final PostgresCluster database;
+    private final Neighbour neighbour;
+
+    private LocalBackends(String password) throws IOException, InterruptedException {
+        databasePort = freePort();
+        neighbourPort = freePort();
+        database = OrdersBackend.startDatabase(databasePort, password);
+        neighbour = new Neighbour(neighbourPort, 0, 0);
+        neighbour.start();
+    }
+
+    /** Starts both. */
+    public static LocalBackends start(String password) throws IOException, InterruptedException {
+        return new LocalBackends(password);
+    }
+
+    /** Host, port and name of the database, as they stand in the URL of a driver. */
+    public String databaseAddress() {
+        return "127.0.0.1:" + databasePort + "/postgres";
+    }
+
+    /** The neighbour's base URL. */
+    public String neighbourUrl() {
+        return "http://127.0.0.1:" + neighbourPort;
+    }
+
+    /** A port at which nobody listens. */
+    public static int freePort() throws IOException {
+        try (var socket = new ServerSocket(0)) {
+            return socket.getLocalPort();
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        neighbour.stop();
+        database.close();
+    }
+}

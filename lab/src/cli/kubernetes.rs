@@ -1,0 +1,211 @@
+//! `threadcount load --kubernetes`: pods send the load, and their results become one.
+
+use super::kubernetes_options::KubernetesOptions;
+use super::live::Live;
+use super::output::Output;
+use super::{FAILED, interrupt, merge, plan_flags, stdout};
+use crate::cluster::api_error::ClusterError;
+use crate::cluster::clocks::Clocks;
+use crate::cluster::follow::{Event, follow};
+use crate::cluster::job::job;
+use crate::cluster::pod_state::PodState;
+use crate::cluster::{ClusterLoad, yaml};
+use miette::{IntoDiagnostic, WrapErr, miette};
+use std::collections::BTreeMap;
+use std::env;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+use threadcount_load::clock::{NANOS_PER_S, unix_now_ns};
+use threadcount_load::merge::{MOST_SKEW_NS, Merge, Message};
+use threadcount_load::plan::{LoadPlan, LoadShare};
+
+/// So long before the start all pods must run and their clocks agree: time enough to end them before they send anything.
+const CHECK_BEFORE_NS: u64 = 3 * NANOS_PER_S;
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// Sends the plan from a cluster and shows the result.
+///
+/// # Errors
+/// A Job that cannot be made, pods that do not run in time, clocks that are too far apart.
+pub(super) fn run(options: &KubernetesOptions, plan: &LoadPlan, output: &Output) -> miette::Result<ExitCode> {
+    let shared = plan.clone().with(|plan| plan.share = LoadShare::new(0, options.pods()).unwrap_or_default());
+    shared.check().map_err(|error| miette!("{}", plan_flags::load_error(&error.into())))?;
+    let start_at_unix_ns = unix_now_ns() + options.start_after.as_nanos() as u64;
+    let arguments: Vec<String> = env::args().collect();
+    let load = options.cluster_load(plan, start_at_unix_ns, &arguments)?;
+    if options.dry_run {
+        let value = serde_json::to_value(job(&load)).into_diagnostic()?;
+        stdout::print(&yaml::yaml(&value)).into_diagnostic().wrap_err("stdout cannot be written")?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let files = output.open()?;
+    let interrupted = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
+    let mut gathering = Gathering {
+        load: &load,
+        start_at_unix_ns,
+        merge: Merge::default(),
+        clocks: Clocks::default(),
+        live: Live::new(plan, output.quiet),
+        is_quiet: output.quiet,
+        pods: BTreeMap::new(),
+        is_checked: false,
+        refused: None,
+        ended: Ok(()),
+    };
+    let (stop, (events, received)) = (AtomicBool::new(false), channel());
+    thread::scope(|scope| {
+        let (load, stop) = (&load, &stop);
+        scope.spawn(move || follow(load, stop, &events));
+        gathering.gather(&received, &interrupted, stop);
+    });
+    gathering.live.finish();
+    if let Some(why) = gathering.refused {
+        return Err(why);
+    }
+    let Gathering { mut merge, clocks, ended, .. } = gathering;
+    clocks.ahead_ns().for_each(|(index, ahead_ns)| merge.set_clock_offset(index, ahead_ns));
+    let has_begun = merge.begun().next().is_some();
+    match (ended, has_begun) {
+        (Ok(()), _) => merge::show(merge, output, files),
+        (Err(error), false) => Err(error.into()),
+        // What was measured is shown all the same.
+        (Err(error), true) => {
+            anstream::eprintln!("{:?}", miette::Report::from(error));
+            let _ = merge::show(merge, output, files)?;
+            Ok(ExitCode::from(FAILED))
+        }
+    }
+}
+
+/// What has happened so far.
+struct Gathering<'l> {
+    load: &'l ClusterLoad,
+    start_at_unix_ns: u64,
+    merge: Merge,
+    clocks: Clocks,
+    live: Live,
+    is_quiet: bool,
+    pods: BTreeMap<u32, (String, PodState)>,
+    is_checked: bool,
+    /// Why nothing was sent.
+    refused: Option<miette::Report>,
+    ended: Result<(), ClusterError>,
+}
+
+impl Gathering<'_> {
+    /// Until the Job is gone. Ctrl-C, a refusal or a damaged line end it early.
+    fn gather(&mut self, events: &Receiver<Event>, interrupted: &AtomicBool, stop: &AtomicBool) {
+        loop {
+            match events.recv_timeout(LOOK_EVERY) {
+                Ok(event) => self.take(event),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+            if !self.is_checked && unix_now_ns() + CHECK_BEFORE_NS >= self.start_at_unix_ns {
+                self.is_checked = true;
+                self.refused = self.refused.take().or_else(|| self.why_not_to_start());
+            }
+            if self.refused.is_some() || interrupted.load(Ordering::Relaxed) {
+                stop.store(true, Ordering::Relaxed);
+                self.is_checked = true;
+            }
+        }
+    }
+
+    fn take(&mut self, event: Event) {
+        match event {
+            Event::Created { namespace } => {
+                let (name, pods) = (&self.load.name, self.load.pods);
+                let seconds = self.start_at_unix_ns.saturating_sub(unix_now_ns()) / NANOS_PER_S;
+                self.say(&format!(
+                    "job {name} in namespace {namespace}: {pods} pods, the load begins in {seconds} s"
+                ));
+            }
+            Event::Pod { index, name, state } => {
+                if let PodState::Lost(loss) = &state {
+                    self.say(&format!("{name}: {loss}"));
+                    if let Some(share) = LoadShare::new(index, self.load.pods) {
+                        self.merge.set_lost(share, &loss.to_string());
+                    }
+                }
+                self.pods.insert(index, (name, state));
+            }
+            Event::Line { index, text, read_unix_ns } => self.line(index, &text, read_unix_ns),
+            Event::Away(true) => self.say("the API server does not answer; the pods go on"),
+            Event::Away(false) => self.say("the API server answers again"),
+            Event::NotRemoved { namespace, error } => {
+                let name = &self.load.name;
+                anstream::eprintln!(
+                    "the job is still there ({error}); remove it: kubectl delete job -n {namespace} {name}"
+                );
+            }
+            Event::End(result) => self.ended = result,
+        }
+    }
+
+    fn line(&mut self, index: u32, text: &str, read_unix_ns: u64) {
+        match self.merge.line(text) {
+            Ok(Some(line)) => match line.message {
+                Message::Clock { unix_ns } => self.clocks.line(index, unix_ns, read_unix_ns),
+                Message::Second(_) | Message::End(_) => {
+                    let live = &mut self.live;
+                    self.merge.show_seconds(&mut |second| live.second(second));
+                }
+                _ => {}
+            },
+            Ok(None) => {}
+            Err(error) => {
+                self.refused = self.refused.take().or_else(|| Some(miette!("pod {index}: {error}")))
+            }
+        }
+    }
+
+    /// Whether the load can begin: all pods there, clocks in agreement.
+    fn why_not_to_start(&self) -> Option<miette::Report> {
+        let begun: Vec<u32> = self.merge.begun().collect();
+        let missing: Vec<u32> = (0..self.load.pods).filter(|index| !begun.contains(index)).collect();
+        if !missing.is_empty() {
+            let why = missing.iter().find_map(|index| self.obstacle(*index)).unwrap_or_default();
+            let (count, of) = (missing.len(), self.load.pods);
+            return Some(miette!(
+                help = "give them more time (--start-after), or remove what they wait for",
+                "{count} of {of} pods did not run {} s before the start{why}: nothing was sent",
+                CHECK_BEFORE_NS / NANOS_PER_S
+            ));
+        }
+        let (behind, ahead, apart_ns) = self.clocks.furthest_apart()?;
+        let apart_ms = apart_ns as f64 / 1e6;
+        let names = format!("{} and {}", self.name(ahead), self.name(behind));
+        self.say(&format!("clocks: {apart_ms:.1} ms apart at most ({names})"));
+        (apart_ns as u64 > MOST_SKEW_NS).then(|| {
+            miette!(
+                help =
+                    "set the clocks of the nodes by NTP; a log that arrives late on one node looks the same",
+                "the clocks of {names} are {apart_ms:.0} ms apart, and {} ms are allowed: nothing was sent",
+                MOST_SKEW_NS / 1_000_000
+            )
+        })
+    }
+
+    fn obstacle(&self, index: u32) -> Option<String> {
+        let (name, state) = self.pods.get(&index)?;
+        match state {
+            PodState::Waiting(Some(obstacle)) => Some(format!(" ({name}: {obstacle})")),
+            PodState::Lost(loss) => Some(format!(" ({name}: {loss})")),
+            _ => None,
+        }
+    }
+
+    fn name(&self, index: u32) -> String {
+        self.pods.get(&index).map_or_else(|| format!("pod {index}"), |(name, _)| name.clone())
+    }
+
+    fn say(&self, text: &str) {
+        if !self.is_quiet {
+            anstream::eprintln!("{text}");
+        }
+    }
+}

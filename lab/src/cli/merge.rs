@@ -1,0 +1,104 @@
+//! `threadcount merge`: what several processes measured of one load, as one result.
+
+use super::output::{Files, Output};
+use super::{FAILED, plan_flags, stdout, summary};
+use clap::Args;
+use miette::{IntoDiagnostic, WrapErr, miette};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use threadcount_load::merge::{Merge, MergeNote, Merged};
+use threadcount_load::report::LoadReport;
+
+/// Merge the results of processes that shared a load: the same figures as if one had sent it
+///
+/// Exit code: 0 all shares are there and all responses as expected, 1 failures, interrupted, or shares missing, 2 bad usage or
+/// input.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct MergeCommand {
+    /// The outputs of `threadcount load --share`, one or several per file, in any order; - is standard input
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    #[command(flatten)]
+    output: Output,
+}
+
+const EXAMPLES: &str = "Examples:
+  threadcount merge share-*.txt
+  threadcount merge - --json < all.txt
+  Each share is sent by:
+    threadcount load http://10.0.0.7:8080/ -r 20000/s -d 1m --share 0/4 --start-at 2026-11-22T21:00:00Z > share-0.txt";
+
+impl MergeCommand {
+    /// Merges and shows.
+    ///
+    /// # Errors
+    /// Files that cannot be read, or are not of one load.
+    pub fn run(&self) -> miette::Result<ExitCode> {
+        let files = self.output.open()?;
+        let mut merge = Merge::default();
+        for file in &self.files {
+            read(file, &mut merge).wrap_err_with(|| file.display().to_string())?;
+        }
+        show(merge, &self.output, files)
+    }
+}
+
+/// The result of what was gathered, on stdout and in files.
+///
+/// # Errors
+/// Nothing to show, a file that cannot be written.
+pub(super) fn show(merge: Merge, output: &Output, mut files: Files) -> miette::Result<ExitCode> {
+    let merged = merge.finish(&mut |second| files.second(second)).map_err(|error| miette!("{error}"))?;
+    let report = report(&merged);
+    let json = serde_json::to_string_pretty(&report).into_diagnostic()? + "\n";
+    let shown = if output.json { json.clone() } else { summary::summary(&report, &merged.outcome) };
+    stdout::print(&shown).into_diagnostic().wrap_err("stdout cannot be written")?;
+    files.write(&merged.outcome, &json)?;
+    Ok(exit_code(&merged))
+}
+
+fn exit_code(merged: &Merged) -> ExitCode {
+    let counts = merged.outcome.counts;
+    let is_missing = merged.pods.iter().any(|pod| !pod.complete)
+        || merged.notes.iter().any(|note| matches!(note, MergeNote::Missing { .. }));
+    let is_bad = counts.failed > 0 || counts.sent == 0 || merged.outcome.interrupted || is_missing;
+    if is_bad { ExitCode::from(FAILED) } else { ExitCode::SUCCESS }
+}
+
+/// The report as of one process, with the processes beside it. A process that could not keep up is the bottleneck of all.
+fn report(merged: &Merged) -> LoadReport {
+    let mut report = plan_flags::report(&merged.outcome, &merged.plan);
+    report.pods.clone_from(&merged.pods);
+    let notes = merged.notes.iter().map(plan_flags::merge_note);
+    let own = std::mem::take(&mut report.warnings);
+    report.warnings = notes.chain(own).collect();
+    if let Some(note) = merged.notes.iter().find(|note| matches!(note, MergeNote::Bottleneck { .. })) {
+        report.generator.bottleneck = true;
+        report.generator.why = Some(plan_flags::merge_note(note));
+    }
+    report
+}
+
+fn read(file: &Path, merge: &mut Merge) -> miette::Result<()> {
+    if file == Path::new("-") {
+        return read_lines(io::stdin().lock(), merge);
+    }
+    let opened = File::open(file).into_diagnostic().wrap_err("it cannot be read")?;
+    read_lines(BufReader::new(opened), merge)
+}
+
+fn read_lines(mut lines: impl BufRead, merge: &mut Merge) -> miette::Result<()> {
+    let mut bytes = Vec::new();
+    for number in 1_u64.. {
+        bytes.clear();
+        if lines.read_until(b'\n', &mut bytes).into_diagnostic().wrap_err("it cannot be read")? == 0 {
+            break;
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        merge.line(&text).map_err(|error| miette!("line {number}: {error}"))?;
+    }
+    Ok(())
+}

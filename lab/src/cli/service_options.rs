@@ -1,0 +1,118 @@
+//! The flags of `compare` that say what is compared, and how it is started.
+
+use super::attached_load::{Attachment, attachment};
+use crate::config::for_compare::asked::{Compared, Surroundings};
+use crate::host::jdk_finder::Places;
+use crate::model::environment;
+use clap::{ArgGroup, Args};
+use std::path::PathBuf;
+
+/// What is about the start of a server, or about a comparison.
+const NOT_ATTACHED: [&str; 14] = [
+    "jdks", "jvm", "args", "env", "workdir", "before", "after", "ready", "save", "runs", "budget", "out",
+    "fail_if", "jfr",
+];
+
+/// What is compared: commands, or an application whose choice of threads is known.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Service", group = ArgGroup::new("compared").required(true))]
+pub struct ServiceOptions {
+    /// A name and the command that starts the server; {port} is replaced by the free port. The first is the baseline
+    #[arg(long = "variant", value_name = "NAME=COMMAND", value_parser = variant, group = "compared")]
+    variants: Vec<(String, String)>,
+    /// The runnable jar of a Spring Boot application (3.2 or newer): platform threads, virtual ones, and virtual ones with at
+    /// most 200 requests at once. It gets its port and its threads by SERVER_PORT and SPRING_THREADS_VIRTUAL_ENABLED
+    #[arg(long, value_name = "APP.jar", group = "compared")]
+    spring_boot: Option<PathBuf>,
+    /// A web application, on a Tomcat 11 that is fetched: its platform threads, virtual ones, and virtual ones with at most
+    /// 200 requests at once
+    #[arg(long, value_name = "APP.war", group = "compared")]
+    war: Option<PathBuf>,
+    /// A service that runs already, by the process id of its JVM or its address, e.g. http://127.0.0.1:8080: it is loaded and
+    /// observed, and nothing is compared
+    #[arg(long, value_name = "PID|URL", group = "compared", value_parser = attachment, conflicts_with_all = NOT_ATTACHED)]
+    attach: Option<Attachment>,
+    /// Java versions, each with all variants, e.g. 21,25 [default: what a command uses; of a service the newest]
+    #[arg(long = "jdk", value_name = "VERSION,..", value_delimiter = ',', value_parser = super::run::feature_version)]
+    jdks: Vec<u16>,
+    /// Flags of the JVM, e.g. '-Xmx512m -XX:+UseZGC'; a command gets them in JDK_JAVA_OPTIONS
+    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
+    jvm: Option<String>,
+    /// Arguments of the jar
+    #[arg(long, value_name = "ARGS", allow_hyphen_values = true)]
+    args: Option<String>,
+    /// A variable of the server's environment; ${NAME} in it is taken from ours and appears in no result. Repeatable
+    #[arg(long, value_name = "NAME=VALUE", value_parser = env)]
+    env: Vec<(String, String)>,
+    /// The working folder of the server
+    #[arg(long, value_name = "DIR")]
+    workdir: Option<PathBuf>,
+    /// A command that is run before each start of the server, e.g. to fill a database
+    #[arg(long, value_name = "COMMAND")]
+    before: Option<String>,
+    /// A command that is run after each end of it, however it ended
+    #[arg(long, value_name = "COMMAND")]
+    after: Option<String>,
+}
+
+impl ServiceOptions {
+    /// The service that runs already.
+    pub const fn attached(&self) -> Option<&Attachment> {
+        self.attach.as_ref()
+    }
+
+    /// What is compared. A file has its whole path, because a server may have a working folder of its own.
+    pub fn compared(&self) -> Compared {
+        match (&self.spring_boot, &self.war) {
+            (Some(jar), _) => Compared::SpringBoot(absolute(jar.clone())),
+            (None, Some(war)) => Compared::War(absolute(war.clone())),
+            (None, None) => Compared::Commands(self.variants.clone()),
+        }
+    }
+
+    /// How it is started.
+    pub fn surroundings(&self) -> Surroundings {
+        let is_service = self.compared().is_service();
+        let newest = || Places::of_this_machine().find().first().map(|jdk| jdk.feature);
+        let jdks = match &self.jdks[..] {
+            [] if is_service => newest().into_iter().collect(),
+            asked => asked.to_vec(),
+        };
+        let words = |flags: &String| flags.split_whitespace().map(str::to_owned).collect();
+        Surroundings {
+            jdks,
+            jvm: self.jvm.as_ref().map(words).unwrap_or_default(),
+            args: self.args.clone(),
+            env: self.env.iter().cloned().collect(),
+            workdir: self.workdir.clone().map(absolute),
+            before: self.before.clone(),
+            after: self.after.clone(),
+        }
+    }
+}
+
+fn absolute(path: PathBuf) -> PathBuf {
+    std::path::absolute(&path).unwrap_or(path)
+}
+
+fn variant(written: &str) -> Result<(String, String), String> {
+    match written.split_once('=') {
+        Some((name, command)) if !name.is_empty() && !command.trim().is_empty() => {
+            Ok((name.to_owned(), command.to_owned()))
+        }
+        _ => {
+            Err("write NAME='COMMAND', for example virtual='java -jar app.jar --server.port={port}'"
+                .to_owned())
+        }
+    }
+}
+
+fn env(written: &str) -> Result<(String, String), String> {
+    let Some((name, value)) = written.split_once('=').filter(|(name, _)| !name.is_empty()) else {
+        return Err("write NAME=VALUE, for example SPRING_PROFILES_ACTIVE=prod".to_owned());
+    };
+    match environment::names(value).find(|name| std::env::var(name).is_err()) {
+        Some(unset) => Err(format!("the environment variable `{unset}` is not set: set it for this command")),
+        None => Ok((name.to_owned(), value.to_owned())),
+    }
+}

@@ -1,0 +1,139 @@
+//! A process that sends its share of a load and tells what it measured in lines on standard output.
+
+use super::{BAD_INPUT, plan_flags};
+use crate::host::cgroup::Membership;
+use crate::host::cgroup::cpu::{ThrottleCounters, throttle_counters};
+use miette::{IntoDiagnostic, WrapErr, miette};
+use std::env;
+use std::io::{self, Write};
+use std::process::{self, ExitCode};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+use threadcount_load::clock::unix_now_ns;
+use threadcount_load::merge::{Line, Message, PlanText, ShareBegin, ShareEnd, ShareSecond, Throttling};
+use threadcount_load::outcome::{LoadOutcome, Second};
+use threadcount_load::plan::LoadPlan;
+use threadcount_load::run::{self, Control};
+
+/// How often the time is told before the start. The shortest of several ways of a line tells most of the clocks.
+const CLOCK_EVERY: Duration = Duration::from_millis(200);
+/// So long before the start nothing is told any more.
+const QUIET_BEFORE_START_NS: u64 = 500_000_000;
+
+/// Sends the plan's share, from `start_at_unix_ns` on. The exit code is that of a process that has told everything: whether
+/// requests failed is for the whole load to say.
+///
+/// # Errors
+/// A load that cannot be started, an output that cannot be written.
+pub(super) fn run(
+    plan: &LoadPlan,
+    start_at_unix_ns: Option<u64>,
+    stop: &AtomicBool,
+) -> miette::Result<LoadOutcome> {
+    let lines = Lines::new(plan);
+    lines.tell(Message::Begin(begin(plan, start_at_unix_ns)))?;
+    let before = Throttled::now();
+    let has_begun = AtomicBool::new(false);
+    let outcome = thread::scope(|scope| {
+        scope.spawn(|| lines.tell_clock(start_at_unix_ns, &has_begun));
+        let mut error = None;
+        let mut on_second = |second: &Second| {
+            let told = ShareSecond::new(second).map_err(|why| miette!("{why}"));
+            let told = told.and_then(|second| lines.tell(Message::Second(second)));
+            error = error.take().or(told.err());
+        };
+        let control = Control::new(stop, &mut on_second).starting_at(start_at_unix_ns);
+        let outcome = run::run(plan, control);
+        has_begun.store(true, Ordering::Relaxed);
+        match error {
+            Some(error) => Err(error),
+            None => Ok(outcome),
+        }
+    })?;
+    let outcome = match outcome {
+        Ok(outcome) => outcome,
+        Err(error) => {
+            let why = plan_flags::load_error(&error);
+            lines.tell(Message::Failed { why: why.clone() })?;
+            return Err(miette!("{why}"));
+        }
+    };
+    let throttling = before.and_then(|before| Some(Throttled::now()?.since(before)));
+    let end = ShareEnd::new(&outcome, throttling).map_err(|why| miette!("{why}"))?;
+    lines.tell(Message::End(Box::new(end)))?;
+    Ok(outcome)
+}
+
+/// The exit code of a share: whoever started it gets a result, even of a load that failed, and must not start it again.
+pub(super) fn exit_code(outcome: &LoadOutcome) -> ExitCode {
+    let nothing = outcome.counts.sent == 0 && !outcome.interrupted;
+    if nothing { ExitCode::from(BAD_INPUT) } else { ExitCode::SUCCESS }
+}
+
+fn begin(plan: &LoadPlan, start_at_unix_ns: Option<u64>) -> ShareBegin {
+    let named =
+        |names: &[&str]| names.iter().find_map(|name| env::var(name).ok()).filter(|it| !it.is_empty());
+    let host = || rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let pod = named(&["POD_NAME", "SLURMD_NODENAME"]).unwrap_or_else(host);
+    let mut begin = ShareBegin::new(pod, PlanText::new(plan));
+    begin.threadcount = super::VERSION.to_owned();
+    begin.node = named(&["NODE_NAME", "SLURMD_NODENAME"]);
+    begin.start_at_unix_ns = start_at_unix_ns;
+    begin
+}
+
+/// Standard output. Lines of two threads are numbered in the order in which they are written.
+struct Lines<'p> {
+    plan: &'p LoadPlan,
+    next: Mutex<u32>,
+}
+
+impl<'p> Lines<'p> {
+    const fn new(plan: &'p LoadPlan) -> Self {
+        Self { plan, next: Mutex::new(0) }
+    }
+
+    fn tell(&self, message: Message) -> miette::Result<()> {
+        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = Line::new(self.plan.share, *next, message).text().map_err(|why| miette!("{why}"))?;
+        *next += 1;
+        let mut out = io::stdout().lock();
+        let written = out.write_all((text + "\n").as_bytes()).and_then(|()| out.flush());
+        written.into_diagnostic().wrap_err("stdout cannot be written")
+    }
+
+    /// Tells the time now and then until shortly before the start.
+    fn tell_clock(&self, start_at_unix_ns: Option<u64>, has_begun: &AtomicBool) {
+        let Some(start_at_unix_ns) = start_at_unix_ns else { return };
+        while !has_begun.load(Ordering::Relaxed) {
+            let unix_ns = unix_now_ns();
+            if unix_ns + QUIET_BEFORE_START_NS >= start_at_unix_ns {
+                return;
+            }
+            // Where the output is gone, the next line of the load says so.
+            let _ = self.tell(Message::Clock { unix_ns });
+            thread::sleep(CLOCK_EVERY);
+        }
+    }
+}
+
+/// What this process's control group has counted so far.
+#[derive(Clone, Copy)]
+struct Throttled(ThrottleCounters);
+
+impl Throttled {
+    fn now() -> Option<Self> {
+        let levels = Membership::of_process(process::id()).cpu?;
+        throttle_counters(levels.folders.first()?, levels.is_v2).map(Self)
+    }
+
+    const fn since(self, before: Self) -> Throttling {
+        Throttling {
+            periods: self.0.periods.saturating_sub(before.0.periods),
+            throttled_periods: self.0.throttled_periods.saturating_sub(before.0.throttled_periods),
+            throttled_ns: self.0.throttled_ns.saturating_sub(before.0.throttled_ns),
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! What goes wrong between us and the API server, and what to do about it.
+
+/// What we ask the API server for; each needs a right of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Request {
+    CreateJob,
+    ListPods,
+    ReadLog,
+    DeleteJob,
+}
+
+impl Request {
+    /// The rule of a Role that allows it.
+    #[must_use]
+    pub const fn rule(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Self::CreateJob => ("batch", "jobs", "create"),
+            Self::ListPods => ("", "pods", "list"),
+            Self::ReadLog => ("", "pods/log", "get"),
+            Self::DeleteJob => ("batch", "jobs", "delete"),
+        }
+    }
+}
+
+/// Why a cluster did not do what it was asked for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, miette::Diagnostic)]
+pub enum ClusterError {
+    /// No kubeconfig, no such context, a certificate that cannot be read.
+    #[error("the cluster's configuration cannot be used: {0}")]
+    #[diagnostic(help("set KUBECONFIG, or name a context of it: --kubernetes=CONTEXT"))]
+    Config(String),
+    /// The Role lacks a rule.
+    #[error("no right to {verb} {resource} in namespace {namespace}: {message}")]
+    #[diagnostic(help(
+        "a Role needs the rule {{apiGroups: [\"{group}\"], resources: [\"{resource}\"], verbs: [\"{verb}\"]}}; docs/kubernetes.md \
+         has all of them"
+    ))]
+    Forbidden {
+        group: &'static str,
+        resource: &'static str,
+        verb: &'static str,
+        namespace: String,
+        message: String,
+    },
+    /// The API server refused it for another reason.
+    #[error("the API server refused to {verb} {resource}: {message}")]
+    Refused { verb: &'static str, resource: &'static str, message: String },
+    /// It cannot be reached at the moment.
+    #[error("the API server cannot be reached: {0}")]
+    Unreachable(String),
+    /// It could not be reached for so long that the load was given up.
+    #[error("the API server has not answered for {seconds} s: {message}")]
+    Away { seconds: u64, message: String },
+    /// Our own machinery.
+    #[error("the client of the cluster failed: {0}")]
+    Client(String),
+}
+
+impl ClusterError {
+    /// The error of a request.
+    #[must_use]
+    pub fn of(request: Request, namespace: &str, error: &kube::Error) -> Self {
+        let (group, resource, verb) = request.rule();
+        match error {
+            kube::Error::Api(status) if status.code == 403 && status.reason == "Forbidden" => {
+                let (namespace, message) = (namespace.to_owned(), status.message.clone());
+                // A quota and an admission plugin say Forbidden, too; only a missing right names the user.
+                if message.contains("cannot ") && message.contains("User ") {
+                    Self::Forbidden { group, resource, verb, namespace, message }
+                } else {
+                    Self::Refused { verb, resource, message }
+                }
+            }
+            // Overloaded, or a proxy before it that finds nobody.
+            kube::Error::Api(status) if status.code >= 500 || status.code == 429 => {
+                Self::Unreachable(status.message.clone())
+            }
+            kube::Error::Api(status) => Self::Refused { verb, resource, message: status.message.clone() },
+            other => Self::Unreachable(other.to_string()),
+        }
+    }
+
+    /// Is it worth to ask again? What the server has refused stays refused.
+    #[must_use]
+    pub const fn may_pass(&self) -> bool {
+        matches!(self, Self::Unreachable(_))
+    }
+}

@@ -1,0 +1,169 @@
+//! The variants of a service: which settings choose its threads, and how it gets its port.
+
+use super::asked::{Compared, Surroundings};
+use super::error::CompareError;
+use crate::host::app;
+use crate::host::spring_boot::{EmbeddedServer, SpringBootJar};
+use crate::model::experiment::{
+    DropIn, JarServer, PoolSize, RequestLimit, Server, Threads, TomcatServer, Variant,
+};
+use crate::server::request_thread::SPRING_VARIABLE;
+use crate::server::threads::{DEFAULT_QUEUE, DEFAULT_QUEUE_TIMEOUT_MS};
+use crate::server::tomcat::ACCEPT_COUNT;
+use std::path::Path;
+
+/// Requests at once of the variant with a limit: as many as Tomcat's own pool has threads.
+const BOUND: u32 = 200;
+/// The line of Tomcat that a WAR runs on.
+const TOMCAT: &str = "11.0";
+/// Our jar with the limit.
+const EXECUTORS: &str = "executors";
+/// The first Java with virtual threads (JEP 444).
+const FIRST_WITH_VIRTUAL_THREADS: u16 = 21;
+
+const BOUND_NOTE: &str = "virtual threads, at most 200 requests at once (docs/bounded-virtual-threads.md)";
+
+/// All variants, the baseline first.
+pub(super) fn variants(
+    compared: &Compared,
+    ready: Option<&str>,
+    path: &str,
+    surroundings: &Surroundings,
+) -> Result<Vec<Variant>, CompareError> {
+    if let Some(&jdk) = surroundings.jdks.iter().find(|&&jdk| jdk < FIRST_WITH_VIRTUAL_THREADS) {
+        return Err(CompareError::JdkTooOld(jdk));
+    }
+    match compared {
+        Compared::SpringBoot(jar) => spring_boot(jar, ready.unwrap_or(path), surroundings),
+        Compared::War(war) => self::war(war, ready, surroundings),
+        Compared::Commands(_) => Ok(Vec::new()),
+    }
+}
+
+fn variant(name: &str, note: &str, server: Server) -> Variant {
+    Variant { note: Some(note.to_owned()), ..Variant::new(name, server) }
+}
+
+/// By variables of the environment, which Spring Boot puts before its files, and which an application cannot forget to pass on.
+fn spring_boot(jar: &Path, ready: &str, surroundings: &Surroundings) -> Result<Vec<Variant>, CompareError> {
+    let application = readable(jar)?;
+    let server = |class_path: &[&str]| {
+        Server::Jar(JarServer {
+            jar: jar.display().to_string(),
+            args: surroundings.args.clone().unwrap_or_default(),
+            ready: ready.to_owned(),
+            class_path: class_path.iter().map(|&jar| jar.to_owned()).collect(),
+        })
+    };
+    let with = |name: &str, note: &str, class_path: &[&str], settings: &[(&str, String)]| {
+        let mut variant = variant(name, note, server(class_path));
+        let port = ("SERVER_PORT", "{port}".to_owned());
+        let settings = std::iter::once(&port).chain(settings);
+        variant.env.extend(settings.map(|(name, value)| ((*name).to_owned(), value.clone())));
+        variant
+    };
+    let threads = |are_virtual: bool| (SPRING_VARIABLE, are_virtual.to_string());
+    let limit = ("THREADCOUNT_REQUEST_LIMIT_MAX_CONCURRENT", BOUND.to_string());
+    let bounded = with("virtual-bounded", BOUND_NOTE, &[EXECUTORS], &[threads(true), limit]);
+    Ok(vec![
+        with("platform", "platform threads, as the application configures them", &[], &[threads(false)]),
+        with("virtual", "the same with spring.threads.virtual.enabled=true", &[], &[threads(true)]),
+        Variant { compare_with: Some("virtual".to_owned()), skipped: why_no_limit(&application), ..bounded },
+    ])
+}
+
+/// What is in the jar, if the property makes a difference to it.
+fn readable(jar: &Path) -> Result<SpringBootJar, CompareError> {
+    let refused = |why: String, help: &'static str| {
+        let path = jar.display().to_string();
+        CompareError::Archive { flag: "--spring-boot", path, why, help }
+    };
+    let read = SpringBootJar::read(jar);
+    let read = read.map_err(|why| refused(why.to_string(), "write the path of the application's jar"))?;
+    let application = read.ok_or_else(|| {
+        let help = "the build makes it: `mvn package` with spring-boot-maven-plugin, or `gradle bootJar`; for another \
+            server write --variant NAME='COMMAND'";
+        refused("it is not the runnable jar of a Spring Boot application".to_owned(), help)
+    })?;
+    if !application.knows_virtual_threads() {
+        let why = format!("Spring Boot {} has no spring.threads.virtual.enabled", application.version);
+        return Err(refused(why, "it came with Spring Boot 3.2"));
+    }
+    if !application.changes_its_threads() {
+        let server = application.server.map_or("no server that is known here", EmbeddedServer::name);
+        let why = format!("it has {server} inside, whose threads the property does not change");
+        let help = "compare it with another application: --variant NAME='COMMAND' for each";
+        return Err(refused(why, help));
+    }
+    Ok(application)
+}
+
+/// Why an application cannot have our limit from outside; `None`: it can.
+fn why_no_limit(application: &SpringBootJar) -> Option<String> {
+    match application.server {
+        Some(EmbeddedServer::Tomcat) => {}
+        Some(other) => {
+            return Some(format!("the limit is for Tomcat, and the application has {} inside", other.name()));
+        }
+        None => return Some("the limit is for Tomcat".to_owned()),
+    }
+    if !application.can_be_extended {
+        return Some("the jar cannot be given another one from outside".to_owned());
+    }
+    app::find_jar(EXECUTORS).err().map(|missing| missing.to_string())
+}
+
+/// On a Tomcat of ours, whose connector the variants configure.
+fn war(war: &Path, ready: Option<&str>, surroundings: &Surroundings) -> Result<Vec<Variant>, CompareError> {
+    let no_effect =
+        |flag: &'static str, help: &'static str| Err(CompareError::NoEffect { flag, kind: "--war", help });
+    if surroundings.args.is_some() {
+        return no_effect("--args", "configure the application with --env or --jvm");
+    }
+    if ready.is_some() {
+        return no_effect(
+            "--health",
+            "leave it out: Tomcat is ready when it responds, with the application deployed",
+        );
+    }
+    let is_war = war.extension().is_some_and(|it| it == "war");
+    if !is_war || !war.is_file() {
+        return Err(CompareError::Archive {
+            flag: "--war",
+            path: war.display().to_string(),
+            why: "there is no such file with the ending .war".to_owned(),
+            help: "write the path of a web application for Jakarta EE (Tomcat 11); `mvn package` makes it",
+        });
+    }
+    let server = |threads: Threads| {
+        Server::Tomcat(TomcatServer {
+            version: TOMCAT.to_owned(),
+            app: war.display().to_string(),
+            threads,
+            accept_count: ACCEPT_COUNT,
+            max_connections: None,
+            processor_cache: None,
+        })
+    };
+    let limit = RequestLimit {
+        max_concurrent: BOUND,
+        max_queue: DEFAULT_QUEUE,
+        queue_timeout_ms: DEFAULT_QUEUE_TIMEOUT_MS,
+    };
+    let bounded = Threads::Executor(DropIn::BoundedVirtual(limit));
+    Ok(vec![
+        variant(
+            "platform",
+            "200 platform threads, Tomcat's default",
+            server(Threads::Platform(PoolSize::Default)),
+        ),
+        variant("virtual", "a virtual thread per request", server(Threads::Virtual)),
+        Variant {
+            compare_with: Some("virtual".to_owned()),
+            ..variant("virtual-bounded", BOUND_NOTE, server(bounded))
+        },
+    ])
+}
+
+#[cfg(test)]
+mod tests;

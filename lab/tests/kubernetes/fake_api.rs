@@ -1,0 +1,339 @@
+//! An API server of a few lines: it makes a Job's pods as processes of this machine, and answers as kube-apiserver 1.36 does.
+
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+use threadcount_load::merge::{Line, Message};
+
+const POLL: Duration = Duration::from_millis(20);
+
+/// What shall go wrong.
+#[derive(Clone, Debug, Default)]
+pub struct Trouble {
+    /// The user may not create Jobs.
+    pub forbids_jobs: bool,
+    /// This pod finds no node.
+    pub unscheduled: Option<u32>,
+    /// The clock of this pod's node is so many milliseconds ahead.
+    pub clock_ahead: Option<(u32, u64)>,
+    /// This pod is killed for its memory after a time.
+    pub out_of_memory: Option<(u32, Duration)>,
+    /// No request is answered, and logs break off, from one moment after the Job was made to another.
+    pub away: Option<(Duration, Duration)>,
+}
+
+pub struct FakeApi {
+    address: SocketAddr,
+    state: Arc<State>,
+    folder: tempfile::TempDir,
+}
+
+#[derive(Default)]
+struct State {
+    trouble: Trouble,
+    job: Mutex<Option<(Value, Instant)>>,
+    pods: Mutex<Vec<Arc<FakePod>>>,
+    is_removed: Mutex<bool>,
+}
+
+struct FakePod {
+    index: u32,
+    name: String,
+    process: Option<u32>,
+    log: Mutex<Vec<u8>>,
+    exit_code: Mutex<Option<i32>>,
+    is_out_of_memory: Mutex<bool>,
+}
+
+impl FakeApi {
+    pub fn start(trouble: Trouble) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let state = Arc::new(State { trouble, ..State::default() });
+        let shared = Arc::clone(&state);
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let state = Arc::clone(&shared);
+                thread::spawn(move || serve(&stream, &state));
+            }
+        });
+        let folder = tempfile::tempdir().unwrap();
+        let config = json!({
+            "apiVersion": "v1", "kind": "Config", "current-context": "fake",
+            "clusters": [{"name": "c", "cluster": {"server": format!("http://{address}")}}],
+            "users": [{"name": "u", "user": {}}],
+            "contexts": [{"name": "fake", "context": {"cluster": "c", "user": "u", "namespace": "perf"}}],
+        });
+        std::fs::write(folder.path().join("config"), config.to_string()).unwrap();
+        Self { address, state, folder }
+    }
+
+    /// `threadcount load`, for this cluster.
+    pub fn load(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_threadcount"));
+        command.arg("load").args(arguments).env("KUBECONFIG", self.folder.path().join("config"));
+        command
+    }
+
+    /// The Job as it was sent.
+    pub fn job(&self) -> Option<Value> {
+        self.state.job.lock().unwrap().as_ref().map(|(job, _)| job.clone())
+    }
+
+    pub fn is_removed(&self) -> bool {
+        *self.state.is_removed.lock().unwrap()
+    }
+
+    /// Processes that still run.
+    pub fn running(&self) -> usize {
+        let pods = self.state.pods.lock().unwrap();
+        pods.iter().filter(|pod| pod.process.is_some() && pod.exit_code.lock().unwrap().is_none()).count()
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+impl Drop for FakeApi {
+    fn drop(&mut self) {
+        self.state.pods.lock().unwrap().iter().for_each(|pod| pod.kill(rustix::process::Signal::KILL));
+    }
+}
+
+impl State {
+    fn is_away(&self) -> bool {
+        let Some((from, to)) = self.trouble.away else { return false };
+        let since = self.job.lock().unwrap().as_ref().map(|(_, made)| made.elapsed());
+        since.is_some_and(|since| since >= from && since < to)
+    }
+
+    fn make(&self, job: &Value) {
+        *self.job.lock().unwrap() = Some((job.clone(), Instant::now()));
+        let count = job["spec"]["completions"].as_u64().unwrap() as u32;
+        let pods = (0..count).map(|index| FakePod::start(index, job, &self.trouble));
+        *self.pods.lock().unwrap() = pods.collect();
+    }
+
+    fn remove(&self) {
+        *self.is_removed.lock().unwrap() = true;
+        self.pods.lock().unwrap().iter().for_each(|pod| pod.kill(rustix::process::Signal::TERM));
+    }
+
+    /// Pods of a removed Job are listed until they have ended.
+    fn pods(&self) -> Vec<Arc<FakePod>> {
+        let is_removed = *self.is_removed.lock().unwrap();
+        let pods = self.pods.lock().unwrap();
+        let is_there = |pod: &&Arc<FakePod>| !is_removed || pod.exit_code.lock().unwrap().is_none();
+        pods.iter().filter(is_there).cloned().collect()
+    }
+}
+
+impl FakePod {
+    fn start(index: u32, job: &Value, trouble: &Trouble) -> Arc<Self> {
+        let name = format!("{}-{index}-x7k2p", job["metadata"]["name"].as_str().unwrap());
+        let is_unscheduled = trouble.unscheduled == Some(index);
+        let child = (!is_unscheduled).then(|| start(index, &name, job));
+        let pod = Arc::new(Self {
+            index,
+            name,
+            process: child.as_ref().map(Child::id),
+            log: Mutex::default(),
+            exit_code: Mutex::default(),
+            is_out_of_memory: Mutex::default(),
+        });
+        let ahead_ms = trouble.clock_ahead.filter(|(whose, _)| *whose == index).map_or(0, |(_, ms)| ms);
+        if let Some(child) = child {
+            let pod = Arc::clone(&pod);
+            thread::spawn(move || pod.keep_log(child, ahead_ms));
+        }
+        if let Some((_, after)) = trouble.out_of_memory.filter(|(whose, _)| *whose == index) {
+            let pod = Arc::clone(&pod);
+            thread::spawn(move || {
+                thread::sleep(after);
+                *pod.is_out_of_memory.lock().unwrap() = true;
+                pod.kill(rustix::process::Signal::KILL);
+            });
+        }
+        pod
+    }
+
+    fn keep_log(&self, mut child: Child, ahead_ms: u64) {
+        for line in BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok) {
+            let line = with_clock_ahead(&line, ahead_ms);
+            self.log.lock().unwrap().extend_from_slice(format!("{line}\n").as_bytes());
+        }
+        let code = child.wait().unwrap().code().unwrap_or(137);
+        *self.exit_code.lock().unwrap() = Some(code);
+    }
+
+    fn kill(&self, signal: rustix::process::Signal) {
+        let is_running = self.exit_code.lock().unwrap().is_none();
+        let process = self.process.filter(|_| is_running);
+        if let Some(pid) = process.and_then(|id| rustix::process::Pid::from_raw(id as i32)) {
+            let _ = rustix::process::kill_process(pid, signal);
+        }
+    }
+
+    fn json(&self) -> Value {
+        let exit_code = *self.exit_code.lock().unwrap();
+        let status = match (self.process, exit_code) {
+            (None, _) => {
+                json!({"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "False",
+                "reason": "Unschedulable", "message": "0/2 nodes are available: 2 Insufficient cpu."}]})
+            }
+            (_, None) => json!({"phase": "Running"}),
+            (_, Some(0)) => json!({"phase": "Succeeded"}),
+            (_, Some(code)) => {
+                let reason = if *self.is_out_of_memory.lock().unwrap() { "OOMKilled" } else { "Error" };
+                let terminated = json!({"exitCode": code, "reason": reason});
+                json!({"phase": "Failed", "containerStatuses": [{"name": "load", "image": "", "imageID": "",
+                    "ready": false, "restartCount": 0, "state": {"terminated": terminated}}]})
+            }
+        };
+        json!({"metadata": {"name": self.name, "namespace": "perf",
+            "annotations": {"batch.kubernetes.io/job-completion-index": self.index.to_string()}}, "status": status})
+    }
+}
+
+fn start(index: u32, name: &str, job: &Value) -> Child {
+    let container = &job["spec"]["template"]["spec"]["containers"][0];
+    let mut command = Command::new(env!("CARGO_BIN_EXE_threadcount"));
+    command.args(container["args"].as_array().unwrap().iter().map(|argument| argument.as_str().unwrap()));
+    for variable in container["env"].as_array().unwrap() {
+        let path = variable["valueFrom"]["fieldRef"]["fieldPath"].as_str();
+        let node = format!("n{}", index % 2);
+        let value = match path {
+            Some("metadata.name") => name,
+            Some(_) => &node,
+            None => variable["value"].as_str().unwrap(),
+        };
+        command.env(variable["name"].as_str().unwrap(), value);
+    }
+    command.env("JOB_COMPLETION_INDEX", index.to_string());
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap()
+}
+
+/// The line as a process on a machine would write it whose clock is ahead.
+fn with_clock_ahead(text: &str, ahead_ms: u64) -> String {
+    let Some(Ok(mut line)) = Line::find(text).filter(|_| ahead_ms > 0) else { return text.to_owned() };
+    if let Message::Clock { unix_ns } = &mut line.message {
+        *unix_ns += ahead_ms * 1_000_000;
+    }
+    line.text().unwrap()
+}
+
+fn serve(stream: &TcpStream, state: &State) {
+    let mut reader = BufReader::new(stream);
+    while let Some((method, target, body)) = read_request(&mut reader) {
+        if state.is_away() || answer(stream, state, (&method, &target, &body)).is_err() {
+            return;
+        }
+    }
+}
+
+fn answer(
+    stream: &TcpStream,
+    state: &State,
+    (method, target, body): (&str, &str, &str),
+) -> std::io::Result<()> {
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    let path = path.trim_start_matches("/api/v1").trim_start_matches("/apis/batch/v1");
+    let parts: Vec<&str> = path.trim_start_matches("/namespaces/perf/").split('/').collect();
+    match (method, &parts[..]) {
+        ("POST", ["jobs"]) if state.trouble.forbids_jobs => write_json(stream, 403, &forbidden()),
+        ("POST", ["jobs"]) => {
+            let job: Value = serde_json::from_str(body).unwrap();
+            state.make(&job);
+            write_json(stream, 201, &job)
+        }
+        ("DELETE", ["jobs", _]) => {
+            state.remove();
+            let done = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"});
+            write_json(stream, 200, &done)
+        }
+        ("GET", ["pods"]) => {
+            let name = query.split('&').find_map(|pair| pair.strip_prefix("fieldSelector=metadata.name%3D"));
+            let is_asked_for = |pod: &&Arc<FakePod>| name.is_none_or(|name| name == pod.name);
+            let items: Vec<Value> = state.pods().iter().filter(is_asked_for).map(|pod| pod.json()).collect();
+            let list = json!({"kind": "PodList", "apiVersion": "v1", "metadata": {"resourceVersion": "7"}, "items": items});
+            write_json(stream, 200, &list)
+        }
+        ("GET", ["pods", name, "log"]) => {
+            let pod = state.pods.lock().unwrap().iter().find(|pod| pod.name == *name).cloned();
+            match pod {
+                Some(pod) => write_log(stream, state, &pod),
+                None => write_json(stream, 404, &status(404, "NotFound", "pods not found")),
+            }
+        }
+        _ => write_json(stream, 404, &status(404, "NotFound", target)),
+    }
+}
+
+fn status(code: u16, reason: &str, message: &str) -> Value {
+    json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": message,
+        "reason": reason, "details": {}, "code": code})
+}
+
+fn forbidden() -> Value {
+    let message = "jobs.batch is forbidden: User \"dev\" cannot create resource \"jobs\" in API group \"batch\" in the \
+        namespace \"perf\"";
+    status(403, "Forbidden", message)
+}
+
+fn write_json(mut stream: &TcpStream, code: u16, value: &Value) -> std::io::Result<()> {
+    let text = value.to_string();
+    let head = format!(
+        "HTTP/1.1 {code} X\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        text.len()
+    );
+    stream.write_all((head + &text).as_bytes())
+}
+
+/// Follows the log until the process has ended, or the server goes away.
+fn write_log(mut stream: &TcpStream, state: &State, pod: &FakePod) -> std::io::Result<()> {
+    stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n")?;
+    let mut sent = 0;
+    loop {
+        if state.is_away() {
+            return Err(std::io::ErrorKind::ConnectionReset.into());
+        }
+        // In this order: what was written before the end is in the log.
+        let has_ended = pod.exit_code.lock().unwrap().is_some();
+        let new = pod.log.lock().unwrap()[sent..].to_vec();
+        if !new.is_empty() {
+            stream.write_all(format!("{:x}\r\n", new.len()).as_bytes())?;
+            stream.write_all(&new)?;
+            stream.write_all(b"\r\n")?;
+            sent += new.len();
+        } else if has_ended {
+            return stream.write_all(b"0\r\n\r\n");
+        }
+        thread::sleep(POLL);
+    }
+}
+
+fn read_request(reader: &mut BufReader<&TcpStream>) -> Option<(String, String, String)> {
+    let mut line = String::new();
+    reader.read_line(&mut line).ok().filter(|length| *length > 0)?;
+    let mut words = line.split(' ');
+    let (method, target) = (words.next()?.to_owned(), words.next()?.to_owned());
+    let mut length = 0;
+    loop {
+        let mut header = String::new();
+        reader.read_line(&mut header).ok()?;
+        if header.trim().is_empty() {
+            break;
+        }
+        if let Some(value) = header.to_ascii_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().ok()?;
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    Some((method, target, String::from_utf8(body).ok()?))
+}

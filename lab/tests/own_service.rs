@@ -1,0 +1,201 @@
+//! A service of the user's own: a Spring Boot jar in one line, the file that is saved, commands before and after each run.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on shall panic")]
+
+mod java;
+
+use assert_cmd::cargo::cargo_bin;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+use threadcount::config;
+use threadcount::host::app;
+use threadcount::model::experiment::{JarServer, Server, Variant};
+use threadcount::model::record::Record;
+use threadcount::server::http_get::{BaseUrl, get};
+use threadcount::server::request_thread;
+use threadcount::server::{Launcher, RunningServer};
+
+const DELAY_SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/delay.py");
+const AMPLE: Duration = Duration::from_secs(120);
+
+fn threadcount(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(cargo_bin("threadcount"));
+    command.args(arguments).current_dir(folder).env("NO_COLOR", "1");
+    command.env("THREADCOUNT_HOME", concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    command.output().unwrap()
+}
+
+fn said(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+/// An application that `./dev test` has built.
+fn built(module: &str) -> String {
+    let jar = app::find_jar(module).unwrap_or_else(|error| panic!("{error}; `./dev test` builds it"));
+    jar.display().to_string()
+}
+
+fn records(out: &Path) -> Vec<Record> {
+    let text = fs::read_to_string(out.join("result.json")).unwrap();
+    let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    serde_json::from_value(document["records"].clone()).unwrap()
+}
+
+#[test]
+fn a_spring_boot_jar_is_saved_as_a_file_that_run_reads_and_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    java::runtime(25);
+    let jar = built("spring-boot-4");
+    let line = [
+        "compare",
+        "--spring-boot",
+        &jar,
+        "--url",
+        "/thread-info?format=json",
+        "--jdk",
+        "25",
+        "-c",
+        "4",
+        "-d",
+        "1s",
+    ];
+    let line = [&line[..], &["--jvm", "-Xmx64m -XX:TieredStopAtLevel=1", "--save", "mine.yaml"]].concat();
+    let saved = threadcount(folder.path(), &line);
+    assert!(
+        saved.status.success() && said(&saved).contains("`threadcount run ./mine.yaml` runs it"),
+        "{}",
+        said(&saved)
+    );
+    let experiment = config::read(&folder.path().join("mine.yaml"), false).unwrap();
+    let names: Vec<&str> = experiment.variants.iter().map(|variant| variant.name.as_str()).collect();
+    assert_eq!((names, experiment.budget_s), (vec!["platform", "virtual", "virtual-bounded"], Some(300.0)));
+    let again = threadcount(folder.path(), &line);
+    assert_eq!(again.status.code(), Some(2), "the file that is there stays: {}", said(&again));
+
+    let short = threadcount(
+        folder.path(),
+        &["compare", "--spring-boot", &jar, "--url", "/hello", "--save", "short.yaml"],
+    );
+    assert!(short.status.success(), "{}", said(&short));
+    let short = config::read(&folder.path().join("short.yaml"), false).unwrap();
+    assert_eq!((short.loads[0].name.as_str(), short.loads[0].duration_s), ("c64", Some(5.0)));
+
+    let run = ["run", "./mine.yaml", "--runs", "1", "--warmup", "0s", "--no-probe", "--out", "out"];
+    let run = threadcount(folder.path(), &run);
+    assert!(run.status.success(), "{}", said(&run));
+    let kinds: Vec<(String, Option<bool>)> = records(&folder.path().join("out"))
+        .iter()
+        .map(|record| (record.variant.clone(), record.server.request_thread.as_ref().map(|it| it.is_virtual)))
+        .collect();
+    let kind = |name: &str, is_virtual| (name.to_owned(), Some(is_virtual));
+    assert_eq!(kinds, [kind("platform", false), kind("virtual", true), kind("virtual-bounded", true)]);
+}
+
+fn limited(module: &str, are_virtual: &str, max_concurrent: &str) -> RunningServer {
+    let launcher = Launcher::of_this_machine();
+    java::runtime(25);
+    let server = JarServer {
+        jar: built(module),
+        args: String::new(),
+        ready: "/hello".to_owned(),
+        class_path: vec!["executors".to_owned()],
+    };
+    let env = [
+        ("SERVER_PORT", "{port}"),
+        ("SPRING_THREADS_VIRTUAL_ENABLED", are_virtual),
+        ("THREADCOUNT_REQUEST_LIMIT_MAX_CONCURRENT", max_concurrent),
+        ("THREADCOUNT_REQUEST_LIMIT_MAX_QUEUE", "0"),
+    ];
+    let env: BTreeMap<String, String> = env.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+    let variant =
+        Variant { jdk: Some(25), jvm: java::flags("-Xmx64m"), env, ..Variant::new("x", Server::Jar(server)) };
+    let folder = tempfile::tempdir().unwrap();
+    launcher.prepare(&variant).unwrap();
+    let server = launcher.launch(&variant, 4, &folder.path().join("run"), &AtomicBool::new(false));
+    server.unwrap_or_else(|error| panic!("{error}\n{}", error.log_tail().join("\n")))
+}
+
+#[test]
+fn spring_boot_3_and_4_get_our_limit_from_outside() {
+    for module in ["spring-boot-3", "spring-boot-4"] {
+        let server = limited(module, "true", "1");
+        let base = BaseUrl::parse(&server.url).unwrap();
+        assert_eq!(request_thread::of_pool(server.pid(), base.port), None, "on virtual threads");
+        let give_up = Instant::now() + AMPLE;
+        let is_rejected = || get(&base, "/hello", AMPLE).is_ok_and(|answer| answer.status == Some(503));
+        let mut seen = false;
+        while !seen {
+            assert!(Instant::now() < give_up, "{module}: no request is rejected while one runs");
+            std::thread::scope(|scope| {
+                let long = scope.spawn(|| get(&base, "/thread-info?sleep=1s", AMPLE));
+                while !seen && !long.is_finished() {
+                    seen = is_rejected();
+                }
+            });
+        }
+        server.stop();
+    }
+}
+
+/// `compare` of the same server twice, with a trace of each command in a file.
+fn with_commands(folder: &Path, before: &str, after: &str) -> (Output, String) {
+    let server = format!("python3 {DELAY_SERVER} {{port}} 1");
+    let (a, b) = (format!("a={server}"), format!("b={server}"));
+    let mut line = vec!["compare", "--url", "http://127.0.0.1:{port}/", "--variant", &a, "--variant", &b];
+    line.extend(["--runs", "1", "-d", "300ms", "-c", "1", "--warmup", "0s", "--no-probe", "--out", "out"]);
+    line.extend(["--env", "WHAT=trace", "--before", before, "--after", after]);
+    let output = threadcount(folder, &line);
+    (output, fs::read_to_string(folder.join("trace")).unwrap_or_default())
+}
+
+#[test]
+fn commands_run_before_and_after_each_run_and_see_the_environment() {
+    let folder = tempfile::tempdir().unwrap();
+    let (output, trace) =
+        with_commands(folder.path(), "sh -c 'echo before >> $WHAT'", "sh -c 'echo after >> $WHAT'");
+    assert!(output.status.success(), "{}", said(&output));
+    assert_eq!(trace, "before\nafter\nbefore\nafter\n");
+}
+
+#[test]
+fn a_command_that_fails_ends_its_run_with_its_output_and_what_was_set_up_is_torn_down() {
+    let folder = tempfile::tempdir().unwrap();
+    let (output, trace) =
+        with_commands(folder.path(), "sh -c 'echo no such table; exit 3'", "sh -c 'echo after >> $WHAT'");
+    let told = said(&output);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    let expected = "The command before the server of variant `a` ended (exit status: 3): sh -c 'echo no such table; exit 3'";
+    assert!(told.contains(expected) && told.contains("no such table"), "{told}");
+    assert_eq!(trace, "after\nafter\n");
+
+    let folder = tempfile::tempdir().unwrap();
+    let (output, _) = with_commands(folder.path(), "true", "false");
+    let failure = records(&folder.path().join("out"))[0].failure.clone().unwrap();
+    assert!(
+        failure.why.starts_with("The command after the server of variant `a` ended (exit status: 1)"),
+        "{failure:?}"
+    );
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn a_service_that_runs_already_is_loaded_and_observed_without_a_verdict() {
+    java::probe();
+    let server = limited("spring-boot-4", "false", "100");
+    let port = BaseUrl::parse(&server.url).unwrap().port;
+    let thread = request_thread::of_pool(server.pid(), port).expect("a thread of Tomcat's pool");
+    assert!(thread.name.starts_with("http-nio-") && !thread.is_virtual, "{thread:?}");
+    let folder = tempfile::tempdir().unwrap();
+    let line = ["compare", "--attach", &server.url, "--url", "/hello", "-c", "1", "-d", "6s"];
+    let output = threadcount(folder.path(), &line);
+    let told = said(&output);
+    assert!(output.status.success(), "{told}");
+    let expected = format!("Process {} had the probe in it meanwhile", server.pid());
+    assert!(told.contains(&expected) && told.contains("no verdict") && told.contains("  limit: "), "{told}");
+    assert!(!folder.path().join("out").exists(), "there is no result");
+    server.stop();
+}

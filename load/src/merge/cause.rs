@@ -1,0 +1,138 @@
+//! Causes of failure as text, and back.
+
+use crate::failure::{CertificateProblem, FailureCause};
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+/// Reasons are a few fixed sentences of the generator; what pretends to be more is cut off.
+const MOST_REASONS: usize = 200;
+const LONGEST_REASON: usize = 200;
+
+/// `connection-refused`, `unexpected-status:503`.
+pub(super) fn text(cause: FailureCause) -> String {
+    let reason = |kind: &str, reason: &str| format!("{kind}:{reason}");
+    match cause {
+        FailureCause::ConnectionRefused => "connection-refused".to_owned(),
+        FailureCause::ConnectTimeout => "connect-timeout".to_owned(),
+        FailureCause::RequestTimeout => "request-timeout".to_owned(),
+        FailureCause::ConnectionReset => "connection-reset".to_owned(),
+        FailureCause::ClosedBeforeAnswer => "closed-before-answer".to_owned(),
+        FailureCause::TruncatedAnswer => "truncated-answer".to_owned(),
+        FailureCause::UnexpectedBody => "unexpected-body".to_owned(),
+        FailureCause::NoPortLeft => "no-port-left".to_owned(),
+        FailureCause::NoFileDescriptorLeft => "no-file-descriptor-left".to_owned(),
+        FailureCause::Http2NotOffered => "http2-not-offered".to_owned(),
+        FailureCause::Http2NotSpoken => "http2-not-spoken".to_owned(),
+        FailureCause::Malformed(why) => reason("malformed", why),
+        FailureCause::Tls(why) => reason("tls", why),
+        FailureCause::Http2(why) => reason("http2", why),
+        FailureCause::Certificate(problem) => reason("certificate", problem_name(problem)),
+        FailureCause::UnexpectedStatus(status) => reason("unexpected-status", &status.to_string()),
+        FailureCause::System(errno) => reason("system", &errno.to_string()),
+    }
+}
+
+/// The cause of a text; `None`: this version does not know it.
+pub(super) fn parse(text: &str) -> Option<FailureCause> {
+    let (kind, reason) = text.split_once(':').unwrap_or((text, ""));
+    Some(match kind {
+        "connection-refused" => FailureCause::ConnectionRefused,
+        "connect-timeout" => FailureCause::ConnectTimeout,
+        "request-timeout" => FailureCause::RequestTimeout,
+        "connection-reset" => FailureCause::ConnectionReset,
+        "closed-before-answer" => FailureCause::ClosedBeforeAnswer,
+        "truncated-answer" => FailureCause::TruncatedAnswer,
+        "unexpected-body" => FailureCause::UnexpectedBody,
+        "no-port-left" => FailureCause::NoPortLeft,
+        "no-file-descriptor-left" => FailureCause::NoFileDescriptorLeft,
+        "http2-not-offered" => FailureCause::Http2NotOffered,
+        "http2-not-spoken" => FailureCause::Http2NotSpoken,
+        "malformed" => FailureCause::Malformed(interned(reason)),
+        "tls" => FailureCause::Tls(interned(reason)),
+        "http2" => FailureCause::Http2(interned(reason)),
+        "certificate" => FailureCause::Certificate(problem(reason)),
+        "unexpected-status" => FailureCause::UnexpectedStatus(reason.parse().ok()?),
+        "system" => FailureCause::System(reason.parse().ok()?),
+        _ => return None,
+    })
+}
+
+const fn problem_name(problem: CertificateProblem) -> &'static str {
+    match problem {
+        CertificateProblem::UnknownIssuer => "unknown-issuer",
+        CertificateProblem::Expired => "expired",
+        CertificateProblem::NotValidYet => "not-valid-yet",
+        CertificateProblem::OtherName => "other-name",
+        CertificateProblem::Revoked => "revoked",
+        CertificateProblem::BadSignature => "bad-signature",
+        CertificateProblem::Other => "other",
+    }
+}
+
+fn problem(name: &str) -> CertificateProblem {
+    match name {
+        "unknown-issuer" => CertificateProblem::UnknownIssuer,
+        "expired" => CertificateProblem::Expired,
+        "not-valid-yet" => CertificateProblem::NotValidYet,
+        "other-name" => CertificateProblem::OtherName,
+        "revoked" => CertificateProblem::Revoked,
+        "bad-signature" => CertificateProblem::BadSignature,
+        _ => CertificateProblem::Other,
+    }
+}
+
+/// The reason, kept for ever once for each text.
+fn interned(reason: &str) -> &'static str {
+    static REASONS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut reasons = REASONS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(&known) = reasons.get(reason) {
+        return known;
+    }
+    if reasons.len() >= MOST_REASONS || reason.len() > LONGEST_REASON {
+        return "other";
+    }
+    let kept: &'static str = Box::leak(reason.into());
+    reasons.insert(kept);
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_cause_comes_back_as_it_was() {
+        let certificates = [
+            CertificateProblem::UnknownIssuer,
+            CertificateProblem::Expired,
+            CertificateProblem::NotValidYet,
+            CertificateProblem::OtherName,
+            CertificateProblem::Revoked,
+            CertificateProblem::BadSignature,
+            CertificateProblem::Other,
+        ];
+        let causes = [
+            FailureCause::ConnectionRefused,
+            FailureCause::ConnectTimeout,
+            FailureCause::RequestTimeout,
+            FailureCause::ConnectionReset,
+            FailureCause::ClosedBeforeAnswer,
+            FailureCause::TruncatedAnswer,
+            FailureCause::Malformed("two: lengths"),
+            FailureCause::UnexpectedStatus(503),
+            FailureCause::UnexpectedBody,
+            FailureCause::NoPortLeft,
+            FailureCause::NoFileDescriptorLeft,
+            FailureCause::Http2NotOffered,
+            FailureCause::Http2NotSpoken,
+            FailureCause::Tls("alert"),
+            FailureCause::Http2("ENHANCE_YOUR_CALM"),
+            FailureCause::System(113),
+        ];
+        for cause in causes.into_iter().chain(certificates.map(FailureCause::Certificate)) {
+            assert_eq!(parse(&text(cause)), Some(cause));
+        }
+        assert_eq!(parse("of a later version"), None);
+        assert_eq!(parse(&format!("tls:{}", "x".repeat(500))), Some(FailureCause::Tls("other")));
+    }
+}

@@ -1,0 +1,171 @@
+//! The lines in which a process tells of its share. docs/distributed.md has the format.
+
+use super::account::{ShareBegin, ShareEnd, ShareSecond};
+use crate::share::LoadShare;
+use flate2::Crc;
+use serde::{Deserialize, Serialize};
+
+/// The name and version of the format: what a line begins with.
+pub const FORMAT: &str = "threadcount/share/1";
+
+/// What one line says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Message {
+    /// Who sends which load; the first line of each share.
+    Begin(ShareBegin),
+    /// The time of the wall clock when the line was written, so that its reader can tell how far the clocks are apart.
+    Clock {
+        /// Nanoseconds since 1970.
+        unix_ns: u64,
+    },
+    /// One second of the load.
+    Second(ShareSecond),
+    /// Everything that the whole load was; the last line.
+    End(Box<ShareEnd>),
+    /// Nothing was sent; the last line.
+    Failed {
+        /// Why.
+        why: String,
+    },
+}
+
+/// A line, taken apart.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Line {
+    /// Whose it is.
+    pub share: LoadShare,
+    /// Which of its lines it is, from 0.
+    pub number: u32,
+    /// What it says.
+    pub message: Message,
+}
+
+/// Why a line is none, although it begins like one.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LineError {
+    /// It is of another version of the program.
+    #[error(
+        "it is of the format `{format}`, and this is {FORMAT}: use the same version of threadcount everywhere"
+    )]
+    Format {
+        /// What it begins with.
+        format: String,
+    },
+    /// Cut off, or changed on its way.
+    #[error("it is damaged: its checksum is {found:08x}, and that of its text {expected:08x}")]
+    Checksum {
+        /// In the line.
+        found: u32,
+        /// Of its text.
+        expected: u32,
+    },
+    /// It does not have the parts of a line.
+    #[error("it is damaged: {0}")]
+    Damaged(String),
+}
+
+impl Line {
+    /// A line of a share.
+    #[must_use]
+    pub const fn new(share: LoadShare, number: u32, message: Message) -> Self {
+        Self { share, number, message }
+    }
+
+    /// Its text, without the line's end: format, share, number, checksum, JSON.
+    ///
+    /// # Errors
+    /// The words of the library.
+    pub fn text(&self) -> Result<String, String> {
+        let json = serde_json::to_string(&self.message).map_err(|error| error.to_string())?;
+        let (share, number) = (self.share, self.number);
+        let sum = checksum(share, number, &json);
+        Ok(format!("{FORMAT} {share} {number} {sum:08x} {json}"))
+    }
+
+    /// The line in a text, wherever it begins: programs that gather output put names before it. `None`: there is none.
+    ///
+    /// # Errors
+    /// A line of another version, or one that is damaged.
+    pub fn find(text: &str) -> Option<Result<Self, LineError>> {
+        let (name, _) = FORMAT.rsplit_once('/')?;
+        let start = text.find(name)?;
+        let rest = &text[start + name.len()..];
+        // The name of the format in a text about it is not a line.
+        let (version, rest) = rest.strip_prefix('/')?.split_once(' ')?;
+        if version != "1" {
+            return Some(Err(LineError::Format { format: format!("{name}/{version}") }));
+        }
+        Some(Self::parse(rest.trim_end()))
+    }
+
+    fn parse(text: &str) -> Result<Self, LineError> {
+        let damaged = |what: &str| LineError::Damaged(what.to_owned());
+        let mut parts = text.splitn(4, ' ');
+        let mut part = || parts.next().ok_or_else(|| damaged("it is cut off"));
+        let share: LoadShare = part()?.parse().map_err(|_| damaged("its share is none"))?;
+        let number: u32 = part()?.parse().map_err(|_| damaged("its number is none"))?;
+        let found = u32::from_str_radix(part()?, 16).map_err(|_| damaged("its checksum is none"))?;
+        let json = part()?;
+        let expected = checksum(share, number, json);
+        if found != expected {
+            return Err(LineError::Checksum { found, expected });
+        }
+        let message = serde_json::from_str(json).map_err(|error| LineError::Damaged(error.to_string()))?;
+        Ok(Self { share, number, message })
+    }
+}
+
+/// CRC-32 of share, number and JSON, each followed by a space but the last.
+fn checksum(share: LoadShare, number: u32, json: &str) -> u32 {
+    let mut crc = Crc::new();
+    crc.update(format!("{share} {number} ").as_bytes());
+    crc.update(json.as_bytes());
+    crc.sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line() -> Line {
+        let share = LoadShare::new(2, 4).unwrap();
+        Line::new(share, 7, Message::Clock { unix_ns: 1_700_000_000_123_456_789 })
+    }
+
+    #[test]
+    fn a_line_has_a_known_text_and_comes_back() {
+        let text = line().text().unwrap();
+        // The checksum is that of Python's zlib.crc32(b'2/4 7 {"clock":{"unix_ns":1700000000123456789}}').
+        assert_eq!(text, KNOWN);
+        assert_eq!(Line::find(&text), Some(Ok(line())));
+    }
+
+    const KNOWN: &str = "threadcount/share/1 2/4 7 67c546fb {\"clock\":{\"unix_ns\":1700000000123456789}}";
+
+    #[test]
+    fn what_other_programs_put_before_a_line_does_not_matter() {
+        let text = line().text().unwrap();
+        for around in [format!("2: {text}\r\n"), format!("[pod/load-2-x7 load] {text}"), format!("{text}  ")]
+        {
+            assert_eq!(Line::find(&around), Some(Ok(line())), "{around}");
+        }
+    }
+
+    #[test]
+    fn other_output_is_no_line_and_a_damaged_line_says_so() {
+        for other in ["", "hello", "see threadcount/share/1", "threadcount/load/1 {}"] {
+            assert_eq!(Line::find(other), None, "{other}");
+        }
+        let text = line().text().unwrap();
+        assert!(matches!(Line::find(&text.replace("789", "788")), Some(Err(LineError::Checksum { .. }))));
+        assert!(matches!(Line::find(&text.replace("2/4", "3/4")), Some(Err(LineError::Checksum { .. }))));
+        assert!(matches!(Line::find(&text[..text.len() - 1]), Some(Err(LineError::Checksum { .. }))));
+        assert!(matches!(Line::find("threadcount/share/1 2/4"), Some(Err(LineError::Damaged(_)))));
+        let later = text.replace("share/1", "share/2");
+        assert!(Line::find(&later).unwrap().unwrap_err().to_string().contains("threadcount/share/2"));
+    }
+}

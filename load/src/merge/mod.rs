@@ -1,0 +1,260 @@
+//! One load that several processes sent, each a [share](crate::share::LoadShare), as one result without loss.
+//!
+//! ```text
+//! process 0: begin, second, second, .., end  ──┐
+//! process 1: begin, second, second, .., end  ──┼──> Merge ──> LoadOutcome (as of one process) + a PodReport of each
+//! process 2: begin, second  (killed)         ──┘              + what is missing, who was the bottleneck
+//! ```
+//!
+//! Each process writes [`Line`]s to its standard output; whoever gathers them gives them to [`Merge`], in any order between
+//! processes, while the load runs or later. Histograms are added bucket by bucket, so that a percentile of the result is that of
+//! one histogram that recorded every request. Memory does not grow with the number of processes: only one account is taken
+//! apart at a time.
+
+mod account;
+mod cause;
+mod histogram;
+mod line;
+mod note;
+mod plan_text;
+mod pod;
+mod total;
+
+pub use account::{RequestsText, ShareBegin, ShareEnd, ShareSecond, Throttling};
+pub use line::{FORMAT, Line, LineError, Message};
+pub use note::MergeNote;
+pub use plan_text::PlanText;
+
+use crate::collect;
+use crate::outcome::{LoadOutcome, Second};
+use crate::plan::{LoadPlan, LoadShare};
+use crate::recorder::Slice;
+use crate::report::PodReport;
+use pod::Pod;
+use std::collections::BTreeMap;
+use total::Total;
+
+/// Processes whose starts are further apart than this did not send one load.
+pub const MOST_SKEW_NS: u64 = 50_000_000;
+
+/// Lines as they arrive, and what they are together.
+#[derive(Debug, Default)]
+pub struct Merge {
+    /// How many shares there are, from the first line.
+    count: Option<u32>,
+    plan: Option<PlanText>,
+    pods: BTreeMap<u32, Pod>,
+    seconds: BTreeMap<u32, Slice>,
+    /// Seconds before this one were shown.
+    shown: u32,
+    total: Total,
+}
+
+/// Why lines are not those of one load.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MergeError {
+    /// A line that cannot be used.
+    #[error("share {share}: {why}")]
+    Damaged {
+        /// Whose.
+        share: LoadShare,
+        /// What is wrong.
+        why: String,
+    },
+    /// A line that cannot be read at all.
+    #[error(transparent)]
+    Line(#[from] LineError),
+    /// Shares of different numbers.
+    #[error("share {share} is one of {}, and others are of {count}: these are different loads", share.count())]
+    Count {
+        /// The one that does not fit.
+        share: LoadShare,
+        /// How many the others are.
+        count: u32,
+    },
+    /// Different plans.
+    #[error("share {share} is of another load: its {what} differs from that of the others")]
+    OtherLoad {
+        /// The one that does not fit.
+        share: LoadShare,
+        /// The first difference.
+        what: &'static str,
+    },
+    /// Two processes had the same share.
+    #[error(
+        "share {share} was sent twice, by {first} and by {second}: one of them is of another load, or was started again"
+    )]
+    Twice {
+        /// Which.
+        share: LoadShare,
+        /// Who sent it first.
+        first: String,
+        /// And who then.
+        second: String,
+    },
+    /// Nothing to merge.
+    #[error("there is no line of {FORMAT} in it")]
+    Empty,
+    /// No process came to its end.
+    #[error("no process told what it measured: {why}")]
+    NoEnd {
+        /// What is known of them.
+        why: String,
+    },
+}
+
+/// One load of several processes.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Merged {
+    /// The whole load; it has no requests to send.
+    pub plan: LoadPlan,
+    /// As if one process had measured it. Its seconds are those of every process, also of those without an end.
+    pub outcome: LoadOutcome,
+    /// Each process, by its share.
+    pub pods: Vec<PodReport>,
+    /// What the reader must know, the most important first.
+    pub notes: Vec<MergeNote>,
+}
+
+impl Merge {
+    /// Takes a line of any output; what is not of the format is passed over. Gives what was new in it.
+    ///
+    /// # Errors
+    /// A line of the format that is damaged, or not of this load.
+    pub fn line(&mut self, text: &str) -> Result<Option<Line>, MergeError> {
+        match Line::find(text) {
+            Some(line) => {
+                let line = line?;
+                Ok(self.take(&line)?.then_some(line))
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// Takes a line. False: it was there before, as when a log is read again.
+    ///
+    /// # Errors
+    /// A line that is not of this load.
+    pub fn take(&mut self, line: &Line) -> Result<bool, MergeError> {
+        let share = line.share;
+        let count = *self.count.get_or_insert(share.count());
+        if count != share.count() {
+            return Err(MergeError::Count { share, count });
+        }
+        if let Message::Begin(begin) = &line.message {
+            self.check_begin(share, begin)?;
+        }
+        let pod = self.pods.entry(share.index()).or_insert_with(|| Pod::new(share));
+        if !pod.is_new(line.number) {
+            return Ok(false);
+        }
+        let damaged = |why| MergeError::Damaged { share, why };
+        match &line.message {
+            Message::Begin(begin) => pod.begin = Some(begin.clone()),
+            Message::Clock { .. } => {}
+            Message::Second(second) => {
+                pod.second(second);
+                let slice = second.slice().map_err(damaged)?;
+                self.seconds.entry(slice.index).or_insert_with(|| Slice::new(slice.index)).merge(&slice);
+            }
+            Message::End(end) => {
+                let outcome = end.outcome().map_err(damaged)?;
+                let plan =
+                    self.plan.as_ref().ok_or_else(|| damaged("its first line is missing".to_owned()))?;
+                pod.end(end, &outcome, plan.plan().map_err(damaged)?);
+                self.total.add(outcome);
+            }
+            Message::Failed { why } => pod.error = Some(why.clone()),
+        }
+        Ok(true)
+    }
+
+    fn check_begin(&mut self, share: LoadShare, begin: &ShareBegin) -> Result<(), MergeError> {
+        let plan = self.plan.get_or_insert_with(|| begin.plan.clone());
+        if let Some(what) = plan.difference(&begin.plan) {
+            return Err(MergeError::OtherLoad { share, what });
+        }
+        let mut known = self.pods.values().filter_map(|pod| pod.begin.as_ref());
+        if known.any(|other| other.start_at_unix_ns != begin.start_at_unix_ns) {
+            return Err(MergeError::OtherLoad { share, what: "start" });
+        }
+        match self.pods.get(&share.index()).and_then(|pod| pod.begin.as_ref()) {
+            Some(first) if first != begin => {
+                Err(MergeError::Twice { share, first: first.pod.clone(), second: begin.pod.clone() })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// How far the clock of a share's machine is ahead of the reader's, as far as that is known. Its start is corrected by it.
+    pub fn set_clock_offset(&mut self, index: u32, ahead_ns: i64) {
+        if let Some(pod) = self.pods.get_mut(&index) {
+            pod.clock_ahead_ns = Some(ahead_ns);
+        }
+    }
+
+    /// A share that will not come to its end, and why, from somebody who knows.
+    pub fn set_lost(&mut self, share: LoadShare, why: &str) {
+        self.count.get_or_insert(share.count());
+        let pod = self.pods.entry(share.index()).or_insert_with(|| Pod::new(share));
+        pod.error.get_or_insert_with(|| why.to_owned());
+    }
+
+    /// The shares whose processes have begun.
+    pub fn begun(&self) -> impl Iterator<Item = u32> {
+        self.pods.iter().filter(|(_, pod)| pod.begin.is_some()).map(|(&index, _)| index)
+    }
+
+    /// Shows each second that is over for all processes, once, while lines still arrive.
+    pub fn show_seconds(&mut self, on_second: &mut dyn FnMut(&Second)) {
+        let is_all = self.count.is_some_and(|count| self.pods.len() == count as usize);
+        let over = self.pods.values().map(Pod::seconds_over).min().filter(|_| is_all).unwrap_or_default();
+        for slice in self.seconds.range(self.shown..over.max(self.shown)).map(|(_, slice)| slice) {
+            collect::close(slice, &mut Vec::new(), on_second);
+        }
+        self.shown = over.max(self.shown);
+    }
+
+    /// Have all shares come to their end?
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        let ended = self.pods.values().filter(|pod| pod.has_ended() || pod.error.is_some()).count();
+        self.count.is_some_and(|count| ended == count as usize)
+    }
+
+    /// The result; each second goes to `on_second` first, with its histogram.
+    ///
+    /// # Errors
+    /// No line, no plan or no end of any share.
+    pub fn finish(self, on_second: &mut dyn FnMut(&Second)) -> Result<Merged, MergeError> {
+        let Self { count, plan, mut pods, seconds, total, .. } = self;
+        let count = count.ok_or(MergeError::Empty)?;
+        for share in (0..count).filter_map(|index| LoadShare::new(index, count)) {
+            pods.entry(share.index()).or_insert_with(|| Pod::new(share));
+        }
+        let share = LoadShare::WHOLE;
+        let plan = plan.ok_or(MergeError::Empty)?.plan().map_err(|why| MergeError::Damaged { share, why })?;
+        let first_unix_ns = pods.values().filter_map(Pod::started_unix_ns).min();
+        let Some(first_unix_ns) = first_unix_ns else {
+            return Err(MergeError::NoEnd { why: note::why_none_ended(&pods) });
+        };
+        let mut closed = Vec::with_capacity(seconds.len());
+        let mut outcome = total.outcome(&pods, first_unix_ns);
+        for slice in seconds.into_values() {
+            collect::close(&slice, &mut closed, on_second);
+        }
+        let elapsed_s = outcome.elapsed_s();
+        for second in &mut closed {
+            second.length_s = (elapsed_s - f64::from(second.index)).clamp(0.0, 1.0);
+        }
+        outcome.seconds = closed;
+        let notes = note::notes(&pods, count, first_unix_ns);
+        let pods = pods.into_values().map(|pod| pod.report(&plan, first_unix_ns)).collect();
+        Ok(Merged { plan, outcome, pods, notes })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,125 @@
+//! What the reader of a merged result must know, in words.
+
+use super::MOST_SKEW_NS;
+use super::pod::Pod;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Names in a sentence.
+const MOST_NAMED: usize = 4;
+
+/// A warning about a merged result. `Display` has its meaning and what to do.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "the fields are the figures of the text")]
+#[non_exhaustive]
+pub enum MergeNote {
+    /// A process had no room left, or was late.
+    Bottleneck { pod: String, why: String, others: usize },
+    /// A CPU limit held processes back.
+    Throttled { pod: String, throttled_ms: f64, share_of_periods: f64, others: usize },
+    /// Shares whose end is not there.
+    Missing { shares: Vec<u32>, count: u32, why: Option<String> },
+    /// Processes that began apart from each other.
+    Skew { ms: f64 },
+    /// Lines of a log that were lost on their way.
+    LostLines { pod: String, lines: u32, others: usize },
+}
+
+/// The notes, the most important first.
+pub(super) fn notes(pods: &BTreeMap<u32, Pod>, count: u32, first_unix_ns: u64) -> Vec<MergeNote> {
+    let last_unix_ns = pods.values().filter_map(Pod::started_unix_ns).max().unwrap_or(first_unix_ns);
+    let skew_ns = last_unix_ns - first_unix_ns;
+    let skew = (skew_ns > MOST_SKEW_NS).then_some(MergeNote::Skew { ms: skew_ns as f64 / 1e6 });
+    [missing(pods, count), bottleneck(pods), throttled(pods), skew, lost_lines(pods)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn missing(pods: &BTreeMap<u32, Pod>, count: u32) -> Option<MergeNote> {
+    let has_ended = |index: &u32| pods.get(index).is_some_and(Pod::has_ended);
+    let shares: Vec<u32> = (0..count).filter(|index| !has_ended(index)).collect();
+    let why = shares.iter().find_map(|index| pods.get(index)?.error.clone());
+    (!shares.is_empty()).then_some(MergeNote::Missing { shares, count, why })
+}
+
+fn bottleneck(pods: &BTreeMap<u32, Pod>) -> Option<MergeNote> {
+    let limited: Vec<&Pod> = pods.values().filter(|pod| pod.why_bottleneck().is_some()).collect();
+    let worst = limited.iter().max_by(|a, b| a.cpu_share().total_cmp(&b.cpu_share()))?;
+    let why = worst.why_bottleneck().unwrap_or_default().to_owned();
+    Some(MergeNote::Bottleneck { pod: worst.name(), why, others: limited.len() - 1 })
+}
+
+fn throttled(pods: &BTreeMap<u32, Pod>) -> Option<MergeNote> {
+    let throttled: Vec<_> = pods.values().filter_map(|pod| Some((pod, pod.throttled()?))).collect();
+    let &(pod, (ns, share_of_periods)) = throttled.iter().max_by_key(|(_, (ns, _))| *ns)?;
+    let (throttled_ms, others) = (ns as f64 / 1e6, throttled.len() - 1);
+    Some(MergeNote::Throttled { pod: pod.name(), throttled_ms, share_of_periods, others })
+}
+
+fn lost_lines(pods: &BTreeMap<u32, Pod>) -> Option<MergeNote> {
+    let incomplete: Vec<&Pod> = pods.values().filter(|pod| pod.lost_lines > 0).collect();
+    let worst = incomplete.iter().max_by_key(|pod| pod.lost_lines)?;
+    let (pod, lines, others) = (worst.name(), worst.lost_lines, incomplete.len() - 1);
+    Some(MergeNote::LostLines { pod, lines, others })
+}
+
+/// What processes said that did not come to their end.
+pub(super) fn why_none_ended(pods: &BTreeMap<u32, Pod>) -> String {
+    let said = pods.values().filter_map(|pod| Some(format!("{}: {}", pod.name(), pod.error.as_ref()?)));
+    let said: Vec<String> = said.take(MOST_NAMED).collect();
+    if said.is_empty() { "their output ends before".to_owned() } else { said.join("; ") }
+}
+
+/// `, and 2 others`
+struct Others(usize);
+
+impl fmt::Display for Others {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            0 => Ok(()),
+            1 => out.write_str(", and 1 other"),
+            count => write!(out, ", and {count} others"),
+        }
+    }
+}
+
+impl fmt::Display for MergeNote {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bottleneck { pod, why, others } => {
+                write!(out, "{pod}{} could not keep up: {why}", Others(*others))
+            }
+            Self::Throttled { pod, throttled_ms, share_of_periods, others } => write!(
+                out,
+                "the CPU limit of {pod}{} held the generator back, for {throttled_ms:.0} ms in all and in {:.0} % of the \
+                 limit's periods: response times hold the waiting. Raise the limit, or use more pods",
+                Others(*others),
+                share_of_periods * 100.0
+            ),
+            Self::Missing { shares, count, why } => {
+                let named: Vec<String> = shares.iter().take(MOST_NAMED).map(u32::to_string).collect();
+                let more = shares.len().saturating_sub(MOST_NAMED);
+                let noun = if shares.len() == 1 { "share" } else { "shares" };
+                let verb = if shares.len() == 1 { "is" } else { "are" };
+                write!(out, "{noun} {}{} of {count} {verb} missing", named.join(", "), Others(more))?;
+                if let Some(why) = why {
+                    write!(out, " ({why})")?;
+                }
+                let there = *count as usize - shares.len();
+                write!(out, ": totals and percentiles are those of the other {there}")
+            }
+            Self::Skew { ms } => write!(
+                out,
+                "the processes began {ms:.0} ms apart (at most {} are allowed): for that time the load was smaller than asked \
+                 for. Give them a common start (`start_at`) and set their clocks by NTP",
+                MOST_SKEW_NS / 1_000_000
+            ),
+            Self::LostLines { pod, lines, others } => write!(
+                out,
+                "{lines} lines of {pod}{} were lost: seconds are missing in the series; totals and percentiles are whole",
+                Others(*others)
+            ),
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! What is known of one process.
+
+use super::account::{ShareBegin, ShareEnd, ShareSecond, Throttling};
+use crate::clock::{NANOS_PER_S, Nanos};
+use crate::health::{self, Health};
+use crate::outcome::LoadOutcome;
+use crate::plan::{LoadPlan, LoadShare};
+use crate::report::{PodGeneratorReport, PodReport, PodRequestsReport};
+use crate::times::TimesSummary;
+
+/// One process.
+#[derive(Debug)]
+pub(super) struct Pod {
+    pub share: LoadShare,
+    pub begin: Option<ShareBegin>,
+    pub error: Option<String>,
+    pub clock_ahead_ns: Option<i64>,
+    next_line: u32,
+    /// Lines that never arrived.
+    pub lost_lines: u32,
+    seconds: Seconds,
+    ended: Option<Ended>,
+}
+
+/// Sums of the seconds that have arrived.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seconds {
+    count: u32,
+    /// The one after the last.
+    next: u32,
+    sent: u64,
+    ok: u64,
+    failed: u64,
+}
+
+/// What is kept of an account.
+#[derive(Debug)]
+struct Ended {
+    times: PodTimes,
+    requests: PodRequestsReport,
+    response_time_ms: Option<TimesSummary>,
+    own_lag_p99_ms: Option<f64>,
+    health: Health,
+    throttling: Option<Throttling>,
+    cores_busy: Vec<f64>,
+    interrupted: bool,
+}
+
+/// By the clock of its machine, and after its start.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PodTimes {
+    pub started_unix_ns: u64,
+    pub elapsed_ns: Nanos,
+    pub last_sent_ns: Nanos,
+}
+
+impl Pod {
+    pub const fn new(share: LoadShare) -> Self {
+        Self {
+            share,
+            begin: None,
+            error: None,
+            clock_ahead_ns: None,
+            next_line: 0,
+            lost_lines: 0,
+            seconds: Seconds { count: 0, next: 0, sent: 0, ok: 0, failed: 0 },
+            ended: None,
+        }
+    }
+
+    /// Counts a line. False: it was there before.
+    pub const fn is_new(&mut self, number: u32) -> bool {
+        if number < self.next_line {
+            return false;
+        }
+        self.lost_lines += number - self.next_line;
+        self.next_line = number + 1;
+        true
+    }
+
+    pub const fn second(&mut self, second: &ShareSecond) {
+        self.seconds.count += 1;
+        self.seconds.next = second.index + 1;
+        self.seconds.sent += second.sent;
+        self.seconds.ok += second.ok;
+        self.seconds.failed += second.failed;
+    }
+
+    /// No line about a second before this one will come any more.
+    pub fn seconds_over(&self) -> u32 {
+        if self.has_ended() || self.error.is_some() { u32::MAX } else { self.seconds.next }
+    }
+
+    /// Its account, and the whole load's plan.
+    pub fn end(&mut self, end: &ShareEnd, outcome: &LoadOutcome, mut plan: LoadPlan) {
+        plan.share = self.share;
+        let counts = outcome.counts;
+        self.ended = Some(Ended {
+            times: PodTimes {
+                started_unix_ns: end.started_unix_ns,
+                elapsed_ns: end.elapsed_ns,
+                last_sent_ns: end.last_sent_ns,
+            },
+            requests: PodRequestsReport {
+                sent: counts.sent,
+                ok: counts.ok,
+                failed: counts.failed,
+                unfinished: counts.unfinished,
+                not_sent: counts.not_sent,
+            },
+            response_time_ms: outcome.response_time.summary(),
+            own_lag_p99_ms: health::own_lag_p99_ms(outcome),
+            health: health::judge(outcome, &plan.own_part()),
+            throttling: end.throttling,
+            cores_busy: end.cores_busy.clone(),
+            interrupted: end.interrupted,
+        });
+    }
+
+    pub const fn has_ended(&self) -> bool {
+        self.ended.is_some()
+    }
+
+    pub fn times(&self) -> Option<PodTimes> {
+        self.ended.as_ref().map(|ended| ended.times)
+    }
+
+    /// When it began, by the clock of who reads its lines, as far as that is known.
+    pub fn started_unix_ns(&self) -> Option<u64> {
+        let ahead_ns = self.clock_ahead_ns.unwrap_or_default();
+        self.times().map(|times| times.started_unix_ns.saturating_add_signed(-ahead_ns))
+    }
+
+    /// Its name, or its share.
+    pub fn name(&self) -> String {
+        self.begin.as_ref().map_or_else(|| format!("share {}", self.share), |begin| begin.pod.clone())
+    }
+
+    /// Why it was the bottleneck, if it was.
+    pub fn why_bottleneck(&self) -> Option<&str> {
+        self.ended.as_ref()?.health.why.as_deref()
+    }
+
+    /// How busy its busiest thread was; the one to look at first.
+    pub fn cpu_share(&self) -> f64 {
+        self.ended.as_ref().map_or(0.0, |ended| ended.health.cpu_share)
+    }
+
+    /// For how long a CPU limit held it back, and the share of the limit's periods in which it did.
+    pub fn throttled(&self) -> Option<(Nanos, f64)> {
+        let throttling = self.ended.as_ref()?.throttling.filter(|it| it.throttled_periods > 0)?;
+        let share = throttling.throttled_periods as f64 / throttling.periods.max(1) as f64;
+        Some((throttling.throttled_ns, share))
+    }
+
+    pub fn report(self, plan: &LoadPlan, first_unix_ns: u64) -> PodReport {
+        let started_unix_ns = self.started_unix_ns();
+        let ms = |ns: u64| ns as f64 / 1e6;
+        let Seconds { count, sent, ok, failed, .. } = self.seconds;
+        let until_lost = PodRequestsReport { sent, ok, failed, ..PodRequestsReport::default() };
+        let elapsed_s = match &self.ended {
+            Some(ended) => ended.times.elapsed_ns as f64 / NANOS_PER_S as f64,
+            None => f64::from(count),
+        };
+        let begin = self.begin.unwrap_or_default();
+        PodReport {
+            share: self.share.index(),
+            pod: begin.pod,
+            node: begin.node,
+            complete: self.ended.is_some(),
+            error: self.error,
+            lost_lines: self.lost_lines,
+            connections: self.share.connections(plan.all_connections()),
+            started_ms: started_unix_ns.map(|started| ms(started.saturating_sub(first_unix_ns))),
+            clock_ahead_ms: self.clock_ahead_ns.map(|ns| ns as f64 / 1e6),
+            elapsed_s,
+            requests: self.ended.as_ref().map_or(until_lost, |ended| ended.requests),
+            response_time_ms: self.ended.as_ref().and_then(|ended| ended.response_time_ms),
+            interrupted: self.ended.as_ref().is_some_and(|ended| ended.interrupted),
+            generator: self.ended.map(|ended| PodGeneratorReport {
+                cpu_share: ended.health.cpu_share,
+                cpu_cores: ended.health.cpu_cores,
+                own_lag_p99_ms: ended.own_lag_p99_ms,
+                throttled_ms: ended.throttling.map(|it| ms(it.throttled_ns)),
+                cores_busy: ended.cores_busy,
+                bottleneck: ended.health.bottleneck,
+                why: ended.health.why,
+            }),
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! The processes of a load that several sent.
+
+use crate::times::TimesSummary;
+use serde::{Deserialize, Serialize};
+
+/// One process: a pod, or one of several machines.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the JSON Schema defines each key")]
+#[non_exhaustive]
+pub struct PodReport {
+    /// Which share of the load was its, from 0.
+    pub share: u32,
+    /// Its name; empty: it never told.
+    pub pod: String,
+    pub node: Option<String>,
+    /// Is its end there, so that it is part of totals and percentiles?
+    pub complete: bool,
+    /// Why it is not, where that is known.
+    pub error: Option<String>,
+    pub lost_lines: u32,
+    pub connections: u32,
+    /// How long after the first it began.
+    pub started_ms: Option<f64>,
+    /// How far its clock was ahead; null: not measured.
+    pub clock_ahead_ms: Option<f64>,
+    pub elapsed_s: f64,
+    pub requests: PodRequestsReport,
+    pub response_time_ms: Option<TimesSummary>,
+    pub interrupted: bool,
+    pub generator: Option<PodGeneratorReport>,
+}
+
+/// What became of a process's requests. Of one without an end, in the seconds that are known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the JSON Schema defines each key")]
+#[non_exhaustive]
+pub struct PodRequestsReport {
+    pub sent: u64,
+    pub ok: u64,
+    pub failed: u64,
+    pub unfinished: u64,
+    pub not_sent: u64,
+}
+
+/// The health of one process.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the JSON Schema defines each key")]
+#[non_exhaustive]
+pub struct PodGeneratorReport {
+    pub cpu_share: f64,
+    pub cpu_cores: f64,
+    pub own_lag_p99_ms: Option<f64>,
+    /// How long a CPU limit held it back; null: there is none.
+    pub throttled_ms: Option<f64>,
+    pub cores_busy: Vec<f64>,
+    pub bottleneck: bool,
+    pub why: Option<String>,
+}
