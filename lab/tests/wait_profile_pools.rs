@@ -159,6 +159,11 @@ fn five_writers_of_h2_on_two_carriers_wait_for_files_and_no_newer_java_is_advise
     let result =
         measure(&Scene { app: "waits", clients: 5, variants: &variants, request: "/writers", seconds: 5 });
     assert_waits_for_files(&result, "dev.threadcount.waits.Writers.save:");
+    for variant in ["virtual-21", "virtual-25", "platform-25"] {
+        let time = time(&result, variant);
+        assert_adds_up(time);
+        assert!(in_state(time, "file").0 >= 0.5, "one of them forces the file: {time:#}");
+    }
     let findings = result["findings"].as_array().unwrap();
     let of_platform = findings.iter().any(|it| it["rule"] == "file-io" && it["variant"] == "platform-25");
     assert!(!of_platform, "a platform thread keeps nobody from running: {findings:#?}");
