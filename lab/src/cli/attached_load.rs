@@ -90,6 +90,7 @@ pub(super) fn run(target: &Attachment, urls: &[String], options: &LoadOptions) -
     }
     let plan =
         load_plan(&load, &origin).map_err(|error| miette!("{}", plan_flags::load_plan_error(&error)))?;
+    options.check_target(&plan)?;
     let pid = target.pid()?;
     let jar = jar::find().into_diagnostic()?;
     let stop = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
