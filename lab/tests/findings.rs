@@ -354,7 +354,7 @@ fn share_of_slow_requests(output: &ExperimentOutput, cause: &str) -> Option<f64>
 /// the ten that are on their way, a fortieth of all.
 #[test]
 fn a_steady_pause_in_each_second_is_named_by_the_log_alone_and_without_the_log_nothing_is() {
-    let request = "/allocating?kb=1&keep=60&sleep=20ms&collect=400";
+    let request = "/allocating?kb=20&keep=60&sleep=20ms&collect=400";
     let variants = "steady: {threads: platform, jdk: 25, jvm: [-Xms600m, -Xmx600m, -XX:+UseSerialGC]}";
     let output = ExperimentOutput::tomcat(variants, request, 6, &[25], &["--no-probe"]);
     assert!(output.figure("gc", "steady", "/pauses_per_run") >= 3.0, "{output}");
