@@ -35,6 +35,7 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("experiment")
     parser.add_argument("--sessions", type=int, default=10)
+    parser.add_argument("--keep", metavar="FOLDER", help="the results stay there, a folder for each session")
     parser.add_argument("--busy", action="store_true", help="a busy loop comes and goes on the last core")
     end = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
     arguments = parser.parse_args(sys.argv[1:end])
@@ -66,7 +67,8 @@ def burn():
 
 def session(arguments, number):
     """Its verdicts, minutes and rounds, printed as soon as they are known."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = f"{arguments.keep}/{number}" if arguments.keep else temporary
         began = time.monotonic()
         command = [THREADCOUNT, "run", arguments.experiment, "--out", folder, *arguments.of_run]
         ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)

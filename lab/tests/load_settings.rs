@@ -42,7 +42,7 @@ fn result(out: &Path) -> Value {
     schema::result_file(out)
 }
 
-fn said(output: &Output) -> String {
+fn printed(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
@@ -75,7 +75,7 @@ fn a_service_over_tls_is_compared_where_its_certificate_need_not_be_verified() {
     let url = "https://127.0.0.1:{port}/shop";
     let server = tls_server(folder.path());
     let output = compare(url, &server, &["-n", "20", "-c", "2", "--insecure"], folder.path());
-    assert!(output.status.success(), "{}", said(&output));
+    assert!(output.status.success(), "{}", printed(&output));
     let document = result(folder.path());
     for record in document["records"].as_array().unwrap() {
         assert_eq!(record["measured"]["requests"]["ok"], 20, "{}", record["measured"]);
@@ -105,7 +105,7 @@ fn several_requests_with_placeholders_bodies_and_random_arrivals_are_sent_and_ke
         ['/item/{rand:5:5}', {path: /status/404, method: PUT, body: '@order.json', headers: {X-Id: 'n{seq:1}', Accept: }}]}";
     let output =
         run(folder.path(), &format!("{{command: 'python3 {SERVER} {{port}}', ready: /ready}}"), load);
-    assert!(output.status.success(), "{}", said(&output));
+    assert!(output.status.success(), "{}", printed(&output));
     let out = folder.path().join("out");
     let document = result(&out);
     let measured = &document["records"][0]["measured"];
@@ -151,7 +151,7 @@ fn a_status_that_is_not_expected_is_a_failure_and_one_that_is_is_none() {
     let server = format!("python3 {SERVER} {{port}}");
     let load = ["-n", "5", "-c", "1", "--expect", "404", "--ready", "/ready"];
     let output = compare("http://127.0.0.1:{port}/status/404", &server, &load, folder.path());
-    assert!(output.status.success(), "{}", said(&output));
+    assert!(output.status.success(), "{}", printed(&output));
     assert_eq!(result(folder.path())["records"][1]["measured"]["requests"]["ok"], 5);
     compare("http://127.0.0.1:{port}/status/404", &server, &load[..4], folder.path());
     let failures = &result(folder.path())["records"][1]["measured"]["failures"];
@@ -166,7 +166,7 @@ fn a_target_file_gives_the_requests_and_the_url_the_address() {
     let load = ["-n", "6", "-c", "1", "--targets", targets.to_str().unwrap()];
     let server = format!("python3 {SERVER} {{port}}");
     let output = compare("http://127.0.0.1:{port}/ready", &server, &load, folder.path());
-    assert!(output.status.success(), "{}", said(&output));
+    assert!(output.status.success(), "{}", printed(&output));
     let document = result(folder.path());
     assert_eq!(paths(&asked(folder.path(), &document)), ["/a", "/b", "/a", "/b", "/a", "/b"]);
 }
@@ -177,7 +177,7 @@ fn http_2_without_tls_is_spoken_with_prior_knowledge() {
     let server = "{jar: avatar-vertx, args: '--port={port}', ready: /thread-info}";
     let load = "{clients: 2, requests: 30, http: 2, streams: 5, request: /thread-info}";
     let output = run(folder.path(), server, load);
-    assert!(output.status.success(), "{}", said(&output));
+    assert!(output.status.success(), "{}", printed(&output));
     let document = result(&folder.path().join("out"));
     let measured = &document["records"][0]["measured"];
     assert_eq!((&measured["protocol"], &measured["requests"]["ok"]), (&json!("HTTP/2 (h2c)"), &json!(30)));

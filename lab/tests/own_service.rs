@@ -29,7 +29,7 @@ fn threadcount(folder: &Path, arguments: &[&str]) -> Output {
     command.output().unwrap()
 }
 
-fn said(output: &Output) -> String {
+fn printed(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
@@ -66,27 +66,27 @@ fn a_spring_boot_jar_is_saved_as_a_file_that_run_reads_and_runs() {
     let line = [&line[..], &["--jvm", "-Xmx64m -XX:TieredStopAtLevel=1", "--save", "mine.yaml"]].concat();
     let saved = threadcount(folder.path(), &line);
     assert!(
-        saved.status.success() && said(&saved).contains("`threadcount run ./mine.yaml` runs it"),
+        saved.status.success() && printed(&saved).contains("`threadcount run ./mine.yaml` runs it"),
         "{}",
-        said(&saved)
+        printed(&saved)
     );
     let experiment = config::read(&folder.path().join("mine.yaml"), false).unwrap();
     let names: Vec<&str> = experiment.variants.iter().map(|variant| variant.name.as_str()).collect();
     assert_eq!((names, experiment.budget_s), (vec!["platform", "virtual", "virtual-bounded"], Some(300.0)));
     let again = threadcount(folder.path(), &line);
-    assert_eq!(again.status.code(), Some(2), "the file that is there stays: {}", said(&again));
+    assert_eq!(again.status.code(), Some(2), "the file that is there stays: {}", printed(&again));
 
     let short = threadcount(
         folder.path(),
         &["compare", "--spring-boot", &jar, "--url", "/hello", "--save", "short.yaml"],
     );
-    assert!(short.status.success(), "{}", said(&short));
+    assert!(short.status.success(), "{}", printed(&short));
     let short = config::read(&folder.path().join("short.yaml"), false).unwrap();
     assert_eq!((short.loads[0].name.as_str(), short.loads[0].duration_s), ("c64", Some(5.0)));
 
     let run = ["run", "./mine.yaml", "--runs", "1", "--warmup", "0s", "--no-probe", "--out", "out"];
     let run = threadcount(folder.path(), &run);
-    assert!(run.status.success(), "{}", said(&run));
+    assert!(run.status.success(), "{}", printed(&run));
     let kinds: Vec<(String, Option<bool>)> = records(&folder.path().join("out"))
         .iter()
         .map(|record| (record.variant.clone(), record.server.request_thread.as_ref().map(|it| it.is_virtual)))
@@ -157,7 +157,7 @@ fn commands_run_before_and_after_each_run_and_see_the_environment() {
     let folder = tempfile::tempdir().unwrap();
     let (output, trace) =
         with_commands(folder.path(), "sh -c 'echo before >> $WHAT'", "sh -c 'echo after >> $WHAT'");
-    assert!(output.status.success(), "{}", said(&output));
+    assert!(output.status.success(), "{}", printed(&output));
     assert_eq!(trace, "before\nafter\nbefore\nafter\n");
 }
 
@@ -166,7 +166,7 @@ fn a_command_that_fails_ends_its_run_with_its_output_and_what_was_set_up_is_torn
     let folder = tempfile::tempdir().unwrap();
     let (output, trace) =
         with_commands(folder.path(), "sh -c 'echo no such table; exit 3'", "sh -c 'echo after >> $WHAT'");
-    let told = said(&output);
+    let told = printed(&output);
     assert_eq!(output.status.code(), Some(1), "{told}");
     let expected = "The command before the server of variant `a` ended (exit status: 3): sh -c 'echo no such table; exit 3'";
     assert!(told.contains(expected) && told.contains("no such table"), "{told}");
@@ -192,7 +192,7 @@ fn a_service_that_runs_already_is_loaded_and_observed_without_a_verdict() {
     let folder = tempfile::tempdir().unwrap();
     let line = ["compare", "--attach", &server.url, "--url", "/hello", "-c", "1", "-d", "6s"];
     let output = threadcount(folder.path(), &line);
-    let told = said(&output);
+    let told = printed(&output);
     assert!(output.status.success(), "{told}");
     let expected = format!("Process {} had the probe in it meanwhile", server.pid());
     assert!(told.contains(&expected) && told.contains("no verdict") && told.contains("  limit: "), "{told}");

@@ -37,8 +37,7 @@ pub(super) fn run(options: &KubernetesOptions, plan: &LoadPlan, output: &Output)
     let arguments: Vec<String> = env::args().collect();
     let load = options.cluster_load(plan, start_at_unix_ns, &arguments)?;
     if options.dry_run {
-        let value = serde_json::to_value(job(&load)).into_diagnostic()?;
-        stdout::print(&yaml::yaml(&value)).into_diagnostic().wrap_err("stdout cannot be written")?;
+        stdout::print(&yaml::yaml(&job(&load))).into_diagnostic().wrap_err("stdout cannot be written")?;
         return Ok(ExitCode::SUCCESS);
     }
     let files = output.open()?;

@@ -1,15 +1,11 @@
 //! A Job from its creation to its removal, on a thread of its own: what happens goes to the caller as events.
 
 use super::ClusterLoad;
-use super::api_error::{ClusterError, Request};
-use super::job::{CONTAINER, GRACE_S, JOB_NAME_LABEL, job};
-use super::pod_state::{Loss, PodState, index, state};
+use super::api_error::ClusterError;
+use super::api_server::{ApiServer, PodLog};
+use super::job::{GRACE_S, job};
+use super::pod_state::{Loss, PodState};
 use futures::{AsyncBufReadExt, TryStreamExt};
-use k8s_openapi::api::batch::v1::Job;
-use k8s_openapi::api::core::v1::Pod;
-use kube::api::{DeleteParams, ListParams, LogParams, PostParams};
-use kube::config::KubeConfigOptions;
-use kube::{Api, Client, Config, ResourceExt};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
@@ -21,8 +17,8 @@ use tokio::time::{sleep, timeout};
 
 /// How often pods are listed, and the flag to stop is looked at. One request for all pods.
 const LIST_EVERY: Duration = Duration::from_millis(500);
-/// A list that has not come by then will not.
-const LIST_WITHIN: Duration = Duration::from_secs(10);
+/// An answer that has not come by then will not.
+const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 /// So long the log of a lost pod is still read: of a node that is gone it never ends.
 const LOST_LOG_WITHIN: Duration = Duration::from_secs(10);
 /// A log that ended too early is read again after this.
@@ -62,52 +58,36 @@ pub fn follow(load: &ClusterLoad, stop: &AtomicBool, events: &Sender<Event>) {
 }
 
 async fn run(load: &ClusterLoad, stop: &AtomicBool, events: &Sender<Event>) -> Result<(), ClusterError> {
-    let (client, namespace) = client(load).await?;
-    let jobs: Api<Job> = Api::namespaced(client.clone(), &namespace);
-    let created = jobs.create(&PostParams::default(), &job(load)).await;
-    created.map_err(|error| ClusterError::of(Request::CreateJob, &namespace, &error))?;
+    let server = ApiServer::connect(load.context.as_deref(), load.namespace.as_deref()).await?;
+    server.create_job(&job(load)).await?;
+    let namespace = server.namespace().to_owned();
     let _ = events.send(Event::Created { namespace: namespace.clone() });
-    let mut follower = Follower::new(load, client, &namespace, events);
+    let mut follower = Follower::new(load, server.clone(), events);
     let followed = follower.follow_all(stop).await;
     // What pods tell when they are told to end is still read.
-    let removed = remove(&jobs, load, &namespace).await;
-    if let Err(error) = removed {
-        let _ = events.send(Event::NotRemoved { namespace: namespace.clone(), error });
+    if let Err(error) = remove(&server, load).await {
+        let _ = events.send(Event::NotRemoved { namespace, error });
     }
     follower.last_lines().await;
     followed
 }
 
-async fn client(load: &ClusterLoad) -> Result<(Client, String), ClusterError> {
-    let wrong = |error: &dyn std::fmt::Display| ClusterError::Config(error.to_string());
-    let config = match &load.context {
-        Some(context) => {
-            let options =
-                KubeConfigOptions { context: Some(context.clone()), ..KubeConfigOptions::default() };
-            Config::from_kubeconfig(&options).await.map_err(|error| wrong(&error))?
-        }
-        None => Config::infer().await.map_err(|error| wrong(&error))?,
-    };
-    let namespace = load.namespace.clone().unwrap_or_else(|| config.default_namespace.clone());
-    Ok((Client::try_from(config).map_err(|error| wrong(&error))?, namespace))
-}
-
 /// Removes the Job with its pods, and tries again while the API server is away.
-async fn remove(jobs: &Api<Job>, load: &ClusterLoad, namespace: &str) -> Result<(), ClusterError> {
+async fn remove(server: &ApiServer, load: &ClusterLoad) -> Result<(), ClusterError> {
     let began = Instant::now();
     loop {
-        let background = DeleteParams::background();
-        let error = match timeout(LIST_WITHIN, jobs.delete(&load.name, &background)).await {
-            Ok(Ok(_)) => return Ok(()),
-            Ok(Err(kube::Error::Api(status))) if status.code == 404 => return Ok(()),
-            Ok(Err(error)) => ClusterError::of(Request::DeleteJob, namespace, &error),
-            Err(_) => ClusterError::Unreachable("it takes too long to answer".to_owned()),
-        };
+        let Err(error) = in_time(server.delete_job(&load.name)).await else { return Ok(()) };
         if !error.may_pass() || began.elapsed() > LONGEST_AWAY {
             return Err(error);
         }
         sleep(LIST_EVERY).await;
     }
+}
+
+/// An answer, or the error that there is none.
+async fn in_time<T>(answer: impl Future<Output = Result<T, ClusterError>>) -> Result<T, ClusterError> {
+    let late = |_| Err(ClusterError::Unreachable("it takes too long to answer".to_owned()));
+    timeout(ANSWER_WITHIN, answer).await.unwrap_or_else(late)
 }
 
 /// What is known of one pod.
@@ -134,8 +114,7 @@ impl Followed {
 
 struct Follower<'e> {
     load: &'e ClusterLoad,
-    pods: Api<Pod>,
-    namespace: String,
+    server: ApiServer,
     events: &'e Sender<Event>,
     known: BTreeMap<u32, Followed>,
     logs: JoinSet<Result<(), ClusterError>>,
@@ -143,10 +122,8 @@ struct Follower<'e> {
 }
 
 impl<'e> Follower<'e> {
-    fn new(load: &'e ClusterLoad, client: Client, namespace: &str, events: &'e Sender<Event>) -> Self {
-        let pods = Api::namespaced(client, namespace);
-        let (known, logs) = (BTreeMap::new(), JoinSet::new());
-        Self { load, pods, namespace: namespace.to_owned(), events, known, logs, away_since: None }
+    fn new(load: &'e ClusterLoad, server: ApiServer, events: &'e Sender<Event>) -> Self {
+        Self { load, server, events, known: BTreeMap::new(), logs: JoinSet::new(), away_since: None }
     }
 
     /// Until each pod has ended and its log is read, or it shall stop.
@@ -171,25 +148,18 @@ impl<'e> Follower<'e> {
 
     /// Lists the pods once.
     async fn look(&mut self) -> Result<(), ClusterError> {
-        let label = format!("{JOB_NAME_LABEL}={}", self.load.name);
-        let params = ListParams::default().labels(&label);
-        let listed = match timeout(LIST_WITHIN, self.pods.list(&params)).await {
-            Ok(Ok(listed)) => listed,
-            Ok(Err(error)) => {
-                return self.is_away(ClusterError::of(Request::ListPods, &self.namespace, &error));
-            }
-            Err(_) => {
-                return self.is_away(ClusterError::Unreachable("it takes too long to answer".to_owned()));
-            }
+        let pods = match in_time(self.server.pods_of(&self.load.name)).await {
+            Ok(pods) => pods,
+            Err(error) => return self.is_away(error),
         };
         if self.away_since.take().is_some() {
             let _ = self.events.send(Event::Away(false));
         }
-        let mut seen = Vec::with_capacity(listed.items.len());
-        for pod in &listed.items {
-            if let Some(index) = index(pod) {
+        let mut seen = Vec::with_capacity(pods.len());
+        for pod in &pods {
+            if let Some(index) = pod.index() {
                 seen.push(index);
-                self.update(index, pod.name_any(), state(pod));
+                self.update(index, pod.name().to_owned(), pod.state());
             }
         }
         let gone: Vec<u32> = self.known.keys().copied().filter(|index| !seen.contains(index)).collect();
@@ -221,8 +191,7 @@ impl<'e> Follower<'e> {
             lost_since: None,
         });
         if has_begun && known.log.is_none() {
-            let log =
-                read_log(self.pods.clone(), name.clone(), index, self.namespace.clone(), self.events.clone());
+            let log = read_log(self.server.clone(), name.clone(), index, self.events.clone());
             known.log = Some(self.logs.spawn(log));
         }
         // A lost pod stays lost, also where the Job makes another one.
@@ -252,18 +221,15 @@ impl<'e> Follower<'e> {
 /// Follows a log until the process has told that it ended. Where it breaks off it is read again: lines that come twice are known by
 /// their numbers.
 async fn read_log(
-    pods: Api<Pod>,
+    server: ApiServer,
     name: String,
     index: u32,
-    namespace: String,
     events: Sender<Event>,
 ) -> Result<(), ClusterError> {
-    let itself = ListParams::default().fields(&format!("metadata.name={name}"));
     let mut was_over = false;
-    let params = LogParams { container: Some(CONTAINER.to_owned()), follow: true, ..LogParams::default() };
     for _ in 0..LOG_TRIES {
-        match pods.log_stream(&name, &params).await {
-            Ok(stream) => {
+        match server.log(&name).await {
+            Ok(PodLog::Stream(stream)) => {
                 let mut lines = Box::pin(stream).lines();
                 while let Ok(Some(text)) = lines.try_next().await {
                     let is_last = is_last(&text);
@@ -274,20 +240,13 @@ async fn read_log(
                     }
                 }
             }
-            // The container is not there yet, or no more.
-            Err(kube::Error::Api(status)) if status.code == 400 => {}
-            Err(kube::Error::Api(status)) if status.code == 404 => return Ok(()),
-            Err(error) => {
-                let error = ClusterError::of(Request::ReadLog, &namespace, &error);
-                if !error.may_pass() {
-                    return Err(error);
-                }
-                sleep(LONGEST_AWAY / LOG_TRIES).await;
-            }
+            Ok(PodLog::NotNow) => {}
+            Ok(PodLog::Gone) => return Ok(()),
+            Err(error) if error.may_pass() => sleep(LONGEST_AWAY / LOG_TRIES).await,
+            Err(error) => return Err(error),
         }
         // The log of a pod that is over has once more all that there ever will be.
-        let listed = pods.list(&itself).await;
-        let is_over = listed.is_ok_and(|it| it.items.iter().all(|pod| is_over(&state(pod))));
+        let is_over = server.pod(&name).await.is_ok_and(|pod| pod.is_none_or(|pod| is_over(&pod.state())));
         if std::mem::replace(&mut was_over, is_over) && is_over {
             return Ok(());
         }

@@ -10,6 +10,7 @@
 //! [`threadcount_load::merge`].
 
 pub mod api_error;
+pub mod api_server;
 pub mod clocks;
 pub mod follow;
 pub mod job;

@@ -1,11 +1,73 @@
 //! What Kubernetes knows of a pod.
 
 use super::job::INDEX_ANNOTATION;
-use k8s_openapi::api::core::v1::{ContainerStatus, Pod, PodStatus};
+use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// Exit code of a process that a signal 9 ended.
 const KILLED: i32 = 137;
+
+/// What we read of a pod.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Pod {
+    metadata: PodMetadata,
+    status: PodStatus,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct PodMetadata {
+    name: String,
+    annotations: BTreeMap<String, String>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct PodStatus {
+    phase: String,
+    reason: String,
+    message: String,
+    conditions: Vec<PodCondition>,
+    container_statuses: Vec<ContainerStatus>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct PodCondition {
+    r#type: String,
+    status: String,
+    reason: String,
+    message: String,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct ContainerStatus {
+    state: ContainerState,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct ContainerState {
+    waiting: Option<ContainerWaiting>,
+    terminated: Option<ContainerTerminated>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct ContainerWaiting {
+    reason: String,
+    message: String,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct ContainerTerminated {
+    reason: String,
+    exit_code: i32,
+}
 
 /// How far a pod is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,63 +107,70 @@ pub enum Loss {
     Deleted,
 }
 
-/// The index of a pod in its Job.
-#[must_use]
-pub fn index(pod: &Pod) -> Option<u32> {
-    pod.metadata.annotations.as_ref()?.get(INDEX_ANNOTATION)?.parse().ok()
-}
+impl Pod {
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.metadata.name
+    }
 
-/// How far a pod is.
-#[must_use]
-pub fn state(pod: &Pod) -> PodState {
-    let Some(status) = &pod.status else { return PodState::Waiting(None) };
-    let phase = status.phase.as_deref().unwrap_or_default();
-    let container = status.container_statuses.as_ref().and_then(|containers| containers.first());
-    match phase {
-        "Succeeded" => PodState::Done,
-        "Failed" => PodState::Lost(loss(status, container)),
-        // Kubelet does not answer any more.
-        "Unknown" => PodState::Lost(Loss::Disrupted("its node does not answer".to_owned())),
-        "Running" => PodState::Running,
-        _ => PodState::Waiting(obstacle(status, container)),
+    /// Its index in its Job.
+    #[must_use]
+    pub fn index(&self) -> Option<u32> {
+        self.metadata.annotations.get(INDEX_ANNOTATION)?.parse().ok()
     }
-}
 
-fn loss(status: &PodStatus, container: Option<&ContainerStatus>) -> Loss {
-    let message = || status.message.clone().unwrap_or_default();
-    if status.reason.as_deref() == Some("Evicted") {
-        return Loss::Evicted(message());
-    }
-    let terminated = container.and_then(|it| it.state.as_ref()?.terminated.as_ref());
-    if terminated.is_some_and(|it| it.reason.as_deref() == Some("OOMKilled")) {
-        return Loss::OutOfMemory;
-    }
-    let mut conditions = status.conditions.iter().flatten();
-    let disruption = conditions.find(|it| it.type_ == "DisruptionTarget" && it.status == "True");
-    if let Some(disruption) = disruption {
-        let texts = [disruption.reason.as_deref(), disruption.message.as_deref()];
-        return Loss::Disrupted(texts.into_iter().flatten().collect::<Vec<_>>().join(": "));
-    }
-    match terminated.map(|it| it.exit_code) {
-        Some(KILLED) => Loss::Killed,
-        Some(code) => Loss::Exited { code },
-        None => Loss::Disrupted(message()),
+    /// How far it is.
+    #[must_use]
+    pub fn state(&self) -> PodState {
+        match self.status.phase.as_str() {
+            "Succeeded" => PodState::Done,
+            "Failed" => PodState::Lost(self.status.loss()),
+            // Kubelet does not answer any more.
+            "Unknown" => PodState::Lost(Loss::Disrupted("its node does not answer".to_owned())),
+            "Running" => PodState::Running,
+            _ => PodState::Waiting(self.status.obstacle()),
+        }
     }
 }
 
-fn obstacle(status: &PodStatus, container: Option<&ContainerStatus>) -> Option<Obstacle> {
-    let waiting = container.and_then(|it| it.state.as_ref()?.waiting.as_ref());
-    // These two are a container on its way.
-    let harmless = ["ContainerCreating", "PodInitializing"];
-    if let Some(reason) =
-        waiting.and_then(|it| it.reason.clone()).filter(|it| !harmless.contains(&it.as_str()))
-    {
-        let message = waiting.and_then(|it| it.message.clone()).unwrap_or_default();
-        return Some(Obstacle::NoContainer { reason, message });
+impl PodStatus {
+    fn loss(&self) -> Loss {
+        if self.reason == "Evicted" {
+            return Loss::Evicted(self.message.clone());
+        }
+        let terminated = self.container_statuses.first().and_then(|it| it.state.terminated.as_ref());
+        if terminated.is_some_and(|it| it.reason == "OOMKilled") {
+            return Loss::OutOfMemory;
+        }
+        if let Some(disruption) = self.condition("DisruptionTarget", "True") {
+            let texts = [disruption.reason.as_str(), &disruption.message];
+            return Loss::Disrupted(
+                texts.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join(": "),
+            );
+        }
+        match terminated.map(|it| it.exit_code) {
+            Some(KILLED) => Loss::Killed,
+            Some(code) => Loss::Exited { code },
+            None => Loss::Disrupted(self.message.clone()),
+        }
     }
-    let mut conditions = status.conditions.iter().flatten();
-    let unscheduled = conditions.find(|it| it.type_ == "PodScheduled" && it.status == "False")?;
-    Some(Obstacle::NoNode(unscheduled.message.clone().unwrap_or_default()))
+
+    fn obstacle(&self) -> Option<Obstacle> {
+        // These two are a container on its way.
+        let harmless = ["", "ContainerCreating", "PodInitializing"];
+        let waiting = self.container_statuses.first().and_then(|it| it.state.waiting.as_ref());
+        if let Some(waiting) = waiting.filter(|it| !harmless.contains(&it.reason.as_str())) {
+            let ContainerWaiting { reason, message } = waiting.clone();
+            return Some(Obstacle::NoContainer { reason, message });
+        }
+        let unscheduled = self.condition("PodScheduled", "False")?;
+        Some(Obstacle::NoNode(unscheduled.message.clone()))
+    }
+
+    fn condition(&self, kind: &str, status: &str) -> Option<&PodCondition> {
+        self.conditions.iter().find(|it| it.r#type == kind && it.status == status)
+    }
 }
 
 impl fmt::Display for Obstacle {
@@ -151,13 +220,13 @@ mod tests {
 
     #[test]
     fn the_index_is_in_its_annotation() {
-        assert_eq!(index(&pod(&json!({}))), Some(2));
-        assert_eq!(index(&Pod::default()), None);
+        assert_eq!(pod(&json!({})).index(), Some(2));
+        assert_eq!(Pod::default().index(), None);
     }
 
     #[test]
     fn each_way_to_be_lost_is_told_apart() {
-        let lost = |status: &Value| match state(&pod(status)) {
+        let lost = |status: &Value| match pod(status).state() {
             PodState::Lost(loss) => loss,
             other => panic!("{other:?}"),
         };
@@ -179,16 +248,16 @@ mod tests {
             json!({"phase": "Pending", "containerStatuses": [{"name": "load", "image": "", "imageID": "", "ready": false,
                 "restartCount": 0, "state": {"waiting": {"reason": reason, "message": "pull access denied"}}}]})
         };
-        assert_eq!(state(&pod(&waiting("ContainerCreating"))), PodState::Waiting(None));
-        let PodState::Waiting(Some(no_image)) = state(&pod(&waiting("ErrImagePull"))) else {
+        assert_eq!(pod(&waiting("ContainerCreating")).state(), PodState::Waiting(None));
+        let PodState::Waiting(Some(no_image)) = pod(&waiting("ErrImagePull")).state() else {
             panic!("an obstacle")
         };
         assert_eq!(no_image.to_string(), "its container cannot start: ErrImagePull pull access denied");
         let unscheduled = json!({"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "False",
             "reason": "Unschedulable", "message": "0/2 nodes are available: 2 Insufficient cpu."}]});
         let message = "0/2 nodes are available: 2 Insufficient cpu.".to_owned();
-        assert_eq!(state(&pod(&unscheduled)), PodState::Waiting(Some(Obstacle::NoNode(message))));
-        assert_eq!(state(&pod(&json!({"phase": "Running"}))), PodState::Running);
-        assert_eq!(state(&pod(&json!({"phase": "Succeeded"}))), PodState::Done);
+        assert_eq!(pod(&unscheduled).state(), PodState::Waiting(Some(Obstacle::NoNode(message))));
+        assert_eq!(pod(&json!({"phase": "Running"})).state(), PodState::Running);
+        assert_eq!(pod(&json!({"phase": "Succeeded"})).state(), PodState::Done);
     }
 }

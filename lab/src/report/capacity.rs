@@ -142,8 +142,8 @@ pub fn failure(failure: &StepFailure, limited: Metric) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::sample::{document, step};
-    use crate::stats::sample::run;
+    use crate::report::sample::document;
+    use crate::stats::sample::{run, step};
 
     fn slow(asked_per_s: f64, time_ms: f64) -> CapacityStep {
         let why = StepFailure::LimitExceeded { time_ms };

@@ -36,7 +36,7 @@ pub fn too_early() -> LimitWords {
 #[must_use]
 pub fn attached(pid: u32) -> String {
     format!(
-        "Process {pid} had the probe in it meanwhile, which costs it a little. It was compared with nothing, so there is no verdict."
+        "The probe was in process {pid} meanwhile and used some of its CPU. There is no second variant, and so no verdict."
     )
 }
 

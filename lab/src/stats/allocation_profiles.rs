@@ -60,36 +60,11 @@ impl SampledAllocation {
 mod tests {
     use super::super::stack_tree::{frames_that_differ, tree};
     use super::*;
-    use crate::model::record::allocation::Allocation;
-    use crate::model::record::allocation_profile::AllocationStack;
-    use crate::model::record::explaining::ExplainingWindow;
-    use crate::model::record::jvm::JvmReadings;
-    use crate::stats::sample::run;
-
-    const MIB: u64 = 1 << 20;
+    use crate::stats::sample::{run, with_allocation};
 
     /// 1,000 requests a second that allocate so much each; so many samples of a MiB by stack.
     fn explained(bytes_per_request: f64, stacks: &[(&str, u64)]) -> Record {
-        let mut record = run("it", "load", 1_000.0, 10.0);
-        let load = record.measured.clone().expect("a load");
-        let stack = |&(frames, samples): &(&str, u64)| AllocationStack {
-            frames: frames.split(';').map(str::to_owned).collect(),
-            samples,
-            bytes: samples * MIB,
-            bytes_squared: samples as f64 * (MIB * MIB) as f64,
-        };
-        let stacks: Vec<AllocationStack> = stacks.iter().map(stack).collect();
-        let samples: u64 = stacks.iter().map(|stack| stack.samples).sum();
-        let profile = AllocationProfile { samples, bytes: samples * MIB, stacks };
-        let bytes_per_s = bytes_per_request * load.rate_per_s.completed;
-        let allocation = Allocation { bytes_per_s, window_s: 3.0, ..Allocation::default() };
-        record.explaining = Some(ExplainingWindow { load, cost: None });
-        record.jvm = Some(JvmReadings {
-            allocation: Some(allocation),
-            allocation_profile: Some(profile),
-            ..JvmReadings::default()
-        });
-        record
+        with_allocation(run("it", "load", 1_000.0, 10.0), bytes_per_request, stacks)
     }
 
     fn amounts(records: &[Record]) -> StackAmounts {

@@ -114,7 +114,7 @@ mod tests {
     use crate::model::record::BackendConnections;
     use crate::model::record::capacity::{CapacitySearch, CapacityStep, StepVerdict};
     use crate::model::record::jvm::{JvmReadings, PoolKind, PoolSample};
-    use crate::stats::sample::{run, with_load};
+    use crate::stats::sample::{run, step, with_load};
 
     fn backend(cpu_cores: f64, cores_in_use: f64, cores: usize) -> BackendFigures {
         BackendFigures {
@@ -233,8 +233,9 @@ mod tests {
     fn of_a_search_the_step_that_breaks_shows_the_backend_that_ran_out() {
         let with = |verdict: StepVerdict, cpu_cores: f64, in_use: f64| {
             let backends = vec![backend(cpu_cores, in_use, 2)];
-            let steps =
-                vec![step(900.0, verdict, vec![backend(1.9, 2.0, 2)]), step(500.0, verdict, backends)];
+            let step_with =
+                |asked_per_s, backends| CapacityStep { backends, ..step(asked_per_s, verdict, None) };
+            let steps = vec![step_with(900.0, vec![backend(1.9, 2.0, 2)]), step_with(500.0, backends)];
             let search = CapacitySearch { steps, ..CapacitySearch::default() };
             let sustained = vec![backend(0.9, 1.2, 2)];
             let record =
@@ -245,23 +246,5 @@ mod tests {
         assert_eq!(with(StepVerdict::Broken, 1.4, 1.95), Some(full));
         assert_eq!(with(StepVerdict::Broken, 0.6, 1.95), None, "the server fills the cores");
         assert_eq!(with(StepVerdict::Generator, 1.4, 1.95), None, "says nothing about the servers");
-    }
-
-    fn step(asked_per_s: f64, verdict: StepVerdict, backends: Vec<BackendFigures>) -> CapacityStep {
-        CapacityStep {
-            asked_per_s,
-            reached_per_s: asked_per_s,
-            length_s: 3.0,
-            p50_ms: None,
-            p99_ms: None,
-            max_ms: None,
-            failed: 0,
-            cpu_cores: None,
-            machine_cpu_cores: None,
-            backends,
-            generator_share: 0.1,
-            verdict,
-            why: None,
-        }
     }
 }

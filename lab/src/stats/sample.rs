@@ -1,5 +1,10 @@
 //! Records for tests: a healthy run with round figures, to be changed where a test needs it.
 
+use crate::model::record::allocation::Allocation;
+use crate::model::record::allocation_profile::{AllocationProfile, AllocationStack};
+use crate::model::record::capacity::{CapacityStep, StepFailure, StepVerdict};
+use crate::model::record::explaining::ExplainingWindow;
+use crate::model::record::jvm::JvmReadings;
 use crate::model::record::{Cost, Record, ServerFacts};
 use std::collections::BTreeMap;
 use threadcount_load::report::LoadReport;
@@ -65,6 +70,47 @@ pub(crate) fn with_cost(mut record: Record, change: impl FnOnce(&mut Cost)) -> R
         change(cost);
     }
     record
+}
+
+/// What the explaining window saw of a run's allocations: bytes per request, and so many samples of a MiB by stack.
+pub(crate) fn with_allocation(mut record: Record, bytes_per_request: f64, stacks: &[(&str, u64)]) -> Record {
+    const MIB: u64 = 1 << 20;
+    let stack = |&(frames, samples): &(&str, u64)| AllocationStack {
+        frames: frames.split(';').map(str::to_owned).collect(),
+        samples,
+        bytes: samples * MIB,
+        bytes_squared: samples as f64 * (MIB * MIB) as f64,
+    };
+    let stacks: Vec<AllocationStack> = stacks.iter().map(stack).collect();
+    let samples: u64 = stacks.iter().map(|stack| stack.samples).sum();
+    let load = record.measured.clone().expect("a load");
+    let bytes_per_s = bytes_per_request * load.rate_per_s.completed;
+    record.explaining = Some(ExplainingWindow { load, cost: None });
+    record.jvm = Some(JvmReadings {
+        allocation: Some(Allocation { bytes_per_s, window_s: 3.0, ..Allocation::default() }),
+        allocation_profile: Some(AllocationProfile { samples, bytes: samples * MIB, stacks }),
+        ..JvmReadings::default()
+    });
+    record
+}
+
+/// A step of a capacity search whose times are not known.
+pub(crate) fn step(asked_per_s: f64, verdict: StepVerdict, why: Option<StepFailure>) -> CapacityStep {
+    CapacityStep {
+        asked_per_s,
+        reached_per_s: asked_per_s,
+        length_s: 3.0,
+        p50_ms: None,
+        p99_ms: None,
+        max_ms: None,
+        failed: 0,
+        cpu_cores: None,
+        machine_cpu_cores: None,
+        backends: Vec::new(),
+        generator_share: 0.1,
+        verdict,
+        why,
+    }
 }
 
 fn load_report(rate: f64, ms: f64) -> LoadReport {

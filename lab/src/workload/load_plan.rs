@@ -96,7 +96,7 @@ fn target_with(
     checked(&filled(request)).map_err(|error| {
         let why = match error {
             RequestError::Header { why, .. } => why,
-            _ => "it has a placeholder that is none",
+            _ => "it has braces that are no placeholder",
         };
         let texts: Vec<String> = request.texts_with_variables().collect();
         let names = texts.iter().flat_map(|text| environment::names(text)).map(str::to_owned).collect();

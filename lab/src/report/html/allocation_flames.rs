@@ -46,36 +46,12 @@ mod tests {
     use super::super::stack_flames::Difference;
     use super::*;
     use crate::model::record::Record;
-    use crate::model::record::allocation::Allocation;
-    use crate::model::record::allocation_profile::{AllocationProfile, AllocationStack};
-    use crate::model::record::explaining::ExplainingWindow;
-    use crate::model::record::jvm::JvmReadings;
     use crate::report::sample;
-
-    const MIB: u64 = 1 << 20;
+    use crate::stats::sample::with_allocation;
 
     /// 1,000 requests per second; samples of a MiB.
     fn run(variant: &str, bytes_per_request: f64, stacks: &[(&str, u64)]) -> Record {
-        let stack = |&(frames, samples): &(&str, u64)| AllocationStack {
-            frames: frames.split(';').map(str::to_owned).collect(),
-            samples,
-            bytes: samples * MIB,
-            bytes_squared: samples as f64 * (MIB * MIB) as f64,
-        };
-        let stacks: Vec<AllocationStack> = stacks.iter().map(stack).collect();
-        let samples: u64 = stacks.iter().map(|stack| stack.samples).sum();
-        let profile = AllocationProfile { samples, bytes: samples * MIB, stacks };
-        let bytes_per_s = 1_000.0 * bytes_per_request;
-        let allocation = Allocation { bytes_per_s, window_s: 3.0, ..Allocation::default() };
-        let mut record = crate::stats::sample::run(variant, "c4", 1_000.0, 4.0);
-        let load = record.measured.clone().expect("a load");
-        record.explaining = Some(ExplainingWindow { load, cost: None });
-        record.jvm = Some(JvmReadings {
-            allocation: Some(allocation),
-            allocation_profile: Some(profile),
-            ..JvmReadings::default()
-        });
-        record
+        with_allocation(crate::stats::sample::run(variant, "c4", 1_000.0, 4.0), bytes_per_request, stacks)
     }
 
     const PARSE: &str = "t.T.run;p.A.parse;new java.lang.String";

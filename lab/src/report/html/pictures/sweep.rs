@@ -73,7 +73,7 @@ fn point(variant: usize, steps: &[&CapacityStep]) -> Option<SweepPoint> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::sample;
+    use crate::stats::sample;
 
     fn step(p99_ms: Option<f64>, verdict: StepVerdict) -> CapacityStep {
         CapacityStep {

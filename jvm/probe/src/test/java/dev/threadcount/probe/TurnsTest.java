@@ -68,6 +68,13 @@ class TurnsTest {
         return Files.readAllLines(lines);
     }
 
+    /** It alone is drawn in this sample, which sees no turn. */
+    private Thread comesAlone(long atMs, String method) throws Exception {
+        Thread thread = comes(method);
+        assertEquals(List.of(), sample(atMs, thread));
+        return thread;
+    }
+
     private static void assertTurns(int all, int overtaking, List<String> lines) {
         assertEquals(1, lines.size(), lines.toString());
         assertTrue(lines.getFirst().contains("\"turns\":" + all + ",\"overtaking\":" + overtaking + ","), lines.toString());
@@ -75,10 +82,8 @@ class TurnsTest {
 
     @Test
     void whoCameLaterAndIsServedFirstHasOvertaken() throws Exception {
-        Thread first = comes("save");
-        assertEquals(List.of(), sample(100, first));
-        Thread second = comes("list");
-        assertEquals(List.of(), sample(200, second));
+        Thread first = comesAlone(100, "save");
+        Thread second = comesAlone(200, "list");
         leaves(second);
         List<String> lines = sample(300);
         assertTurns(1, 1, lines);
@@ -88,10 +93,8 @@ class TurnsTest {
 
     @Test
     void whoIsServedInTheOrderOfArrivalOvertakesNobody() throws Exception {
-        Thread first = comes("save");
-        sample(100, first);
-        Thread second = comes("list");
-        sample(200, second);
+        Thread first = comesAlone(100, "save");
+        Thread second = comesAlone(200, "list");
         leaves(first);
         assertTurns(1, 0, sample(300));
         leaves(second);
@@ -100,12 +103,9 @@ class TurnsTest {
 
     @Test
     void ofTwoThatLeaveBetweenTwoSamplesNeitherHasOvertaken() throws Exception {
-        Thread first = comes("save");
-        sample(100, first);
-        Thread second = comes("list");
-        sample(200, second);
-        Thread third = comes("list");
-        sample(300, third);
+        Thread first = comesAlone(100, "save");
+        Thread second = comesAlone(200, "list");
+        Thread third = comesAlone(300, "list");
         leaves(first);
         leaves(second);
         assertTurns(2, 0, sample(400));
@@ -114,10 +114,8 @@ class TurnsTest {
     /** It may have to wait again. */
     @Test
     void whoIsWokenAndHasNoCarrierYetHasHadNoTurn() throws Exception {
-        Thread first = comes("save");
-        sample(100, first);
-        Thread second = comes("list");
-        sample(200, second);
+        Thread first = comesAlone(100, "save");
+        Thread second = comesAlone(200, "list");
         isWoken(first);
         assertEquals(List.of(), sample(300));
         leaves(first);
@@ -138,8 +136,7 @@ class TurnsTest {
     void anOwnerThatIsYoungerThanWhoWaitsHasOvertakenOnceAndAnOlderOneHasNot() throws Exception {
         owner = Thread.ofVirtual().unstarted(() -> {});
         stacks.put(owner, stack("hold", Thread.State.TIMED_WAITING, null));
-        Thread first = comes("save");
-        sample(100, first);
+        Thread first = comesAlone(100, "save");
         assertTurns(1, 0, sample(200));
         assertEquals(List.of(), sample(300));
         owner = Thread.ofVirtual().unstarted(() -> {});
