@@ -113,3 +113,52 @@ fn without_a_probe_there_is_no_explaining_window() {
     assert!(seen.while_explaining.is_empty());
     assert_eq!((&records[0].explaining, &records[0].jvm), (&None, &None));
 }
+
+/// Who was measured, in the order of the turns.
+#[derive(Default)]
+struct TurnsSeen(Vec<String>);
+
+impl Watch for TurnsSeen {
+    fn event(&mut self, event: Event<'_>) {
+        if let Event::Turn { variant, .. } = event {
+            self.0.push(variant.to_owned());
+        }
+    }
+}
+
+#[test]
+fn servers_of_an_interleaved_round_run_side_by_side_and_their_turns_are_one_measurement() {
+    let folder = tempfile::tempdir().unwrap();
+    let classes = one_session::compiled(&java::jdk().home, "Web.java", &format!("{WEB}{SERVE}"));
+    let text = format!(
+        "question: q\nserver: {{command: \"java -Xmx64m -XX:TieredStopAtLevel=1 -cp {} Web {{port}}\"}}\njdk: {}\nrequest: /\nwarmup: 1s\nruns: 2\ndrop: 0\n\
+         variants: {{a: {{}}, b: {{}}}}\nloads: [{{clients: 4, duration: 1800ms, interleave: 600ms}}]\n",
+        classes.path().display(),
+        java::jdk().feature,
+    );
+    let experiment = config::parse("turns", "turns.yaml", &text, false).unwrap();
+    let mut seen = TurnsSeen::default();
+    let out = folder.path().join("out");
+    let records = one_session::watched(&experiment, ProbeChoice::Off, &out, &mut seen).records;
+    // Every second round begins with the other one.
+    assert_eq!(seen.0.concat(), "abababbababa");
+    assert_eq!(records.len(), 4);
+    for record in &records {
+        let (measured, cost) = (record.measured.as_ref().unwrap(), record.cost.as_ref().unwrap());
+        assert_eq!(measured.plan.duration_s, Some(1.8));
+        assert!((1.7..2.5).contains(&measured.elapsed_s), "{}", measured.elapsed_s);
+        assert!((1.0..3.0).contains(&cost.window_s), "{}", cost.window_s);
+        let requests = &measured.requests;
+        let ended = requests.ok + requests.failed + requests.unfinished;
+        assert_eq!(requests.in_flight_at_start + requests.sent, ended, "{requests:?}");
+        assert!(requests.ok > 0 && requests.failed == 0, "{requests:?}");
+        assert_eq!(measured.connections.opened, 3 * 4, "each turn has its connections");
+        assert!(record.load_series.len() >= 3, "{:?}", record.load_series);
+        // The log is of one piece, and the load is not.
+        assert_eq!((&record.jvm_log, &record.pause_ledger), (&None, &None));
+    }
+    // The second of a round is there before the first is gone.
+    let started =
+        |position: u32| records.iter().find(|it| it.position == position).unwrap().started_at.clone();
+    assert!(started(1) <= started(2) && started(2) < started(3));
+}

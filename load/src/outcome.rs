@@ -1,6 +1,6 @@
 //! Everything that happened during one load, before it is turned into figures.
 
-use crate::clock::Nanos;
+use crate::clock::{NANOS_PER_S, Nanos};
 pub use crate::counts::{Bytes, ConnectionsAtStart, Counts};
 use crate::failure::FailureCause;
 use crate::log::LogCounts;
@@ -110,6 +110,62 @@ impl LoadOutcome {
         self.stamped += worker.stamped;
         self.last_sent_ns = self.last_sent_ns.max(worker.last_sent_ns);
     }
+
+    /// Adds what the same load measured in a later window, as if it had followed at once: the time between the two windows is left
+    /// out, on the clock and in every figure.
+    pub fn append(&mut self, later: Self) {
+        let gap_ns = later.started_ns.saturating_sub(self.ended_ns);
+        let (before_ns, after_ns) =
+            (self.ended_ns.saturating_sub(self.started_ns), later.ended_ns.saturating_sub(later.started_ns));
+        let seconds_before = (before_ns / NANOS_PER_S) as u32;
+        self.ended_ns += after_ns;
+        self.counts.add(later.counts);
+        self.in_flight_at_start_ns += later.in_flight_at_start_ns;
+        self.in_flight_at_end_ns += later.in_flight_at_end_ns;
+        self.response_time.merge(&later.response_time);
+        self.slowest.merge(later.slowest.earlier_by(gap_ns));
+        self.service_time.merge(&later.service_time);
+        self.failed_time.merge(&later.failed_time);
+        self.send_lag.merge(&later.send_lag);
+        self.own_lag.merge(&later.own_lag);
+        self.unfinished_age.merge(&later.unfinished_age);
+        self.not_sent_age.merge(&later.not_sent_age);
+        later.status.into_iter().for_each(|(status, count)| *self.status.entry(status).or_default() += count);
+        later
+            .failures
+            .into_iter()
+            .for_each(|(cause, count)| *self.failures.entry(cause).or_default() += count);
+        self.bytes.sent += later.bytes.sent;
+        self.bytes.received += later.bytes.received;
+        self.connections_opened += later.connections_opened;
+        // The worst of all beginnings.
+        self.connections_at_start = match (self.connections_at_start, later.connections_at_start) {
+            (Some(one), Some(other)) if other.open < one.open => Some(other),
+            (one, other) => one.or(other),
+        };
+        self.connections_open = later.connections_open;
+        self.streams_per_connection = self.streams_per_connection.max(later.streams_per_connection);
+        self.waited_for_connection += later.waited_for_connection;
+        self.stamped += later.stamped;
+        self.last_sent_ns = later.last_sent_ns.saturating_sub(gap_ns);
+        self.seconds.extend(
+            later.seconds.into_iter().map(|second| Second { index: second.index + seconds_before, ..second }),
+        );
+        self.cost.add(later.cost);
+        self.cores_busy = busy_over(&self.cores_busy, before_ns, &later.cores_busy, after_ns);
+        self.interrupted |= later.interrupted;
+        self.log = self.log.take().or(later.log);
+        self.log_failure = self.log_failure.or(later.log_failure);
+    }
+}
+
+/// How busy each core was in two windows together; empty where that is not known of one.
+fn busy_over(one: &[f64], one_ns: Nanos, other: &[f64], other_ns: Nanos) -> Vec<f64> {
+    if one.len() != other.len() || one_ns + other_ns == 0 {
+        return Vec::new();
+    }
+    let (one_ns, other_ns) = (one_ns as f64, other_ns as f64);
+    one.iter().zip(other).map(|(a, b)| (a * one_ns + b * other_ns) / (one_ns + other_ns)).collect()
 }
 
 /// One second of the run.
@@ -155,4 +211,77 @@ pub struct GeneratorCost {
     pub busiest_thread_cpu_ns: u64,
     /// Lateness of the event loop: time between two iterations while something was waiting.
     pub loop_lag: Times,
+}
+
+impl GeneratorCost {
+    /// Adds that of a later window, with as many threads.
+    fn add(&mut self, later: Self) {
+        self.threads = self.threads.max(later.threads);
+        self.cpu_ns += later.cpu_ns;
+        // Which thread it was may differ: the sum is the most that any of them can have used.
+        self.busiest_thread_cpu_ns += later.busiest_thread_cpu_ns;
+        self.loop_lag.merge(&later.loop_lag);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::slowest::SlowRequest;
+
+    const MS: Nanos = 1_000_000;
+
+    /// A window of so many ms in which responses of these times, in ms, came.
+    fn window(started_ms: u64, lasted_ms: u64, times_ms: &[u64], busy: f64) -> LoadOutcome {
+        let mut outcome = LoadOutcome {
+            started_ns: started_ms * MS,
+            ended_ns: (started_ms + lasted_ms) * MS,
+            last_sent_ns: (started_ms + lasted_ms - 1) * MS,
+            cores_busy: vec![busy],
+            ..LoadOutcome::default()
+        };
+        for time_ms in times_ms {
+            let ended_ns = (started_ms + time_ms) * MS;
+            let slow = SlowRequest { due_ns: started_ms * MS, ended_ns };
+            outcome.response_time.record_ns(time_ms * MS);
+            outcome.slowest.offer(slow, &outcome.response_time.clone());
+            outcome.counts.ok += 1;
+            *outcome.status.entry(200).or_default() += 1;
+        }
+        outcome.cost = GeneratorCost {
+            threads: 1,
+            cpu_ns: 5 * MS,
+            busiest_thread_cpu_ns: 5 * MS,
+            ..GeneratorCost::default()
+        };
+        outcome.seconds = vec![Second { length_s: lasted_ms as f64 / 1e3, ..Second::default() }];
+        outcome
+    }
+
+    #[test]
+    fn a_later_window_follows_at_once_and_the_time_between_is_in_no_figure() {
+        let mut whole = window(1_000, 2_000, &[10, 20], 0.5);
+        whole.append(window(9_000, 1_000, &[30], 0.8));
+        assert_eq!((whole.started_ns, whole.ended_ns), (1_000 * MS, 4_000 * MS));
+        assert_eq!((whole.counts.ok, whole.status[&200], whole.response_time.count()), (3, 3, 3));
+        assert_eq!(whole.last_sent_ns, 3_999 * MS);
+        let slow: Vec<_> = whole.slowest.beyond(25 * MS);
+        assert_eq!(slow, [SlowRequest { due_ns: 3_000 * MS, ended_ns: 3_030 * MS }]);
+        assert!((whole.cores_busy[0] - 0.6).abs() < 1e-9, "{:?}", whole.cores_busy);
+        assert_eq!((whole.cost.threads, whole.cost.cpu_ns), (1, 10 * MS));
+        let seconds: Vec<_> = whole.seconds.iter().map(|second| (second.index, second.length_s)).collect();
+        assert_eq!(seconds, [(0, 2.0), (2, 1.0)]);
+        assert!(!whole.interrupted);
+    }
+
+    #[test]
+    fn three_windows_are_one_and_an_interruption_of_one_is_that_of_all() {
+        let mut whole = window(0, 500, &[1], 1.0);
+        whole.append(window(700, 500, &[2], 1.0));
+        whole.append(LoadOutcome { interrupted: true, ..window(2_000, 100, &[3], 1.0) });
+        assert_eq!(whole.ended_ns, 1_100 * MS);
+        assert!(whole.interrupted);
+        let starts: Vec<_> = whole.slowest.beyond(0).iter().map(|it| it.due_ns / MS).collect();
+        assert_eq!(starts, [0, 500, 1_000]);
+    }
 }

@@ -102,6 +102,16 @@ impl Slowest {
         self.kept.append(&mut other.kept);
     }
 
+    /// The same requests, so much earlier on the clock.
+    #[must_use]
+    pub(crate) fn earlier_by(mut self, ns: Nanos) -> Self {
+        for request in &mut self.kept {
+            request.due_ns = request.due_ns.saturating_sub(ns);
+            request.ended_ns = request.ended_ns.saturating_sub(ns);
+        }
+        self
+    }
+
     /// Those that took longer than this.
     #[must_use]
     pub fn beyond(&self, response_ns: Nanos) -> Vec<SlowRequest> {

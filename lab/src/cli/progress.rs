@@ -91,7 +91,8 @@ impl Progress {
     }
 
     fn ended(&self, record: &Record) {
-        self.line(&one_line(record, &self.doing, self.limited_of(&record.load)));
+        let what = format!("{} · {}", record.variant, record.load);
+        self.line(&one_line(record, &what, self.limited_of(&record.load)));
         self.bar.inc(1);
     }
 
@@ -128,6 +129,7 @@ impl Watch for Progress {
             Event::Ready { after_ms } => {
                 self.say(&format!("ready after {}", figures::milliseconds(after_ms)))
             }
+            Event::Turn { variant, load } => self.doing = format!("{variant} · {load}"),
             Event::Warming(second) => {
                 self.say(&format!(
                     "warming up {} of at most {:.0} s  {}",

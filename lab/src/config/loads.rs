@@ -3,7 +3,9 @@
 use super::{name, request, sending, variant_list};
 use crate::model::experiment::capacity::SHORTEST_STEP_S;
 use crate::model::experiment::protocol::AT_MOST;
-use crate::model::experiment::{ExternalTool, LoadKind, LoadSpec, Protocol, RequestSpec, Shape, Workload};
+use crate::model::experiment::{
+    Experiment, ExternalTool, LoadKind, LoadSpec, Protocol, RequestSpec, Shape, Workload,
+};
 use crate::parse;
 use crate::parse::diagnostic::Diagnostic;
 use crate::parse::fields::Fields;
@@ -17,7 +19,7 @@ use std::path::Path;
 const STEP_S: f64 = 5.0;
 
 /// The keys of a load but those of [`sending`].
-const KEYS: [&str; 20] = [
+const KEYS: [&str; 21] = [
     "clients",
     "rate",
     "ramp",
@@ -26,6 +28,7 @@ const KEYS: [&str; 20] = [
     "connections",
     "requests",
     "duration",
+    "interleave",
     "name",
     "runs",
     "drop",
@@ -135,6 +138,7 @@ fn load(
     Ok(LoadSpec {
         requests,
         duration_s,
+        interleave_s: interleave(fields, external.unwrap_or(workload))?,
         more_requests: more.to_vec(),
         shape,
         sending: sending::read(fields, shared.folder)?,
@@ -179,6 +183,58 @@ fn size(
         )
         .help("write `requests: 1_000_000`, `duration: 30s`, or both: then whichever comes first ends it")),
         (_, requests, duration_s) => Ok((requests, duration_s)),
+    }
+}
+
+/// The length of a turn. Only a load that is the same at any time can be measured in parts.
+fn interleave(fields: &Fields<'_>, workload: Workload) -> Result<Option<f64>, Diagnostic> {
+    let Some(turn_s) = fields.read("interleave", |node| node.positive_seconds("interleave"))? else {
+        return Ok(None);
+    };
+    let refused = |why: String, label: &str, help: &str| {
+        let span = fields.key_span("interleave").unwrap_or_else(|| fields.span.clone());
+        Err(Diagnostic::new(span, why, label).help(help))
+    };
+    if !matches!(workload, Workload::Http(_)) {
+        return refused(
+            "a search, a benchmark and an external tool have no turns".to_owned(),
+            "not for this load",
+            "leave it out",
+        );
+    }
+    for (key, why) in [
+        ("requests", "requests that are counted are sent at one go"),
+        ("ramp", "a rate that changes has one course"),
+        ("steps", "a rate that changes has one course"),
+        ("log", "a log holds one window"),
+    ] {
+        if fields.get(key).is_some() {
+            return refused(why.to_owned(), "needs a steady load", &format!("leave it out, or `{key}`"));
+        }
+    }
+    match fields.read("duration", |node| node.positive_seconds("duration"))? {
+        Some(duration_s) if turn_s >= duration_s => refused(
+            format!("a turn of {turn_s} s is not shorter than the load"),
+            "one turn is the whole load",
+            "write a shorter turn, for example `interleave: 1s` for `duration: 20s`",
+        ),
+        _ => Ok(Some(turn_s)),
+    }
+}
+
+/// Servers that run side by side have nothing behind them: what one leaves there the other would find.
+pub(super) fn check_interleaved(experiment: &Experiment, span: &Range<usize>) -> Result<(), Diagnostic> {
+    let is_interleaved = experiment.loads.iter().any(|load| load.interleave_s.is_some());
+    match experiment.variants.iter().find(|variant| !variant.backends.is_empty()) {
+        Some(variant) if is_interleaved => {
+            let message = format!(
+                "`interleave` runs servers side by side, and `{}` has a server behind it",
+                variant.name
+            );
+            Err(Diagnostic::new(span.clone(), message, "has `interleave`")
+                .help("leave `interleave` out; the servers then run one after the other"))
+        }
+        _ => Ok(()),
     }
 }
 

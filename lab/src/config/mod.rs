@@ -158,6 +158,7 @@ fn experiment_of(
     experiment.cores = fields.read("cores", |node| cores::read(node, &experiment))?;
     let loads_at = fields.key_span("loads").unwrap_or_else(|| fields.span.clone());
     same_kind::check(&experiment, &loads_at)?;
+    loads::check_interleaved(&experiment, &loads_at)?;
     experiment.published =
         fields.read("published", |node| published::read(node, &experiment))?.unwrap_or_default();
     experiment.claims =

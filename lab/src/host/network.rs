@@ -48,6 +48,18 @@ pub const fn difference(before: NetworkCounters, after: NetworkCounters) -> Netw
     }
 }
 
+/// What happened in two windows together.
+#[must_use]
+pub const fn sum(one: NetworkCounters, later: NetworkCounters) -> NetworkCounters {
+    NetworkCounters {
+        listen_overflows: one.listen_overflows + later.listen_overflows,
+        listen_drops: one.listen_drops + later.listen_drops,
+        syn_retransmits: one.syn_retransmits + later.syn_retransmits,
+        retransmitted_segments: one.retransmitted_segments + later.retransmitted_segments,
+        ..later
+    }
+}
+
 fn parse(netstat: &str, snmp: &str) -> Option<NetworkCounters> {
     Some(NetworkCounters {
         listen_overflows: counter(netstat, "TcpExt:", "ListenOverflows")?,
@@ -97,6 +109,8 @@ mod tests {
         let after = NetworkCounters { listen_overflows: 10, retransmitted_segments: 2, ..before };
         let between = difference(before, after);
         assert_eq!((between.listen_overflows, between.retransmitted_segments), (7, 2));
+        let both = sum(between, NetworkCounters { listen_overflows: 1, time_wait: 40, ..between });
+        assert_eq!((both.listen_overflows, both.retransmitted_segments, both.time_wait), (8, 4, 40));
     }
 
     #[test]

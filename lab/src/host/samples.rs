@@ -1,5 +1,7 @@
 //! Readings over time, and the cut to the measured window.
 
+mod joined;
+
 use super::cgroup::cpu::ThrottleCounters;
 use super::context_switches::Switches;
 use super::io_calls::IoCalls;
@@ -77,6 +79,13 @@ impl Samples {
         self.machine_cores
     }
 
+    /// From the first reading to the last; `None`: there is none.
+    #[must_use]
+    pub fn window(&self) -> Option<Window> {
+        let (first, last) = (self.readings.first()?, self.readings.last()?);
+        Some(Window { started_ns: first.at_ns, ended_ns: last.at_ns })
+    }
+
     /// All readings, uncut.
     #[must_use]
     pub fn readings(&self) -> &[RawSample] {
@@ -91,7 +100,7 @@ impl Samples {
     /// [`cpu_us_per_request`].
     #[must_use]
     pub fn cut(&self, Window { started_ns, ended_ns }: Window) -> (Option<Cost>, Vec<ProcessSample>) {
-        let window = self.window(started_ns, ended_ns);
+        let window = self.readings_in(started_ns, ended_ns);
         let [first, .., last] = window else { return (None, Vec::new()) };
         if last.at_ns <= first.at_ns {
             return (None, Vec::new());
@@ -106,7 +115,7 @@ impl Samples {
         (Some(cost), series(window, started_ns))
     }
 
-    fn window(&self, started_ns: Nanos, ended_ns: Nanos) -> &[RawSample] {
+    fn readings_in(&self, started_ns: Nanos, ended_ns: Nanos) -> &[RawSample] {
         let inside_from = self.readings.partition_point(|it| it.at_ns + SLACK_NS < started_ns);
         let inside_to = self.readings.partition_point(|it| it.at_ns <= ended_ns + SLACK_NS);
         if inside_to >= inside_from + 2 {

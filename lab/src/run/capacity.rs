@@ -79,7 +79,7 @@ fn so_far(record: &mut Record) -> &mut CapacitySearch {
 }
 
 fn step(spec: &Capacity, rate_per_s: f64, measurement: &Measurement) -> CapacityStep {
-    let Measurement { outcome, plan, observed } = measurement;
+    let Measurement { outcome, plan, observed, .. } = measurement;
     let report = LoadReport::new(outcome, plan);
     let figures = StepFigures::of(spec, rate_per_s, outcome, &report, &judge_load(outcome, plan).warnings);
     let judged = judge(spec, &figures);

@@ -1,5 +1,6 @@
 //! A run in progress, and what may be done to its server.
 
+use super::turns::Seat;
 use super::watch::Watch;
 use super::{RunError, Runner};
 use crate::model::experiment::{LoadSpec, Variant};
@@ -20,6 +21,8 @@ pub(super) struct RunContext<'a> {
     /// What has been measured so far.
     pub record: &'a mut Record,
     pub watch: &'a mut dyn Watch,
+    /// Where other servers run beside it.
+    pub seat: Option<&'a Seat<'a>>,
 }
 
 /// What is done to a started, warm server and measured.
@@ -35,7 +38,8 @@ pub(super) trait ServerWorkload {
 
 /// When the figures that are compared were taken.
 pub(super) struct MeasuredWindow {
-    pub window: Window,
+    /// `None`: in several parts.
+    pub window: Option<Window>,
     /// The load in it, or of our own generator as like it as can be.
     pub plan: LoadPlan,
     /// What is known of its slowest requests; `None`: an external load tool.

@@ -23,9 +23,15 @@ const CURVE_STEPS: u32 = 5;
 const SHORTEST_SECOND_S: f64 = 0.2;
 
 /// Fills in everything that the load and the samples show.
-pub fn measured(record: &mut Record, outcome: &LoadOutcome, plan: &LoadPlan, samples: &Samples) {
+pub fn measured(
+    record: &mut Record,
+    outcome: &LoadOutcome,
+    plan: &LoadPlan,
+    window: Window,
+    samples: &Samples,
+) {
     let report = LoadReport::new(outcome, plan);
-    cost(record, &report, Window::of_load(outcome), samples);
+    cost(record, &report, window, samples);
     record.load_series = outcome.seconds.iter().filter_map(load_sample).collect();
     record.more_percentiles = more_percentiles(&outcome.response_time);
     record.latency_curve = latency_curve(&outcome.response_time);

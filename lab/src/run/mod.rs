@@ -14,6 +14,7 @@ mod on_server;
 pub mod session;
 mod settle;
 mod steady;
+mod turns;
 mod warm_up;
 pub mod watch;
 mod workload;
@@ -35,15 +36,16 @@ use crate::workload::jmh::scores::JmhError;
 use crate::workload::load_plan::LoadPlanError;
 use context::{MeasuredTail, MeasuredWindow, RunContext};
 use observed::{Observed, observed};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 use threadcount_load::limits;
 use threadcount_load::outcome::{LoadOutcome, Second};
 use threadcount_load::plan::LoadPlan;
 use threadcount_load::run::{Control, LoadError};
-use watch::{Event, Watch};
+use turns::{Seat, Turns};
+use watch::{Event, SharedWatch, Watch};
 
 /// How often it is checked whether a process has ended.
 const EXIT_POLL_INTERVAL: Duration = Duration::from_millis(100);
@@ -85,24 +87,42 @@ struct Measurement {
     outcome: LoadOutcome,
     plan: LoadPlan,
     observed: Observed,
+    /// It has several windows, which are as one.
+    is_interleaved: bool,
 }
 
 impl Measurement {
+    /// The first of several.
+    fn alone(self) -> Self {
+        let window = Window::of_load(&self.outcome);
+        Self { observed: self.observed.only_in(window), is_interleaved: true, ..self }
+    }
+
+    /// With that of a later window behind it.
+    fn followed_by(mut self, later: Self) -> Self {
+        let Self { outcome, observed, .. } = later.alone();
+        self.outcome.append(outcome);
+        Self { observed: self.observed.followed_by(observed), ..self }
+    }
+
     /// Fills in all that was measured; what is left is when it was, and the plan.
     fn fill_in(self, record: &mut Record) -> MeasuredWindow {
-        let window = Window::of_load(&self.outcome);
-        figures::measured(record, &self.outcome, &self.plan, &self.observed.samples);
+        let of_load = Window::of_load(&self.outcome);
+        // Readings of several windows have a clock of their own.
+        let sampled = self.observed.samples.window().filter(|_| self.is_interleaved);
+        let window = sampled.unwrap_or(of_load);
+        figures::measured(record, &self.outcome, &self.plan, window, &self.observed.samples);
         self.observed.beside(record, window);
         if let Some(limits) = &mut record.resource_limits {
             limits.generator.pinned_to(&self.plan.cores);
         }
         record.network = self.observed.network;
         let throttling = record.resource_limits.as_ref().and_then(|limits| limits.throttling);
-        let tail = MeasuredTail {
+        let tail = (!self.is_interleaved).then(|| MeasuredTail {
             slow: SlowTail::of(&self.outcome),
             sampled_causes: of_samples(&self.observed.samples, throttling),
-        };
-        MeasuredWindow { window, plan: self.plan, tail: Some(tail) }
+        });
+        MeasuredWindow { window: (!self.is_interleaved).then_some(window), plan: self.plan, tail }
     }
 }
 
@@ -163,6 +183,28 @@ impl RunError {
 impl Runner<'_> {
     /// Does one run. A run that fails gives a record too: with the reason, and with what was measured before it.
     pub fn run(&self, planned: PlannedRun, watch: &mut dyn Watch) -> Record {
+        self.run_beside(planned, None, watch)
+    }
+
+    /// Does the runs of a round side by side, one of them at a time.
+    fn interleaved(&self, round: &[PlannedRun], watch: &mut dyn Watch) -> Vec<Record> {
+        let (turns, watch) = (Turns::of(round.len()), Mutex::new(watch));
+        thread::scope(|scope| {
+            let runs = round.iter().enumerate().map(|(place, &planned)| {
+                let (seat, watch) = (turns.seat(place), &watch);
+                scope.spawn(move || {
+                    seat.wait();
+                    self.run_beside(planned, Some(&seat), &mut SharedWatch(watch))
+                })
+            });
+            // All have begun before one is waited for.
+            let runs: Vec<_> = runs.collect();
+            let ended = runs.into_iter().map(thread::ScopedJoinHandle::join);
+            ended.map(|run| run.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        })
+    }
+
+    fn run_beside(&self, planned: PlannedRun, seat: Option<&Seat<'_>>, watch: &mut dyn Watch) -> Record {
         let variant = &self.experiment.variants[planned.variant];
         let load = &self.experiment.loads[planned.load];
         let mut record = Record {
@@ -175,7 +217,7 @@ impl Runner<'_> {
             ..Record::default()
         };
         let folder = self.folder.run_folder(record.position, &variant.name, &load.name);
-        let mut run = RunContext { runner: self, variant, load, folder, record: &mut record, watch };
+        let mut run = RunContext { runner: self, variant, load, folder, record: &mut record, watch, seat };
         // A run that the user ended has not failed: it is incomplete, unless all was measured before.
         if let Err(error) = workload::measure(&mut run)
             && !error.is_interrupt()
@@ -197,7 +239,7 @@ impl Runner<'_> {
             let during = DuringLoad { on_begin: Some(window_begins), question: None };
             self.load_until(&plan, server, during, &mut |second, _| on_second(second))
         })?;
-        Ok(Measurement { outcome: outcome?, plan, observed })
+        Ok(Measurement { outcome: outcome?, plan, observed, is_interleaved: false })
     }
 
     /// Runs a load to its end, or until the server ends or the user stops us.

@@ -16,8 +16,8 @@ pub(super) struct Observed {
     pub samples: Samples,
     /// Of the servers behind the server.
     backends: BackendSamples,
-    /// What the server may use, and what was held back.
-    limits: ResourceLimits,
+    /// What the server may use, and what was held back, in each part of the load.
+    limits: Vec<ResourceLimits>,
     /// How much the kernel's counters grew.
     pub network: Option<NetworkCounters>,
 }
@@ -41,10 +41,26 @@ pub(super) fn observed<T>(
     });
     let (samples, backends) = (sampler.stop(), backends.stop());
     let network = figures::grown(network_before, network::read());
-    Ok((loaded, Observed { samples, backends, limits: limits.until_now(), network }))
+    Ok((loaded, Observed { samples, backends, limits: vec![limits.until_now()], network }))
 }
 
 impl Observed {
+    /// Without what was sampled outside a window.
+    pub fn only_in(self, window: Window) -> Self {
+        Self { samples: self.samples.only_in(window), ..self }
+    }
+
+    /// With what was sampled beside a later part of the same load.
+    pub fn followed_by(mut self, later: Self) -> Self {
+        self.limits.extend(later.limits);
+        Self {
+            samples: self.samples.followed_by(&later.samples),
+            backends: later.backends,
+            limits: self.limits,
+            network: self.network.zip(later.network).map(|(one, later)| network::sum(one, later)),
+        }
+    }
+
     /// The servers behind the server in a window. `cost`: that of the server.
     pub fn backends(&self, window: Window, cost: Option<&Cost>, cores_busy: &[f64]) -> Vec<BackendFigures> {
         self.backends.figures(window, cost, cores_busy)
@@ -53,6 +69,6 @@ impl Observed {
     /// Adds what others than the server used in the window to the cost of a record.
     pub fn beside(&self, record: &mut Record, window: Window) {
         self.backends.fill_in(record, window);
-        record.resource_limits = Some(self.limits.clone());
+        record.resource_limits = ResourceLimits::of_windows(&self.limits);
     }
 }

@@ -46,11 +46,11 @@ pub(super) fn measure(run: &mut RunContext<'_>, workload: &dyn ServerWorkload) -
     let jvm_log = server.jvm_log();
     let stopped = server.tear_down();
     // Now it is complete: a pause is logged when it is over.
-    let logged = jvm_log.and_then(|file| logged(run, &file, measured.window));
-    run.record.pause_ledger = measured.tail.and_then(|tail| {
+    let logged = jvm_log.zip(measured.window).and_then(|(file, window)| logged(run, &file, window));
+    run.record.pause_ledger = measured.tail.zip(measured.window).and_then(|(tail, window)| {
         let of_log = logged.as_ref().map(|(_, stops)| of_log(stops)).unwrap_or_default();
         let causes: Vec<_> = of_log.into_iter().chain(tail.sampled_causes).collect();
-        pause_ledger(&tail.slow, &causes, measured.window)
+        pause_ledger(&tail.slow, &causes, window)
     });
     run.record.jvm_log = logged.map(|(log, _)| log);
     // What the next run finds is not what its set-up expects.

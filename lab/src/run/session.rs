@@ -80,6 +80,9 @@ impl Session<'_> {
     fn round(&mut self, load: usize, round: u32, repeats: &mut [u32]) -> Result<(), FolderError> {
         let is_adaptive = matches!(self.runner.experiment.loads[load].protocol, Protocol::Adaptive { .. });
         let planned = round_of(self.runner.experiment, load, round, self.next_position());
+        if self.runner.experiment.loads[load].interleave_s.is_some() {
+            return self.interleaved(&planned);
+        }
         let mut to_repeat = Vec::new();
         for run in planned {
             if self.run(run)? {
@@ -101,14 +104,30 @@ impl Session<'_> {
         Ok(())
     }
 
+    /// A round whose servers run side by side. None of them is repeated alone: it would have no partner.
+    fn interleaved(&mut self, planned: &[PlannedRun]) -> Result<(), FolderError> {
+        let began = Instant::now();
+        let records = self.runner.interleaved(planned, self.watch);
+        let each_s = began.elapsed().as_secs_f64() / planned.len() as f64;
+        for (run, record) in planned.iter().zip(records) {
+            self.budget.took(run, each_s);
+            self.keep(record)?;
+        }
+        Ok(())
+    }
+
     /// One run; true: there was interference.
     fn run(&mut self, planned: PlannedRun) -> Result<bool, FolderError> {
         if self.is_interrupted() {
             return Ok(false);
         }
         let began = Instant::now();
-        let mut record = self.runner.run(planned, self.watch);
+        let record = self.runner.run(planned, self.watch);
         self.budget.took(&planned, began.elapsed().as_secs_f64());
+        self.keep(record)
+    }
+
+    fn keep(&mut self, mut record: Record) -> Result<bool, FolderError> {
         record.interference = disturbance(&record);
         let has_interference = record.interference.is_some();
         self.watch.event(Event::Ended(&record));

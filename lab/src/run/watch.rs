@@ -3,6 +3,7 @@
 use crate::model::record::Record;
 use crate::model::record::capacity::CapacityStep;
 use crate::model::result::RoundsDone;
+use std::sync::{Mutex, PoisonError};
 use threadcount_load::outcome::Second;
 
 /// Something that happened.
@@ -22,6 +23,13 @@ pub enum Event<'a> {
     },
     /// A second of the warm-up has passed.
     Warming(&'a Second),
+    /// The servers of a round run side by side, and this one is measured now.
+    Turn {
+        /// The variant.
+        variant: &'a str,
+        /// The load it gets.
+        load: &'a str,
+    },
     /// A second of measuring has passed.
     Measuring(&'a Second),
     /// A second of the explaining window has passed, with the probe in the JVM.
@@ -46,8 +54,17 @@ pub enum Event<'a> {
     },
 }
 
-/// Follows runs.
-pub trait Watch {
+/// Follows runs, from any thread.
+pub trait Watch: Send {
     /// Something happened.
     fn event(&mut self, event: Event<'_>);
+}
+
+/// One that several threads tell.
+pub(super) struct SharedWatch<'m, 'w>(pub &'m Mutex<&'w mut dyn Watch>);
+
+impl Watch for SharedWatch<'_, '_> {
+    fn event(&mut self, event: Event<'_>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).event(event);
+    }
 }

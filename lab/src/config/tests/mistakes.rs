@@ -60,6 +60,29 @@ fn mistakes_in_jars_peers_and_backends_point_at_their_token() {
 }
 
 #[test]
+fn turns_are_for_steady_loads_of_servers_without_others_behind_them() {
+    let known = [
+        ("requests: 1_000_000, interleave: 1s", "interleave", "requests that are counted are sent at one go"),
+        ("duration: 20s, interleave: 20s", "interleave", "a turn of 20 s is not shorter than the load"),
+        ("duration: 20s, interleave: 1s, log: all.csv.gz", "interleave", "a log holds one window"),
+        (
+            "duration: 20s, interleave: 1s, tool: {ab: 1}",
+            "interleave",
+            "a search, a benchmark and an external tool",
+        ),
+        ("duration: 20s, interleave: often", "often", "`interleave`"),
+    ];
+    for (size, token, message) in known {
+        let (marked, said) = mistake("requests: 1_000_000", size);
+        assert_eq!(marked, token, "{size}: {said}");
+        assert!(said.starts_with(message), "{size}: {said}");
+    }
+    let text = SMALL.replacen("requests: 1_000_000", "duration: 20s, interleave: 1s", 1);
+    let (_, said) = mistake_in(&format!("{text}backend: {{jar: slow, args: \"{{port}}\"}}\n"));
+    assert!(said.contains("has a server behind it"), "{said}");
+}
+
+#[test]
 fn a_benchmark_and_a_load_for_servers_do_not_go_together() {
     let known = [
         ("iterations: 3", "warmups: 3", "warmups", "a benchmark needs `iterations` | write, for example"),

@@ -46,7 +46,7 @@ pub fn run_s(experiment: &Experiment, run: &PlannedRun) -> Option<f64> {
     let load = &experiment.loads[run.load];
     let variant = &experiment.variants[run.variant];
     let measured_s = load_length_s(experiment, load, &variant.name)?;
-    let lead_in_s = experiment.lead_in_s(load);
+    let lead_in_s = experiment.lead_in_s(load) * f64::from(load.turns());
     let before_s = match variant.server() {
         Some(server) => start_stop_s(server) + experiment.warmup_s(load) + lead_in_s,
         None => START_STOP_S,

@@ -227,6 +227,10 @@ pub struct LoadSpec {
     pub requests: Option<u64>,
     /// Length of the measured window, in seconds.
     pub duration_s: Option<f64>,
+    /// The servers of a round run side by side and are measured in turns of this length, in seconds; `None`: one server after the
+    /// other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interleave_s: Option<f64>,
     /// The request, or the first of several.
     pub request: RequestSpec,
     /// The others, sent in turn with it.
@@ -260,6 +264,14 @@ pub struct LoadSpec {
 }
 
 impl LoadSpec {
+    /// In how many turns it is measured; 1 where servers do not take turns.
+    #[must_use]
+    pub fn turns(&self) -> u32 {
+        let turns = self.interleave_s.zip(self.duration_s).map(|(turn_s, duration_s)| duration_s / turn_s);
+        // The remainder of a division is no turn of its own.
+        turns.map_or(1, |turns| (turns - 1e-6).ceil().max(1.0) as u32)
+    }
+
     /// A load without an end, with defaults for the rest.
     #[must_use]
     pub fn new(name: &str, workload: impl Into<Workload>, request: RequestSpec) -> Self {
@@ -268,6 +280,7 @@ impl LoadSpec {
             workload: workload.into(),
             requests: None,
             duration_s: None,
+            interleave_s: None,
             request,
             more_requests: Vec::new(),
             shape: None,

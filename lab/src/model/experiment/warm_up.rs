@@ -10,6 +10,8 @@ pub const LONGEST_S: f64 = 60.0;
 const LEAD_IN_S: f64 = 2.0;
 /// In the first second it is seen, in the second it was not: where many loads are short.
 const SHORT_LEAD_IN_S: f64 = 1.0;
+/// Before each turn of an interleaved load: its connections are opened anew, too, and there are many turns.
+const LEAD_IN_OF_TURN: f64 = 0.25;
 /// Share of a budget that all warm-ups may take.
 const OF_BUDGET: f64 = 0.5;
 
@@ -54,7 +56,11 @@ impl Experiment {
         let is_steady = load.requests.is_none() && load.shape.is_none();
         let is_ours = matches!(load.workload, Workload::Http(_));
         let is_warm = self.longest_warmup_s(load) > 0.0;
-        let usual_s = if self.quick { SHORT_LEAD_IN_S } else { LEAD_IN_S };
+        let usual_s = match load.interleave_s {
+            Some(turn_s) => turn_s * LEAD_IN_OF_TURN,
+            None if self.quick => SHORT_LEAD_IN_S,
+            None => LEAD_IN_S,
+        };
         let needed_s = if is_warm && is_steady && is_ours { usual_s } else { 0.0 };
         load.sending.lead_in_s.unwrap_or(needed_s)
     }
@@ -103,6 +109,7 @@ mod tests {
         assert_eq!(lead_in_s("", "capacity: {p99: 200ms}, duration: 3s", false), 0.0);
         assert_eq!(lead_in_s("", "rate: 4/s, duration: 1s", false), 2.0);
         assert_eq!(lead_in_s("", "clients: 4, duration: 1s, lead_in: 5s", false), 5.0);
+        assert_eq!(lead_in_s("", "clients: 4, duration: 8s, interleave: 2s", false), 0.5);
         assert_eq!(lead_in_s("warmup: 0s", "clients: 4, duration: 1s", false), 0.0);
         assert_eq!(lead_in_s("", "clients: 4, requests: 100", false), 0.0);
         assert_eq!(lead_in_s("", "ramp: '1:9:3s', duration: 5s", false), 0.0);

@@ -24,6 +24,25 @@ pub struct ResourceLimits {
     pub server_pressure: Option<Pressure>,
 }
 
+impl ResourceLimits {
+    /// Of several windows of about the same length as one.
+    #[must_use]
+    pub fn of_windows(windows: &[Self]) -> Option<Self> {
+        let last = windows.last()?;
+        let throttling: Vec<Throttling> = windows.iter().filter_map(|it| it.throttling).collect();
+        let events: Vec<MemoryEvents> = windows.iter().filter_map(|it| it.memory_events).collect();
+        let machine: Vec<Pressure> = windows.iter().map(|it| it.machine_pressure).collect();
+        let server: Vec<Pressure> = windows.iter().filter_map(|it| it.server_pressure).collect();
+        Some(Self {
+            throttling: Throttling::of_windows(&throttling),
+            memory_events: MemoryEvents::of_windows(&events),
+            machine_pressure: Pressure::of_windows(&machine),
+            server_pressure: last.server_pressure.map(|_| Pressure::of_windows(&server)),
+            ..last.clone()
+        })
+    }
+}
+
 /// CPU that a process may use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuLimits {
@@ -69,6 +88,19 @@ pub struct Throttling {
     pub share: f64,
 }
 
+impl Throttling {
+    fn of_windows(windows: &[Self]) -> Option<Self> {
+        let last = windows.last()?;
+        Some(Self {
+            periods: windows.iter().map(|it| it.periods).sum(),
+            throttled_periods: windows.iter().map(|it| it.throttled_periods).sum(),
+            throttled_ms: windows.iter().map(|it| it.throttled_ms).sum(),
+            share: windows.iter().map(|it| it.share).sum::<f64>() / windows.len() as f64,
+            ..*last
+        })
+    }
+}
+
 /// Counters of `memory.events`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MemoryEvents {
@@ -82,6 +114,18 @@ pub struct MemoryEvents {
     pub oom_kill: u64,
 }
 
+impl MemoryEvents {
+    fn of_windows(windows: &[Self]) -> Option<Self> {
+        let sum = |counter: fn(&Self) -> u64| windows.iter().map(counter).sum();
+        (!windows.is_empty()).then(|| Self {
+            high: sum(|it| it.high),
+            max: sum(|it| it.max),
+            oom: sum(|it| it.oom),
+            oom_kill: sum(|it| it.oom_kill),
+        })
+    }
+}
+
 /// Shares of the window in which tasks waited (pressure stall information); `None`: not reported. `some`: at least
 /// one task; `full`: all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -92,4 +136,44 @@ pub struct Pressure {
     pub memory_full_share: Option<f64>,
     pub io_some_share: Option<f64>,
     pub io_full_share: Option<f64>,
+}
+
+impl Pressure {
+    fn of_windows(windows: &[Self]) -> Self {
+        let mean = |share: fn(&Self) -> Option<f64>| {
+            let shares = windows.iter().map(share).collect::<Option<Vec<f64>>>()?;
+            (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64)
+        };
+        Self {
+            cpu_some_share: mean(|it| it.cpu_some_share),
+            memory_some_share: mean(|it| it.memory_some_share),
+            memory_full_share: mean(|it| it.memory_full_share),
+            io_some_share: mean(|it| it.io_some_share),
+            io_full_share: mean(|it| it.io_full_share),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_of_several_windows_are_added_up_and_shares_are_their_mean() {
+        let window = |throttled_periods, share, cpu| ResourceLimits {
+            machine_cpus: 2,
+            throttling: Some(Throttling { throttled_periods, share, periods: 10, ..Throttling::default() }),
+            memory_events: Some(MemoryEvents { max: throttled_periods, ..MemoryEvents::default() }),
+            machine_pressure: Pressure { cpu_some_share: Some(cpu), ..Pressure::default() },
+            ..ResourceLimits::default()
+        };
+        let whole = ResourceLimits::of_windows(&[window(3, 0.3, 0.5), window(5, 0.5, 0.7)]).unwrap();
+        let throttling = whole.throttling.unwrap();
+        assert_eq!((throttling.throttled_periods, throttling.periods), (8, 20));
+        assert!((throttling.share - 0.4).abs() < 1e-9);
+        assert_eq!((whole.machine_cpus, whole.memory_events.unwrap().max), (2, 8));
+        assert!((whole.machine_pressure.cpu_some_share.unwrap() - 0.6).abs() < 1e-9);
+        assert_eq!((whole.machine_pressure.io_full_share, whole.server_pressure), (None, None));
+        assert_eq!(ResourceLimits::of_windows(&[]), None);
+    }
 }

@@ -1,0 +1,112 @@
+//! Servers of one round that run side by side, one of which does something at a time.
+//!
+//! Two servers that are measured one after the other are measured on two machines: what the host below gives changes by some per cent
+//! within seconds. In short turns both see the same of it (Abedi & Brecht, "Conducting repeatable experiments in highly
+//! variable cloud computing environments", ICPE 2017, call it randomized multiple interleaved trials).
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// Whose turn it is, of a fixed number of runs in a ring.
+pub(super) struct Turns {
+    ring: Mutex<Ring>,
+    passed: Condvar,
+}
+
+struct Ring {
+    holder: usize,
+    /// Those that have not ended.
+    is_in: Vec<bool>,
+}
+
+impl Ring {
+    /// The next that is still in; the same one where it is alone.
+    fn pass(&mut self) {
+        let runs = self.is_in.len();
+        let next = (1..=runs).map(|steps| (self.holder + steps) % runs).find(|&place| self.is_in[place]);
+        self.holder = next.unwrap_or(self.holder);
+    }
+}
+
+impl Turns {
+    /// Of so many runs. The first has the first turn.
+    pub fn of(runs: usize) -> Self {
+        Self { ring: Mutex::new(Ring { holder: 0, is_in: vec![true; runs] }), passed: Condvar::new() }
+    }
+
+    /// The place of one run in it.
+    pub const fn seat(&self, place: usize) -> Seat<'_> {
+        Seat { turns: self, place }
+    }
+
+    fn ring(&self) -> MutexGuard<'_, Ring> {
+        self.ring.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The place of one run. Dropped, the run is out, and the next has its turn.
+pub(super) struct Seat<'t> {
+    turns: &'t Turns,
+    place: usize,
+}
+
+impl Seat<'_> {
+    /// Waits until it is our turn.
+    pub fn wait(&self) {
+        let is_others = |ring: &mut Ring| ring.holder != self.place;
+        let _ring = self.turns.passed.wait_while(self.turns.ring(), is_others);
+    }
+
+    /// Gives all others a turn and waits for the next one of ours.
+    pub fn pass(&self) {
+        self.turns.ring().pass();
+        self.turns.passed.notify_all();
+        self.wait();
+    }
+}
+
+impl Drop for Seat<'_> {
+    fn drop(&mut self) {
+        let mut ring = self.turns.ring();
+        ring.is_in[self.place] = false;
+        if ring.holder == self.place {
+            ring.pass();
+        }
+        drop(ring);
+        self.turns.passed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::thread;
+
+    /// What each of three runs does in its turns, where the second ends after two.
+    fn order(turns: [usize; 3]) -> String {
+        let (all, done) = (Turns::of(3), Mutex::new(String::new()));
+        thread::scope(|scope| {
+            for (place, turns) in turns.into_iter().enumerate() {
+                let (seat, done) = (all.seat(place), &done);
+                scope.spawn(move || {
+                    seat.wait();
+                    for _ in 0..turns {
+                        done.lock().unwrap().push(char::from(b'a' + place as u8));
+                        seat.pass();
+                    }
+                });
+            }
+        });
+        done.into_inner().unwrap()
+    }
+
+    #[test]
+    fn runs_take_turns_in_a_ring_whichever_thread_comes_first() {
+        assert_eq!(order([3, 3, 3]), "abcabcabc");
+    }
+
+    #[test]
+    fn a_run_that_has_ended_is_passed_over() {
+        assert_eq!(order([4, 2, 3]), "abcabcaca");
+        assert_eq!(order([0, 0, 2]), "cc");
+    }
+}
