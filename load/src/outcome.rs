@@ -111,49 +111,59 @@ impl LoadOutcome {
         self.last_sent_ns = self.last_sent_ns.max(worker.last_sent_ns);
     }
 
+    /// Adds what others counted of their requests, at the same time or later: all that is a sum or a histogram.
+    pub(crate) fn add_requests(&mut self, other: &Self) {
+        self.counts.add(other.counts);
+        self.in_flight_at_start_ns += other.in_flight_at_start_ns;
+        self.in_flight_at_end_ns += other.in_flight_at_end_ns;
+        self.response_time.merge(&other.response_time);
+        self.service_time.merge(&other.service_time);
+        self.failed_time.merge(&other.failed_time);
+        self.send_lag.merge(&other.send_lag);
+        self.own_lag.merge(&other.own_lag);
+        self.unfinished_age.merge(&other.unfinished_age);
+        self.not_sent_age.merge(&other.not_sent_age);
+        self.cost.loop_lag.merge(&other.cost.loop_lag);
+        self.cost.cpu_ns += other.cost.cpu_ns;
+        for (&status, &count) in &other.status {
+            *self.status.entry(status).or_default() += count;
+        }
+        for (&cause, &count) in &other.failures {
+            *self.failures.entry(cause).or_default() += count;
+        }
+        self.bytes.sent += other.bytes.sent;
+        self.bytes.received += other.bytes.received;
+        self.connections_opened += other.connections_opened;
+        self.streams_per_connection = self.streams_per_connection.max(other.streams_per_connection);
+        self.waited_for_connection += other.waited_for_connection;
+        self.stamped += other.stamped;
+        self.interrupted |= other.interrupted;
+    }
+
     /// Adds what the same load measured in a later window, as if it had followed at once: the time between the two windows is left
     /// out, on the clock and in every figure.
-    pub fn append(&mut self, later: Self) {
+    pub fn append(&mut self, mut later: Self) {
         let gap_ns = later.started_ns.saturating_sub(self.ended_ns);
         let (before_ns, after_ns) =
             (self.ended_ns.saturating_sub(self.started_ns), later.ended_ns.saturating_sub(later.started_ns));
         let seconds_before = (before_ns / NANOS_PER_S) as u32;
         self.ended_ns += after_ns;
-        self.counts.add(later.counts);
-        self.in_flight_at_start_ns += later.in_flight_at_start_ns;
-        self.in_flight_at_end_ns += later.in_flight_at_end_ns;
-        self.response_time.merge(&later.response_time);
-        self.slowest.merge(later.slowest.earlier_by(gap_ns));
-        self.service_time.merge(&later.service_time);
-        self.failed_time.merge(&later.failed_time);
-        self.send_lag.merge(&later.send_lag);
-        self.own_lag.merge(&later.own_lag);
-        self.unfinished_age.merge(&later.unfinished_age);
-        self.not_sent_age.merge(&later.not_sent_age);
-        later.status.into_iter().for_each(|(status, count)| *self.status.entry(status).or_default() += count);
-        later
-            .failures
-            .into_iter()
-            .for_each(|(cause, count)| *self.failures.entry(cause).or_default() += count);
-        self.bytes.sent += later.bytes.sent;
-        self.bytes.received += later.bytes.received;
-        self.connections_opened += later.connections_opened;
+        self.slowest.merge(std::mem::take(&mut later.slowest).earlier_by(gap_ns));
+        self.add_requests(&later);
         // The worst of all beginnings.
         self.connections_at_start = match (self.connections_at_start, later.connections_at_start) {
             (Some(one), Some(other)) if other.open < one.open => Some(other),
             (one, other) => one.or(other),
         };
         self.connections_open = later.connections_open;
-        self.streams_per_connection = self.streams_per_connection.max(later.streams_per_connection);
-        self.waited_for_connection += later.waited_for_connection;
-        self.stamped += later.stamped;
         self.last_sent_ns = later.last_sent_ns.saturating_sub(gap_ns);
         self.seconds.extend(
             later.seconds.into_iter().map(|second| Second { index: second.index + seconds_before, ..second }),
         );
-        self.cost.add(later.cost);
+        self.cost.threads = self.cost.threads.max(later.cost.threads);
+        // Which thread it was may differ: the sum is the most that any of them can have used.
+        self.cost.busiest_thread_cpu_ns += later.cost.busiest_thread_cpu_ns;
         self.cores_busy = busy_over(&self.cores_busy, before_ns, &later.cores_busy, after_ns);
-        self.interrupted |= later.interrupted;
         self.log = self.log.take().or(later.log);
         self.log_failure = self.log_failure.or(later.log_failure);
     }
@@ -211,17 +221,6 @@ pub struct GeneratorCost {
     pub busiest_thread_cpu_ns: u64,
     /// Lateness of the event loop: time between two iterations while something was waiting.
     pub loop_lag: Times,
-}
-
-impl GeneratorCost {
-    /// Adds that of a later window, with as many threads.
-    fn add(&mut self, later: Self) {
-        self.threads = self.threads.max(later.threads);
-        self.cpu_ns += later.cpu_ns;
-        // Which thread it was may differ: the sum is the most that any of them can have used.
-        self.busiest_thread_cpu_ns += later.busiest_thread_cpu_ns;
-        self.loop_lag.merge(&later.loop_lag);
-    }
 }
 
 #[cfg(test)]

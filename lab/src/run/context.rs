@@ -1,6 +1,6 @@
 //! A run in progress, and what may be done to its server.
 
-use super::turns::Seat;
+use super::interleaving::Seat;
 use super::watch::Watch;
 use super::{RunError, Runner};
 use crate::model::experiment::{LoadSpec, Variant};

@@ -1,7 +1,7 @@
 //! The load of our own generator: closed, or open at a rate.
 
 use super::context::{MeasuredWindow, RunContext, ServerWorkload};
-use super::turns::Seat;
+use super::interleaving::Seat;
 use super::watch::Event;
 use super::{Measurement, RunError};
 use crate::server::launcher::RunningServer;

@@ -7,6 +7,7 @@ mod explain;
 mod external;
 mod figures;
 mod http;
+mod interleaving;
 mod jmh;
 mod memory;
 mod observed;
@@ -14,7 +15,6 @@ mod on_server;
 pub mod session;
 mod settle;
 mod steady;
-mod turns;
 mod warm_up;
 pub mod watch;
 mod workload;
@@ -35,6 +35,7 @@ use crate::workload::jmh::jar::BenchmarkJar;
 use crate::workload::jmh::scores::JmhError;
 use crate::workload::load_plan::LoadPlanError;
 use context::{MeasuredTail, MeasuredWindow, RunContext};
+use interleaving::{Interleaving, Seat};
 use observed::{Observed, observed};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
@@ -44,7 +45,7 @@ use threadcount_load::limits;
 use threadcount_load::outcome::{LoadOutcome, Second};
 use threadcount_load::plan::LoadPlan;
 use threadcount_load::run::{Control, LoadError};
-use turns::{Seat, Turns};
+
 use watch::{Event, SharedWatch, Watch};
 
 /// How often it is checked whether a process has ended.
@@ -188,10 +189,10 @@ impl Runner<'_> {
 
     /// Does the runs of a round side by side, one of them at a time.
     fn interleaved(&self, round: &[PlannedRun], watch: &mut dyn Watch) -> Vec<Record> {
-        let (turns, watch) = (Turns::of(round.len()), Mutex::new(watch));
+        let (interleaving, watch) = (Interleaving::of(round.len()), Mutex::new(watch));
         thread::scope(|scope| {
             let runs = round.iter().enumerate().map(|(place, &planned)| {
-                let (seat, watch) = (turns.seat(place), &watch);
+                let (seat, watch) = (interleaving.seat(place), &watch);
                 scope.spawn(move || {
                     seat.wait();
                     self.run_beside(planned, Some(&seat), &mut SharedWatch(watch))

@@ -7,7 +7,7 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Whose turn it is, of a fixed number of runs in a ring.
-pub(super) struct Turns {
+pub(super) struct Interleaving {
     ring: Mutex<Ring>,
     passed: Condvar,
 }
@@ -27,7 +27,7 @@ impl Ring {
     }
 }
 
-impl Turns {
+impl Interleaving {
     /// Of so many runs. The first has the first turn.
     pub fn of(runs: usize) -> Self {
         Self { ring: Mutex::new(Ring { holder: 0, is_in: vec![true; runs] }), passed: Condvar::new() }
@@ -35,7 +35,7 @@ impl Turns {
 
     /// The place of one run in it.
     pub const fn seat(&self, place: usize) -> Seat<'_> {
-        Seat { turns: self, place }
+        Seat { interleaving: self, place }
     }
 
     fn ring(&self) -> MutexGuard<'_, Ring> {
@@ -44,8 +44,8 @@ impl Turns {
 }
 
 /// The place of one run. Dropped, the run is out, and the next has its turn.
-pub(super) struct Seat<'t> {
-    turns: &'t Turns,
+pub(super) struct Seat<'i> {
+    interleaving: &'i Interleaving,
     place: usize,
 }
 
@@ -53,26 +53,26 @@ impl Seat<'_> {
     /// Waits until it is our turn.
     pub fn wait(&self) {
         let is_others = |ring: &mut Ring| ring.holder != self.place;
-        let _ring = self.turns.passed.wait_while(self.turns.ring(), is_others);
+        let _ring = self.interleaving.passed.wait_while(self.interleaving.ring(), is_others);
     }
 
     /// Gives all others a turn and waits for the next one of ours.
     pub fn pass(&self) {
-        self.turns.ring().pass();
-        self.turns.passed.notify_all();
+        self.interleaving.ring().pass();
+        self.interleaving.passed.notify_all();
         self.wait();
     }
 }
 
 impl Drop for Seat<'_> {
     fn drop(&mut self) {
-        let mut ring = self.turns.ring();
+        let mut ring = self.interleaving.ring();
         ring.is_in[self.place] = false;
         if ring.holder == self.place {
             ring.pass();
         }
         drop(ring);
-        self.turns.passed.notify_all();
+        self.interleaving.passed.notify_all();
     }
 }
 
@@ -83,7 +83,7 @@ mod tests {
 
     /// What each of three runs does in its turns, where the second ends after two.
     fn order(turns: [usize; 3]) -> String {
-        let (all, done) = (Turns::of(3), Mutex::new(String::new()));
+        let (all, done) = (Interleaving::of(3), Mutex::new(String::new()));
         thread::scope(|scope| {
             for (place, turns) in turns.into_iter().enumerate() {
                 let (seat, done) = (all.seat(place), &done);
