@@ -23,7 +23,7 @@ fn serving(engine: Engine, pace: Pace, client: impl FnOnce(SocketAddr)) -> Serve
 }
 
 fn serve_in_background(engine: Engine, service: &Service, client: impl FnOnce(SocketAddr)) -> Served {
-    let listener = listen(0).unwrap();
+    let listener = listen(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).unwrap();
     let stop = StopSignal::event().unwrap();
     thread::scope(|scope| {
         let served = scope.spawn(|| match engine {
@@ -39,7 +39,7 @@ fn serve_in_background(engine: Engine, service: &Service, client: impl FnOnce(So
 /// The engines this kernel allows: containers often forbid io_uring.
 fn engines() -> Vec<Engine> {
     let allowed =
-        ring::Ring::new(&listen(0).unwrap(), &Service::default(), &StopSignal::event().unwrap()).is_ok();
+        ring::Ring::new(&listen(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).unwrap(), &Service::default(), &StopSignal::event().unwrap()).is_ok();
     if allowed { vec![Engine::Paced, Engine::Ring] } else { vec![Engine::Paced] }
 }
 
