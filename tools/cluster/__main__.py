@@ -13,11 +13,13 @@ import time
 import traceback
 from pathlib import Path
 
+import api_server
 import failures
+import newcomer
 import parts
 import whole_loads
 from loads import Loads
-from machines import ADDRESSES, CONTROL, NODES, Cluster, Machines
+from machines import ADDRESSES, CONTROL, Cluster, Machines
 
 KEPT_LOGS = Path("target/cluster-test")
 
@@ -28,7 +30,7 @@ def main():
         raise SystemExit("cluster-test: needs root, for namespaces and containers")
     if lacking := parts.missing():
         raise SystemExit(f"cluster-test: install {' '.join(lacking)} first")
-    wanted = [it for it in [*whole_loads.CHECKS, *failures.CHECKS] if not words or any(word in it.__name__ for word in words)]
+    wanted = [it for it in [*newcomer.CHECKS, *whole_loads.CHECKS, *failures.CHECKS, *api_server.CHECKS] if not words or any(word in it.__name__ for word in words)]
     # Whoever ends the test ends the cluster, too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     programs = parts.kubernetes()
@@ -44,8 +46,8 @@ def main():
             cluster = Cluster(folder, programs)
             try:
                 with cluster:
-                    for number in range(1, len(NODES) + 1):
-                        cluster.import_image(number, image)
+                    cluster.import_image(1, image)
+                    cluster.import_image(2, image)
                     failed = run_all(wanted, Loads(folder_of_programs, cluster))
             finally:
                 keep_logs(folder)

@@ -50,7 +50,7 @@ def is_cut_short(outcome, name, *words):
 
 @check
 def a_pod_that_its_node_evicts_is_missing(loads):
-    limit = {"type": "Container", "default": {"ephemeral-storage": "8Ki"}, "defaultRequest": {"ephemeral-storage": "8Ki"}}
+    limit = {"type": "Container", "default": {"ephemeral-storage": "24Ki"}, "defaultRequest": {"ephemeral-storage": "24Ki"}}
     loads.cluster.apply(
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "narrow"}},
         {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "disk", "namespace": "narrow"}, "spec": {"limits": [limit]}})
@@ -189,7 +189,7 @@ def who_lacks_a_right_is_told_the_rule(loads):
             with loads.server("fixed"):
                 outcome = loads.run("-d", "3s", *SMALL, namespace="rights")
             verb = f'apiGroups: ["{rule["apiGroups"][0]}"], resources: ["{rule["resources"][0]}"], verbs: ["{rule["verbs"][0]}"]'
-            assert verb in outcome.words.replace("\n", " ").replace("  ", " "), (lacks, outcome)
+            assert verb in " ".join(outcome.words.split()), f"{lacks}: {outcome}"
             if lacks == "delete jobs":
                 assert "kubectl delete job" in outcome.words, outcome
                 cluster.kubectl("delete", "jobs", "--all", "-n", "rights")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -16,6 +17,8 @@ READY_WITHIN_S = 90
 END_WITHIN_S = 20
 CGROUPS = Path("/sys/fs/cgroup")
 NAMESPACES = Path("/run/netns")
+# What a kubelet and the programs of the network make whatever their folders are.
+FIXED_FOLDERS = [Path(name) for name in ["/var/lib/kubelet", "/var/lib/cni", "/var/log/containers", "/var/log/pods"]]
 
 
 def pods_of(number):
@@ -74,6 +77,7 @@ class Cluster:
         self.folder, self.programs, self.processes = Path(folder), programs, {}
         self.keys = self.folder / "pki"
         self.groups_before, self.namespaces_before = control_groups(), set(NAMESPACES.iterdir())
+        self.new_folders = [folder for folder in FIXED_FOLDERS if not folder.exists()]
 
     def __enter__(self):
         try:
@@ -95,6 +99,11 @@ class Cluster:
             subprocess.run(["umount", "--lazy", mount], capture_output=True)
         for namespace in set(NAMESPACES.iterdir()) - self.namespaces_before:
             subprocess.run(["ip", "netns", "del", namespace.name], capture_output=True)
+        for link in Path("/var/log/containers").glob("*.log"):
+            if str(self.folder) in os.readlink(link):
+                link.unlink()
+        for folder in self.new_folders:
+            shutil.rmtree(folder, ignore_errors=True)
         for group in sorted(control_groups() - self.groups_before, reverse=True):
             try:
                 group.rmdir()
@@ -106,7 +115,8 @@ class Cluster:
         """Processes, mounts, namespaces and control groups that were not there before."""
         namespaces = sorted(str(it) for it in set(NAMESPACES.iterdir()) - self.namespaces_before)
         groups = sorted(str(it) for it in control_groups() - self.groups_before if "k8s" in str(it) or "kube" in str(it))
-        return [f"process {pid}: {command}" for pid, command in self.of_this_folder()] + self.mounts() + namespaces + groups
+        folders = [str(folder) for folder in self.new_folders if folder.exists()]
+        return [f"process {pid}: {command}" for pid, command in self.of_this_folder()] + self.mounts() + namespaces + groups + folders
 
     def mounts(self):
         points = [line.split()[1] for line in Path("/proc/mounts").read_text().splitlines()]

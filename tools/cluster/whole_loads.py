@@ -39,11 +39,17 @@ def two_thousand_connections_in_a_closed_loop(loads):
 
 @check
 def the_truth_of_a_server_that_stalls_is_in_the_merged_result(loads):
-    flags = ["-r", "8000/s", "-d", "20s", "-c", "2000", "--pods", "4", "--grace", "5s"]
-    with loads.server("truth", "--stall", "200ms", "--every", "2s") as server:
-        outcome = loads.run(*flags)
-    is_whole(outcome)
+    for rate_per_s in [8_000, 4_000, 2_000]:
+        flags = ["-r", f"{rate_per_s}/s", "-d", "20s", "-c", "2000", "--pods", "4", "--grace", "5s"]
+        with loads.server("truth", "--stall", "200ms", "--every", "2s") as server:
+            outcome = loads.run(*flags)
+        is_whole(outcome)
+        loads.nothing_is_left()
+        # A machine that is busy with something else lets neither the pods nor the server keep time, and the result says so.
+        if not outcome.document["generator"]["bottleneck"]:
+            break
     times = outcome.document["response_time_ms"]
+    print(f"  {rate_per_s}/s: " + ", ".join(f"{name} {times[name]:.1f} ms" for name in ["p50", "p95", "p99", "max"]))
     for name, truth_ms in [("p95", 100), ("p99", 180), ("max", 200)]:
         assert truth_ms - 2 <= times[name] <= truth_ms + LATE_MS, (name, times, server.served)
 

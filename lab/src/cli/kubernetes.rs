@@ -132,14 +132,23 @@ impl Gathering<'_> {
                 }
                 self.pods.insert(index, (name, state));
             }
+            Event::Ending { index, name, why } => {
+                self.say(&format!("{name}: told to end: {why}"));
+                if let Some(share) = LoadShare::new(index, self.load.pods) {
+                    self.merge.set_lost(share, &why.to_string());
+                }
+            }
+            Event::Stays { namespace, name } => anstream::eprintln!(
+                "{name} is still there: Kubernetes removes it once its node is back or was removed itself; at once: \
+                 kubectl delete pod {name} -n {namespace} --force"
+            ),
             Event::Line { index, text, read_unix_ns } => self.line(index, &text, read_unix_ns),
             Event::Away(true) => self.say("the API server does not answer; the pods go on"),
             Event::Away(false) => self.say("the API server answers again"),
             Event::NotRemoved { namespace, error } => {
                 let name = &self.load.name;
-                anstream::eprintln!(
-                    "the job is still there ({error}); remove it: kubectl delete job -n {namespace} {name}"
-                );
+                anstream::eprintln!("{:?}", miette::Report::from(error));
+                anstream::eprintln!("the job is still there; remove it: kubectl delete job {name} -n {namespace}");
             }
             Event::End(result) => self.ended = result,
         }
@@ -165,7 +174,8 @@ impl Gathering<'_> {
     /// Whether the load can begin: all pods there, clocks in agreement.
     fn why_not_to_start(&self) -> Option<miette::Report> {
         let begun: Vec<u32> = self.merge.begun().collect();
-        let missing: Vec<u32> = (0..self.load.pods).filter(|index| !begun.contains(index)).collect();
+        let runs = |index: &u32| begun.contains(index) && !self.is_lost(*index);
+        let missing: Vec<u32> = (0..self.load.pods).filter(|index| !runs(index)).collect();
         if !missing.is_empty() {
             let why = missing.iter().find_map(|index| self.obstacle(*index)).unwrap_or_default();
             let (count, of) = (missing.len(), self.load.pods);
@@ -187,6 +197,10 @@ impl Gathering<'_> {
                 MOST_SKEW_NS / 1_000_000
             )
         })
+    }
+
+    fn is_lost(&self, index: u32) -> bool {
+        matches!(self.pods.get(&index), Some((_, PodState::Lost(_))))
     }
 
     fn obstacle(&self, index: u32) -> Option<String> {
