@@ -35,20 +35,20 @@ class Loads:
         finally:
             server.stop()
 
-    def command(self, *flags, namespace="default"):
+    def command(self, *flags, namespace, start_after_s):
         return inside(CONTROL, "env", f"KUBECONFIG={self.cluster.keys}/{self.user}.kc", self.threadcount, "load", URL, "--kubernetes",
-                      "--namespace", namespace, "--start-after", f"{START_AFTER_S}s", "--json", *flags)
+                      "--namespace", namespace, "--start-after", f"{start_after_s}s", "--json", *flags)
 
     def run(self, *flags, **options):
         with self.running(*flags, **options) as load:
             return load.result()
 
     @contextmanager
-    def running(self, *flags, namespace="default"):
+    def running(self, *flags, namespace="default", start_after_s=START_AFTER_S):
         """A load that was just started."""
-        process = subprocess.Popen(self.command(*flags, namespace=namespace), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                   start_new_session=True)
-        load = Load(self.cluster, process, namespace)
+        command = self.command(*flags, namespace=namespace, start_after_s=start_after_s)
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        load = Load(self.cluster, process, namespace, start_after_s)
         try:
             yield load
         finally:
@@ -94,8 +94,8 @@ class Outcome:
 class Load:
     """`threadcount load --kubernetes` while it runs. Its logs are also read by kubectl, to compare."""
 
-    def __init__(self, cluster, process, namespace):
-        self.cluster, self.process, self.namespace = cluster, process, namespace
+    def __init__(self, cluster, process, namespace, start_after_s):
+        self.cluster, self.process, self.namespace, self.start_after_s = cluster, process, namespace, start_after_s
         self.began, self.out, self.words = time.monotonic(), "", ""
         self.readers = [threading.Thread(target=self.read_out), threading.Thread(target=self.read_words)]
         for reader in self.readers:
@@ -119,12 +119,12 @@ class Load:
         def are_running():
             states = self.cluster.kubectl("get", "pods", "-n", self.namespace, "--no-headers")
             return states.count(" Running ") == count
-        self.cluster.wait(f"{count} pods to run", are_running, START_AFTER_S)
+        self.cluster.wait(f"{count} pods to run", are_running, self.start_after_s)
         return [name.removeprefix("pod/") for name in self.pod_names()]
 
     def wait_for_load(self, seconds=3):
         """Until so many seconds of it are over."""
-        time.sleep(max(0.0, self.began + START_AFTER_S + seconds - time.monotonic()))
+        time.sleep(max(0.0, self.began + self.start_after_s + seconds - time.monotonic()))
 
     def node_of(self, pod):
         return self.cluster.kubectl("get", "pod", pod, "-n", self.namespace, "-o", "jsonpath={.spec.nodeName}")

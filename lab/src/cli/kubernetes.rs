@@ -8,7 +8,7 @@ use crate::cluster::api_error::ClusterError;
 use crate::cluster::clocks::Clocks;
 use crate::cluster::follow::{Event, follow};
 use crate::cluster::job::job;
-use crate::cluster::pod_state::PodState;
+use crate::cluster::pod_state::{Loss, PodState};
 use crate::cluster::{ClusterLoad, yaml};
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::collections::BTreeMap;
@@ -50,7 +50,9 @@ pub(super) fn run(options: &KubernetesOptions, plan: &LoadPlan, output: &Output)
         live: Live::new(plan, output.quiet),
         is_quiet: output.quiet,
         pods: BTreeMap::new(),
+        ending: BTreeMap::new(),
         is_checked: false,
+        is_cancelled: false,
         refused: None,
         ended: Ok(()),
     };
@@ -64,10 +66,13 @@ pub(super) fn run(options: &KubernetesOptions, plan: &LoadPlan, output: &Output)
     if let Some(why) = gathering.refused {
         return Err(why);
     }
-    let Gathering { mut merge, clocks, ended, .. } = gathering;
+    if gathering.is_cancelled {
+        anstream::eprintln!("interrupted before the load began: nothing was sent");
+        return Ok(ExitCode::from(FAILED));
+    }
+    let Gathering { mut merge, clocks, ended, is_checked, .. } = gathering;
     clocks.ahead_ns().for_each(|(index, ahead_ns)| merge.set_clock_offset(index, ahead_ns));
-    let has_begun = merge.begun().next().is_some();
-    match (ended, has_begun) {
+    match (ended, is_checked) {
         (Ok(()), _) => merge::show(merge, output, files),
         (Err(error), false) => Err(error.into()),
         // What was measured is shown all the same.
@@ -88,7 +93,12 @@ struct Gathering<'l> {
     live: Live,
     is_quiet: bool,
     pods: BTreeMap<u32, (String, PodState)>,
+    /// Pods that were told to end, and not by us.
+    ending: BTreeMap<u32, Loss>,
+    /// Whether the load may begin was decided.
     is_checked: bool,
+    /// By Ctrl-C before that.
+    is_cancelled: bool,
     /// Why nothing was sent.
     refused: Option<miette::Report>,
     ended: Result<(), ClusterError>,
@@ -101,16 +111,22 @@ impl Gathering<'_> {
             match events.recv_timeout(LOOK_EVERY) {
                 Ok(event) => self.take(event),
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return,
+                Err(RecvTimeoutError::Disconnected) => break,
             }
             if !self.is_checked && unix_now_ns() + CHECK_BEFORE_NS >= self.start_at_unix_ns {
                 self.is_checked = true;
                 self.refused = self.refused.take().or_else(|| self.why_not_to_start());
             }
-            if self.refused.is_some() || interrupted.load(Ordering::Relaxed) {
+            let is_interrupted = interrupted.load(Ordering::Relaxed);
+            self.is_cancelled |= is_interrupted && !self.is_checked;
+            if self.refused.is_some() || is_interrupted {
                 stop.store(true, Ordering::Relaxed);
                 self.is_checked = true;
             }
+        }
+        // All pods ended before their time.
+        if !self.is_checked && self.ended.is_ok() {
+            self.refused = self.refused.take().or_else(|| self.why_not_to_start());
         }
     }
 
@@ -137,6 +153,7 @@ impl Gathering<'_> {
                 if let Some(share) = LoadShare::new(index, self.load.pods) {
                     self.merge.set_lost(share, &why.to_string());
                 }
+                self.ending.insert(index, why);
             }
             Event::Stays { namespace, name } => anstream::eprintln!(
                 "{name} is still there: Kubernetes removes it once its node is back or was removed itself; at once: \
@@ -174,7 +191,7 @@ impl Gathering<'_> {
     /// Whether the load can begin: all pods there, clocks in agreement.
     fn why_not_to_start(&self) -> Option<miette::Report> {
         let begun: Vec<u32> = self.merge.begun().collect();
-        let runs = |index: &u32| begun.contains(index) && !self.is_lost(*index);
+        let runs = |index: &u32| begun.contains(index) && self.runs(*index);
         let missing: Vec<u32> = (0..self.load.pods).filter(|index| !runs(index)).collect();
         if !missing.is_empty() {
             let why = missing.iter().find_map(|index| self.obstacle(*index)).unwrap_or_default();
@@ -199,12 +216,16 @@ impl Gathering<'_> {
         })
     }
 
-    fn is_lost(&self, index: u32) -> bool {
-        matches!(self.pods.get(&index), Some((_, PodState::Lost(_))))
+    fn runs(&self, index: u32) -> bool {
+        let state = self.pods.get(&index).map(|(_, state)| state);
+        state == Some(&PodState::Running) && !self.ending.contains_key(&index)
     }
 
     fn obstacle(&self, index: u32) -> Option<String> {
         let (name, state) = self.pods.get(&index)?;
+        if let Some(why) = self.ending.get(&index) {
+            return Some(format!(" ({name}: {why})"));
+        }
         match state {
             PodState::Waiting(Some(obstacle)) => Some(format!(" ({name}: {obstacle})")),
             PodState::Lost(loss) => Some(format!(" ({name}: {loss})")),

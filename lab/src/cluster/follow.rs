@@ -16,8 +16,10 @@ use threadcount_load::merge::{Line, Message};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
-/// How often pods are listed, and the flag to stop is looked at. One request for all pods.
+/// How often the flag to stop is looked at, and pods are listed if they are few. One request for all pods.
 const LIST_EVERY: Duration = Duration::from_millis(500);
+/// Many pods are listed less often: each is some 7 kB of the API server's answer.
+const LIST_EVERY_PER_POD: Duration = Duration::from_millis(5);
 /// An answer that has not come by then will not.
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 /// A pod writes a line every five seconds at least. One that has written none for so long is lost: Kubernetes needs minutes to say so.
@@ -96,6 +98,12 @@ async fn remove(server: &ApiServer, load: &ClusterLoad) -> Result<(), ClusterErr
         }
         sleep(LIST_EVERY).await;
     }
+}
+
+/// How long the last list of so many pods may be ago.
+fn list_every(pods: u32) -> Duration {
+    // A tenth less: it is looked at every half second, which is a little longer.
+    (LIST_EVERY_PER_POD * pods).max(LIST_EVERY) * 9 / 10
 }
 
 /// An answer, or the error that there is none.
@@ -178,8 +186,12 @@ impl<'e> Follower<'e> {
 
     /// Until each pod has ended and its log is read, or it shall stop.
     async fn follow_all(&mut self, stop: &AtomicBool) -> Result<(), ClusterError> {
+        let mut next_list = Instant::now();
         while !stop.load(Ordering::Relaxed) {
-            self.look().await?;
+            if Instant::now() >= next_list {
+                self.look().await?;
+                next_list = Instant::now() + list_every(self.load.pods);
+            }
             while let Some(done) = self.logs.try_join_next() {
                 done.unwrap_or(Ok(()))?;
             }
@@ -351,4 +363,29 @@ const fn is_over(state: &PodState) -> bool {
 fn is_last(text: &str) -> bool {
     let line = Line::find(text).and_then(Result::ok);
     line.is_some_and(|line| matches!(line.message, Message::End(_) | Message::Failed { .. }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_pods_are_listed_twice_a_second_and_many_less_often() {
+        assert_eq!((list_every(2), list_every(100)), (Duration::from_millis(450), Duration::from_millis(450)));
+        assert_eq!(list_every(1_000), Duration::from_millis(4_500));
+    }
+
+    #[test]
+    fn a_running_pod_is_silent_only_while_the_api_server_answers() {
+        let now = Instant::now();
+        let Some(long_ago) = now.checked_sub(LONGEST_SILENCE * 2) else { return };
+        let mut pod = Followed::new("load-1");
+        *pod.heard.0.lock().unwrap() = long_ago;
+        assert_eq!(pod.silent(long_ago), None, "it does not run yet");
+        pod.set(PodState::Running);
+        assert!(matches!(pod.silent(long_ago), Some(Loss::Silent { seconds: 40, .. })));
+        assert_eq!(pod.silent(now), None, "its lines cannot have come");
+        pod.heard.again();
+        assert_eq!(pod.silent(long_ago), None);
+    }
 }
