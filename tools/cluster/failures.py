@@ -51,7 +51,7 @@ def is_cut_short(outcome, name, *words):
 @check
 def pods_that_their_nodes_evict_are_named_with_the_nodes_words(loads):
     # The log of a pod counts: it is larger some seconds after the start.
-    limit = {"type": "Container", "default": {"ephemeral-storage": "64Ki"}, "defaultRequest": {"ephemeral-storage": "64Ki"}}
+    limit = {"type": "Container", "default": {"ephemeral-storage": "44Ki"}, "defaultRequest": {"ephemeral-storage": "44Ki"}}
     loads.cluster.apply(
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "narrow"}},
         {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "disk", "namespace": "narrow"}, "spec": {"limits": [limit]}})

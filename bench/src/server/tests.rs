@@ -38,8 +38,12 @@ fn serve_in_background(engine: Engine, service: &Service, client: impl FnOnce(So
 
 /// The engines this kernel allows: containers often forbid io_uring.
 fn engines() -> Vec<Engine> {
-    let allowed =
-        ring::Ring::new(&listen(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).unwrap(), &Service::default(), &StopSignal::event().unwrap()).is_ok();
+    let allowed = ring::Ring::new(
+        &listen(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).unwrap(),
+        &Service::default(),
+        &StopSignal::event().unwrap(),
+    )
+    .is_ok();
     if allowed { vec![Engine::Paced, Engine::Ring] } else { vec![Engine::Paced] }
 }
 

@@ -165,7 +165,9 @@ impl Gathering<'_> {
             Event::NotRemoved { namespace, error } => {
                 let name = &self.load.name;
                 anstream::eprintln!("{:?}", miette::Report::from(error));
-                anstream::eprintln!("the job is still there; remove it: kubectl delete job {name} -n {namespace}");
+                anstream::eprintln!(
+                    "the job is still there; remove it: kubectl delete job {name} -n {namespace}"
+                );
             }
             Event::End(result) => self.ended = result,
         }

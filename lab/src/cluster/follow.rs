@@ -251,7 +251,12 @@ impl<'e> Follower<'e> {
         let known = self.known.entry(index).or_insert_with(|| Followed::new(&name));
         if !matches!(state, PodState::Waiting(_)) && known.log.is_none() {
             known.heard.again();
-            let log = PodLines { name: name.clone(), index, heard: known.heard.clone(), events: self.events.clone() };
+            let log = PodLines {
+                name: name.clone(),
+                index,
+                heard: known.heard.clone(),
+                events: self.events.clone(),
+            };
             known.log = Some(self.logs.spawn(log.read(self.server.clone())));
         }
         if let Some(why) = pod.told_to_end().filter(|_| known.ending.is_none() && !is_over(&known.state)) {
@@ -289,7 +294,8 @@ impl<'e> Follower<'e> {
         let is_silent = |known: &&Followed| matches!(known.state, PodState::Lost(Loss::Silent { .. }));
         for known in self.known.values().filter(is_silent) {
             let until = Instant::now() + END_WITHIN;
-            let is_there = async || in_time(self.server.pod(&known.name)).await.is_ok_and(|pod| pod.is_some());
+            let is_there =
+                async || in_time(self.server.pod(&known.name)).await.is_ok_and(|pod| pod.is_some());
             let mut stays = is_there().await;
             while stays && Instant::now() < until {
                 sleep(LIST_EVERY).await;
@@ -371,7 +377,10 @@ mod tests {
 
     #[test]
     fn few_pods_are_listed_twice_a_second_and_many_less_often() {
-        assert_eq!((list_every(2), list_every(100)), (Duration::from_millis(450), Duration::from_millis(450)));
+        assert_eq!(
+            (list_every(2), list_every(100)),
+            (Duration::from_millis(450), Duration::from_millis(450))
+        );
         assert_eq!(list_every(1_000), Duration::from_millis(4_500));
     }
 

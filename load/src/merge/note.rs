@@ -32,10 +32,17 @@ pub(super) fn notes(pods: &BTreeMap<u32, Pod>, count: u32, first_unix_ns: u64) -
     let last_unix_ns = pods.values().filter_map(Pod::started_unix_ns).max().unwrap_or(first_unix_ns);
     let skew_ns = last_unix_ns - first_unix_ns;
     let skew = (skew_ns > MOST_SKEW_NS).then_some(MergeNote::Skew { ms: skew_ns as f64 / 1e6 });
-    [missing(pods, count), ended_early(pods, count), bottleneck(pods), throttled(pods), skew, lost_lines(pods)]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        missing(pods, count),
+        ended_early(pods, count),
+        bottleneck(pods),
+        throttled(pods),
+        skew,
+        lost_lines(pods),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 fn missing(pods: &BTreeMap<u32, Pod>, count: u32) -> Option<MergeNote> {
