@@ -11,7 +11,7 @@ use crate::cluster::job::job;
 use crate::cluster::pod_state::{Loss, PodState};
 use crate::cluster::{ClusterLoad, yaml};
 use miette::{IntoDiagnostic, WrapErr, miette};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -51,6 +51,7 @@ pub(super) fn run(options: &KubernetesOptions, plan: &LoadPlan, output: &Output)
         is_quiet: output.quiet,
         pods: BTreeMap::new(),
         ending: BTreeMap::new(),
+        cut_short: BTreeSet::new(),
         is_checked: false,
         is_cancelled: false,
         refused: None,
@@ -95,6 +96,8 @@ struct Gathering<'l> {
     pods: BTreeMap<u32, (String, PodState)>,
     /// Pods that were told to end, and not by us.
     ending: BTreeMap<u32, Loss>,
+    /// Pods that told that they were interrupted.
+    cut_short: BTreeSet<u32>,
     /// Whether the load may begin was decided.
     is_checked: bool,
     /// By Ctrl-C before that.
@@ -124,9 +127,22 @@ impl Gathering<'_> {
                 self.is_checked = true;
             }
         }
+        if !interrupted.load(Ordering::Relaxed) {
+            self.name_who_was_cut_short();
+        }
         // All pods ended before their time.
         if !self.is_checked && self.ended.is_ok() {
             self.refused = self.refused.take().or_else(|| self.why_not_to_start());
+        }
+    }
+
+    /// Of a pod that its node evicts and that ends in time, as ours do, the API server has no word but in its events.
+    fn name_who_was_cut_short(&mut self) {
+        for index in &self.cut_short {
+            if let Some(share) = LoadShare::new(*index, self.load.pods) {
+                let why = "its node told it to end, as one does that evicts it; `kubectl get events` has the reason";
+                self.merge.set_lost(share, why);
+            }
         }
     }
 
@@ -178,6 +194,9 @@ impl Gathering<'_> {
             Ok(Some(line)) => match line.message {
                 Message::Clock { unix_ns } => self.clocks.line(index, unix_ns, read_unix_ns),
                 Message::Second(_) | Message::End(_) => {
+                    if matches!(&line.message, Message::End(end) if end.interrupted) {
+                        self.cut_short.insert(index);
+                    }
                     let live = &mut self.live;
                     self.merge.show_seconds(&mut |second| live.second(second));
                 }
