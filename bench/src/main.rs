@@ -5,7 +5,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::env;
 use std::fs;
 use std::io::{self, Write};
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -36,9 +36,6 @@ enum Command {
 /// A server with the same response to each request. Prints its port first, and its counts on SIGTERM.
 #[derive(Args)]
 struct Fixed {
-    /// The port to listen on (127.0.0.1); 0: any free one
-    #[arg(long, default_value_t = 0)]
-    port: u16,
     /// Answer after this time instead of at once
     #[arg(long, value_parser = span::parse)]
     delay: Option<Duration>,
@@ -49,11 +46,18 @@ struct Fixed {
     #[arg(long, value_name = "RATE")]
     asked_rate: Option<u32>,
     #[command(flatten)]
-    spoken: Spoken,
+    endpoint: Endpoint,
 }
 
+/// Where a server listens, and what it speaks.
 #[derive(Args)]
-struct Spoken {
+struct Endpoint {
+    /// The address to listen on; other than loopback only where nobody else can reach it
+    #[arg(long, default_value_t = Ipv4Addr::LOCALHOST)]
+    address: Ipv4Addr,
+    /// The port to listen on; 0: any free one
+    #[arg(long, default_value_t = 0)]
+    port: u16,
     /// The protocol; over TLS with a self-signed certificate
     #[arg(long, value_enum, default_value_t = Protocol::Http1)]
     protocol: Protocol,
@@ -62,9 +66,6 @@ struct Spoken {
 /// A server that stalls on purpose, or delays its responses by a known distribution.
 #[derive(Args)]
 struct Truth {
-    /// The port to listen on (127.0.0.1); 0: any free one
-    #[arg(long, default_value_t = 0)]
-    port: u16,
     /// Length of the stall
     #[arg(long, value_parser = span::parse, requires = "every")]
     stall: Option<Duration>,
@@ -75,7 +76,7 @@ struct Truth {
     #[arg(long)]
     delays: Option<Delay>,
     #[command(flatten)]
-    spoken: Spoken,
+    endpoint: Endpoint,
 }
 
 /// The floor: a send/receive loop that parses nothing. Prints its CPU time per request.
@@ -199,11 +200,11 @@ impl Fixed {
     fn run(self) -> io::Result<()> {
         let service = Service {
             pace: Pace::new(self.delay.map_or(Delay::None, Delay::Point), None),
-            protocol: self.spoken.protocol,
+            protocol: self.endpoint.protocol,
             answers: Answers::with_body(self.body),
             asked_rate: self.asked_rate,
         };
-        serve(self.port, &service)
+        serve(&self.endpoint, &service)
     }
 }
 
@@ -212,7 +213,7 @@ impl Truth {
         let stall = self.stall.zip(self.every).map(|(lasts, every)| Stall::new(lasts, every)).transpose();
         let stall = stall.map_err(io::Error::other)?;
         let pace = Pace::new(self.delays.unwrap_or_default(), stall);
-        serve(self.port, &Service { pace, protocol: self.spoken.protocol, ..Service::default() })
+        serve(&self.endpoint, &Service { pace, protocol: self.endpoint.protocol, ..Service::default() })
     }
 }
 
@@ -293,10 +294,11 @@ fn raise_file_limit() {
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
 }
 
-fn serve(port: u16, service: &Service) -> io::Result<()> {
+fn serve(endpoint: &Endpoint, service: &Service) -> io::Result<()> {
     let stop = StopSignal::of_process()?;
-    let listener = server::listen(port).map_err(|error| {
-        io::Error::other(format!("cannot listen on 127.0.0.1:{port}: {error}; --port 0 takes any free port"))
+    let address = SocketAddr::from((endpoint.address, endpoint.port));
+    let listener = server::listen(address).map_err(|error| {
+        io::Error::other(format!("cannot listen on {address}: {error}; --port 0 takes any free port"))
     })?;
     println!("{}", listener.local_addr()?.port());
     io::stdout().flush()?;

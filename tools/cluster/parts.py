@@ -15,6 +15,8 @@ PROGRAMS = ["kube-apiserver", "kube-controller-manager", "kube-scheduler", "kube
 PACKAGES = {"etcd": "etcd-server", "containerd": "containerd", "runc": "runc", "openssl": "openssl", "ip": "iproute2"}
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "threadcount" / f"kubernetes-{VERSION}"
 HERE = Path(__file__).parent
+# Where Debian has the programs that connect pods to a network.
+CNI = Path("/usr/lib/cni")
 
 
 def run(*command, **options):
@@ -24,7 +26,7 @@ def run(*command, **options):
 def missing():
     """What has to be installed first."""
     return [package for command, package in PACKAGES.items() if not shutil.which(command)] + (
-        [] if shutil.which("go") else ["golang"])
+        [] if shutil.which("go") else ["golang"]) + ([] if (CNI / "bridge").exists() else ["containernetworking-plugins"])
 
 
 def kubernetes():
@@ -47,7 +49,7 @@ def kubernetes():
     base = "k8s.io/component-base/version"
     names = f"-X {base}.gitVersion={VERSION} -X {base}.gitMajor={major} -X {base}.gitMinor={minor}"
     programs.mkdir(parents=True, exist_ok=True)
-    run("nice", "go", "build", "-ldflags", names, "-o", f"{programs}/", *[f"./cmd/{name}" for name in PROGRAMS],
+    run("nice", "-n", "10", "go", "build", "-ldflags", names, "-o", f"{programs}/", *[f"./cmd/{name}" for name in PROGRAMS],
         cwd=source, env=environment)
     shutil.rmtree(source)
     return programs
@@ -115,10 +117,3 @@ def pause(folder):
     """The program that holds a pod's namespaces."""
     run("cc", "-static", "-Os", "-o", folder / "pause", HERE / "pause.c")
     return folder / "pause"
-
-
-def target(folder):
-    """The server under test."""
-    environment = os.environ | {"GOWORK": "off", "GO111MODULE": "off", "CGO_ENABLED": "0"}
-    run("go", "build", "-o", folder / "target", HERE / "target.go", env=environment)
-    return folder / "target"

@@ -23,7 +23,7 @@ use crate::server::stop::StopSignal;
 use crate::tool::Quantiles;
 use serde::{Deserialize, Serialize};
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener};
 use std::os::fd::AsRawFd;
 use threadcount_load::times::Times;
 
@@ -142,12 +142,12 @@ impl Counts {
     }
 }
 
-/// Listens on loopback with the largest backlog the kernel gives.
+/// Listens with the largest backlog the kernel gives.
 ///
 /// # Errors
-/// When the port is taken or not allowed.
-pub fn listen(port: u16) -> io::Result<TcpListener> {
-    let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))?;
+/// When the address is taken or not allowed.
+pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let listener = TcpListener::bind(address)?;
     listener.set_nonblocking(true)?;
     // std listens with 128 (4096 in newer versions); listening again only raises the backlog.
     // SAFETY: the descriptor is open and owned by `listener`.

@@ -5,10 +5,11 @@ mod protocols;
 use super::*;
 use crate::truth::{Delay, Stall};
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{IpAddr, Ipv4Addr, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
+const ANY_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 
 #[derive(Clone, Copy)]
@@ -23,7 +24,7 @@ fn serving(engine: Engine, pace: Pace, client: impl FnOnce(SocketAddr)) -> Serve
 }
 
 fn serve_in_background(engine: Engine, service: &Service, client: impl FnOnce(SocketAddr)) -> Served {
-    let listener = listen(0).unwrap();
+    let listener = listen(ANY_PORT).unwrap();
     let stop = StopSignal::event().unwrap();
     thread::scope(|scope| {
         let served = scope.spawn(|| match engine {
@@ -39,7 +40,8 @@ fn serve_in_background(engine: Engine, service: &Service, client: impl FnOnce(So
 /// The engines this kernel allows: containers often forbid io_uring.
 fn engines() -> Vec<Engine> {
     let allowed =
-        ring::Ring::new(&listen(0).unwrap(), &Service::default(), &StopSignal::event().unwrap()).is_ok();
+        ring::Ring::new(&listen(ANY_PORT).unwrap(), &Service::default(), &StopSignal::event().unwrap())
+            .is_ok();
     if allowed { vec![Engine::Paced, Engine::Ring] } else { vec![Engine::Paced] }
 }
 

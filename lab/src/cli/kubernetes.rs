@@ -8,10 +8,10 @@ use crate::cluster::api_error::ClusterError;
 use crate::cluster::clocks::Clocks;
 use crate::cluster::follow::{Event, follow};
 use crate::cluster::job::job;
-use crate::cluster::pod_state::PodState;
+use crate::cluster::pod_state::{Loss, PodState};
 use crate::cluster::{ClusterLoad, yaml};
 use miette::{IntoDiagnostic, WrapErr, miette};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -50,7 +50,10 @@ pub(super) fn run(options: &KubernetesOptions, plan: &LoadPlan, output: &Output)
         live: Live::new(plan, output.quiet),
         is_quiet: output.quiet,
         pods: BTreeMap::new(),
+        ending: BTreeMap::new(),
+        cut_short: BTreeSet::new(),
         is_checked: false,
+        is_cancelled: false,
         refused: None,
         ended: Ok(()),
     };
@@ -64,10 +67,13 @@ pub(super) fn run(options: &KubernetesOptions, plan: &LoadPlan, output: &Output)
     if let Some(why) = gathering.refused {
         return Err(why);
     }
-    let Gathering { mut merge, clocks, ended, .. } = gathering;
+    if gathering.is_cancelled {
+        anstream::eprintln!("interrupted before the load began: nothing was sent");
+        return Ok(ExitCode::from(FAILED));
+    }
+    let Gathering { mut merge, clocks, ended, is_checked, .. } = gathering;
     clocks.ahead_ns().for_each(|(index, ahead_ns)| merge.set_clock_offset(index, ahead_ns));
-    let has_begun = merge.begun().next().is_some();
-    match (ended, has_begun) {
+    match (ended, is_checked) {
         (Ok(()), _) => merge::show(merge, output, files),
         (Err(error), false) => Err(error.into()),
         // What was measured is shown all the same.
@@ -88,7 +94,14 @@ struct Gathering<'l> {
     live: Live,
     is_quiet: bool,
     pods: BTreeMap<u32, (String, PodState)>,
+    /// Pods that were told to end, and not by us.
+    ending: BTreeMap<u32, Loss>,
+    /// Pods that told that they were interrupted.
+    cut_short: BTreeSet<u32>,
+    /// Whether the load may begin was decided.
     is_checked: bool,
+    /// By Ctrl-C before that.
+    is_cancelled: bool,
     /// Why nothing was sent.
     refused: Option<miette::Report>,
     ended: Result<(), ClusterError>,
@@ -101,15 +114,34 @@ impl Gathering<'_> {
             match events.recv_timeout(LOOK_EVERY) {
                 Ok(event) => self.take(event),
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return,
+                Err(RecvTimeoutError::Disconnected) => break,
             }
             if !self.is_checked && unix_now_ns() + CHECK_BEFORE_NS >= self.start_at_unix_ns {
                 self.is_checked = true;
                 self.refused = self.refused.take().or_else(|| self.why_not_to_start());
             }
-            if self.refused.is_some() || interrupted.load(Ordering::Relaxed) {
+            let is_interrupted = interrupted.load(Ordering::Relaxed);
+            self.is_cancelled |= is_interrupted && !self.is_checked;
+            if self.refused.is_some() || is_interrupted {
                 stop.store(true, Ordering::Relaxed);
                 self.is_checked = true;
+            }
+        }
+        if !interrupted.load(Ordering::Relaxed) {
+            self.name_who_was_cut_short();
+        }
+        // All pods ended before their time.
+        if !self.is_checked && self.ended.is_ok() {
+            self.refused = self.refused.take().or_else(|| self.why_not_to_start());
+        }
+    }
+
+    /// Of a pod that its node evicts and that ends in time, as ours do, the API server has no word but in its events.
+    fn name_who_was_cut_short(&mut self) {
+        for index in &self.cut_short {
+            if let Some(share) = LoadShare::new(*index, self.load.pods) {
+                let why = "its node told it to end, as one does that evicts it; `kubectl get events` has the reason";
+                self.merge.set_lost(share, why);
             }
         }
     }
@@ -132,13 +164,25 @@ impl Gathering<'_> {
                 }
                 self.pods.insert(index, (name, state));
             }
+            Event::Ending { index, name, why } => {
+                self.say(&format!("{name}: told to end: {why}"));
+                if let Some(share) = LoadShare::new(index, self.load.pods) {
+                    self.merge.set_lost(share, &why.to_string());
+                }
+                self.ending.insert(index, why);
+            }
+            Event::Stays { namespace, name } => anstream::eprintln!(
+                "{name} is still there: Kubernetes removes it once its node is back or was removed itself; at once: \
+                 kubectl delete pod {name} -n {namespace} --force"
+            ),
             Event::Line { index, text, read_unix_ns } => self.line(index, &text, read_unix_ns),
             Event::Away(true) => self.say("the API server does not answer; the pods go on"),
             Event::Away(false) => self.say("the API server answers again"),
             Event::NotRemoved { namespace, error } => {
                 let name = &self.load.name;
+                anstream::eprintln!("{:?}", miette::Report::from(error));
                 anstream::eprintln!(
-                    "the job is still there ({error}); remove it: kubectl delete job -n {namespace} {name}"
+                    "the job is still there; remove it: kubectl delete job {name} -n {namespace}"
                 );
             }
             Event::End(result) => self.ended = result,
@@ -150,6 +194,9 @@ impl Gathering<'_> {
             Ok(Some(line)) => match line.message {
                 Message::Clock { unix_ns } => self.clocks.line(index, unix_ns, read_unix_ns),
                 Message::Second(_) | Message::End(_) => {
+                    if matches!(&line.message, Message::End(end) if end.interrupted) {
+                        self.cut_short.insert(index);
+                    }
                     let live = &mut self.live;
                     self.merge.show_seconds(&mut |second| live.second(second));
                 }
@@ -165,7 +212,8 @@ impl Gathering<'_> {
     /// Whether the load can begin: all pods there, clocks in agreement.
     fn why_not_to_start(&self) -> Option<miette::Report> {
         let begun: Vec<u32> = self.merge.begun().collect();
-        let missing: Vec<u32> = (0..self.load.pods).filter(|index| !begun.contains(index)).collect();
+        let runs = |index: &u32| begun.contains(index) && self.runs(*index);
+        let missing: Vec<u32> = (0..self.load.pods).filter(|index| !runs(index)).collect();
         if !missing.is_empty() {
             let why = missing.iter().find_map(|index| self.obstacle(*index)).unwrap_or_default();
             let (count, of) = (missing.len(), self.load.pods);
@@ -189,8 +237,16 @@ impl Gathering<'_> {
         })
     }
 
+    fn runs(&self, index: u32) -> bool {
+        let state = self.pods.get(&index).map(|(_, state)| state);
+        state == Some(&PodState::Running) && !self.ending.contains_key(&index)
+    }
+
     fn obstacle(&self, index: u32) -> Option<String> {
         let (name, state) = self.pods.get(&index)?;
+        if let Some(why) = self.ending.get(&index) {
+            return Some(format!(" ({name}: {why})"));
+        }
         match state {
             PodState::Waiting(Some(obstacle)) => Some(format!(" ({name}: {obstacle})")),
             PodState::Lost(loss) => Some(format!(" ({name}: {loss})")),

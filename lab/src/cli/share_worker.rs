@@ -19,8 +19,11 @@ use threadcount_load::run::{self, Control};
 
 /// How often the time is told before the start. The shortest of several ways of a line tells most of the clocks.
 const CLOCK_EVERY: Duration = Duration::from_millis(200);
-/// So long before the start nothing is told any more.
+/// So long before the start nothing is told.
 const QUIET_BEFORE_START_NS: u64 = 500_000_000;
+/// How often it is told during the load: whoever reads the lines knows by it that the process is there, also where no second ends
+/// for a while.
+const ALIVE_EVERY: Duration = Duration::from_secs(5);
 
 /// Sends the plan's share, from `start_at_unix_ns` on. The exit code is that of a process that has told everything: whether
 /// requests failed is for the whole load to say.
@@ -35,9 +38,9 @@ pub(super) fn run(
     let lines = Lines::new(plan);
     lines.tell(Message::Begin(begin(plan, start_at_unix_ns)))?;
     let before = Throttled::now();
-    let has_begun = AtomicBool::new(false);
+    let has_ended = AtomicBool::new(false);
     let outcome = thread::scope(|scope| {
-        scope.spawn(|| lines.tell_clock(start_at_unix_ns, &has_begun));
+        let clock = scope.spawn(|| lines.tell_clock(start_at_unix_ns, &has_ended));
         let mut error = None;
         let mut on_second = |second: &Second| {
             let told = ShareSecond::new(second).map_err(|why| miette!("{why}"));
@@ -46,7 +49,8 @@ pub(super) fn run(
         };
         let control = Control::new(stop, &mut on_second).starting_at(start_at_unix_ns);
         let outcome = run::run(plan, control);
-        has_begun.store(true, Ordering::Relaxed);
+        has_ended.store(true, Ordering::Relaxed);
+        clock.thread().unpark();
         match error {
             Some(error) => Err(error),
             None => Ok(outcome),
@@ -104,17 +108,23 @@ impl<'p> Lines<'p> {
         written.into_diagnostic().wrap_err("stdout cannot be written")
     }
 
-    /// Tells the time now and then until shortly before the start.
-    fn tell_clock(&self, start_at_unix_ns: Option<u64>, has_begun: &AtomicBool) {
+    /// Tells the time: often until shortly before the start, then now and then.
+    fn tell_clock(&self, start_at_unix_ns: Option<u64>, has_ended: &AtomicBool) {
         let Some(start_at_unix_ns) = start_at_unix_ns else { return };
-        while !has_begun.load(Ordering::Relaxed) {
+        while !has_ended.load(Ordering::Relaxed) {
             let unix_ns = unix_now_ns();
-            if unix_ns + QUIET_BEFORE_START_NS >= start_at_unix_ns {
-                return;
+            let until_start_ns = start_at_unix_ns.saturating_sub(unix_ns);
+            let is_quiet = (1..=QUIET_BEFORE_START_NS).contains(&until_start_ns);
+            if !is_quiet {
+                // Where the output is gone, the next line of the load says so.
+                let _ = self.tell(Message::Clock { unix_ns });
             }
-            // Where the output is gone, the next line of the load says so.
-            let _ = self.tell(Message::Clock { unix_ns });
-            thread::sleep(CLOCK_EVERY);
+            let until_next = match until_start_ns {
+                0 => ALIVE_EVERY,
+                ns if is_quiet => Duration::from_nanos(ns) + ALIVE_EVERY,
+                _ => CLOCK_EVERY,
+            };
+            thread::park_timeout(until_next);
         }
     }
 }

@@ -4,21 +4,26 @@ use super::ClusterLoad;
 use super::api_error::ClusterError;
 use super::api_server::{ApiServer, PodLog};
 use super::job::{GRACE_S, job};
-use super::pod_state::{Loss, PodState};
+use super::pod_state::{Loss, Pod, PodState};
 use futures::{AsyncBufReadExt, TryStreamExt};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use threadcount_load::clock::unix_now_ns;
 use threadcount_load::merge::{Line, Message};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
-/// How often pods are listed, and the flag to stop is looked at. One request for all pods.
+/// How often the flag to stop is looked at, and pods are listed if they are few. One request for all pods.
 const LIST_EVERY: Duration = Duration::from_millis(500);
+/// Many pods are listed less often: each is some 7 kB of the API server's answer.
+const LIST_EVERY_PER_POD: Duration = Duration::from_millis(5);
 /// An answer that has not come by then will not.
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
+/// A pod writes a line every five seconds at least. One that has written none for so long is lost: Kubernetes needs minutes to say so.
+const LONGEST_SILENCE: Duration = Duration::from_secs(20);
 /// So long the log of a lost pod is still read: of a node that is gone it never ends.
 const LOST_LOG_WITHIN: Duration = Duration::from_secs(10);
 /// A log that ended too early is read again after this.
@@ -37,12 +42,16 @@ pub enum Event {
     Created { namespace: String },
     /// A pod is in another state than before.
     Pod { index: u32, name: String, state: PodState },
+    /// A pod was told to end, and not by us.
+    Ending { index: u32, name: String, why: Loss },
     /// A line of a pod's log, and when it was read.
     Line { index: u32, text: String, read_unix_ns: u64 },
     /// The API server does not answer, or does so again.
     Away(bool),
     /// Nothing of the Job is left in the cluster, and no event follows. With an error it was given up.
     End(Result<(), ClusterError>),
+    /// Kubernetes cannot remove this pod: its node does not answer.
+    Stays { namespace: String, name: String },
     /// The Job could not be removed: the user has to do it.
     NotRemoved { namespace: String, error: ClusterError },
 }
@@ -65,10 +74,17 @@ async fn run(load: &ClusterLoad, stop: &AtomicBool, events: &Sender<Event>) -> R
     let mut follower = Follower::new(load, server.clone(), events);
     let followed = follower.follow_all(stop).await;
     // What pods tell when they are told to end is still read.
-    if let Err(error) = remove(&server, load).await {
-        let _ = events.send(Event::NotRemoved { namespace, error });
+    match remove(&server, load).await {
+        Ok(()) => {
+            follower.last_lines().await;
+            follower.name_those_that_stay(&namespace).await;
+        }
+        Err(error) => {
+            let _ = events.send(Event::NotRemoved { namespace, error });
+            // Nobody has told the pods to end.
+            follower.logs.shutdown().await;
+        }
     }
-    follower.last_lines().await;
     followed
 }
 
@@ -84,6 +100,12 @@ async fn remove(server: &ApiServer, load: &ClusterLoad) -> Result<(), ClusterErr
     }
 }
 
+/// How long the last list of so many pods may be ago.
+fn list_every(pods: u32) -> Duration {
+    // A tenth less: it is looked at every half second, which is a little longer.
+    (LIST_EVERY_PER_POD * pods).max(LIST_EVERY) * 9 / 10
+}
+
 /// An answer, or the error that there is none.
 async fn in_time<T>(answer: impl Future<Output = Result<T, ClusterError>>) -> Result<T, ClusterError> {
     let late = |_| Err(ClusterError::Unreachable("it takes too long to answer".to_owned()));
@@ -95,10 +117,44 @@ struct Followed {
     name: String,
     state: PodState,
     log: Option<AbortHandle>,
+    heard: Heard,
+    /// Why it was told to end.
+    ending: Option<Loss>,
     lost_since: Option<Instant>,
 }
 
+/// When a pod wrote its last line, as far as we have it.
+#[derive(Clone)]
+struct Heard(Arc<Mutex<Instant>>);
+
+impl Heard {
+    fn now() -> Self {
+        Self(Arc::new(Mutex::new(Instant::now())))
+    }
+
+    fn again(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    /// For how long it was silent while the API server answered.
+    fn silence(&self, answers_since: Instant) -> Duration {
+        (*self.0.lock().unwrap_or_else(PoisonError::into_inner)).max(answers_since).elapsed()
+    }
+}
+
 impl Followed {
+    fn new(name: &str) -> Self {
+        let (state, heard) = (PodState::Waiting(None), Heard::now());
+        Self { name: name.to_owned(), state, log: None, heard, ending: None, lost_since: None }
+    }
+
+    /// It runs, and nothing comes from it.
+    fn silent(&self, answers_since: Instant) -> Option<Loss> {
+        let silence = self.heard.silence(answers_since);
+        let is_silent = self.state == PodState::Running && silence > LONGEST_SILENCE;
+        is_silent.then(|| Loss::Silent { seconds: silence.as_secs(), pod: self.name.clone() })
+    }
+
     fn set(&mut self, state: PodState) {
         self.lost_since = matches!(state, PodState::Lost(_)).then(Instant::now);
         self.state = state;
@@ -119,17 +175,23 @@ struct Follower<'e> {
     known: BTreeMap<u32, Followed>,
     logs: JoinSet<Result<(), ClusterError>>,
     away_since: Option<Instant>,
+    answers_since: Instant,
 }
 
 impl<'e> Follower<'e> {
     fn new(load: &'e ClusterLoad, server: ApiServer, events: &'e Sender<Event>) -> Self {
-        Self { load, server, events, known: BTreeMap::new(), logs: JoinSet::new(), away_since: None }
+        let (known, logs) = (BTreeMap::new(), JoinSet::new());
+        Self { load, server, events, known, logs, away_since: None, answers_since: Instant::now() }
     }
 
     /// Until each pod has ended and its log is read, or it shall stop.
     async fn follow_all(&mut self, stop: &AtomicBool) -> Result<(), ClusterError> {
+        let mut next_list = Instant::now();
         while !stop.load(Ordering::Relaxed) {
-            self.look().await?;
+            if Instant::now() >= next_list {
+                self.look().await?;
+                next_list = Instant::now() + list_every(self.load.pods);
+            }
             while let Some(done) = self.logs.try_join_next() {
                 done.unwrap_or(Ok(()))?;
             }
@@ -153,19 +215,21 @@ impl<'e> Follower<'e> {
             Err(error) => return self.is_away(error),
         };
         if self.away_since.take().is_some() {
+            self.answers_since = Instant::now();
             let _ = self.events.send(Event::Away(false));
         }
         let mut seen = Vec::with_capacity(pods.len());
         for pod in &pods {
             if let Some(index) = pod.index() {
                 seen.push(index);
-                self.update(index, pod.name().to_owned(), pod.state());
+                self.update(index, pod);
             }
         }
         let gone: Vec<u32> = self.known.keys().copied().filter(|index| !seen.contains(index)).collect();
         for index in gone {
             self.deleted(index);
         }
+        self.find_silent();
         self.known.values().for_each(Followed::give_up_log);
         Ok(())
     }
@@ -182,17 +246,22 @@ impl<'e> Follower<'e> {
         Ok(())
     }
 
-    fn update(&mut self, index: u32, name: String, state: PodState) {
-        let has_begun = !matches!(state, PodState::Waiting(_));
-        let known = self.known.entry(index).or_insert_with(|| Followed {
-            name: name.clone(),
-            state: PodState::Waiting(None),
-            log: None,
-            lost_since: None,
-        });
-        if has_begun && known.log.is_none() {
-            let log = read_log(self.server.clone(), name.clone(), index, self.events.clone());
-            known.log = Some(self.logs.spawn(log));
+    fn update(&mut self, index: u32, pod: &Pod) {
+        let (name, state) = (pod.name().to_owned(), pod.state());
+        let known = self.known.entry(index).or_insert_with(|| Followed::new(&name));
+        if !matches!(state, PodState::Waiting(_)) && known.log.is_none() {
+            known.heard.again();
+            let log = PodLines {
+                name: name.clone(),
+                index,
+                heard: known.heard.clone(),
+                events: self.events.clone(),
+            };
+            known.log = Some(self.logs.spawn(log.read(self.server.clone())));
+        }
+        if let Some(why) = pod.told_to_end().filter(|_| known.ending.is_none() && !is_over(&known.state)) {
+            known.ending = Some(why.clone());
+            let _ = self.events.send(Event::Ending { index, name: name.clone(), why });
         }
         // A lost pod stays lost, also where the Job makes another one.
         if known.state != state && !matches!(known.state, PodState::Lost(_)) {
@@ -204,9 +273,38 @@ impl<'e> Follower<'e> {
     fn deleted(&mut self, index: u32) {
         let Some(known) = self.known.get_mut(&index) else { return };
         if !is_over(&known.state) {
-            known.set(PodState::Lost(Loss::Deleted));
+            known.set(PodState::Lost(known.ending.clone().unwrap_or(Loss::Deleted)));
             let (name, state) = (known.name.clone(), known.state.clone());
             let _ = self.events.send(Event::Pod { index, name, state });
+        }
+    }
+
+    fn find_silent(&mut self) {
+        for (&index, known) in &mut self.known {
+            if let Some(loss) = known.silent(self.answers_since) {
+                known.set(PodState::Lost(loss));
+                let (name, state) = (known.name.clone(), known.state.clone());
+                let _ = self.events.send(Event::Pod { index, name, state });
+            }
+        }
+    }
+
+    /// Pods that were silent are given the time that others need to end; then whoever is still there is named.
+    async fn name_those_that_stay(&self, namespace: &str) {
+        let is_silent = |known: &&Followed| matches!(known.state, PodState::Lost(Loss::Silent { .. }));
+        for known in self.known.values().filter(is_silent) {
+            let until = Instant::now() + END_WITHIN;
+            let is_there =
+                async || in_time(self.server.pod(&known.name)).await.is_ok_and(|pod| pod.is_some());
+            let mut stays = is_there().await;
+            while stays && Instant::now() < until {
+                sleep(LIST_EVERY).await;
+                stays = is_there().await;
+            }
+            if stays {
+                let (namespace, name) = (namespace.to_owned(), known.name.clone());
+                let _ = self.events.send(Event::Stays { namespace, name });
+            }
         }
     }
 
@@ -218,41 +316,49 @@ impl<'e> Follower<'e> {
     }
 }
 
-/// Follows a log until the process has told that it ended. Where it breaks off it is read again: lines that come twice are known by
-/// their numbers.
-async fn read_log(
-    server: ApiServer,
+/// The lines of one pod.
+struct PodLines {
     name: String,
     index: u32,
+    heard: Heard,
     events: Sender<Event>,
-) -> Result<(), ClusterError> {
-    let mut was_over = false;
-    for _ in 0..LOG_TRIES {
-        match server.log(&name).await {
-            Ok(PodLog::Stream(stream)) => {
-                let mut lines = Box::pin(stream).lines();
-                while let Ok(Some(text)) = lines.try_next().await {
-                    let is_last = is_last(&text);
-                    let read_unix_ns = unix_now_ns();
-                    let _ = events.send(Event::Line { index, text, read_unix_ns });
-                    if is_last {
-                        return Ok(());
+}
+
+impl PodLines {
+    /// Follows a log until the process has told that it ended. Where it breaks off it is read again: lines that come twice are
+    /// known by their numbers.
+    async fn read(self, server: ApiServer) -> Result<(), ClusterError> {
+        let Self { name, index, heard, events } = self;
+        let mut was_over = false;
+        for _ in 0..LOG_TRIES {
+            match server.log(&name).await {
+                Ok(PodLog::Stream(stream)) => {
+                    let mut lines = Box::pin(stream).lines();
+                    while let Ok(Some(text)) = lines.try_next().await {
+                        let is_last = is_last(&text);
+                        let read_unix_ns = unix_now_ns();
+                        heard.again();
+                        let _ = events.send(Event::Line { index, text, read_unix_ns });
+                        if is_last {
+                            return Ok(());
+                        }
                     }
                 }
+                Ok(PodLog::NotNow) => {}
+                Ok(PodLog::Gone) => return Ok(()),
+                Err(error) if error.may_pass() => sleep(LONGEST_AWAY / LOG_TRIES).await,
+                Err(error) => return Err(error),
             }
-            Ok(PodLog::NotNow) => {}
-            Ok(PodLog::Gone) => return Ok(()),
-            Err(error) if error.may_pass() => sleep(LONGEST_AWAY / LOG_TRIES).await,
-            Err(error) => return Err(error),
+            // The log of a pod that is over has once more all that there ever will be.
+            let is_over =
+                server.pod(&name).await.is_ok_and(|pod| pod.is_none_or(|pod| is_over(&pod.state())));
+            if std::mem::replace(&mut was_over, is_over) && is_over {
+                return Ok(());
+            }
+            sleep(LOG_AGAIN_AFTER).await;
         }
-        // The log of a pod that is over has once more all that there ever will be.
-        let is_over = server.pod(&name).await.is_ok_and(|pod| pod.is_none_or(|pod| is_over(&pod.state())));
-        if std::mem::replace(&mut was_over, is_over) && is_over {
-            return Ok(());
-        }
-        sleep(LOG_AGAIN_AFTER).await;
+        Ok(())
     }
-    Ok(())
 }
 
 const fn is_over(state: &PodState) -> bool {
@@ -263,4 +369,32 @@ const fn is_over(state: &PodState) -> bool {
 fn is_last(text: &str) -> bool {
     let line = Line::find(text).and_then(Result::ok);
     line.is_some_and(|line| matches!(line.message, Message::End(_) | Message::Failed { .. }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_pods_are_listed_twice_a_second_and_many_less_often() {
+        assert_eq!(
+            (list_every(2), list_every(100)),
+            (Duration::from_millis(450), Duration::from_millis(450))
+        );
+        assert_eq!(list_every(1_000), Duration::from_millis(4_500));
+    }
+
+    #[test]
+    fn a_running_pod_is_silent_only_while_the_api_server_answers() {
+        let now = Instant::now();
+        let Some(long_ago) = now.checked_sub(LONGEST_SILENCE * 2) else { return };
+        let mut pod = Followed::new("load-1");
+        *pod.heard.0.lock().unwrap() = long_ago;
+        assert_eq!(pod.silent(long_ago), None, "it does not run yet");
+        pod.set(PodState::Running);
+        assert!(matches!(pod.silent(long_ago), Some(Loss::Silent { seconds: 40, .. })));
+        assert_eq!(pod.silent(now), None, "its lines cannot have come");
+        pod.heard.again();
+        assert_eq!(pod.silent(long_ago), None);
+    }
 }

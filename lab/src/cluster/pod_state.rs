@@ -17,10 +17,11 @@ pub struct Pod {
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
+#[serde(default, rename_all = "camelCase")]
 struct PodMetadata {
     name: String,
     annotations: BTreeMap<String, String>,
+    deletion_timestamp: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -105,6 +106,8 @@ pub enum Loss {
     Exited { code: i32 },
     /// Removed by somebody.
     Deleted,
+    /// For so long it has written nothing, though it writes every few seconds and the API server answers.
+    Silent { seconds: u64, pod: String },
 }
 
 impl Pod {
@@ -132,28 +135,44 @@ impl Pod {
             _ => PodState::Waiting(self.status.obstacle()),
         }
     }
+
+    /// Why it was told to end; its process may still tell what it measured. One that did so in time counts as succeeded, whatever
+    /// ended it.
+    #[must_use]
+    pub fn told_to_end(&self) -> Option<Loss> {
+        let is_deleted = self.metadata.deletion_timestamp.is_some();
+        let by_cluster = self.status.eviction().or_else(|| self.status.disruption());
+        by_cluster.or_else(|| is_deleted.then_some(Loss::Deleted))
+    }
 }
 
 impl PodStatus {
     fn loss(&self) -> Loss {
-        if self.reason == "Evicted" {
-            return Loss::Evicted(self.message.clone());
+        if let Some(eviction) = self.eviction() {
+            return eviction;
         }
         let terminated = self.container_statuses.first().and_then(|it| it.state.terminated.as_ref());
         if terminated.is_some_and(|it| it.reason == "OOMKilled") {
             return Loss::OutOfMemory;
         }
-        if let Some(disruption) = self.condition("DisruptionTarget", "True") {
-            let texts = [disruption.reason.as_str(), &disruption.message];
-            return Loss::Disrupted(
-                texts.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join(": "),
-            );
+        if let Some(disruption) = self.disruption() {
+            return disruption;
         }
         match terminated.map(|it| it.exit_code) {
             Some(KILLED) => Loss::Killed,
             Some(code) => Loss::Exited { code },
             None => Loss::Disrupted(self.message.clone()),
         }
+    }
+
+    fn eviction(&self) -> Option<Loss> {
+        (self.reason == "Evicted").then(|| Loss::Evicted(self.message.clone()))
+    }
+
+    fn disruption(&self) -> Option<Loss> {
+        let disruption = self.condition("DisruptionTarget", "True")?;
+        let texts = [disruption.reason.as_str(), &disruption.message];
+        Some(Loss::Disrupted(texts.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join(": ")))
     }
 
     fn obstacle(&self) -> Option<Obstacle> {
@@ -193,6 +212,9 @@ impl fmt::Display for Loss {
             Self::Killed => out.write_str("killed (SIGKILL)"),
             Self::Exited { code } => write!(out, "ended with exit code {code}; its log says why"),
             Self::Deleted => out.write_str("deleted by somebody"),
+            Self::Silent { seconds, pod } => {
+                write!(out, "no line for {seconds} s: the node of {pod} is gone, or {pod} hangs")
+            }
         }
     }
 }
@@ -240,6 +262,24 @@ mod tests {
             "message": "Taint manager: deleting due to NoExecute taint"}]);
         let why = "DeletionByTaintManager: Taint manager: deleting due to NoExecute taint".to_owned();
         assert_eq!(lost(&gone), Loss::Disrupted(why));
+    }
+
+    #[test]
+    fn a_pod_that_was_told_to_end_still_runs_and_knows_why() {
+        let told = |conditions: Value| {
+            let pod: Pod = serde_json::from_value(json!({
+                "metadata": {"name": "load-1-abcde", "deletionTimestamp": "2026-11-23T01:50:00Z"},
+                "status": {"phase": "Running", "conditions": conditions},
+            }))
+            .unwrap();
+            assert_eq!(pod.state(), PodState::Running);
+            pod.told_to_end().unwrap().to_string()
+        };
+        assert_eq!(told(json!([])), "deleted by somebody");
+        let evicted = json!([{"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI",
+            "message": "Eviction API: evicting"}]);
+        assert_eq!(told(evicted), "ended by the cluster: EvictionByEvictionAPI: Eviction API: evicting");
+        assert_eq!(pod(&json!({"phase": "Running"})).told_to_end(), None);
     }
 
     #[test]

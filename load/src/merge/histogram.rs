@@ -59,9 +59,7 @@ pub(crate) fn decode(text: &str, bounds: Bounds) -> Result<Histogram<u64>, Strin
 /// # Errors
 /// What is wrong with it.
 pub(crate) fn times(text: &str) -> Result<Times, String> {
-    let mut times = Times::default();
-    times.merge_histogram(&decode(text, Times::BOUNDS)?);
-    Ok(times)
+    decode(text, Times::BOUNDS).map(Times::of_histogram)
 }
 
 /// The response times of a second.

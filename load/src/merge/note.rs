@@ -19,6 +19,8 @@ pub enum MergeNote {
     Throttled { pod: String, throttled_ms: f64, share_of_periods: f64, others: usize },
     /// Shares whose end is not there.
     Missing { shares: Vec<u32>, count: u32, why: Option<String> },
+    /// Shares that ended before the others, and told what they had measured.
+    EndedEarly { shares: Vec<u32>, count: u32, why: Option<String> },
     /// Processes that began apart from each other.
     Skew { ms: f64 },
     /// Lines of a log that were lost on their way.
@@ -30,10 +32,17 @@ pub(super) fn notes(pods: &BTreeMap<u32, Pod>, count: u32, first_unix_ns: u64) -
     let last_unix_ns = pods.values().filter_map(Pod::started_unix_ns).max().unwrap_or(first_unix_ns);
     let skew_ns = last_unix_ns - first_unix_ns;
     let skew = (skew_ns > MOST_SKEW_NS).then_some(MergeNote::Skew { ms: skew_ns as f64 / 1e6 });
-    [missing(pods, count), bottleneck(pods), throttled(pods), skew, lost_lines(pods)]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        missing(pods, count),
+        ended_early(pods, count),
+        bottleneck(pods),
+        throttled(pods),
+        skew,
+        lost_lines(pods),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 fn missing(pods: &BTreeMap<u32, Pod>, count: u32) -> Option<MergeNote> {
@@ -41,6 +50,16 @@ fn missing(pods: &BTreeMap<u32, Pod>, count: u32) -> Option<MergeNote> {
     let shares: Vec<u32> = (0..count).filter(|index| !has_ended(index)).collect();
     let why = shares.iter().find_map(|index| pods.get(index)?.error.clone());
     (!shares.is_empty()).then_some(MergeNote::Missing { shares, count, why })
+}
+
+/// Where all were interrupted and nobody knows of a reason, the user has interrupted the load.
+fn ended_early(pods: &BTreeMap<u32, Pod>, count: u32) -> Option<MergeNote> {
+    let shares: Vec<u32> =
+        pods.iter().filter(|(_, pod)| pod.is_interrupted()).map(|(&index, _)| index).collect();
+    let ended = pods.values().filter(|pod| pod.has_ended()).count();
+    let why = shares.iter().find_map(|index| pods.get(index)?.error.clone());
+    let is_news = shares.len() < ended || why.is_some();
+    (!shares.is_empty() && is_news).then_some(MergeNote::EndedEarly { shares, count, why })
 }
 
 fn bottleneck(pods: &BTreeMap<u32, Pod>) -> Option<MergeNote> {
@@ -84,6 +103,26 @@ impl fmt::Display for Others {
     }
 }
 
+/// `shares 1, 2`
+struct Shares<'s>(&'s [u32]);
+
+impl fmt::Display for Shares<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let named: Vec<String> = self.0.iter().take(MOST_NAMED).map(u32::to_string).collect();
+        let noun = if self.0.len() == 1 { "share" } else { "shares" };
+        write!(out, "{noun} {}{}", named.join(", "), Others(self.0.len().saturating_sub(MOST_NAMED)))
+    }
+}
+
+/// ` (deleted by somebody)`
+struct Reason<'w>(Option<&'w str>);
+
+impl fmt::Display for Reason<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.map_or(Ok(()), |why| write!(out, " ({why})"))
+    }
+}
+
 impl fmt::Display for MergeNote {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -98,17 +137,17 @@ impl fmt::Display for MergeNote {
                 share_of_periods * 100.0
             ),
             Self::Missing { shares, count, why } => {
-                let named: Vec<String> = shares.iter().take(MOST_NAMED).map(u32::to_string).collect();
-                let more = shares.len().saturating_sub(MOST_NAMED);
-                let noun = if shares.len() == 1 { "share" } else { "shares" };
                 let verb = if shares.len() == 1 { "is" } else { "are" };
-                write!(out, "{noun} {}{} of {count} {verb} missing", named.join(", "), Others(more))?;
-                if let Some(why) = why {
-                    write!(out, " ({why})")?;
-                }
+                write!(out, "{} of {count} {verb} missing{}", Shares(shares), Reason(why.as_deref()))?;
                 let there = *count as usize - shares.len();
                 write!(out, ": totals and percentiles are those of the other {there}")
             }
+            Self::EndedEarly { shares, count, why } => write!(
+                out,
+                "{} of {count} ended early{}: from then on the load was smaller than asked for",
+                Shares(shares),
+                Reason(why.as_deref())
+            ),
             Self::Skew { ms } => write!(
                 out,
                 "the processes began {ms:.0} ms apart (at most {} are allowed): for that time the load was smaller than asked \

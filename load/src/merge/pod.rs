@@ -121,6 +121,11 @@ impl Pod {
         self.ended.is_some()
     }
 
+    /// Did it end before it was to?
+    pub fn is_interrupted(&self) -> bool {
+        self.ended.as_ref().is_some_and(|ended| ended.interrupted)
+    }
+
     pub fn times(&self) -> Option<PodTimes> {
         self.ended.as_ref().map(|ended| ended.times)
     }

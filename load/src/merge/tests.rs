@@ -198,6 +198,27 @@ fn a_share_without_an_end_is_named_and_its_seconds_are_kept() {
 }
 
 #[test]
+fn a_share_that_ended_before_the_others_is_named_with_the_reason_and_an_interrupted_load_is_not() {
+    let mut outcomes = four();
+    outcomes[1].interrupted = true;
+    let mut merge = Merge::default();
+    for line in lines_of_all(&outcomes).concat() {
+        merge.line(&line).unwrap();
+    }
+    merge.set_lost(LoadShare::new(1, 4).unwrap(), "deleted by somebody");
+    let merged = merge.finish(&mut |_| {}).unwrap();
+    let note = &merged.notes[0];
+    assert_eq!(
+        note.to_string(),
+        "share 1 of 4 ended early (deleted by somebody): from then on the load was smaller than asked for"
+    );
+    assert_eq!(merged.notes.len(), 1, "{:?}", merged.notes);
+    assert!(merged.pods[1].complete && merged.pods[1].interrupted);
+    outcomes.iter_mut().for_each(|outcome| outcome.interrupted = true);
+    assert!(super::tests::merged(lines_of_all(&outcomes).concat()).notes.is_empty());
+}
+
+#[test]
 fn a_share_that_never_told_anything_or_why_it_failed_is_missing() {
     let mut all = lines_of_all(&four());
     let share = LoadShare::new(1, 4).unwrap();
