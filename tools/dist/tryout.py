@@ -53,26 +53,28 @@ class User:
         return out, time.monotonic() - began
 
 
-def try_out(release, full):
-    """`full`: also the experiment, which takes minutes."""
+def try_out(release, full, only=()):
+    """`full`: also the experiment, which takes minutes. `only`: the names of some of TRIED."""
+    chosen = only or TRIED
     with tempfile.TemporaryDirectory(prefix="threadcount-try-", dir="/tmp") as folder:
         folder = pathlib.Path(folder)
         folder.chmod(0o755)
         copy_packages(release, folder)
-        for position, (name, install) in enumerate(PACKAGES.items()):
+        for name in (it for it in PACKAGES if it in chosen):
             home = folder / name
             home.mkdir()
             user = User(home)
             began = time.monotonic()
-            program = install(user, folder)
+            program = PACKAGES[name](user, folder)
             say(f"{name}: installed in {time.monotonic() - began:.0f} s")
-            use(user, program, full=full and position == 0)
+            use(user, program, full=full and name in WITH_EXPERIMENT)
             say(f"{name}: tried in {time.monotonic() - began:.0f} s")
-        home = folder / "image"
-        home.mkdir()
-        with served_folder(home) as url:
-            container.try_image(release, url)
-    if full:
+        if "image" in chosen:
+            home = folder / "image"
+            home.mkdir()
+            with served_folder(home) as url:
+                container.try_image(release, url)
+    if "crates" in chosen and (full or only):
         crates.try_out(release)
 
 
@@ -132,6 +134,9 @@ def jar(user, packages):
 
 
 PACKAGES = {"wheel": wheel, "archive": archive, "static": static_archive, "deb": debian, "jar": jar}
+TRIED = [*PACKAGES, "image", "crates"]
+# What the others run is one of these programs.
+WITH_EXPERIMENT = ("wheel", "archive", "deb")
 
 
 def use(user, program, full):
