@@ -3,7 +3,8 @@
 python3 tools/dist TOOLS [--complete] [--twice] [--try | --try-quick] [--only-parts | --only-try [NAME...]]
 TOOLS is a virtual environment with ziglang and cargo-zigbuild. --twice builds everything, the JVM side too, a second time from a clean
 copy in another folder, and compares. --try installs and uses each package afterwards; --try-quick leaves out what takes minutes (an
-experiment, the crates); --only-try only that, with what dist/ holds, of all or of these: wheel archive static deb jar image crates. --only-parts ends after packing what travels in the program.
+experiment, the crates); --only-try only that, with what dist/ holds, of all or of these: wheel archive static deb jar jbang image crates.
+--only-parts ends after packing what travels in the program.
 --complete refuses to begin where a program for some platform cannot be built; otherwise the end says which are missing.
 """
 

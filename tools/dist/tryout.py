@@ -15,6 +15,7 @@ import urllib.request
 
 import container
 import crates
+import jbang
 from release import say
 
 NOBODY = 65534
@@ -81,7 +82,7 @@ def try_out(release, full, only=()):
 def copy_packages(release, folder):
     """Nobody else may look into our checkout."""
     for path in release.out.iterdir():
-        if path.suffix in {".whl", ".deb", ".xz", ".jar"} and "-apps-" not in path.name:
+        if path.suffix in {".whl", ".deb", ".xz", ".jar", ".json"} and "-apps-" not in path.name:
             shutil.copyfile(path, folder / path.name)
 
 
@@ -129,11 +130,15 @@ def debian(user, packages):
 
 
 def jar(user, packages):
-    """As jbang calls it: its alias names this file."""
     return [java_home() / "bin" / "java", "-jar", only(packages, "threadcount-*.jar")]
 
 
-PACKAGES = {"wheel": wheel, "archive": archive, "static": static_archive, "deb": debian, "jar": jar}
+def jbang_alias(user, packages):
+    """jbang reads the catalogue that lies beside the jar."""
+    return [jbang.install(user.folder, java_home() / "bin" / "java"), f"threadcount@{packages}"]
+
+
+PACKAGES = {"wheel": wheel, "archive": archive, "static": static_archive, "deb": debian, "jar": jar, "jbang": jbang_alias}
 TRIED = [*PACKAGES, "image", "crates"]
 # What the others run is one of these programs.
 WITH_EXPERIMENT = ("wheel", "archive", "deb")
