@@ -1,14 +1,16 @@
 """./dev dist: everything that a release has, into dist/. Nothing is published; docs/release.md says the commands that would.
 
-python3 tools/dist TOOLS [--complete] [--twice] [--try | --try-quick] [--only-parts | --only-try]
+python3 tools/dist TOOLS [--complete] [--twice] [--try | --try-quick] [--only-parts | --only-try [NAME...]]
 TOOLS is a virtual environment with ziglang and cargo-zigbuild. --twice builds everything, the JVM side too, a second time from a clean
 copy in another folder, and compares. --try installs and uses each package afterwards; --try-quick leaves out what takes minutes (an
-experiment, the crates); --only-try only that, with what dist/ holds. --only-parts ends after packing what travels in the program.
+experiment, the crates); --only-try only that, with what dist/ holds, of all or of these: wheel archive static deb jar jbang image crates.
+--only-parts ends after packing what travels in the program.
 --complete refuses to begin where a program for some platform cannot be built; otherwise the end says which are missing.
 """
 
 import argparse
 import dataclasses
+import os
 import pathlib
 import shutil
 
@@ -36,12 +38,12 @@ def main():
     arguments.add_argument("--only-parts", action="store_true")
     arguments.add_argument("--try", action="store_true", dest="full_try")
     arguments.add_argument("--try-quick", action="store_true")
-    arguments.add_argument("--only-try", action="store_true")
+    arguments.add_argument("--only-try", nargs="*", choices=tryout.TRIED, metavar="NAME")
     chosen = arguments.parse_args()
     work = ROOT / "target" / "dist"
     release = release_.prepare(work)
-    if chosen.only_try:
-        tryout.try_out(release, full=not chosen.try_quick)
+    if chosen.only_try is not None:
+        tryout.try_out(release, full=not chosen.try_quick, only=chosen.only_try)
         return
     if chosen.complete and build.not_made():
         raise SystemExit("\n".join(f"dist: cannot be made here: {it}" for it in build.not_made()))
@@ -105,7 +107,8 @@ def make(release, chosen):
     channels.jbang_catalogue(release)
     channels.formula(release)
     crates.package(release, content)
-    parts.applications(release, notices.text(release, dependencies.in_applications(release)))
+    in_applications = dependencies.in_applications(release)
+    parts.applications(release, notices.text(release, in_applications), notices.sbom(release, in_applications))
     (release.out / "THIRD-PARTY-LICENSES.txt").write_bytes(texts)
     (release.out / "threadcount.cdx.json").write_bytes(bill)
     sums = packages.checksums(release)
@@ -113,6 +116,9 @@ def make(release, chosen):
         say(f"{path.stat().st_size / 1e6:7.1f} MB  {path.relative_to(release.out.parent)}")
     for missing in build.not_made():
         say(f"NOT MADE: {missing}")
+    for variable in ("THREADCOUNT_MAINTAINER", "THREADCOUNT_RELEASES"):
+        if variable not in os.environ:
+            say(f"NOT SET: {variable}: the packages name an address that is nobody's (docs/release.md)")
     return sums
 
 

@@ -8,8 +8,8 @@ import subprocess
 
 from release import environment
 
-# Whom a package names.
-MAINTAINER = os.environ.get("THREADCOUNT_MAINTAINER", "Threadcount <maintainers@threadcount.dev>")
+# Whom a package names. A release sets it; .invalid is nobody's (RFC 2606).
+MAINTAINER = os.environ.get("THREADCOUNT_MAINTAINER", "Threadcount <maintainers@threadcount.invalid>")
 SHELLS = {"bash": "threadcount.bash", "zsh": "_threadcount", "fish": "threadcount.fish"}
 
 

@@ -81,13 +81,14 @@ def pack(release):
     return len(packed), sha256(packed)
 
 
-def applications(release, notices):
+def applications(release, notices, sbom):
     """The archive for THREADCOUNT_APPS."""
     name = f"threadcount-apps-{release.version}"
     entries = [(f"{name}/{module}.jar", built(release, module, f"{module}.jar"), 0o644) for module in TOO_LARGE]
     entries += [(f"{name}/{library}", content, 0o644) for _, library, content in libraries(release, TOO_LARGE)]
     entries.append((f"{name}/LICENSE", (release.source / "LICENSE").read_bytes(), 0o644))
     entries.append((f"{name}/THIRD-PARTY-LICENSES.txt", notices, 0o644))
+    entries.append((f"{name}/threadcount.cdx.json", sbom, 0o644))
     archive = release.work / f"{name}.tar"
     archive.write_bytes(tar(entries, release.epoch_s))
     # Jars of compressed files, most of them the same: only a window of all jars sees that, and effort beyond it gains nothing.

@@ -198,6 +198,18 @@ class Licences(unittest.TestCase):
         servers = {it.name for it in (release.ROOT / "jvm").glob("orders-*") if (it / "pom.xml").is_file()} - {"orders-common", "orders-it"}
         self.assertEqual(servers, {it for it in [*parts.TOO_LARGE, *parts.IN_THE_PROGRAM] if it.startswith("orders-")})
 
+    def test_the_archive_of_applications_has_licences_and_a_bill_of_materials(self):
+        with tempfile.TemporaryDirectory() as folder:
+            out = pathlib.Path(folder)
+            (out / "source").mkdir()
+            (out / "source" / "LICENSE").write_text("licence", encoding="ascii")
+            one = Release(work=out, out=out, version="0.1.0", commit="abc", epoch_s=EPOCH_S)
+            with unittest.mock.patch.object(parts, "built", lambda *_: b"jar"), unittest.mock.patch.object(parts, "libraries", lambda *_: []):
+                packed = parts.applications(one, b"notices", b"{}")
+            with tarfile.open(packed) as archive:
+                names = {it.split("/", 1)[1] for it in archive.getnames()}
+        self.assertLessEqual({"LICENSE", "THIRD-PARTY-LICENSES.txt", "threadcount.cdx.json", "spring-boot-4.jar"}, names)
+
     def test_a_library_whose_licence_is_not_known_stops_the_release(self):
         unknown = jar({"META-INF/maven/com.new/new/pom.properties": "groupId=com.new\nartifactId=new\nversion=1\n"})
         with self.assertRaises(SystemExit):

@@ -15,6 +15,7 @@ import urllib.request
 
 import container
 import crates
+import jbang
 from release import say
 
 NOBODY = 65534
@@ -53,33 +54,35 @@ class User:
         return out, time.monotonic() - began
 
 
-def try_out(release, full):
-    """`full`: also the experiment, which takes minutes."""
+def try_out(release, full, only=()):
+    """`full`: also the experiment, which takes minutes. `only`: the names of some of TRIED."""
+    chosen = only or TRIED
     with tempfile.TemporaryDirectory(prefix="threadcount-try-", dir="/tmp") as folder:
         folder = pathlib.Path(folder)
         folder.chmod(0o755)
         copy_packages(release, folder)
-        for position, (name, install) in enumerate(PACKAGES.items()):
+        for name in (it for it in PACKAGES if it in chosen):
             home = folder / name
             home.mkdir()
             user = User(home)
             began = time.monotonic()
-            program = install(user, folder)
+            program = PACKAGES[name](user, folder)
             say(f"{name}: installed in {time.monotonic() - began:.0f} s")
-            use(user, program, full=full and position == 0)
+            use(user, program, full=full and name in WITH_EXPERIMENT)
             say(f"{name}: tried in {time.monotonic() - began:.0f} s")
-        home = folder / "image"
-        home.mkdir()
-        with served_folder(home) as url:
-            container.try_image(release, url)
-    if full:
+        if "image" in chosen:
+            home = folder / "image"
+            home.mkdir()
+            with served_folder(home) as url:
+                container.try_image(release, url)
+    if "crates" in chosen and (full or only):
         crates.try_out(release)
 
 
 def copy_packages(release, folder):
     """Nobody else may look into our checkout."""
     for path in release.out.iterdir():
-        if path.suffix in {".whl", ".deb", ".xz", ".jar"} and "-apps-" not in path.name:
+        if path.suffix in {".whl", ".deb", ".xz", ".jar", ".json"} and "-apps-" not in path.name:
             shutil.copyfile(path, folder / path.name)
 
 
@@ -127,11 +130,18 @@ def debian(user, packages):
 
 
 def jar(user, packages):
-    """As jbang calls it: its alias names this file."""
     return [java_home() / "bin" / "java", "-jar", only(packages, "threadcount-*.jar")]
 
 
-PACKAGES = {"wheel": wheel, "archive": archive, "static": static_archive, "deb": debian, "jar": jar}
+def jbang_alias(user, packages):
+    """jbang reads the catalogue that lies beside the jar."""
+    return [jbang.install(user.folder, java_home() / "bin" / "java"), f"threadcount@{packages}"]
+
+
+PACKAGES = {"wheel": wheel, "archive": archive, "static": static_archive, "deb": debian, "jar": jar, "jbang": jbang_alias}
+TRIED = [*PACKAGES, "image", "crates"]
+# What the others run is one of these programs.
+WITH_EXPERIMENT = ("wheel", "archive", "deb")
 
 
 def use(user, program, full):
