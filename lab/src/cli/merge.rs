@@ -2,6 +2,7 @@
 
 use super::output::{Files, Output};
 use super::{FAILED, plan_flags, stdout, summary};
+use crate::host::freed_memory;
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::fs::File;
@@ -37,6 +38,7 @@ impl MergeCommand {
     /// # Errors
     /// Files that cannot be read, or are not of one load.
     pub fn run(&self) -> miette::Result<ExitCode> {
+        freed_memory::keep();
         let files = self.output.open()?;
         let mut merge = Merge::default();
         for file in &self.files {
