@@ -24,7 +24,7 @@ FIRST = ["findings", "threadcount (lib)", "browser", "attach", "peers", "memory_
          "step_by_step", "probe_tomcat", "jvm_log", "launch", "load_settings", "watch", "benchmark"]
 # A command of their own: ./dev test-long.
 LONG = ["backend_ceiling", "diagnose", "wait_profile", "wait_profile_pools", "starved", "slow_tail", "cpu_profile", "diagnose_pools", "thread_caches",
-        "own_service", "warm_jvm", "findings"]
+        "own_service", "warm_jvm", "findings", "idle_workers"]
 # Most of what they do is waiting: libtest's own number is that of the cores.
 THREADS = {"findings": 6, "run_command": 6, "servers": 4, "windows": 3, "launch": 4, "load_settings": 4, "probe_tomcat": 4}
 # An executable that takes longer than this hangs. On a slow host the unit tests, beside others, have taken 400 s.
