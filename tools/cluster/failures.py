@@ -3,6 +3,7 @@
 import json
 import signal
 import time
+from contextlib import contextmanager
 
 from loads import adds_up, cut_off, is_whole
 
@@ -20,6 +21,15 @@ RULES = {
 def check(function):
     CHECKS.append(function)
     return function
+
+
+@contextmanager
+def sending(loads, duration):
+    """A small load of two pods some seconds after its start, and the name of one of them."""
+    with loads.server("fixed"), loads.running("-d", duration, *SMALL) as load:
+        name = load.wait_for_pods(2)[1]
+        load.wait_for_load()
+        yield load, name
 
 
 def share_of(outcome, name):
@@ -67,9 +77,7 @@ def pods_that_their_nodes_evict_are_named(loads):
 
 @check
 def a_pod_that_is_evicted_by_the_api_tells_what_it_measured(loads):
-    with loads.server("fixed"), loads.running("-d", "15s", *SMALL) as load:
-        name = load.wait_for_pods(2)[1]
-        load.wait_for_load()
+    with sending(loads, "15s") as (load, name):
         eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name, "namespace": "default"}}
         loads.cluster.kubectl("create", "--raw", f"/api/v1/namespaces/default/pods/{name}/eviction", "-f", "-", given=json.dumps(eviction))
         is_cut_short(load.result(), name, "Eviction")
@@ -77,18 +85,14 @@ def a_pod_that_is_evicted_by_the_api_tells_what_it_measured(loads):
 
 @check
 def a_pod_that_is_deleted_tells_what_it_measured(loads):
-    with loads.server("fixed"), loads.running("-d", "15s", *SMALL) as load:
-        name = load.wait_for_pods(2)[1]
-        load.wait_for_load()
+    with sending(loads, "15s") as (load, name):
         loads.cluster.kubectl("delete", "pod", "--wait=false", name)
         is_cut_short(load.result(), name, "deleted")
 
 
 @check
 def a_pod_that_is_killed_is_missing(loads):
-    with loads.server("fixed"), loads.running("-d", "10s", *SMALL) as load:
-        name = load.wait_for_pods(2)[1]
-        load.wait_for_load()
+    with sending(loads, "10s") as (load, name):
         load.kill_process_of(name)
         has_lost(load.result(), name, "SIGKILL")
 
@@ -127,10 +131,8 @@ def a_pod_without_an_image_keeps_the_load_from_beginning(loads):
 
 @check
 def a_pod_whose_node_is_gone_is_missing(loads):
-    with loads.server("fixed"), loads.running("-d", "15s", *SMALL) as load:
-        name = load.wait_for_pods(2)[1]
+    with sending(loads, "15s") as (load, name):
         node = load.node_of(name)
-        load.wait_for_load()
         with cut_off(node):
             outcome = load.result()
             has_lost(outcome, name, "no line for")
@@ -140,9 +142,7 @@ def a_pod_whose_node_is_gone_is_missing(loads):
 
 @check
 def an_api_server_that_hangs_for_10_s_costs_nothing(loads):
-    with loads.server("fixed"), loads.running("-d", "20s", *SMALL) as load:
-        load.wait_for_pods(2)
-        load.wait_for_load()
+    with sending(loads, "20s") as (load, _):
         api = loads.cluster.processes["api"]
         api.send_signal(signal.SIGSTOP)
         time.sleep(10)
@@ -152,9 +152,7 @@ def an_api_server_that_hangs_for_10_s_costs_nothing(loads):
 
 @check
 def an_api_server_that_is_started_again_after_10_s_costs_nothing(loads):
-    with loads.server("fixed"), loads.running("-d", "25s", *SMALL) as load:
-        load.wait_for_pods(2)
-        load.wait_for_load()
+    with sending(loads, "25s") as (load, _):
         loads.cluster.end("api", by=signal.SIGKILL)
         time.sleep(10)
         loads.cluster.api_server()
@@ -165,9 +163,7 @@ def an_api_server_that_is_started_again_after_10_s_costs_nothing(loads):
 
 @check
 def ctrl_c_shows_what_was_measured(loads):
-    with loads.server("fixed"), loads.running("-d", "120s", *SMALL) as load:
-        load.wait_for_pods(2)
-        load.wait_for_load()
+    with sending(loads, "120s") as (load, _):
         load.interrupt()
         outcome = load.result()
     adds_up(outcome)

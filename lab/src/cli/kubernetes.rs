@@ -45,7 +45,7 @@ pub(super) fn run(options: &KubernetesOptions, plan: &LoadPlan, output: &Output)
     let mut gathering = Gathering {
         load: &load,
         start_at_unix_ns,
-        merge: Merge::default(),
+        merge: merge::gathering(),
         clocks: Clocks::default(),
         live: Live::new(plan, output.quiet),
         is_quiet: output.quiet,

@@ -38,14 +38,19 @@ impl MergeCommand {
     /// # Errors
     /// Files that cannot be read, or are not of one load.
     pub fn run(&self) -> miette::Result<ExitCode> {
-        freed_memory::keep();
         let files = self.output.open()?;
-        let mut merge = Merge::default();
+        let mut merge = gathering();
         for file in &self.files {
             read(file, &mut merge).wrap_err_with(|| file.display().to_string())?;
         }
         show(merge, &self.output, files)
     }
+}
+
+/// What shares are merged into. Their histograms come and go.
+pub(super) fn gathering() -> Merge {
+    freed_memory::keep();
+    Merge::default()
 }
 
 /// The result of what was gathered, on stdout and in files.

@@ -66,9 +66,8 @@ impl ApiServer {
     /// What the server says.
     pub async fn create_job(&self, job: &Value) -> Result<(), ClusterError> {
         let request = self.jobs().create(&PostParams::default(), job.to_string().into_bytes());
-        let created =
-            async { self.client.request::<IgnoredAny>(request.map_err(kube::Error::BuildRequest)?).await };
-        created.await.map(drop).map_err(|error| self.error(Request::CreateJob, &error))
+        let created = self.client.request::<IgnoredAny>(self.built(Request::CreateJob, request)?).await;
+        created.map(drop).map_err(|error| self.error(Request::CreateJob, &error))
     }
 
     /// The pods of a Job.
@@ -91,10 +90,8 @@ impl ApiServer {
 
     async fn list(&self, params: &ListParams) -> Result<Vec<Pod>, ClusterError> {
         let request = self.pods().list(params);
-        let listed =
-            async { self.client.request::<PodList>(request.map_err(kube::Error::BuildRequest)?).await };
+        let listed = self.client.request::<PodList>(self.built(Request::ListPods, request)?).await;
         listed
-            .await
             .map(|list| list.items.unwrap_or_default())
             .map_err(|error| self.error(Request::ListPods, &error))
     }
@@ -107,8 +104,7 @@ impl ApiServer {
         let params =
             LogParams { container: Some(CONTAINER.to_owned()), follow: true, ..LogParams::default() };
         let request = self.pods().logs(pod, &params);
-        let stream = async { self.client.request_stream(request.map_err(kube::Error::BuildRequest)?).await };
-        match stream.await {
+        match self.client.request_stream(self.built(Request::ReadLog, request)?).await {
             Ok(stream) => Ok(PodLog::Stream(stream)),
             Err(kube::Error::Api(status)) if status.code == 400 => Ok(PodLog::NotNow),
             Err(kube::Error::Api(status)) if status.code == 404 => Ok(PodLog::Gone),
@@ -122,9 +118,7 @@ impl ApiServer {
     /// What the server says.
     pub async fn delete_job(&self, name: &str) -> Result<(), ClusterError> {
         let request = self.jobs().delete(name, &DeleteParams::background());
-        let deleted =
-            async { self.client.request::<IgnoredAny>(request.map_err(kube::Error::BuildRequest)?).await };
-        match deleted.await {
+        match self.client.request::<IgnoredAny>(self.built(Request::DeleteJob, request)?).await {
             Ok(_) => Ok(()),
             Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
             Err(error) => Err(self.error(Request::DeleteJob, &error)),
@@ -137,6 +131,10 @@ impl ApiServer {
 
     fn pods(&self) -> core::Request {
         core::Request::new(format!("/api/v1/namespaces/{}/pods", self.namespace))
+    }
+
+    fn built<R>(&self, request: Request, built: Result<R, core::request::Error>) -> Result<R, ClusterError> {
+        built.map_err(|error| self.error(request, &kube::Error::BuildRequest(error)))
     }
 
     fn error(&self, request: Request, error: &kube::Error) -> ClusterError {

@@ -138,7 +138,7 @@ fn load(
     Ok(LoadSpec {
         requests,
         duration_s,
-        interleave_s: interleave(fields, external.unwrap_or(workload))?,
+        interleave_s: interleave(fields, external.unwrap_or(workload), duration_s)?,
         more_requests: more.to_vec(),
         shape,
         sending: sending::read(fields, shared.folder)?,
@@ -187,7 +187,11 @@ fn size(
 }
 
 /// The length of a turn. Only a load that is the same at any time can be measured in parts.
-fn interleave(fields: &Fields<'_>, workload: Workload) -> Result<Option<f64>, Diagnostic> {
+fn interleave(
+    fields: &Fields<'_>,
+    workload: Workload,
+    duration_s: Option<f64>,
+) -> Result<Option<f64>, Diagnostic> {
     let Some(turn_s) = fields.read("interleave", |node| node.positive_seconds("interleave"))? else {
         return Ok(None);
     };
@@ -212,7 +216,7 @@ fn interleave(fields: &Fields<'_>, workload: Workload) -> Result<Option<f64>, Di
             return refused(why.to_owned(), "needs a steady load", &format!("leave it out, or `{key}`"));
         }
     }
-    match fields.read("duration", |node| node.positive_seconds("duration"))? {
+    match duration_s {
         Some(duration_s) if turn_s >= duration_s => refused(
             format!("a turn of {turn_s} s is not shorter than the load"),
             "one turn is the whole load",

@@ -52,7 +52,7 @@ fn missing(pods: &BTreeMap<u32, Pod>, count: u32) -> Option<MergeNote> {
     (!shares.is_empty()).then_some(MergeNote::Missing { shares, count, why })
 }
 
-/// Where all were interrupted and nobody knows of a reason, the user has interrupted the load.
+/// All shares interrupted without a known reason: by the user, who knows it.
 fn ended_early(pods: &BTreeMap<u32, Pod>, count: u32) -> Option<MergeNote> {
     let shares: Vec<u32> =
         pods.iter().filter(|(_, pod)| pod.is_interrupted()).map(|(&index, _)| index).collect();
