@@ -100,7 +100,7 @@ impl ServerParts {
     pub(super) fn complete_server(&self, owner: &Owner<'_>) -> Result<Server, Diagnostic> {
         match self.complete(owner)? {
             Subject::Server(server) => Ok(server),
-            Subject::Benchmark { .. } => Err(no_server(owner)),
+            Subject::Benchmark { .. } | Subject::Target(_) => Err(no_server(owner)),
         }
     }
 }

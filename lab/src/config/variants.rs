@@ -111,7 +111,7 @@ fn variant(
     let subject = parts.complete(&owner)?;
     let text_of_server = match &subject {
         Subject::Server(server) => server.text(),
-        Subject::Benchmark { .. } => "",
+        Subject::Benchmark { .. } | Subject::Target(_) => "",
     };
     let backends = backends::read(&fields, base.jdk)?.unwrap_or_else(|| base.backends.clone());
     let around = Around::read(&fields, folder)?.or(&base.around);

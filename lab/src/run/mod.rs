@@ -146,6 +146,11 @@ enum RunError {
     Observe(std::io::Error),
     #[error("the server ended while it was {doing} ({status})")]
     ServerEnded { doing: &'static str, status: std::process::ExitStatus, log_tail: Vec<String> },
+    #[error(
+        "{url} answered none of the {sent} requests of the warm-up{}",
+        why.as_ref().map(|why| format!(": {why}")).unwrap_or_default()
+    )]
+    Silent { url: String, sent: u64, why: Option<String> },
     #[error("no rate was sustained; lower `from:`, or raise the limit")]
     NothingSustained,
     #[error("`{0}` is a server, and JMH needs a benchmark")]
@@ -329,7 +334,7 @@ impl Runner<'_> {
 /// What is missing, and how to get it.
 pub fn prepare(launcher: &Launcher, variant: &Variant) -> Result<(), LaunchError> {
     match &variant.subject {
-        Subject::Server(_) => launcher.prepare(variant),
+        Subject::Server(_) | Subject::Target(_) => launcher.prepare(variant),
         Subject::Benchmark { benchmark } => BenchmarkJar::find(&launcher.jdks, variant, benchmark).map(drop),
     }
 }

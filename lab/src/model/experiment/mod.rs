@@ -31,7 +31,7 @@ pub use server::{
     TomcatServer,
 };
 pub use shape::{Shape, ShapeStep};
-pub use subject::{BenchmarkMethod, Subject};
+pub use subject::{BenchmarkMethod, RemoteTarget, Subject};
 pub use workload::{ExternalTool, LoadKind, Tool, Workload};
 
 use super::environment;
@@ -205,12 +205,21 @@ impl Variant {
         environment::without_values(text, self.env.values().chain(behind).map(String::as_str))
     }
 
-    /// `None`: a benchmark.
+    /// `None`: a benchmark, or a server that is not ours to start.
     #[must_use]
     pub const fn server(&self) -> Option<&Server> {
         match &self.subject {
             Subject::Server(server) => Some(server),
-            Subject::Benchmark { .. } => None,
+            Subject::Benchmark { .. } | Subject::Target(_) => None,
+        }
+    }
+
+    /// A server that runs elsewhere.
+    #[must_use]
+    pub const fn target(&self) -> Option<&RemoteTarget> {
+        match &self.subject {
+            Subject::Target(target) => Some(target),
+            Subject::Server(_) | Subject::Benchmark { .. } => None,
         }
     }
 }
