@@ -4,6 +4,7 @@ use crate::clock::{NANOS_PER_S, Nanos};
 pub use crate::counts::{Bytes, ConnectionsAtStart, Counts};
 use crate::failure::FailureCause;
 use crate::log::LogCounts;
+use crate::pods::PodReport;
 use crate::recorder::Recorder;
 use crate::slowest::Slowest;
 use crate::times::Times;
@@ -81,6 +82,8 @@ pub struct LoadOutcome {
     pub log: Option<LogCounts>,
     /// Why the log could not be written to its end.
     pub log_failure: Option<std::io::ErrorKind>,
+    /// The processes that sent it, each a share; empty: this one did.
+    pub pods: Vec<PodReport>,
 }
 
 impl LoadOutcome {
@@ -164,6 +167,9 @@ impl LoadOutcome {
         // Which thread it was may differ: the sum is the most that any of them can have used.
         self.cost.busiest_thread_cpu_ns += later.cost.busiest_thread_cpu_ns;
         self.cores_busy = busy_over(&self.cores_busy, before_ns, &later.cores_busy, after_ns);
+        for (pod, later) in self.pods.iter_mut().zip(&later.pods) {
+            pod.append(later);
+        }
         self.log = self.log.take().or(later.log);
         self.log_failure = self.log_failure.or(later.log_failure);
     }

@@ -89,6 +89,9 @@ impl CompareCommand {
             save(&experiment, file)?;
             return Ok(ExitCode::SUCCESS);
         }
+        if self.args.is_dry_run(&[&experiment])? {
+            return Ok(ExitCode::SUCCESS);
+        }
         let out = self.args.out_folder(&experiment.name, false);
         Ok(exit_code(&[self.args.run(experiment, &out)?]))
     }

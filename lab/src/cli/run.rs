@@ -36,7 +36,7 @@ pub struct RunCommand {
     variants: Vec<String>,
     /// The server of this variant runs already, at this base URL: it is loaded and not observed. Only variants that are named so run
     #[arg(long = "target-url", value_name = "NAME=URL", value_parser = super::service_options::target)]
-    targets: Vec<(String, String)>,
+    target_urls: Vec<(String, String)>,
     #[command(flatten)]
     remote: RemoteOptions,
     /// Run each variant on each of these Java versions, e.g. 21,25
@@ -73,7 +73,7 @@ impl RunCommand {
     pub fn run(&self) -> miette::Result<ExitCode> {
         let selection = Selection {
             variants: self.variants.clone(),
-            targets: self.targets.clone(),
+            targets: self.target_urls.clone(),
             runs: self.runs.map(NonZeroU32::get),
             budget_s: self.budget.map(|budget| budget.as_secs_f64()),
             warmup: self.warmup,
@@ -85,6 +85,9 @@ impl RunCommand {
             plan_keys::check(&experiment)?;
             self.remote.check_targets(&experiment)?;
             experiments.push(experiment);
+        }
+        if self.args.is_dry_run(&experiments.iter().collect::<Vec<_>>())? {
+            return Ok(ExitCode::SUCCESS);
         }
         let many = experiments.len() > 1;
         let mut outcomes = Vec::new();

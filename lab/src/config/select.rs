@@ -115,8 +115,9 @@ fn elsewhere(experiment: &mut Experiment, targets: &[(String, String)]) -> Resul
     for (name, url) in targets {
         let subject = target(url)?;
         for variant in experiment.variants.iter_mut().filter(|variant| variant.name == *name) {
-            let Variant { note, answers_on, compare_with, .. } = variant.clone();
-            *variant = Variant { note, answers_on, compare_with, ..Variant::new(name, subject.clone()) };
+            // What it runs on, and what surrounds a start, is said of the server that would be started.
+            let Variant { note, compare_with, .. } = variant.clone();
+            *variant = Variant { note, compare_with, ..Variant::new(name, subject.clone()) };
         }
     }
     Ok(())

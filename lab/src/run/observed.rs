@@ -42,6 +42,11 @@ pub(super) fn observed<T>(
     });
     let (samples, backends) = (sampler.map(Sampler::stop).unwrap_or_default(), backends.stop());
     let network = figures::grown(network_before, network::read());
+    // What was not accepted is of whoever listens on this machine.
+    let network = network.map(|counters| match limited_pid {
+        Some(_) => counters,
+        None => NetworkCounters { listen_overflows: 0, listen_drops: 0, ..counters },
+    });
     let limits = limits.iter().map(LimitsReading::until_now).collect();
     Ok((loaded, Observed { samples, backends, limits, network }))
 }

@@ -30,7 +30,9 @@ pub(super) fn measure(run: &mut RunContext<'_>, workload: &dyn ServerWorkload) -
         backend.log = runner.folder.relative(backend.log.as_deref());
     }
     is_as_configured(variant, &run.record.server)?;
-    run.watch.event(Event::Ready { after_ms: run.record.server.ready_after_ms });
+    if server.pid().is_some() {
+        run.watch.event(Event::Ready { after_ms: run.record.server.ready_after_ms });
+    }
     let memory_before = server.native_memory();
 
     let plan = measured_plan(run, &server.url)?;

@@ -1,6 +1,6 @@
 //! The same load before the measured window, until the server is warm.
 
-use super::settle::LIMIT;
+use super::sender::PlannedLoad;
 use super::steady::{WarmUpSecond, WarmUpTest};
 use super::{DuringLoad, RunError, Runner, figures};
 use crate::host::loaded_classes::loaded_classes;
@@ -9,7 +9,6 @@ use crate::model::experiment::LoadSpec;
 use crate::model::record::{Record, WarmUp};
 use crate::run::watch::{Event, Watch};
 use crate::server::launcher::RunningServer;
-use crate::workload::load_plan::one_request;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use threadcount_load::clock::now_ns;
@@ -51,7 +50,8 @@ impl Runner<'_> {
         let classes = || java.and_then(loaded_classes);
         let mut read = || tree.as_mut().map(ProcessTree::read).unwrap_or_default();
         let mut before = (now_ns(), read(), classes());
-        let warmed = self.load_until(&warming, server, DuringLoad::default(), &mut |second, stop| {
+        let warming = PlannedLoad { spec: load, plan: &warming };
+        let warmed = self.load_until(warming, server, DuringLoad::default(), &mut |second, stop| {
             watch.event(Event::Warming(second));
             let after = (now_ns(), read(), classes());
             let passed_ns = after.0.saturating_sub(before.0).max(1) as f64;
@@ -89,7 +89,8 @@ impl Runner<'_> {
         }
         self.settle(load, server, None, "warming up")?;
         if load.workload.is_closed() {
-            let alone = self.load(&one_request(load, &server.url, LIMIT)?, server, &mut |_| {})?;
+            let alone = self.one_request(load, &server.url)?;
+            let alone = self.load(PlannedLoad { spec: load, plan: &alone }, server)?;
             self.check(server, "warming up")?;
             let fastest_ms = [fastest_ms(&warmed), fastest_ms(&alone)].into_iter().flatten().reduce(f64::min);
             if let Some(warm_up) = &mut record.warm_up {

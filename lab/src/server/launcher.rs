@@ -148,6 +148,7 @@ impl Launcher {
         let url = target.target_url.clone();
         let asked = variant.answers_on.map(|_| BaseUrl::parse(&url)).transpose()?;
         let facts = ServerFacts {
+            product: Some(format!("runs at {url}")),
             request_thread: asked.and_then(|base| request_thread::ask(&base)),
             ..ServerFacts::default()
         };

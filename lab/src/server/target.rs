@@ -7,7 +7,7 @@ use crate::parse::diagnostic::Diagnostic;
 use crate::parse::yaml::Node;
 
 /// What configures a server that we start.
-const OF_A_START: [&str; 6] = ["threads", "args", "jdk", "jvm", "backend", "backends"];
+const OF_A_START: [&str; 7] = ["threads", "args", "jdk", "jvm", "backend", "backends", "probe"];
 
 /// Its keys.
 pub(crate) fn keys() -> Keys<RemoteTarget> {

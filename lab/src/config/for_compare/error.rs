@@ -8,7 +8,8 @@ use thiserror::Error;
 pub enum CompareError {
     #[error("compare needs at least two variants")]
     #[diagnostic(help(
-        "write --variant NAME='COMMAND' for each, the baseline first, or --spring-boot app.jar, which has its own"
+        "write --variant NAME='COMMAND' or --target-url NAME=URL for each, the baseline first, or --spring-boot app.jar, which has \
+         its own"
     ))]
     TooFew,
     #[error("{flag} {name}: two variants have this name")]
@@ -18,6 +19,10 @@ pub enum CompareError {
     #[error("{flag} {name}: not a name")]
     #[diagnostic(help("use letters, digits, `-`, `_` and `.`, and begin with a letter or digit"))]
     Name { flag: &'static str, name: String },
+    /// One server twice.
+    #[error("--target-url {0}: two variants are the same server")]
+    #[diagnostic(help("give each variant a server of its own, or change it between the runs: --before 'COMMAND'"))]
+    SameTarget(String),
     /// A server that runs already is known by where it listens.
     #[error("--target-url {0}: not the base URL of a server")]
     #[diagnostic(help("write NAME=URL without a path, for example old=http://10.0.0.7:8080"))]

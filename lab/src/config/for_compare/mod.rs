@@ -99,6 +99,12 @@ fn of_targets(targets: &[(String, String)], asked: &CompareAsked) -> Result<Vec<
     check_path(asked)?;
     let names: Vec<&str> = targets.iter().map(|(name, _)| name.as_str()).collect();
     check_distinct("--target-url", &names)?;
+    let twice = |place: &usize| targets[..*place].iter().any(|(_, url)| url == &targets[*place].1);
+    if let Some(place) = (0..targets.len()).find(twice)
+        && asked.surroundings.before.is_none()
+    {
+        return Err(CompareError::SameTarget(targets[place].1.clone()));
+    }
     targets.iter().map(|(name, url)| Ok(Variant::new(name, target(url)?))).collect()
 }
 

@@ -114,6 +114,13 @@ impl Experiment {
         self.loads.iter().find(|load| load.name == name)
     }
 
+    /// Is there a server, or a benchmark, that is started here?
+    #[must_use]
+    pub fn starts_any(&self) -> bool {
+        let runs = |variant: &Variant| self.loads.iter().any(|load| load.includes(&variant.name));
+        self.variants.iter().any(|variant| variant.target().is_none() && runs(variant))
+    }
+
     #[must_use]
     pub fn variant(&self, name: &str) -> Option<&Variant> {
         self.variants.iter().find(|variant| variant.name == name)
