@@ -280,6 +280,22 @@ mod tests {
     }
 
     #[test]
+    fn each_process_has_its_part_of_all_windows_and_a_limit_in_one_is_one() {
+        let pod = |sent: u64, bottleneck: bool| {
+            let generator = crate::pods::PodGeneratorReport { bottleneck, ..Default::default() };
+            let mut pod = PodReport { complete: true, generator: Some(generator), ..PodReport::default() };
+            pod.requests.sent = sent;
+            pod
+        };
+        let with_pods = |started_ms, pods| LoadOutcome { pods, ..window(started_ms, 500, &[1], 1.0) };
+        let mut whole = with_pods(0, vec![pod(5, false), pod(6, false)]);
+        whole.append(with_pods(900, vec![pod(7, false), pod(8, true)]));
+        let limited = |pod: &PodReport| pod.generator.as_ref().is_some_and(|it| it.bottleneck);
+        let said: Vec<_> = whole.pods.iter().map(|pod| (pod.requests.sent, limited(pod))).collect();
+        assert_eq!(said, [(12, false), (14, true)]);
+    }
+
+    #[test]
     fn three_windows_are_one_and_an_interruption_of_one_is_that_of_all() {
         let mut whole = window(0, 500, &[1], 1.0);
         whole.append(window(700, 500, &[2], 1.0));

@@ -99,6 +99,16 @@ fn sent_in(outcomes: &[LoadOutcome], second: usize) -> u64 {
 }
 
 #[test]
+fn lines_about_several_loads_are_not_one_load() {
+    let share = LoadShare::new(0, 1).unwrap();
+    let clock = Message::Clock { unix_ns: 1 };
+    let mut merge = Merge::default();
+    let line = |step| Line::new(share, 0, clock.clone()).of_step(step);
+    assert_eq!(merge.take(&line(3)), Ok(true));
+    assert_eq!(merge.take(&line(4)), Err(MergeError::Step { share, first: 3, second: 4 }));
+}
+
+#[test]
 fn merged_percentiles_are_those_of_one_histogram_that_recorded_all() {
     let outcomes = four();
     let merged = merged(lines_of_all(&outcomes).concat());
