@@ -1,9 +1,9 @@
 //! What `run` and `compare` share: options, and an experiment from the first launch to the written report.
 
-#[cfg(feature = "kubernetes")]
-use super::{kubernetes_options::KubernetesOptions, kubernetes_sender};
 use super::progress::Progress;
 use super::{FAILED, NOT_JUDGED, interrupt};
+#[cfg(feature = "kubernetes")]
+use super::{kubernetes_options::KubernetesOptions, kubernetes_sender};
 use crate::host::{machine, own_cores};
 use crate::model::experiment::claim::Names;
 use crate::model::experiment::{Experiment, LoadSpec, Variant, open_files};
@@ -111,10 +111,7 @@ impl ExperimentArgs {
 
     /// Who sends the loads; `None`: this process.
     #[cfg(feature = "kubernetes")]
-    fn pods(
-        &self,
-        interrupted: &AtomicBool,
-    ) -> miette::Result<Option<Box<dyn LoadSender>>> {
+    fn pods(&self, interrupted: &AtomicBool) -> miette::Result<Option<Box<dyn LoadSender>>> {
         if !self.kubernetes.is_asked_for() {
             return Ok(None);
         }

@@ -1,11 +1,11 @@
 //! `threadcount load --kubernetes`: pods send the load, and their results become one.
 
+use super::kubernetes_events::tell;
 use super::kubernetes_options::KubernetesOptions;
 use super::live::Live;
 use super::output::Output;
 use super::{FAILED, interrupt, merge, plan_flags, stdout};
 use crate::cluster::api_error::ClusterError;
-use super::kubernetes_events::tell;
 use crate::cluster::follow::{Event, follow};
 use crate::cluster::job::job;
 use crate::cluster::pod_state::PodState;

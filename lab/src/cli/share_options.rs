@@ -46,18 +46,17 @@ pub(super) fn parse(written: &str) -> miette::Result<LoadShare> {
 }
 
 fn parse_in(written: &str, environment: impl Fn(&str) -> Option<String>) -> miette::Result<LoadShare> {
-        let text = if written == AUTO {
-            let of = |(index, count): (&str, &str)| {
-                Some(format!("{}/{}", environment(index)?, environment(count)?))
-            };
-            ENVIRONMENTS.into_iter().find_map(of).ok_or_else(|| {
-                let names = ENVIRONMENTS.map(|(index, count)| format!("{index} and {count}"));
-                miette!("--share auto: the environment has neither {}", names.join(" nor "))
-            })?
-        } else {
-            written.to_owned()
-        };
-        text.parse().map_err(|why| miette!("--share {text}: {why}"))
+    let text = if written == AUTO {
+        let of =
+            |(index, count): (&str, &str)| Some(format!("{}/{}", environment(index)?, environment(count)?));
+        ENVIRONMENTS.into_iter().find_map(of).ok_or_else(|| {
+            let names = ENVIRONMENTS.map(|(index, count)| format!("{index} and {count}"));
+            miette!("--share auto: the environment has neither {}", names.join(" nor "))
+        })?
+    } else {
+        written.to_owned()
+    };
+    text.parse().map_err(|why| miette!("--share {text}: {why}"))
 }
 
 /// A moment in nanoseconds since 1970.

@@ -165,10 +165,8 @@ mod tests {
         let (sender, received) = channel();
         read(input.as_bytes(), &sender);
         drop(sender);
-        let ordered: Vec<(u32, bool)> = received
-            .iter()
-            .map(|order| (order.step.step, order.stop.load(Ordering::Relaxed)))
-            .collect();
+        let ordered: Vec<(u32, bool)> =
+            received.iter().map(|order| (order.step.step, order.stop.load(Ordering::Relaxed))).collect();
         assert_eq!(ordered, [(1, true), (2, false)]);
     }
 

@@ -128,12 +128,12 @@ impl ApiServer {
     /// # Errors
     /// What the server says, or that the connection broke. The pod may have it all the same.
     pub async fn write(&self, pod: &str, text: &str) -> Result<(), ClusterError> {
-        let params =
-            AttachParams::default().container(CONTAINER).stdin(true).stdout(false).stderr(false);
+        let params = AttachParams::default().container(CONTAINER).stdin(true).stdout(false).stderr(false);
         let request = self.built(Request::Attach, self.pods().attach(pod, &params))?;
         let connected = self.client.connect(request).await;
         let mut stream = connected.map_err(|error| self.error(Request::Attach, &error))?.into_stream();
-        let broken = |error: tokio_tungstenite::tungstenite::Error| ClusterError::Unreachable(error.to_string());
+        let broken =
+            |error: tokio_tungstenite::tungstenite::Error| ClusterError::Unreachable(error.to_string());
         for part in text.as_bytes().chunks(MESSAGE_BYTES) {
             let message = [&[STDIN], part].concat();
             stream.send(Message::binary(message)).await.map_err(broken)?;

@@ -115,11 +115,7 @@ async fn run(
 }
 
 /// Writes lines to pods.
-async fn tell_all(
-    server: ApiServer,
-    mut inputs: UnboundedReceiver<Vec<PodInput>>,
-    events: Sender<Event>,
-) {
+async fn tell_all(server: ApiServer, mut inputs: UnboundedReceiver<Vec<PodInput>>, events: Sender<Event>) {
     // A pod that cannot be reached holds up no other one.
     let mut telling = JoinSet::new();
     while let Some(inputs) = inputs.recv().await {

@@ -249,18 +249,14 @@ impl Workers {
         }
     }
 
-    fn finish(
-        &self,
-        mut merge: Merge,
-        is_stopped: bool,
-        ours_ahead_ns: i64,
-    ) -> Result<Merged, WorkersError> {
+    fn finish(&self, mut merge: Merge, is_stopped: bool, ours_ahead_ns: i64) -> Result<Merged, WorkersError> {
         for (index, ahead_ns) in self.seen.clocks.ahead_ns() {
             merge.set_clock_offset(index, ahead_ns);
         }
         let mut merged = merge.finish(&mut |_| {})?;
         // A pod that somebody else told to end has sent less than its share.
-        let is_cut = |pod: &&threadcount_load::pods::PodReport| !pod.complete || (pod.interrupted && !is_stopped);
+        let is_cut =
+            |pod: &&threadcount_load::pods::PodReport| !pod.complete || (pod.interrupted && !is_stopped);
         if let Some(lost) = merged.outcome.pods.iter().find(is_cut) {
             let why = lost.error.clone().unwrap_or_else(|| "it ended before its time".to_owned());
             return Err(WorkersError::Lost { name: self.seen.name(lost.share), why });
@@ -329,9 +325,7 @@ impl Workers {
             Event::Line { index, text, read_unix_ns } => self.line(index, &text, read_unix_ns, merge),
             Event::Pod { index, .. } | Event::Ending { index, .. } => {
                 let loss = self.seen.loss_of(index).map(ToString::to_string);
-                if let Some(((merge, share), why)) =
-                    merge.zip(LoadShare::new(index, self.pods)).zip(loss)
-                {
+                if let Some(((merge, share), why)) = merge.zip(LoadShare::new(index, self.pods)).zip(loss) {
                     merge.set_lost(share, &why);
                 }
                 Ok(())
@@ -350,9 +344,8 @@ impl Workers {
         error: ClusterError,
         merge: Option<&mut Merge>,
     ) -> Result<(), WorkersError> {
-        let waited_for = |merge: &mut Merge| {
-            self.not_begun(merge).into_iter().any(|index| self.seen.name(index) == name)
-        };
+        let waited_for =
+            |merge: &mut Merge| self.not_begun(merge).into_iter().any(|index| self.seen.name(index) == name);
         if !error.may_pass() && merge.is_some_and(waited_for) {
             return Err(error.into());
         }

@@ -29,12 +29,7 @@ impl Pods {
 }
 
 impl LoadSender for Pods {
-    fn send(
-        &self,
-        load: PlannedLoad<'_>,
-        url: &str,
-        control: Control<'_>,
-    ) -> Result<LoadOutcome, SendError> {
+    fn send(&self, load: PlannedLoad<'_>, url: &str, control: Control<'_>) -> Result<LoadOutcome, SendError> {
         let shared = load.plan.clone().with(|plan| {
             plan.share = LoadShare::new(0, self.count).unwrap_or_default();
         });

@@ -18,12 +18,7 @@ pub trait LoadSender: Sync {
     ///
     /// # Errors
     /// Why nothing was sent, or not all of it.
-    fn send(
-        &self,
-        load: PlannedLoad<'_>,
-        url: &str,
-        control: Control<'_>,
-    ) -> Result<LoadOutcome, SendError>;
+    fn send(&self, load: PlannedLoad<'_>, url: &str, control: Control<'_>) -> Result<LoadOutcome, SendError>;
 
     /// How many processes send each load together. Each needs a connection.
     fn processes(&self) -> u32 {

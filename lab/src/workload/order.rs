@@ -123,12 +123,18 @@ mod tests {
         let line = serde_json::to_string(&order).expect("a line");
         let path = std::env::var("PATH").expect("a path");
         assert!(!line.contains('\n') && line.contains(&format!("b {path}")), "{line}");
-        let Order::Send(step) = serde_json::from_str(&line).expect("an order") else { panic!("another order") };
+        let Order::Send(step) = serde_json::from_str(&line).expect("an order") else {
+            panic!("another order")
+        };
         let share = LoadShare::new(1, 4).expect("a share");
         let back = step.plan(share).expect("a plan");
         assert_eq!((step.step, step.start_at_unix_ns, back.share), (4, 17, share));
         let constant = RateShape::Constant { rate_per_s: 120.0 };
-        assert!(matches!(&back.pacing, Pacing::Open { shape, .. } if *shape == constant), "{:?}", back.pacing);
+        assert!(
+            matches!(&back.pacing, Pacing::Open { shape, .. } if *shape == constant),
+            "{:?}",
+            back.pacing
+        );
         assert_eq!((back.connections, back.seed, back.stop), (plan.connections, plan.seed, plan.stop));
         assert_eq!(back.request_timeout, plan.request_timeout);
         assert!(back.cores.is_empty(), "those of another machine");
@@ -139,7 +145,8 @@ mod tests {
     fn a_load_that_needs_a_file_of_this_machine_is_found() {
         let needs = |text: &str| check_files(&load(text)).err().map(|error| error.file);
         assert_eq!(needs("{clients: 1, duration: 1s, request: '/{seq:1}'}"), None);
-        let feed = needs("{clients: 1, duration: 1s, request: {path: '/', headers: {A: '{csv:users.csv:id}'}}}");
+        let feed =
+            needs("{clients: 1, duration: 1s, request: {path: '/', headers: {A: '{csv:users.csv:id}'}}}");
         assert!(feed.is_some_and(|it| it.contains("users.csv")));
         let socket = needs("{clients: 1, duration: 1s, request: /, unix_socket: /run/x.sock}");
         assert_eq!(socket.as_deref(), Some("/run/x.sock"));

@@ -280,7 +280,13 @@ fn serve(stream: &TcpStream, state: &State) {
 
 /// What comes on the channel of standard input goes to the process, in order, until the client closes the connection.
 fn attach(mut stream: &TcpStream, state: &State, target: &str, key: &str) {
-    let pod = state.pods.lock().unwrap().iter().find(|pod| target.contains(&format!("/{}/attach?", pod.name))).cloned();
+    let pod = state
+        .pods
+        .lock()
+        .unwrap()
+        .iter()
+        .find(|pod| target.contains(&format!("/{}/attach?", pod.name)))
+        .cloned();
     let (Some(pod), true) = (pod, target.contains("stdin=true")) else {
         let _ = write_json(stream, 404, &status(404, "NotFound", "pods not found"));
         return;

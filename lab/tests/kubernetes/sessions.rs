@@ -20,7 +20,8 @@ fn compare(api: &FakeApi, one: &TinyServer, other: &TinyServer, folder: &str, ru
 
 fn result(folder: &str, output: &Output) -> Value {
     let file = format!("{folder}/result.json");
-    let text = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{file}: {error}: {}", stderr(output)));
+    let text =
+        fs::read_to_string(&file).unwrap_or_else(|error| panic!("{file}: {error}: {}", stderr(output)));
     serde_json::from_str(&text).unwrap()
 }
 
@@ -42,7 +43,10 @@ fn two_servers_that_run_already_are_compared_from_pods_that_stay() {
     for (record, server) in records.iter().zip([&one, &other]) {
         let load = &record["measured"];
         let count = |key: &str| load["requests"][key].as_u64().unwrap();
-        assert!(count("ok") > 0 && count("sent") == count("ok") + count("failed") + count("unfinished"), "{load}");
+        assert!(
+            count("ok") > 0 && count("sent") == count("ok") + count("failed") + count("unfinished"),
+            "{load}"
+        );
         assert!(server.seen().len() as u64 >= count("ok"), "warm-up and measured load came to this server");
         let pods = load["pods"].as_array().unwrap();
         assert!(pods.len() == 2 && pods.iter().all(|pod| pod["complete"] == true), "{load}");
@@ -59,7 +63,6 @@ fn two_servers_that_run_already_are_compared_from_pods_that_stay() {
     assert_nothing_is_left(&api);
     assert!(stderr(&output).contains("2 pods, which stay for all loads"), "{}", stderr(&output));
 }
-
 
 #[test]
 fn the_steps_of_a_search_are_driven_over_pods_that_stay() {
@@ -93,7 +96,11 @@ fn an_order_that_is_lost_on_its_way_is_told_again() {
     let (_kept, out) = folder();
     let output = compare(&api, &one, &other, &out, "1").output().unwrap();
     let document = result(&out, &output);
-    assert!(document["records"].as_array().unwrap().iter().all(|it| it["failure"].is_null()), "{}", stderr(&output));
+    assert!(
+        document["records"].as_array().unwrap().iter().all(|it| it["failure"].is_null()),
+        "{}",
+        stderr(&output)
+    );
     assert_nothing_is_left(&api);
 }
 
@@ -129,14 +136,21 @@ fn the_right_to_write_to_pods_is_named_with_its_rule() {
 fn what_pods_cannot_do_is_refused_before_a_job_is_made() {
     let api = FakeApi::start(Trouble::default());
     let refused = |arguments: &[&str]| {
-        let output = api.threadcount("compare").args(arguments).args(["--kubernetes", "--url"]).arg(
-            if arguments.contains(&"--variant") { "http://127.0.0.1:{port}/" } else { "/" },
-        ).output().unwrap();
+        let output = api
+            .threadcount("compare")
+            .args(arguments)
+            .args(["--kubernetes", "--url"])
+            .arg(if arguments.contains(&"--variant") { "http://127.0.0.1:{port}/" } else { "/" })
+            .output()
+            .unwrap();
         assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
         stderr(&output)
     };
     let local = refused(&["--variant", "a=x {port}", "--variant", "b=y {port}"]);
-    assert!(local.contains("would be started on this machine") && local.contains("--target-url a="), "{local}");
+    assert!(
+        local.contains("would be started on this machine") && local.contains("--target-url a="),
+        "{local}"
+    );
     let targets = ["--target-url", "a=http://127.0.0.1:1", "--target-url", "b=http://127.0.0.1:2"];
     let few = refused(&[&targets[..], &["-c", "1", "--pods", "2"]].concat());
     assert!(few.contains("has 1 connections, and each pod needs one"), "{few}");

@@ -6,8 +6,8 @@ mod warning;
 
 use crate::failure::FailureCause;
 use crate::outcome::{ConnectionsAtStart, LoadOutcome};
-use crate::pods::PodReport;
 use crate::plan::{Arrivals, LoadPlan, Pacing, RateShape, Stop};
+use crate::pods::PodReport;
 pub use warning::Warning;
 
 /// A thread that uses more of its core than this has no room left: what it measures is itself.

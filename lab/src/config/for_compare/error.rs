@@ -21,7 +21,9 @@ pub enum CompareError {
     Name { flag: &'static str, name: String },
     /// One server twice.
     #[error("--target-url {0}: two variants are the same server")]
-    #[diagnostic(help("give each variant a server of its own, or change it between the runs: --before 'COMMAND'"))]
+    #[diagnostic(help(
+        "give each variant a server of its own, or change it between the runs: --before 'COMMAND'"
+    ))]
     SameTarget(String),
     /// A server that runs already is known by where it listens.
     #[error("--target-url {0}: not the base URL of a server")]

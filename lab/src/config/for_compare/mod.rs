@@ -246,8 +246,14 @@ mod tests {
             Experiment::for_compare(asked(url, variants)).expect_err("an error")
         };
         assert_eq!(error(url, &[("a", "x")]), CompareError::TooFew);
-        assert_eq!(error(url, &[("a", "x"), ("a", "y")]), CompareError::Twice { flag: "--variant", name: "a".into() });
-        assert_eq!(error(url, &[("a", "x"), ("b c", "y")]), CompareError::Name { flag: "--variant", name: "b c".into() });
+        assert_eq!(
+            error(url, &[("a", "x"), ("a", "y")]),
+            CompareError::Twice { flag: "--variant", name: "a".into() }
+        );
+        assert_eq!(
+            error(url, &[("a", "x"), ("b c", "y")]),
+            CompareError::Name { flag: "--variant", name: "b c".into() }
+        );
         assert_eq!(
             error("127.0.0.1:80", &[("a", "x"), ("b", "y")]),
             CompareError::Url("127.0.0.1:80".into())
@@ -265,7 +271,8 @@ mod tests {
         };
         let two = [("old", "http://10.0.0.7:8080/"), ("new", "https://new.test")];
         let experiment = Experiment::for_compare(at("/a?b=c", &two)).expect("an experiment");
-        let urls: Vec<_> = experiment.variants.iter().map(|it| it.target().unwrap().target_url.as_str()).collect();
+        let urls: Vec<_> =
+            experiment.variants.iter().map(|it| it.target().unwrap().target_url.as_str()).collect();
         assert_eq!(urls, ["http://10.0.0.7:8080", "https://new.test"]);
         assert_eq!(experiment.question, "What changes between old and new?");
         let error = |asked| Experiment::for_compare(asked).expect_err("an error").to_string();
