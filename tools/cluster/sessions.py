@@ -45,7 +45,7 @@ def two_servers_that_run_already_are_compared_from_pods_that_stay(loads):
     sent = 0
     for record in records:
         requests, measured = record["measured"]["requests"], record["measured"]
-        assert record["failure"] is None and requests["sent"] == requests["ok"] + requests["failed"] + requests["unfinished"], record["failure"]
+        assert record["failure"] is None and requests["in_flight_at_start"] + requests["sent"] == requests["ok"] + requests["failed"] + requests["unfinished"], record
         assert [pod["pod"] for pod in measured["pods"]] == pods and all(pod["complete"] for pod in measured["pods"]), measured["pods"]
         assert max(pod["started_ms"] for pod in measured["pods"]) <= 50, measured["pods"]
         sent += requests["sent"]

@@ -44,7 +44,9 @@ fn two_servers_that_run_already_are_compared_from_pods_that_stay() {
         let load = &record["measured"];
         let count = |key: &str| load["requests"][key].as_u64().unwrap();
         assert!(
-            count("ok") > 0 && count("sent") == count("ok") + count("failed") + count("unfinished"),
+            count("ok") > 0
+                && count("in_flight_at_start") + count("sent")
+                    == count("ok") + count("failed") + count("unfinished"),
             "{load}"
         );
         assert!(server.seen().len() as u64 >= count("ok"), "warm-up and measured load came to this server");
