@@ -85,7 +85,7 @@ fn a_command_is_started_found_ready_and_stopped() {
     let mut variant = command(PYTHON_SERVER);
     variant.env.insert("BUSY".to_owned(), "3".to_owned());
     let mut server = bench.try_launch(&variant).unwrap();
-    let pid = server.pid();
+    let pid = server.pid().unwrap();
     assert!(is_alive(pid) && server.has_exited().is_none());
     assert!(server.facts.ready_after_ms > 0.0);
     assert_eq!(server.facts.env, ["BUSY=3"]);
@@ -174,7 +174,7 @@ fn a_folder_that_cannot_be_written_is_named() {
 #[test]
 fn a_server_that_is_killed_is_noticed() {
     let mut server = Bench::new().try_launch(&command(PYTHON_SERVER)).unwrap();
-    let killed = Command::new("kill").args(["-KILL", &server.pid().to_string()]).status().unwrap();
+    let killed = Command::new("kill").args(["-KILL", &server.pid().unwrap().to_string()]).status().unwrap();
     assert!(killed.success());
     let give_up = Instant::now() + AMPLE;
     let status = loop {
@@ -283,7 +283,7 @@ fn runs_on_tomcat(threads: Threads, pool: Option<u32>) {
     launcher.prepare(&variant).unwrap();
     let server = launcher.launch(&variant, 4, &folder.path().join("run"), &AtomicBool::new(false));
     let server = server.unwrap_or_else(|error| panic!("{error}\n{}", error.log_tail().join("\n")));
-    let pid = server.pid();
+    let pid = server.pid().unwrap();
     assert_eq!(server.facts.product.as_deref(), Some("Apache Tomcat 11.0.24"));
     assert!(server.facts.java.as_ref().unwrap().starts_with("25."), "{:?}", server.facts.java);
     assert_eq!(server.facts.pool_max_threads, pool);

@@ -124,7 +124,7 @@ fn spring_boot_3_and_4_get_our_limit_from_outside() {
     for module in ["spring-boot-3", "spring-boot-4"] {
         let server = limited(module, "true", "1");
         let base = BaseUrl::parse(&server.url).unwrap();
-        assert_eq!(request_thread::of_pool(server.pid(), base.port), None, "on virtual threads");
+        assert_eq!(request_thread::of_pool(server.pid().unwrap(), base.port), None, "on virtual threads");
         let give_up = Instant::now() + AMPLE;
         let is_rejected = || get(&base, "/hello", AMPLE).is_ok_and(|answer| answer.status == Some(503));
         let mut seen = false;
@@ -187,14 +187,14 @@ fn a_service_that_runs_already_is_loaded_and_observed_without_a_verdict() {
     java::probe();
     let server = limited("spring-boot-4", "false", "100");
     let port = BaseUrl::parse(&server.url).unwrap().port;
-    let thread = request_thread::of_pool(server.pid(), port).expect("a thread of Tomcat's pool");
+    let thread = request_thread::of_pool(server.pid().unwrap(), port).expect("a thread of Tomcat's pool");
     assert!(thread.name.starts_with("http-nio-") && !thread.is_virtual, "{thread:?}");
     let folder = tempfile::tempdir().unwrap();
     let line = ["compare", "--attach", &server.url, "--url", "/hello", "-c", "1", "-d", "6s"];
     let output = threadcount(folder.path(), &line);
     let told = printed(&output);
     assert!(output.status.success(), "{told}");
-    let expected = format!("Process {} had the probe in it meanwhile", server.pid());
+    let expected = format!("Process {} had the probe in it meanwhile", server.pid().unwrap());
     assert!(told.contains(&expected) && told.contains("no verdict") && told.contains("  limit: "), "{told}");
     assert!(!folder.path().join("out").exists(), "there is no result");
     server.stop();

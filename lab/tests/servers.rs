@@ -124,7 +124,7 @@ fn a_runnable_jar_gets_its_java_its_flags_the_probe_and_a_port() {
     assert!(server.dump_threads(&dump));
     let dump: serde_json::Value = serde_json::from_slice(&std::fs::read(dump).unwrap()).unwrap();
     assert!(dump["threadDump"]["threadContainers"].is_array());
-    let pid = server.pid();
+    let pid = server.pid().unwrap();
     assert!(!server.stop().was_killed && !is_alive(pid));
 }
 
@@ -144,7 +144,7 @@ fn a_backend_runs_before_the_server_and_is_not_in_its_tree() {
     let listens = |arguments: &[String]| arguments == &facts.command[..];
     let mut processes = procfs::process::all_processes().unwrap().flatten();
     let backend = processes.find(|it| it.cmdline().is_ok_and(|words| listens(&words))).unwrap().pid();
-    let tree = ProcessTree::rooted_at(server.pid()).members();
+    let tree = ProcessTree::rooted_at(server.pid().unwrap()).members();
     assert!(!tree.iter().any(|&(pid, _)| pid == backend), "{tree:?}");
 
     assert!(server.backend_has_exited().is_none());
@@ -285,7 +285,7 @@ fn jetty_serves_on(version: &str, threads: Threads, name: &str, is_virtual: bool
     assert_eq!(facts.pool_max_threads, Some(most));
     assert!(facts.jvm_flags.iter().any(|it| it == "-Xmx64m"), "{:?}", facts.jvm_flags);
     assert!(folder.path().join("run/start.ini").is_file());
-    let pid = server.pid();
+    let pid = server.pid().unwrap();
     assert!(!server.stop().was_killed && !is_alive(pid));
 }
 

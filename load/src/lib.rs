@@ -41,6 +41,7 @@ pub mod log;
 pub mod merge;
 pub mod outcome;
 pub mod plan;
+pub mod pods;
 mod random;
 pub mod recorder;
 pub mod report;

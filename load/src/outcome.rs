@@ -4,6 +4,7 @@ use crate::clock::{NANOS_PER_S, Nanos};
 pub use crate::counts::{Bytes, ConnectionsAtStart, Counts};
 use crate::failure::FailureCause;
 use crate::log::LogCounts;
+use crate::pods::PodReport;
 use crate::recorder::Recorder;
 use crate::slowest::Slowest;
 use crate::times::Times;
@@ -81,6 +82,8 @@ pub struct LoadOutcome {
     pub log: Option<LogCounts>,
     /// Why the log could not be written to its end.
     pub log_failure: Option<std::io::ErrorKind>,
+    /// The processes that sent it, each a share; empty: this one did.
+    pub pods: Vec<PodReport>,
 }
 
 impl LoadOutcome {
@@ -164,6 +167,9 @@ impl LoadOutcome {
         // Which thread it was may differ: the sum is the most that any of them can have used.
         self.cost.busiest_thread_cpu_ns += later.cost.busiest_thread_cpu_ns;
         self.cores_busy = busy_over(&self.cores_busy, before_ns, &later.cores_busy, after_ns);
+        for (pod, later) in self.pods.iter_mut().zip(&later.pods) {
+            pod.append(later);
+        }
         self.log = self.log.take().or(later.log);
         self.log_failure = self.log_failure.or(later.log_failure);
     }
@@ -271,6 +277,22 @@ mod tests {
         let seconds: Vec<_> = whole.seconds.iter().map(|second| (second.index, second.length_s)).collect();
         assert_eq!(seconds, [(0, 2.0), (2, 1.0)]);
         assert!(!whole.interrupted);
+    }
+
+    #[test]
+    fn each_process_has_its_part_of_all_windows_and_a_limit_in_one_is_one() {
+        let pod = |sent: u64, bottleneck: bool| {
+            let generator = crate::pods::PodGeneratorReport { bottleneck, ..Default::default() };
+            let mut pod = PodReport { complete: true, generator: Some(generator), ..PodReport::default() };
+            pod.requests.sent = sent;
+            pod
+        };
+        let with_pods = |started_ms, pods| LoadOutcome { pods, ..window(started_ms, 500, &[1], 1.0) };
+        let mut whole = with_pods(0, vec![pod(5, false), pod(6, false)]);
+        whole.append(with_pods(900, vec![pod(7, false), pod(8, true)]));
+        let limited = |pod: &PodReport| pod.generator.as_ref().is_some_and(|it| it.bottleneck);
+        let said: Vec<_> = whole.pods.iter().map(|pod| (pod.requests.sent, limited(pod))).collect();
+        assert_eq!(said, [(12, false), (14, true)]);
     }
 
     #[test]

@@ -120,7 +120,7 @@ fn a_thousand_histograms_and_series_need_less_than_200_mb() {
     assert_eq!(merged.outcome.response_time.summary(), expected.summary());
     let seconds: Vec<u64> = merged.outcome.seconds.iter().map(|second| second.ok).collect();
     assert_eq!(seconds, vec![u64::from(PODS) * PER_SECOND; SECONDS as usize]);
-    assert_eq!(merged.pods.len(), PODS as usize);
+    assert_eq!(merged.outcome.pods.len(), PODS as usize);
     assert!(needed < MOST_BYTES, "{needed} bytes");
     assert!(bytes / (PODS as usize) < 100_000, "{bytes} bytes of lines");
 }

@@ -17,6 +17,7 @@ import api_server
 import failures
 import newcomer
 import parts
+import sessions
 import whole_loads
 from loads import Loads
 from machines import ADDRESSES, CONTROL, Cluster, Machines
@@ -30,7 +31,7 @@ def main():
         raise SystemExit("cluster-test: needs root, for namespaces and containers")
     if lacking := parts.missing():
         raise SystemExit(f"cluster-test: install {' '.join(lacking)} first")
-    wanted = [it for it in [*newcomer.CHECKS, *whole_loads.CHECKS, *failures.CHECKS, *api_server.CHECKS] if not words or any(word in it.__name__ for word in words)]
+    wanted = [it for it in [*newcomer.CHECKS, *whole_loads.CHECKS, *failures.CHECKS, *sessions.CHECKS, *api_server.CHECKS] if not words or any(word in it.__name__ for word in words)]
     # Whoever ends the test ends the cluster, too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     programs = parts.kubernetes()

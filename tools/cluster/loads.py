@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 from contextlib import contextmanager
@@ -36,9 +37,11 @@ class Loads:
         finally:
             server.stop()
 
+    def threadcount_as_user(self, *arguments):
+        return inside(CONTROL, "env", f"KUBECONFIG={self.cluster.keys}/{self.user}.kc", self.threadcount, *arguments)
+
     def command(self, *flags, namespace, start_after_s):
-        return inside(CONTROL, "env", f"KUBECONFIG={self.cluster.keys}/{self.user}.kc", self.threadcount, "load", URL, "--kubernetes",
-                      "--namespace", namespace, "--start-after", f"{start_after_s}s", "--json", *flags)
+        return self.threadcount_as_user("load", URL, "--kubernetes", "--namespace", namespace, "--start-after", f"{start_after_s}s", "--json", *flags)
 
     def run(self, *flags, **options):
         with self.running(*flags, **options) as load:
@@ -48,6 +51,21 @@ class Loads:
     def running(self, *flags, namespace="default", start_after_s=START_AFTER_S):
         """A load that was just started."""
         command = self.command(*flags, namespace=namespace, start_after_s=start_after_s)
+        with self.started(command, namespace, start_after_s) as load:
+            yield load
+
+    @contextmanager
+    def session(self, command, *flags):
+        """`threadcount run` or `compare` that was just started."""
+        out = Path(tempfile.mkdtemp(dir=self.cluster.folder))
+        namespace = flags[flags.index("--namespace") + 1] if "--namespace" in flags else "default"
+        line = self.threadcount_as_user(command, *flags, "--kubernetes", "--start-after", f"{START_AFTER_S}s", "--out", out)
+        with self.started(line, namespace, START_AFTER_S) as session:
+            session.out_folder = out
+            yield session
+
+    @contextmanager
+    def started(self, command, namespace, start_after_s):
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
         load = Load(self.cluster, process, namespace, start_after_s)
         try:
@@ -122,6 +140,10 @@ class Load:
             return states.count(" Running ") == count
         self.cluster.wait(f"{count} pods to run", are_running, self.start_after_s)
         return [name.removeprefix("pod/") for name in self.pod_names()]
+
+    def wait_until_said(self, *words):
+        """Until one of them is on standard error."""
+        self.cluster.wait(f"{' or '.join(words)} to be said", lambda: any(word in self.words for word in words), 120)
 
     def wait_for_load(self, seconds=3):
         """Until so many seconds of it are over."""

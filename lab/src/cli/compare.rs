@@ -5,7 +5,7 @@ use super::experiment_args::{ExperimentArgs, exit_code};
 use super::load_options::{AskedLoad, LoadOptions};
 use super::plan_flags;
 use super::service_options::ServiceOptions;
-use crate::config::for_compare::asked::CompareAsked;
+use crate::config::for_compare::asked::{CompareAsked, Compared};
 use crate::config::for_compare::error::CompareError;
 use crate::config::saved;
 use crate::model::experiment::Experiment;
@@ -89,6 +89,9 @@ impl CompareCommand {
             save(&experiment, file)?;
             return Ok(ExitCode::SUCCESS);
         }
+        if self.args.is_dry_run(&[&experiment])? {
+            return Ok(ExitCode::SUCCESS);
+        }
         let out = self.args.out_folder(&experiment.name, false);
         Ok(exit_code(&[self.args.run(experiment, &out)?]))
     }
@@ -100,24 +103,31 @@ impl CompareCommand {
             ));
         }
         let compared = self.service.compared();
-        let is_service = compared.is_service();
-        let wrong = |url: &&String| if is_service { !url.starts_with('/') } else { !url.contains("://") };
+        let are_paths = compared.has_addresses();
+        let wrong = |url: &&String| if are_paths { !url.starts_with('/') } else { !url.contains("://") };
         if let Some(url) = self.urls.iter().find(wrong).cloned() {
             let flag = compared.flag();
-            let error = if is_service { CompareError::NoPath { url, flag } } else { CompareError::Url(url) };
+            let error = if are_paths { CompareError::NoPath { url, flag } } else { CompareError::Url(url) };
             return Err(error.into());
         }
         let whole = |url: &String| {
-            if is_service { format!("{SOMEWHERE}{url}") } else { url.replace("{port}", "1") }
+            if are_paths { format!("{SOMEWHERE}{url}") } else { url.replace("{port}", "1") }
         };
         let urls: Vec<String> = self.urls.iter().map(whole).collect();
         let AskedLoad { origin, mut load } = self.load.load(&urls)?;
-        if is_service && !self.load.is_sized() {
+        if compared.is_service() && !self.load.is_sized() {
             load.duration_s = Some(DURATION_OF_A_SERVICE_S);
         }
-        let plan = load_plan(&load, &origin);
-        let plan = plan.map_err(|error| miette!("{}", plan_flags::load_plan_error(&error)))?;
-        self.load.check_target(&plan)?;
+        let is_service = compared.is_service();
+        let origins = match &compared {
+            Compared::Targets(targets) => targets.iter().map(|(_, url)| url.clone()).collect(),
+            _ => vec![origin],
+        };
+        for origin in origins {
+            let plan = load_plan(&load, &origin);
+            let plan = plan.map_err(|error| miette!("{}", plan_flags::load_plan_error(&error)))?;
+            self.load.check_target(&plan)?;
+        }
         let budget_s = self.budget.map(|budget| budget.as_secs_f64());
         Ok(Experiment::for_compare(CompareAsked {
             url: self.urls.first().cloned().unwrap_or_default(),

@@ -2,6 +2,8 @@
 
 use super::progress::Progress;
 use super::{FAILED, NOT_JUDGED, interrupt};
+#[cfg(feature = "kubernetes")]
+use super::{kubernetes_options::KubernetesOptions, kubernetes_sender};
 use crate::host::{machine, own_cores};
 use crate::model::experiment::claim::Names;
 use crate::model::experiment::{Experiment, LoadSpec, Variant, open_files};
@@ -11,6 +13,7 @@ use crate::parse::claim::parse;
 use crate::probe::{Instruments, ProbeChoice};
 use crate::report::terminal::terminal;
 use crate::report::{self, Format, figures, reasons};
+use crate::run::sender::{LoadSender, ThisProcess};
 use crate::run::session::session;
 use crate::run::{self, Runner};
 use crate::server::LaunchError;
@@ -22,7 +25,7 @@ use clap::Args;
 use miette::{IntoDiagnostic, WrapErr};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Where the result goes and what it decides.
 #[derive(Args, Clone, Debug)]
@@ -49,6 +52,9 @@ pub struct ExperimentArgs {
     /// Open the report in the browser
     #[arg(long)]
     open: bool,
+    #[cfg(feature = "kubernetes")]
+    #[command(flatten)]
+    kubernetes: KubernetesOptions,
 }
 
 /// An experiment's outcome, and what became of each `--fail-if`.
@@ -76,6 +82,47 @@ impl ExperimentArgs {
         }
     }
 
+    /// With `--dry-run` the Job that would send the loads is printed, and nothing runs. False: it was not asked for.
+    ///
+    /// # Errors
+    /// Loads that pods cannot send.
+    #[cfg(feature = "kubernetes")]
+    pub fn is_dry_run(&self, experiments: &[&Experiment]) -> miette::Result<bool> {
+        if self.kubernetes.is_asked_for() {
+            experiments.iter().try_for_each(|it| kubernetes_sender::check(&self.kubernetes, it))?;
+        }
+        if self.kubernetes.dry_run {
+            kubernetes_sender::print(&self.kubernetes)?;
+        }
+        Ok(self.kubernetes.dry_run)
+    }
+
+    #[cfg(not(feature = "kubernetes"))]
+    pub fn is_dry_run(&self, _: &[&Experiment]) -> miette::Result<bool> {
+        Ok(false)
+    }
+
+    const fn sends_elsewhere(&self) -> bool {
+        #[cfg(feature = "kubernetes")]
+        return self.kubernetes.is_asked_for();
+        #[cfg(not(feature = "kubernetes"))]
+        return false;
+    }
+
+    /// Who sends the loads; `None`: this process.
+    #[cfg(feature = "kubernetes")]
+    fn pods(&self, interrupted: &AtomicBool) -> miette::Result<Option<Box<dyn LoadSender>>> {
+        if !self.kubernetes.is_asked_for() {
+            return Ok(None);
+        }
+        Ok(Some(Box::new(kubernetes_sender::start(&self.kubernetes, interrupted)?)))
+    }
+
+    #[cfg(not(feature = "kubernetes"))]
+    fn pods(&self, _: &AtomicBool) -> miette::Result<Option<Box<dyn LoadSender>>> {
+        Ok(None)
+    }
+
     /// Prepares, runs, reports and judges.
     ///
     /// # Errors
@@ -96,27 +143,34 @@ impl ExperimentArgs {
                 anstream::eprintln!("{} is skipped: {why}", variant.name);
                 continue;
             }
-            if probe == ProbeChoice::Off && !self.jfr {
+            if probe == ProbeChoice::Off && !self.jfr && variant.target().is_none() {
                 // So that the estimate and the result know.
                 variant.probe.get_or_insert(probe);
             }
             prepare(&launcher, variant)?;
         }
-        pin_roles(&mut experiment);
-        experiment.loads.iter_mut().for_each(look_for_tool);
-        experiment.loads.iter_mut().for_each(look_for_cores);
-        leave_out_too_large(&mut experiment);
+        // What pods can do, this machine does not know.
+        if !self.sends_elsewhere() {
+            pin_roles(&mut experiment);
+            experiment.loads.iter_mut().for_each(look_for_tool);
+            experiment.loads.iter_mut().for_each(look_for_cores);
+            leave_out_too_large(&mut experiment);
+        }
         let folder = ResultFolder::create(out).into_diagnostic()?;
         let interrupted = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
+        let pods = self.pods(&interrupted)?;
         let mut progress = Progress::new(&experiment);
         let runner = Runner {
             experiment: &experiment,
             launcher: &launcher,
+            sender: pods.as_deref().unwrap_or(&ThisProcess),
             folder: &folder,
             interrupted: &interrupted,
         };
         let document = session(&runner, &mut progress).into_diagnostic()?;
         progress.finish();
+        // Nothing stays in the cluster while somebody reads.
+        drop(pods);
         let page = report::write(&document, Format::Html, folder.path()).into_diagnostic()?;
         show(&document, &page);
         if self.open {

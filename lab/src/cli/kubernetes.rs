@@ -1,17 +1,18 @@
 //! `threadcount load --kubernetes`: pods send the load, and their results become one.
 
+use super::kubernetes_events::tell;
 use super::kubernetes_options::KubernetesOptions;
 use super::live::Live;
 use super::output::Output;
 use super::{FAILED, interrupt, merge, plan_flags, stdout};
 use crate::cluster::api_error::ClusterError;
-use crate::cluster::clocks::Clocks;
 use crate::cluster::follow::{Event, follow};
 use crate::cluster::job::job;
-use crate::cluster::pod_state::{Loss, PodState};
+use crate::cluster::pod_state::PodState;
+use crate::cluster::seen_pods::SeenPods;
 use crate::cluster::{ClusterLoad, yaml};
 use miette::{IntoDiagnostic, WrapErr, miette};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::env;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,7 +20,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 use threadcount_load::clock::{NANOS_PER_S, unix_now_ns};
-use threadcount_load::merge::{MOST_SKEW_NS, Merge, Message};
+use threadcount_load::merge::{Merge, Message};
 use threadcount_load::plan::{LoadPlan, LoadShare};
 
 /// So long before the start all pods must run and their clocks agree: time enough to end them before they send anything.
@@ -46,11 +47,9 @@ pub(super) fn run(options: &KubernetesOptions, plan: &LoadPlan, output: &Output)
         load: &load,
         start_at_unix_ns,
         merge: merge::gathering(),
-        clocks: Clocks::default(),
+        seen: SeenPods::default(),
         live: Live::new(plan, output.quiet),
         is_quiet: output.quiet,
-        pods: BTreeMap::new(),
-        ending: BTreeMap::new(),
         cut_short: BTreeSet::new(),
         is_checked: false,
         is_cancelled: false,
@@ -60,7 +59,7 @@ pub(super) fn run(options: &KubernetesOptions, plan: &LoadPlan, output: &Output)
     let (stop, (events, received)) = (AtomicBool::new(false), channel());
     thread::scope(|scope| {
         let (load, stop) = (&load, &stop);
-        scope.spawn(move || follow(load, stop, &events));
+        scope.spawn(move || follow(load, None, stop, &events));
         gathering.gather(&received, &interrupted, stop);
     });
     gathering.live.finish();
@@ -71,8 +70,8 @@ pub(super) fn run(options: &KubernetesOptions, plan: &LoadPlan, output: &Output)
         anstream::eprintln!("interrupted before the load began: nothing was sent");
         return Ok(ExitCode::from(FAILED));
     }
-    let Gathering { mut merge, clocks, ended, is_checked, .. } = gathering;
-    clocks.ahead_ns().for_each(|(index, ahead_ns)| merge.set_clock_offset(index, ahead_ns));
+    let Gathering { mut merge, seen, ended, is_checked, .. } = gathering;
+    seen.clocks.ahead_ns().for_each(|(index, ahead_ns)| merge.set_clock_offset(index, ahead_ns));
     match (ended, is_checked) {
         (Ok(()), _) => merge::show(merge, output, files),
         (Err(error), false) => Err(error.into()),
@@ -90,12 +89,9 @@ struct Gathering<'l> {
     load: &'l ClusterLoad,
     start_at_unix_ns: u64,
     merge: Merge,
-    clocks: Clocks,
+    seen: SeenPods,
     live: Live,
     is_quiet: bool,
-    pods: BTreeMap<u32, (String, PodState)>,
-    /// Pods that were told to end, and not by us.
-    ending: BTreeMap<u32, Loss>,
     /// Pods that told that they were interrupted.
     cut_short: BTreeSet<u32>,
     /// Whether the load may begin was decided.
@@ -147,52 +143,29 @@ impl Gathering<'_> {
     }
 
     fn take(&mut self, event: Event) {
+        self.seen.take(&event);
+        if let Event::Created { .. } = &event {
+            let seconds = self.start_at_unix_ns.saturating_sub(unix_now_ns()) / NANOS_PER_S;
+            tell(&event, self.load, &format!(", the load begins in {seconds} s"), self.is_quiet);
+        } else {
+            tell(&event, self.load, "", self.is_quiet);
+        }
         match event {
-            Event::Created { namespace } => {
-                let (name, pods) = (&self.load.name, self.load.pods);
-                let seconds = self.start_at_unix_ns.saturating_sub(unix_now_ns()) / NANOS_PER_S;
-                self.say(&format!(
-                    "job {name} in namespace {namespace}: {pods} pods, the load begins in {seconds} s"
-                ));
-            }
-            Event::Pod { index, name, state } => {
-                if let PodState::Lost(loss) = &state {
-                    self.say(&format!("{name}: {loss}"));
-                    if let Some(share) = LoadShare::new(index, self.load.pods) {
-                        self.merge.set_lost(share, &loss.to_string());
-                    }
-                }
-                self.pods.insert(index, (name, state));
-            }
-            Event::Ending { index, name, why } => {
-                self.say(&format!("{name}: told to end: {why}"));
+            Event::Pod { index, state: PodState::Lost(why), .. } | Event::Ending { index, why, .. } => {
                 if let Some(share) = LoadShare::new(index, self.load.pods) {
                     self.merge.set_lost(share, &why.to_string());
                 }
-                self.ending.insert(index, why);
             }
-            Event::Stays { namespace, name } => anstream::eprintln!(
-                "{name} is still there: Kubernetes removes it once its node is back or was removed itself; at once: \
-                 kubectl delete pod {name} -n {namespace} --force"
-            ),
             Event::Line { index, text, read_unix_ns } => self.line(index, &text, read_unix_ns),
-            Event::Away(true) => self.say("the API server does not answer; the pods go on"),
-            Event::Away(false) => self.say("the API server answers again"),
-            Event::NotRemoved { namespace, error } => {
-                let name = &self.load.name;
-                anstream::eprintln!("{:?}", miette::Report::from(error));
-                anstream::eprintln!(
-                    "the job is still there; remove it: kubectl delete job {name} -n {namespace}"
-                );
-            }
             Event::End(result) => self.ended = result,
+            _ => {}
         }
     }
 
     fn line(&mut self, index: u32, text: &str, read_unix_ns: u64) {
         match self.merge.line(text) {
             Ok(Some(line)) => match line.message {
-                Message::Clock { unix_ns } => self.clocks.line(index, unix_ns, read_unix_ns),
+                Message::Clock { unix_ns } => self.seen.clocks.line(index, unix_ns, read_unix_ns),
                 Message::Second(_) | Message::End(_) => {
                     if matches!(&line.message, Message::End(end) if end.interrupted) {
                         self.cut_short.insert(index);
@@ -212,50 +185,14 @@ impl Gathering<'_> {
     /// Whether the load can begin: all pods there, clocks in agreement.
     fn why_not_to_start(&self) -> Option<miette::Report> {
         let begun: Vec<u32> = self.merge.begun().collect();
-        let runs = |index: &u32| begun.contains(index) && self.runs(*index);
-        let missing: Vec<u32> = (0..self.load.pods).filter(|index| !runs(index)).collect();
-        if !missing.is_empty() {
-            let why = missing.iter().find_map(|index| self.obstacle(*index)).unwrap_or_default();
-            let (count, of) = (missing.len(), self.load.pods);
-            return Some(miette!(
-                help = "give them more time (--start-after), or remove what they wait for",
-                "{count} of {of} pods did not run {} s before the start{why}: nothing was sent",
-                CHECK_BEFORE_NS / NANOS_PER_S
-            ));
+        let when = format!("{} s before the start", CHECK_BEFORE_NS / NANOS_PER_S);
+        match self.seen.check(self.load.pods, |index| begun.contains(&index), &when) {
+            Ok(clocks) => {
+                clocks.iter().for_each(|text| self.say(text));
+                None
+            }
+            Err(why) => Some(why.into()),
         }
-        let (behind, ahead, apart_ns) = self.clocks.furthest_apart()?;
-        let apart_ms = apart_ns as f64 / 1e6;
-        let names = format!("{} and {}", self.name(ahead), self.name(behind));
-        self.say(&format!("clocks: {apart_ms:.1} ms apart at most ({names})"));
-        (apart_ns as u64 > MOST_SKEW_NS).then(|| {
-            miette!(
-                help =
-                    "set the clocks of the nodes by NTP; a log that arrives late on one node looks the same",
-                "the clocks of {names} are {apart_ms:.0} ms apart, and {} ms are allowed: nothing was sent",
-                MOST_SKEW_NS / 1_000_000
-            )
-        })
-    }
-
-    fn runs(&self, index: u32) -> bool {
-        let state = self.pods.get(&index).map(|(_, state)| state);
-        state == Some(&PodState::Running) && !self.ending.contains_key(&index)
-    }
-
-    fn obstacle(&self, index: u32) -> Option<String> {
-        let (name, state) = self.pods.get(&index)?;
-        if let Some(why) = self.ending.get(&index) {
-            return Some(format!(" ({name}: {why})"));
-        }
-        match state {
-            PodState::Waiting(Some(obstacle)) => Some(format!(" ({name}: {obstacle})")),
-            PodState::Lost(loss) => Some(format!(" ({name}: {loss})")),
-            _ => None,
-        }
-    }
-
-    fn name(&self, index: u32) -> String {
-        self.pods.get(&index).map_or_else(|| format!("pod {index}"), |(name, _)| name.clone())
     }
 
     fn say(&self, text: &str) {

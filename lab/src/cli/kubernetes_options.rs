@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::process;
 use std::time::Duration;
+use threadcount_load::clock::{NANOS_PER_S, unix_now_ns};
 use threadcount_load::plan::LoadPlan;
 
 /// An image that was imported on the nodes; `./dev dist` makes it.
@@ -16,14 +17,15 @@ const DEFAULT_IMAGE: &str = concat!("localhost/threadcount:", env!("CARGO_PKG_VE
 const LONGEST_LOAD_S: u64 = 6 * 3_600;
 /// For images, the ends of logs and whatever else a cluster takes its time for.
 const SPARE_S: u64 = 120;
+/// What a Job may last whose pods stay for a session. They end by themselves when nobody tells them anything any more.
+const LONGEST_SESSION_S: i64 = 24 * 3_600;
 
 /// A load sent by a cluster.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Kubernetes")]
 pub struct KubernetesOptions {
     /// Send the load from pods of a cluster, each a share of it; CONTEXT of the kubeconfig [default: the current one]
-    #[arg(long, value_name = "CONTEXT", num_args = 0..=1, require_equals = true, default_missing_value = "",
-        conflicts_with_all = ["share", "start_at"])]
+    #[arg(long, value_name = "CONTEXT", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     kubernetes: Option<String>,
     /// How many pods [default: 2]
     #[arg(long, value_name = "N", value_parser = parse::positive_u32, requires = "kubernetes")]
@@ -97,7 +99,7 @@ impl KubernetesOptions {
         arguments: &[String],
     ) -> miette::Result<ClusterLoad> {
         let arguments = for_pods(arguments);
-        if self.image == DEFAULT_IMAGE
+        if self.has_default_image()
             && let Some(file) = file_in(&arguments)
         {
             return Err(miette!(
@@ -107,19 +109,36 @@ impl KubernetesOptions {
         }
         let start = format!("{}.{:09}", start_at_unix_ns / 1_000_000_000, start_at_unix_ns % 1_000_000_000);
         let of_share = ["--share", "auto", "--start-at", &start].map(str::to_owned);
-        Ok(ClusterLoad {
+        let deadline_s = deadline_s(plan, self.start_after);
+        Ok(ClusterLoad { deadline_s, ..self.job(arguments.into_iter().chain(of_share).collect()) })
+    }
+
+    /// The Job whose pods stay, and send one load after the other.
+    pub fn workers(&self) -> ClusterLoad {
+        let arguments = ["worker", "--share", "auto"].map(str::to_owned).to_vec();
+        ClusterLoad { deadline_s: LONGEST_SESSION_S, reads_input: true, ..self.job(arguments) }
+    }
+
+    fn job(&self, arguments: Vec<String>) -> ClusterLoad {
+        ClusterLoad {
             context: self.kubernetes.clone().filter(|context| !context.is_empty()),
             namespace: self.namespace.clone(),
-            name: format!("threadcount-{:x}-{:x}", start_at_unix_ns / 1_000_000_000, process::id()),
+            name: format!("threadcount-{:x}-{:x}", unix_now_ns() / NANOS_PER_S, process::id()),
             pods: self.pods(),
             image: self.image.clone(),
             node_selector: self.node_selector.iter().cloned().collect(),
             avoid_nodes: self.avoid_nodes.iter().cloned().collect::<BTreeMap<_, _>>(),
             cpu: self.pod_cpu.clone(),
             memory: self.pod_memory.clone(),
-            arguments: arguments.into_iter().chain(of_share).collect(),
-            deadline_s: deadline_s(plan, self.start_after),
-        })
+            arguments,
+            deadline_s: 0,
+            reads_input: false,
+        }
+    }
+
+    /// The image is ours: it has no file of the user's.
+    pub fn has_default_image(&self) -> bool {
+        self.image == DEFAULT_IMAGE
     }
 }
 
@@ -171,6 +190,7 @@ fn label(written: &str) -> Result<(String, String), String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::share_options::ShareOptions;
     use super::*;
     use clap::Parser;
 
@@ -203,10 +223,12 @@ mod tests {
     struct Flags {
         #[command(flatten)]
         options: KubernetesOptions,
+        #[command(flatten)]
+        share: ShareOptions,
         #[arg(long)]
-        share: Option<String>,
+        json: bool,
         #[arg(long)]
-        start_at: Option<String>,
+        hlog: bool,
     }
 
     #[test]

@@ -92,7 +92,7 @@ impl LoadCommand {
 
     /// Sends a share, and tells of it on stdout. Files have its own figures.
     fn send_share(&self, plan: &LoadPlan, stop: &AtomicBool, files: Files) -> miette::Result<ExitCode> {
-        let outcome = share_worker::run(plan, self.share.start_at, stop)?;
+        let outcome = share_worker::run(plan, 0, self.share.start_at, stop)?;
         let report = plan_flags::report(&outcome, &plan.own_part());
         let json = serde_json::to_string_pretty(&report).into_diagnostic()? + "\n";
         files.write(&outcome, &json)?;

@@ -69,7 +69,7 @@ pub(super) fn show(merge: Merge, output: &Output, mut files: Files) -> miette::R
 
 fn exit_code(merged: &Merged) -> ExitCode {
     let counts = merged.outcome.counts;
-    let is_missing = merged.pods.iter().any(|pod| !pod.complete)
+    let is_missing = merged.outcome.pods.iter().any(|pod| !pod.complete)
         || merged.notes.iter().any(|note| matches!(note, MergeNote::Missing { .. }));
     let is_bad = counts.failed > 0 || counts.sent == 0 || merged.outcome.interrupted || is_missing;
     if is_bad { ExitCode::from(FAILED) } else { ExitCode::SUCCESS }
@@ -78,7 +78,6 @@ fn exit_code(merged: &Merged) -> ExitCode {
 /// The report as of one process, with the processes beside it. A process that could not keep up is the bottleneck of all.
 fn report(merged: &Merged) -> LoadReport {
     let mut report = plan_flags::report(&merged.outcome, &merged.plan);
-    report.pods.clone_from(&merged.pods);
     let notes = merged.notes.iter().map(plan_flags::merge_note);
     let own = std::mem::take(&mut report.warnings);
     report.warnings = notes.chain(own).collect();

@@ -13,7 +13,11 @@ mod interrupt;
 #[cfg(feature = "kubernetes")]
 mod kubernetes;
 #[cfg(feature = "kubernetes")]
+mod kubernetes_events;
+#[cfg(feature = "kubernetes")]
 mod kubernetes_options;
+#[cfg(feature = "kubernetes")]
+mod kubernetes_sender;
 mod list;
 mod live;
 mod load;
@@ -36,6 +40,7 @@ mod stdout;
 mod summary;
 mod transport_options;
 mod watch;
+mod worker;
 
 use clap::{Parser, Subcommand};
 use miette::MietteHandlerOpts;
@@ -74,6 +79,7 @@ enum Command {
     Compare(Box<compare::CompareCommand>),
     Load(Box<load::LoadCommand>),
     Merge(merge::MergeCommand),
+    Worker(worker::WorkerCommand),
     Watch(watch::WatchCommand),
     Diagnose(diagnose::DiagnoseCommand),
     Report(report::ReportCommand),
@@ -100,6 +106,7 @@ impl Cli {
             Command::Compare(command) => command.run(),
             Command::Load(command) => command.run(),
             Command::Merge(command) => command.run(),
+            Command::Worker(command) => command.run(),
             Command::Watch(command) => command.run(),
             Command::Diagnose(command) => command.run(),
             Command::Report(command) => command.run(),

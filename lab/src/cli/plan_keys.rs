@@ -31,10 +31,11 @@ fn is_sent_by_us(load: &LoadSpec) -> bool {
     matches!(load.workload, Workload::Http(_) | Workload::Capacity(_))
 }
 
-/// The URL before a port is known. Only a command can have one with https.
+/// The URL before a port is known. Only a command and a server that runs already can have one with https.
 fn sample_url(variant: &Variant) -> String {
-    match variant.server() {
-        Some(Server::Command(command)) => command.url.replace("{port}", "1"),
+    match (variant.server(), variant.target()) {
+        (Some(Server::Command(command)), _) => command.url.replace("{port}", "1"),
+        (_, Some(target)) => target.target_url.clone(),
         _ => "http://127.0.0.1:1".to_owned(),
     }
 }

@@ -35,7 +35,8 @@ impl Progress {
         let about = estimate_s(experiment)
             .map_or(String::new(), |s| format!(", {} {}", about(experiment), in_minutes(s)));
         anstream::eprintln!("{}: {}", experiment.name, experiment.question);
-        anstream::eprintln!("{}, each in a fresh process{about}", how_many(experiment, runs));
+        let how = if experiment.starts_any() { ", each in a fresh process" } else { "" };
+        anstream::eprintln!("{}{how}{about}", how_many(experiment, runs));
         let is_terminal = io::stderr().is_terminal();
         let target = if is_terminal { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(Some(runs as u64), target);

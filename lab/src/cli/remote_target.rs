@@ -1,6 +1,8 @@
 //! A target on somebody's machine: only with the user's word that it may be sent a load.
 
 use crate::host::public_address::is_public;
+use crate::model::experiment::{Experiment, Variant};
+use crate::workload::load_plan::load_plan;
 use clap::Args;
 use miette::miette;
 use std::net::IpAddr;
@@ -25,11 +27,7 @@ impl RemoteOptions {
     /// # Errors
     /// A public address without `--allow-remote`.
     pub fn check(self, plan: &LoadPlan) -> miette::Result<()> {
-        // A name that has no address is an error of the load itself.
-        let addresses = target_addresses(plan).unwrap_or_default();
-        let Some(address) = addresses.iter().map(|it| it.ip()).find(|ip| is_public(*ip)) else {
-            return Ok(());
-        };
+        let Some(address) = public_address(plan) else { return Ok(()) };
         let target = plan.requests.origin().to_string();
         if !self.allow_remote {
             return Err(refused(&target, address));
@@ -37,6 +35,30 @@ impl RemoteOptions {
         anstream::eprintln!("remote target {target} ({address}): {WHOSE}");
         Ok(())
     }
+}
+
+impl RemoteOptions {
+    /// The same of each server that an experiment does not start.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub fn check_targets(self, experiment: &Experiment) -> miette::Result<()> {
+        for target in experiment.variants.iter().filter_map(Variant::target) {
+            // A load that cannot be sent is an error of its own.
+            let mut plans =
+                experiment.loads.iter().filter_map(|load| load_plan(load, &target.target_url).ok());
+            if let Some(plan) = plans.find(|plan| public_address(plan).is_some()) {
+                self.check(&plan)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn public_address(plan: &LoadPlan) -> Option<IpAddr> {
+    // A name that has no address is an error of the load itself.
+    let addresses = target_addresses(plan).unwrap_or_default();
+    addresses.iter().map(|it| it.ip()).find(|ip| is_public(*ip))
 }
 
 fn refused(target: &str, address: IpAddr) -> miette::Report {

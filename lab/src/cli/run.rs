@@ -2,6 +2,7 @@
 
 use super::experiment_args::{ExperimentArgs, ExperimentOutcome, exit_code};
 use super::plan_keys;
+use super::remote_target::RemoteOptions;
 use crate::config::find::Places;
 use crate::config::select::{Selection, select};
 use crate::config::{project, read};
@@ -33,6 +34,11 @@ pub struct RunCommand {
     /// Only this variant (repeatable); the first one in the file stays the baseline
     #[arg(long = "variant", value_name = "NAME")]
     variants: Vec<String>,
+    /// The server of this variant runs already, at this base URL: it is loaded and not observed. Only variants that are named so run
+    #[arg(long = "target-url", value_name = "NAME=URL", value_parser = super::service_options::target)]
+    target_urls: Vec<(String, String)>,
+    #[command(flatten)]
+    remote: RemoteOptions,
     /// Run each variant on each of these Java versions, e.g. 21,25
     #[arg(long = "jdk", value_name = "VERSION,..", value_delimiter = ',', value_parser = feature_version)]
     jdks: Vec<u16>,
@@ -67,6 +73,7 @@ impl RunCommand {
     pub fn run(&self) -> miette::Result<ExitCode> {
         let selection = Selection {
             variants: self.variants.clone(),
+            targets: self.target_urls.clone(),
             runs: self.runs.map(NonZeroU32::get),
             budget_s: self.budget.map(|budget| budget.as_secs_f64()),
             warmup: self.warmup,
@@ -76,7 +83,11 @@ impl RunCommand {
         for experiment in self.read()? {
             let experiment = select(experiment, &selection)?;
             plan_keys::check(&experiment)?;
+            self.remote.check_targets(&experiment)?;
             experiments.push(experiment);
+        }
+        if self.args.is_dry_run(&experiments.iter().collect::<Vec<_>>())? {
+            return Ok(ExitCode::SUCCESS);
         }
         let many = experiments.len() > 1;
         let mut outcomes = Vec::new();

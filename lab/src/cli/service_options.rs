@@ -20,6 +20,10 @@ pub struct ServiceOptions {
     /// A name and the command that starts the server; {port} is replaced by the free port. The first is the baseline
     #[arg(long = "variant", value_name = "NAME=COMMAND", value_parser = variant, group = "compared")]
     variants: Vec<(String, String)>,
+    /// A name and the base URL of a server that runs already, on this machine or another one: it is loaded and not observed. The first is
+    /// the baseline
+    #[arg(long = "target-url", value_name = "NAME=URL", value_parser = target, group = "compared")]
+    target_urls: Vec<(String, String)>,
     /// The runnable jar of a Spring Boot application (3.2 or newer): platform threads, virtual ones, and virtual ones with at
     /// most 200 requests at once. It gets its port and its threads by SERVER_PORT and SPRING_THREADS_VIRTUAL_ENABLED
     #[arg(long, value_name = "APP.jar", group = "compared")]
@@ -31,6 +35,7 @@ pub struct ServiceOptions {
     /// A service that runs already, by the process id of its JVM or its address, e.g. http://127.0.0.1:8080: it is loaded and
     /// observed, and nothing is compared
     #[arg(long, value_name = "PID|URL", group = "compared", value_parser = attachment, conflicts_with_all = NOT_ATTACHED)]
+    #[cfg_attr(feature = "kubernetes", arg(conflicts_with = "kubernetes"))]
     attach: Option<Attachment>,
     /// Java versions, each with all variants, e.g. 21,25 [default: what a command uses; of a service the newest]
     #[arg(long = "jdk", value_name = "VERSION,..", value_delimiter = ',', value_parser = super::run::feature_version)]
@@ -66,6 +71,7 @@ impl ServiceOptions {
         match (&self.spring_boot, &self.war) {
             (Some(jar), _) => Compared::SpringBoot(absolute(jar.clone())),
             (None, Some(war)) => Compared::War(absolute(war.clone())),
+            (None, None) if !self.target_urls.is_empty() => Compared::Targets(self.target_urls.clone()),
             (None, None) => Compared::Commands(self.variants.clone()),
         }
     }
@@ -104,6 +110,14 @@ fn variant(written: &str) -> Result<(String, String), String> {
             Err("write NAME='COMMAND', for example virtual='java -jar app.jar --server.port={port}'"
                 .to_owned())
         }
+    }
+}
+
+/// `--target-url NAME=URL`.
+pub(super) fn target(written: &str) -> Result<(String, String), String> {
+    match written.split_once('=') {
+        Some((name, url)) if !name.is_empty() && url.contains("://") => Ok((name.to_owned(), url.to_owned())),
+        _ => Err("write NAME=URL, for example old=http://10.0.0.7:8080".to_owned()),
     }
 }
 

@@ -18,10 +18,12 @@ pub struct ShareOptions {
     /// Send share INDEX, from 0, of COUNT, and print lines for `threadcount merge`. auto: from JOB_COMPLETION_INDEX and
     /// THREADCOUNT_SHARES (Kubernetes) or SLURM_PROCID and SLURM_NTASKS (Slurm)
     #[arg(long, value_name = "INDEX/COUNT|auto", conflicts_with_all = ["json", "hlog"])]
+    #[cfg_attr(feature = "kubernetes", arg(conflicts_with = "kubernetes"))]
     share: Option<String>,
     /// Begin at this time, in seconds since 1970 or as 2026-11-22T21:00:00Z: the common start of all shares. A process that
     /// cannot begin within 50 ms of it sends nothing
     #[arg(long, value_name = "TIME", value_parser = moment)]
+    #[cfg_attr(feature = "kubernetes", arg(conflicts_with = "kubernetes"))]
     pub start_at: Option<u64>,
 }
 
@@ -31,24 +33,30 @@ impl ShareOptions {
     /// # Errors
     /// A share that is none, or is not in the environment.
     pub fn share(&self) -> miette::Result<Option<LoadShare>> {
-        self.share_in(|name| env::var(name).ok())
+        self.share.as_deref().map(parse).transpose()
     }
+}
 
-    fn share_in(&self, environment: impl Fn(&str) -> Option<String>) -> miette::Result<Option<LoadShare>> {
-        let Some(written) = &self.share else { return Ok(None) };
-        let text = if written == AUTO {
-            let of = |(index, count): (&str, &str)| {
-                Some(format!("{}/{}", environment(index)?, environment(count)?))
-            };
-            ENVIRONMENTS.into_iter().find_map(of).ok_or_else(|| {
-                let names = ENVIRONMENTS.map(|(index, count)| format!("{index} and {count}"));
-                miette!("--share auto: the environment has neither {}", names.join(" nor "))
-            })?
-        } else {
-            written.clone()
-        };
-        text.parse().map(Some).map_err(|why| miette!("--share {text}: {why}"))
-    }
+/// A share as it is written, or that of the environment.
+///
+/// # Errors
+/// A share that is none, or is not in the environment.
+pub(super) fn parse(written: &str) -> miette::Result<LoadShare> {
+    parse_in(written, |name| env::var(name).ok())
+}
+
+fn parse_in(written: &str, environment: impl Fn(&str) -> Option<String>) -> miette::Result<LoadShare> {
+    let text = if written == AUTO {
+        let of =
+            |(index, count): (&str, &str)| Some(format!("{}/{}", environment(index)?, environment(count)?));
+        ENVIRONMENTS.into_iter().find_map(of).ok_or_else(|| {
+            let names = ENVIRONMENTS.map(|(index, count)| format!("{index} and {count}"));
+            miette!("--share auto: the environment has neither {}", names.join(" nor "))
+        })?
+    } else {
+        written.to_owned()
+    };
+    text.parse().map_err(|why| miette!("--share {text}: {why}"))
 }
 
 /// A moment in nanoseconds since 1970.
@@ -71,11 +79,10 @@ mod tests {
     use super::*;
 
     fn share(written: &str, environment: &[(&str, &str)]) -> Result<Option<LoadShare>, String> {
-        let options = ShareOptions { share: Some(written.to_owned()), start_at: None };
         let value = |name: &str| {
             environment.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
         };
-        options.share_in(value).map_err(|error| error.to_string())
+        parse_in(written, value).map(Some).map_err(|error| error.to_string())
     }
 
     #[test]

@@ -14,7 +14,7 @@ use std::time::Duration;
 use threadcount_load::clock::unix_now_ns;
 use threadcount_load::merge::{Line, Message, PlanText, ShareBegin, ShareEnd, ShareSecond, Throttling};
 use threadcount_load::outcome::{LoadOutcome, Second};
-use threadcount_load::plan::LoadPlan;
+use threadcount_load::plan::{LoadPlan, LoadShare};
 use threadcount_load::run::{self, Control};
 
 /// How often the time is told before the start. The shortest of several ways of a line tells most of the clocks.
@@ -25,17 +25,18 @@ const QUIET_BEFORE_START_NS: u64 = 500_000_000;
 /// for a while.
 const ALIVE_EVERY: Duration = Duration::from_secs(5);
 
-/// Sends the plan's share, from `start_at_unix_ns` on. The exit code is that of a process that has told everything: whether
+/// Sends the plan's share, from `start_at_unix_ns` on; of several loads the one with this number, 0: there is only one. The exit code is that of a process that has told everything: whether
 /// requests failed is for the whole load to say.
 ///
 /// # Errors
 /// A load that cannot be started, an output that cannot be written.
 pub(super) fn run(
     plan: &LoadPlan,
+    step: u32,
     start_at_unix_ns: Option<u64>,
     stop: &AtomicBool,
 ) -> miette::Result<LoadOutcome> {
-    let lines = Lines::new(plan);
+    let lines = Lines::new(plan.share, step);
     lines.tell(Message::Begin(begin(plan, start_at_unix_ns)))?;
     let before = Throttled::now();
     let has_ended = AtomicBool::new(false);
@@ -76,7 +77,7 @@ pub(super) fn exit_code(outcome: &LoadOutcome) -> ExitCode {
     if nothing { ExitCode::from(BAD_INPUT) } else { ExitCode::SUCCESS }
 }
 
-fn begin(plan: &LoadPlan, start_at_unix_ns: Option<u64>) -> ShareBegin {
+pub(super) fn begin(plan: &LoadPlan, start_at_unix_ns: Option<u64>) -> ShareBegin {
     let named =
         |names: &[&str]| names.iter().find_map(|name| env::var(name).ok()).filter(|it| !it.is_empty());
     let host = || rustix::system::uname().nodename().to_string_lossy().into_owned();
@@ -89,19 +90,21 @@ fn begin(plan: &LoadPlan, start_at_unix_ns: Option<u64>) -> ShareBegin {
 }
 
 /// Standard output. Lines of two threads are numbered in the order in which they are written.
-struct Lines<'p> {
-    plan: &'p LoadPlan,
+pub(super) struct Lines {
+    share: LoadShare,
+    step: u32,
     next: Mutex<u32>,
 }
 
-impl<'p> Lines<'p> {
-    const fn new(plan: &'p LoadPlan) -> Self {
-        Self { plan, next: Mutex::new(0) }
+impl Lines {
+    pub const fn new(share: LoadShare, step: u32) -> Self {
+        Self { share, step, next: Mutex::new(0) }
     }
 
-    fn tell(&self, message: Message) -> miette::Result<()> {
+    pub fn tell(&self, message: Message) -> miette::Result<()> {
         let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
-        let text = Line::new(self.plan.share, *next, message).text().map_err(|why| miette!("{why}"))?;
+        let line = Line::new(self.share, *next, message).of_step(self.step);
+        let text = line.text().map_err(|why| miette!("{why}"))?;
         *next += 1;
         let mut out = io::stdout().lock();
         let written = out.write_all((text + "\n").as_bytes()).and_then(|()| out.flush());

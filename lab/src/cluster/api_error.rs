@@ -6,10 +6,23 @@ pub enum Request {
     CreateJob,
     ListPods,
     ReadLog,
+    Attach,
     DeleteJob,
 }
 
 impl Request {
+    /// The verbs of that rule, as a Role writes them.
+    const fn verbs(self) -> &'static str {
+        match self {
+            Self::CreateJob => "\"create\"",
+            Self::ListPods => "\"list\"",
+            Self::ReadLog => "\"get\"",
+            // It is a GET, which newer API servers take for the creation of a connection.
+            Self::Attach => "\"get\", \"create\"",
+            Self::DeleteJob => "\"delete\"",
+        }
+    }
+
     /// The rule of a Role that allows it.
     #[must_use]
     pub const fn rule(self) -> (&'static str, &'static str, &'static str) {
@@ -17,6 +30,7 @@ impl Request {
             Self::CreateJob => ("batch", "jobs", "create"),
             Self::ListPods => ("", "pods", "list"),
             Self::ReadLog => ("", "pods/log", "get"),
+            Self::Attach => ("", "pods/attach", "create"),
             Self::DeleteJob => ("batch", "jobs", "delete"),
         }
     }
@@ -32,13 +46,14 @@ pub enum ClusterError {
     /// The Role lacks a rule.
     #[error("no right to {verb} {resource} in namespace {namespace}: {message}")]
     #[diagnostic(help(
-        "a Role needs the rule {{apiGroups: [\"{group}\"], resources: [\"{resource}\"], verbs: [\"{verb}\"]}}; docs/kubernetes.md \
+        "a Role needs the rule {{apiGroups: [\"{group}\"], resources: [\"{resource}\"], verbs: [{verbs}]}}; docs/kubernetes.md \
          has all of them"
     ))]
     Forbidden {
         group: &'static str,
         resource: &'static str,
         verb: &'static str,
+        verbs: &'static str,
         namespace: String,
         message: String,
     },
@@ -66,7 +81,8 @@ impl ClusterError {
                 let (namespace, message) = (namespace.to_owned(), status.message.clone());
                 // A quota and an admission plugin say Forbidden, too; only a missing right names the user.
                 if message.contains("cannot ") && message.contains("User ") {
-                    Self::Forbidden { group, resource, verb, namespace, message }
+                    let verbs = request.verbs();
+                    Self::Forbidden { group, resource, verb, verbs, namespace, message }
                 } else {
                     Self::Refused { verb, resource, message }
                 }

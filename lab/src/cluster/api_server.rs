@@ -4,14 +4,25 @@
 use super::api_error::{ClusterError, Request};
 use super::job::{CONTAINER, JOB_NAME_LABEL};
 use super::pod_state::Pod;
-use futures::AsyncBufRead;
-use kube::api::{DeleteParams, ListParams, LogParams, PostParams};
+use futures::{AsyncBufRead, SinkExt, StreamExt};
+use kube::api::{AttachParams, DeleteParams, ListParams, LogParams, PostParams};
 use kube::config::KubeConfigOptions;
 use kube::{Client, Config, core};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 use std::fmt::Display;
+use std::time::Duration;
+use tokio::time::timeout;
+use tokio_tungstenite::tungstenite::Message;
+
+/// The channel of standard input: the first byte of each message on the connection to a container.
+const STDIN: u8 = 0;
+/// The channel of what went wrong.
+const ERRORS: u8 = 3;
+const CLOSES_WITHIN: Duration = Duration::from_secs(2);
+/// So many bytes in one message.
+const MESSAGE_BYTES: usize = 16_384;
 
 /// One namespace of a cluster.
 #[derive(Clone)]
@@ -109,6 +120,38 @@ impl ApiServer {
             Err(kube::Error::Api(status)) if status.code == 400 => Ok(PodLog::NotNow),
             Err(kube::Error::Api(status)) if status.code == 404 => Ok(PodLog::Gone),
             Err(error) => Err(self.error(Request::ReadLog, &error)),
+        }
+    }
+
+    /// Writes to the standard input of a pod.
+    ///
+    /// # Errors
+    /// What the server says, or that the connection broke. The pod may have it all the same.
+    pub async fn write(&self, pod: &str, text: &str) -> Result<(), ClusterError> {
+        let params = AttachParams::default().container(CONTAINER).stdin(true).stdout(false).stderr(false);
+        let request = self.built(Request::Attach, self.pods().attach(pod, &params))?;
+        let connected = self.client.connect(request).await;
+        let mut stream = connected.map_err(|error| self.error(Request::Attach, &error))?.into_stream();
+        let broken =
+            |error: tokio_tungstenite::tungstenite::Error| ClusterError::Unreachable(error.to_string());
+        for part in text.as_bytes().chunks(MESSAGE_BYTES) {
+            let message = [&[STDIN], part].concat();
+            stream.send(Message::binary(message)).await.map_err(broken)?;
+        }
+        stream.close(None).await.map_err(broken)?;
+        // A socket that is dropped before the other side has closed its own may lose what is on its way.
+        let last_words = async {
+            while let Some(Ok(message)) = stream.next().await {
+                let bytes = message.into_data();
+                if bytes.first() == Some(&ERRORS) && String::from_utf8_lossy(&bytes).contains("Failure") {
+                    return Some(String::from_utf8_lossy(&bytes[1..]).into_owned());
+                }
+            }
+            None
+        };
+        match timeout(CLOSES_WITHIN, last_words).await {
+            Ok(Some(failure)) => Err(ClusterError::Unreachable(failure)),
+            Ok(None) | Err(_) => Ok(()),
         }
     }
 

@@ -27,6 +27,12 @@ impl Clocks {
         self.shortest_ns.iter().map(move |(&index, &shortest_ns)| (index, behind_ns - shortest_ns))
     }
 
+    /// How far our clock is ahead of the pod's that is furthest behind, and the time that a line takes.
+    #[must_use]
+    pub fn ours_ahead_ns(&self) -> i64 {
+        self.shortest_ns.values().copied().max().unwrap_or_default()
+    }
+
     /// The two that are furthest apart: the one behind, the one ahead, and how far.
     #[must_use]
     pub fn furthest_apart(&self) -> Option<(u32, u32, i64)> {
@@ -69,6 +75,7 @@ mod tests {
         assert_eq!(clocks.furthest_apart(), Some((2, 1, 100_000_000)));
         let ahead: Vec<(u32, i64)> = clocks.ahead_ns().collect();
         assert_eq!(ahead, [(0, 20_000_000), (1, 100_000_000), (2, 0)]);
-        assert_eq!(Clocks::default().furthest_apart(), None);
+        assert_eq!(clocks.ours_ahead_ns(), 25_000_000, "20 ms, and 5 ms on the way");
+        assert_eq!((Clocks::default().furthest_apart(), Clocks::default().ours_ahead_ns()), (None, 0));
     }
 }

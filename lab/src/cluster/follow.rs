@@ -13,7 +13,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use threadcount_load::clock::unix_now_ns;
 use threadcount_load::merge::{Line, Message};
-use tokio::task::{AbortHandle, JoinSet};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::task::{AbortHandle, JoinHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
 /// How often the flag to stop is looked at, and pods are listed if they are few. One request for all pods.
@@ -32,8 +33,18 @@ const LOG_AGAIN_AFTER: Duration = Duration::from_millis(500);
 const LONGEST_AWAY: Duration = Duration::from_secs(60);
 /// What a Job is given to end after it was told to, beyond the grace of its pods.
 const END_WITHIN: Duration = Duration::from_secs(GRACE_S as u64 + 10);
-/// After a pod has ended its log is complete; it is read this many times at most.
+/// After a pod has ended its log is complete; it is read this many times in vain at most.
 const LOG_TRIES: u32 = 20;
+
+/// A line for a pod is tried so often, each half second: it is about a load that begins soon.
+const TELL_TRIES: u32 = 4;
+
+/// A line for the standard input of a pod.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PodInput {
+    pub pod: String,
+    pub line: String,
+}
 
 /// What happens to a Job.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,6 +57,8 @@ pub enum Event {
     Ending { index: u32, name: String, why: Loss },
     /// A line of a pod's log, and when it was read.
     Line { index: u32, text: String, read_unix_ns: u64 },
+    /// A line could not be written to a pod.
+    NotTold { name: String, error: ClusterError },
     /// The API server does not answer, or does so again.
     Away(bool),
     /// Nothing of the Job is left in the cluster, and no event follows. With an error it was given up.
@@ -56,23 +69,36 @@ pub enum Event {
     NotRemoved { namespace: String, error: ClusterError },
 }
 
-/// Makes the Job and follows it to its end, or until `stop` is set; then removes it. Blocks; call it on a thread of its own.
-pub fn follow(load: &ClusterLoad, stop: &AtomicBool, events: &Sender<Event>) {
+/// Makes the Job and follows it to its end, or until `stop` is set; then removes it. What comes from `inputs` is written to its pods,
+/// all of one message at once. Blocks; call it on a thread of its own.
+pub fn follow(
+    load: &ClusterLoad,
+    inputs: Option<UnboundedReceiver<Vec<PodInput>>>,
+    stop: &AtomicBool,
+    events: &Sender<Event>,
+) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let result = match runtime {
-        Ok(runtime) => runtime.block_on(run(load, stop, events)),
+        Ok(runtime) => runtime.block_on(run(load, inputs, stop, events)),
         Err(error) => Err(ClusterError::Client(error.to_string())),
     };
     let _ = events.send(Event::End(result));
 }
 
-async fn run(load: &ClusterLoad, stop: &AtomicBool, events: &Sender<Event>) -> Result<(), ClusterError> {
+async fn run(
+    load: &ClusterLoad,
+    inputs: Option<UnboundedReceiver<Vec<PodInput>>>,
+    stop: &AtomicBool,
+    events: &Sender<Event>,
+) -> Result<(), ClusterError> {
     let server = ApiServer::connect(load.context.as_deref(), load.namespace.as_deref()).await?;
     server.create_job(&job(load)).await?;
     let namespace = server.namespace().to_owned();
     let _ = events.send(Event::Created { namespace: namespace.clone() });
     let mut follower = Follower::new(load, server.clone(), events);
+    let telling = inputs.map(|inputs| tokio::spawn(tell_all(server.clone(), inputs, events.clone())));
     let followed = follower.follow_all(stop).await;
+    telling.iter().for_each(JoinHandle::abort);
     // What pods tell when they are told to end is still read.
     match remove(&server, load).await {
         Ok(()) => {
@@ -86,6 +112,30 @@ async fn run(load: &ClusterLoad, stop: &AtomicBool, events: &Sender<Event>) -> R
         }
     }
     followed
+}
+
+/// Writes lines to pods.
+async fn tell_all(server: ApiServer, mut inputs: UnboundedReceiver<Vec<PodInput>>, events: Sender<Event>) {
+    // A pod that cannot be reached holds up no other one.
+    let mut telling = JoinSet::new();
+    while let Some(inputs) = inputs.recv().await {
+        for input in inputs {
+            telling.spawn(tell(server.clone(), input, events.clone()));
+        }
+        while telling.try_join_next().is_some() {}
+    }
+}
+
+async fn tell(server: ApiServer, PodInput { pod, line }: PodInput, events: Sender<Event>) {
+    let mut tries = 1;
+    while let Err(error) = in_time(server.write(&pod, &line)).await {
+        if tries == TELL_TRIES || !error.may_pass() {
+            let _ = events.send(Event::NotTold { name: pod, error });
+            return;
+        }
+        tries += 1;
+        sleep(LIST_EVERY).await;
+    }
 }
 
 /// Removes the Job with its pods, and tries again while the API server is away.
@@ -329,8 +379,9 @@ impl PodLines {
     /// known by their numbers.
     async fn read(self, server: ApiServer) -> Result<(), ClusterError> {
         let Self { name, index, heard, events } = self;
-        let mut was_over = false;
-        for _ in 0..LOG_TRIES {
+        let (mut was_over, mut tries) = (false, 0);
+        while tries < LOG_TRIES {
+            tries += 1;
             match server.log(&name).await {
                 Ok(PodLog::Stream(stream)) => {
                     let mut lines = Box::pin(stream).lines();
@@ -338,6 +389,7 @@ impl PodLines {
                         let is_last = is_last(&text);
                         let read_unix_ns = unix_now_ns();
                         heard.again();
+                        tries = 0;
                         let _ = events.send(Event::Line { index, text, read_unix_ns });
                         if is_last {
                             return Ok(());
@@ -365,9 +417,9 @@ const fn is_over(state: &PodState) -> bool {
     matches!(state, PodState::Done | PodState::Lost(_))
 }
 
-/// Has the process told everything?
+/// Has the process told everything? One that sends several loads never has.
 fn is_last(text: &str) -> bool {
-    let line = Line::find(text).and_then(Result::ok);
+    let line = Line::find(text).and_then(Result::ok).filter(|line| line.step == 0);
     line.is_some_and(|line| matches!(line.message, Message::End(_) | Message::Failed { .. }))
 }
 

@@ -74,12 +74,13 @@ fn container(load: &ClusterLoad) -> Value {
         |name: &str, path: &str| json!({"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}});
     // Equal, so that the pod is of the class Guaranteed: it is the last to be evicted.
     let sizes = json!({"cpu": load.cpu, "memory": load.memory});
-    json!({
+    without_empty(json!({
         "name": CONTAINER,
         "image": load.image,
         "imagePullPolicy": "IfNotPresent",
         "command": [PROGRAM],
         "args": load.arguments,
+        "stdin": load.reads_input.then_some(true),
         // JOB_COMPLETION_INDEX comes from Kubernetes.
         "env": [
             {"name": "THREADCOUNT_SHARES", "value": load.pods.to_string()},
@@ -93,7 +94,7 @@ fn container(load: &ClusterLoad) -> Value {
             "readOnlyRootFilesystem": true,
             "seccompProfile": {"type": "RuntimeDefault"},
         },
-    })
+    }))
 }
 
 /// Without the fields that are `null` or an empty map: nobody has set them.
@@ -123,6 +124,7 @@ mod tests {
             memory: "512Mi".to_owned(),
             arguments: vec!["load".to_owned(), "http://shop:8080/".to_owned()],
             deadline_s: 120,
+            reads_input: false,
         }
     }
 
@@ -145,6 +147,13 @@ mod tests {
         let container = &spec["template"]["spec"]["containers"][0];
         assert_eq!(container["resources"]["limits"], container["resources"]["requests"]);
         assert_eq!(container["env"][0], json!({"name": "THREADCOUNT_SHARES", "value": "4"}));
+    }
+
+    #[test]
+    fn only_pods_that_are_told_what_to_send_read_their_input() {
+        assert!(!yaml(&job(&load())).contains("stdin"));
+        let reading = job(&ClusterLoad { reads_input: true, ..load() });
+        assert_eq!(reading["spec"]["template"]["spec"]["containers"][0]["stdin"], true);
     }
 
     #[test]

@@ -15,6 +15,8 @@ pub mod clocks;
 pub mod follow;
 pub mod job;
 pub mod pod_state;
+pub mod seen_pods;
+pub mod workers;
 pub mod yaml;
 
 use std::collections::BTreeMap;
@@ -41,4 +43,6 @@ pub struct ClusterLoad {
     pub arguments: Vec<String>,
     /// How long the Job may last, s.
     pub deadline_s: i64,
+    /// Its pods read standard input.
+    pub reads_input: bool,
 }

@@ -3,6 +3,7 @@
 use super::subjects::{Kind, kinds};
 use crate::model::experiment::{Experiment, Subject, Tool};
 use crate::server::kinds::kind;
+use crate::server::target;
 use crate::workload::jmh;
 
 /// Java versions, servers and commands of the variants and what is behind them, and the tools that send the loads; each
@@ -16,6 +17,7 @@ pub fn needs(experiment: &Experiment) -> Vec<String> {
     let own = experiment.variants.iter().filter_map(|variant| match &variant.subject {
         Subject::Server(server) => kind(server).needs(),
         Subject::Benchmark { benchmark } => Some((jmh::keys().kind, benchmark.jar.as_str())),
+        Subject::Target(target) => Some((target::keys().kind, target.target_url.as_str())),
     });
     let things: Vec<_> = own.chain(backends().filter_map(|backend| kind(&backend.server).needs())).collect();
     let of = |kind: &Kind| {

@@ -1,6 +1,6 @@
 //! A variant's load must fit its kind: servers and benchmarks.
 
-use crate::model::experiment::{Experiment, Variant};
+use crate::model::experiment::{Experiment, Subject, Variant};
 use crate::parse::diagnostic::Diagnostic;
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ pub(super) fn check(experiment: &Experiment, span: &Range<usize>) -> Result<(), 
     for load in &experiment.loads {
         let of_benchmark = !load.workload.needs_server();
         let mut under = experiment.variants.iter().filter(|variant| load.includes(&variant.name));
-        let is_benchmark = |variant: &Variant| variant.server().is_none();
+        let is_benchmark = |variant: &Variant| matches!(variant.subject, Subject::Benchmark { .. });
         let Some(other) = under.find(|variant| is_benchmark(variant) != of_benchmark) else { continue };
         let (is, takes, write) = if of_benchmark {
             ("a server", "for benchmarks", "write `loads: [{clients: 400, duration: 30s}]`")

@@ -1,16 +1,20 @@
-//! What the command line changes in an experiment: variants, numbers of runs, durations, JDKs.
+//! What the command line changes in an experiment: variants, where their servers run, numbers of runs, durations, JDKs.
 
+use super::for_compare::error::CompareError;
+use super::for_compare::target;
 use crate::model::experiment::warm_up::WarmUpTime;
 use crate::model::experiment::{Experiment, Protocol, StatedClaim, Variant};
 use crate::parse::suggest::advice;
 use miette::Diagnostic;
 use thiserror::Error;
 
-/// `--variant`, `--runs`, `--budget`, `--warmup` and `--jdk`.
+/// `--variant`, `--target-url`, `--runs`, `--budget`, `--warmup` and `--jdk`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Selection {
     /// Only these variants; empty: all.
     pub variants: Vec<String>,
+    /// Names of variants and the base URLs of servers that run already: these variants only, and nothing is started for them.
+    pub targets: Vec<(String, String)>,
     /// Exactly so many runs of each variant under each load.
     pub runs: Option<u32>,
     /// Time budget in seconds.
@@ -25,8 +29,9 @@ pub struct Selection {
 #[derive(Debug, Error, Diagnostic, PartialEq, Eq)]
 pub enum SelectionError {
     /// `--variant` names none of the variants.
-    #[error("--variant {written}: the experiment `{experiment}` has no such variant")]
+    #[error("{flag} {written}: the experiment `{experiment}` has no such variant")]
     UnknownVariant {
+        flag: &'static str,
         /// As written.
         written: String,
         /// Where it was looked for.
@@ -34,6 +39,10 @@ pub enum SelectionError {
         #[help]
         help: String,
     },
+    /// `--target-url` names no server.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Target(#[from] CompareError),
     /// `--runs` leaves nothing after the rounds that the protocol drops.
     #[error("--runs {runs}: the experiment `{experiment}` drops the first {drop} rounds, so none is left")]
     #[diagnostic(help("write --runs {} or more", drop + 1))]
@@ -56,10 +65,8 @@ pub enum SelectionError {
 /// # Errors
 /// An unknown variant; a JDK for variants without any.
 pub fn select(mut experiment: Experiment, selection: &Selection) -> Result<Experiment, SelectionError> {
-    if !selection.variants.is_empty() {
-        check_names(&experiment, &selection.variants)?;
-        experiment.loads.retain_mut(|load| load.keep_only(&selection.variants));
-    }
+    keep_only(&mut experiment, "--variant", &selection.variants)?;
+    elsewhere(&mut experiment, &selection.targets)?;
     if let Some(runs) = selection.runs {
         for load in &mut experiment.loads {
             let drop = load.dropped_rounds();
@@ -88,11 +95,44 @@ pub fn select(mut experiment: Experiment, selection: &Selection) -> Result<Exper
     }
 }
 
-fn check_names(experiment: &Experiment, written: &[String]) -> Result<(), SelectionError> {
+/// Only these variants; all, where none is named.
+fn keep_only(
+    experiment: &mut Experiment,
+    flag: &'static str,
+    variants: &[String],
+) -> Result<(), SelectionError> {
+    if !variants.is_empty() {
+        check_names(experiment, flag, variants)?;
+        experiment.loads.retain_mut(|load| load.keep_only(variants));
+    }
+    Ok(())
+}
+
+/// The servers of these variants run already, and the other variants do not run.
+fn elsewhere(experiment: &mut Experiment, targets: &[(String, String)]) -> Result<(), SelectionError> {
+    let names: Vec<String> = targets.iter().map(|(name, _)| name.clone()).collect();
+    keep_only(experiment, "--target-url", &names)?;
+    for (name, url) in targets {
+        let subject = target(url)?;
+        for variant in experiment.variants.iter_mut().filter(|variant| variant.name == *name) {
+            // What it runs on, and what surrounds a start, is said of the server that would be started.
+            let Variant { note, compare_with, .. } = variant.clone();
+            *variant = Variant { note, compare_with, ..Variant::new(name, subject.clone()) };
+        }
+    }
+    Ok(())
+}
+
+fn check_names(
+    experiment: &Experiment,
+    flag: &'static str,
+    written: &[String],
+) -> Result<(), SelectionError> {
     let names = experiment.variants.iter().map(|variant| variant.name.as_str());
     match written.iter().find(|written| names.clone().all(|name| name != written.as_str())) {
         None => Ok(()),
         Some(unknown) => Err(SelectionError::UnknownVariant {
+            flag,
             written: unknown.clone(),
             experiment: experiment.name.clone(),
             help: advice(unknown, "its variants", names),

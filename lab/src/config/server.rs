@@ -100,7 +100,11 @@ impl ServerParts {
     pub(super) fn complete_server(&self, owner: &Owner<'_>) -> Result<Server, Diagnostic> {
         match self.complete(owner)? {
             Subject::Server(server) => Ok(server),
-            Subject::Benchmark { .. } => Err(no_server(owner)),
+            Subject::Benchmark { .. } | Subject::Target(_) => {
+                let message = format!("`{}` is behind a server, and is not one that is started", owner.name);
+                Err(Diagnostic::new(owner.span.clone(), message, "this one")
+                    .help("write what starts it: `jar`, `command`, or another kind of server"))
+            }
         }
     }
 }

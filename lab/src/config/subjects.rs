@@ -1,21 +1,23 @@
 //! Everything that a variant can measure, by its key.
 
-use crate::model::experiment::{BenchmarkMethod, Server, Subject};
+use crate::model::experiment::{BenchmarkMethod, RemoteTarget, Server, Subject};
 use crate::parse::diagnostic::Diagnostic;
 use crate::parse::yaml::Node;
 use crate::server::keys::{Check, Keys, WrittenServer};
-use crate::server::kinds;
+use crate::server::{kinds, target};
 use crate::workload::jmh;
 
-/// A kind of server, or the microbenchmarks.
+/// A kind of server, one that runs elsewhere, or the microbenchmarks.
 pub(super) enum Kind {
     Server(Keys<Server>),
     Benchmark(Keys<BenchmarkMethod>),
+    Target(Keys<RemoteTarget>),
 }
 
 /// All of them, in the order of messages.
 pub(super) fn kinds() -> Vec<Kind> {
-    kinds::keys().into_iter().map(Kind::Server).chain([Kind::Benchmark(jmh::keys())]).collect()
+    let others = [Kind::Benchmark(jmh::keys()), Kind::Target(target::keys())];
+    kinds::keys().into_iter().map(Kind::Server).chain(others).collect()
 }
 
 /// The one with this name.
@@ -29,6 +31,7 @@ impl Kind {
         match self {
             Self::Server(keys) => keys.kind,
             Self::Benchmark(keys) => keys.kind,
+            Self::Target(keys) => keys.kind,
         }
     }
 
@@ -37,6 +40,7 @@ impl Kind {
         match self {
             Self::Server(keys) => keys.plural,
             Self::Benchmark(keys) => keys.plural,
+            Self::Target(keys) => keys.plural,
         }
     }
 
@@ -45,6 +49,7 @@ impl Kind {
         match self {
             Self::Server(keys) => keys.own,
             Self::Benchmark(keys) => keys.own,
+            Self::Target(keys) => keys.own,
         }
     }
 
@@ -53,6 +58,7 @@ impl Kind {
         match self {
             Self::Server(keys) => (keys.check)(node, keys.kind),
             Self::Benchmark(keys) => (keys.check)(node, keys.kind),
+            Self::Target(keys) => (keys.check)(node, keys.kind),
         }
     }
 
@@ -60,6 +66,7 @@ impl Kind {
         Ok(match self {
             Self::Server(keys) => Subject::Server((keys.read)(written)?),
             Self::Benchmark(keys) => Subject::Benchmark { benchmark: (keys.read)(written)? },
+            Self::Target(keys) => Subject::Target((keys.read)(written)?),
         })
     }
 }

@@ -353,6 +353,23 @@ const BENCHMARK: &str = "question: q\nserver: {benchmark: sorting-bench}\n\
     variants: {small: {server: {method: Sort.small}}}\nloads: [{forks: 2, iterations: 3, duration: 10s}]\n";
 
 #[test]
+fn a_server_that_runs_already_has_an_address_and_nothing_of_a_start() {
+    let text = "question: q\njdk: 25\njvm: [-Xmx1g]\nrequest: /\nbackend: {jar: a, args: \"{port}\"}\n\
+        variants: {here: {server: {tomcat: 11.0}}, there: {server: {target_url: \"http://10.0.0.7:8080/\"}}}\n\
+        loads: [{clients: 4, duration: 1s}]\n";
+    let experiment = good(text);
+    let there = &experiment.variants[1];
+    assert_eq!(there.target().map(|it| it.target_url.as_str()), Some("http://10.0.0.7:8080"));
+    assert_eq!((there.jdk, there.jvm.len(), there.backends.len()), (None, 0, 0), "nobody knows them");
+    assert_eq!((experiment.variants[0].jdk, experiment.variants[0].backends.len()), (Some(25), 1));
+    for key in ["threads: virtual", "jdk: 21", "jvm: [-Xmx1g]", "probe: \"off\""] {
+        let with_key = text.replacen("8080/\"}}", &format!("8080/\"}}, {key}}}"), 1);
+        let (marked, said) = mistake_in(&with_key);
+        assert!(key.starts_with(&marked) && said.contains("one that runs already"), "{key}: {said}");
+    }
+}
+
+#[test]
 fn a_benchmark_has_a_method_and_iterations_and_asks_nothing() {
     let experiment = good(BENCHMARK);
     let benchmark = BenchmarkMethod { jar: "sorting-bench".into(), method: "Sort.small".into() };

@@ -111,9 +111,15 @@ fn variant(
     let subject = parts.complete(&owner)?;
     let text_of_server = match &subject {
         Subject::Server(server) => server.text(),
-        Subject::Benchmark { .. } => "",
+        Subject::Benchmark { .. } | Subject::Target(_) => "",
     };
-    let backends = backends::read(&fields, base.jdk)?.unwrap_or_else(|| base.backends.clone());
+    // What a server that runs already was started with is not in the file.
+    let is_started = !matches!(subject, Subject::Target(_));
+    let inherited = if is_started { base.backends.clone() } else { Vec::new() };
+    let backends = backends::read(&fields, base.jdk)?.unwrap_or(inherited);
+    if !is_started {
+        jvm_all.clear();
+    }
     let around = Around::read(&fields, folder)?.or(&base.around);
     let texts = std::iter::once(text_of_server).chain(owner.env.iter().copied()).chain(around.texts());
     check_placeholders(&owner, texts.chain(jvm_all.iter().map(String::as_str)), &backends)?;
@@ -122,7 +128,7 @@ fn variant(
         before: around.before,
         after: around.after,
         note: text("note")?,
-        jdk: fields.read("jdk", jdk)?.or(base.jdk),
+        jdk: fields.read("jdk", jdk)?.or(base.jdk).filter(|_| is_started),
         jvm: jvm_all,
         env: env_all,
         backends,

@@ -16,7 +16,8 @@ const WORTH_SAYING: f64 = 0.05;
 
 /// What cannot be told apart in the comparisons under one load, those that `compare_with` asks for included.
 pub(super) fn find(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Vec<Finding> {
-    let here = experiment.variants.iter().filter(|variant| variant.runs_under(load));
+    let here =
+        experiment.variants.iter().filter(|variant| variant.runs_under(load) && variant.target().is_none());
     let measured: Vec<Measured<'_>> = here
         .map(|variant| VariantRuns::of(variant, load, records))
         .filter_map(|runs| Workers::of(&runs).map(|workers| Measured { runs, workers }))

@@ -174,7 +174,7 @@ metrics! {
     HeapCommittedAtStart = "heap_committed_at_start_bytes", "heap committed at start", Bytes,
         |run| Some(at_start(run)?.heap_committed_bytes as f64);
     ReadyAfter = "ready_after_ms", "launch to first answer", Milliseconds,
-        |run| load(run).map(|_| run.server.ready_after_ms);
+        |run| load(run).map(|_| run.server.ready_after_ms).filter(|&ms| ms > 0.0);
 }
 
 /// From the load generator's report over the measured window.

@@ -51,7 +51,7 @@ fn search(
                 let steps_before = run.record.capacity.as_ref().map_or(0, |found| found.steps.len());
                 let asked = (rate_per_s, spec.connections_at(rate_per_s));
                 let plan = at_rate(load, &server.url, asked, run.record.round, steps_before)?;
-                let measurement = runner.measure(plan, server, run.watch)?;
+                let measurement = runner.measure(load, plan, server, run.watch)?;
                 runner.check(server, "measured")?;
                 let step = step(spec, rate_per_s, &measurement);
                 run.watch.event(Event::Step(&step));

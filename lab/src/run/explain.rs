@@ -2,6 +2,7 @@
 
 use super::context::RunContext;
 use super::observed::observed;
+use super::sender::PlannedLoad;
 use super::{DuringLoad, Question, RunError, figures, halfway};
 use crate::model::experiment::explaining::SETTLING_S;
 use crate::model::record::explaining::ExplainingWindow;
@@ -19,13 +20,14 @@ use threadcount_load::report::LoadReport;
 pub(super) fn explain(run: &mut RunContext<'_>, plan: &LoadPlan, server: &mut RunningServer) {
     let load = run.load;
     let is_wanted = server.is_to_be_observed() && run.runner.experiment.explains(load, run.record.round);
-    if !is_wanted && !load.thread_dump {
+    let is_dumped = load.thread_dump && server.pid().is_some();
+    if !is_wanted && !is_dumped {
         return;
     }
     if is_wanted {
         run.record.probe_refused = server.attach_instruments();
     }
-    let dump = load.thread_dump.then(|| run.folder.join("threads.json"));
+    let dump = is_dumped.then(|| run.folder.join("threads.json"));
     if let Ok(window) = explaining_window(run, plan, server, dump.as_deref()) {
         run.record.jvm = server.readings(window);
     }
@@ -39,7 +41,7 @@ fn explaining_window(
     server: &mut RunningServer,
     dump: Option<&Path>,
 ) -> Result<Window, RunError> {
-    let (runner, watch) = (run.runner, &mut *run.watch);
+    let (runner, spec, watch) = (run.runner, run.load, &mut *run.watch);
     let on_second = &mut |second: &Second| watch.event(Event::Explaining(second));
     let measured_s = run.record.measured.as_ref().map_or(0.0, |load| load.elapsed_s);
     let lasts = Duration::from_secs_f64(runner.experiment.explaining_s(measured_s));
@@ -55,7 +57,8 @@ fn explaining_window(
     let question = dump.map(|_| Question { after: halfway(&plan), ask: &mut ask, ends_load: false });
     let (outcome, observed) = observed(server, |server, window_begins| {
         let during = DuringLoad { on_begin: Some(window_begins), question };
-        runner.load_until(&plan, server, during, &mut |second, _| on_second(second))
+        let load = PlannedLoad { spec, plan: &plan };
+        runner.load_until(load, server, during, &mut |second, _| on_second(second))
     })?;
     let outcome = outcome?;
     runner.check(server, "observed")?;

@@ -20,7 +20,7 @@ impl ServerWorkload for HttpWorkload {
     ) -> Result<MeasuredWindow, RunError> {
         let measurement = match (run.seat, run.load.interleave_s) {
             (Some(seat), Some(turn_s)) => in_turns(run, seat, turn_s, plan, server)?,
-            _ => run.runner.measure(plan.clone(), server, run.watch)?,
+            _ => run.runner.measure(run.load, plan.clone(), server, run.watch)?,
         };
         Ok(measurement.fill_in(run.record))
     }
@@ -45,7 +45,7 @@ fn in_turns(
             part.seed = plan.seed.wrapping_add(nth);
         });
         left_s -= turn_s;
-        let measured = run.runner.measure(part, server, run.watch)?;
+        let measured = run.runner.measure(run.load, part, server, run.watch)?;
         whole = Some(match whole {
             None => measured.alone(),
             Some(before) => before.followed_by(measured),

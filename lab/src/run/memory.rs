@@ -2,6 +2,7 @@
 
 use super::context::RunContext;
 use super::explain::lasting;
+use super::sender::PlannedLoad;
 use super::{DuringLoad, Question, halfway};
 use crate::model::record::Record;
 use crate::model::record::memory::MemoryUnderLoad;
@@ -39,7 +40,8 @@ pub(super) fn count(
     };
     let question = Some(Question { after, ask: &mut ask, ends_load: true });
     let during = DuringLoad { on_begin: None, question };
-    let outcome = run.runner.load_until(&plan, server, during, &mut |_, _| {}).ok()?;
+    let load = PlannedLoad { spec: run.load, plan: &plan };
+    let outcome = run.runner.load_until(load, server, during, &mut |_, _| {}).ok()?;
     let (under_load, from_ns, until_ns) = counted?;
     if !is_under_load(from_ns, until_ns, &outcome) {
         return None;

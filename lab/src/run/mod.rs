@@ -12,6 +12,9 @@ mod jmh;
 mod memory;
 mod observed;
 mod on_server;
+#[cfg(feature = "kubernetes")]
+pub mod pods;
+pub mod sender;
 pub mod session;
 mod settle;
 mod steady;
@@ -20,7 +23,7 @@ pub mod watch;
 mod workload;
 
 use crate::model::experiment::plan::PlannedRun;
-use crate::model::experiment::{Experiment, Subject, Variant};
+use crate::model::experiment::{Experiment, LoadSpec, Subject, Variant};
 use crate::model::record::{Record, RunFailure};
 use crate::model::result_folder::ResultFolder;
 use crate::model::window::Window;
@@ -37,6 +40,7 @@ use crate::workload::load_plan::LoadPlanError;
 use context::{MeasuredTail, MeasuredWindow, RunContext};
 use interleaving::{Interleaving, Seat};
 use observed::{Observed, observed};
+use sender::{LoadSender, PlannedLoad, SendError};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::thread;
@@ -44,7 +48,7 @@ use std::time::{Duration, Instant};
 use threadcount_load::limits;
 use threadcount_load::outcome::{LoadOutcome, Second};
 use threadcount_load::plan::LoadPlan;
-use threadcount_load::run::{Control, LoadError};
+use threadcount_load::run::Control;
 
 use watch::{Event, SharedWatch, Watch};
 
@@ -60,6 +64,8 @@ pub struct Runner<'a> {
     pub experiment: &'a Experiment,
     /// Starts the servers.
     pub launcher: &'a Launcher,
+    /// Sends the loads.
+    pub sender: &'a dyn LoadSender,
     /// Where logs go.
     pub folder: &'a ResultFolder,
     /// Set when the user wants to stop.
@@ -117,7 +123,8 @@ impl Measurement {
         if let Some(limits) = &mut record.resource_limits {
             limits.generator.pinned_to(&self.plan.cores);
         }
-        record.network = self.observed.network;
+        // Where others sent the load, those of this machine say nothing of it.
+        record.network = self.observed.network.filter(|_| self.outcome.pods.is_empty());
         let throttling = record.resource_limits.as_ref().and_then(|limits| limits.throttling);
         let tail = (!self.is_interleaved).then(|| MeasuredTail {
             slow: SlowTail::of(&self.outcome),
@@ -139,13 +146,18 @@ enum RunError {
     #[error(transparent)]
     LoadPlan(#[from] LoadPlanError),
     #[error("the load could not be run: {0}")]
-    Load(#[from] LoadError),
+    Load(#[from] SendError),
     #[error("the load could not be run: {0}")]
     External(#[from] ExternalError),
     #[error("the server's processes cannot be read: {0}")]
     Observe(std::io::Error),
     #[error("the server ended while it was {doing} ({status})")]
     ServerEnded { doing: &'static str, status: std::process::ExitStatus, log_tail: Vec<String> },
+    #[error(
+        "{url} answered none of the {sent} requests of the warm-up{}",
+        why.as_ref().map(|why| format!(": {why}")).unwrap_or_default()
+    )]
+    Silent { url: String, sent: u64, why: Option<String> },
     #[error("no rate was sustained; lower `from:`, or raise the limit")]
     NothingSustained,
     #[error("`{0}` is a server, and JMH needs a benchmark")]
@@ -231,6 +243,7 @@ impl Runner<'_> {
     /// Runs a load and samples the server's processes and the machine meanwhile.
     fn measure(
         &self,
+        spec: &LoadSpec,
         plan: LoadPlan,
         server: &mut RunningServer,
         watch: &mut dyn Watch,
@@ -238,26 +251,22 @@ impl Runner<'_> {
         let on_second = &mut |second: &Second| watch.event(Event::Measuring(second));
         let (outcome, observed) = observed(server, |server, window_begins| {
             let during = DuringLoad { on_begin: Some(window_begins), question: None };
-            self.load_until(&plan, server, during, &mut |second, _| on_second(second))
+            let load = PlannedLoad { spec, plan: &plan };
+            self.load_until(load, server, during, &mut |second, _| on_second(second))
         })?;
         Ok(Measurement { outcome: outcome?, plan, observed, is_interleaved: false })
     }
 
     /// Runs a load to its end, or until the server ends or the user stops us.
-    fn load(
-        &self,
-        plan: &LoadPlan,
-        server: &mut RunningServer,
-        on_second: &mut dyn FnMut(&Second),
-    ) -> Result<LoadOutcome, RunError> {
-        self.load_until(plan, server, DuringLoad::default(), &mut |second, _| on_second(second))
+    fn load(&self, load: PlannedLoad<'_>, server: &mut RunningServer) -> Result<LoadOutcome, RunError> {
+        self.load_until(load, server, DuringLoad::default(), &mut |_, _| {})
     }
 
     /// The same with something that is done meanwhile, and where `on_second` may end it as well, by setting the flag that it
     /// gets.
     fn load_until(
         &self,
-        plan: &LoadPlan,
+        load: PlannedLoad<'_>,
         server: &mut RunningServer,
         during: DuringLoad<'_, '_>,
         on_second: &mut dyn FnMut(&Second, &AtomicBool),
@@ -266,6 +275,7 @@ impl Runner<'_> {
         let done = AtomicBool::new(false);
         let began: OnceLock<Instant> = OnceLock::new();
         let DuringLoad { on_begin, question } = during;
+        let url = server.url.clone();
         let outcome = thread::scope(|scope| {
             let asking = scope.spawn(|| {
                 let mut question = question;
@@ -293,7 +303,7 @@ impl Runner<'_> {
                 }
             };
             let control = Control::new(&stop, on_second).with_begin(has_begun);
-            let outcome = threadcount_load::run::run(plan, control);
+            let outcome = self.sender.send(load, &url, control);
             done.store(true, Ordering::Relaxed);
             // The last samples are taken when it has ended.
             asking.thread().unpark();
@@ -329,7 +339,7 @@ impl Runner<'_> {
 /// What is missing, and how to get it.
 pub fn prepare(launcher: &Launcher, variant: &Variant) -> Result<(), LaunchError> {
     match &variant.subject {
-        Subject::Server(_) => launcher.prepare(variant),
+        Subject::Server(_) | Subject::Target(_) => launcher.prepare(variant),
         Subject::Benchmark { benchmark } => BenchmarkJar::find(&launcher.jdks, variant, benchmark).map(drop),
     }
 }

@@ -28,20 +28,27 @@ pub(super) fn observed<T>(
     server: &mut RunningServer,
     load: impl FnOnce(&mut RunningServer, &mut dyn FnMut()) -> T,
 ) -> Result<(T, Observed), RunError> {
-    // The JVM may be in other groups than the command that started it.
-    let limited_pid = ProcessTree::rooted_at(server.pid()).java_pid().unwrap_or(server.pid());
-    let mut limits = LimitsReading::take(limited_pid);
+    // The JVM may be in other groups than the command that started it. Of a server that runs elsewhere there is nothing to read.
+    let limited_pid = server.pid().map(|pid| ProcessTree::rooted_at(pid).java_pid().unwrap_or(pid));
+    let mut limits = limited_pid.map(LimitsReading::take);
     let network_before = network::read();
-    let sampler = Sampler::start(server.pid(), sampler::INTERVAL).map_err(RunError::Observe)?;
+    let sampler = server.pid().map(|pid| Sampler::start(pid, sampler::INTERVAL)).transpose();
+    let sampler = sampler.map_err(RunError::Observe)?;
     let mut backends = BackendSamplers::start(server.backends()).map_err(RunError::Observe)?;
     let loaded = load(server, &mut || {
-        sampler.window_begins();
+        sampler.iter().for_each(Sampler::window_begins);
         backends.window_begins();
-        limits = LimitsReading::take(limited_pid);
+        limits = limited_pid.map(LimitsReading::take);
     });
-    let (samples, backends) = (sampler.stop(), backends.stop());
+    let (samples, backends) = (sampler.map(Sampler::stop).unwrap_or_default(), backends.stop());
     let network = figures::grown(network_before, network::read());
-    Ok((loaded, Observed { samples, backends, limits: vec![limits.until_now()], network }))
+    // What was not accepted is of whoever listens on this machine.
+    let network = network.map(|counters| match limited_pid {
+        Some(_) => counters,
+        None => NetworkCounters { listen_overflows: 0, listen_drops: 0, ..counters },
+    });
+    let limits = limits.iter().map(LimitsReading::until_now).collect();
+    Ok((loaded, Observed { samples, backends, limits, network }))
 }
 
 impl Observed {

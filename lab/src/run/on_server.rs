@@ -9,6 +9,7 @@ use crate::model::experiment::Variant;
 use crate::model::record::jvm_log::JvmLog;
 use crate::model::record::{BeforeAfter, ServerFacts};
 use crate::model::window::Window;
+use crate::server::kind::ServerKind;
 use crate::server::kinds::kind;
 use crate::server::request_thread;
 use crate::stats::observed_causes::of_log;
@@ -29,7 +30,9 @@ pub(super) fn measure(run: &mut RunContext<'_>, workload: &dyn ServerWorkload) -
         backend.log = runner.folder.relative(backend.log.as_deref());
     }
     is_as_configured(variant, &run.record.server)?;
-    run.watch.event(Event::Ready { after_ms: run.record.server.ready_after_ms });
+    if server.pid().is_some() {
+        run.watch.event(Event::Ready { after_ms: run.record.server.ready_after_ms });
+    }
     let memory_before = server.native_memory();
 
     let plan = measured_plan(run, &server.url)?;
@@ -75,10 +78,11 @@ fn logged(run: &RunContext<'_>, file: &Path, window: Window) -> Option<(JvmLog, 
 
 /// Does the server run on the threads and with the flags that its variant says? As it reports itself.
 fn is_as_configured(variant: &Variant, server: &ServerFacts) -> Result<(), RunError> {
-    let Some(kind) = variant.server().map(kind) else { return Ok(()) };
-    let configured = kind.thread_kind().or_else(|| request_thread::told_to_spring(variant));
+    let kind = variant.server().map(kind);
+    let configured =
+        kind.and_then(|kind| kind.thread_kind().or_else(|| request_thread::told_to_spring(variant)));
     request_thread::check(variant, configured, server.request_thread.as_ref())?;
-    if !kind.passes_jvm_flags() {
+    if !kind.is_some_and(ServerKind::passes_jvm_flags) {
         return Ok(());
     }
     match jvm_flags::missing(&variant.jvm, &server.jvm_flags) {

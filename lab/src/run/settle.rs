@@ -1,16 +1,24 @@
 //! Nothing may be left over from the load before: of the warm-up, or of the step before.
 
+use super::sender::PlannedLoad;
 use super::{RunError, Runner};
 use crate::model::experiment::LoadSpec;
 use crate::server::launcher::RunningServer;
-use crate::workload::load_plan::one_request;
+use crate::workload::load_plan::{LoadPlanError, one_request};
+use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
 use threadcount_load::outcome::LoadOutcome;
+use threadcount_load::plan::LoadPlan;
 
 /// A server that is still busy after this time is measured as it is, and shows it.
-pub(super) const LIMIT: Duration = Duration::from_secs(10);
+const LIMIT: Duration = Duration::from_secs(10);
 
 impl Runner<'_> {
+    /// One request; of processes that send it together one each.
+    pub(super) fn one_request(&self, load: &LoadSpec, url: &str) -> Result<LoadPlan, LoadPlanError> {
+        one_request(load, url, NonZeroU32::new(self.sender.processes()).unwrap_or(NonZeroU32::MIN), LIMIT)
+    }
+
     /// Sends one request, and more of them until one is answered within `within_ms` where that is given. A server that
     /// serves in the order of arrival has then served what was left: with 20 clients and 50 ms on two pinned carriers
     /// that is half a second of the measured window. Was any of them answered, with whatever status?
@@ -21,11 +29,11 @@ impl Runner<'_> {
         within_ms: Option<f64>,
         doing: &'static str,
     ) -> Result<bool, RunError> {
-        let plan = one_request(load, &server.url, LIMIT)?;
+        let plan = self.one_request(load, &server.url)?;
         let since = Instant::now();
         let mut is_answered = false;
         while since.elapsed() < LIMIT {
-            let outcome = self.load(&plan, server, &mut |_| {})?;
+            let outcome = self.load(PlannedLoad { spec: load, plan: &plan }, server)?;
             self.check(server, doing)?;
             is_answered |= !outcome.status.is_empty();
             if within_ms.is_none_or(|within_ms| answered_within(&outcome, within_ms)) {

@@ -1,6 +1,6 @@
 //! The same load before the measured window, until the server is warm.
 
-use super::settle::LIMIT;
+use super::sender::PlannedLoad;
 use super::steady::{WarmUpSecond, WarmUpTest};
 use super::{DuringLoad, RunError, Runner, figures};
 use crate::host::loaded_classes::loaded_classes;
@@ -9,7 +9,6 @@ use crate::model::experiment::LoadSpec;
 use crate::model::record::{Record, WarmUp};
 use crate::run::watch::{Event, Watch};
 use crate::server::launcher::RunningServer;
-use crate::workload::load_plan::one_request;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use threadcount_load::clock::now_ns;
@@ -42,14 +41,19 @@ impl Runner<'_> {
                 changed.lateness = Duration::ZERO;
             }
         });
-        let mut test = WarmUpTest::new(at_most_s, load.workload.rate_per_s().is_some());
-        let mut tree = ProcessTree::rooted_at(server.pid());
-        let java = tree.java_pid();
+        let is_open = load.workload.rate_per_s().is_some();
+        // The rate of an open load is the schedule's: without the server's CPU nothing tells whether it is warm.
+        let can_tell = server.pid().is_some() || !is_open;
+        let mut test = WarmUpTest::new(at_most_s, is_open);
+        let mut tree = server.pid().map(ProcessTree::rooted_at);
+        let java = tree.as_ref().and_then(ProcessTree::java_pid);
         let classes = || java.and_then(loaded_classes);
-        let mut before = (now_ns(), tree.read(), classes());
-        let warmed = self.load_until(&warming, server, DuringLoad::default(), &mut |second, stop| {
+        let mut read = || tree.as_mut().map(ProcessTree::read).unwrap_or_default();
+        let mut before = (now_ns(), read(), classes());
+        let warming = PlannedLoad { spec: load, plan: &warming };
+        let warmed = self.load_until(warming, server, DuringLoad::default(), &mut |second, stop| {
             watch.event(Event::Warming(second));
-            let after = (now_ns(), tree.read(), classes());
+            let after = (now_ns(), read(), classes());
             let passed_ns = after.0.saturating_sub(before.0).max(1) as f64;
             let cores = |used_ns: u64| used_ns as f64 / passed_ns;
             let loaded = after.2.zip(before.2).map(|(after, before)| after.saturating_sub(before));
@@ -64,7 +68,7 @@ impl Runner<'_> {
             if f64::from(second.index) + 1.0 <= at_most_s {
                 test.second(done);
             }
-            if test.is_steady() == Some(true) {
+            if can_tell && test.is_steady() == Some(true) {
                 stop.store(true, Ordering::Relaxed);
             }
         })?;
@@ -72,7 +76,7 @@ impl Runner<'_> {
         record.warm_up = Some(WarmUp {
             lasted_s: warmed.ended_ns.saturating_sub(warmed.started_ns) as f64 / 1e9,
             at_most_s,
-            levelled: test.is_steady(),
+            levelled: test.is_steady().filter(|_| can_tell),
             judged_by: test.judged_by(),
             unsteady: test.unsteady().unwrap_or_default(),
             compiler_share: test.compiler_share(),
@@ -80,9 +84,13 @@ impl Runner<'_> {
             fastest_ms: None,
         });
         self.check(server, "warming up")?;
+        if server.pid().is_none() && warmed.status.is_empty() {
+            return Err(silent(&server.url, &warmed));
+        }
         self.settle(load, server, None, "warming up")?;
         if load.workload.is_closed() {
-            let alone = self.load(&one_request(load, &server.url, LIMIT)?, server, &mut |_| {})?;
+            let alone = self.one_request(load, &server.url)?;
+            let alone = self.load(PlannedLoad { spec: load, plan: &alone }, server)?;
             self.check(server, "warming up")?;
             let fastest_ms = [fastest_ms(&warmed), fastest_ms(&alone)].into_iter().flatten().reduce(f64::min);
             if let Some(warm_up) = &mut record.warm_up {
@@ -91,6 +99,12 @@ impl Runner<'_> {
         }
         Ok(())
     }
+}
+
+/// Nobody has waited for a server that is not ours until it was ready.
+fn silent(url: &str, warmed: &LoadOutcome) -> RunError {
+    let most = warmed.failures.iter().max_by_key(|(_, count)| **count).map(|(cause, _)| cause.to_string());
+    RunError::Silent { url: url.to_owned(), sent: warmed.counts.sent, why: most }
 }
 
 fn fastest_ms(outcome: &LoadOutcome) -> Option<f64> {

@@ -19,7 +19,7 @@ use crate::host::live_heap::HeapReader;
 use crate::host::own_cores::PinnedThread;
 use crate::host::process_tree::ProcessTree;
 use crate::host::{attach, jvm_flags, jvm_log, native_memory, port};
-use crate::model::experiment::{Backend, Variant};
+use crate::model::experiment::{Backend, RemoteTarget, Variant};
 use crate::model::record::jvm::JvmReadings;
 use crate::model::record::{BackendFacts, NativeMemory, RequestThread, ServerFacts};
 use crate::model::window::Window;
@@ -62,10 +62,12 @@ impl Launcher {
     /// # Errors
     /// What is missing, and how to get it.
     pub fn prepare(&self, variant: &Variant) -> Result<(), LaunchError> {
-        if self.probe_of(variant) != ProbeChoice::Off {
+        if variant.target().is_none() && self.probe_of(variant) != ProbeChoice::Off {
             jar::find()?;
         }
-        self.check(variant)?;
+        if variant.target().is_none() {
+            self.check(variant)?;
+        }
         own_commands::check(variant, &self.jdks)?;
         if let Some(folder) = variant.workdir.as_ref().filter(|it| !it.is_dir()) {
             let (path, variant) = (folder.display().to_string(), variant.name.clone());
@@ -120,6 +122,9 @@ impl Launcher {
     ) -> Result<RunningServer, LaunchError> {
         std::fs::create_dir_all(folder)
             .map_err(|source| LaunchError::Folder { path: folder.display().to_string(), source })?;
+        if let Some(target) = variant.target() {
+            return self.elsewhere(variant, target, folder, interrupted);
+        }
         match self.attempt(variant, clients, folder, interrupted) {
             // Another process took the port between the check and the bind.
             Err(error) if port::log_says_taken(error.log_tail()) => {
@@ -127,6 +132,38 @@ impl Launcher {
             }
             done => done,
         }
+    }
+
+    /// A server that runs already: only the variant's own commands are run.
+    fn elsewhere(
+        &self,
+        variant: &Variant,
+        target: &RemoteTarget,
+        folder: &Path,
+        interrupted: &AtomicBool,
+    ) -> Result<RunningServer, LaunchError> {
+        let secret = new_secret().map_err(LaunchError::NoSecret)?;
+        let placeholders = Placeholders { port: 0, backends: &[], secret: &secret };
+        let tear_down = own_commands::set_up(variant, &self.jdks, placeholders, folder, interrupted)?;
+        let url = target.target_url.clone();
+        let asked = variant.answers_on.map(|_| BaseUrl::parse(&url)).transpose()?;
+        let facts = ServerFacts {
+            product: Some(format!("runs at {url}")),
+            request_thread: asked.and_then(|base| request_thread::ask(&base)),
+            ..ServerFacts::default()
+        };
+        Ok(RunningServer {
+            process: None,
+            tear_down,
+            backends: RunningBackends::default(),
+            _base: None,
+            observer: Observer::new(None, Instruments::NONE, folder),
+            has_jvm_log: false,
+            run_folder: folder.to_owned(),
+            url,
+            facts,
+            stop_within: Duration::ZERO,
+        })
     }
 
     fn attempt(
@@ -172,7 +209,7 @@ impl Launcher {
         };
         let url = spec.url;
         Ok(RunningServer {
-            process,
+            process: Some(process),
             tear_down,
             backends,
             _base: spec.base,
@@ -331,7 +368,8 @@ fn flags(pid: u32) -> Vec<String> {
 
 /// A running server. Dropping it kills it.
 pub struct RunningServer {
-    process: ServerProcess,
+    /// `None`: it runs elsewhere.
+    process: Option<ServerProcess>,
     /// After the server, and before what is behind it goes.
     tear_down: TearDown,
     /// After the server, so that it is killed before them.
@@ -349,26 +387,26 @@ pub struct RunningServer {
 }
 
 impl RunningServer {
-    /// The process that was started, the root of its tree.
+    /// The process that was started, the root of its tree. `None`: it runs elsewhere.
     #[must_use]
-    pub fn pid(&self) -> u32 {
-        self.process.pid()
+    pub fn pid(&self) -> Option<u32> {
+        self.process.as_ref().map(ServerProcess::pid)
     }
 
     /// The JVM, which may be a child of what was started.
     fn jvm_pid(&self) -> Option<u32> {
-        ProcessTree::rooted_at(self.pid()).java_pid()
+        ProcessTree::rooted_at(self.pid()?).java_pid()
     }
 
-    /// How the server ended; `None`: it is running.
+    /// How the server ended; `None`: it is running, or runs elsewhere.
     pub fn has_exited(&mut self) -> Option<ExitStatus> {
-        self.process.has_exited()
+        self.process.as_mut()?.has_exited()
     }
 
-    /// The last lines of its log.
+    /// The last lines of its log; none of one that runs elsewhere.
     #[must_use]
     pub fn log_tail(&self) -> Vec<String> {
-        self.process.log_tail()
+        self.process.as_ref().map(ServerProcess::log_tail).unwrap_or_default()
     }
 
     /// Native memory of the JVM, which may be a child of the process. `None`: no JVM, or tracking is off.
@@ -435,7 +473,7 @@ impl RunningServer {
     /// # Errors
     /// That command failed. All processes have been stopped.
     pub fn tear_down(self) -> Result<Stopped, LaunchError> {
-        let stopped = self.process.stop(self.stop_within);
+        let stopped = stop(self.process, self.stop_within);
         let torn_down = self.tear_down.run();
         self.backends.stop();
         torn_down.map(|()| stopped)
@@ -443,11 +481,16 @@ impl RunningServer {
 
     /// The same where nobody asks for that command.
     pub fn stop(self) -> Stopped {
-        let stopped = self.process.stop(self.stop_within);
+        let stopped = stop(self.process, self.stop_within);
         drop(self.tear_down);
         self.backends.stop();
         stopped
     }
+}
+
+/// One that runs elsewhere goes on.
+fn stop(process: Option<ServerProcess>, within: Duration) -> Stopped {
+    process.map_or(Stopped { status: None, was_killed: false }, |process| process.stop(within))
 }
 
 #[cfg(test)]

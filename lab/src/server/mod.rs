@@ -23,6 +23,7 @@ pub mod placeholders;
 mod readiness;
 pub mod request_thread;
 pub mod server_process;
+pub(crate) mod target;
 pub(crate) mod threads;
 pub mod tomcat;
 

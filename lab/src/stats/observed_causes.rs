@@ -37,6 +37,10 @@ pub fn of_samples(samples: &Samples, throttling: Option<Throttling>) -> Vec<Obse
     let cores = f64::from(samples.machine_cores().max(1));
     let readings = samples.readings();
     let mut causes = Vec::new();
+    // Of a server that runs elsewhere there are none, and nothing is known of what delayed it.
+    if readings.len() < 2 {
+        return causes;
+    }
     if readings.iter().any(|it| it.jvm != JvmCpu::default()) {
         causes.push(burst(PauseCause::Compilation, readings, |from, to| {
             let length_ns = to.at_ns.saturating_sub(from.at_ns) as f64;

@@ -136,14 +136,19 @@ pub fn at_rate(
     }))
 }
 
-/// One request of a load, given up after a time.
+/// One request of a load on each of so many connections, given up after a time.
 ///
 /// # Errors
 /// As [`load_plan`].
-pub fn one_request(load: &LoadSpec, url: &str, limit: Duration) -> Result<LoadPlan, LoadPlanError> {
-    let one = Stop::Either(NonZeroU64::MIN, limit);
+pub fn one_request(
+    load: &LoadSpec,
+    url: &str,
+    connections: NonZeroU32,
+    limit: Duration,
+) -> Result<LoadPlan, LoadPlanError> {
+    let one = Stop::Either(connections.into(), limit);
     Ok(load_plan(load, url)?.with(|changed| {
-        changed.connections = NonZeroU32::MIN;
+        changed.connections = connections;
         changed.pacing = Pacing::Closed;
         changed.stop = one;
         changed.log = None;

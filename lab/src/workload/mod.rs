@@ -5,3 +5,4 @@ pub mod capacity;
 pub mod external;
 pub mod jmh;
 pub mod load_plan;
+pub mod order;

@@ -13,6 +13,7 @@ use threadcount::model::result::ResultDocument;
 use threadcount::model::result_folder::ResultFolder;
 use threadcount::probe::{Instruments, ProbeChoice};
 use threadcount::run::Runner;
+use threadcount::run::sender::ThisProcess;
 use threadcount::run::session::session;
 use threadcount::run::watch::{Event, Watch};
 use threadcount::server::Launcher;
@@ -74,6 +75,7 @@ pub fn watched(
     let instruments = Instruments { probe, jfr: false, jvm_log: true };
     let document = session(
         &Runner {
+            sender: &ThisProcess,
             experiment,
             launcher: &Launcher { instruments, ..Launcher::of_this_machine() },
             folder: &ResultFolder::create(out).unwrap(),

@@ -3,11 +3,13 @@
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 use threadcount_load::merge::{Line, Message};
+use tungstenite::handshake::derive_accept_key;
+use tungstenite::protocol::{Role, WebSocket};
 
 const POLL: Duration = Duration::from_millis(20);
 
@@ -20,6 +22,10 @@ pub struct Trouble {
     pub unscheduled: Option<u32>,
     /// The clock of this pod's node is so many milliseconds ahead.
     pub clock_ahead: Option<(u32, u64)>,
+    /// The user may not write to pods.
+    pub forbids_attach: bool,
+    /// The first line for each pod is lost on its way.
+    pub loses_first_input: bool,
     /// This pod is killed for its memory after a time.
     pub out_of_memory: Option<(u32, Duration)>,
     /// No request is answered, and logs break off, from one moment after the Job was made to another.
@@ -38,12 +44,15 @@ struct State {
     job: Mutex<Option<(Value, Instant)>>,
     pods: Mutex<Vec<Arc<FakePod>>>,
     is_removed: Mutex<bool>,
+    jobs: Mutex<u32>,
 }
 
 struct FakePod {
     index: u32,
     name: String,
     process: Option<u32>,
+    stdin: Mutex<Option<ChildStdin>>,
+    lost_inputs: Mutex<u32>,
     log: Mutex<Vec<u8>>,
     exit_code: Mutex<Option<i32>>,
     is_out_of_memory: Mutex<bool>,
@@ -74,9 +83,22 @@ impl FakeApi {
 
     /// `threadcount load`, for this cluster.
     pub fn load(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_threadcount"));
-        command.arg("load").args(arguments).env("KUBECONFIG", self.folder.path().join("config"));
+        let mut command = self.threadcount("load");
+        command.args(arguments);
         command
+    }
+
+    /// Any command, for this cluster.
+    pub fn threadcount(&self, command: &str) -> Command {
+        let name = command;
+        let mut command = Command::new(env!("CARGO_BIN_EXE_threadcount"));
+        command.arg(name).env("KUBECONFIG", self.folder.path().join("config"));
+        command
+    }
+
+    /// How many Jobs were made.
+    pub fn jobs(&self) -> u32 {
+        *self.state.jobs.lock().unwrap()
     }
 
     /// The Job as it was sent.
@@ -114,6 +136,7 @@ impl State {
 
     fn make(&self, job: &Value) {
         *self.job.lock().unwrap() = Some((job.clone(), Instant::now()));
+        *self.jobs.lock().unwrap() += 1;
         let count = job["spec"]["completions"].as_u64().unwrap() as u32;
         let pods = (0..count).map(|index| FakePod::start(index, job, &self.trouble));
         *self.pods.lock().unwrap() = pods.collect();
@@ -137,11 +160,13 @@ impl FakePod {
     fn start(index: u32, job: &Value, trouble: &Trouble) -> Arc<Self> {
         let name = format!("{}-{index}-x7k2p", job["metadata"]["name"].as_str().unwrap());
         let is_unscheduled = trouble.unscheduled == Some(index);
-        let child = (!is_unscheduled).then(|| start(index, &name, job));
+        let mut child = (!is_unscheduled).then(|| start(index, &name, job));
         let pod = Arc::new(Self {
             index,
             name,
             process: child.as_ref().map(Child::id),
+            stdin: Mutex::new(child.as_mut().and_then(|child| child.stdin.take())),
+            lost_inputs: Mutex::new(u32::from(trouble.loses_first_input)),
             log: Mutex::default(),
             exit_code: Mutex::default(),
             is_out_of_memory: Mutex::default(),
@@ -169,6 +194,15 @@ impl FakePod {
         }
         let code = child.wait().unwrap().code().unwrap_or(137);
         *self.exit_code.lock().unwrap() = Some(code);
+    }
+
+    fn write(&self, input: &[u8]) {
+        let mut left_to_lose = self.lost_inputs.lock().unwrap();
+        if *left_to_lose > 0 {
+            *left_to_lose -= 1;
+        } else if let Some(stdin) = self.stdin.lock().unwrap().as_mut() {
+            let _ = stdin.write_all(input).and_then(|()| stdin.flush());
+        }
     }
 
     fn kill(&self, signal: rustix::process::Signal) {
@@ -215,7 +249,9 @@ fn start(index: u32, name: &str, job: &Value) -> Child {
         command.env(variable["name"].as_str().unwrap(), value);
     }
     command.env("JOB_COMPLETION_INDEX", index.to_string());
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap()
+    let reads_input = container["stdin"].as_bool().unwrap_or_default();
+    command.stdin(if reads_input { Stdio::piped() } else { Stdio::null() });
+    command.stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap()
 }
 
 /// The line as a process on a machine would write it whose clock is ahead.
@@ -229,11 +265,50 @@ fn with_clock_ahead(text: &str, ahead_ms: u64) -> String {
 
 fn serve(stream: &TcpStream, state: &State) {
     let mut reader = BufReader::new(stream);
-    while let Some((method, target, body)) = read_request(&mut reader) {
-        if state.is_away() || answer(stream, state, (&method, &target, &body)).is_err() {
+    while let Some(Request { method, target, body, websocket_key }) = read_request(&mut reader) {
+        if state.is_away() {
+            return;
+        }
+        if let Some(key) = websocket_key.filter(|_| !state.trouble.forbids_attach) {
+            return attach(stream, state, &target, &key);
+        }
+        if answer(stream, state, (&method, &target, &body)).is_err() {
             return;
         }
     }
+}
+
+/// What comes on the channel of standard input goes to the process, in order, until the client closes the connection.
+fn attach(mut stream: &TcpStream, state: &State, target: &str, key: &str) {
+    let pod = state
+        .pods
+        .lock()
+        .unwrap()
+        .iter()
+        .find(|pod| target.contains(&format!("/{}/attach?", pod.name)))
+        .cloned();
+    let (Some(pod), true) = (pod, target.contains("stdin=true")) else {
+        let _ = write_json(stream, 404, &status(404, "NotFound", "pods not found"));
+        return;
+    };
+    let accept = derive_accept_key(key.as_bytes());
+    let head = format!(
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: {accept}\r\n\
+         Sec-WebSocket-Protocol: v5.channel.k8s.io\r\n\r\n"
+    );
+    if stream.write_all(head.as_bytes()).is_err() {
+        return;
+    }
+    let mut socket = WebSocket::from_raw_socket(stream, Role::Server, None);
+    let mut input = Vec::new();
+    while let Ok(message) = socket.read() {
+        if message.is_binary() {
+            let bytes = message.into_data();
+            assert_eq!(bytes.first(), Some(&0), "the channel of standard input");
+            input.extend_from_slice(&bytes[1..]);
+        }
+    }
+    pod.write(&input);
 }
 
 fn answer(
@@ -245,6 +320,11 @@ fn answer(
     let path = path.trim_start_matches("/api/v1").trim_start_matches("/apis/batch/v1");
     let parts: Vec<&str> = path.trim_start_matches("/namespaces/perf/").split('/').collect();
     match (method, &parts[..]) {
+        ("GET", ["pods", _, "attach"]) if state.trouble.forbids_attach => {
+            let message = "pods \"x\" is forbidden: User \"dev\" cannot create resource \"pods/attach\" in API group \"\" in the \
+                namespace \"perf\"";
+            write_json(stream, 403, &status(403, "Forbidden", message))
+        }
         ("POST", ["jobs"]) if state.trouble.forbids_jobs => write_json(stream, 403, &forbidden()),
         ("POST", ["jobs"]) => {
             let job: Value = serde_json::from_str(body).unwrap();
@@ -317,23 +397,34 @@ fn write_log(mut stream: &TcpStream, state: &State, pod: &FakePod) -> std::io::R
     }
 }
 
-fn read_request(reader: &mut BufReader<&TcpStream>) -> Option<(String, String, String)> {
+struct Request {
+    method: String,
+    target: String,
+    body: String,
+    /// Of one that asks for another protocol.
+    websocket_key: Option<String>,
+}
+
+fn read_request(reader: &mut BufReader<&TcpStream>) -> Option<Request> {
     let mut line = String::new();
     reader.read_line(&mut line).ok().filter(|length| *length > 0)?;
     let mut words = line.split(' ');
     let (method, target) = (words.next()?.to_owned(), words.next()?.to_owned());
-    let mut length = 0;
+    let (mut length, mut websocket_key) = (0, None);
     loop {
         let mut header = String::new();
         reader.read_line(&mut header).ok()?;
         if header.trim().is_empty() {
             break;
         }
-        if let Some(value) = header.to_ascii_lowercase().strip_prefix("content-length:") {
-            length = value.trim().parse().ok()?;
+        let (name, value) = header.split_once(':')?;
+        match name.to_ascii_lowercase().as_str() {
+            "content-length" => length = value.trim().parse().ok()?,
+            "sec-websocket-key" => websocket_key = Some(value.trim().to_owned()),
+            _ => {}
         }
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
-    Some((method, target, String::from_utf8(body).ok()?))
+    Some(Request { method, target, body: String::from_utf8(body).ok()?, websocket_key })
 }

@@ -1,9 +1,11 @@
-//! `threadcount load --kubernetes` against an API server of the tests: pods are processes of this machine.
+//! `threadcount load`, `run` and `compare --kubernetes` against an API server of the tests: pods are processes of this machine.
 
 #![cfg(feature = "kubernetes")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on shall panic")]
 
+mod delay_server;
 mod fake_api;
+mod sessions;
 #[path = "../tiny_server/mod.rs"]
 #[allow(dead_code, reason = "other tests look at headers and bodies")]
 mod tiny_server;

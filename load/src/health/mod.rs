@@ -7,6 +7,7 @@ mod warning;
 use crate::failure::FailureCause;
 use crate::outcome::{ConnectionsAtStart, LoadOutcome};
 use crate::plan::{Arrivals, LoadPlan, Pacing, RateShape, Stop};
+use crate::pods::PodReport;
 pub use warning::Warning;
 
 /// A thread that uses more of its core than this has no room left: what it measures is itself.
@@ -17,6 +18,9 @@ const LATE_MS: f64 = 1.0;
 const LATE_SHARE_OF_SERVICE: f64 = 0.05;
 /// A rate below this share of the requested one is missed.
 const RATE_REACHED: f64 = 0.99;
+
+/// A process that its CPU limit held back for more than this part of its time measured its limit.
+const THROTTLED_SHARE: f64 = 0.01;
 
 /// The generator's own health, and the warnings in the order of their importance.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,15 +59,26 @@ pub fn judge(outcome: &LoadOutcome, plan: &LoadPlan) -> Health {
         .chain([matches!(plan.pacing, Pacing::Closed).then_some(Warning::ClosedLoop)])
         .flatten()
         .collect();
-    let why = own.into_iter().flatten().next();
+    let why = own.into_iter().flatten().next().map(|warning| warning.to_string());
+    let why = why.or_else(|| outcome.pods.iter().find_map(limited));
     Health {
         bottleneck: why.is_some(),
-        why: why.map(|warning| warning.to_string()),
+        why,
         cpu_us_per_request: if ended == 0 { 0.0 } else { cpu_us / ended as f64 },
         cpu_share,
         cpu_cores: per_elapsed(outcome.cost.cpu_ns),
         warnings,
     }
+}
+
+/// One of several processes that could not keep up makes the whole load one of the generator.
+fn limited(pod: &PodReport) -> Option<String> {
+    let generator = pod.generator.as_ref()?;
+    if generator.bottleneck {
+        return Some(format!("{}: {}", pod.pod, generator.why.as_deref().unwrap_or_default()));
+    }
+    let throttled_ms = generator.throttled_ms.filter(|ms| *ms > THROTTLED_SHARE * 1e3 * pod.elapsed_s)?;
+    Some(format!("{}: its CPU limit held it back for {throttled_ms:.0} ms", pod.pod))
 }
 
 fn generator_busy(outcome: &LoadOutcome, share: f64) -> Option<Warning> {

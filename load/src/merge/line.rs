@@ -38,7 +38,10 @@ pub enum Message {
 pub struct Line {
     /// Whose it is.
     pub share: LoadShare,
-    /// Which of its lines it is, from 0.
+    /// Of a process that sends several loads, one after the other: which of them it is about, from 1; 0: of none, or there is only
+    /// one.
+    pub step: u32,
+    /// Which of the lines about it this is, from 0.
     pub number: u32,
     /// What it says.
     pub message: Message,
@@ -73,18 +76,27 @@ impl Line {
     /// A line of a share.
     #[must_use]
     pub const fn new(share: LoadShare, number: u32, message: Message) -> Self {
-        Self { share, number, message }
+        Self { share, step: 0, number, message }
     }
 
-    /// Its text, without the line's end: format, share, number, checksum, JSON.
+    /// The same about one of several loads, from 1.
+    #[must_use]
+    pub fn of_step(self, step: u32) -> Self {
+        Self { step, ..self }
+    }
+
+    /// Its text, without the line's end: format, share, number (`STEP.NUMBER` of several loads), checksum, JSON.
     ///
     /// # Errors
     /// The words of the library.
     pub fn text(&self) -> Result<String, String> {
         let json = serde_json::to_string(&self.message).map_err(|error| error.to_string())?;
-        let (share, number) = (self.share, self.number);
-        let sum = checksum(share, number, &json);
-        Ok(format!("{FORMAT} {share} {number} {sum:08x} {json}"))
+        let which = match self.step {
+            0 => format!("{} {}", self.share, self.number),
+            step => format!("{} {step}.{}", self.share, self.number),
+        };
+        let sum = checksum(&which, &json);
+        Ok(format!("{FORMAT} {which} {sum:08x} {json}"))
     }
 
     /// The line in a text, wherever it begins: programs that gather output put names before it. `None`: there is none.
@@ -107,23 +119,29 @@ impl Line {
         let damaged = |what: &str| LineError::Damaged(what.to_owned());
         let mut parts = text.splitn(4, ' ');
         let mut part = || parts.next().ok_or_else(|| damaged("it is cut off"));
-        let share: LoadShare = part()?.parse().map_err(|_| damaged("its share is none"))?;
-        let number: u32 = part()?.parse().map_err(|_| damaged("its number is none"))?;
+        let (share_text, number_text) = (part()?, part()?);
+        let share: LoadShare = share_text.parse().map_err(|_| damaged("its share is none"))?;
+        let whole = |text: &str| text.parse::<u32>().map_err(|_| damaged("its number is none"));
+        let (step, number) = match number_text.split_once('.') {
+            Some((step, number)) => (whole(step)?, whole(number)?),
+            None => (0, whole(number_text)?),
+        };
         let found = u32::from_str_radix(part()?, 16).map_err(|_| damaged("its checksum is none"))?;
         let json = part()?;
-        let expected = checksum(share, number, json);
+        let expected = checksum(&format!("{share_text} {number_text}"), json);
         if found != expected {
             return Err(LineError::Checksum { found, expected });
         }
         let message = serde_json::from_str(json).map_err(|error| LineError::Damaged(error.to_string()))?;
-        Ok(Self { share, number, message })
+        Ok(Self { share, step, number, message })
     }
 }
 
-/// CRC-32 of share, number and JSON, each followed by a space but the last.
-fn checksum(share: LoadShare, number: u32, json: &str) -> u32 {
+/// CRC-32 of share and number, and JSON, each followed by a space but the last.
+fn checksum(which: &str, json: &str) -> u32 {
     let mut crc = Crc::new();
-    crc.update(format!("{share} {number} ").as_bytes());
+    crc.update(which.as_bytes());
+    crc.update(b" ");
     crc.update(json.as_bytes());
     crc.sum()
 }
@@ -146,6 +164,16 @@ mod tests {
     }
 
     const KNOWN: &str = "threadcount/share/1 2/4 7 67c546fb {\"clock\":{\"unix_ns\":1700000000123456789}}";
+
+    #[test]
+    fn a_line_about_one_of_several_loads_says_which() {
+        let text = line().of_step(3).text().unwrap();
+        assert!(text.starts_with("threadcount/share/1 2/4 3.7 "), "{text}");
+        assert_eq!(Line::find(&text), Some(Ok(line().of_step(3))));
+        let of_another = text.replace(" 3.7 ", " 4.7 ");
+        assert!(matches!(Line::find(&of_another), Some(Err(LineError::Checksum { .. }))));
+        assert!(matches!(Line::find(&text.replace(" 3.7 ", " 3. ")), Some(Err(LineError::Damaged(_)))));
+    }
 
     #[test]
     fn what_other_programs_put_before_a_line_does_not_matter() {

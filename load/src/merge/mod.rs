@@ -29,7 +29,6 @@ use crate::collect;
 use crate::outcome::{LoadOutcome, Second};
 use crate::plan::{LoadPlan, LoadShare};
 use crate::recorder::Slice;
-use crate::report::PodReport;
 use pod::Pod;
 use std::collections::BTreeMap;
 use total::Total;
@@ -40,6 +39,8 @@ pub const MOST_SKEW_NS: u64 = 50_000_000;
 /// Lines as they arrive, and what they are together.
 #[derive(Debug, Default)]
 pub struct Merge {
+    /// Which of several loads it is, from the first line.
+    step: Option<u32>,
     /// How many shares there are, from the first line.
     count: Option<u32>,
     plan: Option<PlanText>,
@@ -72,6 +73,16 @@ pub enum MergeError {
         share: LoadShare,
         /// How many the others are.
         count: u32,
+    },
+    /// Lines of several loads that the same processes sent.
+    #[error("share {share}: the lines are of several loads, {first} and {second}: merge those of one only")]
+    Step {
+        /// The one that does not fit.
+        share: LoadShare,
+        /// Which load came first.
+        first: u32,
+        /// And which then.
+        second: u32,
     },
     /// Different plans.
     #[error("share {share} is of another load: its {what} differs from that of the others")]
@@ -110,10 +121,9 @@ pub enum MergeError {
 pub struct Merged {
     /// The whole load; it has no requests to send.
     pub plan: LoadPlan,
-    /// As if one process had measured it. Its seconds are those of every process, also of those without an end.
+    /// As if one process had measured it, with each process by its share. Its seconds are those of every process, also of those
+    /// without an end.
     pub outcome: LoadOutcome,
-    /// Each process, by its share.
-    pub pods: Vec<PodReport>,
     /// What the reader must know, the most important first.
     pub notes: Vec<MergeNote>,
 }
@@ -142,6 +152,10 @@ impl Merge {
         let count = *self.count.get_or_insert(share.count());
         if count != share.count() {
             return Err(MergeError::Count { share, count });
+        }
+        let first = *self.step.get_or_insert(line.step);
+        if first != line.step {
+            return Err(MergeError::Step { share, first, second: line.step });
         }
         if let Message::Begin(begin) = &line.message {
             self.check_begin(share, begin)?;
@@ -202,6 +216,18 @@ impl Merge {
         pod.error.get_or_insert_with(|| why.to_owned());
     }
 
+    /// The shares whose processes have begun and have not ended, as far as is known.
+    pub fn running(&self) -> impl Iterator<Item = u32> {
+        let is_running = |pod: &Pod| pod.begin.is_some() && !pod.has_ended() && pod.error.is_none();
+        self.pods.iter().filter(move |(_, pod)| is_running(pod)).map(|(&index, _)| index)
+    }
+
+    /// A share that will not come to its end, or sent nothing, and why.
+    #[must_use]
+    pub fn failed(&self) -> Option<(u32, &str)> {
+        self.pods.iter().find_map(|(&index, pod)| Some((index, pod.error.as_deref()?)))
+    }
+
     /// The shares whose processes have begun.
     pub fn begun(&self) -> impl Iterator<Item = u32> {
         self.pods.iter().filter(|(_, pod)| pod.begin.is_some()).map(|(&index, _)| index)
@@ -251,8 +277,8 @@ impl Merge {
         }
         outcome.seconds = closed;
         let notes = note::notes(&pods, count, first_unix_ns);
-        let pods = pods.into_values().map(|pod| pod.report(&plan, first_unix_ns)).collect();
-        Ok(Merged { plan, outcome, pods, notes })
+        outcome.pods = pods.into_values().map(|pod| pod.report(&plan, first_unix_ns)).collect();
+        Ok(Merged { plan, outcome, notes })
     }
 }
 

@@ -107,6 +107,23 @@ impl PlanText {
         }))
     }
 
+    /// The plan with the pace, the size and the times of this text: a load whose requests come another way.
+    ///
+    /// # Errors
+    /// A text that is no plan.
+    pub fn apply(&self, plan: LoadPlan) -> Result<LoadPlan, String> {
+        let paced = self.plan()?;
+        Ok(plan.with(|plan| {
+            (plan.pacing, plan.connections, plan.stop) = (paced.pacing, paced.connections, paced.stop);
+            plan.streams_per_connection = paced.streams_per_connection;
+            plan.keep_alive = paced.keep_alive;
+            plan.connect_timeout = paced.connect_timeout;
+            plan.request_timeout = paced.request_timeout;
+            (plan.seed, plan.tls.resumption) = (paced.seed, paced.tls.resumption);
+            (plan.lateness, plan.lead_in, plan.grace) = (paced.lateness, paced.lead_in, paced.grace);
+        }))
+    }
+
     /// The first thing in which two plans differ, by its name in [`LoadPlan`].
     pub(crate) fn difference(&self, other: &Self) -> Option<&'static str> {
         let pairs = [

@@ -5,7 +5,7 @@ use crate::clock::{NANOS_PER_S, Nanos};
 use crate::health::{self, Health};
 use crate::outcome::LoadOutcome;
 use crate::plan::{LoadPlan, LoadShare};
-use crate::report::{PodGeneratorReport, PodReport, PodRequestsReport};
+use crate::pods::{PodGeneratorReport, PodReport, PodRequestsReport};
 use crate::times::TimesSummary;
 
 /// One process.

@@ -99,6 +99,16 @@ fn sent_in(outcomes: &[LoadOutcome], second: usize) -> u64 {
 }
 
 #[test]
+fn lines_about_several_loads_are_not_one_load() {
+    let share = LoadShare::new(0, 1).unwrap();
+    let clock = Message::Clock { unix_ns: 1 };
+    let mut merge = Merge::default();
+    let line = |step| Line::new(share, 0, clock.clone()).of_step(step);
+    assert_eq!(merge.take(&line(3)), Ok(true));
+    assert_eq!(merge.take(&line(4)), Err(MergeError::Step { share, first: 3, second: 4 }));
+}
+
+#[test]
 fn merged_percentiles_are_those_of_one_histogram_that_recorded_all() {
     let outcomes = four();
     let merged = merged(lines_of_all(&outcomes).concat());
@@ -153,7 +163,7 @@ fn a_second_is_shown_once_when_it_is_over_for_all() {
 fn it_lasts_from_the_first_start_to_the_last_end() {
     let merged = merged(lines_of_all(&four()).concat());
     assert_eq!(merged.outcome.elapsed_s(), 2.009);
-    let started: Vec<f64> = merged.pods.iter().filter_map(|pod| pod.started_ms).collect();
+    let started: Vec<f64> = merged.outcome.pods.iter().filter_map(|pod| pod.started_ms).collect();
     assert_eq!(started, [0.0, 3.0, 6.0, 9.0]);
     let report = LoadReport::new(&merged.outcome, &merged.plan);
     assert_eq!((report.rate_per_s.asked, report.plan.connections, report.plan.threads), (Some(400.0), 8, 4));
@@ -167,8 +177,8 @@ fn clocks_that_are_apart_are_corrected_where_it_is_known() {
     lines_of_all(&outcomes).concat().iter().for_each(|line| drop(merge.line(line).unwrap()));
     (0..4).for_each(|index| merge.set_clock_offset(index, i64::from(index) * 3_000_000));
     let merged = merge.finish(&mut |_| {}).unwrap();
-    assert!(merged.pods.iter().all(|pod| pod.started_ms == Some(0.0)));
-    assert_eq!(merged.pods[3].clock_ahead_ms, Some(9.0));
+    assert!(merged.outcome.pods.iter().all(|pod| pod.started_ms == Some(0.0)));
+    assert_eq!(merged.outcome.pods[3].clock_ahead_ms, Some(9.0));
 }
 
 #[test]
@@ -192,7 +202,7 @@ fn a_share_without_an_end_is_named_and_its_seconds_are_kept() {
     assert!(missing.to_string().starts_with("share 2 of 4 is missing"), "{missing}");
     assert_eq!(merged.outcome.counts.sent, 3 * 190);
     assert_eq!(merged.outcome.seconds[0].sent, sent_in(&outcomes, 0), "of all four");
-    let lost = &merged.pods[2];
+    let lost = &merged.outcome.pods[2];
     assert!(!lost.complete && lost.generator.is_none());
     assert_eq!((lost.requests.sent, lost.elapsed_s), (outcomes[2].seconds[0].sent, 1.0));
 }
@@ -213,7 +223,7 @@ fn a_share_that_ended_before_the_others_is_named_with_the_reason_and_an_interrup
         "share 1 of 4 ended early (deleted by somebody): from then on the load was smaller than asked for"
     );
     assert_eq!(merged.notes.len(), 1, "{:?}", merged.notes);
-    assert!(merged.pods[1].complete && merged.pods[1].interrupted);
+    assert!(merged.outcome.pods[1].complete && merged.outcome.pods[1].interrupted);
     outcomes.iter_mut().for_each(|outcome| outcome.interrupted = true);
     assert!(super::tests::merged(lines_of_all(&outcomes).concat()).notes.is_empty());
 }
@@ -236,7 +246,7 @@ fn a_share_that_never_told_anything_or_why_it_failed_is_missing() {
     let merged = merge.finish(&mut |_| {}).unwrap();
     let why = Some("no file descriptor".to_owned());
     assert_eq!(merged.notes, [MergeNote::Missing { shares: vec![1, 3], count: 4, why }]);
-    assert_eq!(merged.pods[3].error.as_deref(), Some("evicted"));
+    assert_eq!(merged.outcome.pods[3].error.as_deref(), Some("evicted"));
 }
 
 #[test]
@@ -264,7 +274,7 @@ fn the_pod_that_could_not_keep_up_is_named() {
     assert_eq!(pod, "load-1");
     assert!(why.contains("98 % of a core"), "{why}");
     let bottlenecks: Vec<bool> =
-        merged.pods.iter().filter_map(|pod| Some(pod.generator.as_ref()?.bottleneck)).collect();
+        merged.outcome.pods.iter().filter_map(|pod| Some(pod.generator.as_ref()?.bottleneck)).collect();
     assert_eq!(bottlenecks, [false, true, false, false]);
 }
 

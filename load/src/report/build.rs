@@ -59,7 +59,7 @@ impl LoadReport {
             warnings: health.warnings.iter().map(ToString::to_string).collect(),
             interrupted: outcome.interrupted,
             log: outcome.log,
-            pods: Vec::new(),
+            pods: outcome.pods.clone(),
         }
     }
 }

@@ -3,18 +3,17 @@
 //! `schema/load-1.schema.json` describes the same document; a test holds the two together.
 
 mod build;
-mod pods;
 mod query;
 mod thousands;
 
 use crate::clock::NANOS_PER_S;
 use crate::log::LogCounts;
 use crate::outcome::LoadOutcome;
+use crate::pods::PodReport;
 use crate::times::TimesSummary;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-pub use pods::{PodGeneratorReport, PodReport, PodRequestsReport};
 pub use thousands::thousands;
 
 /// The name and version of the document.

@@ -3,7 +3,7 @@
 use super::LABEL_WIDTH;
 use crate::report::figures;
 use owo_colors::OwoColorize;
-use threadcount_load::report::PodReport;
+use threadcount_load::pods::PodReport;
 
 /// Lines of processes; the rest is in the JSON.
 const MOST_LINES: usize = 16;

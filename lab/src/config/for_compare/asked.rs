@@ -27,6 +27,8 @@ pub struct CompareAsked {
 pub enum Compared {
     /// `--variant NAME='COMMAND'`, in their order; the first is the baseline.
     Commands(Vec<(String, String)>),
+    /// `--target-url NAME=URL`: servers that run already, in their order; the first is the baseline.
+    Targets(Vec<(String, String)>),
     /// `--spring-boot`: the runnable jar of an application.
     SpringBoot(PathBuf),
     /// `--war`: a web application for a Tomcat of ours.
@@ -39,15 +41,22 @@ impl Compared {
     pub const fn flag(&self) -> &'static str {
         match self {
             Self::Commands(_) => "--variant",
+            Self::Targets(_) => "--target-url",
             Self::SpringBoot(_) => "--spring-boot",
             Self::War(_) => "--war",
         }
     }
 
-    /// Whether its variants are known to us: a service, of which the address is ours to choose.
+    /// Whether `--url` is only a path: the address is ours to choose, or each variant has its own.
+    #[must_use]
+    pub const fn has_addresses(&self) -> bool {
+        !matches!(self, Self::Commands(_))
+    }
+
+    /// Whether its variants are known to us.
     #[must_use]
     pub const fn is_service(&self) -> bool {
-        !matches!(self, Self::Commands(_))
+        matches!(self, Self::SpringBoot(_) | Self::War(_))
     }
 }
 

@@ -8,21 +8,32 @@ use thiserror::Error;
 pub enum CompareError {
     #[error("compare needs at least two variants")]
     #[diagnostic(help(
-        "write --variant NAME='COMMAND' for each, the baseline first, or --spring-boot app.jar, which has its own"
+        "write --variant NAME='COMMAND' or --target-url NAME=URL for each, the baseline first, or --spring-boot app.jar, which has \
+         its own"
     ))]
     TooFew,
-    #[error("--variant {0}: two variants have this name")]
+    #[error("{flag} {name}: two variants have this name")]
     #[diagnostic(help("give each variant a name of its own"))]
-    Twice(String),
+    Twice { flag: &'static str, name: String },
     /// A name that cannot stand in a table, a file name or a claim.
-    #[error("--variant {0}: not a name")]
+    #[error("{flag} {name}: not a name")]
     #[diagnostic(help("use letters, digits, `-`, `_` and `.`, and begin with a letter or digit"))]
-    Name(String),
+    Name { flag: &'static str, name: String },
+    /// One server twice.
+    #[error("--target-url {0}: two variants are the same server")]
+    #[diagnostic(help(
+        "give each variant a server of its own, or change it between the runs: --before 'COMMAND'"
+    ))]
+    SameTarget(String),
+    /// A server that runs already is known by where it listens.
+    #[error("--target-url {0}: not the base URL of a server")]
+    #[diagnostic(help("write NAME=URL without a path, for example old=http://10.0.0.7:8080"))]
+    Target(String),
     #[error("--url {0}: not an http:// or https:// address")]
     #[diagnostic(help("write, for example, http://127.0.0.1:8080/path; `{{port}}` stands for a free port"))]
     Url(String),
     /// A whole URL where the address is ours to choose.
-    #[error("--url {url}: with {flag} it is a path, because the service gets a free port of this machine")]
+    #[error("--url {url}: with {flag} it is a path, because the address of each variant is known")]
     #[diagnostic(help("write what follows the host, for example --url /orders/1"))]
     NoPath { url: String, flag: &'static str },
     /// The readiness path is not a path.

@@ -6,7 +6,10 @@ mod jdks;
 mod service;
 
 use crate::model::experiment::protocol::AT_MOST;
-use crate::model::experiment::{CommandServer, Experiment, LoadSpec, Protocol, RequestSpec, Server, Variant};
+use crate::model::experiment::{
+    CommandServer, Experiment, LoadSpec, Protocol, RemoteTarget, RequestSpec, Server, Subject, Variant,
+};
+use crate::server::http_get::BaseUrl;
 use crate::server::placeholders::PORT;
 use asked::{CompareAsked, Compared, Surroundings};
 use error::CompareError;
@@ -23,6 +26,7 @@ impl Experiment {
         }
         let variants = match &asked.compared {
             Compared::Commands(commands) => of_commands(commands, &asked)?,
+            Compared::Targets(targets) => of_targets(targets, &asked)?,
             service => of_service(service, &asked)?,
         };
         let question = question(&asked.compared, &variants);
@@ -79,10 +83,50 @@ fn of_commands(commands: &[(String, String)], asked: &CompareAsked) -> Result<Ve
     Ok(commands.iter().map(variant).collect())
 }
 
-fn of_service(service: &Compared, asked: &CompareAsked) -> Result<Vec<Variant>, CompareError> {
-    if !is_path(&asked.url) {
-        return Err(CompareError::NoPath { url: asked.url.clone(), flag: service.flag() });
+fn of_targets(targets: &[(String, String)], asked: &CompareAsked) -> Result<Vec<Variant>, CompareError> {
+    let Surroundings { jdks, jvm, args, env, .. } = &asked.surroundings;
+    let of_a_start = [
+        ("--jdk", !jdks.is_empty()),
+        ("--jvm", !jvm.is_empty()),
+        ("--args", args.is_some()),
+        ("--env", !env.is_empty()),
+        ("--ready", asked.ready.is_some()),
+    ];
+    if let Some((flag, _)) = of_a_start.into_iter().find(|(_, is_written)| *is_written) {
+        let (kind, help) = ("--target-url", "leave it out: these servers run already");
+        return Err(CompareError::NoEffect { flag, kind, help });
     }
+    check_path(asked)?;
+    let names: Vec<&str> = targets.iter().map(|(name, _)| name.as_str()).collect();
+    check_distinct("--target-url", &names)?;
+    let twice = |place: &usize| targets[..*place].iter().any(|(_, url)| url == &targets[*place].1);
+    if let Some(place) = (0..targets.len()).find(twice)
+        && asked.surroundings.before.is_none()
+    {
+        return Err(CompareError::SameTarget(targets[place].1.clone()));
+    }
+    targets.iter().map(|(name, url)| Ok(Variant::new(name, target(url)?))).collect()
+}
+
+/// A server that runs at this address.
+///
+/// # Errors
+/// It is no base URL.
+pub(in crate::config) fn target(url: &str) -> Result<Subject, CompareError> {
+    let is_base = BaseUrl::parse(url).is_ok_and(|base| base.path.is_empty());
+    if !is_base || url.contains(PORT) {
+        return Err(CompareError::Target(url.to_owned()));
+    }
+    Ok(Subject::Target(RemoteTarget { target_url: url.trim_end_matches('/').to_owned() }))
+}
+
+fn check_path(asked: &CompareAsked) -> Result<(), CompareError> {
+    let flag = asked.compared.flag();
+    if is_path(&asked.url) { Ok(()) } else { Err(CompareError::NoPath { url: asked.url.clone(), flag }) }
+}
+
+fn of_service(service: &Compared, asked: &CompareAsked) -> Result<Vec<Variant>, CompareError> {
+    check_path(asked)?;
     let path = RequestSpec::get(&asked.url).sample_path();
     service::variants(service, asked.ready.as_deref(), &path, &asked.surroundings)
 }
@@ -97,7 +141,7 @@ fn surrounded(mut variant: Variant, surroundings: &Surroundings) -> Variant {
 
 fn question(compared: &Compared, variants: &[Variant]) -> String {
     match compared {
-        Compared::Commands(_) => {
+        Compared::Commands(_) | Compared::Targets(_) => {
             let names: Vec<&str> = variants.iter().map(|variant| variant.name.as_str()).collect();
             format!("What changes between {}?", names.join(" and "))
         }
@@ -109,18 +153,27 @@ fn question(compared: &Compared, variants: &[Variant]) -> String {
 }
 
 fn check_names(commands: &[(String, String)], url: &str) -> Result<(), CompareError> {
-    if commands.len() < 2 {
-        return Err(CompareError::TooFew);
-    }
-    for (index, (name, command)) in commands.iter().enumerate() {
-        if !crate::config::is_name(name) {
-            return Err(CompareError::Name(name.clone()));
-        }
-        if commands[..index].iter().any(|(before, _)| before == name) {
-            return Err(CompareError::Twice(name.clone()));
-        }
+    let names: Vec<&str> = commands.iter().map(|(name, _)| name.as_str()).collect();
+    check_distinct("--variant", &names)?;
+    for (name, command) in commands {
         if url.contains(PORT) && !command.contains(PORT) {
             return Err(CompareError::PortUnsaid(name.clone()));
+        }
+    }
+    Ok(())
+}
+
+/// At least two names, each of which is one and its own.
+fn check_distinct(flag: &'static str, names: &[&str]) -> Result<(), CompareError> {
+    if names.len() < 2 {
+        return Err(CompareError::TooFew);
+    }
+    for (index, &name) in names.iter().enumerate() {
+        if !crate::config::is_name(name) {
+            return Err(CompareError::Name { flag, name: name.to_owned() });
+        }
+        if names[..index].contains(&name) {
+            return Err(CompareError::Twice { flag, name: name.to_owned() });
         }
     }
     Ok(())
@@ -193,8 +246,14 @@ mod tests {
             Experiment::for_compare(asked(url, variants)).expect_err("an error")
         };
         assert_eq!(error(url, &[("a", "x")]), CompareError::TooFew);
-        assert_eq!(error(url, &[("a", "x"), ("a", "y")]), CompareError::Twice("a".into()));
-        assert_eq!(error(url, &[("a", "x"), ("b c", "y")]), CompareError::Name("b c".into()));
+        assert_eq!(
+            error(url, &[("a", "x"), ("a", "y")]),
+            CompareError::Twice { flag: "--variant", name: "a".into() }
+        );
+        assert_eq!(
+            error(url, &[("a", "x"), ("b c", "y")]),
+            CompareError::Name { flag: "--variant", name: "b c".into() }
+        );
         assert_eq!(
             error("127.0.0.1:80", &[("a", "x"), ("b", "y")]),
             CompareError::Url("127.0.0.1:80".into())
@@ -202,6 +261,28 @@ mod tests {
         let unsaid = error("http://h:{port}", &[("a", "x {port}"), ("b", "y")]);
         assert_eq!(unsaid, CompareError::PortUnsaid("b".into()));
         assert!(unsaid.to_string().contains("has `{port}`"), "{unsaid}");
+    }
+
+    #[test]
+    fn servers_that_run_already_are_compared_at_their_addresses() {
+        let at = |url: &str, targets: &[(&str, &str)]| {
+            let targets = targets.iter().map(|&(name, url)| (name.into(), url.into())).collect();
+            CompareAsked { compared: Compared::Targets(targets), ..asked(url, &[]) }
+        };
+        let two = [("old", "http://10.0.0.7:8080/"), ("new", "https://new.test")];
+        let experiment = Experiment::for_compare(at("/a?b=c", &two)).expect("an experiment");
+        let urls: Vec<_> =
+            experiment.variants.iter().map(|it| it.target().unwrap().target_url.as_str()).collect();
+        assert_eq!(urls, ["http://10.0.0.7:8080", "https://new.test"]);
+        assert_eq!(experiment.question, "What changes between old and new?");
+        let error = |asked| Experiment::for_compare(asked).expect_err("an error").to_string();
+        assert!(error(at("http://h/", &two)).contains("with --target-url it is a path"));
+        assert!(error(at("/", &[two[0], ("new", "new.test")])).contains("--target-url new.test"));
+        assert!(error(at("/", &[two[0], ("new", "http://h/path")])).contains("http://h/path"));
+        assert_eq!(error(at("/", &[two[0], two[0]])), "--target-url old: two variants have this name");
+        let surroundings = Surroundings { jdks: vec![25], ..Surroundings::default() };
+        let with_jdk = CompareAsked { surroundings, ..at("/", &two) };
+        assert_eq!(error(with_jdk), "--jdk has no effect with --target-url");
     }
 
     #[test]

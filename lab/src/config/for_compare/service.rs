@@ -36,7 +36,7 @@ pub(super) fn variants(
     match compared {
         Compared::SpringBoot(jar) => spring_boot(jar, ready.unwrap_or(path), surroundings),
         Compared::War(war) => self::war(war, ready, surroundings),
-        Compared::Commands(_) => Ok(Vec::new()),
+        Compared::Commands(_) | Compared::Targets(_) => Ok(Vec::new()),
     }
 }
 

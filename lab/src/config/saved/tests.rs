@@ -34,6 +34,16 @@ fn saved(asked: CompareAsked) -> Result<String, NotSaved> {
 }
 
 #[test]
+fn servers_that_run_already_are_saved_with_their_addresses() {
+    let targets = [("old", "http://10.0.0.7:8080"), ("new", "http://10.0.0.8:8080")];
+    let compared = Compared::Targets(targets.map(|(name, url)| (name.to_owned(), url.to_owned())).into());
+    let url = "/orders/{rand:1:9}?a=b".to_owned();
+    let text = saved(CompareAsked { compared, url, ..commands() }).unwrap();
+    accepts(&text);
+    assert!(text.contains("server: {target_url: \"http://10.0.0.8:8080\"}"), "{text}");
+}
+
+#[test]
 fn commands_are_saved_with_what_they_share_at_the_top() {
     let mut asked = commands();
     (asked.runs, asked.budget_s, asked.warmup) = (Some(3), Some(300.0), WarmUpTime::AtMost(2.5));

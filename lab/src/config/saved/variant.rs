@@ -3,7 +3,7 @@
 use super::flow::{Entry, entry, list, map, scalar};
 use super::path;
 use crate::model::experiment::{
-    CommandServer, DropIn, JarServer, PoolSize, Server, Threads, TomcatServer, Variant,
+    CommandServer, DropIn, JarServer, PoolSize, RemoteTarget, Server, Threads, TomcatServer, Variant,
 };
 
 /// Each variant as maps.
@@ -59,7 +59,7 @@ impl Parts {
         let threads = variant.server().and_then(Server::threads).map(|it| entry("threads", threads(it)));
         let own = [text("note", &variant.note), threads, text("compare_with", &variant.compare_with)];
         Self {
-            server: variant.server().map(server).unwrap_or_default(),
+            server: variant.server().map(server).or_else(|| variant.target().map(target)).unwrap_or_default(),
             env: variant.env.iter().map(|(name, value)| (scalar(name), scalar(value))).collect(),
             rest: rest.into_iter().flatten().collect(),
             own: own.into_iter().flatten().collect(),
@@ -85,6 +85,10 @@ fn server(server: &Server) -> Vec<Entry> {
         }
         Server::Jetty(_) | Server::Peer(_) => Vec::new(),
     }
+}
+
+fn target(target: &RemoteTarget) -> Vec<Entry> {
+    vec![entry("target_url", scalar(&target.target_url))]
 }
 
 fn threads(threads: &Threads) -> String {

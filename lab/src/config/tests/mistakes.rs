@@ -20,6 +20,12 @@ fn mistakes_in_jars_peers_and_backends_point_at_their_token() {
             "0",
             "`max_concurrent_tasks` must be a whole number from 1",
         ),
+        (
+            "{target_url: 10.0.0.7}",
+            "10.0.0.7",
+            "`target_url` must be the base URL of a server that runs, and `10.0.0.7` is not",
+        ),
+        ("{target_url: \"http://a/b\"}", "\"http", "`target_url` must be the base URL"),
         ("{pear: go}", "pear", "a server has no key `pear` | did you mean `peer`?"),
     ];
     let text = |server: &str| SMALL.replacen("threads: virtual", &format!("server: {server}"), 1);

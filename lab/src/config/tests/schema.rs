@@ -18,7 +18,11 @@ static VALIDATOR: LazyLock<jsonschema::Validator> = LazyLock::new(|| {
 
 /// How the messages begin of mistakes that no schema sees: names that refer to each other, what a variant has from the
 /// top of the file, the grammars of claims and requests, ranges.
-const UNSEEN: [&str; 35] = [
+const UNSEEN: [&str; 39] = [
+    "`threads` configures a server that is started",
+    "`jdk` configures a server that is started",
+    "`jvm` configures a server that is started",
+    "`probe` configures a server that is started",
     "`server.log` cannot be the name of a backend",
     "of 2 runs 2 are dropped",
     "where does the server of",

@@ -2,7 +2,7 @@
 
 use super::explaining::SETTLING_S;
 use super::plan::{PlannedRun, plan, round_of};
-use super::{Experiment, LoadSpec, ProbeLevel, Published, Server, Variant, Workload};
+use super::{Experiment, LoadSpec, ProbeLevel, Published, Server, Subject, Variant, Workload};
 
 /// Starting a server with a JVM, reading its flags and native memory, and stopping it, in seconds.
 const START_STOP_S: f64 = 3.0;
@@ -47,9 +47,14 @@ pub fn run_s(experiment: &Experiment, run: &PlannedRun) -> Option<f64> {
     let variant = &experiment.variants[run.variant];
     let measured_s = load_length_s(experiment, load, &variant.name)?;
     let lead_in_s = experiment.lead_in_s(load) * f64::from(load.turns());
-    let before_s = match variant.server() {
-        Some(server) => start_stop_s(server) + experiment.warmup_s(load) + lead_in_s,
-        None => START_STOP_S,
+    let before_s = match &variant.subject {
+        Subject::Server(server) => start_stop_s(server) + experiment.warmup_s(load) + lead_in_s,
+        // Nothing tells when it is warm under a rate that the schedule holds.
+        Subject::Target(_) if load.workload.rate_per_s().is_some() => {
+            experiment.longest_warmup_s(load) + lead_in_s
+        }
+        Subject::Target(_) => experiment.warmup_s(load) + lead_in_s,
+        Subject::Benchmark { .. } => START_STOP_S,
     };
     let backends_s: f64 = variant.backends.iter().map(|backend| start_stop_s(&backend.server)).sum();
     Some(before_s + backends_s + measured_s + heap_s(variant, load) + explaining_s(experiment, run))

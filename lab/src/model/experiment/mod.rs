@@ -31,7 +31,7 @@ pub use server::{
     TomcatServer,
 };
 pub use shape::{Shape, ShapeStep};
-pub use subject::{BenchmarkMethod, Subject};
+pub use subject::{BenchmarkMethod, RemoteTarget, Subject};
 pub use workload::{ExternalTool, LoadKind, Tool, Workload};
 
 use super::environment;
@@ -112,6 +112,13 @@ impl Experiment {
     #[must_use]
     pub fn load(&self, name: &str) -> Option<&LoadSpec> {
         self.loads.iter().find(|load| load.name == name)
+    }
+
+    /// Is there a server, or a benchmark, that is started here?
+    #[must_use]
+    pub fn starts_any(&self) -> bool {
+        let runs = |variant: &Variant| self.loads.iter().any(|load| load.includes(&variant.name));
+        self.variants.iter().any(|variant| variant.target().is_none() && runs(variant))
     }
 
     #[must_use]
@@ -205,12 +212,21 @@ impl Variant {
         environment::without_values(text, self.env.values().chain(behind).map(String::as_str))
     }
 
-    /// `None`: a benchmark.
+    /// `None`: a benchmark, or a server that is not ours to start.
     #[must_use]
     pub const fn server(&self) -> Option<&Server> {
         match &self.subject {
             Subject::Server(server) => Some(server),
-            Subject::Benchmark { .. } => None,
+            Subject::Benchmark { .. } | Subject::Target(_) => None,
+        }
+    }
+
+    /// A server that runs elsewhere.
+    #[must_use]
+    pub const fn target(&self) -> Option<&RemoteTarget> {
+        match &self.subject {
+            Subject::Target(target) => Some(target),
+            Subject::Server(_) | Subject::Benchmark { .. } => None,
         }
     }
 }

@@ -45,7 +45,9 @@ impl Experiment {
             load.sending.cores = of(LOAD);
         }
         for variant in &mut self.variants {
-            variant.cores = of(SERVER);
+            if variant.target().is_none() {
+                variant.cores = of(SERVER);
+            }
             for backend in &mut variant.backends {
                 backend.cores = of(&backend.name);
             }

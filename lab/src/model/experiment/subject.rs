@@ -1,4 +1,4 @@
-//! What a variant measures: a server, or a microbenchmark that needs none.
+//! What a variant measures: a server that is started, one that runs elsewhere, or a microbenchmark that needs none.
 
 use super::server::Server;
 use schemars::JsonSchema;
@@ -12,6 +12,15 @@ pub enum Subject {
     Server(Server),
     /// A method that JMH repeats.
     Benchmark { benchmark: BenchmarkMethod },
+    /// A server that runs elsewhere, under loads.
+    Target(RemoteTarget),
+}
+
+/// A server that somebody else started, on this machine or another one: nothing of it is seen but its responses.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RemoteTarget {
+    /// Its base URL.
+    pub target_url: String,
 }
 
 /// A method of a jar of JMH's.
@@ -43,6 +52,7 @@ mod tests {
             r#"{"peer":{"peer":"go","args":"","ready":"/"}}"#,
             r#"{"command":{"command":"run {port}","url":"http://127.0.0.1:{port}","ready":"/"}}"#,
             r#"{"benchmark":{"benchmark":"sorting","method":"Sort.small"}}"#,
+            r#"{"target_url":"http://10.0.0.7:8080"}"#,
         ] {
             let subject: Subject = serde_json::from_str(text).unwrap();
             assert_eq!(

@@ -94,6 +94,9 @@ impl Words for ResourceLimit {
                 count(at_most),
                 percent(open as f64 / at_most as f64)
             ),
+            Self::SourcePorts { failed_requests, ports: 0, .. } => {
+                format!("{} requests failed for lack of a source port", count(failed_requests))
+            }
             Self::SourcePorts { failed_requests, time_wait, ports } => format!(
                 "{} requests failed for lack of a source port: {} connections in TIME_WAIT, of {} ports",
                 count(failed_requests),

@@ -1,6 +1,6 @@
 //! How it was measured, so that it can be repeated.
 
-use crate::model::experiment::{Body, Experiment, LoadSpec, RequestSpec};
+use crate::model::experiment::{Body, Experiment, LoadSpec, RequestSpec, Variant};
 use crate::model::record::{BackendFacts, Record};
 use crate::model::result::ResultDocument;
 use crate::report::load_words::load_words;
@@ -88,11 +88,23 @@ fn facts(document: &ResultDocument) -> Vec<Fact> {
         ("open files allowed", figures::count(machine.max_open_files)),
         ("warm-up", warm_up(&document.experiment)),
         ("observing from inside", observing(document)),
-        ("order of the runs", format!("each in a fresh process: {}", order.join(", "))),
+        ("order of the runs", format!("{}: {}", processes(&document.experiment), order.join(", "))),
     ]
 }
 
+fn processes(experiment: &Experiment) -> &'static str {
+    let runs_already = |variant: &Variant| variant.target().is_some();
+    match (experiment.starts_any(), experiment.variants.iter().any(runs_already)) {
+        (true, false) => "each in a fresh process",
+        (true, true) => "each in a fresh process, but those at a URL, which run already",
+        (false, _) => "on servers that run already, whose machine this page does not know",
+    }
+}
+
 fn observing(document: &ResultDocument) -> String {
+    if !document.experiment.starts_any() {
+        return "not possible: of servers that run already only responses were seen".to_owned();
+    }
     let costs = observation_costs(document);
     if costs.is_empty() {
         return "nothing was in the JVM while figures were taken, and no explaining window followed"

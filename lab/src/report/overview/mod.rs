@@ -84,7 +84,7 @@ pub fn overview(document: &ResultDocument) -> Overview {
 /// `Java 25.0.3+9`, `Tomcat 11.0.24`, `2 cores`, `9 runs in 3 min 20 s`.
 fn context(document: &ResultDocument) -> Vec<String> {
     let mut context = summary::context(document);
-    if document.machine.cores > 0 {
+    if document.machine.cores > 0 && document.experiment.starts_any() {
         context.push(figures::plural(document.machine.cores as usize, "core"));
     }
     let runs = figures::plural(document.records.len(), "run");

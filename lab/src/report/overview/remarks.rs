@@ -1,5 +1,6 @@
 //! Trust: the generator's health, the requests, the rounds, and problems of runs.
 
+use crate::model::experiment::Experiment;
 use crate::model::result::Doubt;
 use crate::model::result::ResultDocument;
 use crate::report::shares::shares;
@@ -81,9 +82,26 @@ fn warnings(document: &ResultDocument) -> Option<Remark> {
     Some(Remark { runs: format!("{who}{more}"), text: text.clone(), serious: false })
 }
 
-/// The generator and the spread; the requests; the rounds; who shared the cores.
+/// The generator and the spread; the requests; the rounds; who shared the cores; what nobody looked at.
 #[must_use]
 pub fn trust(document: &ResultDocument) -> Vec<String> {
     let Trust { sentence, requests, rounds, .. } = trust::trust(document);
-    [sentence, requests].into_iter().chain(rounds).chain(shares(document)).collect()
+    let unseen = unseen(&document.experiment);
+    [sentence, requests].into_iter().chain(rounds).chain(shares(document)).chain(unseen).collect()
+}
+
+/// Who else took the CPU of a server that runs elsewhere is not known, and no doubt says so.
+fn unseen(experiment: &Experiment) -> Option<String> {
+    let targets: Vec<&str> = experiment
+        .variants
+        .iter()
+        .filter(|variant| variant.target().is_some())
+        .map(|variant| variant.name.as_str())
+        .collect();
+    (!targets.is_empty()).then(|| {
+        format!(
+            "of {} only responses were seen: what the servers used, and what ran beside them, is not known",
+            targets.join(" and ")
+        )
+    })
 }

@@ -30,6 +30,35 @@ pub struct PodReport {
     pub generator: Option<PodGeneratorReport>,
 }
 
+impl PodReport {
+    /// With what the same process measured in a later window. Its response times are not in it: percentiles do not add up.
+    pub(crate) fn append(&mut self, later: &Self) {
+        self.complete &= later.complete;
+        self.interrupted |= later.interrupted;
+        self.error = self.error.take().or_else(|| later.error.clone());
+        self.lost_lines += later.lost_lines;
+        self.elapsed_s += later.elapsed_s;
+        self.requests = self.requests.plus(later.requests);
+        self.response_time_ms = None;
+        let is_worse = |it: &PodGeneratorReport| it.bottleneck;
+        if let Some(generator) = later.generator.as_ref().filter(|it| is_worse(it)) {
+            self.generator = Some(generator.clone());
+        }
+    }
+}
+
+impl PodRequestsReport {
+    const fn plus(self, other: Self) -> Self {
+        Self {
+            sent: self.sent + other.sent,
+            ok: self.ok + other.ok,
+            failed: self.failed + other.failed,
+            unfinished: self.unfinished + other.unfinished,
+            not_sent: self.not_sent + other.not_sent,
+        }
+    }
+}
+
 /// What became of a process's requests. Of one without an end, in the seconds that are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the JSON Schema defines each key")]

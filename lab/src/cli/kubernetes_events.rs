@@ -1,0 +1,39 @@
+//! What happens in the cluster, said on standard error.
+
+use crate::cluster::ClusterLoad;
+use crate::cluster::follow::Event;
+use crate::cluster::pod_state::PodState;
+
+/// Says it, if there is anything to say. `then`: what follows when the Job is there.
+pub(super) fn tell(event: &Event, load: &ClusterLoad, then: &str, is_quiet: bool) {
+    let name = &load.name;
+    let said = match event {
+        // What the user has to do is said in any case.
+        Event::Stays { namespace, name } => {
+            anstream::eprintln!(
+                "{name} is still there: Kubernetes removes it once its node is back or was removed itself; at once: \
+                 kubectl delete pod {name} -n {namespace} --force"
+            );
+            return;
+        }
+        Event::NotRemoved { namespace, error } => {
+            anstream::eprintln!("{:?}", miette::Report::from(error.clone()));
+            anstream::eprintln!(
+                "the job is still there; remove it: kubectl delete job {name} -n {namespace}"
+            );
+            return;
+        }
+        Event::Created { namespace } => {
+            format!("job {name} in namespace {namespace}: {} pods{then}", load.pods)
+        }
+        Event::Pod { name, state: PodState::Lost(loss), .. } => format!("{name}: {loss}"),
+        Event::Ending { name, why, .. } => format!("{name}: told to end: {why}"),
+        Event::NotTold { name, error } => format!("{name} could not be told what to send: {error}"),
+        Event::Away(true) => "the API server does not answer; the pods go on".to_owned(),
+        Event::Away(false) => "the API server answers again".to_owned(),
+        Event::Pod { .. } | Event::Line { .. } | Event::End(_) => return,
+    };
+    if !is_quiet {
+        anstream::eprintln!("{said}");
+    }
+}

@@ -1,0 +1,89 @@
+//! `run --kubernetes` and `compare --kubernetes`: pods that stay send the loads of a session.
+
+use super::kubernetes_events::tell;
+use super::kubernetes_options::KubernetesOptions;
+use super::stdout;
+use crate::cluster::job::job;
+use crate::cluster::workers::Workers;
+use crate::cluster::yaml;
+use crate::model::experiment::{Experiment, LoadSpec, Variant, Workload};
+use crate::run::pods::Pods;
+use crate::workload::load_plan::load_plan;
+use crate::workload::order::check_files;
+use miette::{IntoDiagnostic, WrapErr, miette};
+use std::sync::atomic::AtomicBool;
+
+/// The address does not matter for how many connections there are.
+const SOMEWHERE: &str = "http://127.0.0.1:1";
+
+/// Refuses what pods cannot do: start a server, run another tool, read a file of this machine, or share fewer connections than they are.
+///
+/// # Errors
+/// The first of them, with what to write instead.
+pub(super) fn check(options: &KubernetesOptions, experiment: &Experiment) -> miette::Result<()> {
+    for load in &experiment.loads {
+        if !matches!(load.workload, Workload::Http(_) | Workload::Capacity(_)) {
+            return Err(miette!(
+                help = "leave --kubernetes out, or the load",
+                "--kubernetes: the load `{}` is not sent by our generator",
+                load.name
+            ));
+        }
+        if options.has_default_image() {
+            check_files(load).map_err(|error| {
+                miette!(
+                    help = "build an image with the file at the same path, and name it by --image",
+                    "--kubernetes: {error}, which the pods do not have"
+                )
+            })?;
+        }
+        let connections = load.clients().min(fewest_connections(load));
+        if connections < options.pods() {
+            return Err(miette!(
+                help = format!("write --pods {connections} or fewer, or more clients"),
+                "--pods {}: the load `{}` has {connections} connections, and each pod needs one",
+                options.pods(),
+                load.name
+            ));
+        }
+    }
+    let runs = |variant: &&Variant| experiment.loads.iter().any(|load| load.includes(&variant.name));
+    let started = experiment.variants.iter().filter(runs).find(|variant| variant.target().is_none());
+    started.map_or(Ok(()), |variant| {
+        Err(miette!(
+            help = format!(
+                "write where it runs: --target-url {}=http://HOST:PORT, or `server: {{target_url: ..}}` in a file",
+                variant.name
+            ),
+            "--kubernetes: the server of `{}` would be started on this machine, where the pods do not reach it",
+            variant.name
+        ))
+    })
+}
+
+/// A search is warmed up by fewer than its steps have.
+fn fewest_connections(load: &LoadSpec) -> u32 {
+    load_plan(load, SOMEWHERE).map_or(u32::MAX, |plan| plan.connections.get())
+}
+
+/// The Job as it would be made.
+///
+/// # Errors
+/// Standard output cannot be written.
+pub(super) fn print(options: &KubernetesOptions) -> miette::Result<()> {
+    let text = yaml::yaml(&job(&options.workers()));
+    stdout::print(&text).into_diagnostic().wrap_err("stdout cannot be written")
+}
+
+/// Makes the Job and waits for its pods.
+///
+/// # Errors
+/// No Job, or pods that cannot send.
+pub(super) fn start(options: &KubernetesOptions, interrupted: &AtomicBool) -> miette::Result<Pods> {
+    let load = options.workers();
+    let told = load.clone();
+    let on_event = Box::new(move |event: &_| tell(event, &told, ", which stay for all loads", false));
+    let (workers, clocks) = Workers::start(load, options.start_after, interrupted, on_event)?;
+    clocks.iter().for_each(|text| anstream::eprintln!("{text}"));
+    Ok(Pods::new(workers))
+}

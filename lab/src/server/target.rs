@@ -1,0 +1,30 @@
+//! `server: {target_url: URL}`: a server that runs elsewhere. It is neither started nor observed.
+
+use super::http_get::BaseUrl;
+use super::keys::{Keys, WrittenServer};
+use crate::model::experiment::RemoteTarget;
+use crate::parse::diagnostic::Diagnostic;
+use crate::parse::yaml::Node;
+
+/// What configures a server that we start.
+const OF_A_START: [&str; 7] = ["threads", "args", "jdk", "jvm", "backend", "backends", "probe"];
+
+/// Its keys.
+pub(crate) fn keys() -> Keys<RemoteTarget> {
+    Keys { kind: "target_url", plural: "targets", check: url, own: &[], read }
+}
+
+fn url(node: &Node, key: &str) -> Result<(), Diagnostic> {
+    let help = "write its base URL, like http://10.0.0.7:8080; paths stand in `request`";
+    match BaseUrl::parse(node.text(key)?) {
+        Ok(base) if base.path.is_empty() => Ok(()),
+        _ => Err(node.bad(key, "the base URL of a server that runs").help(help)),
+    }
+}
+
+fn read(written: &WrittenServer<'_>) -> Result<RemoteTarget, Diagnostic> {
+    for key in OF_A_START {
+        written.refuse(key, "one that runs already", "a server that is started")?;
+    }
+    Ok(RemoteTarget { target_url: written.kind.trim_end_matches('/').to_owned() })
+}
