@@ -26,8 +26,9 @@ all threads, and looks at the stacks of some.
 `--nothing` measures the floor: a flight recording in which no event is on, instead of the probe.
 
 `--measured` measures what observes the measured window instead: the JVM's log of collections and safepoints, and `threadcount run`
-reading `/proc` four times a second. Both can be switched on and off in one JVM, so windows with and without them alternate in each:
-the log by `jcmd VM.log`, the readings by stopping and continuing the process that reads.
+reading `/proc` four times a second. Both can be switched on and off in one JVM, so windows with and without them alternate in each,
+under one load that goes on: the log by the diagnostic command `VM.log`, the readings by stopping and continuing the process that reads. A
+request is a call of write(2) by the server, which the kernel counts.
 """
 
 import argparse
@@ -39,6 +40,7 @@ import os
 import pathlib
 import re
 import signal
+import socket
 import statistics
 import subprocess
 import tempfile
@@ -57,7 +59,7 @@ AFTER_ATTACHING_S = 20
 SETTLING_S = 1.0
 # A window with or without what observes the measured one, and how long switching it has its effect.
 OBSERVED_S = 1
-SWITCH_S = 0.3
+SWITCH_S = 0.1
 COMPILERS = ("C1 CompilerThre", "C2 CompilerThre")
 OWN_THREADS = ("threadcount-pro", "JFR ")
 # One request a second keeps the server alive without being seen.
@@ -116,11 +118,24 @@ class Server:
         command = ["taskset", "-c", "1", program, str(self.pid), *words]
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
+    def ask(self, command):
+        """A diagnostic command by the JVM's attach protocol: jcmd itself is a JVM that would run beside the server."""
+        with socket.socket(socket.AF_UNIX) as jvm:
+            jvm.connect(f"/tmp/.java_pid{self.pid}")
+            jvm.sendall(b"\0".join([b"1", b"jcmd", command.encode(), b"", b"", b""]))
+            said = b"".join(iter(lambda: jvm.recv(4096), b"")).decode()
+        if not said.startswith("0\n"):
+            raise SystemExit(f"probe_cost.py: {command}: {said}")
+
+    def requests(self):
+        """Calls of write(2), one for each response."""
+        return int(re.search(r"^syscw: (\d+)$", pathlib.Path(f"/proc/{self.pid}/io").read_text(), re.MULTILINE)[1])
+
     def observe(self, is_observed):
         """Switches on or off what observes a measured window."""
         level = "info" if is_observed else "off"
         log = f"output=file={self.run_folder / 'observed.log'}"
-        self.jcmd("VM.log", log, f"what=gc={level},safepoint={level}", "decorators=timenanos,tags")
+        self.ask(f"VM.log {log} what=gc={level},safepoint={level} decorators=timenanos,tags")
         self.run.send_signal(signal.SIGCONT if is_observed else signal.SIGSTOP)
         time.sleep(SWITCH_S)
 
@@ -192,6 +207,31 @@ def window(server, seconds=WINDOW_S):
     own_cores = server.cpu_of_s(OWN_THREADS, own) / took
     cpu_us = (server.cpu_s() - cpu_s - server.cpu_of_s(COMPILERS, compilers)) / load["requests"]["ok"] * 1e6
     return Window(load["rate_per_s"]["completed"], cpu_us, own_cores)
+
+
+@contextlib.contextmanager
+def loaded(server, seconds):
+    """A load that goes on meanwhile."""
+    command = [THREADCOUNT, "load", server.url, "-c", "64", "-d", f"{seconds:.0f}s", "--cores", "1", "--json"]
+    load = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        yield
+        if load.poll() is not None:
+            raise SystemExit("probe_cost.py: the load ended before its time")
+    finally:
+        load.kill()
+        load.wait()
+
+
+def slice_of_load(server, seconds):
+    """What the server did of a load that goes on."""
+    server.send_compilers_away()
+    compilers, cpu_s = server.cpu_by_thread_s(COMPILERS), server.cpu_s()
+    requests, began = server.requests(), time.monotonic()
+    time.sleep(seconds)
+    done, took = server.requests() - requests, time.monotonic() - began
+    cpu_us = (server.cpu_s() - cpu_s - server.cpu_of_s(COMPILERS, compilers)) / done * 1e6
+    return Window(done / took, cpu_us, 0.0)
 
 
 class Instrument:
@@ -296,14 +336,17 @@ def observe(folder, jdk, pairs):
     """A fresh JVM, with and without."""
     server = Server(folder / "one", jdk, alive_s(4 * pairs))
     measured = []
+    # Whoever attaches first makes the JVM listen.
+    server.jcmd("VM.version")
     try:
-        window(server, WARM_UP_S)
-        for pair in range(pairs):
-            seen = {}
-            for is_observed in (True, False) if pair % 2 else (False, True):
-                server.observe(is_observed)
-                seen[is_observed] = window(server, OBSERVED_S)
-            measured.append((seen[True], seen[False]))
+        with loaded(server, WARM_UP_S + 3 * pairs * (OBSERVED_S + SWITCH_S)):
+            time.sleep(WARM_UP_S)
+            for pair in range(pairs):
+                seen = {}
+                for is_observed in (True, False) if pair % 2 else (False, True):
+                    server.observe(is_observed)
+                    seen[is_observed] = slice_of_load(server, OBSERVED_S)
+                measured.append((seen[True], seen[False]))
     finally:
         server.stop()
     return [Observed(measured)]

@@ -141,9 +141,9 @@ class Load:
         self.cluster.wait(f"{count} pods to run", are_running, self.start_after_s)
         return [name.removeprefix("pod/") for name in self.pod_names()]
 
-    def wait_until_said(self, *words):
-        """Until one of them is on standard error."""
-        self.cluster.wait(f"{' or '.join(words)} to be said", lambda: any(word in self.words for word in words), 120)
+    def wait_until_said(self, words):
+        """Until they are on standard error."""
+        self.cluster.wait(f"{words} to be said", lambda: words in self.words, 120)
 
     def wait_for_load(self, seconds=3):
         """Until so many seconds of it are over."""
