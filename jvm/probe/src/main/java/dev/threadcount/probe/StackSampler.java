@@ -24,13 +24,6 @@ final class StackSampler implements Runnable {
     private static final double BUDGET = 0.01;
     /** The first samples load classes and are interpreted; without this the first would be the last for seconds. */
     private static final long CREDIT_NS = TimeUnit.MILLISECONDS.toNanos(50);
-    /**
-     * So long after the start it may use more, and what it used is forgotten then: the explaining window leaves its first second out,
-     * and samples that are compiled by its end are cheap in the rest.
-     */
-    private static final long SETTLING_NS = TimeUnit.SECONDS.toNanos(1);
-
-    private static final double SETTLING_BUDGET = 0.1;
     /** Stacks of one sample; as many as cost what listing the threads costs, within these bounds. */
     private static final int FEWEST = 20;
     private static final int MOST = 100;
@@ -67,17 +60,9 @@ final class StackSampler implements Runnable {
     public void run() {
         try {
             long beganNs = System.nanoTime();
-            double budget = SETTLING_BUDGET;
             while (true) {
                 spentNs += sample();
-                long passedNs = System.nanoTime() - beganNs;
-                if (budget == SETTLING_BUDGET && passedNs >= SETTLING_NS) {
-                    budget = BUDGET;
-                    beganNs += passedNs;
-                    passedNs = 0;
-                    spentNs = 0;
-                }
-                long overdrawnNs = (long) ((spentNs - CREDIT_NS) / budget) - passedNs;
+                long overdrawnNs = (long) ((spentNs - CREDIT_NS) / BUDGET) - (System.nanoTime() - beganNs);
                 // At regular times it would see again and again the same phase of what is periodic.
                 double chance = 0.5 + ThreadLocalRandom.current().nextDouble();
                 TimeUnit.NANOSECONDS.sleep(Math.max((long) (PERIOD_NS * chance), overdrawnNs));
