@@ -104,6 +104,6 @@ fn three_percent_compares_servers_that_differ_in_three_percent_of_their_work_alo
         flag.expect("the flag").parse().expect("a number")
     };
     assert!((blocks(&more.jvm) / blocks(&base.jvm) - 1.03).abs() < 1e-9);
-    assert_eq!(experiment.loads[0].interim_analyses(), [6], "one analysis has the narrowest interval");
-    assert_eq!(experiment.loads[0].turns(), 12);
+    assert_eq!(experiment.loads[0].interim_analyses(), [9], "one analysis has the narrowest interval");
+    assert_eq!(experiment.loads[0].turns(), 10);
 }

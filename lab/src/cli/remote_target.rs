@@ -61,6 +61,14 @@ fn public_address(plan: &LoadPlan) -> Option<IpAddr> {
     addresses.iter().map(|it| it.ip()).find(|ip| is_public(*ip))
 }
 
+/// `--target-url NAME=URL`.
+pub(super) fn named_url(written: &str) -> Result<(String, String), String> {
+    match written.split_once('=') {
+        Some((name, url)) if !name.is_empty() && url.contains("://") => Ok((name.to_owned(), url.to_owned())),
+        _ => Err("write NAME=URL, for example old=http://10.0.0.7:8080".to_owned()),
+    }
+}
+
 fn refused(target: &str, address: IpAddr) -> miette::Report {
     miette!(
         help = "if that is so, add --allow-remote",

@@ -2,7 +2,7 @@
 
 use super::experiment_args::{ExperimentArgs, ExperimentOutcome, exit_code};
 use super::plan_keys;
-use super::remote_target::RemoteOptions;
+use super::remote_target::{RemoteOptions, named_url};
 use crate::config::find::Places;
 use crate::config::select::{Selection, select};
 use crate::config::{project, read};
@@ -35,7 +35,7 @@ pub struct RunCommand {
     #[arg(long = "variant", value_name = "NAME")]
     variants: Vec<String>,
     /// The server of this variant runs already, at this base URL: it is loaded and not observed. Only variants that are named so run
-    #[arg(long = "target-url", value_name = "NAME=URL", value_parser = super::service_options::target)]
+    #[arg(long = "target-url", value_name = "NAME=URL", value_parser = named_url)]
     target_urls: Vec<(String, String)>,
     #[command(flatten)]
     remote: RemoteOptions,

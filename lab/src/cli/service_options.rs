@@ -1,6 +1,7 @@
 //! The flags of `compare` that say what is compared, and how it is started.
 
 use super::attached_load::{Attachment, attachment};
+use super::remote_target::named_url;
 use crate::config::for_compare::asked::{Compared, Surroundings};
 use crate::host::jdk_finder::Places;
 use crate::model::environment;
@@ -22,7 +23,7 @@ pub struct ServiceOptions {
     variants: Vec<(String, String)>,
     /// A name and the base URL of a server that runs already, on this machine or another one: it is loaded and not observed. The first is
     /// the baseline
-    #[arg(long = "target-url", value_name = "NAME=URL", value_parser = target, group = "compared")]
+    #[arg(long = "target-url", value_name = "NAME=URL", value_parser = named_url, group = "compared")]
     target_urls: Vec<(String, String)>,
     /// The runnable jar of a Spring Boot application (3.2 or newer): platform threads, virtual ones, and virtual ones with at
     /// most 200 requests at once. It gets its port and its threads by SERVER_PORT and SPRING_THREADS_VIRTUAL_ENABLED
@@ -110,14 +111,6 @@ fn variant(written: &str) -> Result<(String, String), String> {
             Err("write NAME='COMMAND', for example virtual='java -jar app.jar --server.port={port}'"
                 .to_owned())
         }
-    }
-}
-
-/// `--target-url NAME=URL`.
-pub(super) fn target(written: &str) -> Result<(String, String), String> {
-    match written.split_once('=') {
-        Some((name, url)) if !name.is_empty() && url.contains("://") => Ok((name.to_owned(), url.to_owned())),
-        _ => Err("write NAME=URL, for example old=http://10.0.0.7:8080".to_owned()),
     }
 }
 
