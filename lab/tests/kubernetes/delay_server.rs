@@ -1,7 +1,7 @@
 //! The server of the capacity tests, started by hand: it runs already when it is searched.
 
 use std::net::{TcpListener, TcpStream};
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ impl DelayServer {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/delay.py");
         let mut command = Command::new("python3");
-        command.arg(script).arg(port.to_string()).arg("50").env("WORKERS", "8");
+        command.arg(script).arg(port.to_string()).arg("50").env("WORKERS", "8").stderr(Stdio::null());
         let server = Self { process: command.spawn().unwrap(), url: format!("http://127.0.0.1:{port}") };
         let began = Instant::now();
         while TcpStream::connect(("127.0.0.1", port)).is_err() {

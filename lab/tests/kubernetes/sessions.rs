@@ -74,7 +74,7 @@ fn the_steps_of_a_search_are_driven_over_pods_that_stay() {
     let file = kept.path().join("search.yaml");
     let text = format!(
         "question: How much?\nserver: {{target_url: \"{}\"}}\nrequest: /\nwarmup: 0s\nruns: 1\ndrop: 0\nvariants: {{elsewhere: {{}}}}\n\
-         loads: [{{capacity: {{p99: 400ms, from: 50/s, to: 400/s, resolution: 20%}}, duration: 2s}}]\n",
+         loads: [{{capacity: {{p99: 400ms, from: 60/s, to: 400/s, resolution: 50%}}, duration: 2s}}]\n",
         server.url
     );
     fs::write(&file, text).unwrap();
