@@ -75,7 +75,7 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Run(run::RunCommand),
+    Run(Box<run::RunCommand>),
     Compare(Box<compare::CompareCommand>),
     Load(Box<load::LoadCommand>),
     Merge(merge::MergeCommand),
