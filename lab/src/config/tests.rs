@@ -360,7 +360,7 @@ fn a_server_that_runs_already_has_an_address_and_nothing_of_a_start() {
     let experiment = good(text);
     let there = &experiment.variants[1];
     assert_eq!(there.target().map(|it| it.target_url.as_str()), Some("http://10.0.0.7:8080"));
-    assert_eq!((there.jdk, there.jvm.len(), there.backends.len()), (None, 0, 0), "nobody knows them");
+    assert_eq!((there.jdk, there.jvm.len(), there.backends.len()), (None, 0, 0), "not known");
     assert_eq!((experiment.variants[0].jdk, experiment.variants[0].backends.len()), (Some(25), 1));
     for key in ["threads: virtual", "jdk: 21", "jvm: [-Xmx1g]", "probe: \"off\""] {
         let with_key = text.replacen("8080/\"}}", &format!("8080/\"}}, {key}}}"), 1);
