@@ -3,12 +3,9 @@
 import re
 import time
 
-CHECKS = []
+from registry import Checks
 
-
-def check(function):
-    CHECKS.append(function)
-    return function
+CHECKS = Checks()
 
 
 class Metrics:
@@ -40,7 +37,7 @@ LISTS = {"resource": "pods", "subresource": "", "scope": "namespace", "verb": "L
 LOGS = {"resource": "pods", "subresource": "log"}
 
 
-@check
+@CHECKS.add
 def the_pods_are_listed_twice_a_second_and_each_log_is_read_once(loads):
     pods, lasts_s, start_after_s = 60, 20, 60
     flags = ["-r", "300/s", "-d", f"{lasts_s}s", "-c", "60", "--pods", str(pods), "--pod-cpu", "50m", "--pod-memory", "32Mi"]

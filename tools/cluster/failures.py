@@ -6,8 +6,9 @@ import time
 from contextlib import contextmanager
 
 from loads import adds_up, cut_off, is_whole
+from registry import Checks
 
-CHECKS = []
+CHECKS = Checks()
 # A small load of two pods that lasts a while.
 SMALL = ["-r", "200/s", "-c", "8", "--pods", "2", "--grace", "2s", "--timeout", "5s"]
 RULES = {
@@ -16,11 +17,6 @@ RULES = {
     "list pods": {"apiGroups": [""], "resources": ["pods"], "verbs": ["list"]},
     "get pods/log": {"apiGroups": [""], "resources": ["pods/log"], "verbs": ["get"]},
 }
-
-
-def check(function):
-    CHECKS.append(function)
-    return function
 
 
 @contextmanager
@@ -58,7 +54,7 @@ def is_cut_short(outcome, name, *words):
                for warning in outcome.document["warnings"]), outcome
 
 
-@check
+@CHECKS.add
 def pods_that_their_nodes_evict_are_named(loads):
     # The log of a pod counts: it is larger some seconds after the start.
     limit = {"type": "Container", "default": {"ephemeral-storage": "36Ki"}, "defaultRequest": {"ephemeral-storage": "36Ki"}}
@@ -75,7 +71,7 @@ def pods_that_their_nodes_evict_are_named(loads):
     assert "Evicted" in loads.cluster.kubectl("get", "events", "-n", "narrow"), outcome
 
 
-@check
+@CHECKS.add
 def a_pod_that_is_evicted_by_the_api_tells_what_it_measured(loads):
     with sending(loads, "15s") as (load, name):
         eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name, "namespace": "default"}}
@@ -83,28 +79,28 @@ def a_pod_that_is_evicted_by_the_api_tells_what_it_measured(loads):
         is_cut_short(load.result(), name, "Eviction")
 
 
-@check
+@CHECKS.add
 def a_pod_that_is_deleted_tells_what_it_measured(loads):
     with sending(loads, "15s") as (load, name):
         loads.cluster.kubectl("delete", "pod", "--wait=false", name)
         is_cut_short(load.result(), name, "deleted")
 
 
-@check
+@CHECKS.add
 def a_pod_that_is_killed_is_missing(loads):
     with sending(loads, "10s") as (load, name):
         load.kill_process_of(name)
         has_lost(load.result(), name, "SIGKILL")
 
 
-@check
+@CHECKS.add
 def a_pod_that_needs_more_memory_than_its_limit_is_said_to(loads):
     with loads.server("fixed"):
         outcome = loads.run("-r", "100/s", "-d", "3s", "-c", "1000", "--pods", "2", "--pod-memory", "6Mi")
     assert outcome.code in (1, 2) and "more memory than its limit" in str(outcome), outcome
 
 
-@check
+@CHECKS.add
 def a_cpu_limit_that_is_used_up_is_said(loads):
     with loads.server("fixed"):
         outcome = loads.run("-r", "4000/s", "-d", "5s", "-c", "200", "--pods", "2", "--pod-cpu", "50m")
@@ -113,7 +109,7 @@ def a_cpu_limit_that_is_used_up_is_said(loads):
     assert said and all(pod["generator"]["throttled_ms"] > 0 for pod in outcome.pods()), outcome
 
 
-@check
+@CHECKS.add
 def a_pod_without_a_node_keeps_the_load_from_beginning(loads):
     with loads.server("fixed") as server:
         outcome = loads.run("-d", "3s", *SMALL, "--pod-cpu", "500")
@@ -121,7 +117,7 @@ def a_pod_without_a_node_keeps_the_load_from_beginning(loads):
     assert server.served["requests"] == 0, server.served
 
 
-@check
+@CHECKS.add
 def a_pod_without_an_image_keeps_the_load_from_beginning(loads):
     with loads.server("fixed") as server:
         outcome = loads.run("-d", "3s", *SMALL, "--image", "10.77.0.4:5000/nobody:1")
@@ -129,7 +125,7 @@ def a_pod_without_an_image_keeps_the_load_from_beginning(loads):
     assert server.served["requests"] == 0, server.served
 
 
-@check
+@CHECKS.add
 def a_pod_whose_node_is_gone_is_missing(loads):
     with sending(loads, "15s") as (load, name):
         node = load.node_of(name)
@@ -140,7 +136,7 @@ def a_pod_whose_node_is_gone_is_missing(loads):
     loads.cluster.wait("the node", lambda: loads.cluster.kubectl("get", "node", node, "--no-headers").count(" Ready") == 1)
 
 
-@check
+@CHECKS.add
 def an_api_server_that_hangs_for_10_s_costs_nothing(loads):
     with sending(loads, "20s") as (load, _):
         api = loads.cluster.processes["api"]
@@ -150,7 +146,7 @@ def an_api_server_that_hangs_for_10_s_costs_nothing(loads):
         is_whole(load.result())
 
 
-@check
+@CHECKS.add
 def an_api_server_that_is_started_again_after_10_s_costs_nothing(loads):
     with sending(loads, "25s") as (load, _):
         loads.cluster.end("api", by=signal.SIGKILL)
@@ -161,7 +157,7 @@ def an_api_server_that_is_started_again_after_10_s_costs_nothing(loads):
     assert "the API server answers again" in outcome.words, outcome
 
 
-@check
+@CHECKS.add
 def ctrl_c_shows_what_was_measured(loads):
     with sending(loads, "120s") as (load, _):
         load.interrupt()
@@ -171,7 +167,7 @@ def ctrl_c_shows_what_was_measured(loads):
     assert all(pod["complete"] and pod["interrupted"] for pod in outcome.pods()), outcome
 
 
-@check
+@CHECKS.add
 def ctrl_c_before_the_start_sends_nothing(loads):
     with loads.server("fixed") as server, loads.running("-d", "120s", *SMALL) as load:
         load.wait_for_pods(2)
@@ -180,7 +176,7 @@ def ctrl_c_before_the_start_sends_nothing(loads):
     assert outcome.code == 1 and "nothing was sent" in outcome.words and server.served["requests"] == 0, (outcome, server.served)
 
 
-@check
+@CHECKS.add
 def who_lacks_a_right_is_told_the_rule(loads):
     cluster = loads.cluster
     loads.user = "dev"

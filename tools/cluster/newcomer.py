@@ -8,16 +8,12 @@ from pathlib import Path
 
 from loads import URL, Outcome, is_whole
 from machines import CONTROL, NODES, inside
+from registry import Checks
 
-CHECKS = []
+CHECKS = Checks()
 PAGE = Path(__file__).parents[2] / "docs" / "kubernetes.md"
 # The service of the page: no name of a cluster is known here.
 SHOP = "http://shop.perf.svc:8080"
-
-
-def check(function):
-    CHECKS.append(function)
-    return function
 
 
 def block(language, beginning):
@@ -26,7 +22,7 @@ def block(language, beginning):
     return next(it for it in blocks if it.startswith(beginning))
 
 
-@check
+@CHECKS.add
 def the_five_commands_of_the_page_lead_to_a_load(loads):
     commands = [line.split("  #")[0].strip() for line in block("sh", "sudo ctr").splitlines()]
     assert len(commands) == 5, commands

@@ -5,8 +5,9 @@ import time
 
 from failures import RULES, allow
 from loads import URL
+from registry import Checks
 
-CHECKS = []
+CHECKS = Checks()
 TARGETS = ["--target-url", f"one={URL}", "--target-url", f"other={URL}", "--url", "/{seq:1}"]
 SEARCH = f"""
 question: How much can it take?
@@ -21,11 +22,6 @@ loads: [{{capacity: {{p99: 200ms, from: 500/s, to: 2000/s}}, duration: 3s}}]
 ATTACH = {"apiGroups": [""], "resources": ["pods/attach"], "verbs": ["get", "create"]}
 
 
-def check(function):
-    CHECKS.append(function)
-    return function
-
-
 def result(session):
     """The exit code and the records of a session that has come to its end."""
     code = session.process.wait(300)
@@ -34,7 +30,7 @@ def result(session):
     return code, json.loads(file.read_text())["records"] if file.is_file() else []
 
 
-@check
+@CHECKS.add
 def two_servers_that_run_already_are_compared_from_pods_that_stay(loads):
     flags = ["-c", "40", "-d", "3s", "--runs", "2", "--warmup", "3s", "--pods", "4"]
     with loads.server("fixed") as server, loads.session("compare", *TARGETS, *flags) as session:
@@ -52,7 +48,7 @@ def two_servers_that_run_already_are_compared_from_pods_that_stay(loads):
     assert session.words.count("job threadcount-") == 1, session.words
 
 
-@check
+@CHECKS.add
 def the_steps_of_a_search_are_driven_over_pods_that_stay(loads):
     file = loads.cluster.folder / "search.yaml"
     file.write_text(SEARCH)
@@ -67,7 +63,7 @@ def the_steps_of_a_search_are_driven_over_pods_that_stay(loads):
     print("  " + ", ".join(f"{step['asked_per_s']:.0f}/s {step['verdict']}" for step in search["steps"]))
 
 
-@check
+@CHECKS.add
 def a_pod_that_is_killed_in_a_session_keeps_the_runs_before(loads):
     flags = ["-c", "8", "-d", "2s", "--runs", "8", "--warmup", "1s", "--pods", "2"]
     with loads.server("fixed"), loads.session("compare", *TARGETS, *flags) as session:
@@ -80,7 +76,7 @@ def a_pod_that_is_killed_in_a_session_keeps_the_runs_before(loads):
     assert "SIGKILL" in records[-1]["failure"]["why"], records[-1]["failure"]
 
 
-@check
+@CHECKS.add
 def ctrl_c_in_a_session_leaves_nothing_behind(loads):
     flags = ["-c", "8", "-d", "20s", "--runs", "8", "--warmup", "1s", "--pods", "2"]
     with loads.server("fixed"), loads.session("compare", *TARGETS, *flags) as session:
@@ -92,7 +88,7 @@ def ctrl_c_in_a_session_leaves_nothing_behind(loads):
     assert code == 1, session.words
 
 
-@check
+@CHECKS.add
 def who_may_not_write_to_pods_is_told_the_rule(loads):
     cluster, loads.user = loads.cluster, "dev"
     flags = ["-c", "8", "-d", "1s", "--runs", "1", "--warmup", "0s", "--pods", "2", "--namespace", "rights"]

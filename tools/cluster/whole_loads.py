@@ -2,18 +2,14 @@
 
 import histograms
 from loads import is_whole
+from registry import Checks
 
-CHECKS = []
+CHECKS = Checks()
 # What pods and the server under test share here are a few cores: a response may be this much later than the server's truth.
 LATE_MS = 15
 
 
-def check(function):
-    CHECKS.append(function)
-    return function
-
-
-@check
+@CHECKS.add
 def four_pods_on_two_nodes_at_8000_per_second_have_the_percentiles_of_one_histogram_that_recorded_all(loads):
     with loads.server("fixed") as server, loads.running("-r", "8000/s", "-d", "10s", "-c", "400", "--pods", "4", "--grace", "5s") as load:
         with load.logs(load.wait_for_pods(4)) as logs:
@@ -25,7 +21,7 @@ def four_pods_on_two_nodes_at_8000_per_second_have_the_percentiles_of_one_histog
     are_those_of_one_histogram(outcome, histograms.ends(logs), 4)
 
 
-@check
+@CHECKS.add
 def two_thousand_connections_in_a_closed_loop(loads):
     flags = ["-c", "2000", "-d", "10s", "--pods", "4", "--grace", "5s"]
     with loads.server("fixed", "--delay", "400ms") as server, loads.running(*flags) as load:
@@ -37,7 +33,7 @@ def two_thousand_connections_in_a_closed_loop(loads):
     are_those_of_one_histogram(outcome, histograms.ends(logs), 4)
 
 
-@check
+@CHECKS.add
 def the_truth_of_a_server_that_stalls_is_in_the_merged_result(loads):
     for rate_per_s in [8_000, 4_000, 2_000]:
         flags = ["-r", f"{rate_per_s}/s", "-d", "20s", "-c", "2000", "--pods", "4", "--grace", "5s"]
