@@ -40,8 +40,7 @@ impl PodReport {
         self.elapsed_s += later.elapsed_s;
         self.requests = self.requests.plus(later.requests);
         self.response_time_ms = None;
-        let is_worse = |it: &PodGeneratorReport| it.bottleneck;
-        if let Some(generator) = later.generator.as_ref().filter(|it| is_worse(it)) {
+        if let Some(generator) = later.generator.as_ref().filter(|it| it.bottleneck) {
             self.generator = Some(generator.clone());
         }
     }

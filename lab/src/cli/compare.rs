@@ -115,10 +115,10 @@ impl CompareCommand {
         };
         let urls: Vec<String> = self.urls.iter().map(whole).collect();
         let AskedLoad { origin, mut load } = self.load.load(&urls)?;
-        if compared.is_service() && !self.load.is_sized() {
+        let is_service = compared.is_service();
+        if is_service && !self.load.is_sized() {
             load.duration_s = Some(DURATION_OF_A_SERVICE_S);
         }
-        let is_service = compared.is_service();
         let origins = match &compared {
             Compared::Targets(targets) => targets.iter().map(|(_, url)| url.clone()).collect(),
             _ => vec![origin],

@@ -144,12 +144,8 @@ impl Gathering<'_> {
 
     fn take(&mut self, event: Event) {
         self.seen.take(&event);
-        if let Event::Created { .. } = &event {
-            let seconds = self.start_at_unix_ns.saturating_sub(unix_now_ns()) / NANOS_PER_S;
-            tell(&event, self.load, &format!(", the load begins in {seconds} s"), self.is_quiet);
-        } else {
-            tell(&event, self.load, "", self.is_quiet);
-        }
+        let seconds = self.start_at_unix_ns.saturating_sub(unix_now_ns()) / NANOS_PER_S;
+        tell(&event, self.load, &format!(", the load begins in {seconds} s"), self.is_quiet);
         match event {
             Event::Pod { index, state: PodState::Lost(why), .. } | Event::Ending { index, why, .. } => {
                 if let Some(share) = LoadShare::new(index, self.load.pods) {

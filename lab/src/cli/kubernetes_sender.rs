@@ -37,7 +37,7 @@ pub(super) fn check(options: &KubernetesOptions, experiment: &Experiment) -> mie
                 )
             })?;
         }
-        let connections = load.clients().min(fewest_connections(load));
+        let connections = fewest_connections(load);
         if connections < options.pods() {
             return Err(miette!(
                 help = format!("write --pods {connections} or fewer, or more clients"),
@@ -63,7 +63,7 @@ pub(super) fn check(options: &KubernetesOptions, experiment: &Experiment) -> mie
 
 /// A search is warmed up by fewer than its steps have.
 fn fewest_connections(load: &LoadSpec) -> u32 {
-    load_plan(load, SOMEWHERE).map_or(u32::MAX, |plan| plan.connections.get())
+    load_plan(load, SOMEWHERE).map_or(load.clients(), |plan| plan.connections.get())
 }
 
 /// The Job as it would be made.

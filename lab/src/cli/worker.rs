@@ -158,16 +158,19 @@ mod tests {
         serde_json::to_string(&Order::Send(Box::new(LoadStep::new(step, 0, url, &load, &plan)))).unwrap()
     }
 
+    /// The loads that an input orders, and whether each was ended.
+    fn ordered(input: &str) -> Vec<(u32, bool)> {
+        let (sender, received) = channel();
+        read(input.as_bytes(), &sender);
+        drop(sender);
+        received.iter().map(|order| (order.step.step, order.stop.load(Ordering::Relaxed))).collect()
+    }
+
     #[test]
     fn an_order_that_comes_twice_is_one_and_a_stop_is_for_the_load_it_names() {
         let stop = |step| serde_json::to_string(&Order::Stop { step }).unwrap();
         let input = [order(1), order(1), stop(1), order(2), stop(1)].join("\n");
-        let (sender, received) = channel();
-        read(input.as_bytes(), &sender);
-        drop(sender);
-        let ordered: Vec<(u32, bool)> =
-            received.iter().map(|order| (order.step.step, order.stop.load(Ordering::Relaxed))).collect();
-        assert_eq!(ordered, [(1, true), (2, false)]);
+        assert_eq!(ordered(&input), [(1, true), (2, false)]);
     }
 
     #[test]
@@ -175,11 +178,6 @@ mod tests {
         let stop = serde_json::to_string(&Order::Stop { step: 1 }).unwrap();
         let half = &order(1)[..40];
         let input = [half, "", &stop, &order(1), &order(2)].join("\n");
-        let (sender, received) = channel();
-        read(input.as_bytes(), &sender);
-        drop(sender);
-        let ordered: Vec<(u32, bool)> =
-            received.iter().map(|order| (order.step.step, order.stop.load(Ordering::Relaxed))).collect();
-        assert_eq!(ordered, [(1, true), (2, false)]);
+        assert_eq!(ordered(&input), [(1, true), (2, false)]);
     }
 }

@@ -155,9 +155,7 @@ impl Workers {
     /// A pod that is lost, or did not begin in time: the load is not that of all of them, and was called off.
     pub fn send(&mut self, orders: &dyn Orders, control: Control<'_>) -> Result<Merged, WorkersError> {
         // What has happened since the load before.
-        while let Ok(event) = self.events.try_recv() {
-            self.take(event, None)?;
-        }
+        self.catch_up(None)?;
         if let Some(lost) = self.lost() {
             return Err(lost);
         }
@@ -304,18 +302,20 @@ impl Workers {
 
     /// Takes what has happened, or waits for it a moment.
     fn next(&mut self, mut merge: Option<&mut Merge>) -> Result<(), WorkersError> {
-        let mut event = match self.events.recv_timeout(LOOK_EVERY) {
-            Ok(event) => event,
+        match self.events.recv_timeout(LOOK_EVERY) {
+            Ok(event) => self.take(event, merge.as_deref_mut())?,
             Err(RecvTimeoutError::Timeout) => return Ok(()),
             Err(RecvTimeoutError::Disconnected) => return Err(WorkersError::Ended),
-        };
-        loop {
-            self.take(event, merge.as_deref_mut())?;
-            match self.events.try_recv() {
-                Ok(another) => event = another,
-                Err(_) => return Ok(()),
-            }
         }
+        self.catch_up(merge)
+    }
+
+    /// Takes what has happened.
+    fn catch_up(&mut self, mut merge: Option<&mut Merge>) -> Result<(), WorkersError> {
+        while let Ok(event) = self.events.try_recv() {
+            self.take(event, merge.as_deref_mut())?;
+        }
+        Ok(())
     }
 
     fn take(&mut self, event: Event, merge: Option<&mut Merge>) -> Result<(), WorkersError> {

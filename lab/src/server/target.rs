@@ -16,15 +16,21 @@ pub(crate) fn keys() -> Keys<RemoteTarget> {
 
 fn url(node: &Node, key: &str) -> Result<(), Diagnostic> {
     let help = "write its base URL, like http://10.0.0.7:8080; paths stand in `request`";
-    match BaseUrl::parse(node.text(key)?) {
-        Ok(base) if base.path.is_empty() => Ok(()),
-        _ => Err(node.bad(key, "the base URL of a server that runs").help(help)),
+    match at(node.text(key)?) {
+        Some(_) => Ok(()),
+        None => Err(node.bad(key, "the base URL of a server that runs").help(help)),
     }
+}
+
+/// The server at a base URL; `None`: it is none.
+pub(crate) fn at(url: &str) -> Option<RemoteTarget> {
+    let is_base = BaseUrl::parse(url).is_ok_and(|base| base.path.is_empty());
+    is_base.then(|| RemoteTarget { target_url: url.trim_end_matches('/').to_owned() })
 }
 
 fn read(written: &WrittenServer<'_>) -> Result<RemoteTarget, Diagnostic> {
     for key in OF_A_START {
         written.refuse(key, "one that runs already", "a server that is started")?;
     }
-    Ok(RemoteTarget { target_url: written.kind.trim_end_matches('/').to_owned() })
+    at(written.kind).ok_or_else(|| written.no_url("write its base URL, like http://10.0.0.7:8080".to_owned()))
 }

@@ -7,9 +7,8 @@ mod service;
 
 use crate::model::experiment::protocol::AT_MOST;
 use crate::model::experiment::{
-    CommandServer, Experiment, LoadSpec, Protocol, RemoteTarget, RequestSpec, Server, Subject, Variant,
+    CommandServer, Experiment, LoadSpec, Protocol, RequestSpec, Server, Subject, Variant,
 };
-use crate::server::http_get::BaseUrl;
 use crate::server::placeholders::PORT;
 use asked::{CompareAsked, Compared, Surroundings};
 use error::CompareError;
@@ -113,11 +112,8 @@ fn of_targets(targets: &[(String, String)], asked: &CompareAsked) -> Result<Vec<
 /// # Errors
 /// It is no base URL.
 pub(in crate::config) fn target(url: &str) -> Result<Subject, CompareError> {
-    let is_base = BaseUrl::parse(url).is_ok_and(|base| base.path.is_empty());
-    if !is_base || url.contains(PORT) {
-        return Err(CompareError::Target(url.to_owned()));
-    }
-    Ok(Subject::Target(RemoteTarget { target_url: url.trim_end_matches('/').to_owned() }))
+    let known = crate::server::target::at(url).filter(|_| !url.contains(PORT));
+    known.map(Subject::Target).ok_or_else(|| CompareError::Target(url.to_owned()))
 }
 
 fn check_path(asked: &CompareAsked) -> Result<(), CompareError> {
