@@ -8,7 +8,7 @@ use crate::model::experiment::capacity::Capacity;
 use crate::model::record::Record;
 use crate::model::record::capacity::{CapacitySearch, CapacityStep, StepVerdict};
 use crate::model::window::Window;
-use crate::server::launcher::RunningServer;
+use crate::server::running_server::RunningServer;
 use crate::workload::capacity::{Next, Search, StepFigures, judge};
 use crate::workload::load_plan::at_rate;
 use threadcount_load::health::judge as judge_load;

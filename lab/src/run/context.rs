@@ -6,7 +6,7 @@ use super::{RunError, Runner};
 use crate::model::experiment::{LoadSpec, Variant};
 use crate::model::record::Record;
 use crate::model::window::Window;
-use crate::server::launcher::RunningServer;
+use crate::server::running_server::RunningServer;
 use crate::stats::pause_ledger::{ObservedCause, SlowTail};
 use std::path::PathBuf;
 use threadcount_load::plan::LoadPlan;

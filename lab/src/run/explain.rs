@@ -8,7 +8,7 @@ use crate::model::experiment::explaining::SETTLING_S;
 use crate::model::record::explaining::ExplainingWindow;
 use crate::model::window::Window;
 use crate::run::watch::Event;
-use crate::server::launcher::RunningServer;
+use crate::server::running_server::RunningServer;
 use std::path::Path;
 use std::time::Duration;
 use threadcount_load::outcome::Second;

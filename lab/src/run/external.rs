@@ -5,7 +5,7 @@ use super::observed::observed;
 use super::{RunError, figures};
 use crate::model::experiment::Tool;
 use crate::model::window::Window;
-use crate::server::launcher::RunningServer;
+use crate::server::running_server::RunningServer;
 use crate::workload::external;
 use threadcount_load::plan::LoadPlan;
 

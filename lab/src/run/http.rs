@@ -4,7 +4,7 @@ use super::context::{MeasuredWindow, RunContext, ServerWorkload};
 use super::interleaving::Seat;
 use super::watch::Event;
 use super::{Measurement, RunError};
-use crate::server::launcher::RunningServer;
+use crate::server::running_server::RunningServer;
 use std::time::Duration;
 use threadcount_load::plan::{LoadPlan, Stop};
 

@@ -6,7 +6,7 @@ use super::sender::PlannedLoad;
 use super::{DuringLoad, Question, halfway};
 use crate::model::record::Record;
 use crate::model::record::memory::MemoryUnderLoad;
-use crate::server::launcher::RunningServer;
+use crate::server::running_server::RunningServer;
 use std::thread;
 use std::time::Duration;
 use threadcount_load::clock::{Nanos, now_ns};

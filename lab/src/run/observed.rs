@@ -8,7 +8,7 @@ use crate::host::{Sampler, Samples, network, sampler};
 use crate::model::record::resource_limits::ResourceLimits;
 use crate::model::record::{BackendFigures, Cost, NetworkCounters, Record};
 use crate::model::window::Window;
-use crate::server::launcher::RunningServer;
+use crate::server::running_server::RunningServer;
 
 /// What was sampled beside a load.
 pub(super) struct Observed {

@@ -3,7 +3,7 @@
 use super::sender::PlannedLoad;
 use super::{RunError, Runner};
 use crate::model::experiment::LoadSpec;
-use crate::server::launcher::RunningServer;
+use crate::server::running_server::RunningServer;
 use crate::workload::load_plan::{LoadPlanError, one_request};
 use std::num::NonZeroU32;
 use std::time::{Duration, Instant};

@@ -8,7 +8,7 @@ use crate::host::process_tree::ProcessTree;
 use crate::model::experiment::LoadSpec;
 use crate::model::record::{Record, WarmUp};
 use crate::run::watch::{Event, Watch};
-use crate::server::launcher::RunningServer;
+use crate::server::running_server::RunningServer;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use threadcount_load::clock::now_ns;

@@ -22,6 +22,7 @@ pub mod peer;
 pub mod placeholders;
 mod readiness;
 pub mod request_thread;
+pub mod running_server;
 pub mod server_process;
 pub(crate) mod target;
 pub(crate) mod threads;
@@ -29,4 +30,5 @@ pub mod tomcat;
 
 pub use backends::{BackendEnd, BackendTarget};
 pub use error::LaunchError;
-pub use launcher::{Launcher, RunningServer};
+pub use launcher::Launcher;
+pub use running_server::RunningServer;
