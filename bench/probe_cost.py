@@ -11,8 +11,7 @@ there before.
 
 A JVM that has been attached to may be compiled a little differently, for better or worse, so one JVM tells little: each of `--jvms`
 is fresh and gives one ratio. Printed are their mean and the 95 % interval (Student's t over the logarithms), and the CPU of the
-probe's and the flight recorder's own threads, which the kernel counts exactly. The servers have core 0, the generator core 1, and so
-have the servers' compiler threads: what they still have to do differs from JVM to JVM by more than the probe costs, and is no part of
+probe's and the flight recorder's own threads, which the kernel counts exactly. The servers have core 0, the generator core 1, and so have the servers' compiler threads: what they still have to do differs from JVM to JVM by more than the probe costs, and is no part of
 its lasting cost. For the same reason their CPU is not in that of a request. Compared are the rate, and the CPU time of the server
 process per request, because that is what limits a server whose core is full. Attaching, and most of what the JVM then compiles anew,
 is over when a window begins; what attaching takes is said apart.
@@ -26,9 +25,11 @@ all threads, and looks at the stacks of some.
 `--nothing` measures the floor: a flight recording in which no event is on, instead of the probe.
 
 `--measured` measures what observes the measured window instead: the JVM's log of collections and safepoints, and `threadcount run`
-reading `/proc` four times a second. Both can be switched on and off in one JVM, so windows with and without them alternate in each,
-under one load that goes on: the log by the diagnostic command `VM.log`, the readings by stopping and continuing the process that reads. A
-request is a call of write(2) by the server, which the kernel counts.
+reading `/proc` four times a second. One load goes on, for which server and generator have both cores, and is looked at in slices of a
+twentieth of a second, because longer ones differ no less. The log is on or off in each by lot (the diagnostic command `VM.log`). It
+can cost something only where one of the JVM's threads that write to it ran, so such slices are compared, with the log and without; and a
+reading only where the thread that reads ran, so such slices are compared with all others. Each difference counts by the share of
+such slices. The requests are counted by the bytes that the server read: all are equally long, and the log only writes.
 """
 
 import argparse
@@ -38,6 +39,7 @@ import json
 import math
 import os
 import pathlib
+import random
 import re
 import signal
 import socket
@@ -57,10 +59,12 @@ WARM_UP_S = 30
 AFTER_ATTACHING_S = 20
 # `SETTLING_S` in lab/src/model/experiment/explaining.rs: the lead-in of an explaining window.
 SETTLING_S = 1.0
-# A window with or without what observes the measured one, and how long switching it has its effect.
-OBSERVED_S = 1
-SWITCH_S = 0.1
+# A slice with or without the log, and how long switching it may have its effect.
+SLICE_S = 0.05
+SWITCH_S = 0.02
 COMPILERS = ("C1 CompilerThre", "C2 CompilerThre")
+LOG_WRITERS = ("VM Thread", "G1 Main", "G1 Conc")
+READERS = ("sampler",)
 OWN_THREADS = ("threadcount-pro", "JFR ")
 # One request a second keeps the server alive without being seen.
 EXPERIMENT = """question: What does the probe cost?
@@ -78,7 +82,7 @@ loads: [{{rate: 1/s, duration: {alive_s}s}}]
 class Server:
     """A Tomcat, kept alive by an experiment that hardly asks it."""
 
-    def __init__(self, folder, jdk, alive_s, parked=0):
+    def __init__(self, folder, jdk, alive_s, parked=0, cores="0"):
         folder.mkdir()
         yaml = folder / "alive.yaml"
         yaml.write_text(EXPERIMENT.format(jdk=jdk, alive_s=alive_s))
@@ -97,8 +101,7 @@ class Server:
         except BaseException:
             self.stop()
             raise
-        # Where two cores are shared, the scheduler's choices change the rate by more than any probe.
-        subprocess.run(["taskset", "-a", "-c", "-p", "0", str(self.pid)], stdout=subprocess.DEVNULL, check=True)
+        subprocess.run(["taskset", "-a", "-c", "-p", cores, str(self.pid)], stdout=subprocess.DEVNULL, check=True)
 
     @staticmethod
     def park(url, threads):
@@ -127,46 +130,47 @@ class Server:
         if not said.startswith("0\n"):
             raise SystemExit(f"probe_cost.py: {command}: {said}")
 
-    def requests(self):
-        """Calls of write(2), one for each response."""
-        return int(re.search(r"^syscw: (\d+)$", pathlib.Path(f"/proc/{self.pid}/io").read_text(), re.MULTILINE)[1])
+    def read_bytes(self):
+        """By read(2) and its like, from sockets too."""
+        return int(re.search(r"^rchar: (\d+)$", pathlib.Path(f"/proc/{self.pid}/io").read_text(), re.MULTILINE)[1])
 
-    def observe(self, is_observed):
-        """Switches on or off what observes a measured window."""
-        level = "info" if is_observed else "off"
-        log = f"output=file={self.run_folder / 'observed.log'}"
-        self.ask(f"VM.log {log} what=gc={level},safepoint={level} decorators=timenanos,tags")
-        self.run.send_signal(signal.SIGCONT if is_observed else signal.SIGSTOP)
+    def log(self, is_on):
+        """Switches the log of a measured window."""
+        level = "info" if is_on else "off"
+        file = f"output=file={self.run_folder / 'observed.log'}"
+        self.ask(f"VM.log {file} what=gc={level},safepoint={level} decorators=timenanos,tags")
         time.sleep(SWITCH_S)
 
     def cpu_s(self):
         """CPU of the whole process, ended threads included: clock_getcpuclockid(3)."""
         return time.clock_gettime((~self.pid << 3) | 2)
 
-    def threads(self, names):
-        """The threads with such names."""
-        for task in pathlib.Path(f"/proc/{self.pid}/task").iterdir():
-            with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # It has just ended.
-                if (task / "comm").read_text().startswith(names):
-                    yield task
-
-    def cpu_by_thread_s(self, names):
-        """CPU of each of the threads with such names."""
-        used = {}
-        for task in self.threads(names):
-            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-                used[task.name] = int((task / "schedstat").read_text().split()[0]) / 1e9
-        return used
-
     def cpu_of_s(self, names, since):
         """CPU of the threads with such names since then. One that has ended since was idle: the JVM ends no other."""
-        return sum(used_s - since.get(thread, 0) for thread, used_s in self.cpu_by_thread_s(names).items())
+        return sum(used_s - since.get(thread, 0) for thread, used_s in cpu_by_thread_s(self.pid, names).items())
 
     def send_compilers_away(self):
         """To the generator's core, which has time to spare. The JVM makes new ones when it likes."""
-        for task in self.threads(COMPILERS):
+        for task in threads_of(self.pid, COMPILERS):
             with contextlib.suppress(ProcessLookupError):
                 os.sched_setaffinity(int(task.name), {1})
+
+
+def threads_of(pid, names):
+    """The threads with such names."""
+    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # It has just ended.
+            if (task / "comm").read_text().startswith(names):
+                yield task
+
+
+def cpu_by_thread_s(pid, names):
+    """CPU of each of the threads with such names."""
+    used = {}
+    for task in threads_of(pid, names):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            used[task.name] = int((task / "schedstat").read_text().split()[0]) / 1e9
+    return used
 
 
 @dataclasses.dataclass
@@ -200,7 +204,8 @@ def java_below(pid):
 def window(server, seconds=WINDOW_S):
     command = [THREADCOUNT, "load", server.url, "-c", "64", "-d", f"{seconds * 1000:.0f}ms", "--cores", "1", "--json"]
     server.send_compilers_away()
-    compilers, own, cpu_s = server.cpu_by_thread_s(COMPILERS), server.cpu_by_thread_s(OWN_THREADS), server.cpu_s()
+    compilers, own = (cpu_by_thread_s(server.pid, names) for names in (COMPILERS, OWN_THREADS))
+    cpu_s = server.cpu_s()
     began = time.monotonic()
     load = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     took = time.monotonic() - began
@@ -212,7 +217,7 @@ def window(server, seconds=WINDOW_S):
 @contextlib.contextmanager
 def loaded(server, seconds):
     """A load that goes on meanwhile."""
-    command = [THREADCOUNT, "load", server.url, "-c", "64", "-d", f"{seconds:.0f}s", "--cores", "1", "--json"]
+    command = [THREADCOUNT, "load", server.url, "-c", "64", "-d", f"{seconds:.0f}s", "--json"]
     load = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         yield
@@ -223,15 +228,33 @@ def loaded(server, seconds):
         load.wait()
 
 
-def slice_of_load(server, seconds):
-    """What the server did of a load that goes on."""
-    server.send_compilers_away()
-    compilers, cpu_s = server.cpu_by_thread_s(COMPILERS), server.cpu_s()
-    requests, began = server.requests(), time.monotonic()
-    time.sleep(seconds)
-    done, took = server.requests() - requests, time.monotonic() - began
-    cpu_us = (server.cpu_s() - cpu_s - server.cpu_of_s(COMPILERS, compilers)) / done * 1e6
-    return Window(done / took, cpu_us, 0.0)
+@dataclasses.dataclass
+class Slice:
+    """A twentieth of a second of a load that goes on."""
+
+    is_logged: bool
+    is_written: bool
+    """One of the threads that write to the log ran."""
+    is_read: bool
+    """The thread that reads /proc ran."""
+    wall_s: float
+    read_bytes: int
+    cpu_s: float
+
+
+def slice_of_load(server, is_logged):
+    server.log(is_logged)
+    since = state(server)
+    time.sleep(SLICE_S)
+    wall_s, read_bytes, cpu_s, writers_s, reader_s = (now - then for now, then in zip(state(server), since, strict=True))
+    return Slice(is_logged, writers_s > 0, reader_s > 0, wall_s, read_bytes, cpu_s)
+
+
+def state(server):
+    writers_s, readers_s = (
+        sum(cpu_by_thread_s(pid, names).values()) for pid, names in ((server.pid, LOG_WRITERS), (server.run.pid, READERS))
+    )
+    return time.monotonic(), server.read_bytes(), server.cpu_s(), writers_s, readers_s
 
 
 class Instrument:
@@ -323,33 +346,43 @@ def attach(stack, instrument, server, other, pairs, after_attaching_s):
 
 @dataclasses.dataclass
 class Observed:
-    """One JVM in turn with and without what observes the measured window."""
+    """One JVM with and without what observes the measured window."""
 
-    after: list
+    slices: list
 
     def effect(self, figure):
         """The logarithm of with / without."""
-        return difference(self.after, figure)
+        logged = self.share("is_written") * self.contrast(figure, "is_logged", among="is_written")
+        return logged + self.share("is_read") * self.contrast(figure, "is_read")
+
+    def share(self, kind):
+        return statistics.mean(getattr(it, kind) for it in self.slices)
+
+    def contrast(self, figure, kind, among="wall_s"):
+        """Slices of a kind against the others, as a logarithm."""
+        slices = [it for it in self.slices if getattr(it, among)]
+        of_kind, others = ([it for it in slices if getattr(it, kind) == wanted] for wanted in (True, False))
+        return math.log(total(of_kind, figure) / total(others, figure))
 
 
-def observe(folder, jdk, pairs):
+def total(slices, figure):
+    """A figure of all slices together."""
+    wall_s, read_bytes, cpu_s = (sum(getattr(it, name) for it in slices) for name in ("wall_s", "read_bytes", "cpu_s"))
+    return read_bytes / wall_s if figure == "rate_per_s" else cpu_s / read_bytes
+
+
+def observe(folder, jdk, pairs, lot):
     """A fresh JVM, with and without."""
-    server = Server(folder / "one", jdk, alive_s(4 * pairs))
-    measured = []
+    slices_s = 2.5 * pairs * (SLICE_S + SWITCH_S)
+    server = Server(folder / "one", jdk, int(2 * (WARM_UP_S + slices_s)), cores="0,1")
     # Whoever attaches first makes the JVM listen.
     server.jcmd("VM.version")
     try:
-        with loaded(server, WARM_UP_S + 3 * pairs * (OBSERVED_S + SWITCH_S)):
+        with loaded(server, WARM_UP_S + slices_s):
             time.sleep(WARM_UP_S)
-            for pair in range(pairs):
-                seen = {}
-                for is_observed in (True, False) if pair % 2 else (False, True):
-                    server.observe(is_observed)
-                    seen[is_observed] = slice_of_load(server, OBSERVED_S)
-                measured.append((seen[True], seen[False]))
+            return [Observed([slice_of_load(server, is_logged) for _ in range(pairs) for is_logged in lot.sample((True, False), 2)])]
     finally:
         server.stop()
-    return [Observed(measured)]
 
 
 def measure(folder, instrument, jdk, pairs, parked, after_attaching_s):
@@ -392,11 +425,16 @@ def ratio(attached, figure):
     return f"{mean:.3f} [{low:.3f} .. {high:.3f}]"
 
 
-def report_observed(jdk, observed):
-    pairs = sum(len(it.after) for it in observed)
+def mean_share(observed, kind):
+    return statistics.mean(it.share(kind) for it in observed)
+
+
+def report_observed(jdk, observed, pairs):
     print(
         f"Java {jdk}: with the JVM's log and /proc read the rate is {ratio(observed, 'rate_per_s')}, a request takes "
-        f"{ratio(observed, 'cpu_us_per_request')} of the CPU ({len(observed)} JVMs, {pairs} pairs of windows)",
+        f"{ratio(observed, 'cpu_us_per_request')} of the CPU ({len(observed)} JVMs, {pairs} pairs of slices in each; "
+        f"{mean_share(observed, 'is_written') * 100:.0f} % of them with threads that write to the log, "
+        f"{mean_share(observed, 'is_read') * 100:.0f} % with a reading)",
         flush=True,
     )
 
@@ -415,7 +453,7 @@ def report(jdk, what, attached):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jvms", type=int, default=12, help="JVMs that get the probe, two at a time")
-    parser.add_argument("--pairs", type=int, default=12, help="windows of both, before and after")
+    parser.add_argument("--pairs", type=int, default=12, help="windows of both, before and after; with --measured slices with and without")
     parser.add_argument("--jdk", default="25,21")
     parser.add_argument("--parked", type=int, default=0, help="virtual threads that are parked in each server")
     instead = parser.add_mutually_exclusive_group()
@@ -431,6 +469,7 @@ def main():
         parser.error("--parked is for what is put into the JVM")
     if asked.jvms < 6 or asked.pairs < 2:
         parser.error("fewer than six JVMs and two pairs tell nothing")
+    lot = random.Random(14)
     with tempfile.TemporaryDirectory() as folder:
         for jdk in asked.jdk.split(","):
             attached = []
@@ -438,7 +477,7 @@ def main():
                 couple = pathlib.Path(folder) / f"{jdk}-{len(attached)}"
                 couple.mkdir()
                 if asked.measured:
-                    seen = observe(couple, jdk, asked.pairs)
+                    seen = observe(couple, jdk, asked.pairs, lot)
                 else:
                     seen = measure(couple, instrument, jdk, asked.pairs, asked.parked, after_attaching_s)
                 for it in seen:
@@ -446,7 +485,7 @@ def main():
                     print(f"  {rate:.3f} times the rate, {cpu:.3f} times the CPU for each request", flush=True)
                 attached += seen
             if asked.measured:
-                report_observed(jdk, attached)
+                report_observed(jdk, attached, asked.pairs)
             else:
                 report(jdk, what, attached)
 

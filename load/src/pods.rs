@@ -40,9 +40,10 @@ impl PodReport {
         self.elapsed_s += later.elapsed_s;
         self.requests = self.requests.plus(later.requests);
         self.response_time_ms = None;
-        if let Some(generator) = later.generator.as_ref().filter(|it| it.bottleneck) {
-            self.generator = Some(generator.clone());
-        }
+        self.generator = match (self.generator.take(), &later.generator) {
+            (Some(generator), Some(later)) => Some(generator.with(later)),
+            (generator, later) => generator.or_else(|| later.clone()),
+        };
     }
 }
 
@@ -83,4 +84,43 @@ pub struct PodGeneratorReport {
     pub cores_busy: Vec<f64>,
     pub bottleneck: bool,
     pub why: Option<String>,
+}
+
+impl PodGeneratorReport {
+    /// The worse of two windows, and how long it was held back in both.
+    fn with(self, later: &Self) -> Self {
+        let throttled = [self.throttled_ms, later.throttled_ms];
+        let throttled_ms = throttled.into_iter().flatten().reduce(|sum, ms| sum + ms);
+        let worse = if later.bottleneck && !self.bottleneck { later.clone() } else { self };
+        Self { throttled_ms, ..worse }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(bottleneck: bool, throttled_ms: Option<f64>) -> PodReport {
+        let generator = PodGeneratorReport { bottleneck, throttled_ms, ..PodGeneratorReport::default() };
+        PodReport { generator: Some(generator), ..PodReport::default() }
+    }
+
+    #[test]
+    fn a_pod_that_was_held_back_in_any_window_says_so_with_all_of_the_time() {
+        let mut pod = report(true, Some(20.0));
+        pod.append(&report(false, Some(300.0)));
+        pod.append(&report(false, None));
+        let generator = pod.generator.unwrap();
+        assert!(generator.bottleneck && generator.throttled_ms == Some(320.0), "{generator:?}");
+    }
+
+    #[test]
+    fn a_pod_that_nothing_limits_has_no_throttling() {
+        let mut pod = report(false, None);
+        pod.append(&report(false, None));
+        assert_eq!(pod.generator.unwrap().throttled_ms, None);
+        let mut without = PodReport::default();
+        without.append(&report(true, Some(5.0)));
+        assert_eq!(without.generator.unwrap().throttled_ms, Some(5.0), "the health of a later window is kept");
+    }
 }

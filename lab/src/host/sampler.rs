@@ -17,9 +17,10 @@ pub const INTERVAL: Duration = Duration::from_millis(250);
 /// the measured window, in the last one, and between them in every so many-th ...
 const COSTLY_EVERY: u32 = 4;
 
-/// ... but never again before this many times the CPU time it took has passed: it may use 1 % of a core. Not the time it
-/// took: on a full machine it waits for a core, which costs the server nothing, and the readings would become too few.
-const COSTLY_REST: u32 = 99;
+/// ... but never again before this many times the CPU time it took has passed: it may use 0.2 % of a core, because on two full cores
+/// the server loses that. Not the time it took: on a full machine it waits for a core, which costs the server nothing, and the readings
+/// would become too few.
+const COSTLY_REST: u32 = 499;
 
 /// Samples a process tree until it is stopped. Dropped without a stop, the thread ends too.
 pub struct Sampler {

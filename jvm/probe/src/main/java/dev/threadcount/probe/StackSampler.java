@@ -20,10 +20,6 @@ import java.util.concurrent.TimeUnit;
  */
 final class StackSampler implements Runnable {
     private static final long PERIOD_NS = TimeUnit.MILLISECONDS.toNanos(100);
-    /** Of one core, for the samples: after dear ones it waits longer. */
-    private static final double BUDGET = 0.01;
-    /** The first samples load classes and are interpreted; without this the first would be the last for seconds. */
-    private static final long CREDIT_NS = TimeUnit.MILLISECONDS.toNanos(50);
     /** Stacks of one sample; as many as cost what listing the threads costs, within these bounds. */
     private static final int FEWEST = 20;
     private static final int MOST = 100;
@@ -37,7 +33,6 @@ final class StackSampler implements Runnable {
     private final Turns turns;
     private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
     private long number;
-    private long spentNs;
     /** What writing the last sample cost: it is known after its line. */
     private long unreportedNs;
     private int stacks = FEWEST;
@@ -59,10 +54,10 @@ final class StackSampler implements Runnable {
     @Override
     public void run() {
         try {
-            long beganNs = System.nanoTime();
+            SamplingPace pace = new SamplingPace(System.nanoTime());
             while (true) {
-                spentNs += sample();
-                long overdrawnNs = (long) ((spentNs - CREDIT_NS) / BUDGET) - (System.nanoTime() - beganNs);
+                long costNs = sample();
+                long overdrawnNs = pace.overdrawnNs(costNs, System.nanoTime());
                 // At regular times it would see again and again the same phase of what is periodic.
                 double chance = 0.5 + ThreadLocalRandom.current().nextDouble();
                 TimeUnit.NANOSECONDS.sleep(Math.max((long) (PERIOD_NS * chance), overdrawnNs));

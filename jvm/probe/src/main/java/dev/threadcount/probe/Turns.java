@@ -113,7 +113,7 @@ final class Turns {
         countOwners(still, left, drawn, timeNs, sums);
         sums.forEach((what, sum) -> write(output, timeNs, activities.get(what), sum));
         still.values().forEach(undecided::addAll);
-        follow(undecided, drawn, timeNs, waits);
+        follow(undecided, left, drawn, timeNs, waits);
     }
 
     /** What stands for one wait of a thread, in one sample. */
@@ -200,8 +200,11 @@ final class Turns {
                 .put("waited_ns", sum.waitedNs));
     }
 
-    /** @param all those that are still followed */
-    private void follow(List<Waiting> all, List<Drawn> drawn, long timeNs, Waits waits) {
+    /**
+     * @param all those that are still followed
+     * @param left those that had their turn in this sample: the stack that was drawn of them is older, and may still wait
+     */
+    private void follow(List<Waiting> all, List<Waiting> left, List<Drawn> drawn, long timeNs, Waits waits) {
         all.sort((one, other) -> Long.signum(one.sinceNs() - other.sinceNs()));
         long laterIds = UNKNOWN;
         for (Drawn one : drawn) {
@@ -209,7 +212,7 @@ final class Turns {
             Object what = whatFor(one.stack());
             if (what == null) {
                 elsewhere.put(thread.threadId(), timeNs);
-            } else if (all.size() < MOST_FOLLOWED && all.stream().noneMatch(waiting -> waiting.thread() == thread)) {
+            } else if (all.size() < MOST_FOLLOWED && !isOneOf(all, thread) && !isOneOf(left, thread)) {
                 // Numbers rise: that of a thread which is made now, and never begun, is larger than those of all others.
                 laterIds = laterIds == UNKNOWN ? Thread.ofPlatform().unstarted(() -> {}).threadId() : laterIds;
                 Long before = elsewhere.get(thread.threadId());
@@ -218,6 +221,10 @@ final class Turns {
             }
         }
         followed = all;
+    }
+
+    private static boolean isOneOf(List<Waiting> some, Thread thread) {
+        return some.stream().anyMatch(waiting -> waiting.thread() == thread);
     }
 
     /** What a thread with work waits for that others give back: the object, or where that is not known what it does; null for nothing. */

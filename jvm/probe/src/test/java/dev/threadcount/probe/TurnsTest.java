@@ -59,10 +59,14 @@ class TurnsTest {
 
     /** The lines of a sample in which these were drawn. */
     private List<String> sample(long atMs, Thread... drawn) throws Exception {
+        List<Drawn> all = new ArrayList<>();
+        Arrays.stream(drawn).forEach(thread -> all.add(new Drawn(thread, stacks.get(thread))));
+        return sampleOf(atMs, all);
+    }
+
+    private List<String> sampleOf(long atMs, List<Drawn> all) throws Exception {
         Path lines = folder.resolve("lines-" + atMs);
         try (Output output = Output.open(new Options.Out(lines, false))) {
-            List<Drawn> all = new ArrayList<>();
-            Arrays.stream(drawn).forEach(thread -> all.add(new Drawn(thread, stacks.get(thread))));
             turns.sample(all, atMs * MS, output);
         }
         return Files.readAllLines(lines);
@@ -99,6 +103,16 @@ class TurnsTest {
         assertTurns(1, 0, sample(300));
         leaves(second);
         assertEquals(List.of(), sample(400), "nobody else waits");
+    }
+
+    @Test
+    void whoLeavesAfterItsStackWasDrawnHasHadOneTurn() throws Exception {
+        Thread first = comesAlone(100, "save");
+        Thread second = comesAlone(200, "list");
+        Drawn whileItWaited = new Drawn(second, stacks.get(second));
+        leaves(second);
+        assertTurns(1, 1, sampleOf(300, List.of(whileItWaited)));
+        assertEquals(List.of(), sample(400), "it is followed no more");
     }
 
     @Test

@@ -1,0 +1,49 @@
+package dev.threadcount.probe;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Samples of known cost, and a clock that is made up. */
+class SamplingPaceTest {
+    private static final long MS = 1_000_000;
+    private static final long PERIOD_MS = 100;
+
+    /** When each sample begins. */
+    private static List<Long> beginsMs(long firstMs, long eachMs, long untilMs) {
+        SamplingPace pace = new SamplingPace(0);
+        List<Long> begins = new ArrayList<>();
+        long now = 0;
+        for (long cost = firstMs; now < untilMs; cost = eachMs) {
+            begins.add(now);
+            now += cost;
+            now += Math.max(PERIOD_MS, pace.overdrawnNs(cost * MS, now * MS) / MS);
+        }
+        return begins;
+    }
+
+    /** An explaining window of a measured second: three seconds after a lead-in of one. */
+    @ParameterizedTest
+    @CsvSource({"60, 10", "45, 15", "120, 15", "500, 15"})
+    void dearSamplesAreStillEnoughForAnIntervalInTheShortestWindow(long firstMs, long eachMs) {
+        long inside = beginsMs(firstMs, eachMs, 4_000).stream().filter(at -> at >= 1_000).count();
+        assertTrue(inside >= 6, inside + " samples");
+    }
+
+    @Test
+    void afterTheFirstSecondSamplesTakeOnePerCentOfACore() {
+        long eachMs = 10;
+        long spentMs = eachMs * beginsMs(60, eachMs, 101_000).stream().filter(at -> at >= 1_200).count();
+        assertTrue(spentMs >= 950 && spentMs <= 1_060, spentMs + " ms in 100 s");
+    }
+
+    @Test
+    void cheapSamplesComeEachPeriod() {
+        long count = beginsMs(5, 1, 10_000).size();
+        assertTrue(count >= 95, count + " samples in 10 s");
+    }
+}
