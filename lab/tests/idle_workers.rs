@@ -78,7 +78,10 @@ fn ten_idle_workers_in_take_are_no_waiting_requests_and_requests_beside_them_tha
         let seen = jvm.waits.iter().filter_map(|site| site.application.as_deref()).any(|it| of_workers(&it));
         assert!(seen, "Java {java}: {:?}", jvm.waits);
         assert_eq!(waits("idle"), None, "Java {java}");
-        let said = waits("permits").unwrap_or_else(|| panic!("Java {java}: {:?}", document.findings));
+        let permits = document.records.iter().find(|record| record.variant == "permits").expect("a run");
+        let profile = permits.jvm.as_ref().and_then(|jvm| jvm.wait_profile.as_ref()).map(|it| it.samples);
+        let said = waits("permits")
+            .unwrap_or_else(|| panic!("Java {java}, {profile:?} samples: {:?}", document.findings));
         assert!(said.contains("Idle.answer:"), "Java {java}: {said}");
     }
 }

@@ -136,6 +136,7 @@ class Load:
 
     def wait_for_pods(self, count):
         def are_running():
+            self.goes_on()
             states = self.cluster.kubectl("get", "pods", "-n", self.namespace, "--no-headers")
             return states.count(" Running ") == count
         self.cluster.wait(f"{count} pods to run", are_running, self.start_after_s)
@@ -143,7 +144,13 @@ class Load:
 
     def wait_until_said(self, words):
         """Until they are on standard error."""
-        self.cluster.wait(f"{words} to be said", lambda: words in self.words, 120)
+        def are_said():
+            self.goes_on()
+            return words in self.words
+        self.cluster.wait(f"{words} to be said", are_said, 120)
+
+    def goes_on(self):
+        assert self.process.poll() is None, f"it ended with {self.process.returncode}:\n{self.words}"
 
     def wait_for_load(self, seconds=3):
         """Until so many seconds of it are over."""

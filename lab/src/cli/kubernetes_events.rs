@@ -1,6 +1,7 @@
 //! What happens in the cluster, said on standard error.
 
 use crate::cluster::ClusterLoad;
+use crate::cluster::api_error::in_one_line;
 use crate::cluster::follow::Event;
 use crate::cluster::pod_state::PodState;
 
@@ -28,7 +29,9 @@ pub(super) fn tell(event: &Event, load: &ClusterLoad, then: &str, is_quiet: bool
         }
         Event::Pod { name, state: PodState::Lost(loss), .. } => format!("{name}: {loss}"),
         Event::Ending { name, why, .. } => format!("{name}: told to end: {why}"),
-        Event::NotTold { name, error } => format!("{name} could not be told what to send: {error}"),
+        Event::NotTold { name, error, .. } => {
+            format!("{name} could not be told what to send: {}", in_one_line(error))
+        }
         Event::Away(true) => "the API server does not answer; the pods go on".to_owned(),
         Event::Away(false) => "the API server answers again".to_owned(),
         Event::Pod { .. } | Event::Line { .. } | Event::End(_) => return,

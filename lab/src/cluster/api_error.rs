@@ -71,6 +71,13 @@ pub enum ClusterError {
     Client(String),
 }
 
+/// An error in one line, with what to do about it.
+#[must_use]
+pub fn in_one_line(error: &dyn miette::Diagnostic) -> String {
+    let help = error.help().map(|help| format!("; {help}")).unwrap_or_default();
+    format!("{error}{help}")
+}
+
 impl ClusterError {
     /// The error of a request.
     #[must_use]

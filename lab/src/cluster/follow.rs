@@ -42,6 +42,8 @@ const TELL_TRIES: u32 = 4;
 /// A line for the standard input of a pod.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PodInput {
+    /// The load that it is about.
+    pub step: u32,
     pub pod: String,
     pub line: String,
 }
@@ -58,7 +60,7 @@ pub enum Event {
     /// A line of a pod's log, and when it was read.
     Line { index: u32, text: String, read_unix_ns: u64 },
     /// A line could not be written to a pod.
-    NotTold { name: String, error: ClusterError },
+    NotTold { step: u32, name: String, error: ClusterError },
     /// The API server does not answer, or does so again.
     Away(bool),
     /// Nothing of the Job is left in the cluster, and no event follows. With an error it was given up.
@@ -126,11 +128,11 @@ async fn tell_all(server: ApiServer, mut inputs: UnboundedReceiver<Vec<PodInput>
     }
 }
 
-async fn tell(server: ApiServer, PodInput { pod, line }: PodInput, events: Sender<Event>) {
+async fn tell(server: ApiServer, PodInput { step, pod, line }: PodInput, events: Sender<Event>) {
     let mut tries = 1;
     while let Err(error) = in_time(server.write(&pod, &line)).await {
         if tries == TELL_TRIES || !error.may_pass() {
-            let _ = events.send(Event::NotTold { name: pod, error });
+            let _ = events.send(Event::NotTold { step, name: pod, error });
             return;
         }
         tries += 1;

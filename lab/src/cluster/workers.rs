@@ -292,7 +292,7 @@ impl Workers {
 
     fn tell(&self, line: &str, pods: impl IntoIterator<Item = u32>) {
         // What a broken connection left of another line ends there.
-        let input = |index| PodInput { pod: self.seen.name(index), line: format!("\n{line}\n") };
+        let input = |index| PodInput { step: self.step, pod: self.seen.name(index), line: format!("\n{line}\n") };
         let inputs: Vec<PodInput> = pods.into_iter().map(input).collect();
         if !inputs.is_empty() {
             // Where nobody follows the Job any more, its end is among the events.
@@ -330,7 +330,8 @@ impl Workers {
                 }
                 Ok(())
             }
-            Event::NotTold { name, error } => self.not_told(name, error, merge),
+            // That of a load before is of no interest any more.
+            Event::NotTold { step, name, error } if step == self.step => self.not_told(name, error, merge),
             Event::End(Err(error)) => Err(error.into()),
             Event::End(Ok(())) => Err(WorkersError::Ended),
             _ => Ok(()),

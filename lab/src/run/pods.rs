@@ -1,6 +1,7 @@
 //! Pods of a cluster send the loads.
 
 use super::sender::{LoadSender, PlannedLoad, SendError};
+use crate::cluster::api_error::in_one_line;
 use crate::cluster::workers::{Orders, Workers};
 use crate::workload::order::{LoadStep, Order};
 use std::sync::{Mutex, PoisonError};
@@ -36,7 +37,7 @@ impl LoadSender for Pods {
         shared.check().map_err(|error| SendError::Load(error.into()))?;
         let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
         let merged = workers.send(&OrdersOf { load, url }, control);
-        merged.map(|merged| merged.outcome).map_err(|error| SendError::Shared(error.to_string()))
+        merged.map(|merged| merged.outcome).map_err(|error| SendError::Shared(in_one_line(&error)))
     }
 
     fn processes(&self) -> u32 {

@@ -131,6 +131,8 @@ fn the_right_to_write_to_pods_is_named_with_its_rule() {
     let document = result(&out, &output);
     let why = document["records"][0]["failure"]["why"].as_str().unwrap();
     assert!(why.contains("no right to create pods/attach in namespace perf"), "{why}");
+    let rule = r#"{apiGroups: [""], resources: ["pods/attach"], verbs: ["get", "create"]}"#;
+    assert!(why.contains(rule), "{why}");
     assert_nothing_is_left(&api);
 }
 

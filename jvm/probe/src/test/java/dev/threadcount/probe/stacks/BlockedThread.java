@@ -32,13 +32,14 @@ final class BlockedThread implements AutoCloseable {
         }
     }
 
-    /** What it does as soon as that is the expected state; after a minute whatever it is. */
+    /** What it does as soon as that is the expected state, and in the body, before which it runs as well; after 20 s whatever it is. */
     Activity activity(State expected) {
         long giveUpNs = System.nanoTime() + LIMIT_NS;
         while (true) {
             ThreadStack stack = ThreadStack.of(thread);
             Activity activity = stack.frames().length == 0 ? null : Classifier.classify(stack);
-            if (activity != null && activity.state() == expected || System.nanoTime() > giveUpNs) {
+            boolean isThere = activity != null && activity.state() == expected && activity.application() != null;
+            if (isThere || System.nanoTime() > giveUpNs) {
                 return activity;
             }
             Thread.onSpinWait();

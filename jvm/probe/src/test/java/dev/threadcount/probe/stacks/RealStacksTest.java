@@ -226,7 +226,8 @@ class RealStacksTest {
     /** Whoever reads from the pipe, or opens it, goes on. */
     private static void write(Path pipe) {
         try (RandomAccessFile file = new RandomAccessFile(pipe.toFile(), "rw")) {
-            file.write(new byte[64]);
+            // One byte: what one reader left would be there for the next.
+            file.write(0);
             Thread.sleep(200);
         } catch (IOException | InterruptedException failed) {
             throw new IllegalStateException(failed);
