@@ -121,6 +121,10 @@ mod tests {
         assert_eq!(pod.generator.unwrap().throttled_ms, None);
         let mut without = PodReport::default();
         without.append(&report(true, Some(5.0)));
-        assert_eq!(without.generator.unwrap().throttled_ms, Some(5.0), "the health of a later window is kept");
+        assert_eq!(
+            without.generator.unwrap().throttled_ms,
+            Some(5.0),
+            "the health of a later window is kept"
+        );
     }
 }

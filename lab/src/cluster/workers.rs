@@ -292,7 +292,8 @@ impl Workers {
 
     fn tell(&self, line: &str, pods: impl IntoIterator<Item = u32>) {
         // What a broken connection left of another line ends there.
-        let input = |index| PodInput { step: self.step, pod: self.seen.name(index), line: format!("\n{line}\n") };
+        let input =
+            |index| PodInput { step: self.step, pod: self.seen.name(index), line: format!("\n{line}\n") };
         let inputs: Vec<PodInput> = pods.into_iter().map(input).collect();
         if !inputs.is_empty() {
             // Where nobody follows the Job any more, its end is among the events.
