@@ -169,12 +169,11 @@ def use_applications(user, packages, full):
     applications = only(user.folder, "threadcount-apps-*")
     say(f"apps: unpacked in {time.monotonic() - began:.0f} s")
     # They connect to the database and to the neighbour with the first order.
-    nowhere = ["SPRING_DATASOURCE_URL={scheme}postgresql://127.0.0.1:9/shop", "SPRING_DATASOURCE_USERNAME=x", "SPRING_DATASOURCE_PASSWORD=x",
-               "SHOP_NEIGHBOUR=http://127.0.0.1:9"]
+    nowhere = ["SHOP_NEIGHBOUR=http://127.0.0.1:9"]
+    for client, scheme in (("DATASOURCE", "jdbc"), ("R2DBC", "r2dbc")):
+        nowhere += [f"SPRING_{client}_URL={scheme}:postgresql://127.0.0.1:9/shop", f"SPRING_{client}_USERNAME=x", f"SPRING_{client}_PASSWORD=x"]
     for module in parts.IN_ORDER_OF_CHANCE:
-        scheme = "" if module.endswith("-reactive") else "jdbc:"
-        settings = [it.replace("{scheme}", scheme) for it in nowhere]
-        command = ["env", "SERVER_PORT={port}", *settings, f"{java_home()}/bin/java", "-jar", f"{applications / module}.jar"]
+        command = ["env", "SERVER_PORT={port}", *nowhere, f"{java_home()}/bin/java", "-jar", f"{applications / module}.jar"]
         with server(user, command):
             say(f"  {module}: answers")
     if full:
