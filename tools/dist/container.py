@@ -48,16 +48,25 @@ def try_image(release, url):
         load_s = time.monotonic() - began
         if report["driver"] != "epoll" or report["requests"]["ok"] != 1000:
             raise SystemExit(f"{report}\ndist: `load` in the container")
-        # Its input is empty, so that it ends at once.
-        greeting = run("worker", "worker", "--share", "0/1").splitlines()
-        if not greeting or not all(isinstance(json.loads(line), dict) for line in greeting):
-            raise SystemExit(f"{greeting}\ndist: `worker` in the container")
+        worker = try_worker(ctr, [*options, image, "worker", "/usr/bin/threadcount", "worker", "--share", "0/1"])
         say("image: " + confinement(ctr, [*options, image, "held", "/usr/bin/threadcount", "load", url, "-d", "5s", "-c", "2"]))
         writable = ["--mount", "type=tmpfs,src=tmpfs,dst=/tmp,options=rw:size=100m:mode=1777"]
         listed = run("list", "list", mounts=writable)
         if "tomcat-blocking" not in listed:
             raise SystemExit(f"{listed}\ndist: `list` in the container")
-        say("image: read-only root, no capabilities, no io_uring: " + " | ".join(about.splitlines()[:3]) + f"; load through {report['driver']}, {load_s:.1f} s")
+        say("image: read-only root, no capabilities, no io_uring: " + " | ".join(about.splitlines()[:3]) + f"; load through {report['driver']}, {load_s:.1f} s; "
+            f"worker: {worker}")
+
+
+def try_worker(ctr, command):
+    """Its first line. ctr keeps the input of a container open, so it ends with SIGTERM, as in a pod."""
+    with ctr.start("run", *command, stdout=subprocess.PIPE, text=True) as process:
+        line = process.stdout.readline().strip()
+        ctr("tasks", "kill", "--signal", "SIGTERM", "worker")
+        process.stdout.read()
+        if process.wait(timeout=60) != 0 or not line:
+            raise SystemExit(f"{line}\ndist: exit code {process.returncode}: `worker` in the container")
+    return line
 
 
 def confinement(ctr, command):
@@ -93,13 +102,14 @@ class Ctr:
         self.command = ["ctr", "--address", str(socket)]
 
     def __call__(self, *arguments):
-        done = subprocess.run([*self.command, *arguments], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+        done = subprocess.run([*self.command, *arguments], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL, timeout=120)
         if done.returncode != 0:
             raise SystemExit(f"{done.stdout}{done.stderr}\ndist: exit code {done.returncode}: ctr {' '.join(map(str, arguments))}")
         return done.stdout
 
-    def start(self, *arguments):
-        return subprocess.Popen([*self.command, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    def start(self, *arguments, stdout=subprocess.DEVNULL, **options):
+        command = [*self.command, *arguments]
+        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.DEVNULL, **options)
 
 
 @contextlib.contextmanager
