@@ -191,15 +191,17 @@ class Checks(unittest.TestCase):
 
     def test_a_result_without_a_variant_or_with_a_failed_run_is_refused(self):
         def result(ran, failure=None, skipped=()):
-            return {"experiment": {"variants": [{"name": "a"}, {"name": "b"}]}, "skipped": list(skipped),
-                    "records": [{"variant": it, "failure": failure} for it in ran]}
+            loads = [{"name": "c1", "only_variants": ["a", "b"]}, {"name": "c2", "only_variants": ["a"]}]
+            return {"experiment": {"variants": [{"name": it} for it in "abc"], "loads": loads}, "skipped": list(skipped),
+                    "records": [{"load": load, "variant": it, "failure": failure} for load, it in ran]}
 
+        complete = [("c1", "a"), ("c1", "b"), ("c2", "a")]
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "out" / "x" / "result.json"
             path.parent.mkdir(parents=True)
-            path.write_text(json.dumps(result("ab")), encoding="ascii")
-            self.assertEqual(results.check(pathlib.Path(folder)), ["x: 2 runs of a, b"])
-            for wrong in (result("a"), result("ab", failure="it ended"), result("ab", skipped=["c"])):
+            path.write_text(json.dumps(result(complete)), encoding="ascii")
+            self.assertEqual(results.check(pathlib.Path(folder)), ["x: 3 runs of a, b"])
+            for wrong in (result(complete[1:]), result(complete, failure="it ended"), result(complete, skipped=["c"])):
                 path.write_text(json.dumps(wrong), encoding="ascii")
                 with self.assertRaises(SystemExit):
                     results.check(pathlib.Path(folder))
