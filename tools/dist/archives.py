@@ -40,12 +40,22 @@ def xz(content):
 
 def stored(jar):
     """The same jar without compression of its own: xz sees what its files share, and makes half as much of it (5.8 instead of 12.1 MB)."""
+    return repacked(jar, lambda entries: entries, lambda _: zipfile.ZIP_STORED)
+
+
+def in_order(jar):
+    """The same jar with its files in the order of their names, after the manifest, which readers of a stream expect first."""
+    first = ("META-INF/", "META-INF/MANIFEST.MF")
+    return repacked(jar, lambda entries: sorted(entries, key=lambda it: (it.filename not in first, it.filename)), lambda it: it.compress_type)
+
+
+def repacked(jar, order, compression):
     packed = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(jar)) as before, zipfile.ZipFile(packed, "w") as after:
-        for entry in before.infolist():
+        for entry in order(before.infolist()):
             info = zipfile.ZipInfo(entry.filename, entry.date_time)
             info.external_attr, info.create_system = entry.external_attr, entry.create_system
-            after.writestr(info, before.read(entry), compress_type=zipfile.ZIP_STORED)
+            after.writestr(info, before.read(entry), compress_type=compression(entry))
     return packed.getvalue()
 
 

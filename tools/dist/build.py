@@ -6,13 +6,15 @@ import pathlib
 import re
 import subprocess
 
-from release import environment, run, say
+from release import ROOT, environment, run, say
 
 GNU, MUSL, ARM = "x86_64-unknown-linux-gnu", "x86_64-unknown-linux-musl", "aarch64-unknown-linux-gnu"
 # glibc of RHEL 7 and manylinux2014, the oldest that Rust's own library works with.
 OLDEST_GLIBC = "2.17"
 # Of Cargo.toml: smaller than a release build.
 PROFILE = "dist"
+# Of glibc itself, and on every Linux that has it. Without libgcc_s: zig links its own unwinder.
+LIBRARIES = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 
 
 def has_target(target):
@@ -59,9 +61,7 @@ def compile_(release, tools, name, cargo, target, flags=""):
     """Builds the program in a folder of its own, so that a developer's builds stay as they are."""
     folder = release.work / "build" / name
     folder.mkdir(parents=True, exist_ok=True)
-    cargo_home = os.environ.get("CARGO_HOME", str(pathlib.Path.home() / ".cargo"))
-    # No path of this machine in the program.
-    places = {release.source: "/threadcount", folder: "/target", cargo_home: "/cargo"}
+    places = {release.source: "/threadcount", folder: "/target", cargo_home(): "/cargo"}
     remapped = " ".join(f"--remap-path-prefix={place}={instead}" for place, instead in places.items())
     say(f"building {name} ({target}; minutes)")
     run(
@@ -82,7 +82,29 @@ def compile_(release, tools, name, cargo, target, flags=""):
     say(f"{name}: {program.stat().st_size / 1e6:.1f} MB, " + (f"glibc {glibc} or newer" if glibc else "needs no library"))
     if name != "static" and glibc and tuple(map(int, glibc.split("."))) > tuple(map(int, OLDEST_GLIBC.split("."))):
         raise SystemExit(f"dist: {program} needs glibc {glibc}")
+    unexpected = needed_libraries(program) - (set() if name == "static" else LIBRARIES)
+    if unexpected:
+        raise SystemExit(f"dist: {program} needs {', '.join(sorted(unexpected))}")
+    refuse_paths_of_this_machine(program.read_bytes(), program)
     return program
+
+
+def cargo_home():
+    return os.environ.get("CARGO_HOME", str(pathlib.Path.home() / ".cargo"))
+
+
+def refuse_paths_of_this_machine(content, program):
+    """They would make the bytes depend on who built them, and tell where."""
+    # Of the home only what tools keep there: the program itself names /proc/PID/root/tmp.
+    found = [it for it in (f"{ROOT}/", f"{cargo_home()}/", f"{pathlib.Path.home()}/.") if it.encode() in content]
+    if found:
+        raise SystemExit(f"dist: {program} holds paths of this machine: {', '.join(sorted(found))}")
+
+
+def needed_libraries(program):
+    """The names of the shared libraries that the program is linked with."""
+    done = subprocess.run(["objdump", "-p", str(program)], capture_output=True, text=True, check=True)
+    return set(re.findall(r"^\s*NEEDED\s+(\S+)", done.stdout, re.MULTILINE))
 
 
 def newest_glibc(program):

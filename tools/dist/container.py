@@ -27,8 +27,7 @@ def can_be_tried():
 def try_image(release, url):
     """`url`: what a load is sent to."""
     if not can_be_tried():
-        say("image: not tried, because that needs root, containerd and runc (Debian: apt-get install containerd runc)")
-        return
+        raise SystemExit("dist: trying the image needs root, containerd and runc (Debian: apt-get install containerd runc)")
     # A short path: a socket's has 107 characters.
     with tempfile.TemporaryDirectory(prefix="tc-ctr-", dir="/tmp") as folder, containerd(pathlib.Path(folder)) as ctr:
         image = f"localhost/threadcount:{release.version}"
@@ -49,12 +48,25 @@ def try_image(release, url):
         load_s = time.monotonic() - began
         if report["driver"] != "epoll" or report["requests"]["ok"] != 1000:
             raise SystemExit(f"{report}\ndist: `load` in the container")
+        worker = try_worker(ctr, [*options, image, "worker", "/usr/bin/threadcount", "worker", "--share", "0/1"])
         say("image: " + confinement(ctr, [*options, image, "held", "/usr/bin/threadcount", "load", url, "-d", "5s", "-c", "2"]))
         writable = ["--mount", "type=tmpfs,src=tmpfs,dst=/tmp,options=rw:size=100m:mode=1777"]
         listed = run("list", "list", mounts=writable)
         if "tomcat-blocking" not in listed:
             raise SystemExit(f"{listed}\ndist: `list` in the container")
-        say("image: read-only root, no capabilities, no io_uring: " + " | ".join(about.splitlines()[:3]) + f"; load through {report['driver']}, {load_s:.1f} s")
+        say("image: read-only root, no capabilities, no io_uring: " + " | ".join(about.splitlines()[:3]) + f"; load through {report['driver']}, {load_s:.1f} s; "
+            f"worker: {worker}")
+
+
+def try_worker(ctr, command):
+    """Its first line. ctr keeps the input of a container open, so it ends with SIGTERM, as in a pod."""
+    with ctr.start("run", *command, stdout=subprocess.PIPE, text=True) as process:
+        line = process.stdout.readline().strip()
+        ctr("tasks", "kill", "--signal", "SIGTERM", "worker")
+        process.stdout.read()
+        if process.wait(timeout=60) != 0 or not line:
+            raise SystemExit(f"{line}\ndist: exit code {process.returncode}: `worker` in the container")
+    return line
 
 
 def confinement(ctr, command):
@@ -65,8 +77,10 @@ def confinement(ctr, command):
         mounts = [line.split() for line in pathlib.Path(f"/proc/{pid}/mountinfo").read_text(encoding="utf-8").splitlines()]
         options = next(it[5] for it in mounts if it[4] == "/").split(",")
         process.wait(timeout=60)
-    found = {"CapEff": status["CapEff"], "Seccomp": status["Seccomp"], "Uid": status["Uid"].split()[0], "root": options[0]}
-    if int(status["CapEff"], 16) != 0 or status["Seccomp"] != "2" or options[0] != "ro" or found["Uid"] == "0":
+    # Who is not root has no effective capabilities in any container; the bounding set is what the container allows.
+    sets = {name: status[name] for name in ("CapBnd", "CapPrm", "CapEff")}
+    found = {**sets, "Seccomp": status["Seccomp"], "Uid": status["Uid"].split()[0], "root": options[0]}
+    if any(int(it, 16) for it in sets.values()) or status["Seccomp"] != "2" or options[0] != "ro" or found["Uid"] == "0":
         raise SystemExit(f"dist: the container is not as confined as it should be: {found}")
     return "the kernel says of a load in it: " + ", ".join(f"{name} {value}" for name, value in found.items())
 
@@ -88,13 +102,14 @@ class Ctr:
         self.command = ["ctr", "--address", str(socket)]
 
     def __call__(self, *arguments):
-        done = subprocess.run([*self.command, *arguments], capture_output=True, text=True, check=False)
+        done = subprocess.run([*self.command, *arguments], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL, timeout=120)
         if done.returncode != 0:
             raise SystemExit(f"{done.stdout}{done.stderr}\ndist: exit code {done.returncode}: ctr {' '.join(map(str, arguments))}")
         return done.stdout
 
-    def start(self, *arguments):
-        return subprocess.Popen([*self.command, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    def start(self, *arguments, stdout=subprocess.DEVNULL, **options):
+        command = [*self.command, *arguments]
+        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.DEVNULL, **options)
 
 
 @contextlib.contextmanager

@@ -1,8 +1,8 @@
 """The two crates as crates.io takes them: `cargo install threadcount` builds a program with the parts in it."""
 
+import os
 import shutil
-import tarfile
-import tempfile
+import subprocess
 import time
 
 from release import environment, run, say
@@ -10,6 +10,11 @@ from release import environment, run, say
 CRATES = ["threadcount-load", "threadcount"]
 # What crates.io accepts.
 LARGEST_BYTES = 10 << 20
+
+
+def command(*options):
+    # The licences and the parts are in no commit.
+    return ["cargo", "package", "--locked", "--allow-dirty", *(word for crate in CRATES for word in ("--package", crate)), *options]
 
 
 def package(release, content):
@@ -20,9 +25,8 @@ def package(release, content):
     (release.source / "lab" / "THIRD-PARTY-LICENSES.txt").write_bytes(content.notices)
     (release.source / "lab" / "threadcount.cdx.json").write_bytes(content.sbom)
     folder = release.work / "build" / "crates"
-    selected = [word for crate in CRATES for word in ("--package", crate)]
     run(
-        ["cargo", "package", "--locked", "--allow-dirty", "--no-verify", *selected],
+        command("--no-verify"),
         release.work / "crates.log",
         cwd=release.source,
         env=environment(CARGO_TARGET_DIR=folder, SOURCE_DATE_EPOCH=release.epoch_s),
@@ -39,16 +43,29 @@ def package(release, content):
 
 
 def try_out(release):
-    """The crates as they are packed, unpacked where nothing else is: what one of them lacks, the compiler misses. Checked, not built:
-    `cargo install` of the same sources builds what the other packages hold."""
+    """Unpacks the crates where nothing else is and builds them there: what one of them lacks, the compiler misses."""
     began = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="threadcount-crates-", dir="/tmp") as folder:
-        for crate in CRATES:
-            with tarfile.open(release.out / f"{crate}-{release.version}.crate") as packed:
-                packed.extractall(folder, filter="data")
-        load, lab = (f"{folder}/{crate}-{release.version}" for crate in CRATES)
-        # Until it is published, the one is found beside the other.
-        patch = ["--config", f"patch.crates-io.threadcount-load.path=\"{load}\""]
-        target = release.work / "build" / "crates-tried"
-        run(["cargo", "check", "--bins", *patch], release.work / "crates-tried.log", cwd=lab, env=environment(CARGO_TARGET_DIR=target))
-    say(f"crates: they compile with nothing but what is in them, in {time.monotonic() - began:.0f} s")
+    run(command("--target-dir", release.work / "build" / "crates-tried"), release.work / "crates-tried.log", cwd=release.source)
+    say(f"crates: `cargo package` builds them from what is in them, in {time.monotonic() - began:.0f} s")
+
+
+def install(user, release):
+    """`cargo install --path lab --locked`, as a user whose cargo has nothing yet; returns the words that call the program."""
+    copied = user.folder / "sources"
+    shutil.copytree(release.source, copied, ignore=shutil.ignore_patterns("target", "jvm"))
+    toolchain = user.folder / "toolchain"
+    sysroot = subprocess.run(["rustc", "--print", "sysroot"], check=True, capture_output=True, text=True).stdout.strip()
+    # The home of root can be read by nobody else.
+    shutil.copytree(sysroot, toolchain, copy_function=link_or_copy, symlinks=True, ignore=shutil.ignore_patterns("doc"))
+    for path in [copied, *copied.rglob("*")]:
+        user.give(path)
+    user.environment["PATH"] = f"{toolchain / 'bin'}:{user.environment['PATH']}"
+    user.run("cargo", "install", "--quiet", "--path", "sources/lab", "--locked", "--root", "installed", within_s=3_600)
+    return [user.folder / "installed" / "bin" / "threadcount"]
+
+
+def link_or_copy(source, target):
+    try:
+        os.link(source, target)
+    except OSError:  # another file system
+        shutil.copy2(source, target)

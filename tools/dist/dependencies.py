@@ -11,6 +11,7 @@ import build
 import java_libraries
 import parts
 
+LLVM_LICENCE = "Apache-2.0 WITH LLVM-exception"
 TEXT_NAMES = re.compile(r"^(licen[cs]e|copying|notice|copyright|unlicense)", re.IGNORECASE)
 
 
@@ -27,8 +28,8 @@ class Component:
     needs: tuple[str, ...] = ()  # purls
 
 
-def all_of(release):
-    found = {it.purl: it for it in [*crates(release), *libraries_of_the_system(), *in_parts(release), echarts(release)]}
+def all_of(release, tools):
+    found = {it.purl: it for it in [*crates(release), *libraries_of_the_system(), *libraries_of_the_linkers(tools), *in_parts(release), echarts(release)]}
     return [found[purl] for purl in sorted(found)]
 
 
@@ -94,6 +95,28 @@ def libraries_of_the_system():
         debian = pathlib.Path("/usr/share/doc/libc6/copyright")
         texts = (debian.read_text(encoding="utf-8").strip(),) if debian.is_file() else ()
         yield Component(f"pkg:generic/glibc@{version}", "glibc", version, "LGPL-2.1-or-later", None, texts)
+
+
+def libraries_of_the_linkers(tools):
+    """What the linkers add without being asked: zig its run-time library and LLVM's unwinder, gcc those of its own to the static program."""
+    folder = only(tools.glob("lib/python3*/site-packages/ziglang"))
+    version = output(tools / "bin" / "python3", "-m", "ziglang", "version").strip()
+    text = (folder / "LICENSE").read_text(encoding="utf-8").strip()
+    yield Component(f"pkg:generic/zig-compiler-rt@{version}", "zig-compiler-rt", version, "MIT", None, (text,))
+    text = (folder / "lib" / "libunwind" / "LICENSE.TXT").read_text(encoding="utf-8").strip()
+    yield Component(f"pkg:generic/llvm-libunwind@zig-{version}", "llvm-libunwind", f"zig-{version}", LLVM_LICENCE, None, (text,))
+    if not build.has_target(build.MUSL):
+        version = output("gcc", "-dumpfullversion").strip()
+        debian = pathlib.Path("/usr/share/doc/libgcc-s1/copyright")
+        texts = (debian.read_text(encoding="utf-8").strip(),) if debian.is_file() else ()
+        yield Component(f"pkg:generic/libgcc@{version}", "libgcc", version, "GPL-3.0-or-later WITH GCC-exception-3.1", None, texts)
+
+
+def only(found):
+    found = list(found)
+    if len(found) != 1:
+        raise SystemExit(f"dist: {len(found)} folders of ziglang")
+    return found[0]
 
 
 def output(*command):

@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 
-from archives import sha256, stored, tar, xz
+from archives import in_order, sha256, stored, tar, xz
 
 # What the Maven reactor in jvm/ builds and every user may need.
 IN_THE_PROGRAM = {
@@ -34,13 +34,23 @@ TOO_LARGE = [
     "spring-boot-3",
     "spring-boot-4",
 ]
+# Quarkus writes the files of a jar in the order in which its threads made them.
+IN_ORDER_OF_CHANCE = ["orders-quarkus", "orders-quarkus-reactive", "orders-quarkus-worker"]
 
 
 def built(release, module, file):
     path = release.jvm / module / "target" / file
     if not path.is_file():
         raise SystemExit(f"dist: {path} is missing; `./dev dist` builds it")
-    return path.read_bytes()
+    jar = path.read_bytes()
+    return in_order(jar) if module in IN_ORDER_OF_CHANCE else jar
+
+
+def checksums(release):
+    """The SHA-256 of each jar that is delivered."""
+    jars = {**IN_THE_PROGRAM, **{module: f"{module}.jar" for module in TOO_LARGE}}
+    found = {file: sha256(built(release, module, file)) for module, file in jars.items()}
+    return found | {f"{module}/{name}": sha256(content) for module, name, content in libraries(release, LIBRARIES)}
 
 
 def libraries(release, modules):

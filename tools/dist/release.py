@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import tarfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -21,11 +22,16 @@ class Release:
     version: str           # 0.1.0
     commit: str            # abcdef0, with -dirty where the checkout has changes
     epoch_s: int           # of the commit
-    jvm: pathlib.Path = ROOT / "jvm"  # the Maven reactor, built
+    tree: str = "HEAD"     # what git knows of the checkout, with changes that are not committed
 
     @property
     def source(self):
         return self.work / "source"
+
+    @property
+    def jvm(self):
+        """The Maven reactor. Not the checkout's: what that holds may come from sources that are in no commit."""
+        return self.source / "jvm"
 
     @property
     def full_version(self):
@@ -38,26 +44,38 @@ def git(*arguments):
     return done.stdout.strip()
 
 
-def prepare(work):
-    """Copies what git knows of the checkout, with changes that are not committed, to an empty folder."""
+def of_checkout(work):
+    """Asks git once: an edit during the first build must not reach the second."""
     cargo = (ROOT / "Cargo.toml").read_text(encoding="utf-8")
     version = re.search(r'^\[workspace\.package\]\nversion = "([^"]+)"', cargo, re.MULTILINE).group(1)
-    release = Release(
+    return Release(
         work=work,
-        out=ROOT / "dist",
+        out=work / "out",
         version=version,
         commit=git("describe", "--always", "--dirty", "--exclude", "*"),
         epoch_s=int(git("log", "-1", "--format=%ct")),
+        tree=git("stash", "create") or git("rev-parse", "HEAD"),
     )
-    changed = git("stash", "create")
+
+
+def copy_sources(release):
+    """Into an empty folder, as new files: with the time of an old commit, cargo would take what it built of a newer one for up to date."""
+    now = time.time()
     shutil.rmtree(release.source, ignore_errors=True)
     release.source.mkdir(parents=True)
-    archive = subprocess.Popen(["git", "archive", changed or "HEAD"], cwd=ROOT, stdout=subprocess.PIPE)
-    with tarfile.open(fileobj=archive.stdout, mode="r|") as files:
-        files.extractall(release.source, filter="tar")
-    if archive.wait() != 0:
+    with subprocess.Popen(["git", "archive", release.tree], cwd=ROOT, stdout=subprocess.PIPE) as archive:
+        with tarfile.open(fileobj=archive.stdout, mode="r|") as files:
+            files.extractall(release.source, filter=lambda member, folder: tarfile.tar_filter(member, folder).replace(mtime=now))
+    if archive.returncode != 0:
         raise SystemExit("dist: git archive failed")
-    return release
+
+
+def build_jvm(release):
+    """The Maven reactor of the copied sources."""
+    say("building the JVM side")
+    flags = "--sun-misc-unsafe-memory-access=allow --enable-native-access=ALL-UNNAMED"
+    command = ["mvn", "--batch-mode", "--no-transfer-progress", "--threads", "2", "--file", release.jvm / "pom.xml", "package", "-DskipTests"]
+    run(command, release.work / "maven.log", env=environment(MAVEN_OPTS=flags))
 
 
 def say(text):
@@ -74,5 +92,6 @@ def run(command, log, **options):
 
 
 def environment(**more):
-    """Ours, with these."""
-    return {**os.environ, **{name: str(value) for name, value in more.items()}}
+    """Ours, with these. Without the flags that cargo would prefer to RUSTFLAGS."""
+    inherited = {name: value for name, value in os.environ.items() if name != "CARGO_ENCODED_RUSTFLAGS"}
+    return {**inherited, **{name: str(value) for name, value in more.items()}}

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
+import time
 import tomllib
 import unittest
 import unittest.mock
@@ -25,6 +26,7 @@ import notices
 import packages
 import parts
 import release
+import results
 from dependencies import Component
 from release import Release
 
@@ -75,6 +77,15 @@ class Packing(unittest.TestCase):
             self.assertEqual(after.namelist(), ["META-INF/MANIFEST.MF", "A.class"])
             self.assertEqual(after.read("A.class"), b"y" * 500)
             self.assertTrue(all(it.compress_type == zipfile.ZIP_STORED for it in after.infolist()))
+
+    def test_jars_of_the_same_files_in_another_order_become_the_same(self):
+        files = {"b/": "", "b/B.class": "y" * 500, "META-INF/MANIFEST.MF": "x", "a/A.class": "z"}
+        before, other = jar(files), jar(dict(reversed(files.items())))
+        self.assertNotEqual(before, other)
+        self.assertEqual(archives.in_order(before), archives.in_order(other))
+        with zipfile.ZipFile(io.BytesIO(archives.in_order(before))) as after:
+            self.assertEqual(after.namelist(), ["META-INF/MANIFEST.MF", "a/A.class", "b/", "b/B.class"])
+            self.assertEqual(after.read("b/B.class"), b"y" * 500)
 
     def test_every_file_of_a_wheel_is_in_its_record(self):
         path = packages.wheel(self.release, "linux-x86_64", b"\x7fELF", Content())
@@ -168,6 +179,42 @@ class Crates(unittest.TestCase):
     def test_a_crate_has_its_build_script_and_its_licences(self):
         packed = tomllib.loads((release.ROOT / "lab" / "Cargo.toml").read_text(encoding="utf-8"))["package"]["include"]
         self.assertLessEqual({"/build.rs", "/LICENSE", "/THIRD-PARTY-LICENSES.txt", "/threadcount.cdx.json"}, set(packed))
+
+
+class Checks(unittest.TestCase):
+    """What ends a release that would be wrong."""
+
+    def test_a_program_with_a_path_of_this_machine_is_refused(self):
+        build.refuse_paths_of_this_machine(b"\x7fELF /threadcount/lab/src/main.rs", "program")
+        with self.assertRaises(SystemExit):
+            build.refuse_paths_of_this_machine(f"\x7fELF {release.ROOT}/lab/src/main.rs".encode(), "program")
+
+    def test_a_result_without_a_variant_or_with_a_failed_run_is_refused(self):
+        def result(ran, failure=None, skipped=()):
+            loads = [{"name": "c1", "only_variants": ["a", "b"]}, {"name": "c2", "only_variants": ["a"]}]
+            return {"experiment": {"variants": [{"name": it} for it in "abc"], "loads": loads}, "skipped": list(skipped),
+                    "records": [{"load": load, "variant": it, "failure": failure} for load, it in ran]}
+
+        complete = [("c1", "a"), ("c1", "b"), ("c2", "a")]
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "out" / "x" / "result.json"
+            path.parent.mkdir(parents=True)
+            path.write_text(json.dumps(result(complete)), encoding="ascii")
+            self.assertEqual(results.check(pathlib.Path(folder)), ["x: 3 runs of a, b"])
+            for wrong in (result(complete[1:]), result(complete, failure="it ended"), result(complete, skipped=["c"])):
+                path.write_text(json.dumps(wrong), encoding="ascii")
+                with self.assertRaises(SystemExit):
+                    results.check(pathlib.Path(folder))
+            path.unlink()
+            with self.assertRaises(SystemExit):
+                results.check(pathlib.Path(folder))
+
+    def test_copied_sources_are_newer_than_what_was_built_before(self):
+        with tempfile.TemporaryDirectory() as folder:
+            began_s = int(time.time())
+            one = Release(work=pathlib.Path(folder), out=None, version="0.1.0", commit="abc", epoch_s=EPOCH_S)
+            release.copy_sources(one)
+            self.assertGreaterEqual((one.source / "Cargo.toml").stat().st_mtime, began_s)
 
 
 class Platforms(unittest.TestCase):

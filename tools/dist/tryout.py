@@ -16,12 +16,17 @@ import urllib.request
 import container
 import crates
 import jbang
+import parts
+import results
 from release import say
 
 NOBODY = 65534
 # A machine's own Python: one in the home of root can be read by nobody else.
 PYTHON = "/usr/bin/python3"
 LOAD_SECONDS, WATCH_SECONDS, COMPARE_SECONDS, RUN_SECONDS = 60, 60, 120, 300
+TARGET = "/thread-info"
+# Two services that are one jar each, with their libraries.
+COMPARED = ("avatar", "avatar-vertx")
 
 
 class User:
@@ -30,11 +35,14 @@ class User:
     def __init__(self, folder):
         self.folder = folder
         self.as_other = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--no-new-privs"] if os.geteuid() == 0 else []
-        if self.as_other:
-            os.chown(folder, NOBODY, NOBODY)
+        self.give(folder)
         # Java asks the user database for a home, and that of nobody does not exist.
         self.environment = {"HOME": str(folder), "MAVEN_OPTS": f"-Duser.home={folder}", "PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8",
                             "NO_COLOR": "1"}
+
+    def give(self, path):
+        if self.as_other:
+            os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
 
     def start(self, *command, **options):
         return subprocess.Popen([*self.as_other, *map(str, command)], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
@@ -61,28 +69,37 @@ def try_out(release, full, only=()):
         folder = pathlib.Path(folder)
         folder.chmod(0o755)
         copy_packages(release, folder)
-        for name in (it for it in PACKAGES if it in chosen):
+
+        def user_of(name):
             home = folder / name
             home.mkdir()
-            user = User(home)
+            return User(home)
+
+        def try_package(name, install):
+            user = user_of(name)
             began = time.monotonic()
-            program = PACKAGES[name](user, folder)
+            program = install(user)
             say(f"{name}: installed in {time.monotonic() - began:.0f} s")
             use(user, program, full=full and name in WITH_EXPERIMENT)
             say(f"{name}: tried in {time.monotonic() - began:.0f} s")
+
+        for name in (it for it in PACKAGES if it in chosen):
+            try_package(name, lambda user, install=PACKAGES[name]: install(user, folder))
+        if "apps" in chosen:
+            use_applications(user_of("apps"), folder, full)
         if "image" in chosen:
-            home = folder / "image"
-            home.mkdir()
-            with served_folder(home) as url:
+            with served_folder(user_of("image").folder) as url:
                 container.try_image(release, url)
-    if "crates" in chosen and (full or only):
-        crates.try_out(release)
+        if "crates" in chosen and (full or only):
+            crates.try_out(release)
+        if "install" in chosen and (full or only):
+            try_package("install", lambda user: crates.install(user, release))
 
 
 def copy_packages(release, folder):
     """Nobody else may look into our checkout."""
     for path in release.out.iterdir():
-        if path.suffix in {".whl", ".deb", ".xz", ".jar", ".json"} and "-apps-" not in path.name:
+        if path.suffix in {".whl", ".deb", ".xz", ".jar", ".json"}:
             shutil.copyfile(path, folder / path.name)
 
 
@@ -139,9 +156,32 @@ def jbang_alias(user, packages):
 
 
 PACKAGES = {"wheel": wheel, "archive": archive, "static": static_archive, "deb": debian, "jar": jar, "jbang": jbang_alias}
-TRIED = [*PACKAGES, "image", "crates"]
+TRIED = [*PACKAGES, "apps", "image", "crates", "install"]
 # What the others run is one of these programs.
-WITH_EXPERIMENT = ("wheel", "archive", "deb")
+WITH_EXPERIMENT = ("wheel", "archive", "static", "deb")
+
+
+def use_applications(user, packages, full):
+    """The archive for THREADCOUNT_APPS, with the static program."""
+    program = static_archive(user, packages)
+    began = time.monotonic()
+    user.run("tar", "-xf", only(packages, "threadcount-apps-*"), within_s=120)
+    applications = only(user.folder, "threadcount-apps-*")
+    say(f"apps: unpacked in {time.monotonic() - began:.0f} s")
+    # They connect to the database and to the neighbour with the first order.
+    nowhere = ["SHOP_NEIGHBOUR=http://127.0.0.1:9"]
+    for client, scheme in (("DATASOURCE", "jdbc"), ("R2DBC", "r2dbc")):
+        nowhere += [f"SPRING_{client}_URL={scheme}:postgresql://127.0.0.1:9/shop", f"SPRING_{client}_USERNAME=x", f"SPRING_{client}_PASSWORD=x"]
+    for module in parts.IN_ORDER_OF_CHANCE:
+        command = ["env", "SERVER_PORT={port}", *nowhere, f"{java_home()}/bin/java", "-jar", f"{applications / module}.jar"]
+        with server(user, command):
+            say(f"  {module}: answers")
+    if full:
+        user.environment["THREADCOUNT_APPS"] = str(applications)
+        variants = ("boot3-virtual", "boot4-platform")
+        selected = [word for variant in variants for word in ("--variant", variant)]
+        _, seconds = user.run(*program, "run", "spring-boot", "--quick", *selected, within_s=RUN_SECONDS, accepted=(0, 3))
+        say(f"  run spring-boot --quick: {seconds:.0f} s; {'; '.join(results.check(user.folder, variants))}")
 
 
 def use(user, program, full):
@@ -152,9 +192,9 @@ def use(user, program, full):
     if len(names) < 20 or "cannot be read" in listed:
         raise SystemExit(f"{listed}\ndist: `list` of {program[0]} has {len(names)} experiments")
     say(f"  list: {len(names)} experiments, with unpacking {seconds:.1f} s")
-    parts = only(user.folder, ".cache/threadcount/parts/[0-9]*")
-    java = f"{java_home()}/bin/java -jar {parts}/jvm/avatar/target/avatar.jar"
-    with server(user, f"{java} --threads=cached".split()) as (pid, url):
+    unpacked = only(user.folder, ".cache/threadcount/parts/[0-9]*")
+    java = f"{java_home()}/bin/java -jar {unpacked}/jvm"
+    with server(user, f"{java}/avatar/target/avatar.jar --port={{port}} --threads=cached".split()) as (pid, url):
         out, seconds = user.run(*program, "load", url, "-n", "2000", "-c", "10", "--json", within_s=LOAD_SECONDS)
         report = json.loads(out)
         if report["requests"]["ok"] != 2000:
@@ -165,15 +205,15 @@ def use(user, program, full):
         if not any("probe" in line or line.get("type") == "hello" for line in lines):
             raise SystemExit(f"{out}\ndist: watch has no line of the probe")
         say(f"  watch: {len(lines)} lines in {seconds:.1f} s")
-    variants = [f"{name}={java} --port={{port}} --threads={name}" for name in ("single", "cached")]
+    variants = [f"{name}={java}/{name}/target/{name}.jar --port={{port}}" for name in COMPARED]
     selected = [word for variant in variants for word in ("--variant", variant)]
-    _, seconds = user.run(*program, "compare", "--url", "http://127.0.0.1:{port}/thread-info", *selected, "-c", "4", "-d", "2s", "--runs", "1",
+    _, seconds = user.run(*program, "compare", "--url", "http://127.0.0.1:{port}" + TARGET, *selected, "-c", "4", "-d", "2s", "--runs", "1",
                           "--warmup", "1s", within_s=COMPARE_SECONDS)
-    say(f"  compare: {seconds:.1f} s")
+    say(f"  compare: {seconds:.1f} s; {'; '.join(results.check(user.folder, COMPARED))}")
     if full:
         # 3: a claim cannot be judged where other processes use the cores.
         _, seconds = user.run(*program, "run", "tomcat-blocking", "--quick", within_s=RUN_SECONDS, accepted=(0, 3))
-        say(f"  run tomcat-blocking --quick: {seconds:.0f} s")
+        say(f"  run tomcat-blocking --quick: {seconds:.0f} s; {'; '.join(results.check(user.folder))}")
     user.run(*program, "self", "--remove", within_s=20)
     left = [it for it in (user.folder / ".cache/threadcount").rglob("*") if it.is_file() and it.name != ".lock"]
     if left:
@@ -209,10 +249,10 @@ def free_port():
 
 @contextlib.contextmanager
 def server(user, command):
-    """A JVM of the user's, until it answers."""
+    """A JVM of the user's, once it answers; `{port}` in its command is a free one."""
     port = free_port()
-    process = user.start(*command, f"--port={port}", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    url = f"http://127.0.0.1:{port}/thread-info"
+    process = user.start(*(it.replace("{port}", str(port)) for it in command), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    url = f"http://127.0.0.1:{port}{TARGET}"
     try:
         for _ in range(100):
             with contextlib.suppress(OSError), urllib.request.urlopen(url, timeout=1):
