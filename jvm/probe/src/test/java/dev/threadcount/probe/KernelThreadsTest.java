@@ -40,12 +40,18 @@ class KernelThreadsTest {
 
     @Test
     void threadThatComputesDoesNotWait() throws Exception {
+        AtomicBoolean begun = new AtomicBoolean();
         AtomicBoolean ended = new AtomicBoolean();
         Thread busy = Thread.ofPlatform().daemon().start(() -> {
+            begun.set(true);
             while (!ended.get()) {
                 Thread.onSpinWait();
             }
         });
+        // Before that it waits until the JVM lets it begin.
+        while (!begun.get()) {
+            Thread.onSpinWait();
+        }
         for (int i = 0; i < 200; i++) {
             KernelThreads.Task task = kernel.of(busy);
             // Not on a core it stands still as well, but is ready to run.

@@ -14,15 +14,19 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /** The contract of the shop, with a real database behind it. */
 class ContractIT {
     private static final String PASSWORD = "made for this test";
+    private static final JsonMapper JSON = new JsonMapper();
     private static LocalBackends behind;
 
     @BeforeAll
@@ -55,22 +59,23 @@ class ContractIT {
         try (var client = HttpClient.newHttpClient()) {
             var shop = new Shop(client, port);
             shop.waitUntilReady(server);
-            assertEquals("{\"id\":42,\"customerId\":43,\"placedAt\":\"2026-01-01T00:42:00Z\",\"state\":\"shipped\",\"lines\":["
+            assertEquals(json("{\"id\":42,\"customerId\":43,\"placedAt\":\"2026-01-01T00:42:00Z\",\"state\":\"shipped\",\"lines\":["
                             + "{\"line\":1,\"productId\":426,\"product\":\"Product 426\",\"quantity\":4,\"priceCents\":5962},"
                             + "{\"line\":2,\"productId\":557,\"product\":\"Product 557\",\"quantity\":5,\"priceCents\":909},"
-                            + "{\"line\":3,\"productId\":688,\"product\":\"Product 688\",\"quantity\":1,\"priceCents\":5756}]}",
-                    shop.body("GET", "/orders/42"));
+                            + "{\"line\":3,\"productId\":688,\"product\":\"Product 688\",\"quantity\":1,\"priceCents\":5756}]}"),
+                    json(shop.body("GET", "/orders/42")));
             assertEquals(404, shop.send("GET", "/orders/999999999").statusCode());
             String id = shop.body("POST", "/orders?customer=7&product=3&quantity=2").replaceAll("\\D", "");
-            String order = shop.body("GET", "/orders/" + id);
-            assertTrue(order.contains("\"productId\":3,\"product\":\"Product 3\",\"quantity\":2,\"priceCents\":211"), order);
-            String bought = shop.body("GET", "/search?customer=1");
-            assertTrue(bought.matches("\\[\\{\"product\":\"Product \\d+\",\"quantity\":\\d+,\"cents\":\\d+}.*"), bought);
-            assertEquals("{\"product\":3,\"priceCents\":211}", shop.body("GET", "/quote/3"));
+            JsonNode lines = json(shop.body("GET", "/orders/" + id)).get("lines");
+            assertEquals(json("[{\"line\":1,\"productId\":3,\"product\":\"Product 3\",\"quantity\":2,\"priceCents\":211}]"), lines);
+            JsonNode bought = json(shop.body("GET", "/search?customer=1")).get(0);
+            assertEquals(Set.of("product", "quantity", "cents"), Set.copyOf(bought.propertyNames()));
+            assertTrue(bought.get("product").asString().matches("Product \\d+"), bought.toString());
+            assertTrue(bought.get("quantity").isIntegralNumber() && bought.get("cents").isIntegralNumber(), bought.toString());
+            assertEquals(json("{\"product\":3,\"priceCents\":211}"), json(shop.body("GET", "/quote/3")));
             assertTrue(shop.body("GET", "/invoice/42").startsWith("%PDF-"));
-            String before = shop.body("POST", "/stock/9?quantity=5").replaceAll(".*:|}", "");
-            int left = Integer.parseInt(before) - 5;
-            assertEquals("{\"product\":9,\"stock\":" + left + "}", shop.body("POST", "/stock/9?quantity=5"));
+            int left = json(shop.body("POST", "/stock/9?quantity=5")).get("stock").asInt() - 5;
+            assertEquals(json("{\"product\":9,\"stock\":" + left + "}"), json(shop.body("POST", "/stock/9?quantity=5")));
             String thread = shop.body("GET", "/thread-info?format=json");
             assertTrue(thread.contains("\"virtual\":" + virtual), thread);
         } finally {
@@ -79,6 +84,11 @@ class ContractIT {
                 server.destroyForcibly();
             }
         }
+    }
+
+    /** The order of an object's members is no part of a contract, and Quarkus has its own. */
+    private static JsonNode json(String text) {
+        return JSON.readTree(text);
     }
 
     private static Process start(String jar, String argument, int port) throws IOException {
