@@ -26,10 +26,11 @@ all threads, and looks at the stacks of some.
 
 `--measured` measures what observes the measured window instead: the JVM's log of collections and safepoints, and `threadcount run`
 reading `/proc` four times a second. One load goes on, for which server and generator have both cores, and is looked at in slices of a
-twentieth of a second, because longer ones differ no less. The log is on or off in each by lot (the diagnostic command `VM.log`). It
-can cost something only where one of the JVM's threads that write to it ran, so such slices are compared, with the log and without; and a
-reading only where the thread that reads ran, so such slices are compared with all others. Each difference counts by the share of
-such slices. The requests are counted by the bytes that the server read: all are equally long, and the log only writes.
+twentieth of a second, because longer ones differ no less. Of each pair of slices one has the log, by lot (the diagnostic command
+`VM.log`). It is taken to cost something only where one of the JVM's threads that write to it ran, so such slices are compared, with the
+log and without; and a reading only where the thread that reads ran, so such slices are compared with all others. Each difference counts by
+the share of such slices. The requests are counted by the bytes that the server read: nearly all are of requests, which are equally long,
+and the log only writes. The CPU is all of the server process. The JVM's native memory tracking is on throughout, and in no figure.
 """
 
 import argparse
@@ -41,7 +42,6 @@ import os
 import pathlib
 import random
 import re
-import signal
 import socket
 import statistics
 import subprocess
@@ -62,6 +62,8 @@ SETTLING_S = 1.0
 # A slice with or without the log, and how long switching it may have its effect.
 SLICE_S = 0.05
 SWITCH_S = 0.02
+# Of each kind: the JVM writes to its log in 3 of 100.
+FEWEST_SLICES = 300
 COMPILERS = ("C1 CompilerThre", "C2 CompilerThre")
 LOG_WRITERS = ("VM Thread", "G1 Main", "G1 Conc")
 READERS = ("sampler",)
@@ -111,7 +113,6 @@ class Server:
             raise SystemExit(f"probe_cost.py: {threads} threads were to be parked, and the server said '{said}'")
 
     def stop(self):
-        self.run.send_signal(signal.SIGCONT)
         self.run.terminate()
         self.run.wait()
 
@@ -244,17 +245,26 @@ class Slice:
 
 def slice_of_load(server, is_logged):
     server.log(is_logged)
-    since = state(server)
+    # What runs while it is counted belongs to the slice, so these are read outside of the others.
+    observers, since = observers_s(server), counters(server)
     time.sleep(SLICE_S)
-    wall_s, read_bytes, cpu_s, writers_s, reader_s = (now - then for now, then in zip(state(server), since, strict=True))
-    return Slice(is_logged, writers_s > 0, reader_s > 0, wall_s, read_bytes, cpu_s)
+    counted = between(since, counters(server))
+    writers_s, readers_s = between(observers, observers_s(server))
+    return Slice(is_logged, writers_s > 0, readers_s > 0, *counted)
 
 
-def state(server):
-    writers_s, readers_s = (
-        sum(cpu_by_thread_s(pid, names).values()) for pid, names in ((server.pid, LOG_WRITERS), (server.run.pid, READERS))
-    )
-    return time.monotonic(), server.read_bytes(), server.cpu_s(), writers_s, readers_s
+def observers_s(server):
+    """CPU of the threads that write to the log, and of those that read /proc."""
+    threads = ((server.pid, LOG_WRITERS), (server.run.pid, READERS))
+    return [sum(cpu_by_thread_s(pid, names).values()) for pid, names in threads]
+
+
+def counters(server):
+    return time.monotonic(), server.read_bytes(), server.cpu_s()
+
+
+def between(since, until):
+    return [now - then for now, then in zip(until, since, strict=True)]
 
 
 class Instrument:
@@ -352,17 +362,18 @@ class Observed:
 
     def effect(self, figure):
         """The logarithm of with / without."""
-        logged = self.share("is_written") * self.contrast(figure, "is_logged", among="is_written")
-        return logged + self.share("is_read") * self.contrast(figure, "is_read")
+        written = [it for it in self.slices if it.is_written]
+        logged = self.share("is_written") * contrast(written, figure, "is_logged")
+        return logged + self.share("is_read") * contrast(self.slices, figure, "is_read")
 
     def share(self, kind):
         return statistics.mean(getattr(it, kind) for it in self.slices)
 
-    def contrast(self, figure, kind, among="wall_s"):
-        """Slices of a kind against the others, as a logarithm."""
-        slices = [it for it in self.slices if getattr(it, among)]
-        of_kind, others = ([it for it in slices if getattr(it, kind) == wanted] for wanted in (True, False))
-        return math.log(total(of_kind, figure) / total(others, figure))
+
+def contrast(slices, figure, kind):
+    """Those of a kind against the others, as a logarithm."""
+    of_kind, others = ([it for it in slices if getattr(it, kind) == wanted] for wanted in (True, False))
+    return math.log(total(of_kind, figure) / total(others, figure))
 
 
 def total(slices, figure):
@@ -375,9 +386,9 @@ def observe(folder, jdk, pairs, lot):
     """A fresh JVM, with and without."""
     slices_s = 2.5 * pairs * (SLICE_S + SWITCH_S)
     server = Server(folder / "one", jdk, int(2 * (WARM_UP_S + slices_s)), cores="0,1")
-    # Whoever attaches first makes the JVM listen.
-    server.jcmd("VM.version")
     try:
+        # Whoever attaches first makes the JVM listen.
+        server.jcmd("VM.version")
         with loaded(server, WARM_UP_S + slices_s):
             time.sleep(WARM_UP_S)
             return [Observed([slice_of_load(server, is_logged) for _ in range(pairs) for is_logged in lot.sample((True, False), 2)])]
@@ -452,7 +463,7 @@ def report(jdk, what, attached):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--jvms", type=int, default=12, help="JVMs that get the probe, two at a time")
+    parser.add_argument("--jvms", type=int, default=12, help="JVMs that get the probe, two at a time; with --measured one at a time")
     parser.add_argument("--pairs", type=int, default=12, help="windows of both, before and after; with --measured slices with and without")
     parser.add_argument("--jdk", default="25,21")
     parser.add_argument("--parked", type=int, default=0, help="virtual threads that are parked in each server")
@@ -467,8 +478,9 @@ def main():
     what += f" and {asked.parked} parked virtual threads" if asked.parked else ""
     if asked.measured and asked.parked:
         parser.error("--parked is for what is put into the JVM")
-    if asked.jvms < 6 or asked.pairs < 2:
-        parser.error("fewer than six JVMs and two pairs tell nothing")
+    fewest_pairs = FEWEST_SLICES if asked.measured else 2
+    if asked.jvms < 6 or asked.pairs < fewest_pairs:
+        parser.error(f"fewer than six JVMs and {fewest_pairs} pairs tell nothing")
     lot = random.Random(14)
     with tempfile.TemporaryDirectory() as folder:
         for jdk in asked.jdk.split(","):

@@ -4,14 +4,15 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * How long to wait after a sample: a share of one core is for samples. The first ones load classes and are interpreted, and what is
- * spared then is dear for ever, because it stays interpreted. So there is more in the beginning, which the explaining window leaves out.
+ * spared then is dear for ever, because it stays interpreted. So there is more in the beginning, which the explaining window of a steady
+ * load leaves out.
  */
 final class SamplingPace {
     /** Of one core: after dear samples the next one comes later. */
     private static final double BUDGET = 0.01;
     private static final double SETTLING_BUDGET = 0.1;
     private static final long SETTLING_NS = TimeUnit.SECONDS.toNanos(1);
-    /** So that one dear sample is not the last for seconds. */
+    /** So that one dear sample, of up to this, is not the last for seconds. */
     private static final long CREDIT_NS = TimeUnit.MILLISECONDS.toNanos(50);
 
     private long beganNs;

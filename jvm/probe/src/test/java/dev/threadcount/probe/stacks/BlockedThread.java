@@ -38,12 +38,16 @@ final class BlockedThread implements AutoCloseable {
         while (true) {
             ThreadStack stack = ThreadStack.of(thread);
             Activity activity = stack.frames().length == 0 ? null : Classifier.classify(stack);
-            boolean isThere = activity != null && activity.state() == expected && activity.application() != null;
+            boolean isThere = activity != null && activity.state() == expected && isInBody(activity.application());
             if (isThere || System.nanoTime() > giveUpNs) {
                 return activity;
             }
             Thread.onSpinWait();
         }
+    }
+
+    private static boolean isInBody(String application) {
+        return application != null && !application.startsWith(BlockedThread.class.getName() + ".");
     }
 
     @Override
