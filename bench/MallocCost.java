@@ -26,6 +26,7 @@ final class MallocCost {
         System.out.printf("%.1f ns for each allocation%n", times[2]);
     }
 
+    @SuppressWarnings("removal") // Nothing that replaces them allocates this directly.
     private static double each(Unsafe unsafe) {
         long beganNs = System.nanoTime();
         for (int i = 0; i < ALLOCATIONS; i++) {

@@ -1,6 +1,6 @@
 //! `threadcount load --kubernetes`: pods send the load, and their results become one.
 
-use super::kubernetes_events::tell;
+use super::kubernetes_events::{Purpose, tell};
 use super::kubernetes_options::KubernetesOptions;
 use super::live::Live;
 use super::output::Output;
@@ -144,8 +144,8 @@ impl Gathering<'_> {
 
     fn take(&mut self, event: Event) {
         self.seen.take(&event);
-        let seconds = self.start_at_unix_ns.saturating_sub(unix_now_ns()) / NANOS_PER_S;
-        tell(&event, self.load, &format!(", the load begins in {seconds} s"), self.is_quiet);
+        let purpose = Purpose::Load { start_at_unix_ns: self.start_at_unix_ns };
+        tell(&event, self.load, purpose, self.is_quiet);
         match event {
             Event::Pod { index, state: PodState::Lost(why), .. } | Event::Ending { index, why, .. } => {
                 if let Some(share) = LoadShare::new(index, self.load.pods) {

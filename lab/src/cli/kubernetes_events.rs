@@ -4,9 +4,32 @@ use crate::cluster::ClusterLoad;
 use crate::cluster::api_error::in_one_line;
 use crate::cluster::follow::Event;
 use crate::cluster::pod_state::PodState;
+use std::fmt;
+use threadcount_load::clock::{NANOS_PER_S, unix_now_ns};
 
-/// Says it, if there is anything to say. `then`: what follows when the Job is there.
-pub(super) fn tell(event: &Event, load: &ClusterLoad, then: &str, is_quiet: bool) {
+/// What the pods of a Job are there for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Purpose {
+    /// One load, which begins then.
+    Load { start_at_unix_ns: u64 },
+    /// All loads of a session.
+    Session,
+}
+
+impl fmt::Display for Purpose {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Load { start_at_unix_ns } => {
+                let seconds = start_at_unix_ns.saturating_sub(unix_now_ns()) / NANOS_PER_S;
+                write!(f, "the load begins in {seconds} s")
+            }
+            Self::Session => f.write_str("which stay for all loads"),
+        }
+    }
+}
+
+/// Says it, if there is anything to say.
+pub(super) fn tell(event: &Event, load: &ClusterLoad, purpose: Purpose, is_quiet: bool) {
     let name = &load.name;
     let said = match event {
         // What the user has to do is said in any case.
@@ -25,7 +48,7 @@ pub(super) fn tell(event: &Event, load: &ClusterLoad, then: &str, is_quiet: bool
             return;
         }
         Event::Created { namespace } => {
-            format!("job {name} in namespace {namespace}: {} pods{then}", load.pods)
+            format!("job {name} in namespace {namespace}: {} pods, {purpose}", load.pods)
         }
         Event::Pod { name, state: PodState::Lost(loss), .. } => format!("{name}: {loss}"),
         Event::Ending { name, why, .. } => format!("{name}: told to end: {why}"),

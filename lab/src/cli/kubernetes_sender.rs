@@ -1,6 +1,6 @@
 //! `run --kubernetes` and `compare --kubernetes`: pods that stay send the loads of a session.
 
-use super::kubernetes_events::tell;
+use super::kubernetes_events::{Purpose, tell};
 use super::kubernetes_options::KubernetesOptions;
 use super::stdout;
 use crate::cluster::job::job;
@@ -82,7 +82,7 @@ pub(super) fn print(options: &KubernetesOptions) -> miette::Result<()> {
 pub(super) fn start(options: &KubernetesOptions, interrupted: &AtomicBool) -> miette::Result<Pods> {
     let load = options.workers();
     let told = load.clone();
-    let on_event = Box::new(move |event: &_| tell(event, &told, ", which stay for all loads", false));
+    let on_event = Box::new(move |event: &_| tell(event, &told, Purpose::Session, false));
     let (workers, clocks) = Workers::start(load, options.start_after, interrupted, on_event)?;
     clocks.iter().for_each(|text| anstream::eprintln!("{text}"));
     Ok(Pods::new(workers))

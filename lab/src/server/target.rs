@@ -16,21 +16,29 @@ pub(crate) fn keys() -> Keys<RemoteTarget> {
 
 fn url(node: &Node, key: &str) -> Result<(), Diagnostic> {
     let help = "write its base URL, like http://10.0.0.7:8080; paths stand in `request`";
-    match at(node.text(key)?) {
-        Some(_) => Ok(()),
-        None => Err(node.bad(key, "the base URL of a server that runs").help(help)),
+    if is_base(node.text(key)?) {
+        Ok(())
+    } else {
+        Err(node.bad(key, "the base URL of a server that runs").help(help))
     }
 }
 
 /// The server at a base URL; `None`: it is none.
 pub(crate) fn at(url: &str) -> Option<RemoteTarget> {
-    let is_base = BaseUrl::parse(url).is_ok_and(|base| base.path.is_empty());
-    is_base.then(|| RemoteTarget { target_url: url.trim_end_matches('/').to_owned() })
+    is_base(url).then(|| of(url))
+}
+
+fn is_base(url: &str) -> bool {
+    BaseUrl::parse(url).is_ok_and(|base| base.path.is_empty())
+}
+
+fn of(base_url: &str) -> RemoteTarget {
+    RemoteTarget { target_url: base_url.trim_end_matches('/').to_owned() }
 }
 
 fn read(written: &WrittenServer<'_>) -> Result<RemoteTarget, Diagnostic> {
     for key in OF_A_START {
         written.refuse(key, "one that runs already", "a server that is started")?;
     }
-    at(written.kind).ok_or_else(|| written.no_url("write its base URL, like http://10.0.0.7:8080".to_owned()))
+    Ok(of(written.kind))
 }
