@@ -189,6 +189,7 @@ mod tests {
             p50_ms: Some(50.0),
             p99_ms: Some(60.0),
             max_ms: Some(if seconds.contains(&index) { 400.0 } else { 70.0 }),
+            in_flight: None,
         };
         record.load_series = (0..20).map(second).collect();
         let pause = |&(t_s, duration_ms): &(f64, f64)| Pause { t_s, duration_ms, name: "Pause".to_owned() };

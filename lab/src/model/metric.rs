@@ -82,6 +82,8 @@ metrics! {
     P99_9 = "p99_9_ms", "99.9th percentile response time", Milliseconds, |run| Some(times(run)?.p99_9);
     P99_99 = "p99_99_ms", "99.99th percentile response time", Milliseconds, |run| Some(times(run)?.p99_99);
     Max = "max_ms", "slowest response", Milliseconds, |run| response(run, |own| own.max, |tool| tool.max_ms);
+    TimeBehind = "time_behind_ms", "time in which requests piled up or more than 1 % failed", Milliseconds zero,
+        Record::time_behind_ms;
     Elapsed = "elapsed_ms", "time the whole load took", Milliseconds, |run| Some(load(run)?.elapsed_s * 1e3);
     CpuPerRequest = "cpu_us_per_request", "server CPU per request", Microseconds zero,
         |run| run.cost?.cpu_us_per_request;
@@ -279,6 +281,8 @@ impl Metric {
             Self::Malloc | Self::MallocAtStart => 1_024.0,
             // Objects begin at multiples of eight bytes.
             Self::AllocatedPerRequest => 8.0,
+            // Whole seconds.
+            Self::TimeBehind => 1_000.0,
             _ => self.unit().step(),
         }
     }

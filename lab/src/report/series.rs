@@ -27,6 +27,7 @@ columns! {
     p50_ms: "median response time of this second's responses",
     p99_ms: "99th percentile response time of this second's responses",
     max_ms: "slowest response of this second",
+    in_flight: "requests without a response at the end of this second",
     cpu_cores: "CPU of the server's process tree (source jvm: of the JVM) since the reading before, in cores",
     machine_cpu_cores: "CPU of the whole machine since the reading before, in cores",
     rss_bytes: "resident memory of the process tree (source jvm: of the JVM)",
@@ -107,6 +108,7 @@ fn load_reading(sample: &LoadSample) -> Reading {
         ("p50_ms", sample.p50_ms),
         ("p99_ms", sample.p99_ms),
         ("max_ms", sample.max_ms),
+        ("in_flight", sample.in_flight.map(|requests| requests as f64)),
     ];
     Reading::new(sample.t_s, "load", &cells)
 }

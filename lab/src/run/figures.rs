@@ -32,7 +32,7 @@ pub fn measured(
 ) {
     let report = LoadReport::new(outcome, plan);
     cost(record, &report, window, samples);
-    record.load_series = outcome.seconds.iter().filter_map(load_sample).collect();
+    record.load_series = load_series(outcome);
     record.more_percentiles = more_percentiles(&outcome.response_time);
     record.latency_curve = latency_curve(&outcome.response_time);
     record.response_histogram = encoded(&outcome.response_time);
@@ -65,6 +65,23 @@ pub fn cost_within(
     (cost.map(per_request), series)
 }
 
+/// The seconds of a load, with the requests in flight where its seconds follow one another.
+fn load_series(outcome: &LoadOutcome) -> Vec<LoadSample> {
+    let mut series: Vec<_> = outcome.seconds.iter().filter_map(load_sample).collect();
+    let (last, whole) =
+        outcome.seconds.split_last().map_or((None, &[][..]), |(last, whole)| (Some(last), whole));
+    let is_of_one_piece = whole.iter().all(|second| second.length_s >= 1.0)
+        && last.is_some_and(|last| last.index as usize == whole.len());
+    if is_of_one_piece {
+        let mut in_flight = outcome.counts.in_flight_at_start;
+        for (sample, second) in series.iter_mut().zip(&outcome.seconds) {
+            in_flight = (in_flight + second.sent).saturating_sub(second.ok + second.failed);
+            sample.in_flight = Some(in_flight);
+        }
+    }
+    series
+}
+
 /// The rate in each second.
 pub fn whole_seconds(outcome: &LoadOutcome) -> Vec<f64> {
     outcome.seconds.iter().filter_map(load_sample).map(|sample| sample.rate_per_s).collect()
@@ -78,6 +95,7 @@ fn load_sample(second: &Second) -> Option<LoadSample> {
         p50_ms: second.response_ms.map(|times| times.p50),
         p99_ms: second.response_ms.map(|times| times.p99),
         max_ms: second.response_ms.map(|times| times.max),
+        in_flight: None,
     })
 }
 
@@ -171,6 +189,25 @@ mod tests {
         let half = load_sample(&second(4, 0.5, 50)).unwrap();
         assert_eq!((half.t_s, half.rate_per_s), (4.25, 100.0));
         assert_eq!(load_sample(&second(5, 0.1, 50)), None);
+    }
+
+    fn in_flight(in_flight_at_start: u64, seconds: Vec<Second>) -> Vec<Option<u64>> {
+        let mut outcome = LoadOutcome { seconds, ..LoadOutcome::default() };
+        outcome.counts.in_flight_at_start = in_flight_at_start;
+        load_series(&outcome).iter().map(|second| second.in_flight).collect()
+    }
+
+    #[test]
+    fn requests_in_flight_are_those_at_the_start_and_sent_without_the_ended_ones() {
+        let of = |index, length_s, sent, ok, failed| {
+            let mut second = second(index, length_s, ok);
+            (second.sent, second.failed) = (sent, failed);
+            second
+        };
+        let seconds = vec![of(0, 1.0, 100, 90, 2), of(1, 1.0, 100, 60, 0), of(2, 0.5, 50, 100, 1)];
+        assert_eq!(in_flight(3, seconds), [Some(11), Some(51), Some(0)]);
+        let of_two_windows = vec![of(0, 0.5, 50, 40, 0), of(1, 1.0, 100, 90, 0)];
+        assert_eq!(in_flight(0, of_two_windows), [None, None]);
     }
 
     #[test]

@@ -301,6 +301,7 @@ mod tests {
             let expected = match metric.name() {
                 "nmt_malloc_bytes" | "nmt_malloc_at_start_bytes" => 1_024.0,
                 "allocated_bytes_per_request" => 8.0,
+                "time_behind_ms" => 1_000.0,
                 name if name.ends_with("_bytes") => 4_096.0,
                 name if name.contains("threads") => 1.0,
                 _ => 0.0,

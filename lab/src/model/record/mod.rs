@@ -17,6 +17,7 @@ pub mod memory;
 pub mod pause_ledger;
 pub mod resource_limits;
 pub mod run_delay;
+mod time_behind;
 pub mod turns;
 pub mod wait_profile;
 
@@ -397,7 +398,7 @@ pub struct NetworkCounters {
 }
 
 /// One second of the load.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadSample {
     /// Middle of the second, seconds since the measured window began.
     pub t_s: f64,
@@ -408,6 +409,9 @@ pub struct LoadSample {
     pub p50_ms: Option<f64>,
     pub p99_ms: Option<f64>,
     pub max_ms: Option<f64>,
+    /// Requests without a response at the end of the second; `None`: the load had several windows, or an older result.
+    #[serde(default)]
+    pub in_flight: Option<u64>,
 }
 
 /// One reading of the server's process tree.

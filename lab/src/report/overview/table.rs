@@ -77,6 +77,7 @@ const MEAN: Column = column(Metric::Mean, "mean");
 const P99: Column = column(Metric::P99, "p99");
 const P99_9: Column = column(Metric::P99_9, "p99.9");
 const P99_99: Column = column(Metric::P99_99, "p99.99");
+const BEHIND: Column = column(Metric::TimeBehind, "time behind");
 const CPU: Column = column(Metric::CpuPerRequest, "CPU/request");
 const MEMORY: Column = column(Metric::MemoryNeeded, "memory needed");
 /// Where the memory needed is unknown: no JVM, or an older result.
@@ -85,11 +86,14 @@ const CAPACITY: Column = column(Metric::Capacity, "capacity");
 const SCORE: Column = column(Metric::Score, "time/operation");
 const THREADS: Column = column(Metric::OsThreads, "OS threads");
 
+/// Shorter than this on average, no variant was behind for long enough to have a column of it.
+const SHOWN_BEHIND_MS: f64 = 1_000.0;
+
 /// The metrics of a load, the most important first.
 #[must_use]
 pub const fn columns(workload: Workload) -> &'static [Column] {
     match workload.answer() {
-        Metric::P50 => &[P50, MEAN, P99, P99_9, P99_99, RATE, CPU, MEMORY, RESIDENT, THREADS],
+        Metric::P50 => &[P50, MEAN, P99, P99_9, P99_99, BEHIND, RATE, CPU, MEMORY, RESIDENT, THREADS],
         Metric::Capacity => &[CAPACITY, CPU, MEMORY, RESIDENT, THREADS],
         Metric::Score => &[SCORE, MEMORY, RESIDENT],
         _ => &[RATE, MEAN, P50, P99, P99_9, P99_99, CPU, MEMORY, RESIDENT, THREADS],
@@ -113,6 +117,9 @@ pub fn table(document: &ResultDocument, load: &LoadSpec) -> LoadTable {
     let is_shown = |column: &&Column| match column.metric {
         Metric::CpuPerRequest if compiled => false,
         Metric::P99_9 | Metric::P99_99 if tail != Some(column.metric) => false,
+        Metric::TimeBehind => {
+            ran.iter().any(|name| figure(name, Metric::TimeBehind) >= Some(SHOWN_BEHIND_MS))
+        }
         Metric::MemoryNeeded => all_know_need,
         Metric::RssPeak if all_know_need => false,
         metric => ran.iter().any(|name| has(name, metric)),

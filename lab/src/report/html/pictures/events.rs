@@ -148,9 +148,7 @@ mod tests {
             t_s,
             rate_per_s,
             failed_per_s,
-            p50_ms: None,
-            p99_ms: None,
-            max_ms: None,
+            ..LoadSample::default()
         };
         let load_series = vec![second(0.5, 10.0, 0.0), second(1.5, 9.0, 12.0), second(2.5, 0.0, 0.0)];
         let run = Record { load_series, ..Record::default() };

@@ -52,12 +52,14 @@ class KernelThreadsTest {
         while (!begun.get()) {
             Thread.onSpinWait();
         }
+        int waits = 0;
         for (int i = 0; i < 200; i++) {
             KernelThreads.Task task = kernel.of(busy);
-            // Not on a core it stands still as well, but is ready to run.
-            assertTrue(task == null || !task.waits(), String.valueOf(task));
+            // Not on a core it stands still as well, but is ready to run. Stopped by the JVM, which lets it go on later than us, it does wait.
+            waits += task != null && task.waits() ? 1 : 0;
             Thread.sleep(1);
         }
+        assertTrue(waits <= 20, waits + " of 200 times");
         ended.set(true);
         busy.join();
         assertNull(kernel.of(busy));

@@ -1,5 +1,6 @@
 package dev.threadcount.probe.stacks;
 
+import java.time.Duration;
 import java.util.concurrent.Callable;
 
 /** A thread that does something which does not end by itself; closed, it is interrupted. */
@@ -44,6 +45,11 @@ final class BlockedThread implements AutoCloseable {
             }
             Thread.onSpinWait();
         }
+    }
+
+    /** Waits for it, at most 20 s. */
+    boolean ends() throws InterruptedException {
+        return thread.join(Duration.ofNanos(LIMIT_NS));
     }
 
     private static boolean isInBody(String application) {

@@ -35,6 +35,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -47,15 +48,15 @@ class RealStacksTest {
 
     /** The same on both kinds of thread; the line is of this test. */
     private static void assertActivity(State state, String resource, Callable<?> body) {
-        assertActivity(state, resource, body, () -> {});
+        assertActivity(state, resource, body, thread -> {});
     }
 
     /** @param end ends what an interrupt does not */
-    private static void assertActivity(State state, String resource, Callable<?> body, Runnable end) {
+    private static void assertActivity(State state, String resource, Callable<?> body, Consumer<BlockedThread> end) {
         for (boolean virtual : new boolean[] {false, true}) {
             try (var thread = virtual ? BlockedThread.virtual(body) : BlockedThread.platform(body)) {
                 Activity activity = thread.activity(state);
-                end.run();
+                end.accept(thread);
                 String what = (virtual ? "virtual: " : "platform: ") + activity;
                 assertEquals(state, activity.state(), what);
                 assertEquals(resource, activity.resource(), what);
@@ -198,18 +199,18 @@ class RealStacksTest {
             try (RandomAccessFile file = new RandomAccessFile(pipe.toFile(), "rw")) {
                 return file.read();
             }
-        }, () -> write(pipe));
+        }, thread -> write(pipe, thread));
         assertActivity(State.FILE, null, () -> {
             try (FileChannel channel = FileChannel.open(pipe, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
                 return channel.read(ByteBuffer.allocate(10));
             }
-        }, () -> write(pipe));
+        }, thread -> write(pipe, thread));
         Path unopened = pipe("unopened");
         assertActivity(State.FILE, null, () -> {
             try (FileInputStream file = new FileInputStream(unopened.toFile())) {
                 return file.read();
             }
-        }, () -> write(unopened));
+        }, thread -> write(unopened, thread));
     }
 
     @Test
@@ -220,15 +221,15 @@ class RealStacksTest {
             try (URLClassLoader loader = new URLClassLoader(new URL[] {jar}, null)) {
                 return loader.loadClass("shop.Nothing");
             }
-        }, () -> write(pipe));
+        }, thread -> write(pipe, thread));
     }
 
-    /** Whoever reads from the pipe, or opens it, goes on. */
-    private static void write(Path pipe) {
+    /** The thread, which reads from the pipe or opens it, goes on; one that never did would keep its carrier from all later tests. */
+    private static void write(Path pipe, BlockedThread thread) {
         try (RandomAccessFile file = new RandomAccessFile(pipe.toFile(), "rw")) {
             // One byte: what one reader left would be there for the next.
             file.write(0);
-            Thread.sleep(200);
+            assertTrue(thread.ends(), "it still reads: " + pipe);
         } catch (IOException | InterruptedException failed) {
             throw new IllegalStateException(failed);
         }
