@@ -171,7 +171,7 @@ mod tests {
     fn the_costly_part_is_read_where_the_window_begins_and_where_it_ends_and_not_in_the_lead_in() {
         let sampler = Sampler::start(std::process::id(), Duration::from_millis(1)).unwrap();
         let lead_in_ns = now_ns();
-        std::thread::sleep(Duration::from_millis(50));
+        std::thread::sleep(Duration::from_millis(500));
         let begins_ns = now_ns();
         sampler.window_begins();
         let samples = sampler.stop();

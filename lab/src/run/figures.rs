@@ -192,7 +192,8 @@ mod tests {
     }
 
     fn in_flight(in_flight_at_start: u64, seconds: Vec<Second>) -> Vec<Option<u64>> {
-        let mut outcome = LoadOutcome { seconds, ..LoadOutcome::default() };
+        let mut outcome = LoadOutcome::default();
+        outcome.seconds = seconds;
         outcome.counts.in_flight_at_start = in_flight_at_start;
         load_series(&outcome).iter().map(|second| second.in_flight).collect()
     }

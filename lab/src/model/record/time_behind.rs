@@ -46,7 +46,8 @@ mod tests {
 
     /// So many requests in flight at the end of each second; 200 fall due in each.
     fn run(mode: &str, in_flight: &[u64]) -> Record {
-        let mut load = LoadReport { elapsed_s: in_flight.len() as f64, ..LoadReport::default() };
+        let mut load = LoadReport::default();
+        load.elapsed_s = in_flight.len() as f64;
         mode.clone_into(&mut load.plan.mode);
         load.requests.sent = 200 * in_flight.len() as u64;
         let second = |&in_flight| LoadSample {
