@@ -235,6 +235,7 @@ fn load_series(is: &Character, position: u32, seconds: u32) -> Vec<LoadSample> {
             p50_ms: Some(is.p50 * (1.0 + 0.004 * wobble)),
             p99_ms: Some(p99),
             max_ms: Some(p99 * (1.2 + 0.3 * wobble)),
+            in_flight: None,
         }
     };
     (0..seconds).map(sample).collect()
