@@ -140,4 +140,5 @@ def main():
         sys.exit(f"failed: {', '.join(again)}")
 
 
-main()
+if __name__ == "__main__":
+    main()

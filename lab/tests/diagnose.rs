@@ -63,17 +63,17 @@ impl Hung {
     }
 
     fn condition(&mut self) -> Condition {
-        let (mut files, mut sockets) = self.open_files();
-        // The JVM closes its end of a connection only after we have the answer; some have traffic of their own.
-        let give_up = Instant::now() + Duration::from_secs(3);
-        while Instant::now() < give_up {
+        let mut seen = self.open_files();
+        let mut alike = 0;
+        // The JVM closes its end of a connection only after we have the answer, on a busy machine later; some have traffic of their own.
+        let give_up = Instant::now() + Duration::from_secs(5);
+        while alike < 5 && Instant::now() < give_up {
             sleep(Duration::from_millis(100));
             let now = self.open_files();
-            if now == (files.clone(), sockets) {
-                break;
-            }
-            (files, sockets) = now;
+            alike = if now == seen { alike + 1 } else { 0 };
+            seen = now;
         }
+        let (files, sockets) = seen;
         Condition { threads: self.threads(), files, sockets, open_packages: self.open_packages() }
     }
 

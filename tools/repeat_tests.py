@@ -1,0 +1,45 @@
+"""Runs long tests again and again and counts how often each passes: tools/repeat_tests.py TIMES EXECUTABLE... < MESSAGES
+
+MESSAGES is what `cargo test --no-run --message-format=json` prints; an EXECUTABLE is a file in lab/tests without its ending. One test runs at a
+time. Printed are a line for each failure, with its output, and at the end a line for each test: how often it passed, and how long it took.
+"""
+
+import collections
+import re
+import subprocess
+import sys
+import time
+
+from run_tests import Run, executables
+
+
+def names(test):
+    """Of the tests in an executable."""
+    _, program, folder = test
+    listed = subprocess.run([program, "--list"], cwd=folder, capture_output=True, text=True, check=True).stdout
+    return re.findall(r"^(\S+): test$", listed, re.MULTILINE)
+
+
+def main():
+    times, wanted = int(sys.argv[1]), sys.argv[2:]
+    tests, programs = executables(sys.stdin)
+    chosen = [test for test in tests if test[0] in wanted]
+    if missing := set(wanted) - {test[0] for test in chosen}:
+        sys.exit(f"repeat_tests: cargo built no test executable {', '.join(sorted(missing))}")
+    each = [(test, name) for test in chosen for name in names(test)]
+    passed, seconds = collections.Counter(), collections.defaultdict(list)
+    for attempt in range(1, times + 1):
+        for test, name in each:
+            began = time.monotonic()
+            run = Run(test, programs, [name])
+            seconds[name].append(time.monotonic() - began)
+            passed[name] += run.passed()
+            if not run.passed():
+                print(f"attempt {attempt}: {name} failed\n{run.output}", flush=True)
+    for _, name in each:
+        print(f"{passed[name]} of {times}: {name}, {min(seconds[name]):.0f} to {max(seconds[name]):.0f} s")
+    sys.exit(any(passed[name] < times for _, name in each))
+
+
+if __name__ == "__main__":
+    main()
