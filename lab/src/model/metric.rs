@@ -281,7 +281,7 @@ impl Metric {
             Self::Malloc | Self::MallocAtStart => 1_024.0,
             // Objects begin at multiples of eight bytes.
             Self::AllocatedPerRequest => 8.0,
-            // Whole seconds.
+            // Whole seconds, but for the last.
             Self::TimeBehind => 1_000.0,
             _ => self.unit().step(),
         }

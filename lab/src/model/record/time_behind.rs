@@ -2,7 +2,7 @@
 
 use super::{LoadSample, Record};
 
-/// Requests piled up when so many seconds of the load are in flight beyond those of its quietest quarter.
+/// Requests piled up when so many seconds of the load are in flight beyond those of its quietest eighth.
 const PILED_UP_S: f64 = 0.25;
 
 /// And by so many standard deviations of random arrivals (Poisson), so that chance is no pile.
@@ -11,7 +11,7 @@ const BEYOND_CHANCE: f64 = 6.0;
 /// Of the responses of a second.
 const FAILED_SHARE: f64 = 0.01;
 
-/// With fewer there is no quietest quarter.
+/// With fewer there is no quietest eighth.
 const FEWEST_SECONDS: usize = 8;
 
 impl Record {
@@ -20,22 +20,33 @@ impl Record {
     #[must_use]
     pub fn time_behind_ms(&self) -> Option<f64> {
         let load = self.measured.as_ref().filter(|load| load.plan.mode == "open" && load.elapsed_s > 0.0)?;
-        let due_per_s = load.requests.sent as f64 / load.elapsed_s;
-        let in_flight: Option<Vec<u64>> = self.load_series.iter().map(|second| second.in_flight).collect();
-        let mut in_flight = in_flight.filter(|seconds| seconds.len() >= FEWEST_SECONDS)?;
-        in_flight.sort_unstable();
-        let quiet = in_flight[in_flight.len() / 4] as f64;
-        let most = quiet + (PILED_UP_S * due_per_s).max(BEYOND_CHANCE * (quiet + 1.0).sqrt());
+        let due = (load.requests.sent + load.requests.not_sent).saturating_sub(load.requests.waiting_at_start);
+        let quiet = self.quiet_in_flight()? as f64;
+        let chance = BEYOND_CHANCE * (quiet + 1.0).sqrt();
+        let most = quiet + (PILED_UP_S * due as f64 / load.elapsed_s).max(chance);
         let is_behind = |second: &&LoadSample| {
             second.in_flight.is_some_and(|waiting| waiting as f64 > most) || second.fails()
         };
-        Some(self.load_series.iter().filter(is_behind).count() as f64 * 1e3)
+        Some(self.load_series.iter().filter(is_behind).map(|second| second.length_s() * 1e3).sum())
+    }
+
+    /// The most requests in flight at the end of a second of the quietest eighth.
+    fn quiet_in_flight(&self) -> Option<u64> {
+        let in_flight: Option<Vec<u64>> = self.load_series.iter().map(|second| second.in_flight).collect();
+        let mut in_flight = in_flight.filter(|seconds| seconds.len() >= FEWEST_SECONDS)?;
+        in_flight.sort_unstable();
+        in_flight.get(in_flight.len() / 8 - 1).copied()
     }
 }
 
 impl LoadSample {
     fn fails(&self) -> bool {
         self.failed_per_s > FAILED_SHARE * (self.rate_per_s + self.failed_per_s)
+    }
+
+    /// The last one may be shorter than a second.
+    fn length_s(&self) -> f64 {
+        2.0 * (self.t_s - self.t_s.floor())
     }
 }
 
@@ -50,22 +61,39 @@ mod tests {
         load.elapsed_s = in_flight.len() as f64;
         mode.clone_into(&mut load.plan.mode);
         load.requests.sent = 200 * in_flight.len() as u64;
-        let second = |&in_flight| LoadSample {
+        let second = |(index, &in_flight): (usize, &u64)| LoadSample {
+            t_s: index as f64 + 0.5,
             rate_per_s: 200.0,
             in_flight: Some(in_flight),
             ..LoadSample::default()
         };
-        Record {
-            measured: Some(load),
-            load_series: in_flight.iter().map(second).collect(),
-            ..Record::default()
-        }
+        let load_series = in_flight.iter().enumerate().map(second).collect();
+        Record { measured: Some(load), load_series, ..Record::default() }
     }
 
     #[test]
     fn five_seconds_of_a_stall_and_one_of_recovery_are_six() {
         let stalled = [11, 8, 12, 110, 210, 310, 410, 510, 95, 14, 9, 10];
         assert_eq!(run("open", &stalled).time_behind_ms(), Some(6_000.0));
+    }
+
+    #[test]
+    fn who_never_recovers_is_behind_from_the_peak_to_the_end_and_not_by_a_second_that_lasted_less() {
+        let mut never: Vec<u64> = [9, 11, 8, 12].into_iter().chain((1..=28).map(|i| 1_000 * i)).collect();
+        assert_eq!(run("open", &never).time_behind_ms(), Some(28_000.0));
+        never.push(29_000);
+        let mut ended_early = run("open", &never);
+        ended_early.load_series[32].t_s = 32.2;
+        let behind_ms = ended_early.time_behind_ms().expect("a figure");
+        assert!((behind_ms - 28_400.0).abs() < 1e-6, "{behind_ms}");
+    }
+
+    #[test]
+    fn requests_that_could_not_be_sent_fell_due_too() {
+        let mut behind = run("open", &[10, 10, 10, 10, 10, 10, 10, 90]);
+        assert_eq!(behind.time_behind_ms(), Some(1_000.0), "50 are a quarter of a second");
+        behind.measured.as_mut().expect("a load").requests.not_sent = 1_600;
+        assert_eq!(behind.time_behind_ms(), Some(0.0), "100 are");
     }
 
     #[test]
