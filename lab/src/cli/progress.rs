@@ -7,6 +7,7 @@ use crate::model::metric::Metric;
 use crate::model::record::Record;
 use crate::model::record::capacity::{CapacityStep, StepVerdict};
 use crate::model::result::RoundsDone;
+use crate::report::so_far::so_far;
 use crate::report::{capacity, figures, reasons};
 use crate::run::watch::{Event, Watch};
 use crate::stats::runs::is_complete;
@@ -149,6 +150,9 @@ impl Watch for Progress {
             Event::Benchmarking { since_s } => self.say(&format!("measuring {since_s} s")),
             Event::Ended(record) => self.ended(record),
             Event::Repeating => self.bar.inc_length(1),
+            Event::RoundEnded { document, load, round } => {
+                so_far(document, load, round).iter().for_each(|line| self.line(&format!("      {line}")));
+            }
             Event::LoadEnded { done, runs_saved } => self.load_ended(done, runs_saved),
         }
     }

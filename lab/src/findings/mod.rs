@@ -28,6 +28,7 @@ mod pool_ceiling;
 mod request_waits;
 mod thread_caches;
 mod throttled;
+mod unbounded_requests;
 mod unfair_waits;
 mod variant_runs;
 mod waiting;
@@ -61,7 +62,8 @@ const RULES: [Find; 12] = [
 ];
 
 /// ... and those that come after what requests allocate, because that may be the reason for them.
-const RULES_AFTER_ALLOCATION: [Find; 7] = [
+const RULES_AFTER_ALLOCATION: [Find; 8] = [
+    unbounded_requests::find,
     gc::find,
     allocation_stalls::find,
     cpu_ceiling::find,

@@ -8,6 +8,7 @@ mod file_io;
 mod kind;
 mod starved;
 mod thread_caches;
+mod unbounded_requests;
 
 pub use backend::BackendCeiling;
 pub use collector::{AllocationStalls, GcPauses, PauseTail, SlowSeconds};
@@ -17,6 +18,7 @@ pub use file_io::CarrierFileIo;
 pub use kind::{Arrivals, KindAndNumber, KindOrSize};
 pub use starved::{HeldCarriers, UnfairWaits};
 pub use thread_caches::{ThreadCache, ThreadCaches};
+pub use unbounded_requests::UnboundedRequests;
 
 use super::record::jvm::SiteTotal;
 use super::request_time::RequestTimePart;
@@ -149,6 +151,8 @@ facts! { $;
     Allocation(AllocationDifference),
     /// Caches of threads that each virtual thread makes anew.
     ThreadCaches(ThreadCaches),
+    /// The requests in the server at once fill its heap, and nothing limits them.
+    UnboundedRequests(UnboundedRequests),
     /// Pauses of the garbage collector.
     Gc(GcPauses),
     /// Threads wait for memory that a concurrent collector has not freed yet.

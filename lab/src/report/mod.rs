@@ -24,6 +24,7 @@ pub mod run_delays;
 mod sample;
 pub mod series;
 pub mod shares;
+pub mod so_far;
 pub mod summary;
 pub mod summary_table;
 pub mod terminal;

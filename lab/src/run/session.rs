@@ -62,6 +62,10 @@ impl Session<'_> {
             if self.is_interrupted() {
                 return self.end(index, round, RoundsEnd::Interrupted);
             }
+            // After the very last one the result itself follows.
+            if round < load.runs || index + 1 < experiment.loads.len() {
+                self.watch.event(Event::RoundEnded { document: &self.document, load, round });
+            }
             let is_analysed = round < load.runs && interim_analyses.contains(&round);
             if let Some(why) =
                 is_analysed.then(|| decided(experiment, load, &self.document.records)).flatten()

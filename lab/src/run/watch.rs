@@ -1,8 +1,9 @@
 //! What a caller may follow while runs go on.
 
+use crate::model::experiment::LoadSpec;
 use crate::model::record::Record;
 use crate::model::record::capacity::CapacityStep;
-use crate::model::result::RoundsDone;
+use crate::model::result::{ResultDocument, RoundsDone};
 use std::sync::{Mutex, PoisonError};
 use threadcount_load::outcome::Second;
 
@@ -45,6 +46,15 @@ pub enum Event<'a> {
     Ended(&'a Record),
     /// A run with interference is done once more: one run more than planned.
     Repeating,
+    /// Every variant has had its run, and more rounds or loads follow.
+    RoundEnded {
+        /// What is known so far.
+        document: &'a ResultDocument,
+        /// The load.
+        load: &'a LoadSpec,
+        /// From 1.
+        round: u32,
+    },
     /// A load gets no more rounds.
     LoadEnded {
         /// How many it got, and why no more.

@@ -20,7 +20,8 @@ impl Record {
     #[must_use]
     pub fn time_behind_ms(&self) -> Option<f64> {
         let load = self.measured.as_ref().filter(|load| load.plan.mode == "open" && load.elapsed_s > 0.0)?;
-        let due = (load.requests.sent + load.requests.not_sent).saturating_sub(load.requests.waiting_at_start);
+        let due =
+            (load.requests.sent + load.requests.not_sent).saturating_sub(load.requests.waiting_at_start);
         let quiet = self.quiet_in_flight()? as f64;
         let chance = BEYOND_CHANCE * (quiet + 1.0).sqrt();
         let most = quiet + (PILED_UP_S * due as f64 / load.elapsed_s).max(chance);

@@ -1,9 +1,12 @@
 //! Memory.
 
 use super::Words;
-use super::evidence::figure;
-use crate::model::finding::{GrowingMemory, MemoryGrowth, RunsShowing};
-use crate::report::figures::memory as mb;
+use super::evidence::{figure, known};
+use crate::model::finding::{GrowingMemory, MemoryGrowth, RunsShowing, UnboundedRequests};
+use crate::report::figures::{memory as mb, percent, whole};
+
+/// Of the time; shorter pauses are not the matter.
+const TOLD_PAUSES: f64 = 0.1;
 
 const fn name(memory: GrowingMemory) -> &'static str {
     match memory {
@@ -45,5 +48,38 @@ impl Words for MemoryGrowth {
             figure(&format!("{name}, lowest in the last fifth"), self.to_bytes / 1e6, "MB"),
             figure("window", self.window_s, "s"),
         ]
+    }
+}
+
+impl Words for UnboundedRequests {
+    fn sentence(&self, _: Option<RunsShowing>) -> String {
+        let collector = self.gc_paused_share.filter(|share| *share >= TOLD_PAUSES);
+        let collector =
+            collector.map(|share| format!("; collections stop the server {} of the time", percent(share)));
+        format!(
+            "nothing limits the requests at once: up to {} are in flight, the heap has the stacks of {} parked virtual threads, and \
+             {} of its {} are live{}",
+            whole(self.in_flight),
+            whole(self.virtual_thread_stacks),
+            mb(self.live_bytes),
+            mb(self.heap_bytes),
+            collector.unwrap_or_default()
+        )
+    }
+
+    fn advice(&self) -> Option<String> {
+        let advice = "a limit for virtual threads (docs/bounded-virtual-threads.md): what cannot be served is refused at once; a \
+                      larger heap lets more requests in, until it is full as well";
+        Some(advice.to_owned())
+    }
+
+    fn evidence(&self) -> Vec<String> {
+        known(&[
+            ("most requests in flight", Some(self.in_flight), "requests"),
+            ("stacks of parked virtual threads in the heap", Some(self.virtual_thread_stacks), "stacks"),
+            ("live objects under load", Some(self.live_bytes / 1e6), "MB"),
+            ("largest heap", Some(self.heap_bytes / 1e6), "MB"),
+            ("time in pauses of the collector", self.gc_paused_share.map(|share| share * 100.0), "%"),
+        ])
     }
 }

@@ -1,0 +1,73 @@
+//! What is known while rounds still go on.
+
+use super::findings::words;
+use super::overview::table::{RatioCell, Row, table};
+use crate::model::experiment::LoadSpec;
+use crate::model::result::ResultDocument;
+
+/// The ratios of a load, and after its first round what limits each variant; empty: nothing is known yet.
+#[must_use]
+pub fn so_far(document: &ResultDocument, load: &LoadSpec, round: u32) -> Vec<String> {
+    let mut lines: Vec<String> = ratios(document, load).into_iter().collect();
+    if round == 1 {
+        lines.extend(first_limits(document, load));
+    }
+    lines
+}
+
+fn ratios(document: &ResultDocument, load: &LoadSpec) -> Option<String> {
+    let table = table(document, load);
+    let baseline = table.rows.iter().find(|row| row.ratio == RatioCell::Baseline)?;
+    let is_compared = |row: &&Row| matches!(row.ratio, RatioCell::Ratio { .. });
+    let ratios = table.rows.iter().filter(is_compared);
+    let ratios: Vec<_> = ratios.map(|row| format!("{} {}", row.variant, row.ratio.text())).collect();
+    let what = table.columns.first()?.title;
+    (!ratios.is_empty())
+        .then(|| format!("so far: {}: {what} against {}", ratios.join(", "), baseline.variant))
+}
+
+/// The first finding of each variant, which is what limits it.
+fn first_limits(document: &ResultDocument, load: &LoadSpec) -> Vec<String> {
+    let of = |variant: &str| {
+        let here = document.findings.iter().filter(|it| it.load.as_ref() == Some(&load.name));
+        here.filter(|it| it.variant.as_deref() == Some(variant)).map(words).next()
+    };
+    let variants = document.experiment.variants.iter().map(|it| it.name.as_str());
+    variants.filter_map(|name| Some(format!("so far: {name}: {}", of(name)?.sentence))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::parse;
+    use crate::model::record::Record;
+    use crate::run::session::conclude;
+    use crate::stats::sample::{run, with_cost};
+
+    fn said(rates: &[(&str, f64)], round: u32) -> Vec<String> {
+        let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {platform: {}, virtual: {}}\n\
+            loads: [{clients: 400, duration: 1s}]\n";
+        let experiment = parse("x", "x.yaml", text, false).expect("an experiment");
+        let full = |&(variant, rate): &(&str, f64)| {
+            with_cost(run(variant, "c400", rate, 50.0), |cost| {
+                cost.machine_cpu_cores = if variant == "virtual" { 1.95 } else { 0.9 };
+            })
+        };
+        let records: Vec<Record> = rates.iter().map(full).collect();
+        so_far(&conclude(&experiment, records, Vec::new()), &experiment.loads[0], round)
+    }
+
+    #[test]
+    fn after_the_first_round_the_ratio_and_the_limits_are_known() {
+        let lines = said(&[("platform", 4_000.0), ("virtual", 7_800.0)], 1);
+        assert_eq!(lines[0], "so far: virtual 1.95x (1 run): throughput against platform");
+        assert!(lines[1..].iter().any(|line| line.starts_with("so far: virtual: ")), "{lines:?}");
+    }
+
+    #[test]
+    fn later_the_limits_are_not_said_again_and_without_a_partner_there_is_no_ratio() {
+        let rates = [("platform", 4_000.0), ("virtual", 7_800.0)];
+        assert_eq!(said(&rates.repeat(2), 2).len(), 1, "{:?}", said(&rates.repeat(2), 2));
+        assert_eq!(said(&rates[..1], 2), [] as [String; 0]);
+    }
+}
