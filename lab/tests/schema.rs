@@ -47,8 +47,8 @@ const FINDINGS: [&str; 20] = [
     r#"{"rule":"gc","figures":{"paused_share":0.2,"pauses_per_run":4.0,"longest_pause_ms":340.0,"slow_seconds":null,"tail":null}}"#,
     r#"{"rule":"gc","figures":{"paused_share":0.02,"pauses_per_run":4.0,"longest_pause_ms":340.0,"slow_seconds":
         {"slowest_ms":400.0,"seconds":2.0,"explained_seconds":2.0,"others_share":0.0},"tail":{"p50_ms":50.0,"p99_ms":88.0,"delay_ms":19.0,"delayed_share":0.021}}}"#,
-    r#"{"rule":"unbounded-requests","figures":{"in_flight":4000.0,"virtual_thread_stacks":1597.0,"live_bytes":266000000.0,
-        "heap_bytes":268435456.0,"gc_paused_share":0.98}}"#,
+    r#"{"rule":"unbounded-requests","figures":{"virtual_thread_stacks":1597.0,"live_bytes":266000000.0,
+        "heap_bytes":268435456.0,"least_variant":"platform","least_live_bytes":112000000.0}}"#,
     r#"{"rule":"allocation-stalls","figures":{"stalls_per_run":500.0,"mean_ms":10.0,"longest_ms":80.0,"waiting_share":0.31}}"#,
     r#"{"rule":"throttled","figures":{"quota_cores":0.5,"period_ms":100.0,"throttled_periods_per_run":92.0,
         "throttled_share":0.92,"throttled_ms":4000.0,"server_cpu_cores":null,"generator_shares_quota":true}}"#,

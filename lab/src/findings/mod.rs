@@ -62,8 +62,7 @@ const RULES: [Find; 12] = [
 ];
 
 /// ... and those that come after what requests allocate, because that may be the reason for them.
-const RULES_AFTER_ALLOCATION: [Find; 8] = [
-    unbounded_requests::find,
+const RULES_AFTER_ALLOCATION: [Find; 7] = [
     gc::find,
     allocation_stalls::find,
     cpu_ceiling::find,
@@ -87,7 +86,8 @@ pub fn explain(experiment: &Experiment, records: &[Record]) -> Vec<Finding> {
             let mut after: Vec<Finding> =
                 RULES_AFTER_ALLOCATION.iter().filter_map(|find| find(&runs_of_variant)).collect();
             after.iter_mut().for_each(|finding| allocation::attribute(finding, allocation.as_ref()));
-            found.extend(allocation.into_iter().chain(after));
+            let unbounded = unbounded_requests::find(experiment, &runs_of_variant, records);
+            found.extend(unbounded.into_iter().chain(allocation).chain(after));
             if client_ceiling::is_refuted(&found) {
                 found.retain(|finding| finding.rule() != Rule::ClientCeiling);
             }

@@ -1,120 +1,136 @@
 //! Without a pool nothing limits the requests: those that are in the server at once fill its heap, and the collector stops it.
+//!
+//! A cache or a leak fills the heap of every variant; requests at once only that of one without a limit.
 
 use super::VariantRuns;
 use super::variant_runs::mean_of;
+use super::workers::Workers;
+use crate::model::experiment::{Experiment, ThreadKind};
 use crate::model::finding::{Fact, Finding, UnboundedRequests};
-use crate::model::record::{Record, RequestThread};
+use crate::model::record::Record;
 
 /// Twice the threads of Tomcat's pool, which would have been a limit.
-const MANY: f64 = 400.0;
+const MANY_STACKS: u64 = 400;
 /// Of the largest heap: what is left is too little for a collector to go on.
 const FULL: f64 = 0.8;
+/// Of another variant's live heap: the rest of it is the requests'.
+const MUCH_LESS: f64 = 0.7;
 
-pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
-    let (found, runs) = runs_of_variant.in_most(unbounded)?;
-    let mean = |figure: fn(&UnboundedRequests) -> f64| mean_of(found.iter().map(figure)).unwrap_or_default();
-    let means = UnboundedRequests {
-        in_flight: mean(|it| it.in_flight),
-        virtual_thread_stacks: mean(|it| it.virtual_thread_stacks),
-        live_bytes: mean(|it| it.live_bytes),
-        heap_bytes: mean(|it| it.heap_bytes),
-        gc_paused_share: mean_of(found.iter().filter_map(|it| it.gc_paused_share)),
-    };
-    Some(runs_of_variant.finding(Fact::UnboundedRequests(means), runs))
+/// What a server keeps alive under load.
+struct FullHeap {
+    stacks: f64,
+    live_bytes: f64,
+    heap_bytes: f64,
 }
 
-fn unbounded(record: &Record) -> Option<UnboundedRequests> {
-    let is_virtual =
-        record.server.request_thread.as_ref().is_some_and(|thread: &RequestThread| thread.is_virtual);
-    if !is_virtual || record.server.pool_max_threads.is_some() {
+pub(super) fn find(
+    experiment: &Experiment,
+    runs_of_variant: &VariantRuns<'_>,
+    records: &[Record],
+) -> Option<Finding> {
+    let workers = Workers::of(runs_of_variant)?;
+    if workers.kind != ThreadKind::Virtual || workers.at_once.is_finite() {
         return None;
     }
-    let heap = record.memory?.under_load;
-    let found = UnboundedRequests {
-        in_flight: most_in_flight(record)?,
-        virtual_thread_stacks: heap.virtual_thread_stacks as f64,
-        live_bytes: heap.live_bytes as f64,
-        heap_bytes: record.native_memory?.after.heap_reserved_bytes? as f64,
-        gc_paused_share: gc_paused_share(record),
+    let (found, runs) = runs_of_variant.in_most(full_heap)?;
+    let mean = |figure: fn(&FullHeap) -> f64| mean_of(found.iter().map(figure)).unwrap_or_default();
+    let live_bytes = mean(|it| it.live_bytes);
+    let others = experiment.variants.iter().filter(|variant| runs_of_variant.load.includes(&variant.name));
+    let live_of = |runs: &VariantRuns<'_>| mean_of(runs.runs.iter().filter_map(|run| run.live_heap_bytes()));
+    let (least_variant, least_live_bytes) = others
+        .filter_map(|variant| {
+            Some((variant.name.clone(), live_of(&VariantRuns::of(variant, runs_of_variant.load, records))?))
+        })
+        .min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let fact = UnboundedRequests {
+        virtual_thread_stacks: mean(|it| it.stacks),
+        live_bytes,
+        heap_bytes: mean(|it| it.heap_bytes),
+        least_variant,
+        least_live_bytes,
     };
-    let many = found.in_flight.min(found.virtual_thread_stacks) >= MANY;
-    (many && found.live_bytes >= FULL * found.heap_bytes).then_some(found)
+    (least_live_bytes <= MUCH_LESS * live_bytes)
+        .then(|| runs_of_variant.finding(Fact::UnboundedRequests(fact), runs))
 }
 
-fn most_in_flight(record: &Record) -> Option<f64> {
-    let plan = &record.measured.as_ref()?.plan;
-    let seconds = record.load_series.iter().filter_map(|second| second.in_flight);
-    let most = if plan.mode == "closed" { Some(u64::from(plan.connections)) } else { seconds.max() };
-    most.map(|requests| requests as f64)
+fn full_heap(record: &Record) -> Option<FullHeap> {
+    let heap = record.memory?.under_load;
+    let heap_bytes = largest_heap_bytes(&record.server.jvm_flags)?;
+    let live_bytes = heap.live_bytes as f64;
+    (heap.virtual_thread_stacks >= MANY_STACKS && live_bytes >= FULL * heap_bytes).then_some(FullHeap {
+        stacks: heap.virtual_thread_stacks as f64,
+        live_bytes,
+        heap_bytes,
+    })
 }
 
-fn gc_paused_share(record: &Record) -> Option<f64> {
-    let (paused, load) = (record.gc_pauses()?.total, record.measured.as_ref()?);
-    (load.elapsed_s > 0.0).then(|| (paused.total_ms / 1e3 / load.elapsed_s).min(1.0))
+/// As the JVM says; ZGC reserves many times as much.
+fn largest_heap_bytes(jvm_flags: &[String]) -> Option<f64> {
+    jvm_flags.iter().find_map(|flag| flag.strip_prefix("-XX:MaxHeapSize=")?.parse().ok())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::variant_runs::stage::{advice, found, run, sentence};
+    use super::super::variant_runs::stage::{advice, sentence};
     use super::*;
+    use crate::config::parse;
     use crate::model::record::memory::{LiveHeap, MemoryUnderLoad};
-    use crate::model::record::{BeforeAfter, LoadSample, NativeMemory};
+    use crate::stats::sample::run;
 
-    const LOAD: &str = "rate: 1200/s";
-
-    /// So many in flight in the last second, and so many of the 268 MB live.
-    fn server(is_virtual: bool, in_flight: u64, live_bytes: u64) -> Record {
-        let mut record = run(150.0, 5.0, 500.0, 1.99);
-        record.server.request_thread = Some(RequestThread { name: "a thread".to_owned(), is_virtual });
-        let second = |in_flight| LoadSample { in_flight: Some(in_flight), ..LoadSample::default() };
-        record.load_series = vec![second(3), second(in_flight)];
-        if let Some(load) = &mut record.measured {
-            "open".clone_into(&mut load.plan.mode);
-        }
-        let under_load = LiveHeap { live_bytes, virtual_thread_stacks: 1_597, ..LiveHeap::default() };
+    /// So many MB of 268 are live.
+    fn server(variant: &str, stacks: u64, live_mb: u64) -> Record {
+        let mut record = run(variant, "load", 150.0, 500.0);
+        let under_load = LiveHeap {
+            live_bytes: live_mb * 1_000_000,
+            virtual_thread_stacks: stacks,
+            ..LiveHeap::default()
+        };
         record.memory = Some(MemoryUnderLoad { under_load, ..MemoryUnderLoad::default() });
-        let after = NativeMemory { heap_reserved_bytes: Some(268_435_456), ..NativeMemory::default() };
-        record.native_memory = Some(BeforeAfter { before: NativeMemory::default(), after });
+        record.server.jvm_flags = vec!["-Xmx256m".to_owned(), "-XX:MaxHeapSize=268435456".to_owned()];
         record
     }
 
+    /// In the second of two variants, with such threads.
+    fn found(threads: &str, records: &[Record]) -> Option<Finding> {
+        let text = format!(
+            "question: q\nserver: {{tomcat: 11.0}}\nrequest: /\nvariants: {{platform: {{}}, it: {{threads: {threads}}}}}\n\
+             loads: [{{name: load, rate: 1200/s, duration: 1s}}]\n"
+        );
+        let experiment = parse("x", "x.yaml", &text, false).expect("an experiment");
+        let (variant, load) = (&experiment.variants[1], &experiment.loads[0]);
+        find(&experiment, &VariantRuns::of(variant, load, records), records)
+    }
+
     #[test]
-    fn a_heap_full_of_requests_that_nothing_limits_is_named() {
-        let finding = found(find, LOAD, server(true, 4_000, 266_000_000)).expect("a finding");
-        let expected = "nothing limits the requests at once: up to 4,000 are in flight, the heap has the stacks of 1,597 parked \
-            virtual threads, and 266 MB of its 268 MB are live";
+    fn a_heap_full_of_requests_is_named_beside_that_of_the_variant_with_fewest() {
+        let records = [server("platform", 0, 112), server("it", 1_597, 266)];
+        let finding = found("virtual", &records).expect("a finding");
+        let expected = "no limit of the requests at once is known, and they fill the heap: 266 MB of 268 MB are live, with the \
+            stacks of 1,597 parked virtual threads; 112 MB with platform (1 run)";
         assert_eq!(sentence(&finding), expected);
         assert!(advice(&finding).starts_with("a limit"), "{}", advice(&finding));
     }
 
     #[test]
-    fn of_a_closed_load_all_clients_may_be_in_flight() {
-        let mut closed = server(true, 0, 266_000_000);
-        if let Some(load) = &mut closed.measured {
-            "closed".clone_into(&mut load.plan.mode);
-            load.plan.connections = 1_000;
-        }
-        assert!(found(find, "clients: 1000", closed).is_some());
-    }
-
-    #[test]
     fn look_alikes_are_left_alone() {
-        let mut limited = server(true, 4_000, 266_000_000);
-        limited.server.pool_max_threads = Some(200);
-        let mut idle = server(true, 4_000, 266_000_000);
-        if let Some(memory) = &mut idle.memory {
-            memory.under_load.virtual_thread_stacks = 50;
-        }
+        let platform = || server("platform", 0, 112);
+        let of_unknown_size = Record { server: Default::default(), ..server("it", 1_597, 266) };
         let silent = [
-            ("a pool of platform threads", server(false, 4_000, 266_000_000)),
-            ("virtual threads with a limit", limited),
-            ("half of the heap", server(true, 4_000, 134_000_000)),
-            ("a leak, and few requests at once", server(true, 40, 266_000_000)),
-            ("requests that wait before the server", idle),
-            ("no JVM", Record { memory: None, ..server(true, 4_000, 266_000_000) }),
+            ("platform threads", "{platform: 4000}", vec![platform(), server("it", 1_597, 266)]),
+            ("a limit", "{virtual: {bound: 200}}", vec![platform(), server("it", 1_597, 266)]),
+            ("half of the heap", "virtual", vec![platform(), server("it", 1_597, 134)]),
+            ("few requests at once", "virtual", vec![platform(), server("it", 50, 266)]),
+            (
+                "a cache that each variant has",
+                "virtual",
+                vec![server("platform", 0, 210), server("it", 1_597, 266)],
+            ),
+            ("nothing to compare with", "virtual", vec![server("it", 1_597, 266)]),
+            ("a heap of unknown size", "virtual", vec![platform(), of_unknown_size]),
+            ("no JVM", "virtual", vec![platform(), run("it", "load", 150.0, 500.0)]),
         ];
-        for (what, record) in silent {
-            assert_eq!(found(find, LOAD, record), None, "{what}");
+        for (what, threads, records) in silent {
+            assert_eq!(found(threads, &records), None, "{what}");
         }
     }
 }

@@ -1,16 +1,17 @@
 //! What is known while rounds still go on.
 
-use super::findings::words;
+use super::load_words::load_words;
 use super::overview::table::{RatioCell, Row, table};
+use super::overview::{Limit, limits};
 use crate::model::experiment::LoadSpec;
 use crate::model::result::ResultDocument;
 
-/// The ratios of a load, and after its first round what limits each variant; empty: nothing is known yet.
+/// The ratios of a load, and after the first round that counts what limits each variant; empty: nothing is known yet.
 #[must_use]
 pub fn so_far(document: &ResultDocument, load: &LoadSpec, round: u32) -> Vec<String> {
     let mut lines: Vec<String> = ratios(document, load).into_iter().collect();
-    if round == 1 {
-        lines.extend(first_limits(document, load));
+    if round == load.dropped_rounds() + 1 {
+        lines.extend(limits_of(document, load));
     }
     lines
 }
@@ -26,14 +27,11 @@ fn ratios(document: &ResultDocument, load: &LoadSpec) -> Option<String> {
         .then(|| format!("so far: {}: {what} against {}", ratios.join(", "), baseline.variant))
 }
 
-/// The first finding of each variant, which is what limits it.
-fn first_limits(document: &ResultDocument, load: &LoadSpec) -> Vec<String> {
-    let of = |variant: &str| {
-        let here = document.findings.iter().filter(|it| it.load.as_ref() == Some(&load.name));
-        here.filter(|it| it.variant.as_deref() == Some(variant)).map(words).next()
-    };
-    let variants = document.experiment.variants.iter().map(|it| it.name.as_str());
-    variants.filter_map(|name| Some(format!("so far: {name}: {}", of(name)?.sentence))).collect()
+fn limits_of(document: &ResultDocument, load: &LoadSpec) -> Vec<String> {
+    let words = load_words(load);
+    let is_here = |limit: &Limit| limit.loads.is_empty() || limit.loads.contains(&words);
+    let limits = limits(document).into_iter().filter(is_here);
+    limits.map(|limit| format!("so far: {}: {}", limit.variant, limit.sentence)).collect()
 }
 
 #[cfg(test)]

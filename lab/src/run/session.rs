@@ -52,32 +52,39 @@ impl Session<'_> {
     fn rounds(&mut self, index: usize) -> Result<(), FolderError> {
         let experiment = self.runner.experiment;
         let load = &experiment.loads[index];
-        let interim_analyses = load.interim_analyses();
         if round_of(experiment, index, 1, 1).is_empty() {
             return Ok(());
         }
         let mut repeats = vec![REPEATS; experiment.variants.len()];
         for round in 1..=load.runs {
             self.round(index, round, &mut repeats)?;
-            if self.is_interrupted() {
-                return self.end(index, round, RoundsEnd::Interrupted);
-            }
-            // After the very last one the result itself follows.
-            if round < load.runs || index + 1 < experiment.loads.len() {
+            let end = self.end_after(index, round);
+            // After the very last round the result itself follows.
+            if end.is_none() || index + 1 < experiment.loads.len() {
                 self.watch.event(Event::RoundEnded { document: &self.document, load, round });
             }
-            let is_analysed = round < load.runs && interim_analyses.contains(&round);
-            if let Some(why) =
-                is_analysed.then(|| decided(experiment, load, &self.document.records)).flatten()
-            {
+            if let Some(why) = end {
                 return self.end(index, round, why);
             }
-            let next = round_of(experiment, index, round + 1, 1);
-            if round < load.runs && !self.budget.allows(index, &next, self.elapsed_s()) {
-                return self.end(index, round, RoundsEnd::BudgetUsed);
-            }
         }
-        self.end(index, load.runs, RoundsEnd::AsRequested)
+        Ok(())
+    }
+
+    /// Why a load gets no more rounds; `None`: it does.
+    fn end_after(&self, index: usize, round: u32) -> Option<RoundsEnd> {
+        let experiment = self.runner.experiment;
+        let load = &experiment.loads[index];
+        if self.is_interrupted() {
+            return Some(RoundsEnd::Interrupted);
+        }
+        if round == load.runs {
+            return Some(RoundsEnd::AsRequested);
+        }
+        let is_analysed = load.interim_analyses().contains(&round);
+        let decided = is_analysed.then(|| decided(experiment, load, &self.document.records)).flatten();
+        let is_in_time =
+            || self.budget.allows(index, &round_of(experiment, index, round + 1, 1), self.elapsed_s());
+        decided.or_else(|| (!is_in_time()).then_some(RoundsEnd::BudgetUsed))
     }
 
     /// One round, and its runs with interference once more, as far as repeats are left and the time allows.

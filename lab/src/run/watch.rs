@@ -46,7 +46,7 @@ pub enum Event<'a> {
     Ended(&'a Record),
     /// A run with interference is done once more: one run more than planned.
     Repeating,
-    /// Every variant has had its run, and more rounds or loads follow.
+    /// Every variant has had its run, and the session goes on.
     RoundEnded {
         /// What is known so far.
         document: &'a ResultDocument,

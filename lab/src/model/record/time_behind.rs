@@ -19,16 +19,22 @@ impl Record {
     /// clients wait for the server; a short one, or one in several windows; an older result.
     #[must_use]
     pub fn time_behind_ms(&self) -> Option<f64> {
-        let load = self.measured.as_ref().filter(|load| load.plan.mode == "open" && load.elapsed_s > 0.0)?;
-        let due =
-            (load.requests.sent + load.requests.not_sent).saturating_sub(load.requests.waiting_at_start);
+        let load = self.measured.as_ref().filter(|load| load.plan.mode == "open")?;
         let quiet = self.quiet_in_flight()? as f64;
-        let chance = BEYOND_CHANCE * (quiet + 1.0).sqrt();
-        let most = quiet + (PILED_UP_S * due as f64 / load.elapsed_s).max(chance);
-        let is_behind = |second: &&LoadSample| {
-            second.in_flight.is_some_and(|waiting| waiting as f64 > most) || second.fails()
-        };
-        Some(self.load_series.iter().filter(is_behind).map(|second| second.length_s() * 1e3).sum())
+        // With all of them busy, more requests wait for one than are in flight.
+        let connections = u64::from(load.plan.connections) * u64::from(load.connections.streams.max(1));
+        let mut before = load.requests.in_flight_at_start;
+        let mut behind_s = 0.0;
+        for second in &self.load_series {
+            let in_flight = second.in_flight?;
+            let sent_per_s = second.rate_per_s + second.failed_per_s + in_flight as f64 - before as f64;
+            let pile = (PILED_UP_S * sent_per_s).max(BEYOND_CHANCE * (quiet + 1.0).sqrt());
+            if in_flight as f64 > quiet + pile || in_flight >= connections || second.fails() {
+                behind_s += second.length_s();
+            }
+            before = in_flight;
+        }
+        Some(behind_s * 1e3)
     }
 
     /// The most requests in flight at the end of a second of the quietest eighth.
@@ -56,17 +62,22 @@ mod tests {
     use super::*;
     use threadcount_load::report::LoadReport;
 
-    /// So many requests in flight at the end of each second; 200 fall due in each.
+    /// So many requests in flight at the end of each second, in which 200 are sent; 4,000 connections.
     fn run(mode: &str, in_flight: &[u64]) -> Record {
         let mut load = LoadReport::default();
-        load.elapsed_s = in_flight.len() as f64;
         mode.clone_into(&mut load.plan.mode);
-        load.requests.sent = 200 * in_flight.len() as u64;
-        let second = |(index, &in_flight): (usize, &u64)| LoadSample {
-            t_s: index as f64 + 0.5,
-            rate_per_s: 200.0,
-            in_flight: Some(in_flight),
-            ..LoadSample::default()
+        load.plan.connections = 4_000;
+        load.requests.in_flight_at_start = in_flight[0];
+        let mut before = in_flight[0];
+        let second = |(index, &in_flight): (usize, &u64)| {
+            let rate_per_s = 200.0 + before as f64 - in_flight as f64;
+            before = in_flight;
+            LoadSample {
+                t_s: index as f64 + 0.5,
+                rate_per_s,
+                in_flight: Some(in_flight),
+                ..LoadSample::default()
+            }
         };
         let load_series = in_flight.iter().enumerate().map(second).collect();
         Record { measured: Some(load), load_series, ..Record::default() }
@@ -80,9 +91,9 @@ mod tests {
 
     #[test]
     fn who_never_recovers_is_behind_from_the_peak_to_the_end_and_not_by_a_second_that_lasted_less() {
-        let mut never: Vec<u64> = [9, 11, 8, 12].into_iter().chain((1..=28).map(|i| 1_000 * i)).collect();
+        let mut never: Vec<u64> = [9, 11, 8, 12].into_iter().chain((1..=28).map(|i| 140 * i)).collect();
         assert_eq!(run("open", &never).time_behind_ms(), Some(28_000.0));
-        never.push(29_000);
+        never.push(4_060);
         let mut ended_early = run("open", &never);
         ended_early.load_series[32].t_s = 32.2;
         let behind_ms = ended_early.time_behind_ms().expect("a figure");
@@ -90,17 +101,23 @@ mod tests {
     }
 
     #[test]
-    fn requests_that_could_not_be_sent_fell_due_too() {
-        let mut behind = run("open", &[10, 10, 10, 10, 10, 10, 10, 90]);
-        assert_eq!(behind.time_behind_ms(), Some(1_000.0), "50 are a quarter of a second");
-        behind.measured.as_mut().expect("a load").requests.not_sent = 1_600;
-        assert_eq!(behind.time_behind_ms(), Some(0.0), "100 are");
+    fn who_needs_every_connection_is_behind_although_no_more_can_be_in_flight() {
+        assert_eq!(run("open", &[4_000; 8]).time_behind_ms(), Some(8_000.0));
+    }
+
+    #[test]
+    fn of_a_rate_that_changes_each_second_has_its_own() {
+        let mut peak = run("open", &[5, 5, 5, 5, 5, 5, 180, 180]);
+        assert_eq!(peak.time_behind_ms(), Some(2_000.0), "0.9 s of 200 per second");
+        peak.load_series[6].rate_per_s = 1_025.0;
+        peak.load_series[7].rate_per_s = 1_200.0;
+        assert_eq!(peak.time_behind_ms(), Some(0.0), "0.15 s of 1,200 per second");
     }
 
     #[test]
     fn chance_is_no_pile_whether_few_or_many_requests_are_in_flight() {
         assert_eq!(run("open", &[0, 1, 4, 0, 2, 6, 3, 0, 1]).time_behind_ms(), Some(0.0));
-        let slow_service = [2_000, 2_045, 1_955, 2_090, 1_910, 2_135, 2_020, 1_980];
+        let slow_service = [2_000, 2_045, 1_955, 2_090, 1_910, 2_100, 2_020, 1_980];
         assert_eq!(run("open", &slow_service).time_behind_ms(), Some(0.0));
     }
 

@@ -1,12 +1,9 @@
 //! Memory.
 
 use super::Words;
-use super::evidence::{figure, known};
+use super::evidence::figure;
 use crate::model::finding::{GrowingMemory, MemoryGrowth, RunsShowing, UnboundedRequests};
-use crate::report::figures::{memory as mb, percent, whole};
-
-/// Of the time; shorter pauses are not the matter.
-const TOLD_PAUSES: f64 = 0.1;
+use crate::report::figures::{memory as mb, whole};
 
 const fn name(memory: GrowingMemory) -> &'static str {
     match memory {
@@ -53,33 +50,29 @@ impl Words for MemoryGrowth {
 
 impl Words for UnboundedRequests {
     fn sentence(&self, _: Option<RunsShowing>) -> String {
-        let collector = self.gc_paused_share.filter(|share| *share >= TOLD_PAUSES);
-        let collector =
-            collector.map(|share| format!("; collections stop the server {} of the time", percent(share)));
         format!(
-            "nothing limits the requests at once: up to {} are in flight, the heap has the stacks of {} parked virtual threads, and \
-             {} of its {} are live{}",
-            whole(self.in_flight),
-            whole(self.virtual_thread_stacks),
+            "no limit of the requests at once is known, and they fill the heap: {} of {} are live, with the stacks of {} parked virtual \
+             threads; {} with {}",
             mb(self.live_bytes),
             mb(self.heap_bytes),
-            collector.unwrap_or_default()
+            whole(self.virtual_thread_stacks),
+            mb(self.least_live_bytes),
+            self.least_variant
         )
     }
 
     fn advice(&self) -> Option<String> {
-        let advice = "a limit for virtual threads (docs/bounded-virtual-threads.md): what cannot be served is refused at once; a \
-                      larger heap lets more requests in, until it is full as well";
+        let advice = "a limit for virtual threads (docs/bounded-virtual-threads.md), or a lower one: what cannot be served is refused at \
+                      once; a larger heap lets more requests in, until it is full as well";
         Some(advice.to_owned())
     }
 
     fn evidence(&self) -> Vec<String> {
-        known(&[
-            ("most requests in flight", Some(self.in_flight), "requests"),
-            ("stacks of parked virtual threads in the heap", Some(self.virtual_thread_stacks), "stacks"),
-            ("live objects under load", Some(self.live_bytes / 1e6), "MB"),
-            ("largest heap", Some(self.heap_bytes / 1e6), "MB"),
-            ("time in pauses of the collector", self.gc_paused_share.map(|share| share * 100.0), "%"),
-        ])
+        vec![
+            figure("stacks of parked virtual threads in the heap", self.virtual_thread_stacks, "stacks"),
+            figure("live objects under load", self.live_bytes / 1e6, "MB"),
+            figure("largest heap", self.heap_bytes / 1e6, "MB"),
+            figure(&format!("live objects with {}", self.least_variant), self.least_live_bytes / 1e6, "MB"),
+        ]
     }
 }

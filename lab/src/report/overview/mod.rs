@@ -14,7 +14,7 @@ use crate::stats::trust::doubts;
 use jiff::Timestamp;
 use serde::Serialize;
 
-pub use limits::Limit;
+pub use limits::{Limit, limits};
 pub use remarks::Remark;
 pub use table::LoadTable;
 
@@ -72,7 +72,7 @@ pub fn overview(document: &ResultDocument) -> Overview {
         tables: loads.iter().map(|load| table::table(document, load)).collect(),
         answer: document.trusted.then(|| answer::answer(document)),
         capacity: loads.iter().flat_map(|load| capacity::sentences(document, load)).collect(),
-        limits: limits::limits(document),
+        limits: limits(document),
         trust: remarks::trust(document),
         remarks,
         study: study::published(document),
