@@ -17,8 +17,8 @@ its lasting cost. For the same reason their CPU is not in that of a request. Com
 process per request, because that is what limits a server whose core is full. Attaching, and most of what the JVM then compiles anew,
 is over when a window begins; what attaching takes is said apart.
 
-`--explaining` measures the whole explaining window instead: the windows begin as soon after attaching as the explaining window of a run
-does, so that what attaching makes the JVM compile anew is in them.
+`--explaining` measures the explaining window instead: the windows begin when that of a run does, which is when the compiler has been quiet
+for two seconds after attaching.
 
 `--parked N` has N virtual threads parked in each server while it is measured, with stacks as deep as those of requests: the probe lists
 all threads, and looks at the stacks of some.
@@ -55,8 +55,11 @@ SETTLE_S = 1.5
 WINDOW_S = 0.5
 # Attaching makes the JVM compile anew; on Java 25 the new code is as fast as the old after 16 s of load, on 21 after 8.
 AFTER_ATTACHING_S = 20
-# `SETTLING_S` in lab/src/model/experiment/explaining.rs: the lead-in of an explaining window.
-SETTLING_S = 1.0
+# As `run` does before the explaining window: lab/src/run/recompiling.rs, and `LEAD_IN_S` and `RECOMPILING_AT_MOST_S` in
+# lab/src/model/experiment/explaining.rs.
+RECOMPILING_AT_MOST_S = 15
+QUIET_COMPILER_SHARE = 0.05
+LEAD_IN_S = 1.0
 OWN_THREADS = ("threadcount-pro", "JFR ")
 
 
@@ -165,8 +168,21 @@ def attach(stack, instrument, server, other, pairs, after_attaching_s):
     """What attaching to the one changes beside the other."""
     before = in_turn(server, other, pairs)
     probe = stack.enter_context(instrument(server))
-    window(server, after_attaching_s)
+    if after_attaching_s is None:
+        recompile(server)
+    else:
+        window(server, after_attaching_s)
     return Attached(before, in_turn(server, other, pairs), probe.attaching_s)
+
+
+def recompile(server):
+    """A load until the compiler has been quiet for two seconds, and the lead-in."""
+    shares = []
+    while len(shares) < RECOMPILING_AT_MOST_S and (len(shares) < 2 or statistics.mean(shares[-2:]) > QUIET_COMPILER_SHARE):
+        compilers, cpu_s = cpu_by_thread_s(server.pid, COMPILERS), server.cpu_s()
+        window(server, 1.0)
+        shares.append(server.cpu_of_s(COMPILERS, compilers) / (server.cpu_s() - cpu_s))
+    window(server, LEAD_IN_S)
 
 
 def measure(folder, instrument, jdk, pairs, parked, after_attaching_s):
@@ -241,13 +257,13 @@ def main():
     parser.add_argument("--jdk", default="25,21")
     parser.add_argument("--parked", type=int, default=0, help="virtual threads that are parked in each server")
     instead = parser.add_mutually_exclusive_group()
-    instead.add_argument("--explaining", action="store_true", help="the whole explaining window, from the lead-in on")
+    instead.add_argument("--explaining", action="store_true", help="the explaining window, as soon as it begins in a run")
     instead.add_argument("--nothing", action="store_true", help="a recording of nothing instead of the probe")
     instead.add_argument("--measured", action="store_true", help="what observes the measured window instead of the probe")
     asked = parser.parse_args()
     instrument, what = (Nothing, "a recording of nothing") if asked.nothing else (Probe, "the probe at light")
-    after_attaching_s = SETTLING_S if asked.explaining else AFTER_ATTACHING_S
-    what += " from its lead-in on" if asked.explaining else ""
+    after_attaching_s = None if asked.explaining else AFTER_ATTACHING_S
+    what += " in the explaining window" if asked.explaining else ""
     what += f" and {asked.parked} parked virtual threads" if asked.parked else ""
     if asked.measured and asked.parked:
         parser.error("--parked is for what is put into the JVM")

@@ -202,7 +202,7 @@ impl PaceOptions {
             None => LoadKind::Closed { clients: connections.unwrap_or(DEFAULT_CONNECTIONS) }.into(),
             Some((rate_per_s, highest)) => {
                 let clients = connections.unwrap_or_else(|| LoadKind::connections_for(highest));
-                LoadKind::Open { rate_per_s, clients }.into()
+                LoadKind::Open { rate_per_s, clients, is_overload: false }.into()
             }
         }
     }

@@ -143,6 +143,9 @@ impl Watch for Progress {
             Event::Measuring(second) => {
                 self.say(&format!("measuring {} s  {}", second.index + 1, rate(second)))
             }
+            Event::Recompiling(second) => {
+                self.say(&format!("the JVM compiles anew {} s  {}", second.index + 1, rate(second)))
+            }
             Event::Explaining(second) => {
                 self.say(&format!("looking for reasons {} s  {}", second.index + 1, rate(second)))
             }

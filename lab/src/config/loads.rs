@@ -19,13 +19,14 @@ use std::path::Path;
 const STEP_S: f64 = 5.0;
 
 /// The keys of a load but those of [`sending`].
-const KEYS: [&str; 21] = [
+const KEYS: [&str; 22] = [
     "clients",
     "rate",
     "ramp",
     "steps",
     "capacity",
     "connections",
+    "overload",
     "requests",
     "duration",
     "interleave",
@@ -129,6 +130,7 @@ fn load(
         Some(name) if is_swept => format!("{name}-{default_name}"),
         written => written.unwrap_or(default_name),
     };
+    check_overload(fields, workload)?;
     sending::check(fields, workload)?;
     request::check_captures(fields, &asked)?;
     let external = fields.read("tool", |node| external::keys::read(node, workload, &asked))?;
@@ -277,9 +279,11 @@ fn kind(
     let ramp = fields.read("ramp", |node| node.parsed("ramp", "a ramp", parse::ramp))?;
     let steps =
         fields.read("steps", |node| node.parsed_list("steps", "rates with their times", parse::steps))?;
+    let is_overload = fields.read("overload", |node| node.truth("overload"))?.unwrap_or_default();
     let open = |rate_per_s, highest| LoadKind::Open {
         rate_per_s,
         clients: connections.unwrap_or_else(|| LoadKind::connections_for(highest)),
+        is_overload,
     };
     if let Some(capacity) = fields.read("capacity", |node| capacity::keys::read(node, connections))? {
         return Ok((Workload::Capacity(capacity), None));
@@ -304,6 +308,16 @@ fn kind(
         }
         _ => Ok((LoadKind::Closed { clients }.into(), None)),
     }
+}
+
+/// Only a rate can be more than the servers can do.
+fn check_overload(fields: &Fields<'_>, workload: Workload) -> Result<(), Diagnostic> {
+    let Some(span) = fields.key_span("overload") else { return Ok(()) };
+    if workload.rate_per_s().is_some() && fields.get("tool").is_none() {
+        return Ok(());
+    }
+    Err(Diagnostic::new(span, "this load never asks for more than the server does", "needs a rate")
+        .help("write `rate: 5000/s` or `steps: [...]`, or leave `overload` out"))
 }
 
 /// A load is closed, open in one way, or a search.

@@ -132,6 +132,7 @@ mod tests {
     use super::*;
     use crate::model::experiment::LoadKind;
     use crate::model::experiment::{LoadSpec, Shape};
+    use crate::model::metric::Metric;
     use threadcount_load::plan::ExpectedStatus;
 
     fn load(written: &str) -> Result<LoadSpec, String> {
@@ -201,14 +202,35 @@ mod tests {
     }
 
     #[test]
+    fn an_overload_is_judged_by_what_is_still_done_and_needs_a_rate() {
+        let overload = load("steps: [100:10s, 1k/s:30s], overload: true").unwrap();
+        assert!(overload.workload.is_overload());
+        assert_eq!(
+            (overload.workload.answer(), overload.workload.headline()),
+            (Metric::Rate, &[Metric::Rate][..])
+        );
+        assert_eq!(load("rate: 100, duration: 1s, overload: false").unwrap().workload.answer(), Metric::P50);
+        for refused in ["clients: 4, duration: 1s, overload: true", "capacity: {p99: 200ms}, overload: true"]
+        {
+            assert!(load(refused).unwrap_err().to_string().contains("never asks for more"), "{refused}");
+        }
+    }
+
+    #[test]
     fn a_ramp_and_steps_last_as_long_as_they_were_written_and_are_called_after_their_rates() {
         let ramp = load("ramp: 100:500:30s").unwrap();
         assert_eq!(ramp.shape, Some(Shape::Ramp { from_per_s: 100.0, to_per_s: 500.0, over_s: 30.0 }));
         assert_eq!((ramp.name.as_str(), ramp.duration_s), ("ramp100-500", Some(30.0)));
-        assert_eq!(ramp.workload, LoadKind::Open { rate_per_s: 300.0, clients: 1_000 }.into());
+        assert_eq!(
+            ramp.workload,
+            LoadKind::Open { rate_per_s: 300.0, clients: 1_000, is_overload: false }.into()
+        );
         let steps = load("steps: [100:10s, 1k/s:30s], connections: 7").unwrap();
         assert_eq!((steps.name.as_str(), steps.duration_s), ("steps100-1000", Some(40.0)));
-        assert_eq!(steps.workload, LoadKind::Open { rate_per_s: 775.0, clients: 7 }.into());
+        assert_eq!(
+            steps.workload,
+            LoadKind::Open { rate_per_s: 775.0, clients: 7, is_overload: false }.into()
+        );
         assert_eq!(load("steps: '100:10s, 1k/s:30s', connections: 7").unwrap(), steps);
     }
 

@@ -158,9 +158,12 @@ claims:
     ));
     let [fast, slow] = experiment.loads.as_slice() else { panic!("two loads") };
     assert_eq!((fast.name.as_str(), fast.duration_s), ("r5000", Some(90.0)));
-    assert_eq!(fast.workload, LoadKind::Open { rate_per_s: 5_000.0, clients: 4_000 }.into());
+    assert_eq!(
+        fast.workload,
+        LoadKind::Open { rate_per_s: 5_000.0, clients: 4_000, is_overload: false }.into()
+    );
     assert_eq!(fast.request.headers, [("Accept".to_owned(), Some("text/html".to_owned()))]);
-    assert_eq!(slow.workload, LoadKind::Open { rate_per_s: 10.0, clients: 7 }.into());
+    assert_eq!(slow.workload, LoadKind::Open { rate_per_s: 10.0, clients: 7, is_overload: false }.into());
     assert_eq!((slow.runs, slow.only_variants.as_slice()), (9, ["plain".to_owned()].as_slice()));
     let published = &experiment.published[0];
     assert_eq!(published.figures.keys().collect::<Vec<_>>(), ["p99_ms", "rate_per_s"]);
@@ -177,7 +180,10 @@ fn a_list_of_clients_or_rates_is_one_load_each() {
     let names: Vec<_> = experiment.loads.iter().map(|load| load.name.as_str()).collect();
     assert_eq!(names, ["c100", "c400", "c1000", "slow-r10", "slow-r20"]);
     assert_eq!(experiment.loads[2].workload, LoadKind::Closed { clients: 1_000 }.into());
-    assert_eq!(experiment.loads[4].workload, LoadKind::Open { rate_per_s: 20.0, clients: 64 }.into());
+    assert_eq!(
+        experiment.loads[4].workload,
+        LoadKind::Open { rate_per_s: 20.0, clients: 64, is_overload: false }.into()
+    );
     assert!(experiment.loads[..3].iter().all(|load| (load.duration_s, load.runs) == (Some(30.0), 2)));
 
     let text = format!(

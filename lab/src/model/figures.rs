@@ -62,6 +62,7 @@ fn quantity(metric: Metric, value: f64) -> Quantity {
         Unit::Bytes => memory_quantity(value),
         Unit::Microseconds => Quantity::new(number(value), " µs"),
         Unit::Cores => Quantity::new(number(value), " cores"),
+        Unit::Percent => Quantity::new(number(value), " %"),
         Unit::Count if value.is_finite() => Quantity::new(thousands(&format!("{value:.0}")), ""),
         Unit::Count | Unit::PerRequest => Quantity::new(number(value), ""),
     }

@@ -84,6 +84,7 @@ metrics! {
     Max = "max_ms", "slowest response", Milliseconds, |run| response(run, |own| own.max, |tool| tool.max_ms);
     TimeBehind = "time_behind_ms", "time in which requests piled up or more than 1 % failed", Milliseconds zero,
         Record::time_behind_ms;
+    Failed = "failed_percent", "requests that failed", Percent zero, |run| load(run).map(failed_percent);
     Elapsed = "elapsed_ms", "time the whole load took", Milliseconds, |run| Some(load(run)?.elapsed_s * 1e3);
     CpuPerRequest = "cpu_us_per_request", "server CPU per request", Microseconds zero,
         |run| run.cost?.cpu_us_per_request;
@@ -182,6 +183,11 @@ metrics! {
 /// From the load generator's report over the measured window.
 fn load(run: &Record) -> Option<&LoadReport> {
     run.measured.as_ref()
+}
+
+/// Of those that were sent, in any window; those without a response at its end are neither.
+fn failed_percent(load: &LoadReport) -> f64 {
+    100.0 * load.requests.failed as f64 / load.requests.of_window().max(1) as f64
 }
 
 fn times(run: &Record) -> Option<TimesSummary> {

@@ -1,5 +1,6 @@
 //! A comparison in words: one phrase per metric, with its interval and its two figures.
 
+use crate::model::experiment::Workload;
 use crate::model::metric::Metric;
 use crate::model::result::{Basis, Comparison, Ratio, Verdict};
 use crate::report::figures;
@@ -60,7 +61,7 @@ impl Phrase {
 
 /// A comparison in words. Under an open load, where the rate is given, the response times come first.
 #[must_use]
-pub fn answer(comparison: &Comparison, open_load: bool) -> Answer {
+pub fn answer(comparison: &Comparison, load: Workload) -> Answer {
     if let Some(score) = score_line(comparison) {
         return answer_from_lines(comparison, [Some(score), memory_line(comparison)].into_iter());
     }
@@ -69,8 +70,16 @@ pub fn answer(comparison: &Comparison, open_load: bool) -> Answer {
         let rest = [memory_line(comparison), threads_line(comparison), cpu_line(comparison)];
         return answer_from_lines(comparison, std::iter::once(Some(capacity)).chain(rest));
     }
-    let (rate, times) = (rate_line(comparison, open_load), times_line(comparison, open_load));
-    let first = if open_load { [times, rate] } else { [rate, times] };
+    if load.is_overload() {
+        // Response times are those of the requests that did not fail.
+        let first = [rate_line(comparison, load), behind_line(comparison)];
+        return answer_from_lines(
+            comparison,
+            first.into_iter().chain([memory_line(comparison), threads_line(comparison)]),
+        );
+    }
+    let (rate, times) = (rate_line(comparison, load), times_line(comparison, load));
+    let first = if load.answer() == Metric::P50 { [times, rate] } else { [rate, times] };
     let rest =
         [tail_line(comparison), memory_line(comparison), threads_line(comparison), cpu_line(comparison)];
     answer_from_lines(comparison, first.into_iter().chain(rest))
@@ -134,12 +143,12 @@ fn line(phrase: Phrase, metric: Metric, ratio: &Ratio) -> Line {
     }
 }
 
-fn rate_line(comparison: &Comparison, open_load: bool) -> Option<Line> {
+fn rate_line(comparison: &Comparison, load: Workload) -> Option<Line> {
     let ratio = comparison.ratio(Metric::Rate)?;
-    let phrase = if open_load {
-        part_of_sentence(ratio, "throughput")
+    let phrase = if load.answer() == Metric::Rate {
+        whole_sentence(comparison, ratio, noun(load))
     } else {
-        whole_sentence(comparison, ratio, "throughput")
+        part_of_sentence(ratio, "throughput")
     };
     Some(line(phrase, Metric::Rate, ratio))
 }
@@ -161,7 +170,15 @@ pub(super) fn bound(difference: f64) -> String {
 }
 
 /// What a load is run for, in words.
-pub(super) const fn noun(answer: Metric) -> &'static str {
+pub(super) const fn noun(load: Workload) -> &'static str {
+    match load.answer() {
+        Metric::Rate if load.is_overload() => "goodput",
+        answer => metric_noun(answer),
+    }
+}
+
+/// The answer of a load that is no overload, in words.
+pub(super) const fn metric_noun(answer: Metric) -> &'static str {
     match answer {
         Metric::P50 => "median response time",
         Metric::Capacity => "capacity",
@@ -182,11 +199,12 @@ fn score_line(comparison: &Comparison) -> Option<Line> {
 }
 
 /// Both the median and the 99th percentile are shown; the sentence is about the median.
-fn times_line(comparison: &Comparison, open_load: bool) -> Option<Line> {
+fn times_line(comparison: &Comparison, load: Workload) -> Option<Line> {
     const NOUN: &str = "median response time";
     let median = comparison.ratio(Metric::P50)?;
+    let is_answer = load.answer() == Metric::P50;
     let phrase =
-        if open_load { whole_sentence(comparison, median, NOUN) } else { part_of_sentence(median, NOUN) };
+        if is_answer { whole_sentence(comparison, median, NOUN) } else { part_of_sentence(median, NOUN) };
     let mut line = line(phrase, Metric::P50, median);
     line.figures.insert_str(0, "p50 ");
     if let Some(tail) = comparison.ratio(Metric::P99) {
@@ -194,6 +212,11 @@ fn times_line(comparison: &Comparison, open_load: bool) -> Option<Line> {
         line.figures.push_str(&format!(", p99 {both}"));
     }
     Some(line)
+}
+
+fn behind_line(comparison: &Comparison) -> Option<Line> {
+    let behind = comparison.ratio(Metric::TimeBehind)?;
+    Some(line(part_of_sentence(behind, "time behind"), Metric::TimeBehind, behind))
 }
 
 /// The 99th percentile, where it is decided otherwise than the median.
@@ -264,6 +287,7 @@ pub fn verdict_words(verdict: Verdict, basis: &Basis) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::experiment::LoadKind;
     use crate::model::result::Interval;
 
     fn ratio(metric: Metric, variant: f64, baseline: f64, verdict: Verdict) -> Ratio {
@@ -285,6 +309,13 @@ mod tests {
         }
     }
 
+    const CLOSED: Workload = Workload::Http(LoadKind::Closed { clients: 400 });
+    const OPEN: Workload = open(false);
+
+    const fn open(is_overload: bool) -> Workload {
+        Workload::Http(LoadKind::Open { rate_per_s: 100.0, clients: 400, is_overload })
+    }
+
     fn comparison(load: &str, ratios: Vec<Ratio>) -> Comparison {
         Comparison {
             variant: "virtual".to_owned(),
@@ -295,7 +326,7 @@ mod tests {
         }
     }
 
-    fn lines_of(verdict: Verdict, open_load: bool) -> Vec<(String, String)> {
+    fn lines_of(verdict: Verdict, load: Workload) -> Vec<(String, String)> {
         let comparison = comparison(
             "c400",
             vec![
@@ -305,13 +336,13 @@ mod tests {
                 ratio(Metric::OsThreads, 27.0, 223.0, verdict),
             ],
         );
-        let lines = answer(&comparison, open_load).lines;
+        let lines = answer(&comparison, load).lines;
         lines.into_iter().map(|line| (line.phrase.text("x"), line.figures)).collect()
     }
 
     #[test]
     fn a_difference_is_said_with_its_ratio() {
-        let lines = lines_of(Verdict::Higher, false);
+        let lines = lines_of(Verdict::Higher, CLOSED);
         assert_eq!(lines[0].0, "virtual has 1.98x the throughput of platform");
         assert_eq!(lines[0].1, "7,846/s against 3,961/s");
         assert_eq!(lines[1].0, "0.50x the median response time");
@@ -330,7 +361,7 @@ mod tests {
                     ratio(Metric::P99, p99, 1_000.0, verdict),
                 ],
             );
-            let lines = answer(&comparison, false).lines.into_iter();
+            let lines = answer(&comparison, CLOSED).lines.into_iter();
             lines.map(|line| line.phrase.text("x")).collect::<Vec<_>>()
         };
         let both = ["0.0352x the median response time", "1.75x the 99th percentile response time"];
@@ -350,11 +381,29 @@ mod tests {
                 ratio(Metric::RssPeak, 418e6, 304e6, Verdict::Higher),
             ],
         );
-        let lines = answer(&comparison, true).lines;
+        let lines = answer(&comparison, OPEN).lines;
         assert_eq!(lines[0].phrase.text("x"), "virtual has 2.41x the capacity of platform");
         assert_eq!(lines[0].figures, "9,400/s against 3,900/s");
         assert_eq!(lines[1].phrase.text("x"), "1.38x the resident memory");
         assert_eq!(lines.len(), 2);
+    }
+
+    #[test]
+    fn of_an_overload_the_goodput_and_the_time_behind_are_said_and_no_response_time() {
+        let comparison = comparison(
+            "overload",
+            vec![
+                ratio(Metric::Rate, 71.0, 472.0, Verdict::Lower),
+                ratio(Metric::P50, 900.0, 300.0, Verdict::Higher),
+                ratio(Metric::P99, 9_000.0, 8_000.0, Verdict::Higher),
+                ratio(Metric::TimeBehind, 24_000.0, 12_000.0, Verdict::Higher),
+                ratio(Metric::MemoryNeeded, 400e6, 200e6, Verdict::Higher),
+            ],
+        );
+        let lines = answer(&comparison, open(true)).lines.into_iter().map(|line| line.phrase.text("x"));
+        let expected =
+            ["virtual has 0.15x the goodput of platform", "2.00x the time behind", "2.00x the memory needed"];
+        assert_eq!(lines.collect::<Vec<_>>(), expected);
     }
 
     #[test]
@@ -366,7 +415,7 @@ mod tests {
             differences: Vec::new(),
             ratios: vec![ratio(Metric::Score, 37.0, 2.0, Verdict::Higher)],
         };
-        let lines = answer(&comparison, true).lines;
+        let lines = answer(&comparison, OPEN).lines;
         assert_eq!(lines[0].phrase.text("x"), "platform has 18.5x the time per operation of caller");
         assert_eq!(lines[0].figures, "37.0 µs against 2.00");
     }
@@ -386,14 +435,14 @@ mod tests {
 
     #[test]
     fn no_difference_is_said_without_a_ratio() {
-        let lines = lines_of(Verdict::NoDifference, false);
+        let lines = lines_of(Verdict::NoDifference, CLOSED);
         assert_eq!(lines[0].0, "virtual has the same throughput as platform");
         assert_eq!(lines[2].0, "the same resident memory");
     }
 
     #[test]
     fn too_few_runs_are_never_a_difference() {
-        let lines = lines_of(Verdict::NotEnoughRuns, false);
+        let lines = lines_of(Verdict::NotEnoughRuns, CLOSED);
         assert!(
             lines[0].0.starts_with("inconclusive: virtual has 1.98x the throughput of platform"),
             "{}",
@@ -411,7 +460,7 @@ mod tests {
             differences: Vec::new(),
             ratios: vec![ratio(Metric::Rate, 100.0, 100.0, Verdict::NoDifference)],
         };
-        let headline = |comparison: &Comparison| answer(comparison, false).lines[0].phrase.text("x");
+        let headline = |comparison: &Comparison| answer(comparison, CLOSED).lines[0].phrase.text("x");
         assert_eq!(headline(&comparison), "b has the same throughput as a", "within the margin");
         comparison.ratios[0].interval = Some(Interval { low: 0.97, high: 1.034, confidence: 0.95 });
         assert_eq!(headline(&comparison), "b has the same throughput as a, no difference larger than 4 %");
@@ -437,7 +486,7 @@ mod tests {
     #[test]
     fn under_an_open_load_the_response_times_come_first() {
         assert_eq!(
-            lines_of(Verdict::Lower, true)[0].0,
+            lines_of(Verdict::Lower, OPEN)[0].0,
             "virtual has 0.50x the median response time of platform"
         );
     }

@@ -12,7 +12,7 @@ pub fn load_words(load: &LoadSpec) -> String {
     let clients = |clients: u32| figures::plural(clients, "client");
     let size = match load.workload {
         Workload::Http(LoadKind::Closed { clients: count }) => clients(count),
-        Workload::Http(LoadKind::Open { rate_per_s, clients: count }) => {
+        Workload::Http(LoadKind::Open { rate_per_s, clients: count, .. }) => {
             let rate =
                 load.shape.as_ref().map_or_else(|| format!("{}/s", figures::number(rate_per_s)), shape_words);
             let arrivals = if load.sending.arrivals == Arrivals::Poisson { " at random moments" } else { "" };

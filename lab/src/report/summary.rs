@@ -98,7 +98,6 @@ pub fn summary(document: &ResultDocument) -> Summary {
 }
 
 fn load_part(document: &ResultDocument, load: &LoadSpec) -> LoadPart {
-    let open = !load.workload.is_closed();
     // Without a capacity on both sides there is no ratio.
     let can_be_said = |comparison: &&Comparison| {
         load.workload.capacity().is_none() || comparison.ratio(Metric::Capacity).is_some()
@@ -109,7 +108,7 @@ fn load_part(document: &ResultDocument, load: &LoadSpec) -> LoadPart {
         name: load.name.clone(),
         words: load_words(load),
         capacity: capacity::sentences(document, load),
-        answers: comparisons.map(|comparison| answer(comparison, open)).collect(),
+        answers: comparisons.map(|comparison| answer(comparison, load.workload)).collect(),
         request_times: request_time::under(document, load),
         not_sampled: request_time::not_sampled(document, load),
         run_delays: run_delays::sentences(document, load),

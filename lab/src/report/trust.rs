@@ -106,7 +106,7 @@ fn requests(records: &[Record]) -> String {
     let (mut sent, mut failed, mut unfinished) = (0, 0, 0);
     let mut causes: BTreeMap<&str, u64> = BTreeMap::new();
     for load in records.iter().filter_map(|record| record.measured.as_ref()) {
-        sent += load.requests.in_flight_at_start + load.requests.sent;
+        sent += load.requests.of_window();
         failed += load.requests.failed;
         unfinished += load.requests.unfinished;
         for (cause, count) in &load.failures {

@@ -2,9 +2,10 @@
 
 use super::context::RunContext;
 use super::observed::observed;
+use super::recompiling::recompile;
 use super::sender::PlannedLoad;
 use super::{DuringLoad, Question, RunError, figures, halfway};
-use crate::model::experiment::explaining::SETTLING_S;
+use crate::model::experiment::explaining::LEAD_IN_S;
 use crate::model::record::explaining::ExplainingWindow;
 use crate::model::window::Window;
 use crate::run::watch::Event;
@@ -27,8 +28,10 @@ pub(super) fn explain(run: &mut RunContext<'_>, plan: &LoadPlan, server: &mut Ru
     if is_wanted {
         run.record.probe_refused = server.attach_instruments();
     }
+    let recompiled = (is_wanted && run.record.probe_refused.is_none()).then(|| recompile(run, plan, server));
+    let Some(recompiled_s) = recompiled.transpose().ok() else { return };
     let dump = is_dumped.then(|| run.folder.join("threads.json"));
-    if let Ok(window) = explaining_window(run, plan, server, dump.as_deref()) {
+    if let Ok(window) = explaining_window(run, plan, server, dump.as_deref(), recompiled_s) {
         run.record.jvm = server.readings(window);
     }
     let dumped = dump.filter(|file| file.is_file()).map(|file| file.display().to_string());
@@ -40,6 +43,7 @@ fn explaining_window(
     plan: &LoadPlan,
     server: &mut RunningServer,
     dump: Option<&Path>,
+    recompiled_s: Option<f64>,
 ) -> Result<Window, RunError> {
     let (runner, spec, watch) = (run.runner, run.load, &mut *run.watch);
     let on_second = &mut |second: &Second| watch.event(Event::Explaining(second));
@@ -47,7 +51,7 @@ fn explaining_window(
     let lasts = Duration::from_secs_f64(runner.experiment.explaining_s(measured_s));
     let plan = lasting(plan, lasts).with(|plan| {
         if plan.is_steady() {
-            plan.lead_in = plan.lead_in.max(Duration::from_secs_f64(SETTLING_S));
+            plan.lead_in = plan.lead_in.max(Duration::from_secs_f64(LEAD_IN_S));
         }
     });
     let mut ask = |server: &RunningServer| {
@@ -65,7 +69,7 @@ fn explaining_window(
     let window = Window::of_load(&outcome);
     let load = LoadReport::new(&outcome, &plan);
     let cost = figures::cost_within(&load, window, &observed.samples).0;
-    run.record.explaining = Some(ExplainingWindow { load, cost });
+    run.record.explaining = Some(ExplainingWindow { load, cost, recompiled_s });
     Ok(window)
 }
 

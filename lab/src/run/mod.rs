@@ -14,7 +14,9 @@ mod observed;
 mod on_server;
 #[cfg(feature = "kubernetes")]
 pub mod pods;
+mod recompiling;
 pub mod sender;
+mod server_seconds;
 pub mod session;
 mod settle;
 mod steady;

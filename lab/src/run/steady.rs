@@ -50,6 +50,19 @@ pub(super) struct WarmUpSecond {
     pub classes_per_s: Option<f64>,
 }
 
+/// Follows a JVM that compiles its code anew, until its compiler has little left to do.
+#[derive(Clone, Debug, Default)]
+pub(super) struct RecompilingTest {
+    before: Option<WarmUpSecond>,
+}
+
+impl RecompilingTest {
+    /// A full second has passed. Is the compiler quiet, over this one and the one before?
+    pub fn is_over_after(&mut self, second: WarmUpSecond) -> bool {
+        self.before.replace(second).is_some_and(|before| is_compiler_quiet(&[before, second]))
+    }
+}
+
 /// Follows a warm-up second by second.
 #[derive(Clone, Debug)]
 pub(super) struct WarmUpTest {

@@ -1,17 +1,15 @@
 //! The same load before the measured window, until the server is warm.
 
 use super::sender::PlannedLoad;
-use super::steady::{WarmUpSecond, WarmUpTest};
+use super::server_seconds::ServerSeconds;
+use super::steady::WarmUpTest;
 use super::{DuringLoad, RunError, Runner, figures};
-use crate::host::loaded_classes::loaded_classes;
-use crate::host::process_tree::ProcessTree;
 use crate::model::experiment::LoadSpec;
 use crate::model::record::{Record, WarmUp};
 use crate::run::watch::{Event, Watch};
 use crate::server::running_server::RunningServer;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use threadcount_load::clock::now_ns;
 use threadcount_load::outcome::LoadOutcome;
 use threadcount_load::plan::{LoadPlan, Pacing, RateShape, Stop};
 
@@ -45,25 +43,11 @@ impl Runner<'_> {
         // The rate of an open load is the schedule's: without the server's CPU nothing tells whether it is warm.
         let can_tell = server.pid().is_some() || !is_open;
         let mut test = WarmUpTest::new(at_most_s, is_open);
-        let mut tree = server.pid().map(ProcessTree::rooted_at);
-        let java = tree.as_ref().and_then(ProcessTree::java_pid);
-        let classes = || java.and_then(loaded_classes);
-        let mut read = || tree.as_mut().map(ProcessTree::read).unwrap_or_default();
-        let mut before = (now_ns(), read(), classes());
+        let mut seconds = ServerSeconds::of(server);
         let warming = PlannedLoad { spec: load, plan: &warming };
         let warmed = self.load_until(warming, server, DuringLoad::default(), &mut |second, stop| {
             watch.event(Event::Warming(second));
-            let after = (now_ns(), read(), classes());
-            let passed_ns = after.0.saturating_sub(before.0).max(1) as f64;
-            let cores = |used_ns: u64| used_ns as f64 / passed_ns;
-            let loaded = after.2.zip(before.2).map(|(after, before)| after.saturating_sub(before));
-            let done = WarmUpSecond {
-                rate_per_s: second.ok as f64,
-                cpu_cores: cores(after.1.cpu_ns.saturating_sub(before.1.cpu_ns)),
-                compiler_cores: cores(after.1.jvm.jit_ns.saturating_sub(before.1.jvm.jit_ns)),
-                classes_per_s: loaded.map(|classes| classes as f64 * 1e9 / passed_ns),
-            };
-            before = after;
+            let done = seconds.passed(second);
             // The last second of the longest warm-up is often a part of one.
             if f64::from(second.index) + 1.0 <= at_most_s {
                 test.second(done);

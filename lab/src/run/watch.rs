@@ -33,6 +33,8 @@ pub enum Event<'a> {
     },
     /// A second of measuring has passed.
     Measuring(&'a Second),
+    /// The probe is in the JVM, and a second has passed in which the JVM compiled its code anew.
+    Recompiling(&'a Second),
     /// A second of the explaining window has passed, with the probe in the JVM.
     Explaining(&'a Second),
     /// A step of a capacity load is over.

@@ -44,9 +44,11 @@ pub fn trust(experiment: &Experiment, records: &[Record]) -> (bool, Vec<Doubt>) 
 pub fn doubts(experiment: &Experiment, records: &[Record]) -> Vec<Doubt> {
     let mut doubts = failed_runs(experiment, records);
     for record in records {
-        doubts.extend(serious_doubts(record, records));
+        doubts.extend(serious_doubts(experiment, record, records));
         doubts.extend(interference(record, records).filter(|reason| !reason.is_serious()).map(about(record)));
-        doubts.extend(record.measured.as_ref().and_then(missed_rate).map(about(record)));
+        if !is_overload(experiment, &record.load) {
+            doubts.extend(record.measured.as_ref().and_then(missed_rate).map(about(record)));
+        }
         doubts.extend(not_steady(record).map(about(record)));
         let compiler = busy_compiler(record).map(|share| DoubtReason::CompilerBusy { share });
         doubts.extend(compiler.map(about(record)));
@@ -58,12 +60,13 @@ pub fn doubts(experiment: &Experiment, records: &[Record]) -> Vec<Doubt> {
 }
 
 /// What ends the trust in one run that was measured.
-fn serious_doubts(record: &Record, records: &[Record]) -> Vec<Doubt> {
+fn serious_doubts(experiment: &Experiment, record: &Record, records: &[Record]) -> Vec<Doubt> {
     let load = record.measured.as_ref();
+    let may_fail = is_overload(experiment, &record.load);
     let reasons = [
         load.and_then(|load| generator(record, load)),
         load.and_then(|_| backend(record, records)),
-        load.and_then(failures),
+        load.filter(|_| !may_fail).and_then(failures),
         overflows(record),
         interference(record, records).filter(DoubtReason::is_serious),
     ];
@@ -73,12 +76,12 @@ fn serious_doubts(record: &Record, records: &[Record]) -> Vec<Doubt> {
 /// Why nothing may be concluded from the figures of this variant under this load, the most important reason; `None`: it
 /// may. That somebody else's tool was the bottleneck of its own figures is what these figures are there to show.
 #[must_use]
-pub fn doubt_about(variant: &str, load: &str, records: &[Record]) -> Option<Doubt> {
+pub fn doubt_about(experiment: &Experiment, variant: &str, load: &str, records: &[Record]) -> Option<Doubt> {
     let of_both = records.iter().filter(|record| record.variant == variant && record.load == load);
     let doubts = of_both.flat_map(|record| {
         let is_external = record.external.is_some();
         let is_wanted = move |doubt: &Doubt| !(is_external && doubt.reason.is_of_generator());
-        serious_doubts(record, records).into_iter().filter(is_wanted)
+        serious_doubts(experiment, record, records).into_iter().filter(is_wanted)
     });
     grouped(doubts.collect()).into_iter().next()
 }
@@ -90,6 +93,11 @@ pub fn doubt_about_cpu(variant: &str, load: &str, records: &[Record]) -> Option<
         Some(about(record)(DoubtReason::CompilerBusy { share: busy_compiler(record)? }))
     });
     grouped(busy.collect()).into_iter().next()
+}
+
+/// Then requests that fail and a rate that is not reached are what is measured.
+fn is_overload(experiment: &Experiment, load: &str) -> bool {
+    experiment.load(load).is_some_and(|load| load.workload.is_overload())
 }
 
 /// A reason as a doubt about one run.
@@ -137,7 +145,7 @@ fn failures(load: &LoadReport) -> Option<DoubtReason> {
     let cause = load.failures.iter().max_by_key(|&(_, count)| count).map(|(cause, _)| cause.clone());
     (requests.failed > 0).then_some(DoubtReason::RequestsFailed {
         failed: requests.failed,
-        sent: requests.in_flight_at_start + requests.sent,
+        sent: requests.of_window(),
         cause,
     })
 }
@@ -274,6 +282,22 @@ mod tests {
         let expected = "a under c4: 10 of 1,000 requests failed (1.0 %), most of them: connection \
             refused (and in 1 more of its runs)";
         assert_eq!(judged(&twice(&record)), (false, expected.into()));
+    }
+
+    #[test]
+    fn in_an_overload_failed_requests_and_a_missed_rate_are_the_figures() {
+        let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {a: {}}\nloads: \
+            [{name: c4, rate: 1000/s, duration: 1s, overload: true}]\n";
+        let overload = parse("x", "x.yaml", text, false).expect("an experiment");
+        let record = with_load(run("a", "c4", 100.0, 5.0), |load| {
+            load.requests.failed = 10;
+            load.rate_per_s.asked = Some(1_000.0);
+        });
+        let records = twice(&record);
+        assert_eq!(trust(&overload, &records), (true, Vec::new()));
+        assert_eq!(doubt_about(&overload, "a", "c4", &records), None);
+        assert!(doubt_about(&experiment(), "a", "c4", &records).is_some());
+        assert_eq!(Metric::Failed.of(&record), Some(1.0));
     }
 
     #[test]

@@ -53,7 +53,7 @@ pub fn load_plan(load: &LoadSpec, url: &str) -> Result<LoadPlan, LoadPlanError> 
         Workload::Http(LoadKind::Closed { clients }) | Workload::External(ExternalTool { clients, .. }) => {
             (clients, Pacing::Closed)
         }
-        Workload::Http(LoadKind::Open { rate_per_s, clients }) => {
+        Workload::Http(LoadKind::Open { rate_per_s, clients, .. }) => {
             let constant = RateShape::Constant { rate_per_s };
             (clients, open(load, load.shape.as_ref().map_or(constant, Shape::for_generator)))
         }

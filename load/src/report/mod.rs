@@ -121,6 +121,14 @@ pub struct RequestsReport {
     pub resent: u64,
 }
 
+impl RequestsReport {
+    /// Requests that were in flight while the load was counted: `ok + failed + unfinished`.
+    #[must_use]
+    pub const fn of_window(&self) -> u64 {
+        self.in_flight_at_start + self.sent
+    }
+}
+
 /// Rates over the time that really passed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the JSON Schema defines each key")]

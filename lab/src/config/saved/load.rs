@@ -74,7 +74,7 @@ fn pace(load: &LoadSpec) -> Vec<Entry> {
         (Workload::Http(LoadKind::Closed { clients }), _) => {
             return vec![entry("clients", clients.to_string())];
         }
-        (Workload::Http(LoadKind::Open { rate_per_s, clients }), None) => {
+        (Workload::Http(LoadKind::Open { rate_per_s, clients, .. }), None) => {
             (entry("rate", format!("{rate_per_s}/s")), clients, rate_per_s)
         }
         (Workload::Http(LoadKind::Open { clients, .. }), Some(shape)) => {
@@ -84,7 +84,8 @@ fn pace(load: &LoadSpec) -> Vec<Entry> {
     };
     let connections = (connections != LoadKind::connections_for(highest))
         .then(|| entry("connections", connections.to_string()));
-    std::iter::once(pace).chain(connections).collect()
+    let overload = load.workload.is_overload().then(|| entry("overload", "true".to_owned()));
+    std::iter::once(pace).chain(connections).chain(overload).collect()
 }
 
 fn changing(shape: &Shape) -> Entry {

@@ -98,7 +98,11 @@ fn each_setting_of_a_load_is_saved() {
     for shape in shapes {
         let mut asked = commands();
         let (mean, highest) = shape.as_ref().map_or((20.0, 20.0), |it| (it.mean_per_s(), it.highest_per_s()));
-        let open = LoadKind::Open { rate_per_s: mean, clients: LoadKind::connections_for(highest) };
+        let open = LoadKind::Open {
+            rate_per_s: mean,
+            clients: LoadKind::connections_for(highest),
+            is_overload: shape.is_some(),
+        };
         let name = Workload::from(open).default_name(shape.as_ref());
         asked.load = LoadSpec {
             duration_s: shape.as_ref().map(|it| it.lasts_s()).or(Some(1.5)),

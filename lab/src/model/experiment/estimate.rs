@@ -1,6 +1,6 @@
 //! How long the runs of an experiment take.
 
-use super::explaining::SETTLING_S;
+use super::explaining::{LEAD_IN_S, RECOMPILING_S};
 use super::plan::{PlannedRun, plan, round_of};
 use super::{Experiment, LoadSpec, ProbeLevel, Published, Server, Subject, Variant, Workload};
 
@@ -95,13 +95,13 @@ pub fn explaining_s(experiment: &Experiment, run: &PlannedRun) -> f64 {
     let window_s = match (&load.shape, measured_s) {
         (Some(_), Some(measured_s)) => measured_s,
         _ => {
-            SETTLING_S.max(experiment.lead_in_s(load))
+            LEAD_IN_S.max(experiment.lead_in_s(load))
                 + experiment.explaining_s(measured_s.unwrap_or(f64::MAX))
         }
     };
     let parts = [
         (is_explained, COUNTING_AT_REST_S),
-        (is_probed, PROBING_S),
+        (is_probed, PROBING_S + RECOMPILING_S),
         (is_probed || (load.thread_dump && variant.server().is_some()), window_s),
     ];
     parts.iter().filter(|(takes_place, _)| *takes_place).map(|(_, seconds)| seconds).sum()

@@ -2,8 +2,12 @@
 
 use super::{Experiment, LoadSpec};
 
-/// What attaching makes the JVM compile anew is mostly over after so many seconds of the load.
-pub const SETTLING_S: f64 = 1.0;
+/// The lead-in of a steady load, in seconds.
+pub const LEAD_IN_S: f64 = 1.0;
+/// A JVM that still compiles after so many seconds what attaching made it give up is looked at as it is.
+pub const RECOMPILING_AT_MOST_S: f64 = 15.0;
+/// It takes a JVM with one busy core 6 to 14 s, and one with little to do two.
+pub const RECOMPILING_S: f64 = 5.0;
 /// After so many rounds a reason has been seen often enough.
 const ROUNDS: u32 = 3;
 /// The window is as long as what was measured, within these bounds: enough for what is sampled once a second.

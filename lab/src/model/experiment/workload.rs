@@ -32,6 +32,8 @@ pub enum LoadKind {
         rate_per_s: f64,
         /// The most connections.
         clients: u32,
+        /// The rate is more than the servers can do, on purpose: what they still do is measured, and requests that fail are a part of it.
+        is_overload: bool,
     },
 }
 
@@ -64,11 +66,12 @@ impl Workload {
         }
     }
 
-    /// The metrics that have to be conclusive: the rate, and under an open load the response time too.
+    /// The metrics that have to be conclusive: the rate, and under an open load that is no overload the response time too.
     #[must_use]
     pub const fn headline(self) -> &'static [Metric] {
         match self {
-            Self::Http(LoadKind::Closed { .. }) | Self::External(_) => &[Metric::Rate],
+            Self::Http(LoadKind::Closed { .. } | LoadKind::Open { is_overload: true, .. })
+            | Self::External(_) => &[Metric::Rate],
             Self::Http(LoadKind::Open { .. }) => &[Metric::Rate, Metric::P50],
             Self::Capacity(_) => &[Metric::Capacity],
             Self::Jmh(_) => &[Metric::Score],
@@ -79,7 +82,8 @@ impl Workload {
     #[must_use]
     pub const fn answer(self) -> Metric {
         match self {
-            Self::Http(LoadKind::Closed { .. }) | Self::External(_) => Metric::Rate,
+            Self::Http(LoadKind::Closed { .. } | LoadKind::Open { is_overload: true, .. })
+            | Self::External(_) => Metric::Rate,
             Self::Http(LoadKind::Open { .. }) => Metric::P50,
             Self::Capacity(_) => Metric::Capacity,
             Self::Jmh(_) => Metric::Score,
@@ -111,6 +115,12 @@ impl Workload {
     #[must_use]
     pub const fn is_closed(self) -> bool {
         self.closed_clients().is_some()
+    }
+
+    /// Is more asked for than the servers can do, on purpose?
+    #[must_use]
+    pub const fn is_overload(self) -> bool {
+        matches!(self, Self::Http(LoadKind::Open { is_overload: true, .. }))
     }
 
     /// Of an open load.
@@ -173,6 +183,9 @@ enum StoredKind {
         rate_per_s: f64,
         /// Connections at most.
         clients: u32,
+        /// More than the servers can do, on purpose.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_overload: bool,
     },
     /// A search for the highest sustainable rate under a limit, in steps of `duration_s`.
     Capacity(Capacity),
@@ -185,8 +198,8 @@ impl From<Workload> for StoredWorkload {
         let kind = match workload {
             Workload::Http(LoadKind::Closed { clients })
             | Workload::External(ExternalTool { clients, .. }) => StoredKind::Closed { clients },
-            Workload::Http(LoadKind::Open { rate_per_s, clients }) => {
-                StoredKind::Open { rate_per_s, clients }
+            Workload::Http(LoadKind::Open { rate_per_s, clients, is_overload }) => {
+                StoredKind::Open { rate_per_s, clients, is_overload }
             }
             Workload::Capacity(capacity) => StoredKind::Capacity(capacity),
             Workload::Jmh(size) => StoredKind::Benchmark(size),
@@ -205,8 +218,8 @@ impl TryFrom<StoredWorkload> for Workload {
             }
             (_, Some(_)) => Err("an external tool has clients only"),
             (StoredKind::Closed { clients }, None) => Ok(LoadKind::Closed { clients }.into()),
-            (StoredKind::Open { rate_per_s, clients }, None) => {
-                Ok(LoadKind::Open { rate_per_s, clients }.into())
+            (StoredKind::Open { rate_per_s, clients, is_overload }, None) => {
+                Ok(LoadKind::Open { rate_per_s, clients, is_overload }.into())
             }
             (StoredKind::Capacity(capacity), None) => Ok(Self::Capacity(capacity)),
             (StoredKind::Benchmark(size), None) => Ok(Self::Jmh(size)),
@@ -233,6 +246,7 @@ mod tests {
         for text in [
             r#"{"kind":{"closed":{"clients":4}},"tool":null}"#,
             r#"{"kind":{"open":{"rate_per_s":5.0,"clients":4}},"tool":null}"#,
+            r#"{"kind":{"open":{"rate_per_s":5.0,"clients":4,"is_overload":true}},"tool":null}"#,
             r#"{"kind":{"closed":{"clients":4}},"tool":{"ab":{"processes":2}}}"#,
             r#"{"kind":{"benchmark":{"forks":1,"warmups":2,"iterations":3}},"tool":null}"#,
         ] {

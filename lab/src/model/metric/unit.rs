@@ -11,6 +11,7 @@ pub enum Unit {
     Cores,
     Count,
     PerRequest,
+    Percent,
 }
 
 impl Unit {
@@ -23,6 +24,7 @@ impl Unit {
             Self::Microseconds => "_us",
             Self::Bytes => "_bytes",
             Self::PerRequest => "_per_request",
+            Self::Percent => "_percent",
             Self::Cores | Self::Count => "",
         }
     }
@@ -34,7 +36,12 @@ impl Unit {
         match self {
             Self::Count => 1.0,
             Self::Bytes => 4_096.0,
-            Self::PerSecond | Self::Milliseconds | Self::Microseconds | Self::Cores | Self::PerRequest => 0.0,
+            Self::PerSecond
+            | Self::Milliseconds
+            | Self::Microseconds
+            | Self::Cores
+            | Self::PerRequest
+            | Self::Percent => 0.0,
         }
     }
 }

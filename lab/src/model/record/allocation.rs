@@ -59,7 +59,11 @@ mod tests {
         let allocation = Allocation { bytes_per_s, window_s: 3.0, ..Allocation::default() };
         Record {
             measured: Some(load(measured_per_s)),
-            explaining: Some(ExplainingWindow { load: load(explained_per_s), cost: None }),
+            explaining: Some(ExplainingWindow {
+                load: load(explained_per_s),
+                cost: None,
+                recompiled_s: None,
+            }),
             jvm: Some(JvmReadings { allocation: Some(allocation), ..JvmReadings::default() }),
             ..Record::default()
         }

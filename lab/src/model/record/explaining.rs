@@ -13,6 +13,10 @@ pub struct ExplainingWindow {
     #[schemars(schema_with = "load_schema::window_report")]
     pub load: LoadReport,
     pub cost: Option<Cost>,
+    /// How long the JVM compiled its code anew before this window, under the same load, in seconds; `None`: no probe, or an older
+    /// result.
+    #[serde(default)]
+    pub recompiled_s: Option<f64>,
 }
 
 /// Cost of the probe in one run: figures of the explaining window divided by those of the measured window.
@@ -62,7 +66,11 @@ mod tests {
     fn window(rate_per_s: f64, cpu_us: Option<f64>) -> ExplainingWindow {
         let mut load = LoadReport::default();
         load.rate_per_s.completed = rate_per_s;
-        ExplainingWindow { load, cost: Some(Cost { cpu_us_per_request: cpu_us, ..Cost::default() }) }
+        ExplainingWindow {
+            load,
+            cost: Some(Cost { cpu_us_per_request: cpu_us, ..Cost::default() }),
+            recompiled_s: None,
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::model::finding::{
     WaitingPlace,
 };
 use crate::model::record::jvm::SiteReason;
-use crate::report::answer::{bound, noun};
+use crate::report::answer::{bound, metric_noun};
 use crate::report::figures::{count, interval, milliseconds as ms, percent, whole};
 
 impl Words for PoolCeiling {
@@ -214,7 +214,7 @@ pub(in crate::report) fn confounded_advice(confounded: &KindAndNumber) -> String
 
 impl Words for KindOrSize {
     fn sentence(&self, _: Option<RunsShowing>) -> String {
-        let noun = noun(self.metric);
+        let noun = metric_noun(self.metric);
         let answer = match self.is_same {
             true => format!("the same {noun} within {}", bound(self.interval.largest_difference())),
             false => format!("{:.2}x the {noun}", self.ratio),
@@ -236,7 +236,7 @@ impl Words for KindOrSize {
     }
 
     fn evidence(&self) -> Vec<String> {
-        let answer = format!("{} of the pool by that of virtual threads", noun(self.metric));
+        let answer = format!("{} of the pool by that of virtual threads", metric_noun(self.metric));
         known(&[
             (answer.as_str(), Some(self.ratio), ""),
             ("OS threads of the pool", Some(self.pool_os_threads), "threads"),

@@ -76,7 +76,8 @@ mod tests {
         let cost = Cost { cpu_us_per_request: Some(us), cpu_cores: 1.0, ..Cost::default() };
         let mut record = Record { variant: variant.to_owned(), load: "c4".to_owned(), ..Record::default() };
         record.jvm = Some(JvmReadings { cpu_profile: Some(profile), ..JvmReadings::default() });
-        record.explaining = Some(ExplainingWindow { load: Default::default(), cost: Some(cost) });
+        record.explaining =
+            Some(ExplainingWindow { load: Default::default(), cost: Some(cost), recompiled_s: None });
         record
     }
 

@@ -125,7 +125,7 @@ pub(super) fn under(load: &LoadSpec) -> String {
 impl Headline<'_> {
     pub fn sentence(&self) -> String {
         let Comparison { variant, baseline, .. } = self.comparison;
-        let (noun, ratio) = (noun(self.load.workload.answer()), figures::ratio(self.ratio.ratio));
+        let (noun, ratio) = (noun(self.load.workload), figures::ratio(self.ratio.ratio));
         let interval = figures::interval_of(self.ratio).unwrap_or_default();
         let sentence = match (self.ratio.verdict, self.ratio.interval) {
             (Verdict::Higher | Verdict::Lower, _) => {
@@ -214,7 +214,10 @@ impl Headline<'_> {
     /// What is worse beyond doubt and not said yet: whoever reads that the median is shorter has to read that the tail is
     /// longer. Where the median itself is longer, that is what is said.
     pub fn worse(&self) -> String {
-        if !matches!(self.load.workload.answer(), Metric::Rate | Metric::P50) {
+        // In an overload response times are those of the requests that did not fail.
+        if !matches!(self.load.workload.answer(), Metric::Rate | Metric::P50)
+            || self.load.workload.is_overload()
+        {
             return String::new();
         }
         let longer = |metric: Metric| {
@@ -311,13 +314,12 @@ impl Headline<'_> {
     /// same baseline they are shorter.
     pub fn short(&self, before: &Self) -> String {
         let ratio = figures::ratio(self.ratio.ratio);
-        let same = is_of_pair(self, before)
-            && noun(self.load.workload.answer()) == noun(before.load.workload.answer());
+        let same = is_of_pair(self, before) && noun(self.load.workload) == noun(before.load.workload);
         let what = if same {
             format!("{ratio}x")
         } else {
             let Comparison { variant, baseline, .. } = self.comparison;
-            format!("{variant} has {ratio}x the {} of {baseline}", noun(self.load.workload.answer()))
+            format!("{variant} has {ratio}x the {} of {baseline}", noun(self.load.workload))
         };
         let doubt = match (self.ratio.verdict, self.ratio.interval) {
             (Verdict::NotEnoughRuns, None) => format!(" ({}: indicative only)", self.without_interval()),

@@ -77,6 +77,8 @@ const MEAN: Column = column(Metric::Mean, "mean");
 const P99: Column = column(Metric::P99, "p99");
 const P99_9: Column = column(Metric::P99_9, "p99.9");
 const P99_99: Column = column(Metric::P99_99, "p99.99");
+const GOODPUT: Column = column(Metric::Rate, "goodput");
+const FAILED: Column = column(Metric::Failed, "failed");
 const BEHIND: Column = column(Metric::TimeBehind, "time behind");
 const CPU: Column = column(Metric::CpuPerRequest, "CPU/request");
 const MEMORY: Column = column(Metric::MemoryNeeded, "memory needed");
@@ -94,6 +96,9 @@ const SHOWN_BEHIND_MS: f64 = 1_000.0;
 pub const fn columns(workload: Workload) -> &'static [Column] {
     match workload.answer() {
         Metric::P50 => &[P50, MEAN, P99, P99_9, P99_99, BEHIND, RATE, CPU, MEMORY, RESIDENT, THREADS],
+        Metric::Rate if workload.is_overload() => {
+            &[GOODPUT, FAILED, BEHIND, P99, P99_9, P99_99, MEMORY, RESIDENT, THREADS]
+        }
         Metric::Capacity => &[CAPACITY, CPU, MEMORY, RESIDENT, THREADS],
         Metric::Score => &[SCORE, MEMORY, RESIDENT],
         _ => &[RATE, MEAN, P50, P99, P99_9, P99_99, CPU, MEMORY, RESIDENT, THREADS],

@@ -142,3 +142,24 @@ fn classes_that_are_not_counted_decide_nothing() {
     (0..3).for_each(|_| test.second(at_rate(4_000.0)));
     assert_eq!((test.is_steady(), test.classes_per_s()), (Some(true), None));
 }
+
+/// The second after which the compiler is quiet; of each second the compiler's cores and all of the server's.
+fn recompiled_after(seconds: &[(f64, f64)]) -> Option<usize> {
+    let mut test = RecompilingTest::default();
+    seconds.iter().position(|&(compiler_cores, cpu_cores)| {
+        test.is_over_after(WarmUpSecond { compiler_cores, cpu_cores, ..WarmUpSecond::default() })
+    })
+}
+
+#[test]
+fn a_jvm_has_compiled_anew_when_its_compiler_is_quiet_for_two_seconds() {
+    // What Tomcat did on a full core when the probe attached.
+    let java_25 =
+        [(0.47, 1.46), (0.36, 1.35), (0.17, 1.13), (0.10, 1.07), (0.05, 1.01), (0.04, 1.02), (0.11, 1.06)];
+    let java_21 =
+        [(0.29, 1.19), (0.79, 1.77), (0.57, 1.44), (0.27, 1.19), (0.11, 1.06), (0.03, 1.01), (0.04, 1.02)];
+    assert_eq!(recompiled_after(&java_25), Some(5));
+    assert_eq!(recompiled_after(&java_21), Some(6));
+    assert_eq!(recompiled_after(&[(0.0, 0.02), (0.0, 0.02)]), Some(1), "hardly a request");
+    assert_eq!(recompiled_after(&[(0.0, 1.0), (0.5, 1.5), (0.5, 1.5)]), None, "it begins a second later");
+}

@@ -1,0 +1,50 @@
+//! Between attaching and the explaining window: until the JVM has compiled anew what it gave up.
+//!
+//! A recording that starts makes a JVM of Java 21 give up all of its compiled code (`-Xlog:redefine+class+nmethod=debug` says "Marked
+//! all nmethods for deopt"), and later ones what depends on the code of virtual threads and of the changed events. For seconds the server
+//! is then another one, half as fast, and reasons found in it would be those of a cold JVM.
+
+use super::context::RunContext;
+use super::explain::lasting;
+use super::sender::PlannedLoad;
+use super::server_seconds::ServerSeconds;
+use super::steady::RecompilingTest;
+use super::{DuringLoad, RunError};
+use crate::model::experiment::explaining::RECOMPILING_AT_MOST_S;
+use crate::run::watch::Event;
+use crate::server::running_server::RunningServer;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use threadcount_load::plan::{LoadPlan, Pacing, RateShape};
+
+/// The same load, not looked at, until the compiler is quiet. Returns how long that took, in seconds.
+pub(super) fn recompile(
+    run: &mut RunContext<'_>,
+    plan: &LoadPlan,
+    server: &mut RunningServer,
+) -> Result<f64, RunError> {
+    let (runner, spec, watch) = (run.runner, run.load, &mut *run.watch);
+    let plan =
+        lasting(&at_mean(plan, spec.workload.rate_per_s()), Duration::from_secs_f64(RECOMPILING_AT_MOST_S))
+            .with(|changed| changed.lead_in = Duration::ZERO);
+    let (mut seconds, mut test) = (ServerSeconds::of(server), RecompilingTest::default());
+    let load = PlannedLoad { spec, plan: &plan };
+    let outcome = runner.load_until(load, server, DuringLoad::default(), &mut |second, stop| {
+        watch.event(Event::Recompiling(second));
+        if test.is_over_after(seconds.passed(second)) {
+            stop.store(true, Ordering::Relaxed);
+        }
+    })?;
+    runner.check(server, "observed")?;
+    runner.settle(spec, server, None, "observed")?;
+    Ok(outcome.ended_ns.saturating_sub(outcome.started_ns) as f64 / 1e9)
+}
+
+/// A rate that changes at its mean, as in the warm-up.
+fn at_mean(plan: &LoadPlan, rate_per_s: Option<f64>) -> LoadPlan {
+    plan.clone().with(|changed| {
+        if let (Pacing::Open { shape, .. }, Some(rate_per_s)) = (&mut changed.pacing, rate_per_s) {
+            *shape = RateShape::Constant { rate_per_s };
+        }
+    })
+}

@@ -1,0 +1,56 @@
+//! What a server does in each second of a load that is not measured.
+
+use super::steady::WarmUpSecond;
+use crate::host::loaded_classes::loaded_classes;
+use crate::host::process_tree::{ProcessTree, TreeReading};
+use crate::server::running_server::RunningServer;
+use threadcount_load::clock::{Nanos, now_ns};
+use threadcount_load::outcome::Second;
+
+/// Its counters, read at the end of each second.
+pub(super) struct ServerSeconds {
+    tree: Option<ProcessTree>,
+    java: Option<u32>,
+    before: Counters,
+}
+
+struct Counters {
+    at_ns: Nanos,
+    used: TreeReading,
+    classes: Option<u64>,
+}
+
+impl ServerSeconds {
+    pub fn of(server: &RunningServer) -> Self {
+        let mut tree = server.pid().map(ProcessTree::rooted_at);
+        let java = tree.as_ref().and_then(ProcessTree::java_pid);
+        let before = Counters::read(tree.as_mut(), java);
+        Self { tree, java, before }
+    }
+
+    /// The second that has just passed.
+    pub fn passed(&mut self, second: &Second) -> WarmUpSecond {
+        let after = Counters::read(self.tree.as_mut(), self.java);
+        let before = std::mem::replace(&mut self.before, after);
+        let after = &self.before;
+        let passed_ns = after.at_ns.saturating_sub(before.at_ns).max(1) as f64;
+        let cores = |used_ns: u64| used_ns as f64 / passed_ns;
+        let loaded = after.classes.zip(before.classes).map(|(after, before)| after.saturating_sub(before));
+        WarmUpSecond {
+            rate_per_s: second.ok as f64,
+            cpu_cores: cores(after.used.cpu_ns.saturating_sub(before.used.cpu_ns)),
+            compiler_cores: cores(after.used.jvm.jit_ns.saturating_sub(before.used.jvm.jit_ns)),
+            classes_per_s: loaded.map(|classes| classes as f64 * 1e9 / passed_ns),
+        }
+    }
+}
+
+impl Counters {
+    fn read(tree: Option<&mut ProcessTree>, java: Option<u32>) -> Self {
+        Self {
+            at_ns: now_ns(),
+            used: tree.map(ProcessTree::read).unwrap_or_default(),
+            classes: java.and_then(loaded_classes),
+        }
+    }
+}
