@@ -31,7 +31,9 @@ impl Watch for ProbeSeen {
             Event::Warming(_) | Event::Measuring(_) => {
                 self.while_warming_or_measuring.push(has_probe_lines_of_this_run(&self.out));
             }
-            Event::Recompiling(_) | Event::Explaining(_) => self.while_explaining.push(has_probe_lines_of_this_run(&self.out)),
+            Event::Recompiling(_) | Event::Explaining(_) => {
+                self.while_explaining.push(has_probe_lines_of_this_run(&self.out))
+            }
             _ => {}
         }
     }

@@ -42,6 +42,7 @@ pub mod merge;
 pub mod outcome;
 pub mod plan;
 pub mod pods;
+mod priority;
 mod random;
 pub mod recorder;
 pub mod report;

@@ -221,6 +221,8 @@ pub struct SecondTimes {
 pub struct GeneratorCost {
     /// How many threads generated load.
     pub threads: u32,
+    /// How many of them had real-time priority, which those of an open load ask for.
+    pub real_time_threads: u32,
     /// CPU time of those threads (user and system), in nanoseconds.
     pub cpu_ns: u64,
     /// The busiest thread's CPU time, in nanoseconds.

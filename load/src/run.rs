@@ -239,6 +239,7 @@ fn merge(done: Vec<Done>, started_ns: Nanos, mut seconds: Vec<Second>) -> LoadOu
         cost.cpu_ns += worker.cpu_ns;
         cost.busiest_thread_cpu_ns = cost.busiest_thread_cpu_ns.max(worker.cpu_ns);
         cost.loop_lag.merge(&worker.loop_lag);
+        cost.real_time_threads += u32::from(worker.has_real_time_priority);
         outcome.protocol = worker.protocol.unwrap_or(outcome.protocol);
         outcome.driver = worker.driver;
         if let Some(at_start) = worker.connections_at_start {

@@ -33,6 +33,14 @@ pub struct ServiceOptions {
     /// 200 requests at once
     #[arg(long, value_name = "APP.war", group = "compared")]
     war: Option<PathBuf>,
+    /// A name and the runnable jar of a Quarkus application, once for each way it was built, e.g. worker=a/quarkus-run.jar with
+    /// quarkus.virtual-threads.enabled=false and virtual=b/quarkus-run.jar. It gets its port by QUARKUS_HTTP_PORT. The first is the baseline
+    #[arg(long, value_name = "NAME=APP.jar", value_parser = named_jar, group = "compared")]
+    quarkus: Vec<(String, PathBuf)>,
+    /// The runnable jar of a Helidon 4 application that reads `server` from its configuration: virtual threads, and virtual threads with
+    /// at most 200 requests at once. It gets its port and its limit by SERVER_PORT and SERVER_MAX_DASH_CONCURRENT_DASH_REQUESTS
+    #[arg(long, value_name = "APP.jar", group = "compared")]
+    helidon: Option<PathBuf>,
     /// A service that runs already, by the process id of its JVM or its address, e.g. http://127.0.0.1:8080: it is loaded and
     /// observed, and nothing is compared
     #[arg(long, value_name = "PID|URL", group = "compared", value_parser = attachment, conflicts_with_all = NOT_ATTACHED)]
@@ -69,12 +77,16 @@ impl ServiceOptions {
 
     /// What is compared. A file has its whole path, because a server may have a working folder of its own.
     pub fn compared(&self) -> Compared {
-        match (&self.spring_boot, &self.war) {
-            (Some(jar), _) => Compared::SpringBoot(absolute(jar.clone())),
-            (None, Some(war)) => Compared::War(absolute(war.clone())),
-            (None, None) if !self.target_urls.is_empty() => Compared::Targets(self.target_urls.clone()),
-            (None, None) => Compared::Commands(self.variants.clone()),
-        }
+        let path = |path: &Option<PathBuf>| path.clone().map(absolute);
+        let builds = self.quarkus.iter().map(|(name, jar)| (name.clone(), absolute(jar.clone()))).collect();
+        let targets = (!self.target_urls.is_empty()).then(|| Compared::Targets(self.target_urls.clone()));
+        path(&self.spring_boot)
+            .map(Compared::SpringBoot)
+            .or_else(|| path(&self.war).map(Compared::War))
+            .or_else(|| path(&self.helidon).map(Compared::Helidon))
+            .or_else(|| (!self.quarkus.is_empty()).then_some(Compared::Quarkus(builds)))
+            .or(targets)
+            .unwrap_or_else(|| Compared::Commands(self.variants.clone()))
     }
 
     /// How it is started.
@@ -112,6 +124,13 @@ fn variant(written: &str) -> Result<(String, String), String> {
                 .to_owned())
         }
     }
+}
+
+fn named_jar(written: &str) -> Result<(String, PathBuf), String> {
+    let (name, jar) = variant(written).map_err(|_| {
+        "write NAME=APP.jar, for example virtual=target/quarkus-app/quarkus-run.jar".to_owned()
+    })?;
+    Ok((name, PathBuf::from(jar)))
 }
 
 fn env(written: &str) -> Result<(String, String), String> {

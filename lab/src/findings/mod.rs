@@ -10,6 +10,7 @@ mod backend_ceiling;
 mod carriers;
 mod client_ceiling;
 mod compiler_waits;
+mod cpu_bound;
 mod cpu_ceiling;
 mod delayed_tail;
 mod file_io;
@@ -25,6 +26,7 @@ mod live;
 mod memory_growth;
 mod pinned;
 mod pool_ceiling;
+mod request_bound;
 mod request_waits;
 mod thread_caches;
 mod throttled;
@@ -96,6 +98,8 @@ pub fn explain(experiment: &Experiment, records: &[Record]) -> Vec<Finding> {
         }
         // Where a server behind the server is the limit, nothing is said of threads.
         if findings[first_of_load..].iter().all(|finding| finding.rule() != Rule::BackendCeiling) {
+            findings.extend(cpu_bound::find(experiment, load, records));
+            findings.extend(request_bound::find(experiment, load, records));
             findings.extend(kind_or_size::find(experiment, load, records));
             findings.extend(kind_and_number::find(experiment, load, records));
         }

@@ -14,10 +14,7 @@ pub(super) struct Workers {
 impl Workers {
     /// `None`: no complete run, or neither the experiment nor the server says.
     pub fn of(runs_of_variant: &VariantRuns<'_>) -> Option<Self> {
-        let first = runs_of_variant.runs.first()?;
-        let reported = || first.server.request_thread.as_ref().map(|thread| thread.kind());
-        let variant = runs_of_variant.variant;
-        let kind = configured_kind(variant).or(variant.answers_on).or_else(reported)?;
+        let (kind, variant) = (kind(runs_of_variant)?, runs_of_variant.variant);
         let most = runs_of_variant.runs.iter().filter_map(|run| RunFigures::of(run)?.pool);
         let most = mean(&most.collect::<Vec<f64>>());
         let is_unlimited = kind == ThreadKind::Virtual
@@ -25,6 +22,14 @@ impl Workers {
         let at_once = most.or_else(|| request_limit(variant)).or(is_unlimited.then_some(f64::INFINITY))?;
         Some(Self { kind, at_once })
     }
+}
+
+/// On which kind of thread requests run. `None`: no complete run, or neither the experiment nor the server says.
+pub(super) fn kind(runs_of_variant: &VariantRuns<'_>) -> Option<ThreadKind> {
+    let first = runs_of_variant.runs.first()?;
+    let reported = || first.server.request_thread.as_ref().map(|thread| thread.kind());
+    let variant = runs_of_variant.variant;
+    configured_kind(variant).or(variant.answers_on).or_else(reported)
 }
 
 /// Virtual threads of ours may have a limit, which is then what a pool's size is.

@@ -10,6 +10,7 @@ pub mod connections;
 pub mod context_switches;
 pub mod cpu_account;
 pub mod cpu_clock;
+pub mod framework;
 pub mod freed_memory;
 pub mod guard;
 pub mod home;

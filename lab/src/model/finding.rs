@@ -6,6 +6,7 @@ mod compiler_waits;
 mod delayed_tail;
 mod file_io;
 mod kind;
+mod same_application;
 mod starved;
 mod thread_caches;
 mod unbounded_requests;
@@ -16,6 +17,7 @@ pub use compiler_waits::CompilerWaits;
 pub use delayed_tail::DelayedTail;
 pub use file_io::CarrierFileIo;
 pub use kind::{Arrivals, KindAndNumber, KindOrSize};
+pub use same_application::{BoundEffect, CpuBound, RequestBound};
 pub use starved::{HeldCarriers, UnfairWaits};
 pub use thread_caches::{ThreadCache, ThreadCaches};
 pub use unbounded_requests::UnboundedRequests;
@@ -167,6 +169,10 @@ facts! { $;
     ClientCeiling(ClientCeiling),
     /// Memory that grew all through the window.
     MemoryGrowth(MemoryGrowth),
+    /// Requests that compute, on threads of two kinds.
+    CpuBound(CpuBound),
+    /// Virtual threads with a limit of the requests at once, and without one.
+    RequestBound(RequestBound),
     /// Virtual threads against a platform pool as large as the load has clients.
     KindOrSize(KindOrSize),
     /// Virtual threads against a smaller platform pool: kind and number of threads differ, and no run tells them apart.

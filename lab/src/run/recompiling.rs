@@ -11,23 +11,25 @@ use super::server_seconds::ServerSeconds;
 use super::steady::RecompilingTest;
 use super::{DuringLoad, RunError};
 use crate::model::experiment::explaining::RECOMPILING_AT_MOST_S;
+use crate::model::record::Cost;
 use crate::run::watch::Event;
 use crate::server::running_server::RunningServer;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use threadcount_load::plan::{LoadPlan, Pacing, RateShape};
 
-/// The same load, not looked at, until the compiler is quiet. Returns how long that took, in seconds.
+/// The same load, not looked at, until the compiler is as quiet as it was when the server was measured. Returns how long that took, in seconds.
 pub(super) fn recompile(
     run: &mut RunContext<'_>,
     plan: &LoadPlan,
     server: &mut RunningServer,
 ) -> Result<f64, RunError> {
+    let measured_share = run.record.cost.as_ref().and_then(Cost::compiler_share).unwrap_or_default();
     let (runner, spec, watch) = (run.runner, run.load, &mut *run.watch);
     let plan =
         lasting(&at_mean(plan, spec.workload.rate_per_s()), Duration::from_secs_f64(RECOMPILING_AT_MOST_S))
             .with(|changed| changed.lead_in = Duration::ZERO);
-    let (mut seconds, mut test) = (ServerSeconds::of(server), RecompilingTest::default());
+    let (mut seconds, mut test) = (ServerSeconds::of(server), RecompilingTest::new(measured_share));
     let load = PlannedLoad { spec, plan: &plan };
     let outcome = runner.load_until(load, server, DuringLoad::default(), &mut |second, stop| {
         watch.event(Event::Recompiling(second));

@@ -50,16 +50,24 @@ pub(super) struct WarmUpSecond {
     pub classes_per_s: Option<f64>,
 }
 
-/// Follows a JVM that compiles its code anew, until its compiler has little left to do.
-#[derive(Clone, Debug, Default)]
+/// Follows a JVM that compiles its code anew, until its compiler has little left to do, or no more than when it was measured.
+#[derive(Clone, Debug)]
 pub(super) struct RecompilingTest {
+    measured_share: f64,
     before: Option<WarmUpSecond>,
 }
 
 impl RecompilingTest {
-    /// A full second has passed. Is the compiler quiet, over this one and the one before?
+    /// `measured_share`: what the compiler took of the server's CPU in the measured window, a part of 1.
+    pub const fn new(measured_share: f64) -> Self {
+        Self { measured_share, before: None }
+    }
+
+    /// A full second has passed. Is it over, by this one and the one before?
     pub fn is_over_after(&mut self, second: WarmUpSecond) -> bool {
-        self.before.replace(second).is_some_and(|before| is_compiler_quiet(&[before, second]))
+        let Some(before) = self.before.replace(second) else { return false };
+        let both = [before, second];
+        is_compiler_quiet(&both) || compiler_share(&both).is_none_or(|share| share <= self.measured_share)
     }
 }
 

@@ -36,6 +36,7 @@ pub(crate) struct Done {
     /// CPU time of the thread since the start (`CLOCK_THREAD_CPUTIME_ID`).
     pub cpu_ns: u64,
     pub loop_lag: Times,
+    pub has_real_time_priority: bool,
     /// The protocol over TLS or HTTP/2.
     pub protocol: Option<String>,
     /// `None`: the load did not begin, or opens none in advance.

@@ -394,6 +394,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             ended_ns: ended_ns.max(start.map_or(0, |start| start.at_ns)),
             cpu_ns: super::thread_cpu_ns() - start.map_or(0, |start| start.cpu_ns),
             loop_lag: self.loop_lag,
+            has_real_time_priority: false,
             protocol: self.protocol,
             connections_at_start: self.connections_at_start,
             connections_open,

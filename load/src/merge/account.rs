@@ -97,6 +97,8 @@ pub struct ShareEnd {
     pub waited_for_connection: u64,
     pub stamped: u64,
     pub threads: u32,
+    #[serde(default)]
+    pub real_time_threads: u32,
     pub cpu_ns: u64,
     pub busiest_thread_cpu_ns: u64,
     pub cores_busy: Vec<f64>,
@@ -197,6 +199,7 @@ impl ShareEnd {
             waited_for_connection: outcome.waited_for_connection,
             stamped: outcome.stamped,
             threads: outcome.cost.threads,
+            real_time_threads: outcome.cost.real_time_threads,
             cpu_ns: outcome.cost.cpu_ns,
             busiest_thread_cpu_ns: outcome.cost.busiest_thread_cpu_ns,
             cores_busy: outcome.cores_busy.clone(),
@@ -250,6 +253,7 @@ impl ShareEnd {
             stamped: self.stamped,
             cost: GeneratorCost {
                 threads: self.threads,
+                real_time_threads: self.real_time_threads,
                 cpu_ns: self.cpu_ns,
                 busiest_thread_cpu_ns: self.busiest_thread_cpu_ns,
                 loop_lag: times("loop_lag")?,

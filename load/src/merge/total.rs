@@ -23,6 +23,7 @@ impl Total {
             sum.connections_at_start.get_or_insert_default().add(at_start);
         }
         sum.cost.threads += other.cost.threads;
+        sum.cost.real_time_threads += other.cost.real_time_threads;
         sum.cost.busiest_thread_cpu_ns = sum.cost.busiest_thread_cpu_ns.max(other.cost.busiest_thread_cpu_ns);
         if sum.driver != other.driver {
             sum.driver = "io_uring and epoll";

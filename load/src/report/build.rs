@@ -52,6 +52,7 @@ impl LoadReport {
                 own_lag_ms: lag(&outcome.own_lag),
                 loop_lag_ms: lag(&outcome.cost.loop_lag),
                 last_byte_seen_by: last_byte_seen_by(outcome).map(str::to_owned),
+                real_time: outcome.cost.threads > 0 && outcome.cost.real_time_threads == outcome.cost.threads,
                 bottleneck: health.bottleneck,
                 why: health.why,
             },

@@ -195,6 +195,9 @@ pub struct GeneratorReport {
     /// Who said when the responses' last bytes arrived: `kernel`, `generator`, or `both`; null where no response arrived.
     #[serde(default)]
     pub last_byte_seen_by: Option<String>,
+    /// All of its threads had real-time priority.
+    #[serde(default)]
+    pub real_time: bool,
     pub bottleneck: bool,
     /// Why the generator is called the bottleneck.
     pub why: Option<String>,

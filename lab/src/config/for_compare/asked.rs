@@ -33,6 +33,10 @@ pub enum Compared {
     SpringBoot(PathBuf),
     /// `--war`: a web application for a Tomcat of ours.
     War(PathBuf),
+    /// `--quarkus NAME=APP.jar`: builds of one Quarkus application, in their order; the first is the baseline.
+    Quarkus(Vec<(String, PathBuf)>),
+    /// `--helidon`: the runnable jar of an application.
+    Helidon(PathBuf),
 }
 
 impl Compared {
@@ -44,6 +48,8 @@ impl Compared {
             Self::Targets(_) => "--target-url",
             Self::SpringBoot(_) => "--spring-boot",
             Self::War(_) => "--war",
+            Self::Quarkus(_) => "--quarkus",
+            Self::Helidon(_) => "--helidon",
         }
     }
 
@@ -56,7 +62,7 @@ impl Compared {
     /// Whether its variants are known to us.
     #[must_use]
     pub const fn is_service(&self) -> bool {
-        matches!(self, Self::SpringBoot(_) | Self::War(_))
+        matches!(self, Self::SpringBoot(_) | Self::War(_) | Self::Quarkus(_) | Self::Helidon(_))
     }
 }
 

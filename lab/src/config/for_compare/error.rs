@@ -54,6 +54,12 @@ pub enum CompareError {
     #[error("{flag} has no effect with {kind}")]
     #[diagnostic(help("{help}"))]
     NoEffect { flag: &'static str, kind: &'static str, help: &'static str },
+    #[error("--quarkus {0}: one build has one kind of thread")]
+    #[diagnostic(help(
+        "Quarkus fixes it when an application is built: build it again with -Dquarkus.virtual-threads.enabled=false, and write \
+         --quarkus worker=ONE.jar --quarkus virtual=OTHER.jar"
+    ))]
+    OneBuild(String),
     #[error("{flag} {path}: {why}")]
     #[diagnostic(help("{help}"))]
     Archive { flag: &'static str, path: String, why: String, help: &'static str },

@@ -3,6 +3,7 @@
 pub mod asked;
 pub mod error;
 mod jdks;
+mod other_frameworks;
 mod service;
 
 use crate::model::experiment::protocol::AT_MOST;
@@ -12,6 +13,8 @@ use crate::model::experiment::{
 use crate::server::placeholders::PORT;
 use asked::{CompareAsked, Compared, Surroundings};
 use error::CompareError;
+use std::borrow::Cow;
+use std::path::Path;
 
 impl Experiment {
     /// The experiment that `threadcount compare` runs.
@@ -137,15 +140,21 @@ fn surrounded(mut variant: Variant, surroundings: &Surroundings) -> Variant {
 
 fn question(compared: &Compared, variants: &[Variant]) -> String {
     match compared {
-        Compared::Commands(_) | Compared::Targets(_) => {
+        Compared::Commands(_) | Compared::Targets(_) | Compared::Quarkus(_) => {
             let names: Vec<&str> = variants.iter().map(|variant| variant.name.as_str()).collect();
             format!("What changes between {}?", names.join(" and "))
         }
         Compared::SpringBoot(archive) | Compared::War(archive) => {
-            let name = archive.file_name().unwrap_or(archive.as_os_str()).to_string_lossy();
-            format!("What do virtual threads change for {name}?")
+            format!("What do virtual threads change for {}?", file_name(archive))
+        }
+        Compared::Helidon(jar) => {
+            format!("What does a limit of the requests at once change for {}?", file_name(jar))
         }
     }
+}
+
+fn file_name(archive: &Path) -> Cow<'_, str> {
+    archive.file_name().unwrap_or(archive.as_os_str()).to_string_lossy()
 }
 
 fn check_names(commands: &[(String, String)], url: &str) -> Result<(), CompareError> {

@@ -2,6 +2,7 @@
 
 use super::asked::{Compared, Surroundings};
 use super::error::CompareError;
+use super::other_frameworks;
 use crate::host::app;
 use crate::host::spring_boot::{EmbeddedServer, SpringBootJar};
 use crate::model::experiment::{
@@ -13,7 +14,7 @@ use crate::server::tomcat::ACCEPT_COUNT;
 use std::path::Path;
 
 /// Requests at once of the variant with a limit: as many as Tomcat's own pool has threads.
-const BOUND: u32 = 200;
+pub(super) const BOUND: u32 = 200;
 /// The line of Tomcat that a WAR runs on.
 const TOMCAT: &str = "11.0";
 /// Our jar with the limit.
@@ -36,11 +37,13 @@ pub(super) fn variants(
     match compared {
         Compared::SpringBoot(jar) => spring_boot(jar, ready.unwrap_or(path), surroundings),
         Compared::War(war) => self::war(war, ready, surroundings),
+        Compared::Quarkus(builds) => other_frameworks::quarkus(builds, ready.unwrap_or(path), surroundings),
+        Compared::Helidon(jar) => other_frameworks::helidon(jar, ready.unwrap_or(path), surroundings),
         Compared::Commands(_) | Compared::Targets(_) => Ok(Vec::new()),
     }
 }
 
-fn variant(name: &str, note: &str, server: Server) -> Variant {
+pub(super) fn variant(name: &str, note: &str, server: Server) -> Variant {
     Variant { note: Some(note.to_owned()), ..Variant::new(name, server) }
 }
 

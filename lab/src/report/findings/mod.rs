@@ -10,6 +10,7 @@ mod load;
 mod memory;
 mod pinned;
 mod request_waits;
+mod same_application;
 mod site;
 mod starved;
 mod threads;

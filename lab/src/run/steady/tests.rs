@@ -144,8 +144,8 @@ fn classes_that_are_not_counted_decide_nothing() {
 }
 
 /// The second after which the compiler is quiet; of each second the compiler's cores and all of the server's.
-fn recompiled_after(seconds: &[(f64, f64)]) -> Option<usize> {
-    let mut test = RecompilingTest::default();
+fn recompiled_after(measured_share: f64, seconds: &[(f64, f64)]) -> Option<usize> {
+    let mut test = RecompilingTest::new(measured_share);
     seconds.iter().position(|&(compiler_cores, cpu_cores)| {
         test.is_over_after(WarmUpSecond { compiler_cores, cpu_cores, ..WarmUpSecond::default() })
     })
@@ -158,8 +158,14 @@ fn a_jvm_has_compiled_anew_when_its_compiler_is_quiet_for_two_seconds() {
         [(0.47, 1.46), (0.36, 1.35), (0.17, 1.13), (0.10, 1.07), (0.05, 1.01), (0.04, 1.02), (0.11, 1.06)];
     let java_21 =
         [(0.29, 1.19), (0.79, 1.77), (0.57, 1.44), (0.27, 1.19), (0.11, 1.06), (0.03, 1.01), (0.04, 1.02)];
-    assert_eq!(recompiled_after(&java_25), Some(5));
-    assert_eq!(recompiled_after(&java_21), Some(6));
-    assert_eq!(recompiled_after(&[(0.0, 0.02), (0.0, 0.02)]), Some(1), "hardly a request");
-    assert_eq!(recompiled_after(&[(0.0, 1.0), (0.5, 1.5), (0.5, 1.5)]), None, "it begins a second later");
+    assert_eq!(recompiled_after(0.0, &java_25), Some(5));
+    assert_eq!(recompiled_after(0.0, &java_21), Some(6));
+    assert_eq!(recompiled_after(0.0, &[(0.0, 0.02), (0.0, 0.02)]), Some(1), "hardly a request");
+    assert_eq!(
+        recompiled_after(0.0, &[(0.0, 1.0), (0.5, 1.5), (0.5, 1.5)]),
+        None,
+        "it begins a second later"
+    );
+    let cold = [(0.4, 0.6), (0.3, 0.6), (0.2, 0.5), (0.2, 0.5)];
+    assert_eq!(recompiled_after(0.45, &cold), Some(3), "it had not been warm when it was measured");
 }

@@ -12,6 +12,7 @@ import dev.threadcount.orders.common.Placed;
 import dev.threadcount.orders.common.Quote;
 import dev.threadcount.orders.common.Stock;
 import dev.threadcount.threadinfo.ThreadInfo;
+import io.helidon.config.Config;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.Status;
 import io.helidon.webclient.api.WebClient;
@@ -35,7 +36,7 @@ public final class HelidonShop {
         this.neighbour = WebClient.builder().baseUri(neighbour).build();
     }
 
-    /** Starts it at the port in {@code SERVER_PORT}. */
+    /** Starts it as {@code server} in its configuration says, for example at the port in {@code SERVER_PORT}. */
     public static void main(String[] args) {
         var pool = new HikariConfig();
         pool.setJdbcUrl(System.getenv("SPRING_DATASOURCE_URL"));
@@ -45,8 +46,8 @@ public final class HelidonShop {
         pool.setRegisterMbeans(true);
         var shop = new HelidonShop(new JdbcOrders(new HikariDataSource(pool)), System.getenv("SHOP_NEIGHBOUR"));
         WebServer.builder()
+                .config(Config.create().get("server"))
                 .host("127.0.0.1")
-                .port(Integer.parseInt(System.getenv("SERVER_PORT")))
                 .backlog(4_096)
                 .routing(routing -> routing.register("/", rules -> shop.route(rules)))
                 .build()

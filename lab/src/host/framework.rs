@@ -1,0 +1,73 @@
+//! Which framework the runnable jar of an application is of, where its kind of thread is no property.
+
+use super::jar_file::JarFile;
+use std::io;
+use std::path::Path;
+
+/// A framework that fixes the kind of thread itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub enum Framework {
+    Quarkus,
+    Helidon,
+}
+
+impl Framework {
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Quarkus => "Quarkus",
+            Self::Helidon => "Helidon",
+        }
+    }
+
+    /// Of a jar; `None`: neither.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn of(path: &Path) -> io::Result<Option<Self>> {
+        let mut jar = JarFile::open(path)?;
+        let attribute = |jar: &mut JarFile, name| jar.attribute(name).map(Option::unwrap_or_default);
+        let (main, class_path) = (attribute(&mut jar, "Main-Class")?, attribute(&mut jar, "Class-Path")?);
+        let has_server =
+            jar.has("io/helidon/webserver/WebServer.class") || class_path.contains("helidon-webserver-");
+        Ok(match () {
+            () if main.starts_with("io.quarkus.") => Some(Self::Quarkus),
+            () if has_server => Some(Self::Helidon),
+            () => None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::jar_file::tests::jar;
+    use super::*;
+
+    fn framework(manifest: &str, file: &str) -> Option<Framework> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("app.jar");
+        std::fs::write(&path, jar(&[("META-INF/MANIFEST.MF", manifest.as_bytes()), (file, b"x")])).unwrap();
+        Framework::of(&path).unwrap()
+    }
+
+    #[test]
+    fn a_jar_says_what_starts_it_and_what_it_needs() {
+        assert_eq!(
+            framework("Main-Class: io.quarkus.bootstrap.runner.QuarkusEntryPoint\n", "a"),
+            Some(Framework::Quarkus)
+        );
+        assert_eq!(framework("Main-Class: io.quarkus.runner.GeneratedMain\n", "a"), Some(Framework::Quarkus));
+        let thin = "Main-Class: shop.Main\nClass-Path: libs/helidon-web\n server-4.2.3.jar libs/a.jar\n";
+        assert_eq!(framework(thin, "a"), Some(Framework::Helidon));
+        assert_eq!(
+            framework("Main-Class: shop.Main\n", "io/helidon/webserver/WebServer.class"),
+            Some(Framework::Helidon)
+        );
+        assert_eq!(
+            framework("Main-Class: shop.Main\nClass-Path: libs/helidon-webclient-4.2.3.jar\n", "a"),
+            None
+        );
+    }
+}
