@@ -23,7 +23,7 @@ fn results_of_every_shape_are_what_the_schema_says() {
 }
 
 /// Figures that each kind of finding had in a run, as they stand in a result.
-const FINDINGS: [&str; 20] = [
+const FINDINGS: [&str; 23] = [
     r#"{"rule":"generator","figures":{"limited":{"kind":"own","why":"it used 97 % of a core"},"cpu_share":0.97,
         "cpu_us_per_request":10.5,"send_lag_p99_ms":7.2}}"#,
     r#"{"rule":"generator","figures":{"limited":{"kind":"external","full_processes":1,"processes":2},"cpu_share":0.99,
@@ -49,6 +49,12 @@ const FINDINGS: [&str; 20] = [
         {"slowest_ms":400.0,"seconds":2.0,"explained_seconds":2.0,"others_share":0.0},"tail":{"p50_ms":50.0,"p99_ms":88.0,"delay_ms":19.0,"delayed_share":0.021}}}"#,
     r#"{"rule":"unbounded-requests","figures":{"virtual_thread_stacks":1597.0,"live_bytes":266000000.0,
         "heap_bytes":268435456.0,"least_variant":"platform","least_live_bytes":112000000.0}}"#,
+    r#"{"rule":"cpu-bound","figures":{"other":"platform","on_cpu_share":0.9,"service_time_ms":49.0,"metric":"rate_per_s","ratio":1.02,
+        "interval":{"low":0.98,"high":1.06,"confidence":0.95}}}"#,
+    r#"{"rule":"request-bound","figures":{"unlimited":"virtual","at_once":200.0,"effect":{"effect":"saves","goodput_per_s":258.0,
+        "unlimited_goodput_per_s":71.0,"behind_ms":11000.0,"unlimited_behind_ms":null}}}"#,
+    r#"{"rule":"request-bound","figures":{"unlimited":"virtual","at_once":200.0,"effect":{"effect":"costs-nothing","metric":"p50_ms",
+        "ratio":0.99,"interval":{"low":0.95,"high":1.03,"confidence":0.95}}}}"#,
     r#"{"rule":"allocation-stalls","figures":{"stalls_per_run":500.0,"mean_ms":10.0,"longest_ms":80.0,"waiting_share":0.31}}"#,
     r#"{"rule":"throttled","figures":{"quota_cores":0.5,"period_ms":100.0,"throttled_periods_per_run":92.0,
         "throttled_share":0.92,"throttled_ms":4000.0,"server_cpu_cores":null,"generator_shares_quota":true}}"#,

@@ -206,6 +206,16 @@ pub enum RateShape {
 }
 
 impl RateShape {
+    /// The lowest rate that it has, in requests per second.
+    #[must_use]
+    pub fn lowest_per_s(&self) -> f64 {
+        match self {
+            Self::Constant { rate_per_s } => *rate_per_s,
+            Self::Ramp { from_per_s, to_per_s, .. } => from_per_s.min(*to_per_s),
+            Self::Steps(steps) => steps.iter().map(|step| step.rate_per_s).fold(f64::INFINITY, f64::min),
+        }
+    }
+
     /// The highest rate that it reaches, in requests per second.
     #[must_use]
     pub fn highest_per_s(&self) -> f64 {

@@ -3,22 +3,16 @@
 //! On a core that is shared with a busy server, an ordinary thread that has slept is woken when the scheduler finds it fair: milliseconds late,
 //! though it needs a hundredth of the core. See sched(7) for the policies and for who may have them (`CAP_SYS_NICE` or `RLIMIT_RTPRIO`).
 
-use std::thread::available_parallelism;
-
 /// The lowest real-time priority: it comes before every ordinary thread, and behind all that the system has set up itself.
 const LOWEST: libc::c_int = 1;
 
-/// Asks for it, for the calling thread. False: this process may not have it, or there is no second core for everybody else.
+/// Asks for it, for the calling thread. False: this process may not have it.
 pub(crate) fn ask_for_real_time() -> bool {
-    let has_room = available_parallelism().is_ok_and(|cores| cores.get() > 1);
+    let parameters = libc::sched_param { sched_priority: LOWEST };
     // SAFETY: the kernel reads `parameters` during the call; zero is the calling thread. A thread or process that this one starts has
     // ordinary priority again.
-    has_room && {
-        let parameters = libc::sched_param { sched_priority: LOWEST };
-        unsafe {
-            libc::sched_setscheduler(0, libc::SCHED_RR | libc::SCHED_RESET_ON_FORK, &raw const parameters)
-                == 0
-        }
+    unsafe {
+        libc::sched_setscheduler(0, libc::SCHED_RR | libc::SCHED_RESET_ON_FORK, &raw const parameters) == 0
     }
 }
 

@@ -1,5 +1,6 @@
 //! Requests that compute: threads of another kind give them no more cores.
 
+use super::request_bound::is_alike;
 use super::workers::kind;
 use super::{VariantRuns, showing};
 use crate::model::experiment::{Experiment, LoadSpec};
@@ -13,8 +14,6 @@ use crate::stats::runs::is_healthy;
 
 /// So much of the service time is running, or could be.
 const MOST: f64 = 0.6;
-/// Figures whose interval lies within this factor of each other are said to be the same, with the bound.
-const ALIKE: f64 = 1.1;
 
 /// Of each planned comparison of threads of two kinds that the runs decide.
 pub(super) fn find(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Vec<Finding> {
@@ -34,17 +33,17 @@ fn of_pair(one: &VariantRuns<'_>, other: &VariantRuns<'_>) -> Option<Finding> {
     let [share, other_share] = [on_cpu_share(&times[0])?, on_cpu_share(&times[1])?];
     let metric = one.load.workload.answer();
     let answer = Sides::of_rounds(metric, &one.runs, &other.runs).ratio(one.load.interim_analyses().len())?;
-    let interval = answer.interval.filter(|it| it.low >= 1.0 / ALIKE && it.high <= ALIKE)?;
+    let interval = answer.interval.filter(is_alike)?;
     let fact = CpuBound {
         other: other.variant.name.clone(),
-        on_cpu_share: share.min(other_share),
+        on_cpu_share: share.min(1.0),
         service_time_ms: times[0].service_time_ms,
         metric,
         ratio: answer.ratio,
         interval,
     };
     let runs = one.runs.len().min(other.runs.len());
-    (fact.on_cpu_share >= MOST).then(|| one.finding(Fact::CpuBound(fact), showing(runs, runs)))
+    (share.min(other_share) >= MOST).then(|| one.finding(Fact::CpuBound(fact), showing(runs, runs)))
 }
 
 /// `None`: threads of an unknown server, which may be jobs of the application.

@@ -4,9 +4,11 @@ use super::workers::Workers;
 use super::{VariantRuns, showing};
 use crate::model::experiment::{Experiment, LoadSpec, ThreadKind};
 use crate::model::finding::{BoundEffect, Fact, Finding, RequestBound, RunsShowing};
+use crate::model::interval::Interval;
 use crate::model::metric::Metric;
 use crate::model::record::Record;
 use crate::stats::comparison::Sides;
+use crate::stats::ratio::MARGIN;
 use crate::stats::runs::is_healthy;
 
 /// So many times the goodput is more than two runs of one server differ by, whatever is behind it.
@@ -25,10 +27,12 @@ pub(super) fn find(experiment: &Experiment, load: &LoadSpec, records: &[Record])
     let at_once = |runs: &VariantRuns<'_>| {
         Workers::of(runs).filter(|workers| workers.kind == ThreadKind::Virtual).map(|workers| workers.at_once)
     };
-    let limited = ran.iter().find(|runs| at_once(runs).is_some_and(f64::is_finite))?;
+    let is_limited = |runs: &&VariantRuns<'_>| at_once(runs).is_some_and(f64::is_finite);
     let is_unlimited = |runs: &&VariantRuns<'_>| at_once(runs).is_some_and(f64::is_infinite);
-    let unlimited =
-        ran.iter().filter(is_unlimited).find(|it| it.variant.is_application_of(limited.variant))?;
+    let (limited, unlimited) = ran.iter().filter(is_limited).find_map(|limited| {
+        let mut others = ran.iter().filter(is_unlimited);
+        Some((limited, others.find(|it| it.variant.is_application_of(limited.variant))?))
+    })?;
     let (effect, runs) = if load.workload.is_overload() {
         saves(limited, unlimited)?
     } else {
@@ -47,8 +51,11 @@ fn saves(limited: &VariantRuns<'_>, unlimited: &VariantRuns<'_>) -> Option<(Boun
         .filter(|(one, other)| is_healthy(one) && is_healthy(other))
         .collect();
     let goodput = |run: &Record| Metric::Rate.of(run).unwrap_or_default();
-    let shown: Vec<_> =
-        rounds.iter().filter(|(one, other)| goodput(one) >= MUCH_MORE * goodput(other)).copied().collect();
+    let shown: Vec<_> = rounds
+        .iter()
+        .filter(|(one, other)| goodput(one) > (MUCH_MORE * goodput(other)).max(0.0))
+        .copied()
+        .collect();
     let mean = |figure: &dyn Fn((&Record, &Record)) -> Option<f64>| {
         let all: Option<Vec<f64>> = shown.iter().map(|&round| figure(round)).collect();
         crate::stats::runs::mean(&all?)
@@ -66,15 +73,22 @@ fn costs_nothing(
     limited: &VariantRuns<'_>,
     unlimited: &VariantRuns<'_>,
 ) -> Option<(BoundEffect, RunsShowing)> {
-    if !limited.runs.iter().chain(&unlimited.runs).all(|run| is_healthy(run)) {
+    let both = || limited.runs.iter().chain(&unlimited.runs);
+    let has_failures = |run: &&Record| run.measured.as_ref().is_none_or(|load| load.requests.failed > 0);
+    if !both().all(|run| is_healthy(run)) || both().any(has_failures) {
         return None;
     }
     let metric = limited.load.workload.answer();
     let sides = Sides::of_rounds(metric, &limited.runs, &unlimited.runs);
     let answer = sides.ratio(limited.load.interim_analyses().len())?;
-    let interval = answer.interval.filter(|it| it.low >= 1.0 / ALIKE && it.high <= ALIKE)?;
+    let interval = answer.interval.filter(is_alike)?;
     let runs = limited.runs.len().min(unlimited.runs.len());
     Some((BoundEffect::CostsNothing { metric, ratio: answer.ratio, interval }, showing(runs, runs)))
+}
+
+/// No proven difference, and none that matters.
+pub(super) fn is_alike(ratio: &Interval) -> bool {
+    ratio.low >= 1.0 / ALIKE && ratio.high <= ALIKE && ratio.low <= 1.0 + MARGIN && ratio.high >= 1.0 - MARGIN
 }
 
 #[cfg(test)]
@@ -123,6 +137,9 @@ mod tests {
         assert_eq!(found(BOTH, OVERLOAD, [250.0, 258.0], &[1.0]), None, "it saves nothing");
         assert_eq!(found(BOTH, ORDINARY, [500.0, 400.0], &[0.99, 1.0, 1.01]), None, "it costs something");
         assert_eq!(found(BOTH, ORDINARY, [500.0, 495.0], &[1.0]), None, "one run proves no equality");
+        assert_eq!(found(BOTH, OVERLOAD, [0.0, 0.0], &[1.0]), None, "nobody does anything");
+        let proven = |low, high| is_alike(&Interval { low, high, confidence: 0.95 });
+        assert!(proven(0.95, 1.03) && !proven(1.03, 1.09) && !proven(0.92, 0.97), "a proven difference");
         let pools = "virtual: {threads: virtual}, pool: {threads: {platform: 200}}";
         assert_eq!(found(pools, OVERLOAD, [71.0, 258.0], &[1.0]), None, "a pool");
         let another =

@@ -19,7 +19,10 @@ impl Workers {
         let most = mean(&most.collect::<Vec<f64>>());
         let is_unlimited = kind == ThreadKind::Virtual
             || matches!(variant.server().and_then(Server::threads), Some(Threads::Executor(DropIn::Cached)));
-        let at_once = most.or_else(|| request_limit(variant)).or(is_unlimited.then_some(f64::INFINITY))?;
+        let at_once = most
+            .or_else(|| request_limit(variant))
+            .or_else(|| variant.told_limit().map(f64::from))
+            .or(is_unlimited.then_some(f64::INFINITY))?;
         Some(Self { kind, at_once })
     }
 }
@@ -29,7 +32,7 @@ pub(super) fn kind(runs_of_variant: &VariantRuns<'_>) -> Option<ThreadKind> {
     let first = runs_of_variant.runs.first()?;
     let reported = || first.server.request_thread.as_ref().map(|thread| thread.kind());
     let variant = runs_of_variant.variant;
-    configured_kind(variant).or(variant.answers_on).or_else(reported)
+    configured_kind(variant).or(variant.answers_on).or_else(reported).or_else(|| variant.told_kind())
 }
 
 /// Virtual threads of ours may have a limit, which is then what a pool's size is.

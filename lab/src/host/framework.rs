@@ -30,14 +30,22 @@ impl Framework {
         let mut jar = JarFile::open(path)?;
         let attribute = |jar: &mut JarFile, name| jar.attribute(name).map(Option::unwrap_or_default);
         let (main, class_path) = (attribute(&mut jar, "Main-Class")?, attribute(&mut jar, "Class-Path")?);
+        // The class came with Helidon 4; those before it had Netty, and no virtual threads.
         let has_server =
-            jar.has("io/helidon/webserver/WebServer.class") || class_path.contains("helidon-webserver-");
+            jar.has("io/helidon/webserver/http/HttpRouting.class") || class_path.split(' ').any(is_server);
         Ok(match () {
             () if main.starts_with("io.quarkus.") => Some(Self::Quarkus),
             () if has_server => Some(Self::Helidon),
             () => None,
         })
     }
+}
+
+/// `libs/helidon-webserver-4.2.3.jar`, of Helidon 4 or newer.
+fn is_server(library: &str) -> bool {
+    let version = library.rsplit('/').next().and_then(|name| name.strip_prefix("helidon-webserver-"));
+    let line = version.and_then(|version| version.split('.').next()?.parse::<u32>().ok());
+    line.is_some_and(|line| line >= 4)
 }
 
 #[cfg(test)]
@@ -61,8 +69,10 @@ mod tests {
         assert_eq!(framework("Main-Class: io.quarkus.runner.GeneratedMain\n", "a"), Some(Framework::Quarkus));
         let thin = "Main-Class: shop.Main\nClass-Path: libs/helidon-web\n server-4.2.3.jar libs/a.jar\n";
         assert_eq!(framework(thin, "a"), Some(Framework::Helidon));
+        let old = "Main-Class: shop.Main\nClass-Path: libs/helidon-webserver-3.2.1.jar libs/helidon-webserver-cors-4.2.3.jar\n";
+        assert_eq!(framework(old, "io/helidon/webserver/WebServer.class"), None);
         assert_eq!(
-            framework("Main-Class: shop.Main\n", "io/helidon/webserver/WebServer.class"),
+            framework("Main-Class: shop.Main\n", "io/helidon/webserver/http/HttpRouting.class"),
             Some(Framework::Helidon)
         );
         assert_eq!(

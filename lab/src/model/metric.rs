@@ -84,7 +84,8 @@ metrics! {
     Max = "max_ms", "slowest response", Milliseconds, |run| response(run, |own| own.max, |tool| tool.max_ms);
     TimeBehind = "time_behind_ms", "time in which requests piled up or more than 1 % failed", Milliseconds zero,
         Record::time_behind_ms;
-    Failed = "failed_percent", "requests that failed", Percent zero, |run| load(run).map(failed_percent);
+    Unanswered = "unanswered_percent", "requests without an expected response", Percent zero,
+        |run| load(run).map(unanswered_percent);
     Elapsed = "elapsed_ms", "time the whole load took", Milliseconds, |run| Some(load(run)?.elapsed_s * 1e3);
     CpuPerRequest = "cpu_us_per_request", "server CPU per request", Microseconds zero,
         |run| run.cost?.cpu_us_per_request;
@@ -185,9 +186,10 @@ fn load(run: &Record) -> Option<&LoadReport> {
     run.measured.as_ref()
 }
 
-/// Of those that were sent, in any window; those without a response at its end are neither.
-fn failed_percent(load: &LoadReport) -> f64 {
-    100.0 * load.requests.failed as f64 / load.requests.of_window().max(1) as f64
+/// They failed, were still in flight at the end, or were due and never sent.
+fn unanswered_percent(load: &LoadReport) -> f64 {
+    let due = load.requests.of_window() + load.requests.not_sent;
+    100.0 * (1.0 - load.requests.ok as f64 / due.max(1) as f64)
 }
 
 fn times(run: &Record) -> Option<TimesSummary> {

@@ -155,7 +155,7 @@ fn runs_with(document: &ResultDocument, variant: &str, load: &str, metric: Metri
 
 fn is_trusted(document: &ResultDocument, variant: &str, load: &str, metric: Metric) -> bool {
     let of_cpu = || metric.is_server_cpu().then(|| doubt_about_cpu(variant, load, &document.records));
-    doubt_about(&document.experiment, variant, load, &document.records)
+    doubt_about(&document.experiment, (variant, load), metric, &document.records)
         .or_else(|| of_cpu().flatten())
         .is_none()
 }

@@ -1,8 +1,8 @@
-//! Who used how much CPU, where servers are behind the server: on a small machine they share its cores.
+//! Who used how much, where servers are behind the server: on a small machine they share its cores.
 
 use crate::model::experiment::RoleCores;
 use crate::model::experiment::role_cores::{LOAD, SERVER};
-use crate::model::record::Record;
+use crate::model::record::{BackendFigures, Record};
 use crate::model::result::ResultDocument;
 use crate::report::figures;
 use crate::stats::runs::{is_complete, mean};
@@ -20,7 +20,7 @@ pub fn shares(document: &ResultDocument) -> Option<String> {
         let cores = figures::plural(document.machine.cores as usize, "core");
         format!("all roles share {cores}: {} {of_runs}", roles.join(", "))
     };
-    Some(match &document.experiment.cores {
+    let cores = match &document.experiment.cores {
         None => all_share(),
         Some(RoleCores { refused: Some(why), .. }) => format!("no role is pinned: {why}; {}", all_share()),
         Some(cores) => {
@@ -31,7 +31,35 @@ pub fn shares(document: &ResultDocument) -> Option<String> {
             let roles: Vec<String> = used.iter().map(role).collect();
             format!("roles by core: {}; {of_runs}", roles.join(", "))
         }
-    })
+    };
+    Some(format!("{cores}; at most: {}", sizes(&runs).join("; ")))
+}
+
+/// The most threads and connections of each server behind the server.
+fn sizes(runs: &[&Record]) -> Vec<String> {
+    let of_one = |name: &str| {
+        let seen: Vec<&BackendFigures> =
+            runs.iter().flat_map(|run| &run.backends).filter(|it| it.name == name).collect();
+        let threads = seen.iter().map(|it| it.os_threads_peak).max().unwrap_or_default();
+        let connections = || seen.iter().filter_map(|it| it.connections);
+        let most = connections().map(|it| it.peak).max().map(|peak| {
+            let limit = connections().find_map(|it| it.limit);
+            let limit = limit.map_or_else(String::new, |limit| format!(" of {limit}"));
+            format!(", {}{limit}", figures::plural(peak, "connection"))
+        });
+        format!("{name} {}{}", figures::plural(threads, "thread"), most.unwrap_or_default())
+    };
+    names(runs).into_iter().map(of_one).collect()
+}
+
+fn names<'a>(runs: &[&'a Record]) -> Vec<&'a str> {
+    let mut names: Vec<&str> = Vec::new();
+    for backend in runs.iter().flat_map(|run| &run.backends) {
+        if !names.contains(&backend.name.as_str()) {
+            names.push(&backend.name);
+        }
+    }
+    names
 }
 
 fn words(role: &str) -> &str {
@@ -47,13 +75,7 @@ fn used(runs: &[&Record]) -> Option<Vec<(String, f64)>> {
         (LOAD.to_owned(), of(&|run| Some(run.measured.as_ref()?.generator.cpu_cores))?),
         (SERVER.to_owned(), of(&|run| Some(run.cost?.cpu_cores))?),
     ];
-    let mut names: Vec<&str> = Vec::new();
-    for backend in runs.iter().flat_map(|run| &run.backends) {
-        if !names.contains(&backend.name.as_str()) {
-            names.push(&backend.name);
-        }
-    }
-    for name in names {
+    for name in names(runs) {
         let cores = |run: &Record| Some(run.backends.iter().find(|it| it.name == name)?.cpu_cores);
         used.extend(of(&cores).map(|cores| (name.to_owned(), cores)));
     }
@@ -82,7 +104,7 @@ fn ranges(cores: &[usize]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::record::BackendFigures;
+    use crate::model::record::BackendConnections;
     use crate::report::sample;
     use crate::stats::sample::run;
 
@@ -98,6 +120,12 @@ mod tests {
             let backend = |name: &str, cpu_cores| BackendFigures {
                 name: name.to_owned(),
                 cpu_cores,
+                os_threads_peak: 17,
+                connections: (name == "database").then(|| BackendConnections {
+                    mean: 9.0,
+                    peak: 10,
+                    limit: Some(300),
+                }),
                 ..BackendFigures::default()
             };
             record.backends = vec![backend("database", 0.4), backend("neighbour", 0.0)];
@@ -117,7 +145,7 @@ mod tests {
     fn roles_on_the_same_cores_are_listed_with_what_each_used() {
         let text = shares(&with_backends()).expect("shares");
         let expected = "all roles share 2 cores: load generator 0.15, server 1.10, database 0.40, neighbour 0.00 cores used \
-            (mean of 2 runs)";
+            (mean of 2 runs); at most: database 17 threads, 10 connections of 300; neighbour 17 threads";
         assert_eq!(text, expected);
     }
 

@@ -18,6 +18,9 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use threadcount_load::plan::{LoadPlan, Pacing, RateShape};
 
+/// A ramp may begin with nothing.
+const LEAST_PER_S: f64 = 1.0;
+
 /// The same load, not looked at, until the compiler is as quiet as it was when the server was measured. Returns how long that took, in seconds.
 pub(super) fn recompile(
     run: &mut RunContext<'_>,
@@ -26,9 +29,8 @@ pub(super) fn recompile(
 ) -> Result<f64, RunError> {
     let measured_share = run.record.cost.as_ref().and_then(Cost::compiler_share).unwrap_or_default();
     let (runner, spec, watch) = (run.runner, run.load, &mut *run.watch);
-    let plan =
-        lasting(&at_mean(plan, spec.workload.rate_per_s()), Duration::from_secs_f64(RECOMPILING_AT_MOST_S))
-            .with(|changed| changed.lead_in = Duration::ZERO);
+    let plan = lasting(&at_lowest(plan), Duration::from_secs_f64(RECOMPILING_AT_MOST_S))
+        .with(|changed| changed.lead_in = Duration::ZERO);
     let (mut seconds, mut test) = (ServerSeconds::of(server), RecompilingTest::new(measured_share));
     let load = PlannedLoad { spec, plan: &plan };
     let outcome = runner.load_until(load, server, DuringLoad::default(), &mut |second, stop| {
@@ -42,11 +44,11 @@ pub(super) fn recompile(
     Ok(outcome.ended_ns.saturating_sub(outcome.started_ns) as f64 / 1e9)
 }
 
-/// A rate that changes at its mean, as in the warm-up.
-fn at_mean(plan: &LoadPlan, rate_per_s: Option<f64>) -> LoadPlan {
+/// A rate that changes at its lowest: nothing may be left over when its course begins.
+fn at_lowest(plan: &LoadPlan) -> LoadPlan {
     plan.clone().with(|changed| {
-        if let (Pacing::Open { shape, .. }, Some(rate_per_s)) = (&mut changed.pacing, rate_per_s) {
-            *shape = RateShape::Constant { rate_per_s };
+        if let Pacing::Open { shape, .. } = &mut changed.pacing {
+            *shape = RateShape::Constant { rate_per_s: shape.lowest_per_s().max(LEAST_PER_S) };
         }
     })
 }

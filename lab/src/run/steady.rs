@@ -26,6 +26,11 @@ struct Tolerance {
     drift: f64,
 }
 
+/// A JVM has compiled anew when its compiler is quiet for so many seconds ...
+const QUIET_S: usize = 2;
+/// ... or, where it was not warm when it was measured, no busier than then for so many.
+const AS_MEASURED_S: usize = 4;
+
 /// The rate of a closed load.
 const RATE: Tolerance = Tolerance { distance: 0.10, drift: 0.03 };
 /// The CPU of the server, per second where the schedule holds the rate, else per request: garbage collection makes it uneven.
@@ -54,20 +59,22 @@ pub(super) struct WarmUpSecond {
 #[derive(Clone, Debug)]
 pub(super) struct RecompilingTest {
     measured_share: f64,
-    before: Option<WarmUpSecond>,
+    seconds: Vec<WarmUpSecond>,
 }
 
 impl RecompilingTest {
     /// `measured_share`: what the compiler took of the server's CPU in the measured window, a part of 1.
     pub const fn new(measured_share: f64) -> Self {
-        Self { measured_share, before: None }
+        Self { measured_share, seconds: Vec::new() }
     }
 
-    /// A full second has passed. Is it over, by this one and the one before?
+    /// A full second has passed. Is it over, by this one and those before it?
     pub fn is_over_after(&mut self, second: WarmUpSecond) -> bool {
-        let Some(before) = self.before.replace(second) else { return false };
-        let both = [before, second];
-        is_compiler_quiet(&both) || compiler_share(&both).is_none_or(|share| share <= self.measured_share)
+        self.seconds.push(second);
+        let last = |count: usize| Some(&self.seconds[self.seconds.len().checked_sub(count)?..]);
+        let is_as_measured =
+            |last: &[WarmUpSecond]| compiler_share(last).is_none_or(|share| share <= self.measured_share);
+        last(QUIET_S).is_some_and(is_compiler_quiet) || last(AS_MEASURED_S).is_some_and(is_as_measured)
     }
 }
 

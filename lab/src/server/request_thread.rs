@@ -2,17 +2,13 @@
 
 use super::http_get::{BaseUrl, get};
 use crate::host::attach;
-use crate::model::experiment::{JarServer, Server, ThreadKind, Variant};
+use crate::model::experiment::{ThreadKind, Variant};
 use crate::model::record::RequestThread;
 use serde::Deserialize;
 use std::time::Duration;
 
 /// The endpoint of our servers.
 const PATH: &str = "/thread-info?format=json";
-
-/// What tells Spring Boot its kind of thread; an argument has precedence.
-pub(crate) const SPRING_VARIABLE: &str = "SPRING_THREADS_VIRTUAL_ENABLED";
-const SPRING_ARGUMENT: &str = "--spring.threads.virtual.enabled=";
 
 #[derive(Deserialize)]
 struct ThreadInfo {
@@ -49,19 +45,6 @@ fn in_thread_print(text: &str, port: u16) -> Option<RequestThread> {
     };
     let found = names.into_iter().find(is_it);
     found.map(|name| RequestThread { name: name.to_owned(), is_virtual: false })
-}
-
-/// The kind that a Spring Boot application is told to use, by its property in the environment or in its arguments.
-#[must_use]
-pub fn told_to_spring(variant: &Variant) -> Option<ThreadKind> {
-    let Some(Server::Jar(JarServer { args, .. })) = variant.server() else { return None };
-    let written = variant.env.get(SPRING_VARIABLE).map(String::as_str);
-    let argument = args.split_whitespace().rev().find_map(|word| word.strip_prefix(SPRING_ARGUMENT));
-    match argument.or(written)? {
-        "true" => Some(ThreadKind::Virtual),
-        "false" => Some(ThreadKind::Platform),
-        _ => None,
-    }
 }
 
 /// The server handles requests on another kind of thread than its variant asks for, so its figures would be mislabelled.
@@ -185,19 +168,6 @@ mod tests {
         {
             assert_eq!(found(name), None, "{name}");
         }
-    }
-
-    #[test]
-    fn a_spring_boot_application_is_told_its_kind_of_thread() {
-        let jar = "server: {jar: mine, args: '--server.port={port}'}";
-        let told = |more: &str| told_to_spring(&variant(&format!("{jar}{more}")));
-        assert_eq!(told(""), None);
-        assert_eq!(told(", env: {SPRING_THREADS_VIRTUAL_ENABLED: 'true'}"), Some(ThreadKind::Virtual));
-        assert_eq!(told(", env: {SPRING_THREADS_VIRTUAL_ENABLED: 'false'}"), Some(ThreadKind::Platform));
-        let both = ", args: '{port} --spring.threads.virtual.enabled=false', env: {SPRING_THREADS_VIRTUAL_ENABLED: 'true'}";
-        assert_eq!(told(both), Some(ThreadKind::Platform));
-        let command = "server: {command: 'x {port}'}, env: {SPRING_THREADS_VIRTUAL_ENABLED: 'true'}";
-        assert_eq!(told_to_spring(&variant(command)), None, "a command may be anything");
     }
 
     #[test]

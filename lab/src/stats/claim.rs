@@ -44,8 +44,12 @@ pub fn judge(written: &str, claim: &Claim, experiment: &Experiment, records: &[R
         }
     }
     let certainty = certainty(claim, &rounds, looks);
-    let serious =
-        || claim.figures().into_iter().find_map(|it| doubt_about(experiment, &it.variant, &it.load, records));
+    let serious = || {
+        claim
+            .figures()
+            .into_iter()
+            .find_map(|it| doubt_about(experiment, (&it.variant, &it.load), it.metric, records))
+    };
     let of_cpu = || {
         let mut figures = claim.figures().into_iter().filter(|it| it.metric.is_server_cpu());
         figures.find_map(|it| doubt_about_cpu(&it.variant, &it.load, records))

@@ -9,6 +9,7 @@ use super::spread::{Spread, spreads};
 use super::unequally_warm::unequally_warm;
 use crate::model::experiment::Experiment;
 use crate::model::experiment::plan::plan;
+use crate::model::metric::Metric;
 use crate::model::record::Record;
 use crate::model::record::capacity::SearchEnd;
 use crate::model::result::{Doubt, DoubtReason};
@@ -44,9 +45,9 @@ pub fn trust(experiment: &Experiment, records: &[Record]) -> (bool, Vec<Doubt>) 
 pub fn doubts(experiment: &Experiment, records: &[Record]) -> Vec<Doubt> {
     let mut doubts = failed_runs(experiment, records);
     for record in records {
-        doubts.extend(serious_doubts(experiment, record, records));
+        doubts.extend(serious_doubts(record, records, may_lose(experiment, record, None)));
         doubts.extend(interference(record, records).filter(|reason| !reason.is_serious()).map(about(record)));
-        if !is_overload(experiment, &record.load) {
+        if !may_lose(experiment, record, None) {
             doubts.extend(record.measured.as_ref().and_then(missed_rate).map(about(record)));
         }
         doubts.extend(not_steady(record).map(about(record)));
@@ -60,13 +61,13 @@ pub fn doubts(experiment: &Experiment, records: &[Record]) -> Vec<Doubt> {
 }
 
 /// What ends the trust in one run that was measured.
-fn serious_doubts(experiment: &Experiment, record: &Record, records: &[Record]) -> Vec<Doubt> {
+/// `may_lose`: requests that fail are what is measured.
+fn serious_doubts(record: &Record, records: &[Record], may_lose: bool) -> Vec<Doubt> {
     let load = record.measured.as_ref();
-    let may_fail = is_overload(experiment, &record.load);
     let reasons = [
         load.and_then(|load| generator(record, load)),
         load.and_then(|_| backend(record, records)),
-        load.filter(|_| !may_fail).and_then(failures),
+        load.filter(|_| !may_lose).and_then(failures),
         overflows(record),
         interference(record, records).filter(DoubtReason::is_serious),
     ];
@@ -76,12 +77,19 @@ fn serious_doubts(experiment: &Experiment, record: &Record, records: &[Record]) 
 /// Why nothing may be concluded from the figures of this variant under this load, the most important reason; `None`: it
 /// may. That somebody else's tool was the bottleneck of its own figures is what these figures are there to show.
 #[must_use]
-pub fn doubt_about(experiment: &Experiment, variant: &str, load: &str, records: &[Record]) -> Option<Doubt> {
+pub fn doubt_about(
+    experiment: &Experiment,
+    (variant, load): (&str, &str),
+    metric: Metric,
+    records: &[Record],
+) -> Option<Doubt> {
     let of_both = records.iter().filter(|record| record.variant == variant && record.load == load);
     let doubts = of_both.flat_map(|record| {
         let is_external = record.external.is_some();
         let is_wanted = move |doubt: &Doubt| !(is_external && doubt.reason.is_of_generator());
-        serious_doubts(experiment, record, records).into_iter().filter(is_wanted)
+        serious_doubts(record, records, may_lose(experiment, record, Some(metric)))
+            .into_iter()
+            .filter(is_wanted)
     });
     grouped(doubts.collect()).into_iter().next()
 }
@@ -95,9 +103,13 @@ pub fn doubt_about_cpu(variant: &str, load: &str, records: &[Record]) -> Option<
     grouped(busy.collect()).into_iter().next()
 }
 
-/// Then requests that fail and a rate that is not reached are what is measured.
-fn is_overload(experiment: &Experiment, load: &str) -> bool {
-    experiment.load(load).is_some_and(|load| load.workload.is_overload())
+/// In an overload requests that fail and a rate that is not reached are what is measured; but not where nothing succeeds, and not by figures
+/// of the requests that did not fail. `None`: the page as a whole.
+fn may_lose(experiment: &Experiment, record: &Record, metric: Option<Metric>) -> bool {
+    let is_overload = experiment.load(&record.load).is_some_and(|load| load.workload.is_overload());
+    let succeeds = record.measured.as_ref().is_some_and(|load| load.requests.ok > 0);
+    let counts_losses = |metric| matches!(metric, Metric::Rate | Metric::Unanswered | Metric::TimeBehind);
+    is_overload && succeeds && metric.is_none_or(counts_losses)
 }
 
 /// A reason as a doubt about one run.
@@ -207,7 +219,6 @@ fn spread_doubts(experiment: &Experiment, records: &[Record]) -> Vec<Doubt> {
 mod tests {
     use super::*;
     use crate::config::parse;
-    use crate::model::metric::Metric;
     use crate::model::record::benchmark::BenchmarkScore;
     use crate::model::record::{
         BackendFigures, Cost, NetworkCounters, RunFailure, SteadyBy, WarmUp, WarmUpFigure,
@@ -295,9 +306,12 @@ mod tests {
         });
         let records = twice(&record);
         assert_eq!(trust(&overload, &records), (true, Vec::new()));
-        assert_eq!(doubt_about(&overload, "a", "c4", &records), None);
-        assert!(doubt_about(&experiment(), "a", "c4", &records).is_some());
-        assert_eq!(Metric::Failed.of(&record), Some(1.0));
+        let doubt = |experiment: &Experiment, metric| doubt_about(experiment, ("a", "c4"), metric, &records);
+        assert_eq!(doubt(&overload, Metric::Rate), None);
+        assert!(doubt(&overload, Metric::P99).is_some(), "that of the survivors");
+        assert!(doubt(&experiment(), Metric::Rate).is_some());
+        let nothing = with_load(record, |load| load.requests.ok = 0);
+        assert!(!trust(&overload, &twice(&nothing)).0, "a path that does not exist");
     }
 
     #[test]

@@ -69,8 +69,7 @@ fn work_with<D: Driver>(driver: D, work: Work<'_>) -> Result<Done, LoadError> {
     // The kernel may end a sleep this much late (50 µs by default), which would be our lateness. Where it cannot be set, the
     // send lag tells.
     let _ = set_current_timer_slack(NonZeroU64::new(1));
-    // A closed loop sends nothing late; at full speed it would keep the server from its core.
-    let has_real_time_priority = matches!(work.plan.pacing, Pacing::Open { .. }) && ask_for_real_time();
+    let has_real_time_priority = work.asks_for_real_time && ask_for_real_time();
     let done =
         Worker::new(work, driver).run().map_err(|source| LoadError::Driver { driver: D::NAME, source })?;
     Ok(Done { has_real_time_priority, ..done })

@@ -26,6 +26,8 @@ pub(crate) struct Work<'a> {
     pub gate: &'a Gate,
     pub stop: &'a AtomicBool,
     pub recorder: Recorder,
+    /// There is another core for everybody else, and requests are due at a time.
+    pub asks_for_real_time: bool,
 }
 
 /// What one worker thread gives back.

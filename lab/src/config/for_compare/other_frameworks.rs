@@ -5,6 +5,7 @@ use super::check_distinct;
 use super::error::CompareError;
 use super::service::{BOUND, variant};
 use crate::host::framework::Framework;
+use crate::model::experiment::told::HELIDON_LIMIT_VARIABLE;
 use crate::model::experiment::{JarServer, Server, Variant};
 use std::path::{Path, PathBuf};
 
@@ -45,7 +46,7 @@ pub(super) fn helidon(
     let unlimited = with("virtual", "a virtual thread per request, as Helidon comes");
     let mut bounded =
         with("virtual-bounded", "the same, at most 200 requests at once (server.max-concurrent-requests)");
-    bounded.env.insert("SERVER_MAX_DASH_CONCURRENT_DASH_REQUESTS".to_owned(), BOUND.to_string());
+    bounded.env.insert(HELIDON_LIMIT_VARIABLE.to_owned(), BOUND.to_string());
     Ok(vec![unlimited, bounded])
 }
 

@@ -5,10 +5,10 @@ use super::error::CompareError;
 use super::other_frameworks;
 use crate::host::app;
 use crate::host::spring_boot::{EmbeddedServer, SpringBootJar};
+use crate::model::experiment::told::{LIMIT_JAR, LIMIT_VARIABLE, SPRING_VARIABLE};
 use crate::model::experiment::{
     DropIn, JarServer, PoolSize, RequestLimit, Server, Threads, TomcatServer, Variant,
 };
-use crate::server::request_thread::SPRING_VARIABLE;
 use crate::server::threads::{DEFAULT_QUEUE, DEFAULT_QUEUE_TIMEOUT_MS};
 use crate::server::tomcat::ACCEPT_COUNT;
 use std::path::Path;
@@ -17,8 +17,6 @@ use std::path::Path;
 pub(super) const BOUND: u32 = 200;
 /// The line of Tomcat that a WAR runs on.
 const TOMCAT: &str = "11.0";
-/// Our jar with the limit.
-const EXECUTORS: &str = "executors";
 /// The first Java with virtual threads (JEP 444).
 const FIRST_WITH_VIRTUAL_THREADS: u16 = 21;
 
@@ -66,8 +64,8 @@ fn spring_boot(jar: &Path, ready: &str, surroundings: &Surroundings) -> Result<V
         variant
     };
     let threads = |are_virtual: bool| (SPRING_VARIABLE, are_virtual.to_string());
-    let limit = ("THREADCOUNT_REQUEST_LIMIT_MAX_CONCURRENT", BOUND.to_string());
-    let bounded = with("virtual-bounded", BOUND_NOTE, &[EXECUTORS], &[threads(true), limit]);
+    let limit = (LIMIT_VARIABLE, BOUND.to_string());
+    let bounded = with("virtual-bounded", BOUND_NOTE, &[LIMIT_JAR], &[threads(true), limit]);
     Ok(vec![
         with("platform", "platform threads, as the application configures them", &[], &[threads(false)]),
         with("virtual", "the same with spring.threads.virtual.enabled=true", &[], &[threads(true)]),
@@ -113,7 +111,7 @@ fn why_no_limit(application: &SpringBootJar) -> Option<String> {
     if !application.can_be_extended {
         return Some("the jar cannot be given another one from outside".to_owned());
     }
-    app::find_jar(EXECUTORS).err().map(|missing| missing.to_string())
+    app::find_jar(LIMIT_JAR).err().map(|missing| missing.to_string())
 }
 
 /// On a Tomcat of ours, whose connector the variants configure.

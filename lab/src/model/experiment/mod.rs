@@ -16,6 +16,7 @@ pub mod sending;
 mod server;
 pub mod shape;
 mod subject;
+pub mod told;
 pub mod warm_up;
 mod workload;
 

@@ -53,25 +53,6 @@ fn threads(variant: &Variant) -> Option<&Threads> {
 }
 
 impl Variant {
-    /// Is it the same application in the same JVM, with the same servers behind it, so that only settings differ?
-    #[must_use]
-    pub fn is_application_of(&self, other: &Self) -> bool {
-        let jar = |variant: &Self| match variant.server() {
-            Some(Server::Jar(server)) => Some(server.jar.clone()),
-            _ => None,
-        };
-        match (jar(self), jar(other)) {
-            (Some(one), Some(another)) => {
-                one == another
-                    && self.jdk == other.jdk
-                    && self.jvm == other.jvm
-                    && self.backends == other.backends
-            }
-            (None, None) => self.apart_from_threads() == other.apart_from_threads(),
-            _ => false,
-        }
-    }
-
     /// Without its name, its note, what it is compared with and its threads: what has to be alike where the threads are the
     /// only difference.
     #[must_use]

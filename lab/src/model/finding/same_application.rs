@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct CpuBound {
     /// The variant on threads of the other kind.
     pub other: String,
-    /// Of the mean service time, running or waiting for a core or a carrier; the smaller share of the two variants.
+    /// Of the mean service time, running or waiting for a core or a carrier, with this variant.
     pub on_cpu_share: f64,
     /// The mean service time of this variant.
     pub service_time_ms: f64,

@@ -13,8 +13,8 @@ pub struct ExplainingWindow {
     #[schemars(schema_with = "load_schema::window_report")]
     pub load: LoadReport,
     pub cost: Option<Cost>,
-    /// How long the JVM compiled its code anew before this window, under the same load, in seconds; `None`: no probe, or an older
-    /// result.
+    /// How long the load went on before this window so that the JVM could compile its code anew, in seconds: until its compiler was
+    /// quiet, at most 15. `None`: no probe, or an older result.
     #[serde(default)]
     pub recompiled_s: Option<f64>,
 }

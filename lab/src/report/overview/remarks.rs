@@ -67,7 +67,10 @@ fn who(document: &ResultDocument, kind: &[Doubt]) -> String {
 /// Warnings of the load generator about single runs, except that about closed loops, which applies to each.
 fn warnings(document: &ResultDocument) -> Option<Remark> {
     let warned = document.records.iter().filter_map(|record| {
-        let load = record.measured.as_ref()?;
+        // Of an overload the generator warns as well.
+        let is_overload =
+            document.experiment.load(&record.load).is_some_and(|load| load.workload.is_overload());
+        let load = record.measured.as_ref().filter(|_| !is_overload)?;
         let text = load.own_warnings().next()?;
         Some((format!("{} under {}", record.variant, record.load), text.to_owned()))
     });

@@ -78,7 +78,7 @@ const P99: Column = column(Metric::P99, "p99");
 const P99_9: Column = column(Metric::P99_9, "p99.9");
 const P99_99: Column = column(Metric::P99_99, "p99.99");
 const GOODPUT: Column = column(Metric::Rate, "goodput");
-const FAILED: Column = column(Metric::Failed, "failed");
+const UNANSWERED: Column = column(Metric::Unanswered, "unanswered");
 const BEHIND: Column = column(Metric::TimeBehind, "time behind");
 const CPU: Column = column(Metric::CpuPerRequest, "CPU/request");
 const MEMORY: Column = column(Metric::MemoryNeeded, "memory needed");
@@ -97,7 +97,7 @@ pub const fn columns(workload: Workload) -> &'static [Column] {
     match workload.answer() {
         Metric::P50 => &[P50, MEAN, P99, P99_9, P99_99, BEHIND, RATE, CPU, MEMORY, RESIDENT, THREADS],
         Metric::Rate if workload.is_overload() => {
-            &[GOODPUT, FAILED, BEHIND, P99, P99_9, P99_99, MEMORY, RESIDENT, THREADS]
+            &[GOODPUT, UNANSWERED, BEHIND, P99, P99_9, P99_99, MEMORY, RESIDENT, THREADS]
         }
         Metric::Capacity => &[CAPACITY, CPU, MEMORY, RESIDENT, THREADS],
         Metric::Score => &[SCORE, MEMORY, RESIDENT],

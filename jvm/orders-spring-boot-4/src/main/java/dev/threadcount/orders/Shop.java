@@ -4,7 +4,7 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 
 /**
- * The shop; {@code spring.threads.virtual.enabled} decides its threads, {@code shop.max-concurrent} limits its requests,
+ * The shop; {@code spring.threads.virtual.enabled} decides its threads, {@code threadcount.request-limit.max-concurrent} limits its requests,
  * {@code spring.datasource.url} and {@code shop.neighbour} say what is behind it.
  */
 @SpringBootApplication

@@ -50,9 +50,9 @@ class ShopController {
     }
 
     @GetMapping(path = "/invoice/{id}", produces = MediaType.APPLICATION_PDF_VALUE)
-    ResponseEntity<byte[]> invoice(@PathVariable long id) throws IOException {
+    ResponseEntity<byte[]> invoice(@PathVariable long id, @RequestParam(defaultValue = "1") int copies) throws IOException {
         var order = orders.find(id);
-        return order.isPresent() ? ResponseEntity.ok(Invoice.pdf(order.get())) : ResponseEntity.notFound().build();
+        return order.isPresent() ? ResponseEntity.ok(Invoice.pdf(order.get(), copies)) : ResponseEntity.notFound().build();
     }
 
     /** A lock held over I/O, as one finds it: written when it was cheap. Java 21 pins a virtual thread here. */

@@ -67,7 +67,7 @@ class ShopIT {
     void limitHoldsWhereItIsSetAndIsInJmx() throws Exception {
         var limit = new ObjectName("dev.threadcount:type=RequestLimit,name=requests");
         var server = ManagementFactory.getPlatformMBeanServer();
-        try (var shop = start("--spring.threads.virtual.enabled=true", "--shop.max-concurrent=3")) {
+        try (var shop = start("--spring.threads.virtual.enabled=true", "--threadcount.request-limit.max-concurrent=3")) {
             assertTrue(send(shop, "GET", "/thread-info?format=json").body().contains("\"virtual\":true"));
             assertEquals(3, server.getAttribute(limit, "MaxConcurrent"));
             assertEquals(1L, server.getAttribute(limit, "Admitted"));

@@ -87,7 +87,7 @@ public final class HelidonShop {
     private void invoice(ServerRequest request, ServerResponse response) throws Exception {
         Optional<Order> order = orders.find(id(request));
         if (order.isPresent()) {
-            response.header(HeaderNames.CONTENT_TYPE, "application/pdf").send(Invoice.pdf(order.get()));
+            response.header(HeaderNames.CONTENT_TYPE, "application/pdf").send(Invoice.pdf(order.get(), number(request, "copies", 1)));
         } else {
             response.status(Status.NOT_FOUND_404).send();
         }

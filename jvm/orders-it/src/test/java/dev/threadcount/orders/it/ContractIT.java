@@ -15,9 +15,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
@@ -55,7 +59,7 @@ class ContractIT {
     })
     void serverAnswersEachRequestOfTheContractOnItsKindOfThread(String jar, String argument, boolean virtual) throws Exception {
         int port = LocalBackends.freePort();
-        Process server = start(jar, argument, port);
+        Process server = start(jar, argument, port, Map.of());
         try (var client = HttpClient.newHttpClient()) {
             var shop = new Shop(client, port);
             shop.waitUntilReady(server);
@@ -86,12 +90,31 @@ class ContractIT {
         }
     }
 
+    /** As {@code compare --helidon} sets it. */
+    @Test
+    void helidonRefusesWhatIsAboveTheLimitOfItsEnvironment() throws Exception {
+        int port = LocalBackends.freePort();
+        Process server = start("orders-helidon", "", port, Map.of("SERVER_MAX_DASH_CONCURRENT_DASH_REQUESTS", "1"));
+        try (var client = HttpClient.newHttpClient()) {
+            var shop = new Shop(client, port);
+            shop.waitUntilReady(server);
+            var atOnce = Stream.generate(() -> shop.sendLater("/quote/3")).limit(8).toList();
+            var statuses = atOnce.stream().map(it -> it.join().statusCode()).collect(Collectors.toSet());
+            assertEquals(Set.of(200, 503), statuses);
+        } finally {
+            server.destroy();
+            if (!server.waitFor(20, TimeUnit.SECONDS)) {
+                server.destroyForcibly();
+            }
+        }
+    }
+
     /** The order of an object's members is no part of a contract, and Quarkus has its own. */
     private static JsonNode json(String text) {
         return JSON.readTree(text);
     }
 
-    private static Process start(String jar, String argument, int port) throws IOException {
+    private static Process start(String jar, String argument, int port, Map<String, String> more) throws IOException {
         Path file = Path.of("..", jar, "target", jar + ".jar");
         String java = ProcessHandle.current().info().command().orElse("java");
         var command = new ArrayList<>(List.of(java, "-Xmx128m", "-jar", file.toString()));
@@ -109,6 +132,7 @@ class ContractIT {
                 "SPRING_R2DBC_USERNAME", "shop",
                 "SPRING_R2DBC_PASSWORD", PASSWORD,
                 "SHOP_NEIGHBOUR", behind.neighbourUrl()));
+        building.environment().putAll(more);
         return building.start();
     }
 
@@ -133,10 +157,17 @@ class ContractIT {
         }
 
         HttpResponse<String> send(String method, String path) throws Exception {
-            var request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+            return client.send(request(method, path), HttpResponse.BodyHandlers.ofString());
+        }
+
+        CompletableFuture<HttpResponse<String>> sendLater(String path) {
+            return client.sendAsync(request("GET", path), HttpResponse.BodyHandlers.ofString());
+        }
+
+        private HttpRequest request(String method, String path) {
+            return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
                     .method(method, HttpRequest.BodyPublishers.noBody())
                     .build();
-            return client.send(request, HttpResponse.BodyHandlers.ofString());
         }
     }
 }

@@ -85,8 +85,8 @@ public class ShopResource {
     @GET
     @Path("invoice/{id}")
     @Produces("application/pdf")
-    public byte[] invoice(@PathParam("id") long id) throws SQLException, IOException {
-        return Invoice.pdf(order(id));
+    public byte[] invoice(@PathParam("id") long id, @QueryParam("copies") @DefaultValue("1") int copies) throws SQLException, IOException {
+        return Invoice.pdf(order(id), copies);
     }
 
     /** A lock held over I/O. */

@@ -56,9 +56,9 @@ class ReactiveShopController {
 
     /** CPU, and so not on the event loop. */
     @GetMapping(path = "/invoice/{id}", produces = MediaType.APPLICATION_PDF_VALUE)
-    Mono<ResponseEntity<byte[]>> invoice(@PathVariable long id) {
+    Mono<ResponseEntity<byte[]>> invoice(@PathVariable long id, @RequestParam(defaultValue = "1") int copies) {
         Mono<byte[]> pdf = orders.find(id)
-                .flatMap(order -> Mono.fromCallable(() -> Invoice.pdf(order)).subscribeOn(Schedulers.parallel()));
+                .flatMap(order -> Mono.fromCallable(() -> Invoice.pdf(order, copies)).subscribeOn(Schedulers.parallel()));
         return pdf.map(ResponseEntity::ok).defaultIfEmpty(ResponseEntity.notFound().build());
     }
 

@@ -84,8 +84,8 @@ public class ReactiveShopResource {
     @GET
     @Path("invoice/{id}")
     @Produces("application/pdf")
-    public Uni<byte[]> invoice(@PathParam("id") long id) {
-        return order(id).emitOn(Infrastructure.getDefaultExecutor()).map(Unchecked.function(Invoice::pdf));
+    public Uni<byte[]> invoice(@PathParam("id") long id, @QueryParam("copies") @DefaultValue("1") int copies) {
+        return order(id).emitOn(Infrastructure.getDefaultExecutor()).map(Unchecked.function(order -> Invoice.pdf(order, copies)));
     }
 
     /** One at a time, as the lock of the other servers has it. */
