@@ -121,7 +121,7 @@ mod tests {
                 name: name.to_owned(),
                 cpu_cores,
                 os_threads_peak: 17,
-                connections: (name == "database").then(|| BackendConnections {
+                connections: (name == "database").then_some(BackendConnections {
                     mean: 9.0,
                     peak: 10,
                     limit: Some(300),

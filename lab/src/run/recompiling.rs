@@ -10,7 +10,6 @@ use super::sender::PlannedLoad;
 use super::server_seconds::ServerSeconds;
 use super::steady::RecompilingTest;
 use super::{DuringLoad, RunError};
-use crate::model::experiment::explaining::RECOMPILING_AT_MOST_S;
 use crate::model::record::Cost;
 use crate::run::watch::Event;
 use crate::server::running_server::RunningServer;
@@ -29,7 +28,7 @@ pub(super) fn recompile(
 ) -> Result<f64, RunError> {
     let measured_share = run.record.cost.as_ref().and_then(Cost::compiler_share).unwrap_or_default();
     let (runner, spec, watch) = (run.runner, run.load, &mut *run.watch);
-    let plan = lasting(&at_lowest(plan), Duration::from_secs_f64(RECOMPILING_AT_MOST_S))
+    let plan = lasting(&at_lowest(plan), Duration::from_secs_f64(runner.experiment.recompiling_s().0))
         .with(|changed| changed.lead_in = Duration::ZERO);
     let (mut seconds, mut test) = (ServerSeconds::of(server), RecompilingTest::new(measured_share));
     let load = PlannedLoad { spec, plan: &plan };

@@ -4,7 +4,7 @@ use super::sender::PlannedLoad;
 use super::server_seconds::ServerSeconds;
 use super::steady::WarmUpTest;
 use super::{DuringLoad, RunError, Runner, figures};
-use crate::model::experiment::LoadSpec;
+use crate::model::experiment::{LoadSpec, Workload};
 use crate::model::record::{Record, WarmUp};
 use crate::run::watch::{Event, Watch};
 use crate::server::running_server::RunningServer;
@@ -32,7 +32,8 @@ impl Runner<'_> {
         }
         let warming = plan.clone().with(|changed| {
             changed.stop = Stop::Duration(Duration::from_secs_f64(at_most_s));
-            changed.pacing = rising(plan.pacing.clone(), load.workload.rate_per_s(), at_most_s);
+            changed.pacing =
+                rising(plan.pacing.clone(), warming_rate_per_s(load.workload, &plan.pacing), at_most_s);
             changed.log = None;
             changed.lead_in = Duration::ZERO;
             if changed.pacing == Pacing::Closed {
@@ -95,6 +96,17 @@ fn fastest_ms(outcome: &LoadOutcome) -> Option<f64> {
     outcome.response_time.summary().map(|times| times.min)
 }
 
+/// The rate of an open load; of one that changes its mean. An overload would fill the server before it is measured: its lowest, and at most a
+/// quarter of its highest.
+fn warming_rate_per_s(workload: Workload, pacing: &Pacing) -> Option<f64> {
+    match pacing {
+        Pacing::Open { shape, .. } if workload.is_overload() => {
+            Some(shape.lowest_per_s().min(shape.highest_per_s() / 4.0))
+        }
+        _ => workload.rate_per_s(),
+    }
+}
+
 /// The rate of an open load rises to its own over the first half of the longest warm-up. A cold server that is asked for
 /// all of it at once may collapse under what it would hold warm, and then measuring begins with its backlog.
 /// One that ramps or has steps is warmed up at its mean.
@@ -112,7 +124,23 @@ fn rising(pacing: Pacing, rate_per_s: Option<f64>, at_most_s: f64) -> Pacing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use threadcount_load::plan::Arrivals;
+    use crate::model::experiment::LoadKind;
+    use threadcount_load::plan::{Arrivals, Step};
+
+    #[test]
+    fn an_overload_is_warmed_up_at_a_rate_that_the_server_can_do() {
+        let step = |rate_per_s| Step::new(rate_per_s, Duration::from_secs(8));
+        let steps = RateShape::Steps(vec![step(150.0), step(1_200.0)]);
+        let rate = |is_overload, shape: &RateShape| {
+            let open = LoadKind::Open { rate_per_s: 675.0, clients: 4, is_overload };
+            warming_rate_per_s(
+                open.into(),
+                &Pacing::Open { shape: shape.clone(), arrivals: Arrivals::Constant },
+            )
+        };
+        assert_eq!((rate(true, &steps), rate(false, &steps)), (Some(150.0), Some(675.0)));
+        assert_eq!(rate(true, &RateShape::Constant { rate_per_s: 1_200.0 }), Some(300.0));
+    }
 
     #[test]
     fn an_open_warm_up_rises_to_its_rate_in_half_its_time_and_a_closed_one_stays_as_it_is() {

@@ -46,6 +46,7 @@ fn run_share(plan: &LoadPlan, share: Share, gate: &Gate, habits: Habits) -> (io:
         gate,
         stop: &AtomicBool::new(false),
         recorder: Recorder::new(share.index(), progress),
+        asks_for_real_time: false,
     };
     let done = Worker::new(work, driver).run();
     (done, account.take())

@@ -459,6 +459,7 @@ mod tests {
             gate: &gate,
             stop: &AtomicBool::new(false),
             recorder: Recorder::new(0, progress),
+            asks_for_real_time: false,
         };
         let done = Worker::new(work, driver).run().expect("it runs");
 

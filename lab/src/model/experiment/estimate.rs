@@ -1,6 +1,6 @@
 //! How long the runs of an experiment take.
 
-use super::explaining::{LEAD_IN_S, RECOMPILING_S};
+use super::explaining::LEAD_IN_S;
 use super::plan::{PlannedRun, plan, round_of};
 use super::{Experiment, LoadSpec, ProbeLevel, Published, Server, Subject, Variant, Workload};
 
@@ -101,7 +101,7 @@ pub fn explaining_s(experiment: &Experiment, run: &PlannedRun) -> f64 {
     };
     let parts = [
         (is_explained, COUNTING_AT_REST_S),
-        (is_probed, PROBING_S + RECOMPILING_S),
+        (is_probed, PROBING_S + experiment.recompiling_s().1),
         (is_probed || (load.thread_dump && variant.server().is_some()), window_s),
     ];
     parts.iter().filter(|(takes_place, _)| *takes_place).map(|(_, seconds)| seconds).sum()

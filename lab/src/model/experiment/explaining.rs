@@ -5,9 +5,13 @@ use super::{Experiment, LoadSpec};
 /// The lead-in of a steady load, in seconds.
 pub const LEAD_IN_S: f64 = 1.0;
 /// A JVM that still compiles after so many seconds what attaching made it give up is looked at as it is.
-pub const RECOMPILING_AT_MOST_S: f64 = 15.0;
+const RECOMPILING_AT_MOST_S: f64 = 15.0;
+/// With `quick`.
+const QUICK_RECOMPILING_AT_MOST_S: f64 = 6.0;
 /// It takes a JVM with one busy core 6 to 14 s, and one with little to do two.
-pub const RECOMPILING_S: f64 = 5.0;
+const RECOMPILING_S: f64 = 5.0;
+/// With `quick`.
+const QUICK_RECOMPILING_S: f64 = 3.0;
 /// After so many rounds a reason has been seen often enough.
 const ROUNDS: u32 = 3;
 /// The window is as long as what was measured, within these bounds: enough for what is sampled once a second.
@@ -21,6 +25,16 @@ impl Experiment {
     pub fn explains(&self, load: &LoadSpec, round: u32) -> bool {
         let rounds = if self.quick { 1 } else { ROUNDS };
         (1..=rounds).contains(&round.saturating_sub(load.dropped_rounds()))
+    }
+
+    /// How long the JVM may compile anew what attaching made it give up, and how long it usually does, in seconds.
+    #[must_use]
+    pub const fn recompiling_s(&self) -> (f64, f64) {
+        if self.quick {
+            (QUICK_RECOMPILING_AT_MOST_S, QUICK_RECOMPILING_S)
+        } else {
+            (RECOMPILING_AT_MOST_S, RECOMPILING_S)
+        }
     }
 
     /// How long the explaining window of a steady load is when so much was measured, in seconds. A load whose rate changes
