@@ -68,7 +68,7 @@ fn serious_doubts(record: &Record, records: &[Record], may_lose: bool) -> Vec<Do
         load.and_then(|load| generator(record, load)),
         load.and_then(|_| backend(record, records)),
         load.filter(|_| !may_lose).and_then(failures),
-        overflows(record),
+        overflows(record).filter(|_| !may_lose),
         interference(record, records).filter(DoubtReason::is_serious),
     ];
     reasons.into_iter().flatten().map(about(record)).collect()
@@ -304,6 +304,8 @@ mod tests {
             load.requests.failed = 10;
             load.rate_per_s.asked = Some(1_000.0);
         });
+        let network = Some(NetworkCounters { listen_overflows: 21, ..NetworkCounters::default() });
+        let record = Record { network, ..record };
         let records = twice(&record);
         assert_eq!(trust(&overload, &records), (true, Vec::new()));
         let doubt = |experiment: &Experiment, metric| doubt_about(experiment, ("a", "c4"), metric, &records);
