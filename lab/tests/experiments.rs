@@ -39,10 +39,10 @@ fn every_experiment_can_be_read_in_both_sizes_and_has_an_estimate() {
 }
 
 #[test]
-fn every_small_size_takes_little_more_than_two_minutes_at_most() {
+fn every_small_size_takes_little_more_than_two_and_a_half_minutes_at_most() {
     for line in Places::from_folders([folder()]).list() {
         let quick = line.about.expect("an experiment").quick;
-        assert!(quick.estimate_s.is_some_and(|seconds| seconds <= 135.0), "{}: {quick:?}", line.name);
+        assert!(quick.estimate_s.is_some_and(|seconds| seconds <= 155.0), "{}: {quick:?}", line.name);
     }
 }
 

@@ -85,7 +85,7 @@ pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadErr
     // A closed loop sends nothing late; and with as many threads as cores nobody else would have one. Asked before threads are pinned.
     let has_room = thread::available_parallelism().is_ok_and(|cores| (threads as usize) < cores.get());
     let work_of = |index: u32| Work {
-        asks_for_real_time: has_room && plan.pacing != Pacing::Closed,
+        asks_for_real_time: plan.real_time && has_room && plan.pacing != Pacing::Closed,
         plan,
         endpoints: &endpoints,
         source_addresses: &source_addresses,

@@ -154,6 +154,7 @@ impl Sending {
             plan.tls.identity.clone_from(&self.identity);
             plan.tls.resumption = self.tls_resumption;
             plan.lateness = Duration::from_secs_f64(self.lateness_s);
+            plan.real_time = true;
             plan.lead_in = Duration::from_secs_f64(self.lead_in_s.unwrap_or_default());
             plan.grace = Duration::from_secs_f64(self.grace_s);
             plan.log.clone_from(&self.log);
