@@ -1,6 +1,7 @@
 //! The explaining window: when what is compared has been measured, the same load once more with the probe in the JVM.
 
 use super::context::RunContext;
+use super::lasting::lasting;
 use super::observed::observed;
 use super::recompiling::recompile;
 use super::sender::PlannedLoad;
@@ -13,7 +14,7 @@ use crate::server::running_server::RunningServer;
 use std::path::Path;
 use std::time::Duration;
 use threadcount_load::outcome::Second;
-use threadcount_load::plan::{LoadPlan, Stop};
+use threadcount_load::plan::LoadPlan;
 use threadcount_load::report::LoadReport;
 
 /// Looks for reasons. What was measured before stands, whatever happens here: a server that does not survive being observed
@@ -71,14 +72,4 @@ fn explaining_window(
     let cost = figures::cost_within(&load, window, &observed.samples).0;
     run.record.explaining = Some(ExplainingWindow { load, cost, recompiled_s });
     Ok(window)
-}
-
-/// The same load for another time. One whose rate changes has its whole course.
-pub(super) fn lasting(plan: &LoadPlan, time: Duration) -> LoadPlan {
-    plan.clone().with(|changed| {
-        changed.log = None;
-        if plan.is_steady() {
-            changed.stop = Stop::Duration(time);
-        }
-    })
 }

@@ -1,7 +1,7 @@
 //! The live heap under load: what was measured goes on for a moment, and the JVM counts what it holds.
 
 use super::context::RunContext;
-use super::explain::lasting;
+use super::lasting::lasting;
 use super::sender::PlannedLoad;
 use super::{DuringLoad, Question, halfway};
 use crate::model::record::Record;

@@ -9,6 +9,7 @@ mod figures;
 mod http;
 mod interleaving;
 mod jmh;
+mod lasting;
 mod memory;
 mod observed;
 mod on_server;

@@ -5,7 +5,7 @@
 //! is then another one, half as fast, and reasons found in it would be those of a cold JVM.
 
 use super::context::RunContext;
-use super::explain::lasting;
+use super::lasting::lasting;
 use super::sender::PlannedLoad;
 use super::server_seconds::ServerSeconds;
 use super::steady::RecompilingTest;

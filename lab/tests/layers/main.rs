@@ -25,11 +25,11 @@ const LAB: [&str; 16] = [
 ];
 
 /// The modules of `load/src`, from the top to the bottom.
-const LOAD: [&str; 31] = [
+const LOAD: [&str; 32] = [
     "export", "merge", "report", "run", "collect", "engine", "secure", "http2", "health", "schedule",
     "features", "driver", "resolve", "error", "limits", "endpoint", "outcome", "pods", "recorder", "plan",
     "request", "response", "http1", "log", "counts", "slowest", "times", "random", "share", "failure",
-    "clock",
+    "priority", "clock",
 ];
 
 #[test]

@@ -3,6 +3,7 @@
 pub mod asked;
 pub mod error;
 mod jdks;
+mod noted;
 mod other_frameworks;
 mod service;
 

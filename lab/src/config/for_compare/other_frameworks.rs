@@ -3,7 +3,7 @@
 use super::asked::Surroundings;
 use super::check_distinct;
 use super::error::CompareError;
-use super::service::{BOUND, variant};
+use super::noted::{BOUND, noted};
 use crate::host::framework::Framework;
 use crate::model::experiment::told::HELIDON_LIMIT_VARIABLE;
 use crate::model::experiment::{JarServer, Server, Variant};
@@ -24,7 +24,7 @@ pub(super) fn quarkus(
     let names: Vec<&str> = builds.iter().map(|(name, _)| name.as_str()).collect();
     check_distinct("--quarkus", &names)?;
     let of_build = |(name, jar): &(String, PathBuf)| {
-        let mut variant = variant(name, &jar.display().to_string(), server(jar, ready, surroundings));
+        let mut variant = noted(name, &jar.display().to_string(), server(jar, ready, surroundings));
         variant.env.insert("QUARKUS_HTTP_PORT".to_owned(), "{port}".to_owned());
         variant
     };
@@ -39,7 +39,7 @@ pub(super) fn helidon(
 ) -> Result<Vec<Variant>, CompareError> {
     check(Framework::Helidon, "--helidon", jar)?;
     let with = |name: &str, note: &str| {
-        let mut variant = variant(name, note, server(jar, ready, surroundings));
+        let mut variant = noted(name, note, server(jar, ready, surroundings));
         variant.env.insert("SERVER_PORT".to_owned(), "{port}".to_owned());
         variant
     };

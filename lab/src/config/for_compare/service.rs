@@ -2,6 +2,7 @@
 
 use super::asked::{Compared, Surroundings};
 use super::error::CompareError;
+use super::noted::{BOUND, noted};
 use super::other_frameworks;
 use crate::host::app;
 use crate::host::spring_boot::{EmbeddedServer, SpringBootJar};
@@ -13,8 +14,6 @@ use crate::server::threads::{DEFAULT_QUEUE, DEFAULT_QUEUE_TIMEOUT_MS};
 use crate::server::tomcat::ACCEPT_COUNT;
 use std::path::Path;
 
-/// Requests at once of the variant with a limit: as many as Tomcat's own pool has threads.
-pub(super) const BOUND: u32 = 200;
 /// The line of Tomcat that a WAR runs on.
 const TOMCAT: &str = "11.0";
 /// The first Java with virtual threads (JEP 444).
@@ -41,10 +40,6 @@ pub(super) fn variants(
     }
 }
 
-pub(super) fn variant(name: &str, note: &str, server: Server) -> Variant {
-    Variant { note: Some(note.to_owned()), ..Variant::new(name, server) }
-}
-
 /// By variables of the environment, which Spring Boot puts before its files, and which an application cannot forget to pass on.
 fn spring_boot(jar: &Path, ready: &str, surroundings: &Surroundings) -> Result<Vec<Variant>, CompareError> {
     let application = readable(jar)?;
@@ -57,7 +52,7 @@ fn spring_boot(jar: &Path, ready: &str, surroundings: &Surroundings) -> Result<V
         })
     };
     let with = |name: &str, note: &str, class_path: &[&str], settings: &[(&str, String)]| {
-        let mut variant = variant(name, note, server(class_path));
+        let mut variant = noted(name, note, server(class_path));
         let port = ("SERVER_PORT", "{port}".to_owned());
         let settings = std::iter::once(&port).chain(settings);
         variant.env.extend(settings.map(|(name, value)| ((*name).to_owned(), value.clone())));
@@ -153,15 +148,15 @@ fn war(war: &Path, ready: Option<&str>, surroundings: &Surroundings) -> Result<V
     };
     let bounded = Threads::Executor(DropIn::BoundedVirtual(limit));
     Ok(vec![
-        variant(
+        noted(
             "platform",
             "200 platform threads, Tomcat's default",
             server(Threads::Platform(PoolSize::Default)),
         ),
-        variant("virtual", "a virtual thread per request", server(Threads::Virtual)),
+        noted("virtual", "a virtual thread per request", server(Threads::Virtual)),
         Variant {
             compare_with: Some("virtual".to_owned()),
-            ..variant("virtual-bounded", BOUND_NOTE, server(bounded))
+            ..noted("virtual-bounded", BOUND_NOTE, server(bounded))
         },
     ])
 }
