@@ -256,10 +256,10 @@ mod tests {
     use threadcount_load::request::Target;
 
     #[test]
-    fn the_usual_is_what_the_generator_does_by_default() {
+    fn the_usual_is_what_the_generator_does_by_default_with_real_time_priority() {
         let source = Arc::new(RequestSource::new(vec![Target::get("http://h/").unwrap()]).unwrap());
         let (one, stop) = (NonZeroU32::MIN, Stop::Duration(TIMEOUT));
-        let by_default = LoadPlan::closed(source.clone(), one, stop);
+        let by_default = LoadPlan::closed(source.clone(), one, stop).with(|plan| plan.real_time = true);
         let usual = Sending::default().plan(source, Pacing::Closed, one, stop, true);
         assert_eq!(format!("{usual:?}"), format!("{by_default:?}"));
         assert!(Sending::default().unusual().is_empty());
