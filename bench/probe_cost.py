@@ -123,10 +123,20 @@ class Probe(Instrument):
     """The probe, by `threadcount watch`."""
 
     def start(self):
+        self.launch()
+        self.speaks.wait()
+
+    def launch(self):
+        """Without waiting until it has got in."""
         command = ["taskset", "-c", "1", THREADCOUNT, "watch", str(self.server.pid), "--json"]
         self.watch = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        self.watch.stdout.readline()
-        threading.Thread(target=self.watch.stdout.read, daemon=True).start()
+        self.speaks = threading.Event()
+        threading.Thread(target=self.listen, daemon=True).start()
+
+    def listen(self):
+        for _ in self.watch.stdout:
+            self.speaks.set()
+        self.speaks.set()
 
     def stop(self):
         gone = self.watch.poll() is not None

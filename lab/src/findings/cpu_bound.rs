@@ -1,6 +1,6 @@
 //! Requests that compute: threads of another kind give them no more cores.
 
-use super::request_bound::is_alike;
+use super::alike::is_alike;
 use super::workers::kind;
 use super::{VariantRuns, showing};
 use crate::model::experiment::{Experiment, LoadSpec};

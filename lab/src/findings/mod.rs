@@ -3,6 +3,7 @@
 //! A rule judges one variant under one load. Without evidence it finds nothing.
 
 mod accept_queue;
+mod alike;
 mod allocation;
 mod allocation_sites;
 mod allocation_stalls;

@@ -1,20 +1,17 @@
 //! A limit of the requests at once: what it saves in an overload, and what it costs otherwise.
 
+use super::alike::is_alike;
 use super::workers::Workers;
 use super::{VariantRuns, showing};
 use crate::model::experiment::{Experiment, LoadSpec, ThreadKind};
 use crate::model::finding::{BoundEffect, Fact, Finding, RequestBound, RunsShowing};
-use crate::model::interval::Interval;
 use crate::model::metric::Metric;
 use crate::model::record::Record;
 use crate::stats::comparison::Sides;
-use crate::stats::ratio::MARGIN;
 use crate::stats::runs::is_healthy;
 
 /// So many times the goodput is more than two runs of one server differ by, whatever is behind it.
 const MUCH_MORE: f64 = 1.3;
-/// Figures whose interval lies within this factor of each other are said to be the same, with the bound.
-const ALIKE: f64 = 1.1;
 
 /// Of the first variant with a limit and the first without one that are the same application on virtual threads.
 pub(super) fn find(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Option<Finding> {
@@ -51,11 +48,8 @@ fn saves(limited: &VariantRuns<'_>, unlimited: &VariantRuns<'_>) -> Option<(Boun
         .filter(|(one, other)| is_healthy(one) && is_healthy(other))
         .collect();
     let goodput = |run: &Record| Metric::Rate.of(run).unwrap_or_default();
-    let shown: Vec<_> = rounds
-        .iter()
-        .filter(|(one, other)| goodput(one) > (MUCH_MORE * goodput(other)).max(0.0))
-        .copied()
-        .collect();
+    let shown: Vec<_> =
+        rounds.iter().filter(|(one, other)| goodput(one) > MUCH_MORE * goodput(other)).copied().collect();
     let mean = |figure: &dyn Fn((&Record, &Record)) -> Option<f64>| {
         let all: Option<Vec<f64>> = shown.iter().map(|&round| figure(round)).collect();
         crate::stats::runs::mean(&all?)
@@ -84,11 +78,6 @@ fn costs_nothing(
     let interval = answer.interval.filter(is_alike)?;
     let runs = limited.runs.len().min(unlimited.runs.len());
     Some((BoundEffect::CostsNothing { metric, ratio: answer.ratio, interval }, showing(runs, runs)))
-}
-
-/// No proven difference, and none that matters.
-pub(super) fn is_alike(ratio: &Interval) -> bool {
-    ratio.low >= 1.0 / ALIKE && ratio.high <= ALIKE && ratio.low <= 1.0 + MARGIN && ratio.high >= 1.0 - MARGIN
 }
 
 #[cfg(test)]
@@ -138,8 +127,6 @@ mod tests {
         assert_eq!(found(BOTH, ORDINARY, [500.0, 400.0], &[0.99, 1.0, 1.01]), None, "it costs something");
         assert_eq!(found(BOTH, ORDINARY, [500.0, 495.0], &[1.0]), None, "one run proves no equality");
         assert_eq!(found(BOTH, OVERLOAD, [0.0, 0.0], &[1.0]), None, "nobody does anything");
-        let proven = |low, high| is_alike(&Interval { low, high, confidence: 0.95 });
-        assert!(proven(0.95, 1.03) && !proven(1.03, 1.09) && !proven(0.92, 0.97), "a proven difference");
         let pools = "virtual: {threads: virtual}, pool: {threads: {platform: 200}}";
         assert_eq!(found(pools, OVERLOAD, [71.0, 258.0], &[1.0]), None, "a pool");
         let another =

@@ -20,8 +20,7 @@ impl Workers {
         let is_unlimited = kind == ThreadKind::Virtual
             || matches!(variant.server().and_then(Server::threads), Some(Threads::Executor(DropIn::Cached)));
         let at_once = most
-            .or_else(|| request_limit(variant))
-            .or_else(|| variant.told_limit().map(f64::from))
+            .or_else(|| request_limit(variant).map(f64::from))
             .or(is_unlimited.then_some(f64::INFINITY))?;
         Some(Self { kind, at_once })
     }
@@ -32,14 +31,14 @@ pub(super) fn kind(runs_of_variant: &VariantRuns<'_>) -> Option<ThreadKind> {
     let first = runs_of_variant.runs.first()?;
     let reported = || first.server.request_thread.as_ref().map(|thread| thread.kind());
     let variant = runs_of_variant.variant;
-    configured_kind(variant).or(variant.answers_on).or_else(reported).or_else(|| variant.told_kind())
+    configured_kind(variant).or(variant.answers_on).or_else(reported).or_else(|| variant.kind_setting())
 }
 
 /// Virtual threads of ours may have a limit, which is then what a pool's size is.
-fn request_limit(variant: &Variant) -> Option<f64> {
-    match variant.server().and_then(Server::threads)? {
-        Threads::Executor(DropIn::BoundedVirtual(limit)) => Some(limit.max_concurrent.into()),
-        _ => None,
+fn request_limit(variant: &Variant) -> Option<u32> {
+    match variant.server().and_then(Server::threads) {
+        Some(Threads::Executor(DropIn::BoundedVirtual(limit))) => Some(limit.max_concurrent),
+        _ => variant.limit_setting(),
     }
 }
 

@@ -79,7 +79,7 @@ fn logged(run: &RunContext<'_>, file: &Path, window: Window) -> Option<(JvmLog, 
 /// Does the server run on the threads and with the flags that its variant says? As it reports itself.
 fn is_as_configured(variant: &Variant, server: &ServerFacts) -> Result<(), RunError> {
     let kind = variant.server().map(kind);
-    let configured = kind.and_then(|kind| kind.thread_kind().or_else(|| variant.told_kind()));
+    let configured = kind.and_then(|kind| kind.thread_kind().or_else(|| variant.kind_setting()));
     request_thread::check(variant, configured, server.request_thread.as_ref())?;
     if !kind.is_some_and(ServerKind::passes_jvm_flags) {
         return Ok(());

@@ -28,7 +28,7 @@ pub(super) fn recompile(
 ) -> Result<f64, RunError> {
     let measured_share = run.record.cost.as_ref().and_then(Cost::compiler_share).unwrap_or_default();
     let (runner, spec, watch) = (run.runner, run.load, &mut *run.watch);
-    let plan = lasting(&at_lowest(plan), Duration::from_secs_f64(runner.experiment.recompiling_s().0))
+    let plan = lasting(&at_lowest(plan), Duration::from_secs_f64(runner.experiment.longest_recompiling_s()))
         .with(|changed| changed.lead_in = Duration::ZERO);
     let (mut seconds, mut test) = (ServerSeconds::of(server), RecompilingTest::new(measured_share));
     let load = PlannedLoad { spec, plan: &plan };

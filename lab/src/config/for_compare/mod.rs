@@ -3,9 +3,11 @@
 pub mod asked;
 pub mod error;
 mod jdks;
-mod noted;
 mod other_frameworks;
+#[cfg(test)]
+mod sample;
 mod service;
+mod service_variant;
 
 use crate::model::experiment::protocol::AT_MOST;
 use crate::model::experiment::{

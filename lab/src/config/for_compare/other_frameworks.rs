@@ -3,10 +3,10 @@
 use super::asked::Surroundings;
 use super::check_distinct;
 use super::error::CompareError;
-use super::noted::{BOUND, noted};
+use super::service_variant::{BOUND, jar_server, service_variant};
 use crate::host::framework::Framework;
-use crate::model::experiment::told::HELIDON_LIMIT_VARIABLE;
-use crate::model::experiment::{JarServer, Server, Variant};
+use crate::model::experiment::Variant;
+use crate::model::experiment::thread_settings::HELIDON_LIMIT_VARIABLE;
 use std::path::{Path, PathBuf};
 
 /// Each build is a variant; which threads it has was chosen when it was built.
@@ -24,7 +24,8 @@ pub(super) fn quarkus(
     let names: Vec<&str> = builds.iter().map(|(name, _)| name.as_str()).collect();
     check_distinct("--quarkus", &names)?;
     let of_build = |(name, jar): &(String, PathBuf)| {
-        let mut variant = noted(name, &jar.display().to_string(), server(jar, ready, surroundings));
+        let mut variant =
+            service_variant(name, &jar.display().to_string(), jar_server(jar, ready, surroundings, &[]));
         variant.env.insert("QUARKUS_HTTP_PORT".to_owned(), "{port}".to_owned());
         variant
     };
@@ -39,7 +40,7 @@ pub(super) fn helidon(
 ) -> Result<Vec<Variant>, CompareError> {
     check(Framework::Helidon, "--helidon", jar)?;
     let with = |name: &str, note: &str| {
-        let mut variant = noted(name, note, server(jar, ready, surroundings));
+        let mut variant = service_variant(name, note, jar_server(jar, ready, surroundings, &[]));
         variant.env.insert("SERVER_PORT".to_owned(), "{port}".to_owned());
         variant
     };
@@ -48,15 +49,6 @@ pub(super) fn helidon(
         with("virtual-bounded", "the same, at most 200 requests at once (server.max-concurrent-requests)");
     bounded.env.insert(HELIDON_LIMIT_VARIABLE.to_owned(), BOUND.to_string());
     Ok(vec![unlimited, bounded])
-}
-
-fn server(jar: &Path, ready: &str, surroundings: &Surroundings) -> Server {
-    Server::Jar(JarServer {
-        jar: jar.display().to_string(),
-        args: surroundings.args.clone().unwrap_or_default(),
-        ready: ready.to_owned(),
-        class_path: Vec::new(),
-    })
 }
 
 fn check(framework: Framework, flag: &'static str, jar: &Path) -> Result<(), CompareError> {
@@ -74,11 +66,11 @@ fn check(framework: Framework, flag: &'static str, jar: &Path) -> Result<(), Com
 
 #[cfg(test)]
 mod tests {
-    use super::super::asked::{CompareAsked, Compared};
+    use super::super::asked::Compared;
+    use super::super::sample::asked;
     use super::*;
     use crate::host::jar_file::tests::jar;
-    use crate::model::experiment::warm_up::WarmUpTime;
-    use crate::model::experiment::{Experiment, LoadKind, LoadSpec, RequestSpec};
+    use crate::model::experiment::Experiment;
     use tempfile::TempDir;
 
     fn application(main_class: &str, class_path: &str) -> (TempDir, PathBuf) {
@@ -90,16 +82,7 @@ mod tests {
     }
 
     fn compared(compared: Compared) -> Result<Experiment, CompareError> {
-        Experiment::for_compare(CompareAsked {
-            url: "/orders/1".to_owned(),
-            compared,
-            surroundings: Surroundings::default(),
-            load: LoadSpec::new("c64", LoadKind::Closed { clients: 64 }, RequestSpec::get("/orders/1")),
-            runs: None,
-            budget_s: None,
-            warmup: WarmUpTime::Auto,
-            ready: None,
-        })
+        Experiment::for_compare(asked("/orders/1", compared))
     }
 
     #[test]

@@ -2,14 +2,12 @@
 
 use super::asked::{Compared, Surroundings};
 use super::error::CompareError;
-use super::noted::{BOUND, noted};
 use super::other_frameworks;
+use super::service_variant::{BOUND, jar_server, service_variant};
 use crate::host::app;
 use crate::host::spring_boot::{EmbeddedServer, SpringBootJar};
-use crate::model::experiment::told::{LIMIT_JAR, LIMIT_VARIABLE, SPRING_VARIABLE};
-use crate::model::experiment::{
-    DropIn, JarServer, PoolSize, RequestLimit, Server, Threads, TomcatServer, Variant,
-};
+use crate::model::experiment::thread_settings::{LIMIT_JAR, LIMIT_VARIABLE, SPRING_VARIABLE};
+use crate::model::experiment::{DropIn, PoolSize, RequestLimit, Server, Threads, TomcatServer, Variant};
 use crate::server::threads::{DEFAULT_QUEUE, DEFAULT_QUEUE_TIMEOUT_MS};
 use crate::server::tomcat::ACCEPT_COUNT;
 use std::path::Path;
@@ -43,16 +41,8 @@ pub(super) fn variants(
 /// By variables of the environment, which Spring Boot puts before its files, and which an application cannot forget to pass on.
 fn spring_boot(jar: &Path, ready: &str, surroundings: &Surroundings) -> Result<Vec<Variant>, CompareError> {
     let application = readable(jar)?;
-    let server = |class_path: &[&str]| {
-        Server::Jar(JarServer {
-            jar: jar.display().to_string(),
-            args: surroundings.args.clone().unwrap_or_default(),
-            ready: ready.to_owned(),
-            class_path: class_path.iter().map(|&jar| jar.to_owned()).collect(),
-        })
-    };
     let with = |name: &str, note: &str, class_path: &[&str], settings: &[(&str, String)]| {
-        let mut variant = noted(name, note, server(class_path));
+        let mut variant = service_variant(name, note, jar_server(jar, ready, surroundings, class_path));
         let port = ("SERVER_PORT", "{port}".to_owned());
         let settings = std::iter::once(&port).chain(settings);
         variant.env.extend(settings.map(|(name, value)| ((*name).to_owned(), value.clone())));
@@ -148,15 +138,15 @@ fn war(war: &Path, ready: Option<&str>, surroundings: &Surroundings) -> Result<V
     };
     let bounded = Threads::Executor(DropIn::BoundedVirtual(limit));
     Ok(vec![
-        noted(
+        service_variant(
             "platform",
             "200 platform threads, Tomcat's default",
             server(Threads::Platform(PoolSize::Default)),
         ),
-        noted("virtual", "a virtual thread per request", server(Threads::Virtual)),
+        service_variant("virtual", "a virtual thread per request", server(Threads::Virtual)),
         Variant {
             compare_with: Some("virtual".to_owned()),
-            ..noted("virtual-bounded", BOUND_NOTE, server(bounded))
+            ..service_variant("virtual-bounded", BOUND_NOTE, server(bounded))
         },
     ])
 }

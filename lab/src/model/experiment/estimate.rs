@@ -101,7 +101,7 @@ pub fn explaining_s(experiment: &Experiment, run: &PlannedRun) -> f64 {
     };
     let parts = [
         (is_explained, COUNTING_AT_REST_S),
-        (is_probed, PROBING_S + experiment.recompiling_s().1),
+        (is_probed, PROBING_S + experiment.usual_recompiling_s()),
         (is_probed || (load.thread_dump && variant.server().is_some()), window_s),
     ];
     parts.iter().filter(|(takes_place, _)| *takes_place).map(|(_, seconds)| seconds).sum()

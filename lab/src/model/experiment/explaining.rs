@@ -27,14 +27,16 @@ impl Experiment {
         (1..=rounds).contains(&round.saturating_sub(load.dropped_rounds()))
     }
 
-    /// How long the JVM may compile anew what attaching made it give up, and how long it usually does, in seconds.
+    /// How long the JVM may compile anew what attaching made it give up, in seconds.
     #[must_use]
-    pub const fn recompiling_s(&self) -> (f64, f64) {
-        if self.quick {
-            (QUICK_RECOMPILING_AT_MOST_S, QUICK_RECOMPILING_S)
-        } else {
-            (RECOMPILING_AT_MOST_S, RECOMPILING_S)
-        }
+    pub const fn longest_recompiling_s(&self) -> f64 {
+        if self.quick { QUICK_RECOMPILING_AT_MOST_S } else { RECOMPILING_AT_MOST_S }
+    }
+
+    /// How long it usually does, in seconds.
+    #[must_use]
+    pub const fn usual_recompiling_s(&self) -> f64 {
+        if self.quick { QUICK_RECOMPILING_S } else { RECOMPILING_S }
     }
 
     /// How long the explaining window of a steady load is when so much was measured, in seconds. A load whose rate changes

@@ -16,7 +16,7 @@ pub mod sending;
 mod server;
 pub mod shape;
 mod subject;
-pub mod told;
+pub mod thread_settings;
 pub mod warm_up;
 mod workload;
 

@@ -1,8 +1,8 @@
 use super::*;
 use crate::config::for_compare::asked::CompareAsked;
+use crate::config::for_compare::sample::asked;
 use crate::host::jar_file::tests::jar;
-use crate::model::experiment::warm_up::WarmUpTime;
-use crate::model::experiment::{Experiment, LoadKind, LoadSpec, RequestSpec};
+use crate::model::experiment::{Experiment, RequestSpec};
 use std::path::PathBuf;
 use tempfile::TempDir;
 
@@ -20,16 +20,7 @@ fn application(version: &str, libraries: &[&str]) -> (TempDir, PathBuf) {
 }
 
 fn compared(compared: Compared, change: impl FnOnce(&mut CompareAsked)) -> Result<Experiment, CompareError> {
-    let mut asked = CompareAsked {
-        url: "/orders/{rand:1:9}".to_owned(),
-        compared,
-        surroundings: Surroundings::default(),
-        load: LoadSpec::new("c64", LoadKind::Closed { clients: 64 }, RequestSpec::get("/orders/1")),
-        runs: None,
-        budget_s: None,
-        warmup: WarmUpTime::Auto,
-        ready: None,
-    };
+    let mut asked = asked("/orders/{rand:1:9}", compared);
     change(&mut asked);
     Experiment::for_compare(asked)
 }

@@ -83,10 +83,7 @@ class ContractIT {
             String thread = shop.body("GET", "/thread-info?format=json");
             assertTrue(thread.contains("\"virtual\":" + virtual), thread);
         } finally {
-            server.destroy();
-            if (!server.waitFor(20, TimeUnit.SECONDS)) {
-                server.destroyForcibly();
-            }
+            stop(server);
         }
     }
 
@@ -102,16 +99,20 @@ class ContractIT {
             var statuses = atOnce.stream().map(it -> it.join().statusCode()).collect(Collectors.toSet());
             assertEquals(Set.of(200, 503), statuses);
         } finally {
-            server.destroy();
-            if (!server.waitFor(20, TimeUnit.SECONDS)) {
-                server.destroyForcibly();
-            }
+            stop(server);
         }
     }
 
     /** The order of an object's members is no part of a contract, and Quarkus has its own. */
     private static JsonNode json(String text) {
         return JSON.readTree(text);
+    }
+
+    private static void stop(Process server) throws InterruptedException {
+        server.destroy();
+        if (!server.waitFor(20, TimeUnit.SECONDS)) {
+            server.destroyForcibly();
+        }
     }
 
     private static Process start(String jar, String argument, int port, Map<String, String> more) throws IOException {

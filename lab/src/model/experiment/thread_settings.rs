@@ -1,4 +1,4 @@
-//! What an application is told from outside about its threads: by a variable or an argument that its framework knows.
+//! Settings of an application's threads from outside: a variable or an argument that its framework knows.
 
 use super::{JarServer, Server, Subject, ThreadKind, Variant};
 
@@ -16,8 +16,8 @@ pub const LIMIT_JAR: &str = "executors";
 impl Variant {
     /// The kind of thread that a Spring Boot application is told to use.
     #[must_use]
-    pub fn told_kind(&self) -> Option<ThreadKind> {
-        match self.told(SPRING_ARGUMENT, &[SPRING_VARIABLE])? {
+    pub fn kind_setting(&self) -> Option<ThreadKind> {
+        match self.thread_setting(SPRING_ARGUMENT, &[SPRING_VARIABLE])? {
             "true" => Some(ThreadKind::Virtual),
             "false" => Some(ThreadKind::Platform),
             _ => None,
@@ -26,11 +26,11 @@ impl Variant {
 
     /// How many requests at once an application is told to take.
     #[must_use]
-    pub fn told_limit(&self) -> Option<u32> {
-        self.told(LIMIT_ARGUMENT, &[LIMIT_VARIABLE, HELIDON_LIMIT_VARIABLE])?.parse().ok()
+    pub fn limit_setting(&self) -> Option<u32> {
+        self.thread_setting(LIMIT_ARGUMENT, &[LIMIT_VARIABLE, HELIDON_LIMIT_VARIABLE])?.parse().ok()
     }
 
-    fn told(&self, argument: &str, variables: &[&str]) -> Option<&str> {
+    fn thread_setting(&self, argument: &str, variables: &[&str]) -> Option<&str> {
         let Some(Server::Jar(JarServer { args, .. })) = self.server() else { return None };
         let argument = args.split_whitespace().rev().find_map(|word| word.strip_prefix(argument));
         argument.or_else(|| variables.iter().find_map(|name| self.env.get(*name).map(String::as_str)))
@@ -40,19 +40,18 @@ impl Variant {
     /// limit of its requests may differ?
     #[must_use]
     pub fn is_application_of(&self, other: &Self) -> bool {
-        self.apart_from_told() == other.apart_from_told()
+        self.apart_from_thread_settings() == other.apart_from_thread_settings()
     }
 
-    fn apart_from_told(&self) -> Self {
+    fn apart_from_thread_settings(&self) -> Self {
         let mut alike = Self { answers_on: None, skipped: None, ..self.apart_from_threads() };
         alike.env.retain(|name, _| {
             ![SPRING_VARIABLE, LIMIT_VARIABLE, HELIDON_LIMIT_VARIABLE].contains(&name.as_str())
         });
         if let Subject::Server(Server::Jar(jar)) = &mut alike.subject {
-            let is_told =
-                |word: &&str| [SPRING_ARGUMENT, LIMIT_ARGUMENT].iter().any(|it| word.starts_with(it));
-            jar.args =
-                jar.args.split_whitespace().filter(|word| !is_told(word)).collect::<Vec<_>>().join(" ");
+            let is_other =
+                |word: &&str| !word.starts_with(SPRING_ARGUMENT) && !word.starts_with(LIMIT_ARGUMENT);
+            jar.args = jar.args.split_whitespace().filter(is_other).collect::<Vec<_>>().join(" ");
             jar.class_path.retain(|jar| jar != LIMIT_JAR);
         }
         alike
@@ -74,33 +73,36 @@ mod tests {
     const JAR: &str = "server: {jar: mine, args: '--server.port={port}'}";
 
     #[test]
-    fn a_spring_boot_application_is_told_its_kind_of_thread() {
-        let told = |more: &str| variant(&format!("{JAR}{more}")).told_kind();
-        assert_eq!(told(""), None);
-        assert_eq!(told(", env: {SPRING_THREADS_VIRTUAL_ENABLED: 'true'}"), Some(ThreadKind::Virtual));
-        assert_eq!(told(", env: {SPRING_THREADS_VIRTUAL_ENABLED: 'false'}"), Some(ThreadKind::Platform));
+    fn a_spring_boot_application_has_its_kind_of_thread_from_an_argument_or_a_variable() {
+        let kind = |more: &str| variant(&format!("{JAR}{more}")).kind_setting();
+        assert_eq!(kind(""), None);
+        assert_eq!(kind(", env: {SPRING_THREADS_VIRTUAL_ENABLED: 'true'}"), Some(ThreadKind::Virtual));
+        assert_eq!(kind(", env: {SPRING_THREADS_VIRTUAL_ENABLED: 'false'}"), Some(ThreadKind::Platform));
         let both = ", args: '{port} --spring.threads.virtual.enabled=false', env: {SPRING_THREADS_VIRTUAL_ENABLED: 'true'}";
-        assert_eq!(told(both), Some(ThreadKind::Platform));
+        assert_eq!(kind(both), Some(ThreadKind::Platform));
         let command = "server: {command: 'x {port}'}, env: {SPRING_THREADS_VIRTUAL_ENABLED: 'true'}";
-        assert_eq!(variant(command).told_kind(), None, "a command may be anything");
+        assert_eq!(variant(command).kind_setting(), None, "a command may be anything");
     }
 
     #[test]
-    fn a_limit_is_told_by_an_argument_or_a_variable() {
-        let told = |more: &str| variant(&format!("{JAR}{more}")).told_limit();
-        assert_eq!(told(", args: '{port} --threadcount.request-limit.max-concurrent=200'"), Some(200));
-        assert_eq!(told(", env: {THREADCOUNT_REQUEST_LIMIT_MAX_CONCURRENT: '7'}"), Some(7));
-        assert_eq!(told(", env: {SERVER_MAX_DASH_CONCURRENT_DASH_REQUESTS: '9'}"), Some(9));
-        assert_eq!(told(""), None);
+    fn a_limit_comes_from_an_argument_or_a_variable() {
+        let limit = |more: &str| variant(&format!("{JAR}{more}")).limit_setting();
+        assert_eq!(limit(", args: '{port} --threadcount.request-limit.max-concurrent=200'"), Some(200));
+        assert_eq!(limit(", env: {THREADCOUNT_REQUEST_LIMIT_MAX_CONCURRENT: '7'}"), Some(7));
+        assert_eq!(limit(", env: {SERVER_MAX_DASH_CONCURRENT_DASH_REQUESTS: '9'}"), Some(9));
+        assert_eq!(limit(""), None);
     }
 
     #[test]
     fn an_application_stays_itself_with_other_threads_and_another_limit_and_with_nothing_else() {
         let plain = variant(JAR);
-        let is_it = |more: &str| variant(&format!("{JAR}{more}")).is_application_of(&plain);
-        let told = ", args: '--server.port={port} --spring.threads.virtual.enabled=true --threadcount.request-limit.max-concurrent=200'";
-        assert!(is_it(told) && is_it(", answers_on: virtual, env: {SPRING_THREADS_VIRTUAL_ENABLED: 'true'}"));
-        assert!(!is_it(", args: '--server.port={port} --spring.datasource.hikari.maximum-pool-size=50'"));
-        assert!(!is_it(", jvm: [-Xmx64m]") && !is_it(", env: {A: b}") && !is_it(", jdk: 21"));
+        let is_same = |more: &str| variant(&format!("{JAR}{more}")).is_application_of(&plain);
+        let settings = ", args: '--server.port={port} --spring.threads.virtual.enabled=true --threadcount.request-limit.max-concurrent=200'";
+        assert!(
+            is_same(settings)
+                && is_same(", answers_on: virtual, env: {SPRING_THREADS_VIRTUAL_ENABLED: 'true'}")
+        );
+        assert!(!is_same(", args: '--server.port={port} --spring.datasource.hikari.maximum-pool-size=50'"));
+        assert!(!is_same(", jvm: [-Xmx64m]") && !is_same(", env: {A: b}") && !is_same(", jdk: 21"));
     }
 }
