@@ -25,10 +25,10 @@ NEARLY_USUAL = 0.9
 
 def second(server):
     """Bytes read and the compiler's share of a core, of one second."""
-    began, read, compilers = time.monotonic(), server.read_bytes(), cpu_by_thread_s(server.pid, COMPILERS)
+    began, read, compilers = time.monotonic(), server.request_bytes(), cpu_by_thread_s(server.pid, COMPILERS)
     time.sleep(1.0)
     took_s = time.monotonic() - began
-    return (server.read_bytes() - read) / took_s, server.cpu_of_s(COMPILERS, compilers) / took_s
+    return (server.request_bytes() - read) / took_s, server.cpu_of_s(COMPILERS, compilers) / took_s
 
 
 def watched(server):

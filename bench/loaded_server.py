@@ -12,6 +12,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 THREADCOUNT = ROOT / "target/release/threadcount"
 WARM_UP_S = 30
 COMPILERS = ("C1 CompilerThre", "C2 CompilerThre")
+# The probe's and the flight recorder's.
+OWN_THREADS = ("threadcount-pro", "JFR ")
 # One request a second keeps the server alive without being seen.
 EXPERIMENT = """question: What does the probe cost?
 server: {{tomcat: "11.0", app: servlets}}
@@ -78,7 +80,15 @@ class Server:
 
     def read_bytes(self):
         """By read(2) and its like, from sockets too."""
-        return int(re.search(r"^rchar: (\d+)$", pathlib.Path(f"/proc/{self.pid}/io").read_text(), re.MULTILINE)[1])
+        return read_bytes(pathlib.Path(f"/proc/{self.pid}"))
+
+    def request_bytes(self):
+        """The same, without what the probe and whoever attaches read."""
+        others = 0
+        for task in threads_of(self.pid, (*OWN_THREADS, "Attach Listener")):
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                others += read_bytes(task)
+        return self.read_bytes() - others
 
     def log(self, is_on):
         """Switches the log of a measured window."""
@@ -99,6 +109,11 @@ class Server:
         for task in threads_of(self.pid, COMPILERS):
             with contextlib.suppress(ProcessLookupError):
                 os.sched_setaffinity(int(task.name), {1})
+
+
+def read_bytes(process):
+    """Of a process or a thread, by its folder in /proc."""
+    return int(re.search(r"^rchar: (\d+)$", (process / "io").read_text(), re.MULTILINE)[1])
 
 
 def threads_of(pid, names):

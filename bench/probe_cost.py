@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What the probe costs at `light`: bench/probe_cost.py [--jvms 12] [--pairs 12] [--jdk 25,21]
+"""What the probe costs at `light`: bench/probe_cost.py [--jvms 12] [--pairs 150] [--jdk 25,21]
 [--parked 10000] [--explaining|--nothing|--measured]
 
 The experiment `probe-cost` compares JVMs, and two JVMs of one kind differ by more than the probe costs; so does one JVM at two
-times, because the machine below changes. So two Tomcats with virtual threads answer /hello in turn, half a second each, to 64
-clients as fast as they can: first neither of them has ever had a probe, then one of them has it (`threadcount watch`), at last
+times, because the machine below changes. So two Tomcats with virtual threads answer /hello in turn, a tenth of a second each, to 64
+clients as fast as they can, and the clients of the other are stopped meanwhile: first neither of them has ever had a probe, then one of them has it (`threadcount watch`), at last
 both. The change from before to after in the one that gets it, less the change in the other, is the cost: what the two differ by,
 and what the machine does meanwhile, is in both. What an agent leaves behind in a JVM for good is in it too, because nobody was
 there before.
@@ -13,11 +13,12 @@ A JVM that has been attached to may be compiled a little differently, for better
 is fresh and gives one ratio. Printed are their mean and the 95 % interval (Student's t over the logarithms), and the CPU of the
 probe's and the flight recorder's own threads, which the kernel counts exactly. The servers have core 0, the generator core 1, and so
 have the servers' compiler threads: what they still have to do differs from JVM to JVM by more than the probe costs, and is no part of
-its lasting cost. For the same reason their CPU is not in that of a request. Compared are the rate, and the CPU time of the server
+its lasting cost. For the same reason their CPU is not in that of a request. Requests are counted by the bytes that the server read, less what
+the probe read: two slices differ by as much as two longer windows, so many short ones tell more. Compared are the rate, and the CPU time of the server
 process per request, because that is what limits a server whose core is full. Attaching, and most of what the JVM then compiles anew,
-is over when a window begins; what attaching takes is said apart.
+is over when the slices begin; what attaching takes is said apart.
 
-`--explaining` measures the explaining window instead: the windows begin when that of a run does, which is when the compiler has been quiet
+`--explaining` measures the explaining window instead: the slices begin when that of a run does, which is when the compiler has been quiet
 for two seconds after attaching.
 
 `--parked N` has N virtual threads parked in each server while it is measured, with stacks as deep as those of requests: the probe lists
@@ -37,7 +38,6 @@ and the log only writes. The CPU is all of the server process. The JVM's native 
 import argparse
 import contextlib
 import dataclasses
-import json
 import math
 import pathlib
 import random
@@ -47,12 +47,12 @@ import tempfile
 import threading
 import time
 
+from alternating import SLICE_S, SWITCH_S, LoadedServer, in_turn
 from loaded_server import COMPILERS, THREADCOUNT, WARM_UP_S, Server, cpu_by_thread_s
 from measured_window import FEWEST_SLICES, observe
 
-# The first window begins so long after the probe has got in.
+# The first slice begins so long after the probe has got in.
 SETTLE_S = 1.5
-WINDOW_S = 0.5
 # Attaching makes the JVM compile anew; on Java 25 the new code is as fast as the old after 16 s of load, on 21 after 8.
 AFTER_ATTACHING_S = 20
 # As `run` does before the explaining window: lab/src/run/recompiling.rs, and `LEAD_IN_S` and `RECOMPILING_AT_MOST_S` in
@@ -60,29 +60,6 @@ AFTER_ATTACHING_S = 20
 RECOMPILING_AT_MOST_S = 15
 QUIET_COMPILER_SHARE = 0.05
 LEAD_IN_S = 1.0
-OWN_THREADS = ("threadcount-pro", "JFR ")
-
-
-@dataclasses.dataclass
-class Window:
-    """What one load showed."""
-
-    rate_per_s: float
-    cpu_us_per_request: float
-    own_threads_cores: float
-
-
-def window(server, seconds=WINDOW_S):
-    command = [THREADCOUNT, "load", server.url, "-c", "64", "-d", f"{seconds * 1000:.0f}ms", "--cores", "1", "--json"]
-    server.send_compilers_away()
-    compilers, own = (cpu_by_thread_s(server.pid, names) for names in (COMPILERS, OWN_THREADS))
-    cpu_s = server.cpu_s()
-    began = time.monotonic()
-    load = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-    took = time.monotonic() - began
-    own_cores = server.cpu_of_s(OWN_THREADS, own) / took
-    cpu_us = (server.cpu_s() - cpu_s - server.cpu_of_s(COMPILERS, compilers)) / load["requests"]["ok"] * 1e6
-    return Window(load["rate_per_s"]["completed"], cpu_us, own_cores)
 
 
 class Instrument:
@@ -146,22 +123,12 @@ class Probe(Instrument):
             raise SystemExit("probe_cost.py: the probe was gone before its time")
 
 
-def in_turn(one, other, pairs):
-    """Windows of both in turn: (of one, of the other) for each pair."""
-    measured = []
-    for pair in range(pairs):
-        order = (one, other) if pair % 2 else (other, one)
-        seen = {server: window(server) for server in order}
-        measured.append((seen[one], seen[other]))
-    return measured
-
-
 @dataclasses.dataclass
 class Attached:
-    """Two JVMs in turn before and after one of them got the probe; the other stays as it was."""
+    """Two JVMs in turn before and after one of them got the probe; the other stays as it was. Each time: (the one, the other)."""
 
-    before: list
-    after: list
+    before: tuple
+    after: tuple
     attaching_s: float
 
     def effect(self, figure):
@@ -169,42 +136,45 @@ class Attached:
         return difference(self.after, figure) - difference(self.before, figure)
 
 
-def difference(pairs, figure):
+def difference(both, figure):
     """How much more of it the first has than the other, as a logarithm."""
-    return statistics.mean(math.log(getattr(one, figure) / getattr(other, figure)) for one, other in pairs)
+    one, other = (getattr(together, figure) for together in both)
+    return math.log(one / other)
 
 
-def attach(stack, instrument, server, other, pairs, after_attaching_s):
+def attach(stack, instrument, one, other, pairs, after_attaching_s):
     """What attaching to the one changes beside the other."""
-    before = in_turn(server, other, pairs)
-    probe = stack.enter_context(instrument(server))
+    before = in_turn(one, other, pairs)
+    probe = stack.enter_context(instrument(one.server))
     if after_attaching_s is None:
-        recompile(server)
+        recompile(one)
     else:
-        window(server, after_attaching_s)
-    return Attached(before, in_turn(server, other, pairs), probe.attaching_s)
+        one.go_on(after_attaching_s)
+    return Attached(before, in_turn(one, other, pairs), probe.attaching_s)
 
 
-def recompile(server):
+def recompile(loaded):
     """A load until the compiler has been quiet for two seconds, and the lead-in."""
-    shares = []
+    server, shares = loaded.server, []
     while len(shares) < RECOMPILING_AT_MOST_S and (len(shares) < 2 or statistics.mean(shares[-2:]) > QUIET_COMPILER_SHARE):
         compilers, cpu_s = cpu_by_thread_s(server.pid, COMPILERS), server.cpu_s()
-        window(server, 1.0)
+        loaded.go_on(1.0)
         shares.append(server.cpu_of_s(COMPILERS, compilers) / (server.cpu_s() - cpu_s))
-    window(server, LEAD_IN_S)
+    loaded.go_on(LEAD_IN_S)
 
 
 def measure(folder, instrument, jdk, pairs, parked, after_attaching_s):
     """A fresh couple: the one gets the probe, and later the other too."""
     with contextlib.ExitStack() as stack:
-        servers = []
+        both = []
         for name in ("one", "other"):
-            servers.append(Server(folder / name, jdk, alive_s(pairs), parked))
-            stack.callback(servers[-1].stop)
-        for server in servers:
-            window(server, WARM_UP_S)
-        one, other = servers
+            server = Server(folder / name, jdk, alive_s(pairs), parked)
+            stack.callback(server.stop)
+            both.append(LoadedServer(server, alive_s(pairs)))
+            stack.callback(both[-1].load.stop)
+        for loaded in both:
+            loaded.go_on(WARM_UP_S)
+        one, other = both
         return [
             attach(stack, instrument, one, other, pairs, after_attaching_s),
             attach(stack, instrument, other, one, pairs, after_attaching_s),
@@ -213,7 +183,7 @@ def measure(folder, instrument, jdk, pairs, parked, after_attaching_s):
 
 def alive_s(pairs):
     """Long enough for everything that is done to a server."""
-    return int(60 + 2 * WARM_UP_S + 2 * AFTER_ATTACHING_S + 2 * SETTLE_S + 16 * pairs * WINDOW_S)
+    return int(60 + 2 * WARM_UP_S + 2 * AFTER_ATTACHING_S + 2 * SETTLE_S + 2 * 8 * pairs * (SLICE_S + SWITCH_S))
 
 
 def student_t(freedom):
@@ -250,7 +220,7 @@ def report_observed(jdk, observed, pairs):
 
 
 def report(jdk, what, attached):
-    own_cores = statistics.mean(server.own_threads_cores for it in attached for server, _ in it.after)
+    own_cores = statistics.mean(it.after[0].own_threads_cores for it in attached)
     attaching = [it.attaching_s for it in attached]
     print(
         f"Java {jdk}: with {what} the rate is {ratio(attached, 'rate_per_s')}, a request takes "
@@ -263,7 +233,7 @@ def report(jdk, what, attached):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jvms", type=int, default=12, help="JVMs that get the probe, two at a time; with --measured one at a time")
-    parser.add_argument("--pairs", type=int, default=12, help="windows of both, before and after; with --measured slices with and without")
+    parser.add_argument("--pairs", type=int, default=150, help="slices of both, before and after; with --measured with and without the log")
     parser.add_argument("--jdk", default="25,21")
     parser.add_argument("--parked", type=int, default=0, help="virtual threads that are parked in each server")
     instead = parser.add_mutually_exclusive_group()

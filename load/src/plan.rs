@@ -75,8 +75,8 @@ pub struct LoadPlan {
     /// [`waiting_at_start`](crate::outcome::Counts::waiting_at_start).
     /// `stop` counts from then. Only for loads that a time ends and whose rate stays the same.
     pub lead_in: Duration,
-    /// The threads of an open load ask the kernel for real-time priority (sched(7)), where a core is left for everybody else. False, unless a
-    /// program decides it.
+    /// The threads of an open load ask the kernel for real-time priority (sched(7)), where a core is left for everybody else; of a
+    /// share of a load, as others may run on the same machine, they do not. False, unless a program decides it.
     pub real_time: bool,
     /// How long, after the end of sending, requests in flight may still complete. What is then in flight is
     /// *unfinished*.

@@ -12,6 +12,7 @@ use crate::resolve;
 pub use crate::resolve::target_addresses;
 use crate::schedule::Share;
 use crate::secure;
+use crate::share::LoadShare;
 use crate::{collect, limits};
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -82,8 +83,10 @@ pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadErr
     let gate = Gate::new(threads).starting_at(start_at_unix_ns);
     wait_for_common_start(start_at_unix_ns, stop);
     let (progress, received) = channel();
-    // A closed loop sends nothing late; and with as many threads as cores nobody else would have one. Asked before threads are pinned.
-    let has_room = thread::available_parallelism().is_ok_and(|cores| (threads as usize) < cores.get());
+    // A closed loop sends nothing late; and with as many threads as cores nobody else would have one: of a share of a load, others may
+    // run here. Asked before threads are pinned.
+    let has_room = plan.share == LoadShare::WHOLE
+        && thread::available_parallelism().is_ok_and(|cores| (threads as usize) < cores.get());
     let work_of = |index: u32| Work {
         asks_for_real_time: plan.real_time && has_room && plan.pacing != Pacing::Closed,
         plan,

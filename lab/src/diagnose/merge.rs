@@ -79,7 +79,7 @@ pub(super) fn merge(
     let served = served(locks);
     let stacks: Vec<HashMap<u64, &DumpedThread>> =
         snapshots.iter().map(|it| it.dumped.iter().map(|thread| (thread.tid, thread)).collect()).collect();
-    let carriers = carriers(snapshots);
+    let carriers = carriers(&snapshots.iter().map(|it| it.printed.as_slice()).collect::<Vec<_>>());
     let mounted: HashSet<u64> = last.printed.iter().filter_map(|it| it.carries).collect();
     let pools: HashSet<&str> = last.printed.iter().filter_map(pool_of_carrier).collect();
     let thread = |dumped: &DumpedThread| {
@@ -150,17 +150,21 @@ fn synchronizers(locks: &[LockSnapshot]) -> HashMap<String, Synchronizer> {
     all
 }
 
-/// By virtual thread: the carrier that had it in each snapshot.
-fn carriers(snapshots: &[Snapshot]) -> HashMap<u64, u64> {
-    let in_one = |it: &Snapshot| -> HashMap<u64, u64> {
-        it.printed.iter().filter_map(|thread| Some((thread.carries?, thread.tid))).collect()
-    };
-    let mut all = snapshots.iter().map(in_one);
-    let mut first = all.next().unwrap_or_default();
-    for other in all {
-        first.retain(|thread, carrier| other.get(thread) == Some(carrier));
+/// By virtual thread: the carrier that had it in each snapshot. A carrier that sets a timer for its thread says for a moment that it carries
+/// itself, which tells nothing.
+fn carriers(printed: &[&[PrintedThread]]) -> HashMap<u64, u64> {
+    let mut by_carrier: HashMap<u64, Vec<Option<u64>>> = HashMap::new();
+    for thread in printed.iter().copied().flatten() {
+        by_carrier.entry(thread.tid).or_default().push(thread.carries);
     }
-    first
+    let carried = by_carrier.into_iter().filter_map(|(carrier, carried)| {
+        let in_all = carried.len() == printed.len();
+        let all: Option<HashSet<u64>> = carried.into_iter().collect();
+        let known: Vec<u64> = all?.into_iter().filter(|thread| *thread != carrier).collect();
+        let [thread] = known[..] else { return None };
+        in_all.then_some((thread, carrier))
+    });
+    carried.collect()
 }
 
 /// `ForkJoinPool-1`: the number is the pool's, and which one is the scheduler's depends on what the program did first.
@@ -199,6 +203,18 @@ mod tests {
         let mut both = [snapshot(&[(1, 70)]), snapshot(&[(1, 70)])];
         both[0].waits[0].value = 2;
         assert_eq!(synchronizers(&both)["Semaphore@1"].value, 2);
+    }
+
+    #[test]
+    fn a_carrier_has_had_a_thread_all_the_time_also_where_it_said_once_that_it_carries_itself() {
+        let carrier = |tid, carries| PrintedThread { tid, carries, ..PrintedThread::default() };
+        let [first, second, third] = [
+            [carrier(31, Some(48)), carrier(32, Some(49)), carrier(33, Some(50))],
+            [carrier(31, Some(48)), carrier(32, Some(32)), carrier(33, Some(51))],
+            [carrier(31, Some(48)), carrier(32, Some(49)), carrier(33, None)],
+        ];
+        let all: [&[PrintedThread]; 3] = [&first, &second, &third];
+        assert_eq!(carriers(&all), HashMap::from([(48, 31), (49, 32)]));
     }
 
     #[test]

@@ -20,6 +20,15 @@ pub struct ThreadAt {
     pub at: Option<Frame>,
 }
 
+/// A thread that holds a carrier, and in which method.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct HolderAt {
+    #[serde(flatten)]
+    pub thread: ThreadAt,
+    /// The top frame.
+    pub in_method: Option<Frame>,
+}
+
 /// A thread that waits for what the next one of the circle owns.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Link {
@@ -48,6 +57,8 @@ pub enum Verdict {
         unmounted: Vec<ThreadAt>,
         carriers: usize,
     },
+    /// Each carrier has the same virtual thread all the time, some of which wait without leaving it, and others want one.
+    CarriersHeld { held_by: Vec<HolderAt>, seconds: f64, not_started: usize },
     /// All permits or connections are taken, and no thread is in the code that took them.
     LeakedPermits { lock: Option<String>, what: String, waiters: usize, at: Option<Frame> },
     /// Each carrier runs the same thread all the time.

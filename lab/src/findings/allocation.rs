@@ -137,7 +137,7 @@ mod tests {
             samples: 600,
         };
         record.jvm = Some(JvmReadings { allocation: Some(allocation), ..JvmReadings::default() });
-        record.explaining = Some(ExplainingWindow { load, cost: None, recompiled_s: None });
+        record.explaining = Some(ExplainingWindow { load, cost: None, recompiling: None });
         record
     }
 

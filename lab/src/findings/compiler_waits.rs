@@ -4,13 +4,9 @@
 
 use super::VariantRuns;
 use super::variant_runs::mean_of;
+use crate::model::finding::compiler_waits::is_starved;
 use crate::model::finding::{CompilerWaits, Fact, Finding};
 use crate::model::record::Record;
-
-/// Threads that wait, on average: a compiler with less to do is done soon.
-const MANY_WAIT: f64 = 0.2;
-/// Its work takes so many times as long as with a core of its own.
-const LONG: f64 = 3.0;
 
 pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     let (found, runs) = runs_of_variant.in_most(waits)?;
@@ -39,7 +35,7 @@ fn waits(record: &Record) -> Option<CompilerWaits> {
         machine_cores: f64::from(cost.machine_cores),
         warmed_up: record.measured.as_ref().map(|_| record.warm_up.is_some()),
     };
-    (found.waiting_threads >= MANY_WAIT && found.times_as_long() >= LONG).then_some(found)
+    is_starved(found.waiting_threads, found.running_threads).then_some(found)
 }
 
 #[cfg(test)]

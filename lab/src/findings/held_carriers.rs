@@ -12,7 +12,7 @@ use crate::model::record::run_delay::{CarrierRunTime, HeldCarrier};
 use crate::model::record::wait_profile::ThreadState;
 
 /// A hundredth of the virtual threads waits this long for a carrier.
-const LATE_MS: f64 = 100.0;
+pub(super) const LATE_MS: f64 = 100.0;
 /// A request that keeps its carrier for less than this, without the time in which the carrier waits for a core, is an ordinary one.
 const LONG_MS: f64 = 200.0;
 /// Of the time for which carriers were kept; the rest is pinned, which is another finding.
@@ -61,7 +61,7 @@ fn own_ms(held: &HeldCarrier, core_wait_share: Option<f64>) -> f64 {
 }
 
 /// A thread that waits on its carrier is pinned, which has a finding of its own.
-fn works(held: &&HeldCarrier) -> bool {
+pub(super) fn works(held: &&HeldCarrier) -> bool {
     matches!(
         held.state,
         ThreadState::Running | ThreadState::File | ThreadState::Native | ThreadState::NameLookup
@@ -72,7 +72,7 @@ fn parallelism(jvm: &JvmReadings) -> Option<u32> {
     jvm.carriers.iter().map(|reading| reading.parallelism).max()
 }
 
-fn core_wait_share(carriers: &[CarrierRunTime]) -> Option<f64> {
+pub(super) fn core_wait_share(carriers: &[CarrierRunTime]) -> Option<f64> {
     let all_ms: f64 = carriers.iter().map(|it| it.window_s * 1_000.0).sum();
     (all_ms > 0.0).then(|| carriers.iter().map(|it| it.waited_ms).sum::<f64>() / all_ms)
 }

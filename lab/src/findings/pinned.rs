@@ -1,15 +1,18 @@
 //! Virtual threads that block without leaving their carrier: as many as there are carriers, and nothing else runs.
 //!
 //! Java 21 has an event for a thread that sleeps or parks while it holds a monitor. It has none for `Object.wait` and
-//! none for waiting to enter a contended monitor, so the carriers' own states are evidence as well.
+//! none for waiting to enter a contended monitor, so the carriers' own states are evidence as well. A thread that keeps its carrier
+//! while it parks again and again for microseconds has events of next to no time: then samples tell what stood on the carriers.
 
 use super::VariantRuns;
 use super::carriers::Carriers;
 use super::file_io;
+use super::held_carriers::{LATE_MS, core_wait_share, works};
 use super::variant_runs::mean_of;
 use crate::model::finding::{Fact, Finding, PinEvidence, PinFigures, PinnedCarriers};
 use crate::model::record::Record;
 use crate::model::record::jvm::{JvmReadings, SiteTotal};
+use crate::model::record::run_delay::{HeldCarrier, RunDelays};
 
 /// Less of the carriers' time than this is the JVM's own short pins (Java 25 has some while it loads classes), and
 /// costs next to nothing. A share of time, because their number shows nothing.
@@ -19,6 +22,8 @@ const MOSTLY_HELD: f64 = 0.5;
 /// More CPU than this for each carrier is no server whose carriers stand still, in cores. The server's own CPU, because
 /// that of the machine may be full of something else.
 const IDLE: f64 = 0.5;
+/// Where the events have less than this part of what samples show, they tell of something else.
+const OF_SAMPLED: f64 = 0.5;
 /// From this Java on every pin that is left (native frames, class initializers) has an event (JEP 491).
 const EVENTS_FOR_ALL_PINS: u32 = 24;
 
@@ -31,10 +36,14 @@ struct PinnedSite {
     parallelism: f64,
     /// Share of the carriers' time that was pinned, by events.
     pinned: f64,
+    /// Share of the carriers' time in which a thread waited on one, by samples that are taken while others wait for a carrier.
+    waited_on_carrier: f64,
     /// Mean length of a pin.
     pin_ms: Option<f64>,
     site: Option<SiteTotal>,
     wait: Option<SiteTotal>,
+    stood: Vec<HeldCarrier>,
+    longest_delay_ms: Option<f64>,
     java: u32,
     /// A thread that waits for a file keeps its carrier without being pinned, and those that wait for its lock wait for the file.
     waits_for_file: bool,
@@ -52,8 +61,16 @@ impl PinnedSite {
         let seconds = if jvm.pins_series.is_empty() { window_s } else { jvm.pins_series.len() as f64 };
         let total_ms: f64 = jvm.pins.iter().map(|site| site.total.total_ms).sum();
         let count: u64 = jvm.pins.iter().map(|site| site.total.count).sum();
+        let delays = jvm.run_delays.as_ref();
+        let delay = delays.and_then(|delays| delays.virtual_threads);
+        let is_late = delay.is_some_and(|delay| delay.p99_ms >= LATE_MS);
+        let stood = delays.filter(|_| is_late).map(stood).unwrap_or_default();
         let found = Self {
             pinned: (total_ms / (seconds * parallelism * 1_000.0)).min(1.0),
+            waited_on_carrier: delays
+                .map_or(0.0, |delays| waited_share(delays, &stood, window_s, parallelism)),
+            stood,
+            longest_delay_ms: delay.map(|delay| delay.max_ms),
             pin_ms: (count > 0).then(|| total_ms / count as f64),
             site: jvm.pins.first().cloned(),
             wait: jvm.waits.first().cloned(),
@@ -64,7 +81,27 @@ impl PinnedSite {
             carriers,
             parallelism,
         };
-        (found.by_events() || found.by_carriers()).then_some(found)
+        (found.by_events() || found.by_carriers() || found.by_samples()).then_some(found)
+    }
+
+    fn by_samples(&self) -> bool {
+        self.java < EVENTS_FOR_ALL_PINS
+            && !self.waits_for_file
+            && self.waited_on_carrier >= MOSTLY_HELD
+            && self.pinned <= OF_SAMPLED * self.waited_on_carrier
+    }
+
+    fn shown_by(&self) -> PinEvidence {
+        match (self.by_carriers(), self.by_samples(), self.by_events()) {
+            (false, true, _) => PinEvidence::Samples,
+            (_, _, true) => PinEvidence::Events,
+            _ => PinEvidence::CarrierStates,
+        }
+    }
+
+    /// By what shows it.
+    fn pinned_share(&self) -> f64 {
+        if self.shown_by() == PinEvidence::Samples { self.waited_on_carrier } else { self.pinned }
     }
 
     fn by_events(&self) -> bool {
@@ -83,7 +120,7 @@ impl PinnedSite {
     fn figures(&self) -> PinFigures {
         PinFigures {
             carriers: self.parallelism,
-            pinned_share: self.pinned,
+            pinned_share: self.pinned_share(),
             all_pinned_share: self.all_pinned(),
             mean_pin_ms: self.pin_ms,
             held_share: self.carriers.map(|it| it.held),
@@ -96,8 +133,21 @@ impl PinnedSite {
     /// Of the whole window, how much all carriers were pinned at once, at least: if they are pinned a share s of their
     /// time, each is free for 1 - s, and even if never two are free together, one is for at most n (1 - s).
     fn all_pinned(&self) -> f64 {
-        (1.0 - self.parallelism * (1.0 - self.pinned)).max(0.0)
+        (1.0 - self.parallelism * (1.0 - self.pinned_share())).max(0.0)
     }
+}
+
+/// Who computes does not wait.
+fn stood(delays: &RunDelays) -> Vec<HeldCarrier> {
+    delays.held_carriers.iter().filter(|it| !works(it)).cloned().collect()
+}
+
+/// Java 21 makes further carriers for threads in `Object.wait`; and one that waits for a core says nothing of its thread.
+fn waited_share(delays: &RunDelays, stood: &[HeldCarrier], window_s: f64, parallelism: f64) -> f64 {
+    let carriers = parallelism.max(delays.carriers.len() as f64);
+    let waited_ms: f64 = stood.iter().map(|it| it.held_ms).sum();
+    let had_core = (1.0 - core_wait_share(&delays.carriers).unwrap_or(0.0)).max(0.0);
+    (waited_ms * had_core / (window_s * carriers * 1_000.0)).min(1.0)
 }
 
 /// `21.0.8+9` is 21.
@@ -116,14 +166,16 @@ pub(super) fn in_window(record: &Record) -> Option<Fact> {
 }
 
 fn fact(found: &[PinnedSite]) -> Option<Fact> {
-    let worst = found.iter().max_by(|a, b| a.pinned.total_cmp(&b.pinned))?;
+    let worst = found.iter().max_by(|a, b| a.pinned_share().total_cmp(&b.pinned_share()))?;
     let all: Vec<PinFigures> = found.iter().map(PinnedSite::figures).collect();
     let pinned = PinnedCarriers {
-        shown_by: if worst.by_events() { PinEvidence::Events } else { PinEvidence::CarrierStates },
+        shown_by: worst.shown_by(),
         worst: worst.figures(),
         mean: mean(&all),
         site: worst.site.clone(),
         wait: worst.wait.clone(),
+        stood: worst.stood.clone(),
+        longest_delay_ms: worst.longest_delay_ms,
         java: worst.java,
     };
     Some(Fact::PinnedCarriers(pinned))
@@ -150,6 +202,8 @@ mod tests {
     use super::*;
     use crate::model::finding::Explanation;
     use crate::model::record::jvm::{CarrierSample, PinSample, SiteReason};
+    use crate::model::record::run_delay::RunDelay;
+    use crate::model::record::wait_profile::ThreadState;
     use crate::stats::sample::with_cost;
 
     const HOLDER: &str = "shop.Orders.find:22";
@@ -212,6 +266,52 @@ mod tests {
             shop.Orders.add:7";
         assert_eq!(sentence(&finding), expected);
         assert!(advice(&finding).contains("shop.Orders.add:7"));
+    }
+
+    /// As the shop on Java 21 (`orders-pins`): HikariCP gives a connection back in a monitor, to threads that have no carrier, and offers
+    /// it again every 10 us.
+    fn parked_again_and_again(java: &str) -> Record {
+        let mut record = pinned(java, 1_750.0);
+        let place = |state, application: &str, held_ms| HeldCarrier {
+            state,
+            application: Some(application.to_owned()),
+            held_ms,
+            longest_ms: 23_400.0,
+            ..HeldCarrier::default()
+        };
+        if let Some(jvm) = &mut record.jvm {
+            let delay = RunDelay { count: 500, p50_ms: 11_600.0, p99_ms: 22_950.0, max_ms: 23_200.0 };
+            let held_carriers = vec![
+                place(ThreadState::Monitor, "shop.Stock.take:62", 10_000.0),
+                place(ThreadState::Wait, "shop.Orders.take:42", 5_500.0),
+                place(ThreadState::Running, "shop.Orders.take:42", 4_500.0),
+            ];
+            jvm.run_delays =
+                Some(RunDelays { virtual_threads: Some(delay), held_carriers, ..RunDelays::default() });
+        }
+        with_cost(record, |cost| cost.cpu_cores = 1.2)
+    }
+
+    #[test]
+    fn threads_that_keep_their_carriers_with_events_of_hardly_any_time_are_seen_in_samples() {
+        let finding = found(find, "clients: 200", parked_again_and_again("21.0.8+9")).expect("a finding");
+        let expected = "virtual threads are pinned at shop.Stock.take:62 and shop.Orders.take:42: they wait there for 78 % of the time of 2 \
+            carriers, one of them for 23.4 s and longer, and others wait for a carrier for up to 23.2 s";
+        assert_eq!(sentence(&finding), expected);
+        assert!(
+            advice(&finding).ends_with("instead of synchronized at shop.Stock.take:62"),
+            "{}",
+            advice(&finding)
+        );
+        let on_25 = found(find, "clients: 200", parked_again_and_again("25.0.3+9"));
+        assert_eq!(on_25, None, "every pin has an event");
+        let mut soon = parked_again_and_again("21.0.8+9");
+        if let Some(delay) =
+            soon.jvm.as_mut().and_then(|jvm| jvm.run_delays.as_mut()?.virtual_threads.as_mut())
+        {
+            delay.p99_ms = 40.0;
+        }
+        assert_eq!(found(find, "clients: 200", soon), None, "a carrier is free again soon");
     }
 
     #[test]

@@ -93,7 +93,7 @@ mod tests {
         let bytes_per_s = bytes * load.rate_per_s.completed;
         let sites = sites.iter().map(site).collect();
         let allocation = Allocation { bytes_per_s, window_s: 3.0, sites, samples: 600 };
-        record.explaining = Some(ExplainingWindow { load, cost: None, recompiled_s: None });
+        record.explaining = Some(ExplainingWindow { load, cost: None, recompiling: None });
         record.jvm = Some(JvmReadings { allocation: Some(allocation), ..JvmReadings::default() });
         record
     }

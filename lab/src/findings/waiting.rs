@@ -164,7 +164,7 @@ mod tests {
             let mut load = record.measured.clone().expect("it was measured");
             (load.elapsed_s, load.rate_per_s.completed) = (5.0, 40.0);
             let cost = record.cost;
-            Record { explaining: Some(ExplainingWindow { load, cost, recompiled_s: None }), ..record }
+            Record { explaining: Some(ExplainingWindow { load, cost, recompiling: None }), ..record }
         };
         let observed = || {
             explaining(waits(

@@ -2,7 +2,7 @@
 
 mod backend;
 mod collector;
-mod compiler_waits;
+pub mod compiler_waits;
 mod delayed_tail;
 mod file_io;
 mod kind;
@@ -23,6 +23,7 @@ pub use thread_caches::{ThreadCache, ThreadCaches};
 pub use unbounded_requests::UnboundedRequests;
 
 use super::record::jvm::SiteTotal;
+use super::record::run_delay::HeldCarrier;
 use super::request_time::RequestTimePart;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -256,6 +257,12 @@ pub struct PinnedCarriers {
     pub site: Option<SiteTotal>,
     /// Where threads wait longest.
     pub wait: Option<SiteTotal>,
+    /// Where threads stood on their carriers, by samples, the longest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stood: Vec<HeldCarrier>,
+    /// How long another one waited for a carrier at most; `None`: not read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub longest_delay_ms: Option<f64>,
     /// The Java feature version; 0: not known.
     pub java: u32,
 }
@@ -268,6 +275,8 @@ pub enum PinEvidence {
     Events,
     /// The states of the carriers: this Java has no event for it.
     CarrierStates,
+    /// Samples of the threads on the carriers, taken while others waited for one: the events have less than half of it.
+    Samples,
 }
 
 /// Carriers over a run.
@@ -275,7 +284,7 @@ pub enum PinEvidence {
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct PinFigures {
     pub carriers: f64,
-    /// Share of the carriers' time, by events.
+    /// Share of the carriers' time, by what shows it: the JVM's events or samples.
     pub pinned_share: f64,
     /// Share of the window in which all carriers were pinned at once, at least.
     pub all_pinned_share: f64,

@@ -320,6 +320,13 @@ impl Metric {
         )
     }
 
+    /// Is it about the requests that got their response only? Where many get none, on purpose, it says nothing of the server.
+    #[must_use]
+    pub fn is_of_survivors(self) -> bool {
+        (Self::Min..=Self::Max).contains(&self)
+            || (self != Self::MemoryPerRequest && self.name().contains("per_request"))
+    }
+
     /// Is it a time that a request waits, and that a capacity may be searched under?
     #[must_use]
     pub const fn is_response_time(self) -> bool {

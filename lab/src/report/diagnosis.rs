@@ -1,7 +1,7 @@
 //! The sentences of `threadcount diagnose`.
 
 use super::figures::{bytes, count, percent, plural};
-use crate::diagnose::verdict::{Group, Link, Missing, ThreadAt, Verdict};
+use crate::diagnose::verdict::{Group, HolderAt, Link, Missing, ThreadAt, Verdict};
 use std::fmt::Write;
 
 /// More threads than this are counted.
@@ -35,6 +35,11 @@ fn headline(verdict: &Verdict) -> String {
             pinned.len(),
             plural(*carriers as u64, "carrier")
         ),
+        Verdict::CarriersHeld { held_by, seconds, .. } => format!(
+            "Carriers held: {} stayed on {} for {seconds:.1} s; no other virtual thread runs.",
+            plural(held_by.len() as u64, "virtual thread"),
+            carriers(held_by.len())
+        ),
         Verdict::LeakedPermits { what, waiters, .. } => format!(
             "Not given back: {} for {what}, and no thread is in the code that takes it.",
             waits(*waiters)
@@ -42,11 +47,7 @@ fn headline(verdict: &Verdict) -> String {
         Verdict::CarriersSpinning { held_by, seconds, .. } => format!(
             "Carriers held: {} computed without a break for {seconds:.1} s on {}; no other virtual thread runs.",
             plural(held_by.len() as u64, "virtual thread"),
-            if held_by.len() == 1 {
-                "the only carrier".to_owned()
-            } else {
-                format!("all {} carriers", held_by.len())
-            }
+            carriers(held_by.len())
         ),
         Verdict::PoolExhausted { what, waiters, waits_in: None, .. } => {
             format!("Exhausted, holders unknown: {} for {what}, and none is given back.", waits(*waiters))
@@ -139,10 +140,18 @@ fn evidence(verdict: &Verdict) -> Vec<String> {
         }
         Verdict::CarriersSpinning { held_by, not_started, .. } => {
             let mut lines = named("holds a carrier", held_by);
-            if *not_started > 0 {
-                lines.push(format!("{} not begun yet", has(*not_started, "virtual thread")));
-            }
+            lines.extend(not_begun(*not_started));
             lines
+        }
+        Verdict::CarriersHeld { held_by, not_started, .. } => {
+            let line = |held: &HolderAt| {
+                let method = held.in_method.as_ref().filter(|it| held.thread.at.as_ref() != Some(it));
+                let method = method.map_or_else(String::new, |it| format!(", in {it}"));
+                format!("holds a carrier: {}{method}", place(&held.thread))
+            };
+            let left_out = held_by.len().saturating_sub(NAMED);
+            let more = (left_out > 0).then(|| format!("holds a carrier: {left_out} more"));
+            held_by.iter().take(NAMED).map(line).chain(more).chain(not_begun(*not_started)).collect()
         }
         Verdict::PoolExhausted { at, holders, waits_in, hold_seconds, .. } => {
             let mut lines: Vec<String> = at.iter().map(|at| format!("they wait at {at}")).collect();
@@ -166,6 +175,14 @@ fn evidence(verdict: &Verdict) -> Vec<String> {
         }
         Verdict::Unresponsive { .. } | Verdict::Inconclusive { .. } => Vec::new(),
     }
+}
+
+fn carriers(number: usize) -> String {
+    if number == 1 { "the only carrier".to_owned() } else { format!("all {number} carriers") }
+}
+
+fn not_begun(virtual_threads: usize) -> Option<String> {
+    (virtual_threads > 0).then(|| format!("{} not begun yet", has(virtual_threads, "virtual thread")))
 }
 
 fn has(number: usize, noun: &str) -> String {
@@ -215,6 +232,11 @@ fn advice(verdict: &Verdict) -> Option<&'static str> {
             "Java 24 or newer, where `synchronized` does not pin; before, a ReentrantLock instead of `synchronized` around this \
              call, or -Djdk.virtualThreadScheduler.parallelism above the number of threads that may be pinned. This JVM does \
              not recover; restart it",
+        ),
+        Verdict::CarriersHeld { .. } => Some(
+            "where they are in `synchronized`: Java 24 or newer, which does not pin there, or a ReentrantLock instead; else what they \
+             do there on a platform thread. Whoever would let them go on, such as the one that is to give a connection back, may have no \
+             carrier: then this JVM does not recover; restart it",
         ),
         Verdict::LeakedPermits { .. } => Some(
             "give it back in `finally` or try-with-resources, on the path of errors and timeouts too. If this is a signal that \

@@ -7,20 +7,36 @@ use crate::report::figures;
 use crate::stats::runs::mean;
 
 /// `virtual, c400: 0.99x the throughput and 1.02x the CPU per request with the probe in the JVM (3 runs)`: one line for each variant
-/// under each load that was observed.
+/// under each load that was observed, and one where it was to be and was not.
 #[must_use]
-pub fn observation_costs(document: &ResultDocument) -> Vec<String> {
+pub fn observations(document: &ResultDocument) -> Vec<String> {
     let loads = document.experiment.loads.iter();
-    loads
-        .flat_map(|load| {
-            let variants = document.experiment.variants.iter();
-            variants.filter_map(|variant| {
-                let costs: Vec<ObservationCost> =
-                    document.runs_of(&variant.name, &load.name).filter_map(cost).collect();
-                Some(format!("{}, {}: {}", variant.name, load.name, words(&costs)?))
-            })
+    let pairs =
+        loads.flat_map(|load| document.experiment.variants.iter().map(move |variant| (load, variant)));
+    pairs
+        .flat_map(|(load, variant)| {
+            let runs: Vec<&Record> = document.runs_of(&variant.name, &load.name).collect();
+            let said = [cost_words(&runs), unexplained_words(&runs)].into_iter().flatten();
+            said.map(move |words| format!("{}, {}: {words}", variant.name, load.name)).collect::<Vec<_>>()
         })
         .collect()
+}
+
+/// The first of the reasons; the others are in `result.json`.
+fn unexplained_words(runs: &[&Record]) -> Option<String> {
+    let why = |run: &&Record| run.unexplained.clone().or_else(|| run.probe_refused.clone());
+    let why: Vec<String> = runs.iter().filter_map(why).collect();
+    let first = why.first()?;
+    Some(format!("not observed as it was to be in {}: {first}", figures::plural(why.len(), "run")))
+}
+
+fn cost_words(runs: &[&Record]) -> Option<String> {
+    let costs: Vec<ObservationCost> = runs.iter().filter_map(|run| cost(run)).collect();
+    let still_compiles = |run: &&&Record| {
+        let window = run.explaining.as_ref().filter(|_| run.jvm.is_some());
+        window.and_then(|window| window.recompiling).is_some_and(|recompiling| !recompiling.is_over)
+    };
+    words(&costs, runs.iter().filter(still_compiles).count())
 }
 
 /// `None`: nothing observed it, though its threads may have been dumped in such a window.
@@ -29,13 +45,17 @@ fn cost(run: &Record) -> Option<ObservationCost> {
     run.explaining.as_ref()?.observation_cost(run.measured.as_ref()?, run.cost.as_ref())
 }
 
-/// `None`: of nothing.
-fn words(costs: &[ObservationCost]) -> Option<String> {
+/// `None`: of nothing. `compiling`: the runs in which the JVM still compiled what attaching had made it give up.
+fn words(costs: &[ObservationCost], compiling: usize) -> Option<String> {
     let rate_ratio = mean(&costs.iter().map(|cost| cost.rate_ratio).collect::<Vec<_>>())?;
     let cpu = mean(&costs.iter().filter_map(|cost| cost.cpu_per_request_ratio).collect::<Vec<_>>());
     let cpu = cpu.map_or_else(String::new, |ratio| format!(" and {ratio:.2}x the CPU per request"));
     let runs = figures::plural(costs.len(), "run");
-    Some(format!("{rate_ratio:.2}x the throughput{cpu} with the probe in the JVM ({runs})"))
+    let compiling = match compiling {
+        0 => String::new(),
+        _ => format!("; in {compiling} of them it still compiled anew what attaching made it give up"),
+    };
+    Some(format!("{rate_ratio:.2}x the throughput{cpu} with the probe in the JVM ({runs}{compiling})"))
 }
 
 #[cfg(test)]
@@ -51,13 +71,25 @@ mod tests {
         let both = [cost(0.97, Some(1.04)), cost(0.99, Some(1.02))];
         let expected =
             "0.98x the throughput and 1.03x the CPU per request with the probe in the JVM (2 runs)";
-        assert_eq!(words(&both).as_deref(), Some(expected));
+        assert_eq!(words(&both, 0).as_deref(), Some(expected));
+        let compiling = words(&both, 1).unwrap_or_default();
+        let expected = "(2 runs; in 1 of them it still compiled anew what attaching made it give up)";
+        assert!(compiling.ends_with(expected), "{compiling}");
+    }
+
+    #[test]
+    fn why_a_run_was_not_observed_is_said() {
+        let unobserved = |why: &str| Record { unexplained: Some(why.to_owned()), ..Record::default() };
+        let (first, second) = (unobserved("the server ended"), unobserved("another"));
+        let said = unexplained_words(&[&first, &second, &Record::default()]);
+        assert_eq!(said.as_deref(), Some("not observed as it was to be in 2 runs: the server ended"));
+        assert_eq!(unexplained_words(&[&Record::default()]), None);
     }
 
     #[test]
     fn without_a_known_cpu_only_the_throughput_is_said_and_without_a_window_nothing() {
         let one = [cost(1.0, None)];
-        assert_eq!(words(&one).as_deref(), Some("1.00x the throughput with the probe in the JVM (1 run)"));
-        assert_eq!(words(&[]), None);
+        assert_eq!(words(&one, 0).as_deref(), Some("1.00x the throughput with the probe in the JVM (1 run)"));
+        assert_eq!(words(&[], 0), None);
     }
 }

@@ -3,7 +3,7 @@
 use crate::model::record::Record;
 use crate::model::result::{ResultDocument, RoundsDone};
 use crate::report::load_words::load_words;
-use crate::report::observing::observation_costs;
+use crate::report::observing::observations;
 use crate::report::{figures, reasons};
 use crate::stats::spread::spreads;
 use serde::Serialize;
@@ -45,7 +45,7 @@ pub fn trust(document: &ResultDocument) -> Trust {
         requests: requests(&document.records),
         rounds: rounds(document),
         warnings: remarks(document).chain(warnings(&document.records)).collect(),
-        observation: observation_costs(document),
+        observation: observations(document),
     }
 }
 

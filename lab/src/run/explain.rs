@@ -7,7 +7,7 @@ use super::recompiling::recompile;
 use super::sender::PlannedLoad;
 use super::{DuringLoad, Question, RunError, figures, halfway};
 use crate::model::experiment::explaining::LEAD_IN_S;
-use crate::model::record::explaining::ExplainingWindow;
+use crate::model::record::explaining::{ExplainingWindow, Recompiling};
 use crate::model::window::Window;
 use crate::run::watch::Event;
 use crate::server::running_server::RunningServer;
@@ -29,14 +29,26 @@ pub(super) fn explain(run: &mut RunContext<'_>, plan: &LoadPlan, server: &mut Ru
     if is_wanted {
         run.record.probe_refused = server.attach_instruments();
     }
-    let recompiled = (is_wanted && run.record.probe_refused.is_none()).then(|| recompile(run, plan, server));
-    let Some(recompiled_s) = recompiled.transpose().ok() else { return };
     let dump = is_dumped.then(|| run.folder.join("threads.json"));
-    if let Ok(window) = explaining_window(run, plan, server, dump.as_deref(), recompiled_s) {
-        run.record.jvm = server.readings(window);
+    match look(run, plan, server, is_wanted, dump.as_deref()) {
+        Ok(window) => run.record.jvm = server.readings(window),
+        Err(error) if error.is_interrupt() => {}
+        Err(error) => run.record.unexplained = Some(error.to_string()),
     }
     let dumped = dump.filter(|file| file.is_file()).map(|file| file.display().to_string());
     run.record.thread_dump = run.runner.folder.relative(dumped.as_deref());
+}
+
+fn look(
+    run: &mut RunContext<'_>,
+    plan: &LoadPlan,
+    server: &mut RunningServer,
+    is_wanted: bool,
+    dump: Option<&Path>,
+) -> Result<Window, RunError> {
+    // One of two instruments may have attached though the other was refused.
+    let recompiling = is_wanted.then(|| recompile(run, plan, server)).transpose()?;
+    explaining_window(run, plan, server, dump, recompiling)
 }
 
 fn explaining_window(
@@ -44,7 +56,7 @@ fn explaining_window(
     plan: &LoadPlan,
     server: &mut RunningServer,
     dump: Option<&Path>,
-    recompiled_s: Option<f64>,
+    recompiling: Option<Recompiling>,
 ) -> Result<Window, RunError> {
     let (runner, spec, watch) = (run.runner, run.load, &mut *run.watch);
     let on_second = &mut |second: &Second| watch.event(Event::Explaining(second));
@@ -70,6 +82,6 @@ fn explaining_window(
     let window = Window::of_load(&outcome);
     let load = LoadReport::new(&outcome, &plan);
     let cost = figures::cost_within(&load, window, &observed.samples).0;
-    run.record.explaining = Some(ExplainingWindow { load, cost, recompiled_s });
+    run.record.explaining = Some(ExplainingWindow { load, cost, recompiling });
     Ok(window)
 }

@@ -65,9 +65,15 @@ pub(super) fn measure(run: &mut RunContext<'_>, workload: &dyn ServerWorkload) -
 fn measured_plan(run: &RunContext<'_>, url: &str) -> Result<LoadPlan, LoadPlanError> {
     Ok(load_plan(run.load, url)?.with(|plan| {
         plan.lead_in = Duration::from_secs_f64(run.runner.experiment.lead_in_s(run.load));
+        plan.real_time = plan.real_time && has_another_core(&run.variant.cores, &run.load.sending.cores);
         plan.seed = round_seed(plan.seed, run.record.round);
         plan.log = plan.log.take().and_then(|log| Some(run.folder.join(log.file_name()?)));
     }))
+}
+
+/// A server that has no other core than the generator would wait for one with real-time priority. Without cores of its own it has all.
+fn has_another_core(of_server: &[usize], of_generator: &[usize]) -> bool {
+    of_server.is_empty() || of_server.iter().any(|core| !of_generator.contains(core))
 }
 
 /// What the JVM logged of the window.
@@ -87,5 +93,18 @@ fn is_as_configured(variant: &Variant, server: &ServerFacts) -> Result<(), RunEr
     match jvm_flags::missing(&variant.jvm, &server.jvm_flags) {
         Some(flag) => Err(RunError::FlagMissing(flag.to_owned(), server.jvm_flags.join(" "))),
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_generator_has_priority_only_where_the_server_has_a_core_besides() {
+        assert!(
+            has_another_core(&[], &[0]) && has_another_core(&[0, 1], &[0]) && has_another_core(&[1], &[])
+        );
+        assert!(!has_another_core(&[0], &[0]) && !has_another_core(&[0], &[0, 1]));
     }
 }

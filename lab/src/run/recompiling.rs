@@ -9,8 +9,11 @@ use super::lasting::lasting;
 use super::sender::PlannedLoad;
 use super::server_seconds::ServerSeconds;
 use super::steady::RecompilingTest;
+use super::warm_up::warming_rate_per_s;
 use super::{DuringLoad, RunError};
+use crate::model::experiment::Workload;
 use crate::model::record::Cost;
+use crate::model::record::explaining::Recompiling;
 use crate::run::watch::Event;
 use crate::server::running_server::RunningServer;
 use std::sync::atomic::Ordering;
@@ -20,34 +23,40 @@ use threadcount_load::plan::{LoadPlan, Pacing, RateShape};
 /// A ramp may begin with nothing.
 const LEAST_PER_S: f64 = 1.0;
 
-/// The same load, not looked at, until the compiler is as quiet as it was when the server was measured. Returns how long that took, in seconds.
+/// The same load, not looked at, until the compiler is as quiet as it was when the server was measured.
 pub(super) fn recompile(
     run: &mut RunContext<'_>,
     plan: &LoadPlan,
     server: &mut RunningServer,
-) -> Result<f64, RunError> {
+) -> Result<Recompiling, RunError> {
     let measured_share = run.record.cost.as_ref().and_then(Cost::compiler_share).unwrap_or_default();
     let (runner, spec, watch) = (run.runner, run.load, &mut *run.watch);
-    let plan = lasting(&at_lowest(plan), Duration::from_secs_f64(runner.experiment.longest_recompiling_s()))
-        .with(|changed| changed.lead_in = Duration::ZERO);
+    let plan = lasting(
+        &without_a_course(plan, spec.workload),
+        Duration::from_secs_f64(runner.experiment.longest_recompiling_s()),
+    )
+    .with(|changed| changed.lead_in = Duration::ZERO);
     let (mut seconds, mut test) = (ServerSeconds::of(server), RecompilingTest::new(measured_share));
     let load = PlannedLoad { spec, plan: &plan };
+    let mut is_over = false;
     let outcome = runner.load_until(load, server, DuringLoad::default(), &mut |second, stop| {
         watch.event(Event::Recompiling(second));
-        if test.is_over_after(seconds.passed(second)) {
+        is_over = is_over || test.is_over_after(seconds.passed(second));
+        if is_over {
             stop.store(true, Ordering::Relaxed);
         }
     })?;
     runner.check(server, "observed")?;
     runner.settle(spec, server, None, "observed")?;
-    Ok(outcome.ended_ns.saturating_sub(outcome.started_ns) as f64 / 1e9)
+    Ok(Recompiling { lasted_s: outcome.ended_ns.saturating_sub(outcome.started_ns) as f64 / 1e9, is_over })
 }
 
-/// A rate that changes at its lowest: nothing may be left over when its course begins.
-fn at_lowest(plan: &LoadPlan) -> LoadPlan {
+/// At the rate of the warm-up: at one that is much lower little would be compiled, and an overload would leave requests behind.
+fn without_a_course(plan: &LoadPlan, workload: Workload) -> LoadPlan {
+    let rate_per_s = warming_rate_per_s(workload, &plan.pacing);
     plan.clone().with(|changed| {
-        if let Pacing::Open { shape, .. } = &mut changed.pacing {
-            *shape = RateShape::Constant { rate_per_s: shape.lowest_per_s().max(LEAST_PER_S) };
+        if let (Pacing::Open { shape, .. }, Some(rate_per_s)) = (&mut changed.pacing, rate_per_s) {
+            *shape = RateShape::Constant { rate_per_s: rate_per_s.max(LEAST_PER_S) };
         }
     })
 }

@@ -40,6 +40,9 @@ impl ServerSeconds {
             rate_per_s: second.ok as f64,
             cpu_cores: cores(after.used.cpu_ns.saturating_sub(before.used.cpu_ns)),
             compiler_cores: cores(after.used.jvm.jit_ns.saturating_sub(before.used.jvm.jit_ns)),
+            compiler_waiting_threads: cores(
+                after.used.jvm.jit_waited_ns.saturating_sub(before.used.jvm.jit_waited_ns),
+            ),
             classes_per_s: loaded.map(|classes| classes as f64 * 1e9 / passed_ns),
         }
     }

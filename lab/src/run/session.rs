@@ -121,7 +121,7 @@ impl Session<'_> {
         let records = self.runner.interleaved(planned, self.watch);
         let each_s = began.elapsed().as_secs_f64() / planned.len() as f64;
         for (run, record) in planned.iter().zip(records) {
-            self.budget.took(run, each_s);
+            self.budget.took(run, each_s, &record);
             self.keep(record)?;
         }
         Ok(())
@@ -134,7 +134,7 @@ impl Session<'_> {
         }
         let began = Instant::now();
         let record = self.runner.run(planned, self.watch);
-        self.budget.took(&planned, began.elapsed().as_secs_f64());
+        self.budget.took(&planned, began.elapsed().as_secs_f64(), &record);
         self.keep(record)
     }
 

@@ -12,6 +12,7 @@
 //! A steady state in this sense is not for ever: Barrett et al., "Virtual machine warmup blows hot and cold" (OOPSLA
 //! 2017), found programs that become slower again, and some that never settle. So a run that was never steady is marked.
 
+use crate::model::finding::compiler_waits::is_starved;
 use crate::model::record::{COMPILER_SHARE, QUIET_COMPILER_CORES, SteadyBy, WarmUpFigure};
 
 /// The fewest and the most seconds that the test takes.
@@ -51,6 +52,8 @@ pub(super) struct WarmUpSecond {
     pub cpu_cores: f64,
     /// The part of it in the JVM's compiler threads; 0 where there is no JVM.
     pub compiler_cores: f64,
+    /// Its threads that could run and had no core, on average.
+    pub compiler_waiting_threads: f64,
     /// Classes that the JVM loaded; `None`: there is no JVM, or it does not count them where we could read it.
     pub classes_per_s: Option<f64>,
 }
@@ -72,8 +75,10 @@ impl RecompilingTest {
     pub fn is_over_after(&mut self, second: WarmUpSecond) -> bool {
         self.seconds.push(second);
         let last = |count: usize| Some(&self.seconds[self.seconds.len().checked_sub(count)?..]);
-        let is_as_measured =
-            |last: &[WarmUpSecond]| compiler_share(last).is_none_or(|share| share <= self.measured_share);
+        let is_as_measured = |last: &[WarmUpSecond]| {
+            compiler_share(last).is_none_or(|share| share <= self.measured_share)
+                && !is_compiler_starved(last)
+        };
         last(QUIET_S).is_some_and(is_compiler_quiet) || last(AS_MEASURED_S).is_some_and(is_as_measured)
     }
 }
@@ -151,9 +156,19 @@ fn compiler_share(last: &[WarmUpSecond]) -> Option<f64> {
     (cpu > 0.0).then(|| mean(last, |second| second.compiler_cores) / cpu)
 }
 
+/// It does little, and not because others have its core.
 fn is_compiler_quiet(last: &[WarmUpSecond]) -> bool {
-    mean(last, |second| second.compiler_cores) <= QUIET_COMPILER_CORES
-        || compiler_share(last).is_none_or(|share| share <= COMPILER_SHARE)
+    let running = mean(last, |second| second.compiler_cores);
+    let does_little =
+        running <= QUIET_COMPILER_CORES || compiler_share(last).is_none_or(|share| share <= COMPILER_SHARE);
+    does_little && !is_compiler_starved(last)
+}
+
+fn is_compiler_starved(last: &[WarmUpSecond]) -> bool {
+    is_starved(
+        mean(last, |second| second.compiler_waiting_threads),
+        mean(last, |second| second.compiler_cores),
+    )
 }
 
 fn classes_per_s(last: &[WarmUpSecond]) -> Option<f64> {

@@ -98,7 +98,7 @@ fn fastest_ms(outcome: &LoadOutcome) -> Option<f64> {
 
 /// The rate of an open load; of one that changes its mean. An overload would fill the server before it is measured: its lowest, and at most a
 /// quarter of its highest.
-fn warming_rate_per_s(workload: Workload, pacing: &Pacing) -> Option<f64> {
+pub(super) fn warming_rate_per_s(workload: Workload, pacing: &Pacing) -> Option<f64> {
     match pacing {
         Pacing::Open { shape, .. } if workload.is_overload() => {
             Some(shape.lowest_per_s().min(shape.highest_per_s() / 4.0))

@@ -10,13 +10,15 @@ use super::ratio::{Estimate, paired, unpaired, unseen_share};
 use super::runs::{complete, figures, is_healthy, mean};
 use super::student::PAIRED_FROM;
 use super::two_speeds::{Faster, two_speeds};
-use crate::model::experiment::{Experiment, LoadSpec};
+use crate::model::experiment::{Experiment, LoadSpec, Workload};
 use crate::model::metric::{Metric, Unit};
 use crate::model::record::Record;
 use crate::model::result::{Basis, Comparison, Difference, Ratio, TwoSpeeds, Verdict};
 
 /// Fewer pairs have no spread. Then the figures are the means of all runs, without an interval.
 const FEWEST_PAIRS: usize = 2;
+/// Of an overload.
+const MANY_LOST_PERCENT: f64 = 1.0;
 
 /// Compares every variant with the first one that runs under the same load, round by round, and gives a word to those
 /// differences that stand out of the whole page.
@@ -39,7 +41,9 @@ pub(super) fn under(experiment: &Experiment, load: &LoadSpec, records: &[Record]
         let (variant, baseline) = (pair.variant.name.as_str(), pair.other.name.as_str());
         let variant_runs = complete(records, variant, &load.name);
         let baseline_runs = complete(records, baseline, &load.name);
-        let sides = Metric::ALL.map(|metric| Sides::of_rounds(metric, &variant_runs, &baseline_runs));
+        let loses = loses_on_purpose(load.workload, &[&variant_runs, &baseline_runs]);
+        let sides = Metric::ALL
+            .map(|metric| Sides::of_rounds(metric, &variant_runs, &baseline_runs).without_survivors(loses));
         let is_headline = |sides: &Sides| load.workload.headline().contains(&sides.metric);
         let with_speeds = |sides: &Sides| {
             let mut ratio = sides.ratio(looks)?;
@@ -59,6 +63,12 @@ pub(super) fn under(experiment: &Experiment, load: &LoadSpec, records: &[Record]
     compared.filter(|comparison| !comparison.ratios.is_empty()).collect()
 }
 
+/// Was it an overload in which more than one in a hundred requests had no expected response?
+pub(crate) fn loses_on_purpose(workload: Workload, runs: &[&[&Record]]) -> bool {
+    let loses = |run: &&Record| Metric::Unanswered.of(run).is_some_and(|percent| percent > MANY_LOST_PERCENT);
+    workload.is_overload() && runs.iter().copied().flatten().any(loses)
+}
+
 /// How two variants' figures belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Design {
@@ -76,7 +86,7 @@ pub(crate) struct Sides {
     variant: Vec<f64>,
     baseline: Vec<f64>,
     design: Design,
-    /// Did the load generator keep up in the runs behind them?
+    /// Did the load generator keep up in the runs behind them, and are they about all requests?
     trusted: bool,
     /// The compiler's share of the server's CPU, where it doubts this figure.
     compiler_share: Option<f64>,
@@ -104,6 +114,11 @@ impl Sides {
         }
         let (variant, baseline) = pairs.into_iter().unzip();
         Self { metric, variant, baseline, design: Design::Paired, trusted, compiler_share }
+    }
+
+    /// Where requests are lost on purpose, nothing is concluded from those that were not.
+    pub fn without_survivors(self, loses: bool) -> Self {
+        Self { trusted: self.trusted && !(loses && self.metric.is_of_survivors()), ..self }
     }
 
     /// variant / baseline, in a session of so many interim analyses; `None` where a figure is missing, or is zero as it
@@ -288,6 +303,26 @@ mod tests {
         let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {a: {}, b: {}, c: {}}\n\
             loads: [{clients: 4, duration: 1s}, {clients: 8, duration: 1s, variants: [b, c]}]\n";
         parse("x", "x.yaml", text, false).expect("an experiment")
+    }
+
+    #[test]
+    fn in_an_overload_nothing_is_concluded_from_the_response_times_of_those_that_got_one() {
+        let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {a: {}, b: {}}\nloads: \
+            [{name: c4, rate: 1000/s, duration: 1s, overload: true}]\n";
+        let overload = parse("x", "x.yaml", text, false).expect("an experiment");
+        let rounds = [0.999, 1.0, 1.001, 1.0, 1.0].into_iter();
+        let records: Vec<Record> = rounds
+            .flat_map(|noise| [("a", 100.0 * noise, 9.0 * noise), ("b", 200.0 * noise, 3.0 * noise)])
+            .map(|(name, rate, mean_ms)| run(name, "c4", rate, mean_ms))
+            .collect();
+        let verdict = |records: &[Record], metric| {
+            compare(&overload, records)[0].ratio(metric).map(|ratio| ratio.verdict)
+        };
+        assert_eq!(verdict(&records, Metric::Mean), Some(Verdict::Lower), "nothing is lost");
+        let lost = |record: &Record| with_load(record.clone(), |load| load.requests.ok /= 2);
+        let records: Vec<Record> = records.iter().map(lost).collect();
+        assert_eq!(verdict(&records, Metric::Rate), Some(Verdict::Higher));
+        assert_eq!(verdict(&records, Metric::Mean), Some(Verdict::NotEnoughRuns));
     }
 
     fn rate(comparison: &Comparison) -> &Ratio {

@@ -85,7 +85,7 @@ pub(crate) fn with_allocation(mut record: Record, bytes_per_request: f64, stacks
     let samples: u64 = stacks.iter().map(|stack| stack.samples).sum();
     let load = record.measured.clone().expect("a load");
     let bytes_per_s = bytes_per_request * load.rate_per_s.completed;
-    record.explaining = Some(ExplainingWindow { load, cost: None, recompiled_s: None });
+    record.explaining = Some(ExplainingWindow { load, cost: None, recompiling: None });
     record.jvm = Some(JvmReadings {
         allocation: Some(Allocation { bytes_per_s, window_s: 3.0, ..Allocation::default() }),
         allocation_profile: Some(AllocationProfile { samples, bytes: samples * MIB, stacks }),

@@ -88,8 +88,11 @@ pub fn doubt_about(
     let doubts = of_both.flat_map(|record| {
         let is_external = record.external.is_some();
         let is_wanted = move |doubt: &Doubt| !(is_external && doubt.reason.is_of_generator());
+        let of_survivors = is_overload(experiment, record) && metric.is_of_survivors();
+        let missed = record.measured.as_ref().filter(|_| of_survivors).and_then(missed_rate);
         serious_doubts(record, records, may_lose(experiment, record, Some(metric)))
             .into_iter()
+            .chain(missed.map(about(record)))
             .filter(is_wanted)
     });
     grouped(doubts.collect()).into_iter().next()
@@ -107,10 +110,20 @@ pub fn doubt_about_cpu(variant: &str, load: &str, records: &[Record]) -> Option<
 /// In an overload requests that fail and a rate that is not reached are what is measured; but not where nothing succeeds, and not by figures
 /// of the requests that did not fail. `None`: the page as a whole.
 fn may_lose(experiment: &Experiment, record: &Record, metric: Option<Metric>) -> bool {
-    let is_overload = experiment.load(&record.load).is_some_and(|load| load.workload.is_overload());
-    let succeeds = record.measured.as_ref().is_some_and(|load| load.requests.ok > 0);
-    let counts_losses = |metric| matches!(metric, Metric::Rate | Metric::Unanswered | Metric::TimeBehind);
-    is_overload && succeeds && metric.is_none_or(counts_losses)
+    let succeeds = |load: &LoadReport| load.requests.ok > 0 && load.requests.ok >= mistakes(load);
+    is_overload(experiment, record)
+        && record.measured.as_ref().is_some_and(succeeds)
+        && metric.is_none_or(|metric| !metric.is_of_survivors())
+}
+
+fn is_overload(experiment: &Experiment, record: &Record) -> bool {
+    experiment.load(&record.load).is_some_and(|load| load.workload.is_overload())
+}
+
+/// Responses that say that the request was wrong: no overload makes them.
+fn mistakes(load: &LoadReport) -> u64 {
+    let is_mistake = |status: u16| (400..500).contains(&status) && ![408, 429].contains(&status);
+    load.status.iter().filter(|&(&status, _)| is_mistake(status)).map(|(_, count)| count).sum()
 }
 
 /// A reason as a doubt about one run.

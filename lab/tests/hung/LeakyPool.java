@@ -8,11 +8,12 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 
 /**
  * Requests that take a connection of a real HikariCP (ten, over H2, without JMX). "leaked": ten were taken and never given back.
- * "neighbour": each holds one while it asks a service that does not respond. It prints "up", with the port of the service where there
- * is one, when all wait.
+ * "neighbour": each holds one while it asks a service that does not respond. "carriers": those who have one sleep, and two others
+ * want one in a synchronized block. It prints "up", with the port of the service where there is one, when all wait.
  */
 class LeakyPool {
     static final int CONNECTIONS = 10;
@@ -32,6 +33,8 @@ class LeakyPool {
             }
             serve(20, () -> find(pool));
             waitFor(pool, 20);
+        } else if (arguments[0].equals("carriers")) {
+            holdCarriers(pool);
         } else {
             // Its queue takes the connections; nobody accepts or responds.
             ServerSocket silent = new ServerSocket(0, 100, InetAddress.getLoopbackAddress());
@@ -47,16 +50,18 @@ class LeakyPool {
         void handle() throws Exception;
     }
 
-    static void serve(int requests, Request request) {
+    static List<Thread> serve(int requests, Request request) {
+        List<Thread> threads = new ArrayList<>();
         for (int i = 0; i < requests; i++) {
-            Thread.ofVirtual().name("request-" + i).start(() -> {
+            threads.add(Thread.ofVirtual().name("request-" + i).start(() -> {
                 try {
                     request.handle();
                 } catch (Exception failed) {
                     throw new IllegalStateException(failed);
                 }
-            });
+            }));
         }
+        return threads;
     }
 
     static void find(HikariDataSource pool) throws SQLException {
@@ -71,6 +76,29 @@ class LeakyPool {
                 in.read();
             }
         }
+    }
+
+    /** On Java 21 with two carriers nobody who has a connection can go on to give it back. */
+    static void holdCarriers(HikariDataSource pool) throws Exception {
+        CountDownLatch taken = new CountDownLatch(CONNECTIONS);
+        serve(CONNECTIONS, () -> {
+            try (Connection connection = pool.getConnection()) {
+                taken.countDown();
+                Thread.sleep(2_000);
+            }
+        });
+        taken.await();
+        List<Thread> both = serve(2, () -> take(pool));
+        waitFor(pool, 1);
+        while (both.stream().noneMatch(thread -> thread.getState() == Thread.State.BLOCKED)) {
+            Thread.sleep(1);
+        }
+        Thread.sleep(2_500);
+        serve(20, () -> find(pool));
+    }
+
+    static synchronized void take(HikariDataSource pool) throws SQLException {
+        find(pool);
     }
 
     static void waitFor(HikariDataSource pool, int waiting) throws InterruptedException {

@@ -1,32 +1,62 @@
 //! Every carrier has the same virtual thread all the time, so that no other one runs.
 
 use crate::diagnose::evidence::{Evidence, Thread};
-use crate::diagnose::verdict::Verdict;
+use crate::diagnose::verdict::{HolderAt, Verdict};
 
 /// A thread that computes wants to run nearly all the time, and one that waits hardly ever.
 const SPINS: f64 = 0.85;
 const WAITS: f64 = 0.1;
+/// One that offers something again and again runs for more than this.
+const RUNS: f64 = 0.5;
 
 pub(super) fn judge(evidence: &Evidence) -> Option<Verdict> {
     let carriers = evidence.carriers();
     let held: Vec<(&Thread, &Thread)> =
         carriers.iter().filter_map(|carrier| Some((*carrier, evidence.carried_by(carrier)?))).collect();
-    if carriers.is_empty() || held.len() < carriers.len() {
-        return None;
-    }
     let share = |thread: &Thread| thread.runnable_share.unwrap_or(0.0);
-    if held.iter().all(|(carrier, _)| share(carrier) >= SPINS) {
-        let not_started = evidence.threads.iter().filter(|it| it.is_virtual && it.frames.is_empty()).count();
-        // The scheduler begins a further carrier where it may; and without a thread that wants one, nobody is held up.
-        let are_all = evidence.parallelism.is_some_and(|most| carriers.len() >= most);
-        if !are_all || !evidence.threads.iter().any(wants_carrier) {
-            return None;
+    let waits = |(carrier, thread): &(&Thread, &Thread)| share(carrier) <= WAITS && thread.stood_still;
+    if !held.is_empty() && held.len() == carriers.len() {
+        if held.iter().all(|(carrier, _)| share(carrier) >= SPINS) {
+            return spinning(evidence, &held);
         }
-        let held_by = held.iter().map(|(_, thread)| thread.at()).collect();
-        return Some(Verdict::CarriersSpinning { held_by, seconds: evidence.seconds, not_started });
+        let without_owner =
+            held.iter().all(waits).then(|| lock_without_runnable_owner(evidence, &held)).flatten();
+        if without_owner.is_some() {
+            return without_owner;
+        }
     }
-    let waiting = held.iter().all(|(carrier, thread)| share(carrier) <= WAITS && thread.stood_still);
-    if waiting { lock_without_runnable_owner(evidence, &held) } else { None }
+    let stays = |it: &(&Thread, &Thread)| waits(it) || share(it.0) > RUNS;
+    if held.iter().all(stays) { carriers_held(evidence, &held) } else { None }
+}
+
+/// The scheduler begins a further carrier where it may; and without a thread that wants one, nobody is held up.
+fn spinning(evidence: &Evidence, held: &[(&Thread, &Thread)]) -> Option<Verdict> {
+    let is_wanted = are_all(evidence, held) && evidence.threads.iter().any(wants_carrier);
+    is_wanted.then(|| Verdict::CarriersSpinning {
+        held_by: held.iter().map(|(_, thread)| thread.at()).collect(),
+        seconds: evidence.seconds,
+        not_started: not_started(evidence),
+    })
+}
+
+/// Whatever they do: on a JVM that has nothing to do nobody else wants a carrier. One that is left over from before is not woken while as
+/// many are held as may run.
+fn carriers_held(evidence: &Evidence, held: &[(&Thread, &Thread)]) -> Option<Verdict> {
+    let is_anyone_held_up = evidence.threads.iter().any(|it| wants_carrier(it) && it.stood_still);
+    let at = |thread: &Thread| HolderAt { thread: thread.at(), in_method: thread.frames.first().cloned() };
+    (are_all(evidence, held) && is_anyone_held_up).then(|| Verdict::CarriersHeld {
+        held_by: held.iter().map(|(_, thread)| at(thread)).collect(),
+        seconds: evidence.seconds,
+        not_started: not_started(evidence),
+    })
+}
+
+fn are_all(evidence: &Evidence, held: &[(&Thread, &Thread)]) -> bool {
+    evidence.parallelism.is_some_and(|most| held.len() >= most)
+}
+
+fn not_started(evidence: &Evidence) -> usize {
+    evidence.threads.iter().filter(|it| it.is_virtual && it.frames.is_empty()).count()
 }
 
 /// Not begun, or runnable without a carrier.
@@ -125,6 +155,48 @@ mod tests {
         let mut one_free = all;
         one_free.push(carrier(3, 0.0));
         assert_eq!(judge(&of(one_free)), None, "a carrier is free");
+    }
+
+    /// HikariCP gives a connection back in a monitor, to threads that have no carrier.
+    #[test]
+    fn carriers_that_wait_for_different_things_while_others_want_one() {
+        const GIVES_BACK: [&str; 2] =
+            ["java.base/jdk.internal.misc.Unsafe.park(Native Method)", "shop.Orders.take(Orders.java:42)"];
+        let carried = |tid, carrier, frames| Thread { waits_for: None, ..on(tid, Some(carrier), frames) };
+        let enters = carried(12, 2, &["shop.Stock.take(Stock.java:62)"]);
+        let mut all = vec![carrier(1, 0.0), carrier(2, 0.0), carried(11, 1, &GIVES_BACK), enters];
+        let of_two = |threads| Evidence { parallelism: Some(2), ..of(threads) };
+        assert_eq!(
+            judge(&of_two(all.clone())),
+            None,
+            "nobody else wants to run: a queue of work that is empty"
+        );
+        all.push(Thread { waits_for: None, ..on(13, None, &[]) });
+        let Some(Verdict::CarriersHeld { held_by, not_started: 1, .. }) = judge(&of_two(all.clone())) else {
+            panic!("not found")
+        };
+        let top = |at: usize| held_by[at].in_method.as_ref().map(|it| it.method.as_str());
+        assert_eq!((top(0), top(1)), (Some("jdk.internal.misc.Unsafe.park"), Some("shop.Stock.take")));
+        let offering = |share| {
+            let mut offers = all.clone();
+            (offers[0].runnable_share, offers[2].stood_still) = (Some(share), false);
+            judge(&of_two(offers))
+        };
+        assert!(
+            matches!(offering(0.8), Some(Verdict::CarriersHeld { .. })),
+            "it offers the connection without end"
+        );
+        assert_eq!(offering(0.3), None, "it goes on from time to time");
+        let mut left_over = all.clone();
+        left_over.push(carrier(3, 0.0));
+        assert!(
+            matches!(judge(&of_two(left_over)), Some(Verdict::CarriersHeld { .. })),
+            "nobody wakes the third"
+        );
+        let more = Evidence { parallelism: Some(3), ..of(all.clone()) };
+        assert_eq!(judge(&more), None, "another carrier can begin");
+        all[4].stood_still = false;
+        assert_eq!(judge(&of_two(all)), None, "it has just come");
     }
 
     #[test]

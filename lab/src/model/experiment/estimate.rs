@@ -23,26 +23,33 @@ const DOUBLINGS: u32 = 4;
 /// nobody published how fast they go. Never longer than the budget, beyond the first round of each load.
 #[must_use]
 pub fn estimate_s(experiment: &Experiment) -> Option<f64> {
-    let longest: Option<f64> = plan(experiment).iter().map(|run| run_s(experiment, run)).sum();
+    estimate_with_s(experiment, experiment.usual_recompiling_s())
+}
+
+fn estimate_with_s(experiment: &Experiment, recompiling_s: f64) -> Option<f64> {
+    let length_s = |run: &PlannedRun| run_s(experiment, run, recompiling_s);
+    let longest: Option<f64> = plan(experiment).iter().map(length_s).sum();
     let runs = (0..experiment.loads.len()).flat_map(|load| round_of(experiment, load, 1, 1));
-    let shortest: Option<f64> = runs.map(|run| run_s(experiment, &run)).sum();
+    let shortest: Option<f64> = runs.map(|run| length_s(&run)).sum();
     let (longest, shortest) = (longest?, shortest?);
     Some(experiment.budget_s.map_or(longest, |budget_s| longest.min(budget_s.max(shortest))))
 }
 
-/// The same where every `auto` warm-up takes the longest that it may, because the JVM becomes warm slowly or never.
+/// The same where every `auto` warm-up takes the longest that it may, because the JVM becomes warm slowly or never, and compiling
+/// anew too.
 #[must_use]
 pub fn longest_estimate_s(experiment: &Experiment) -> Option<f64> {
     let mut slow = experiment.clone();
     for load in &mut slow.loads {
         load.warmup_s = Some(experiment.longest_warmup_s(load));
     }
-    estimate_s(&slow)
+    estimate_with_s(&slow, experiment.longest_recompiling_s())
 }
 
-/// How long one run takes, in seconds, with the longest warm-up that is written, or the usual one with `auto`.
+/// How long one run takes, in seconds, with the longest warm-up that is written, or the usual one with `auto`, where the JVM compiles
+/// anew for so long.
 #[must_use]
-pub fn run_s(experiment: &Experiment, run: &PlannedRun) -> Option<f64> {
+pub fn run_s(experiment: &Experiment, run: &PlannedRun, recompiling_s: f64) -> Option<f64> {
     let load = &experiment.loads[run.load];
     let variant = &experiment.variants[run.variant];
     let measured_s = load_length_s(experiment, load, &variant.name)?;
@@ -57,7 +64,13 @@ pub fn run_s(experiment: &Experiment, run: &PlannedRun) -> Option<f64> {
         Subject::Benchmark { .. } => START_STOP_S,
     };
     let backends_s: f64 = variant.backends.iter().map(|backend| start_stop_s(&backend.server)).sum();
-    Some(before_s + backends_s + measured_s + heap_s(variant, load) + explaining_s(experiment, run))
+    Some(
+        before_s
+            + backends_s
+            + measured_s
+            + heap_s(variant, load)
+            + explaining_s(experiment, run, recompiling_s),
+    )
 }
 
 const fn start_stop_s(server: &Server) -> f64 {
@@ -83,7 +96,7 @@ fn heap_s(variant: &Variant, load: &LoadSpec) -> f64 {
 
 /// How much longer a run takes because of its round: reasons are looked for in the first ones only. In seconds.
 #[must_use]
-pub fn explaining_s(experiment: &Experiment, run: &PlannedRun) -> f64 {
+pub fn explaining_s(experiment: &Experiment, run: &PlannedRun, recompiling_s: f64) -> f64 {
     let load = &experiment.loads[run.load];
     let variant = &experiment.variants[run.variant];
     let is_explained = has_jvm(variant) && experiment.explains(load, run.round);
@@ -101,7 +114,7 @@ pub fn explaining_s(experiment: &Experiment, run: &PlannedRun) -> f64 {
     };
     let parts = [
         (is_explained, COUNTING_AT_REST_S),
-        (is_probed, PROBING_S + experiment.usual_recompiling_s()),
+        (is_probed, PROBING_S + recompiling_s),
         (is_probed || (load.thread_dump && variant.server().is_some()), window_s),
     ];
     parts.iter().filter(|(takes_place, _)| *takes_place).map(|(_, seconds)| seconds).sum()

@@ -3,6 +3,17 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// Threads that wait, on average: a compiler with less to do is done soon.
+const MANY_WAIT: f64 = 0.2;
+/// Its work takes so many times as long as with a core of its own.
+const LONG: f64 = 3.0;
+
+/// Does a compiler with so many threads, on average, have work and no core?
+#[must_use]
+pub fn is_starved(waiting_threads: f64, running_threads: f64) -> bool {
+    waiting_threads >= MANY_WAIT && waiting_threads + running_threads >= LONG * running_threads
+}
+
 /// Means of the runs that show it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]

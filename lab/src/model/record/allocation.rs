@@ -59,11 +59,7 @@ mod tests {
         let allocation = Allocation { bytes_per_s, window_s: 3.0, ..Allocation::default() };
         Record {
             measured: Some(load(measured_per_s)),
-            explaining: Some(ExplainingWindow {
-                load: load(explained_per_s),
-                cost: None,
-                recompiled_s: None,
-            }),
+            explaining: Some(ExplainingWindow { load: load(explained_per_s), cost: None, recompiling: None }),
             jvm: Some(JvmReadings { allocation: Some(allocation), ..JvmReadings::default() }),
             ..Record::default()
         }

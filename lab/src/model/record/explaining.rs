@@ -13,10 +13,17 @@ pub struct ExplainingWindow {
     #[schemars(schema_with = "load_schema::window_report")]
     pub load: LoadReport,
     pub cost: Option<Cost>,
-    /// How long the load went on before this window so that the JVM could compile its code anew, in seconds: until its compiler was
-    /// quiet, at most 15. `None`: no probe, or an older result.
+    /// Between attaching and this window. `None`: nothing was to attach, or an older result.
     #[serde(default)]
-    pub recompiled_s: Option<f64>,
+    pub recompiling: Option<Recompiling>,
+}
+
+/// The load went on so that the JVM could compile its code anew.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Recompiling {
+    pub lasted_s: f64,
+    /// The compiler was quiet at the end, or no busier than when the server was measured.
+    pub is_over: bool,
 }
 
 /// Cost of the probe in one run: figures of the explaining window divided by those of the measured window.
@@ -69,7 +76,7 @@ mod tests {
         ExplainingWindow {
             load,
             cost: Some(Cost { cpu_us_per_request: cpu_us, ..Cost::default() }),
-            recompiled_s: None,
+            recompiling: None,
         }
     }
 

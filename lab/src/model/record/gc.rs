@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn readings_of_the_explaining_window_are_no_figures_of_the_measured_one() {
-        let explaining = ExplainingWindow { load: LoadReport::default(), cost: None, recompiled_s: None };
+        let explaining = ExplainingWindow { load: LoadReport::default(), cost: None, recompiling: None };
         let run = Record { explaining: Some(explaining), ..seen_by_probe() };
         assert_eq!((run.gc_pauses(), run.heap_after_gc()), (None, None));
     }

@@ -97,7 +97,10 @@ pub struct Record {
     /// Readings of the probe in the explaining window.
     #[serde(default)]
     pub jvm: Option<jvm::JvmReadings>,
-    /// Why the probe could not be loaded.
+    /// Why there are no reasons although they were looked for: what ended the explaining window.
+    #[serde(default)]
+    pub unexplained: Option<String>,
+    /// Why the probe could not be loaded, or no flight recording started.
     #[serde(default)]
     pub probe_refused: Option<String>,
     /// Dump of all threads as JSON; a file relative to the result folder.

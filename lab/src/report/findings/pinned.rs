@@ -3,12 +3,15 @@
 use super::Words;
 use super::evidence::known;
 use super::site::{place, place_and_application, waits_for};
+use super::starved;
 use crate::model::finding::{PinEvidence, PinFigures, PinnedCarriers, RunsShowing};
 use crate::model::record::jvm::SiteReason;
 use crate::report::figures::{milliseconds as ms, percent, whole};
 
 /// All carriers pinned at once for less of the window than this is not worth saying.
 const WORTH_SAYING: f64 = 0.1;
+/// Of the code where threads stand on their carriers.
+const PLACES: usize = 2;
 /// How near carriers / pinned time has to come to the rate to be its reason.
 const NEAR: std::ops::RangeInclusive<f64> = 0.8..=1.1;
 /// The first Java in which `synchronized` does not pin (JEP 491).
@@ -19,6 +22,7 @@ impl Words for PinnedCarriers {
         match self.shown_by {
             PinEvidence::Events => by_events(self),
             PinEvidence::CarrierStates => by_carriers(self),
+            PinEvidence::Samples => by_samples(self),
         }
     }
 
@@ -38,7 +42,11 @@ impl Words for PinnedCarriers {
                  frames and class initializers pin ({what})"
             ));
         }
-        let place = site.or(self.wait.as_ref()).map_or_else(|| "the place that blocks".to_owned(), place);
+        let stood = self.stood.first().filter(|_| self.shown_by == PinEvidence::Samples);
+        let place = stood
+            .map(|stood| starved::place(stood).to_owned())
+            .or_else(|| site.or(self.wait.as_ref()).map(place))
+            .unwrap_or_else(|| "the place that blocks".to_owned());
         Some(format!(
             "Java 24 or newer, which does not pin in synchronized and Object.wait (JEP 491), or a ReentrantLock instead \
              of synchronized at {place}"
@@ -47,8 +55,12 @@ impl Words for PinnedCarriers {
 
     fn evidence(&self) -> Vec<String> {
         let PinFigures { pinned_share, all_pinned_share, carriers, .. } = self.mean;
+        let by = match self.shown_by {
+            PinEvidence::Samples => "carriers' time with a thread that waits, by samples",
+            PinEvidence::Events | PinEvidence::CarrierStates => "carriers' time pinned, by the JVM's events",
+        };
         known(&[
-            ("carriers' time pinned, by the JVM's events", Some(pinned_share * 100.0), "%"),
+            (by, Some(pinned_share * 100.0), "%"),
             ("window with all carriers pinned, at least", Some(all_pinned_share * 100.0), "%"),
             ("mean length of a pin", self.mean.mean_pin_ms, "ms"),
             ("readings with all carriers held", self.mean.held_share.map(|share| share * 100.0), "%"),
@@ -84,6 +96,22 @@ fn by_events(pinned: &PinnedCarriers) -> String {
         }
     }
     sentence
+}
+
+fn by_samples(pinned: &PinnedCarriers) -> String {
+    let mut places: Vec<&str> = pinned.stood.iter().map(starved::place).collect();
+    places.dedup();
+    places.truncate(PLACES);
+    let longest_ms = pinned.stood.iter().map(|it| it.longest_ms).fold(0.0, f64::max);
+    format!(
+        "virtual threads are pinned at {}: they wait there for {} of the time of {} carriers, one of them for {} and longer, and \
+         others wait for a carrier for up to {}",
+        places.join(" and "),
+        percent(pinned.worst.pinned_share),
+        whole(pinned.worst.carriers),
+        ms(longest_ms),
+        ms(pinned.longest_delay_ms.unwrap_or_default())
+    )
 }
 
 fn by_carriers(pinned: &PinnedCarriers) -> String {

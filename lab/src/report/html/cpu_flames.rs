@@ -77,7 +77,7 @@ mod tests {
         let mut record = Record { variant: variant.to_owned(), load: "c4".to_owned(), ..Record::default() };
         record.jvm = Some(JvmReadings { cpu_profile: Some(profile), ..JvmReadings::default() });
         record.explaining =
-            Some(ExplainingWindow { load: Default::default(), cost: Some(cost), recompiled_s: None });
+            Some(ExplainingWindow { load: Default::default(), cost: Some(cost), recompiling: None });
         record
     }
 

@@ -4,7 +4,7 @@ use crate::model::experiment::{Body, Experiment, LoadSpec, RequestSpec, Variant}
 use crate::model::record::{BackendFacts, Record};
 use crate::model::result::ResultDocument;
 use crate::report::load_words::load_words;
-use crate::report::observing::observation_costs;
+use crate::report::observing::observations;
 use crate::report::summary::distinct;
 use crate::report::{figures, reasons};
 use serde::Serialize;
@@ -105,7 +105,7 @@ fn observing(document: &ResultDocument) -> String {
     if !document.experiment.starts_any() {
         return "not possible: of servers that run already only responses were seen".to_owned();
     }
-    let costs = observation_costs(document);
+    let costs = observations(document);
     if costs.is_empty() {
         return "nothing was in the JVM while figures were taken, and no explaining window followed"
             .to_owned();

@@ -4,6 +4,7 @@
 use crate::model::experiment::Experiment;
 use crate::model::experiment::estimate::{explaining_s, run_s};
 use crate::model::experiment::plan::{PlannedRun, round_of};
+use crate::model::record::Record;
 
 /// How long the runs under a load take, as far as is known.
 #[derive(Clone, Debug)]
@@ -11,19 +12,30 @@ pub(super) struct Budget<'a> {
     experiment: &'a Experiment,
     /// For each load: the time its runs took so far without looking for reasons, in seconds, and how many they were.
     spent: Vec<(f64, u32)>,
+    /// For each load: how long its JVMs compiled anew, in seconds, and how many they were.
+    recompiled: Vec<(f64, u32)>,
 }
 
 impl<'a> Budget<'a> {
     pub fn new(experiment: &'a Experiment) -> Self {
-        Self { experiment, spent: vec![(0.0, 0); experiment.loads.len()] }
+        let none = vec![(0.0, 0); experiment.loads.len()];
+        Self { experiment, spent: none.clone(), recompiled: none }
     }
 
-    /// A run took so long, from launch to stop.
-    pub fn took(&mut self, run: &PlannedRun, seconds: f64) {
-        let (spent_s, runs) = &mut self.spent[run.load];
-        // A run that failed early may not have come so far.
-        *spent_s += (seconds - explaining_s(self.experiment, run)).max(0.0);
-        *runs += 1;
+    /// A run took so long, from launch to stop. One that ended while reasons were looked for tells nothing of the next.
+    pub fn took(&mut self, run: &PlannedRun, seconds: f64, record: &Record) {
+        if record.unexplained.is_some() {
+            return;
+        }
+        let explaining = record.explaining.as_ref();
+        let recompiling_s = explaining.and_then(|window| window.recompiling).map(|it| it.lasted_s);
+        if let Some(lasted_s) = recompiling_s {
+            add(&mut self.recompiled[run.load], lasted_s);
+        }
+        let explaining_s = explaining.map(|_| {
+            explaining_s(self.experiment, run, recompiling_s.unwrap_or(self.experiment.usual_recompiling_s()))
+        });
+        add(&mut self.spent[run.load], (seconds - explaining_s.unwrap_or_default()).max(0.0));
     }
 
     /// May these runs of a load begin, when so much time has passed? Without a budget always.
@@ -47,20 +59,32 @@ impl<'a> Budget<'a> {
     /// What the runs under the same load took on average; before the first one what is expected, and where that is
     /// unknown, what the others took.
     fn run_s(&self, run: &PlannedRun) -> f64 {
-        let average = |(spent_s, runs): (f64, u32)| (runs > 0).then(|| spent_s / f64::from(runs));
         let others = || self.spent.iter().filter_map(|&spent| average(spent)).fold(0.0, f64::max);
-        let explaining_s = explaining_s(self.experiment, run);
+        let recompiling_s =
+            average(self.recompiled[run.load]).unwrap_or(self.experiment.usual_recompiling_s());
+        let explaining_s = explaining_s(self.experiment, run, recompiling_s);
         match average(self.spent[run.load]) {
             Some(usual_s) => usual_s + explaining_s,
-            None => run_s(self.experiment, run).unwrap_or_else(|| others() + explaining_s),
+            None => run_s(self.experiment, run, recompiling_s).unwrap_or_else(|| others() + explaining_s),
         }
     }
+}
+
+fn add((sum_s, runs): &mut (f64, u32), seconds: f64) {
+    *sum_s += seconds;
+    *runs += 1;
+}
+
+fn average((sum_s, runs): (f64, u32)) -> Option<f64> {
+    (runs > 0).then(|| sum_s / f64::from(runs))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::config::parse;
+    use crate::model::record::explaining::{ExplainingWindow, Recompiling};
+    use threadcount_load::report::LoadReport;
 
     fn experiment(budget: &str) -> Experiment {
         let text = format!(
@@ -77,6 +101,12 @@ mod tests {
     /// One round of the second load.
     const LATER_S: f64 = 2.0 * (USUAL_S + EXPLAINING_S);
 
+    fn explained(lasted_s: f64) -> Record {
+        let recompiling = Some(Recompiling { lasted_s, is_over: true });
+        let window = ExplainingWindow { load: LoadReport::default(), cost: None, recompiling };
+        Record { explaining: Some(window), ..Record::default() }
+    }
+
     #[test]
     fn without_a_budget_everything_may_begin() {
         let experiment = experiment("");
@@ -92,7 +122,7 @@ mod tests {
         assert!(budget.allows(0, &round(0, 1), 200.0 - expected_s - 0.1));
         assert!(!budget.allows(0, &round(0, 1), 200.0 - expected_s + 0.1));
         for (run, usual_s) in round(0, 1).iter().zip([10.0, 6.0]) {
-            budget.took(run, usual_s + EXPLAINING_S);
+            budget.took(run, usual_s + EXPLAINING_S, &explained(5.0));
         }
         let measured_s = 2.0 * (8.0 + EXPLAINING_S) + LATER_S;
         assert!(budget.allows(0, &round(0, 2), 200.0 - measured_s - 0.1), "it takes 8 s on average");
@@ -105,11 +135,37 @@ mod tests {
         let experiment = experiment("budget: 200s");
         let mut budget = Budget::new(&experiment);
         for run in round_of(&experiment, 0, 1, 1) {
-            budget.took(&run, 8.0 + EXPLAINING_S);
+            budget.took(&run, 8.0 + EXPLAINING_S, &explained(5.0));
         }
         let fourth = round_of(&experiment, 0, 4, 1);
         assert!(budget.allows(0, &fourth, 199.9 - LATER_S - 2.0 * 8.0));
         assert!(!budget.allows(0, &fourth, 200.1 - LATER_S - 2.0 * 8.0));
+    }
+
+    #[test]
+    fn a_jvm_that_compiled_anew_for_longer_makes_only_rounds_with_reasons_longer() {
+        let experiment = experiment("budget: 300s");
+        let mut budget = Budget::new(&experiment);
+        for run in round_of(&experiment, 0, 1, 1) {
+            budget.took(&run, 8.0 + EXPLAINING_S + 9.0, &explained(14.0));
+        }
+        let fits = |round, seconds: f64| {
+            let round = round_of(&experiment, 0, round, 1);
+            let left = |more: f64| 300.0 - LATER_S - 2.0 * seconds + more;
+            budget.allows(0, &round, left(-0.1)) && !budget.allows(0, &round, left(0.1))
+        };
+        assert!(fits(2, 8.0 + EXPLAINING_S + 9.0) && fits(4, 8.0));
+    }
+
+    #[test]
+    fn a_run_without_an_explaining_window_took_all_of_its_time_itself() {
+        let experiment = experiment("budget: 200s");
+        let mut budget = Budget::new(&experiment);
+        for run in round_of(&experiment, 0, 1, 1) {
+            budget.took(&run, 8.0, &Record::default());
+        }
+        assert!(budget.allows(0, &round_of(&experiment, 0, 4, 1), 199.9 - LATER_S - 2.0 * 8.0));
+        assert!(!budget.allows(0, &round_of(&experiment, 0, 4, 1), 200.1 - LATER_S - 2.0 * 8.0));
     }
 
     #[test]

@@ -152,6 +152,26 @@ fn recompiled_after(measured_share: f64, seconds: &[(f64, f64)]) -> Option<usize
 }
 
 #[test]
+fn a_compiler_that_waits_for_a_core_is_not_quiet() {
+    let second = |waiting| WarmUpSecond {
+        compiler_cores: 0.02,
+        compiler_waiting_threads: waiting,
+        cpu_cores: 1.9,
+        ..at_rate(4_000.0)
+    };
+    let is_over = |waiting, measured_share| {
+        let mut test = RecompilingTest::new(measured_share);
+        (0..6).any(|_| test.is_over_after(second(waiting)))
+    };
+    assert!(is_over(0.1, 0.0), "a look-alike: it has little to do");
+    assert!(!is_over(1.5, 0.0), "200 threads compute on two cores");
+    assert!(!is_over(1.5, 0.03), "it had more of a core when the server was measured");
+    let mut test = WarmUpTest::new(6.0, false);
+    (0..3).for_each(|_| test.second(second(1.5)));
+    assert_eq!(test.unsteady(), Some(vec![WarmUpFigure::Compiler]));
+}
+
+#[test]
 fn a_jvm_has_compiled_anew_when_its_compiler_is_quiet_for_two_seconds() {
     // What Tomcat did on a full core when the probe attached.
     let java_25 =

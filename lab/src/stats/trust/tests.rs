@@ -92,6 +92,17 @@ fn in_an_overload_failed_requests_and_a_missed_rate_are_the_figures() {
     assert_eq!(doubt(&overload, Metric::Rate), None);
     assert!(doubt(&overload, Metric::P99).is_some(), "that of the survivors");
     assert!(doubt(&experiment(), Metric::Rate).is_some());
+    let refused = with_load(record.clone(), |load| {
+        load.requests.ok = 1;
+        load.status = [(200, 1), (401, 12_000)].into();
+    });
+    assert!(!trust(&overload, &twice(&refused)).0, "a password is missing");
+    let busy = with_load(record.clone(), |load| load.status = [(200, 1), (429, 12_000)].into());
+    assert!(trust(&overload, &twice(&busy)).0);
+    let unfinished = with_load(record.clone(), |load| load.requests.failed = 0);
+    let alone = twice(&unfinished);
+    assert!(doubt_about(&overload, ("a", "c4"), Metric::P99, &alone).is_some(), "most have no response yet");
+    assert_eq!(doubt_about(&overload, ("a", "c4"), Metric::MemoryNeeded, &alone), None);
     let nothing = with_load(record, |load| load.requests.ok = 0);
     assert!(!trust(&overload, &twice(&nothing)).0, "a path that does not exist");
 }
