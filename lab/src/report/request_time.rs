@@ -240,7 +240,11 @@ pub fn what(activity: &ThreadActivity) -> String {
         },
         ThreadState::Lock => format!("waiting for a {}", class("lock")),
         ThreadState::Semaphore => format!("waiting for a permit of a {}", class("Semaphore")),
-        ThreadState::Pool => format!("waiting for a {} connection", resource.unwrap_or("pooled")),
+        ThreadState::Pool => {
+            let pool = resource.unwrap_or("pooled");
+            let article = if pool.starts_with(['A', 'E', 'I', 'O', 'U']) { "an" } else { "a" };
+            format!("waiting for {article} {pool} connection")
+        }
         ThreadState::Socket => match &activity.peer {
             Some(peer) => format!("reading from {peer}"),
             None => "reading from a socket".to_owned(),
@@ -252,6 +256,9 @@ pub fn what(activity: &ThreadActivity) -> String {
         ThreadState::NameLookup => "looking up a host name".to_owned(),
         ThreadState::Native => format!("waiting in native code of {}", class("a library")),
         ThreadState::Queue => format!("waiting for a {}", class("queue")),
+        ThreadState::Future if activity.waits_for_http() => {
+            format!("waiting for a response to {}", class("a client"))
+        }
         ThreadState::Future => format!("waiting for a result of {}", class("another thread")),
         ThreadState::Sleep => "sleeping".to_owned(),
         ThreadState::File => "in file I/O".to_owned(),
@@ -321,6 +328,25 @@ mod tests {
             "31.0 ms = 19.0 waiting for a HikariCP connection (OrderRepository.find:42) + 9.0 reading from \
              127.0.0.1:5432 (OrderRepository.find:44) + 3.0 running"
         );
+    }
+
+    #[test]
+    fn a_client_waits_for_a_response_and_others_for_a_result() {
+        let waits = |resource| {
+            let part = part(ThreadState::Future, Some(resource), "shop.Prices.of:21", 31.0);
+            words(&time(vec![part], 31.0)).sentence
+        };
+        let response = "31.0 ms = 31.0 waiting for a response to HttpClient (Prices.of:21)";
+        assert_eq!(waits("java.net.http.HttpClient"), response);
+        let result = "31.0 ms = 31.0 waiting for a result of CompletableFuture (Prices.of:21)";
+        assert_eq!(waits("java.util.concurrent.CompletableFuture"), result);
+    }
+
+    #[test]
+    fn a_pool_whose_name_begins_with_a_vowel_has_its_article() {
+        let parts = vec![part(ThreadState::Pool, Some("Agroal"), "shop.Orders.find:42", 31.0)];
+        let expected = "31.0 ms = 31.0 waiting for an Agroal connection (Orders.find:42)";
+        assert_eq!(words(&time(parts, 31.0)).sentence, expected);
     }
 
     #[test]

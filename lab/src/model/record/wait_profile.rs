@@ -73,6 +73,15 @@ pub struct ThreadActivity {
     pub holder: Option<String>,
 }
 
+impl ThreadActivity {
+    /// Is the result that it waits for a response to an HTTP client?
+    #[must_use]
+    pub fn waits_for_http(&self) -> bool {
+        let client = self.resource.as_deref().filter(|_| self.state == ThreadState::Future);
+        client.is_some_and(|client| client.ends_with("HttpClient"))
+    }
+}
+
 /// Whose work a thread does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

@@ -60,6 +60,9 @@ impl Words for RequestWaits {
                 let peer = activity.peer.as_deref().unwrap_or("the other side");
                 format!("a look at {peer}, which takes the time, or fewer calls of it at {at}")
             }
+            ThreadState::Future if activity.waits_for_http() => {
+                format!("a look at the service that {at} asks, which takes the time, or fewer calls of it")
+            }
             _ => format!("a look at who is to give what {at} waits for"),
         })
     }

@@ -17,6 +17,8 @@ public final class Classifier {
     /** Clients and reactive libraries, as the report calls them where a thread waits for a result of theirs. */
     private static final String[][] RESULTS_OF = {
         {"jdk.internal.net.http.", "java.net.http.HttpClient"},
+        // It waits by itself for what the client does asynchronously.
+        {"org.springframework.http.client.JdkClientHttpRequest", "java.net.http.HttpClient"},
         {"reactor.core.", "Reactor"},
         {"org.eclipse.jetty.client.", "Jetty HttpClient"},
         {"org.eclipse.jetty.", "Jetty"},

@@ -21,6 +21,7 @@ import io.r2dbc.spi.ConnectionFactory;
 import io.r2dbc.spi.ConnectionFactoryMetadata;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.URI;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.Callable;
@@ -34,6 +35,8 @@ import org.apache.tomcat.jdbc.pool.PoolProperties;
 import org.eclipse.jetty.client.HttpClient;
 import org.junit.jupiter.api.Test;
 import org.reactivestreams.Publisher;
+import org.springframework.http.HttpMethod;
+import org.springframework.http.client.JdkClientHttpRequestFactory;
 import reactor.core.publisher.Mono;
 
 /** Stacks of real threads that wait for a connection of a real pool. */
@@ -143,6 +146,17 @@ class RealPoolsTest {
                     () -> client.GET("http://127.0.0.1:" + silent.getLocalPort()));
         } finally {
             client.stop();
+        }
+    }
+
+    /** What RestClient and RestTemplate of Spring Boot use. */
+    @Test
+    void springOverTheClientOfTheJdk() throws Exception {
+        var requests = new JdkClientHttpRequestFactory();
+        try (ServerSocket silent = new ServerSocket(0, 10, InetAddress.getLoopbackAddress())) {
+            URI uri = URI.create("http://127.0.0.1:" + silent.getLocalPort());
+            assertWaitsFor("java.net.http.HttpClient", State.FUTURE, "org.springframework.http.client.",
+                    () -> requests.createRequest(uri, HttpMethod.GET).execute());
         }
     }
 
