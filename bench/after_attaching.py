@@ -10,11 +10,10 @@ counted by the bytes that the server read.
 import argparse
 import pathlib
 import statistics
-import subprocess
 import tempfile
 import time
 
-from loaded_server import COMPILERS, THREADCOUNT, WARM_UP_S, Server, cpu_by_thread_s
+from loaded_server import COMPILERS, WARM_UP_S, Server, cpu_by_thread_s, loaded
 from probe_cost import Probe
 
 USUAL_S = 10
@@ -43,7 +42,7 @@ def watched(server):
 
 
 def back_after_s(shares):
-    """The first second from which on the rate stays near the usual one."""
+    """The last second in which the rate was not near the usual one."""
     slow = [number for number, share in enumerate(shares, 1) if share < NEARLY_USUAL]
     return slow[-1] if slow else 0
 
@@ -55,16 +54,11 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             length_s = WARM_UP_S + USUAL_S + AFTER_S + 5
             server = Server(pathlib.Path(folder) / jdk, jdk, alive_s=length_s + 30)
-            load = None
             try:
-                command = [THREADCOUNT, "load", server.url, "-c", "64", "-d", f"{length_s}s", "--cores", "1"]
-                load = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-                time.sleep(WARM_UP_S)
-                seconds = watched(server)
+                with loaded(server, length_s, "--cores", "1"):
+                    time.sleep(WARM_UP_S)
+                    seconds = watched(server)
             finally:
-                if load:
-                    load.terminate()
-                    load.wait()
                 server.stop()
         for number, (share, compiler_cores) in enumerate(seconds, 1):
             print(f"Java {jdk}, second {number}: {share:.2f} of the usual rate, the compiler uses {compiler_cores:.2f} of a core")

@@ -3,10 +3,9 @@
 import dataclasses
 import os
 import signal
-import subprocess
 import time
 
-from loaded_server import COMPILERS, OWN_THREADS, THREADCOUNT, cpu_by_thread_s
+from loaded_server import COMPILERS, OWN_THREADS, begin_load, cpu_between_s, cpu_by_thread_s
 
 SLICE_S = 0.1
 # The other server answers what it still had in flight.
@@ -17,8 +16,7 @@ class PausedLoad:
     """64 clients that ask a server as fast as it answers, from core 1, but only while they may."""
 
     def __init__(self, server, length_s):
-        command = [THREADCOUNT, "load", server.url, "-c", "64", "-d", f"{length_s:.0f}s", "--cores", "1", "--json"]
-        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.process = begin_load(server.url, length_s, "--cores", "1")
         self.pause()
 
     def pause(self):
@@ -84,11 +82,7 @@ class Spent:
 
     @classmethod
     def between(cls, before, after):
-        """A thread that has ended counts with nothing: it was idle, or there would be two of its kind."""
-        compilers_s, own_s = (
-            sum(used_s - then.get(thread, used_s) for thread, used_s in now.items())
-            for then, now in ((before.compilers, after.compilers), (before.own, after.own))
-        )
+        compilers_s, own_s = cpu_between_s(before.compilers, after.compilers), cpu_between_s(before.own, after.own)
         return cls(after.at_s - before.at_s, after.request_bytes - before.request_bytes, after.cpu_s - before.cpu_s - compilers_s, own_s)
 
     @classmethod

@@ -101,8 +101,8 @@ class Server:
         return time.clock_gettime((~self.pid << 3) | 2)
 
     def cpu_of_s(self, names, since):
-        """CPU of the threads with such names since then. One that has ended since was idle: the JVM ends no other."""
-        return sum(used_s - since.get(thread, 0) for thread, used_s in cpu_by_thread_s(self.pid, names).items())
+        """CPU of the threads with such names since then."""
+        return cpu_between_s(since, cpu_by_thread_s(self.pid, names))
 
     def send_compilers_away(self):
         """To the generator's core, which has time to spare. The JVM makes new ones when it likes."""
@@ -131,6 +131,30 @@ def cpu_by_thread_s(pid, names):
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
             used[task.name] = int((task / "schedstat").read_text().split()[0]) / 1e9
     return used
+
+
+def cpu_between_s(then, now):
+    """One that has ended since was idle: the JVM ends no other."""
+    return sum(used_s - then.get(thread, 0) for thread, used_s in now.items())
+
+
+def begin_load(url, seconds, *flags):
+    """64 clients that ask as fast as they are answered."""
+    command = [THREADCOUNT, "load", url, "-c", "64", "-d", f"{seconds:.0f}s", "--json", *flags]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+@contextlib.contextmanager
+def loaded(server, seconds, *flags):
+    """A load that goes on meanwhile."""
+    load = begin_load(server.url, seconds, *flags)
+    try:
+        yield
+        if load.poll() is not None:
+            raise SystemExit("probe_cost.py: the load ended before its time")
+    finally:
+        load.kill()
+        load.wait()
 
 
 def wait_for(found, limit_s=60):

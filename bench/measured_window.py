@@ -1,13 +1,11 @@
 """What observes the measured window, on and off in one JVM: `--measured` of bench/probe_cost.py says how and why."""
 
-import contextlib
 import dataclasses
 import math
 import statistics
-import subprocess
 import time
 
-from loaded_server import THREADCOUNT, WARM_UP_S, Server, cpu_by_thread_s
+from loaded_server import WARM_UP_S, Server, cpu_by_thread_s, loaded
 
 # A slice with or without the log, and how long switching it may have its effect.
 SLICE_S = 0.05
@@ -16,20 +14,6 @@ SWITCH_S = 0.02
 FEWEST_SLICES = 300
 LOG_WRITERS = ("VM Thread", "G1 Main", "G1 Conc")
 READERS = ("sampler",)
-
-
-@contextlib.contextmanager
-def loaded(server, seconds):
-    """A load that goes on meanwhile."""
-    command = [THREADCOUNT, "load", server.url, "-c", "64", "-d", f"{seconds:.0f}s", "--json"]
-    load = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        yield
-        if load.poll() is not None:
-            raise SystemExit("probe_cost.py: the load ended before its time")
-    finally:
-        load.kill()
-        load.wait()
 
 
 @dataclasses.dataclass

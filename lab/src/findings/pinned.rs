@@ -269,7 +269,7 @@ mod tests {
     }
 
     /// As the shop on Java 21 (`orders-pins`): HikariCP gives a connection back in a monitor, to threads that have no carrier, and offers
-    /// it again every 10 us.
+    /// it again every 10 µs.
     fn parked_again_and_again(java: &str) -> Record {
         let mut record = pinned(java, 1_750.0);
         let place = |state, application: &str, held_ms| HeldCarrier {

@@ -323,8 +323,9 @@ impl Metric {
     /// Is it about the requests that got their response only? Where many get none, on purpose, it says nothing of the server.
     #[must_use]
     pub fn is_of_survivors(self) -> bool {
-        (Self::Min..=Self::Max).contains(&self)
-            || (self != Self::MemoryPerRequest && self.name().contains("per_request"))
+        let response_times = Self::Min..=Self::Max;
+        let per_request = Self::CpuPerRequest..=Self::AllocatedPerRequest;
+        response_times.contains(&self) || per_request.contains(&self)
     }
 
     /// Is it a time that a request waits, and that a capacity may be searched under?

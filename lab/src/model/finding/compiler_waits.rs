@@ -11,7 +11,11 @@ const LONG: f64 = 3.0;
 /// Does a compiler with so many threads, on average, have work and no core?
 #[must_use]
 pub fn is_starved(waiting_threads: f64, running_threads: f64) -> bool {
-    waiting_threads >= MANY_WAIT && waiting_threads + running_threads >= LONG * running_threads
+    waiting_threads >= MANY_WAIT && times_as_long(waiting_threads, running_threads) >= LONG
+}
+
+fn times_as_long(waiting_threads: f64, running_threads: f64) -> f64 {
+    (waiting_threads + running_threads) / running_threads.max(f64::MIN_POSITIVE)
 }
 
 /// Means of the runs that show it.
@@ -33,6 +37,6 @@ impl CompilerWaits {
     /// So many times as long as with a core of its own.
     #[must_use]
     pub fn times_as_long(&self) -> f64 {
-        (self.waiting_threads + self.running_threads) / self.running_threads.max(f64::MIN_POSITIVE)
+        times_as_long(self.waiting_threads, self.running_threads)
     }
 }

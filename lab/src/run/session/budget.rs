@@ -10,15 +10,33 @@ use crate::model::record::Record;
 #[derive(Clone, Debug)]
 pub(super) struct Budget<'a> {
     experiment: &'a Experiment,
-    /// For each load: the time its runs took so far without looking for reasons, in seconds, and how many they were.
-    spent: Vec<(f64, u32)>,
-    /// For each load: how long its JVMs compiled anew, in seconds, and how many they were.
-    recompiled: Vec<(f64, u32)>,
+    /// For each load: how long its runs took so far without looking for reasons.
+    spent: Vec<Lengths>,
+    /// For each load: how long its JVMs compiled anew.
+    recompiled: Vec<Lengths>,
+}
+
+/// Of several runs.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lengths {
+    sum_s: f64,
+    runs: u32,
+}
+
+impl Lengths {
+    fn add(&mut self, seconds: f64) {
+        self.sum_s += seconds;
+        self.runs += 1;
+    }
+
+    fn mean_s(self) -> Option<f64> {
+        (self.runs > 0).then(|| self.sum_s / f64::from(self.runs))
+    }
 }
 
 impl<'a> Budget<'a> {
     pub fn new(experiment: &'a Experiment) -> Self {
-        let none = vec![(0.0, 0); experiment.loads.len()];
+        let none = vec![Lengths::default(); experiment.loads.len()];
         Self { experiment, spent: none.clone(), recompiled: none }
     }
 
@@ -30,12 +48,11 @@ impl<'a> Budget<'a> {
         let explaining = record.explaining.as_ref();
         let recompiling_s = explaining.and_then(|window| window.recompiling).map(|it| it.lasted_s);
         if let Some(lasted_s) = recompiling_s {
-            add(&mut self.recompiled[run.load], lasted_s);
+            self.recompiled[run.load].add(lasted_s);
         }
-        let explaining_s = explaining.map(|_| {
-            explaining_s(self.experiment, run, recompiling_s.unwrap_or(self.experiment.usual_recompiling_s()))
-        });
-        add(&mut self.spent[run.load], (seconds - explaining_s.unwrap_or_default()).max(0.0));
+        let recompiling_s = recompiling_s.unwrap_or(self.experiment.usual_recompiling_s());
+        let explaining_s = explaining.map_or(0.0, |_| explaining_s(self.experiment, run, recompiling_s));
+        self.spent[run.load].add((seconds - explaining_s).max(0.0));
     }
 
     /// May these runs of a load begin, when so much time has passed? Without a budget always.
@@ -59,24 +76,15 @@ impl<'a> Budget<'a> {
     /// What the runs under the same load took on average; before the first one what is expected, and where that is
     /// unknown, what the others took.
     fn run_s(&self, run: &PlannedRun) -> f64 {
-        let others = || self.spent.iter().filter_map(|&spent| average(spent)).fold(0.0, f64::max);
+        let others = || self.spent.iter().filter_map(|spent| spent.mean_s()).fold(0.0, f64::max);
         let recompiling_s =
-            average(self.recompiled[run.load]).unwrap_or(self.experiment.usual_recompiling_s());
+            self.recompiled[run.load].mean_s().unwrap_or(self.experiment.usual_recompiling_s());
         let explaining_s = explaining_s(self.experiment, run, recompiling_s);
-        match average(self.spent[run.load]) {
+        match self.spent[run.load].mean_s() {
             Some(usual_s) => usual_s + explaining_s,
             None => run_s(self.experiment, run, recompiling_s).unwrap_or_else(|| others() + explaining_s),
         }
     }
-}
-
-fn add((sum_s, runs): &mut (f64, u32), seconds: f64) {
-    *sum_s += seconds;
-    *runs += 1;
-}
-
-fn average((sum_s, runs): (f64, u32)) -> Option<f64> {
-    (runs > 0).then(|| sum_s / f64::from(runs))
 }
 
 #[cfg(test)]
