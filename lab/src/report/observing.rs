@@ -24,7 +24,11 @@ pub fn observations(document: &ResultDocument) -> Vec<String> {
 
 /// The first of the reasons; the others are in `result.json`.
 fn unexplained_words(runs: &[&Record]) -> Option<String> {
-    let why = |run: &&Record| run.unexplained.clone().or_else(|| run.probe_refused.clone());
+    let why = |run: &&Record| {
+        let sampling_ended = || run.jvm.as_ref()?.wait_profile.as_ref()?.ended.as_ref();
+        let ended = || sampling_ended().map(|why| format!("no more threads were sampled after {why}"));
+        run.unexplained.clone().or_else(|| run.probe_refused.clone()).or_else(ended)
+    };
     let why: Vec<String> = runs.iter().filter_map(why).collect();
     let first = why.first()?;
     Some(format!("not observed as it was to be in {}: {first}", figures::plural(why.len(), "run")))
@@ -61,6 +65,8 @@ fn words(costs: &[ObservationCost], compiling: usize) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::record::jvm::JvmReadings;
+    use crate::model::record::wait_profile::WaitProfile;
 
     fn cost(rate_ratio: f64, cpu_per_request_ratio: Option<f64>) -> ObservationCost {
         ObservationCost { rate_ratio, cpu_per_request_ratio }
@@ -84,6 +90,10 @@ mod tests {
         let said = unexplained_words(&[&first, &second, &Record::default()]);
         assert_eq!(said.as_deref(), Some("not observed as it was to be in 2 runs: the server ended"));
         assert_eq!(unexplained_words(&[&Record::default()]), None);
+        let profile = WaitProfile { ended: Some("a JDK of another kind".into()), ..WaitProfile::default() };
+        let jvm = Some(JvmReadings { wait_profile: Some(profile), ..JvmReadings::default() });
+        let said = unexplained_words(&[&Record { jvm, ..Record::default() }]).unwrap_or_default();
+        assert!(said.ends_with(" 1 run: no more threads were sampled after a JDK of another kind"), "{said}");
     }
 
     #[test]

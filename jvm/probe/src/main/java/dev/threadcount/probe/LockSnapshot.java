@@ -96,6 +96,7 @@ final class LockSnapshot {
             line.put("lock", blocker.getClass().getName() + "@" + Integer.toHexString(System.identityHashCode(blocker)))
                     .put("owner", owner == null ? -1 : owner.threadId())
                     .put("owner_name", owner == null ? null : owner.getName())
+                    .put("owner_ended", owner != null && !owner.isAlive())
                     .put("value", jvm.stateOf(blocker));
             Object wait = queues.computeIfAbsent(blocker, jvm::waitsFor).get(thread);
             if (wait != null) {

@@ -158,4 +158,13 @@ class TurnsTest {
         assertTurns(1, 1, sample(400));
         assertEquals(List.of(), sample(500));
     }
+
+    /** The sampler asks for its stack after it has seen who has the lock. */
+    @Test
+    void anOwnerThatIsNoMoreHasOvertakenAndItsPlaceIsNotKnown() throws Exception {
+        comesAlone(100, "save");
+        owner = Thread.ofVirtual().unstarted(() -> {});
+        stacks.put(owner, new ThreadStack(new StackTraceElement[0], Thread.State.TERMINATED, true, false, null, List.of()));
+        assertTurns(1, 1, sample(200));
+    }
 }

@@ -32,7 +32,7 @@ public final class Classifier {
 
     /** To the JVM a platform thread in native code runs: whether it waits is known to the kernel alone. */
     public static boolean mayWaitInNative(ThreadStack stack) {
-        return !stack.virtual() && !stack.isBlocked() && stack.frames().length > 0 && stack.frames()[0].isNativeMethod();
+        return !stack.virtual() && stack.isInNative();
     }
 
     /** What this thread does, as far as the JVM knows. */
@@ -76,7 +76,7 @@ public final class Classifier {
         int place = Waits.place(frames, library);
         State wait = place < 0 ? null : Waits.stateOf(frames[place]);
         if (!stack.isBlocked()) {
-            return frames[0].isNativeMethod() ? inNative(wait, stack, library, waitsInNative) : State.RUNNING;
+            return stack.isInNative() ? inNative(wait, stack, library, waitsInNative) : State.RUNNING;
         }
         if (wait != State.SOCKET && PoolMarks.nameOf(frames, library, application) != null) {
             return State.POOL;

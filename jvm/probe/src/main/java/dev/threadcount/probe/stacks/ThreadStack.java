@@ -23,6 +23,11 @@ public record ThreadStack(
                 LockSupport.getBlocker(thread), List.of());
     }
 
+    /** Not of a thread that has not begun or is no more. */
+    public boolean isInNative() {
+        return !isBlocked() && frames.length > 0 && frames[0].isNativeMethod();
+    }
+
     /** Whether it waits for something that is not a file or in native code. */
     public boolean isBlocked() {
         return state == Thread.State.BLOCKED || state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING;
