@@ -310,6 +310,32 @@ fn a_limit_that_a_slow_neighbour_exhausts() {
 }
 
 #[test]
+fn a_limit_that_a_neighbour_asked_by_a_client_of_http_exhausts() {
+    for verdicts in diagnose("http-neighbour") {
+        let verdict = only(&verdicts, "pool-exhausted");
+        assert_eq!(verdict["waits_in"], "waiting for an HTTP response", "{verdict:#}");
+        assert_eq!((names(&verdict["holders"]).len(), &verdict["waiters"]), (4, &36.into()), "{verdict:#}");
+    }
+}
+
+/// Its owner has ended, or waits for its next task.
+#[test]
+fn a_lock_that_was_not_given_back() {
+    for (how, owner) in [("lost-lock", "/owner/ended/name"), ("lost-lock-of-worker", "/owner/idle/name")] {
+        for verdicts in diagnose(how) {
+            let verdict = only(&verdicts, "lock-not-given-back");
+            let name = if how == "lost-lock" { "job" } else { "worker" };
+            assert_eq!(verdict.pointer(owner).and_then(Value::as_str), Some(name), "{verdict:#}");
+            assert_eq!(
+                (&verdict["waiters"], &verdict["at"]["method"]),
+                (&3.into(), &"Hung.reserve".into()),
+                "{verdict:#}"
+            );
+        }
+    }
+}
+
+#[test]
 fn a_heap_that_is_nearly_full_of_what_lives() {
     for how in ["gc", "gc-g1"] {
         for verdicts in diagnose(how) {

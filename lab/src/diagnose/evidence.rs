@@ -83,6 +83,9 @@ impl Thread {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Synchronizer {
     pub owner: Option<u64>,
+    pub owner_name: String,
+    /// It is a thread that is no more.
+    pub owner_ended: bool,
     /// Permits of a semaphore: the most of all snapshots.
     pub value: i64,
     /// It is known of each thread whether it waits anew.

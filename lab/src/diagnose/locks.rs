@@ -13,6 +13,9 @@ pub struct LockWait {
     pub lock: Option<String>,
     /// -1: nobody.
     pub owner: i64,
+    pub owner_name: Option<String>,
+    /// The owner of a lock that was not given back may be a thread that is no more.
+    pub owner_ended: bool,
     /// Permits of a semaphore, holds of a lock; -1 of anything else.
     pub value: i64,
     /// Whether a method on its stack gives permits back; of a semaphore.
@@ -57,7 +60,7 @@ mod tests {
 
     #[test]
     fn a_snapshot_is_complete_or_none() {
-        let wait = r#"{"type":"waits","t_ns":1,"tid":15,"virtual":true,"state":"WAITING","lock":"java.util.concurrent.Semaphore$NonfairSync@7eb4","owner":-1,"owner_name":null,"value":0}"#;
+        let wait = r#"{"type":"waits","t_ns":1,"tid":15,"virtual":true,"state":"WAITING","lock":"java.util.concurrent.Semaphore$NonfairSync@7eb4","owner":-1,"owner_name":null,"owner_ended":false,"value":0}"#;
         let peer = r#"{"type":"peer","t_ns":1,"tid":16,"peer":"127.0.0.1:5432"}"#;
         let all = parse(&format!("{wait}\n{peer}\n{{\"type\":\"end\",\"t_ns\":2}}\n")).unwrap();
         assert_eq!((all.waits[0].tid, all.waits[0].owner, all.waits[0].value), (15, -1, 0));

@@ -143,6 +143,8 @@ fn synchronizers(locks: &[LockSnapshot]) -> HashMap<String, Synchronizer> {
         let Some(lock) = &wait.lock else { continue };
         let known = all.entry(lock.clone()).or_default();
         known.owner = u64::try_from(wait.owner).ok();
+        known.owner_name = wait.owner_name.clone().unwrap_or_default();
+        known.owner_ended = wait.owner_ended;
         known.value = known.value.max(wait.value);
         known.is_given_back |= wait.gives_back;
         known.has_queue |= wait.wait != 0;

@@ -2,7 +2,7 @@
 
 mod commands;
 mod evidence;
-mod frame;
+pub mod frame;
 mod gather;
 mod gc_use;
 mod judge;

@@ -29,6 +29,18 @@ pub struct HolderAt {
     pub in_method: Option<Frame>,
 }
 
+/// A thread that has a lock and is past the code that took it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LostOwner {
+    Ended {
+        id: u64,
+        name: String,
+    },
+    /// It waits for its next task.
+    Idle(ThreadName),
+}
+
 /// A thread that waits for what the next one of the circle owns.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Link {
@@ -61,6 +73,8 @@ pub enum Verdict {
     CarriersHeld { held_by: Vec<HolderAt>, seconds: f64, not_started: usize },
     /// All permits or connections are taken, and no thread is in the code that took them.
     LeakedPermits { lock: Option<String>, what: String, waiters: usize, at: Option<Frame> },
+    /// Threads wait for a lock whose owner will not give it back.
+    LockNotGivenBack { lock: String, owner: LostOwner, waiters: usize, at: Frame },
     /// Each carrier runs the same thread all the time.
     CarriersSpinning { held_by: Vec<ThreadAt>, seconds: f64, not_started: usize },
     /// Those that hold what others wait for are waiting themselves.

@@ -1,7 +1,7 @@
 //! The sentences of `threadcount diagnose`.
 
 use super::figures::{bytes, count, percent, plural};
-use crate::diagnose::verdict::{Group, HolderAt, Link, Missing, ThreadAt, Verdict};
+use crate::diagnose::verdict::{Group, HolderAt, Link, LostOwner, Missing, ThreadAt, ThreadName, Verdict};
 use std::fmt::Write;
 
 /// More threads than this are counted.
@@ -43,6 +43,14 @@ fn headline(verdict: &Verdict) -> String {
         Verdict::LeakedPermits { what, waiters, .. } => format!(
             "Not given back: {} for {what}, and no thread is in the code that takes it.",
             waits(*waiters)
+        ),
+        Verdict::LockNotGivenBack { waiters, owner, .. } => format!(
+            "A lock was not given back: {} for it, and its owner {}.",
+            waits(*waiters),
+            match owner {
+                LostOwner::Ended { .. } => "has ended",
+                LostOwner::Idle(_) => "waits for its next task",
+            }
         ),
         Verdict::CarriersSpinning { held_by, seconds, .. } => format!(
             "Carriers held: {} computed without a break for {seconds:.1} s on {}; no other virtual thread runs.",
@@ -138,20 +146,24 @@ fn evidence(verdict: &Verdict) -> Vec<String> {
             lines.extend(lock.iter().map(|lock| format!("{lock} has 0 permits left")));
             lines
         }
+        Verdict::LockNotGivenBack { lock, owner, at, .. } => {
+            let (LostOwner::Ended { id, name: owner } | LostOwner::Idle(ThreadName { id, name: owner, .. })) =
+                owner;
+            vec![
+                format!("they wait at {at}"),
+                format!("lock: {lock}"),
+                format!("owner: thread {} (#{id})", name(owner)),
+            ]
+        }
         Verdict::CarriersSpinning { held_by, not_started, .. } => {
             let mut lines = named("holds a carrier", held_by);
             lines.extend(not_begun(*not_started));
             lines
         }
         Verdict::CarriersHeld { held_by, not_started, .. } => {
-            let line = |held: &HolderAt| {
-                let method = held.in_method.as_ref().filter(|it| held.thread.at.as_ref() != Some(it));
-                let method = method.map_or_else(String::new, |it| format!(", in {it}"));
-                format!("holds a carrier: {}{method}", place(&held.thread))
-            };
-            let left_out = held_by.len().saturating_sub(NAMED);
-            let more = (left_out > 0).then(|| format!("holds a carrier: {left_out} more"));
-            held_by.iter().take(NAMED).map(line).chain(more).chain(not_begun(*not_started)).collect()
+            let mut lines = first_of("holds a carrier", held_by, place_and_method);
+            lines.extend(not_begun(*not_started));
+            lines
         }
         Verdict::PoolExhausted { at, holders, waits_in, hold_seconds, .. } => {
             let mut lines: Vec<String> = at.iter().map(|at| format!("they wait at {at}")).collect();
@@ -196,12 +208,23 @@ fn link(links: &[Link], at: usize, link: &Link) -> String {
 }
 
 fn named(what: &str, threads: &[ThreadAt]) -> Vec<String> {
+    first_of(what, threads, place)
+}
+
+/// As many as a reader looks at, and how many more there are.
+fn first_of<T>(what: &str, threads: &[T], words: fn(&T) -> String) -> Vec<String> {
     let mut lines: Vec<String> =
-        threads.iter().take(NAMED).map(|it| format!("{what}: {}", place(it))).collect();
+        threads.iter().take(NAMED).map(|it| format!("{what}: {}", words(it))).collect();
     if threads.len() > NAMED {
         lines.push(format!("{what}: {} more", threads.len() - NAMED));
     }
     lines
+}
+
+/// The method where that is not the place.
+fn place_and_method(held: &HolderAt) -> String {
+    let method = held.in_method.as_ref().filter(|it| held.thread.at.as_ref() != Some(it));
+    format!("{}{}", place(&held.thread), method.map_or_else(String::new, |it| format!(", in {it}")))
 }
 
 fn name(name: &str) -> &str {
@@ -242,6 +265,10 @@ fn advice(verdict: &Verdict) -> Option<&'static str> {
             "give it back in `finally` or try-with-resources, on the path of errors and timeouts too. If this is a signal that \
              another thread gives, that thread does not run",
         ),
+        Verdict::LockNotGivenBack { .. } => Some(
+            "unlock() in `finally`, in the method that takes the lock, on the path of errors and timeouts too. This JVM does not recover; \
+             restart it",
+        ),
         Verdict::CarriersSpinning { .. } => Some(
             "run computations on platform threads, or as many at a time as leave a carrier free; a loop that waits for a flag \
              needs a lock or a queue",
@@ -277,7 +304,7 @@ fn advice(verdict: &Verdict) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnose::verdict::ThreadName;
+    use crate::diagnose::frame::Frame;
 
     fn at(id: u64, name: &str) -> ThreadAt {
         ThreadAt { thread: ThreadName { id, name: name.into(), is_virtual: true }, at: None }
@@ -313,6 +340,21 @@ mod tests {
         let unknown = of(None, None);
         assert!(unknown.starts_with("Exhausted, holders unknown: 30 threads wait"), "{unknown}");
         assert!(unknown.contains("  may hold one: virtual thread report (#7)\n"), "{unknown}");
+    }
+
+    #[test]
+    fn a_lock_that_was_not_given_back_names_the_owner_that_is_no_more() {
+        let text = text(&[Verdict::LockNotGivenBack {
+            lock: "java.util.concurrent.locks.ReentrantLock$NonfairSync@1f".into(),
+            owner: LostOwner::Ended { id: 31, name: "job-4".into() },
+            waiters: 2,
+            at: Frame::parse("shop.Stock.reserve(Stock.java:9)"),
+        }]);
+        assert!(
+            text.starts_with("A lock was not given back: 2 threads wait for it, and its owner has ended.\n"),
+            "{text}"
+        );
+        assert!(text.contains("  owner: thread job-4 (#31)\n") && text.contains("reserve:9\n"), "{text}");
     }
 
     #[test]

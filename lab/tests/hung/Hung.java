@@ -2,10 +2,16 @@ import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Lock;
@@ -24,8 +30,11 @@ class Hung {
             case "monitors" -> crossedMonitors();
             case "permits" -> permits();
             case "spin" -> spin();
-            case "neighbour" -> neighbour(600_000);
-            case "slow-neighbour" -> neighbour(1_500);
+            case "neighbour" -> neighbour(600_000, Hung::ask);
+            case "slow-neighbour" -> neighbour(1_500, Hung::ask);
+            case "http-neighbour" -> neighbour(600_000, Hung::get);
+            case "lost-lock" -> lostLock(task -> start(true, "job", task).join());
+            case "lost-lock-of-worker" -> lostLock(Hung::onWorker);
             case "gc" -> thrash();
             case "idle" -> idle();
             case "signals" -> signals();
@@ -138,6 +147,32 @@ class Hung {
         permits.release();
     }
 
+    /** Who takes the lock and fails does not give it back. */
+    static void lostLock(Runner runner) throws Exception {
+        ReentrantLock lock = new ReentrantLock();
+        runner.run(() -> reserve(lock));
+        for (int i = 0; i < 3; i++) {
+            start(i % 2 == 0, "request-" + i, () -> reserve(lock));
+        }
+        waitFor(() -> lock.getQueueLength() == 3);
+    }
+
+    static void reserve(ReentrantLock lock) {
+        lock.lock();
+        if (forever) {
+            return;
+        }
+        lock.unlock();
+    }
+
+    static void onWorker(Task task) throws Exception {
+        ThreadFactory named = work -> Thread.ofPlatform().name("worker").daemon().unstarted(work);
+        Executors.newFixedThreadPool(1, named).submit(() -> {
+            task.run();
+            return null;
+        }).get();
+    }
+
     static void spin() throws Exception {
         for (int i = 0; i < Runtime.getRuntime().availableProcessors(); i++) {
             start(true, "spinner-" + i, Hung::untilDone);
@@ -155,13 +190,13 @@ class Hung {
     }
 
     /** Four may call a neighbour at once, which takes its time. */
-    static void neighbour(int millis) throws Exception {
+    static void neighbour(int millis, Call how) throws Exception {
         ServerSocket server = neighbourThatTakes(millis);
         Semaphore permits = new Semaphore(4);
         for (int i = 0; i < 40; i++) {
             start(true, "request-" + i, () -> {
                 while (forever) {
-                    call(permits, server);
+                    call(permits, server, how);
                 }
             });
         }
@@ -183,13 +218,23 @@ class Hung {
         return server;
     }
 
-    static void call(Semaphore permits, ServerSocket server) throws Exception {
+    static void call(Semaphore permits, ServerSocket server, Call how) throws Exception {
         permits.acquire();
         try {
-            ask(server);
+            how.of(server);
         } finally {
             permits.release();
         }
+    }
+
+    /** It has threads of its own as soon as it is there. */
+    static final class Http {
+        static final HttpClient CLIENT = HttpClient.newHttpClient();
+    }
+
+    static void get(ServerSocket server) throws Exception {
+        URI uri = URI.create("http://127.0.0.1:" + server.getLocalPort());
+        Http.CLIENT.send(HttpRequest.newBuilder(uri).build(), BodyHandlers.discarding());
     }
 
     static void ask(ServerSocket server) throws Exception {
@@ -355,6 +400,14 @@ class Hung {
                 }
             });
         }
+    }
+
+    interface Call {
+        void of(ServerSocket server) throws Exception;
+    }
+
+    interface Runner {
+        void run(Task task) throws Exception;
     }
 
     interface Task {

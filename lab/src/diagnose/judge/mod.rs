@@ -1,11 +1,13 @@
 //! Evidence to verdicts.
 
+mod abandoned;
 mod deadlock;
 mod gc;
 mod held_carriers;
 mod permits;
 mod quiet;
 mod stuck;
+mod waits;
 
 use super::evidence::Evidence;
 use super::verdict::Verdict;
@@ -15,6 +17,9 @@ use super::verdict::Verdict;
 pub fn judge(evidence: &Evidence) -> Vec<Verdict> {
     let mut found: Vec<Verdict> = gc::judge(evidence).into_iter().collect();
     found.extend(deadlock::judge(evidence));
+    if found.is_empty() {
+        found.extend(abandoned::judge(evidence));
+    }
     if found.is_empty() {
         found.extend(held_carriers::judge(evidence));
     }

@@ -1,5 +1,6 @@
 //! Threads that wait for a permit or a pooled connection: nobody has what they wait for, or those who have it wait themselves.
 
+use super::waits::{ASLEEP, waits_for_work, waits_in};
 use crate::diagnose::evidence::{Evidence, Thread};
 use crate::diagnose::frame::Frame;
 use crate::diagnose::verdict::Verdict;
@@ -8,33 +9,8 @@ use std::collections::{HashMap, HashSet};
 const PERMIT: &str = "a permit of a Semaphore";
 /// Nobody gives it back.
 const RESULT: &str = "a reactive result";
-pub(super) const ASLEEP: &str = "sleeping";
-pub(super) const READS: &str = "reading from a socket";
 /// Who holds one for less is fast, however many wait.
 const SLOW_SECONDS: f64 = 0.7;
-
-/// An idle thread has nothing.
-const WAITS_FOR_WORK: [&str; 19] = [
-    "ArrayBlockingQueue.poll",
-    "ArrayBlockingQueue.take",
-    "DelayQueue.poll",
-    "DelayQueue.take",
-    "LinkedBlockingDeque.pollFirst",
-    "LinkedBlockingDeque.takeFirst",
-    "LinkedBlockingQueue.poll",
-    "LinkedBlockingQueue.take",
-    "LinkedTransferQueue.poll",
-    "LinkedTransferQueue.take",
-    "NioSocketImpl.accept",
-    "PriorityBlockingQueue.poll",
-    "PriorityBlockingQueue.take",
-    "ScheduledThreadPoolExecutor$DelayedWorkQueue.take",
-    "SelectorImpl.select",
-    "ServerSocketChannelImpl.accept",
-    "SynchronousQueue.poll",
-    "SynchronousQueue.take",
-    "ThreadPoolExecutor.getTask",
-];
 
 /// Methods in which a thread waits for one of a limited number, and what it is.
 const WAITS: [(&str, &str); 11] = [
@@ -49,18 +25,6 @@ const WAITS: [(&str, &str); 11] = [
     ("Semaphore.acquireUninterruptibly", PERMIT),
     ("Semaphore.tryAcquire", PERMIT),
     ("reactor.core.publisher.BlockingSingleSubscriber.blockingGet", RESULT),
-];
-
-/// Where a thread waits for another machine or for time.
-const OUTSIDE: [(&str, &str); 8] = [
-    ("NioSocketImpl.connect", "connecting a socket"),
-    ("NioSocketImpl.read", READS),
-    ("NioSocketImpl.implRead", READS),
-    ("NioSocketImpl.park", READS),
-    ("SocketChannelImpl.read", READS),
-    ("SocketDispatcher.read0", READS),
-    ("Thread.sleep", ASLEEP),
-    ("FileDispatcherImpl.read0", "reading a file"),
 ];
 
 pub(super) fn judge(evidence: &Evidence) -> Vec<Verdict> {
@@ -201,7 +165,7 @@ impl<'a> Queue<'a> {
             let methods: HashSet<&str> = frames.map(|frame| frame.method.as_str()).collect();
             own.iter().any(|frame| methods.contains(frame.method.as_str()))
         };
-        let is_other = what(thread) != Some(self.what) && !own.is_empty() && !thread.is_in(&WAITS_FOR_WORK);
+        let is_other = what(thread) != Some(self.what) && !own.is_empty() && !waits_for_work(thread);
         is_other && is_busy && (self.what != PERMIT || is_near())
     }
 }
@@ -229,10 +193,6 @@ fn mostly_outside<'a>(holders: &[&'a Thread]) -> Option<(Vec<&'a Thread>, &'stat
     let outside: Vec<&Thread> = holders.iter().copied().filter(|it| waits_in(it).is_some()).collect();
     let first = waits_in(outside.first()?)?;
     (2 * outside.len() >= holders.len()).then_some((outside, first))
-}
-
-pub(super) fn waits_in(thread: &Thread) -> Option<&'static str> {
-    OUTSIDE.iter().find(|(method, _)| thread.is_in(&[method])).map(|(_, what)| *what)
 }
 
 /// Threads that are past the wait in the code that waits: they may have what the others want.

@@ -1,6 +1,6 @@
 //! Nothing hangs: the JVM works, or it has nothing to do.
 
-use super::permits::{ASLEEP, waits_in};
+use super::waits::{ASLEEP, waits_in};
 use crate::diagnose::evidence::{Evidence, Thread};
 use crate::diagnose::verdict::{Group, Missing, Verdict};
 use std::collections::HashMap;

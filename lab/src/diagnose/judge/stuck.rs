@@ -1,6 +1,7 @@
 //! Threads that stand still in the application's code, for something outside or behind a lock whose owner waits for that.
 
-use super::permits::{ASLEEP, READS, peer, waits_in};
+use super::permits::peer;
+use super::waits::{ASLEEP, READS, WRITES, waits_in};
 use crate::diagnose::evidence::{Evidence, Thread};
 use crate::diagnose::verdict::Verdict;
 use std::collections::{BTreeMap, HashMap};
@@ -54,9 +55,9 @@ fn waits_outside(thread: &Thread) -> Option<&'static str> {
     waits_in(thread).filter(|it| *it != ASLEEP)
 }
 
-/// A connection that a client has opened is idle until the client sends. The probe knows the peers of the others.
+/// A connection that a client has opened is idle until the client sends, and full until it reads. The probe knows the peers of the others.
 fn is_of_client(evidence: &Evidence, thread: &Thread, waits_in: &str) -> bool {
-    waits_in == READS && evidence.has_locks && thread.peer.is_none()
+    [READS, WRITES].contains(&waits_in) && evidence.has_locks && thread.peer.is_none()
 }
 
 fn is_behind(thread: &Thread, lock: &str, owners: &HashMap<&str, &Thread>) -> bool {
