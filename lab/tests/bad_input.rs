@@ -127,6 +127,8 @@ fn bad_input_is_refused_with_what_to_write() {
         (&["compare", "--attach", "shop", "--url", "/"], "write the process id of the JVM"),
         (&["compare", "--attach", url, "--url", "/"], "no process that we may see listens at port 1"),
         (&["compare", "--attach", url, "--url", "/", "--save", "x.yaml"], "cannot be used with"),
+        (&["compare", "--attach", url, "--url", "/", "--no-probe"], "cannot be used with"),
+        (&["compare", "--attach", url, "--url", "/", "--warmup", "3s"], "cannot be used with"),
         (&["report", "missing"], "name a folder that `threadcount run` or `compare` has written"),
         (&["report", "a-file"], "it ends in the middle"),
         (&["watch", "abc"], "write the number of a process; `jps -l` lists the JVMs"),

@@ -95,6 +95,40 @@ fn a_spring_boot_jar_is_saved_as_a_file_that_run_reads_and_runs() {
     assert_eq!(kinds, [kind("platform", false), kind("virtual", true), kind("virtual-bounded", true)]);
 }
 
+#[test]
+fn a_web_application_is_compared_on_a_tomcat_with_each_kind_of_thread() {
+    let folder = tempfile::tempdir().unwrap();
+    java::runtime(25);
+    let war = app::find("servlets").unwrap_or_else(|error| panic!("{error}; `./dev test` builds it"));
+    let war = war.display().to_string();
+    let what = ["compare", "--war", &war, "--url", "/thread-info", "--jdk", "25", "--jvm", "-Xmx64m"];
+    let how = ["-c", "4", "-d", "1s", "--runs", "1", "--warmup", "0s", "--no-probe", "--out", "out"];
+    let output = threadcount(folder.path(), &[&what[..], &how].concat());
+    assert!(output.status.success(), "{}", printed(&output));
+    let threads = |record: Record| {
+        let thread = record.server.request_thread.expect("which thread handles a request");
+        (record.variant, thread.is_virtual, thread.name)
+    };
+    let seen: Vec<_> = records(&folder.path().join("out")).into_iter().map(threads).collect();
+    let kinds: Vec<_> = seen.iter().map(|(variant, is_virtual, _)| (variant.as_str(), *is_virtual)).collect();
+    assert_eq!(kinds, [("platform", false), ("virtual", true), ("virtual-bounded", true)], "{seen:?}");
+}
+
+#[test]
+fn a_server_works_in_the_folder_that_the_line_names() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("data")).unwrap();
+    let variant = |name: &str| format!("{name}=sh -c 'touch {name}; exec python3 {DELAY_SERVER} {{port}} 1'");
+    let (a, b) = (variant("a"), variant("b"));
+    let what = ["compare", "--url", "http://127.0.0.1:{port}/", "--variant", &a, "--variant", &b];
+    let how = ["--workdir", "data", "-c", "1", "-d", "300ms", "--runs", "1", "--warmup", "0s", "--no-probe"];
+    let output = threadcount(folder.path(), &[&what[..], &how, &["--out", "out"]].concat());
+    assert!(output.status.success(), "{}", printed(&output));
+    for name in ["a", "b"] {
+        assert!(folder.path().join("data").join(name).exists(), "{name} did not work in data");
+    }
+}
+
 fn limited(module: &str, are_virtual: &str, max_concurrent: &str) -> RunningServer {
     let launcher = Launcher::of_this_machine();
     java::runtime(25);
@@ -194,7 +228,7 @@ fn a_service_that_runs_already_is_loaded_and_observed_without_a_verdict() {
     let output = threadcount(folder.path(), &line);
     let told = printed(&output);
     assert!(output.status.success(), "{told}");
-    let expected = format!("Process {} had the probe in it meanwhile", server.pid().unwrap());
+    let expected = format!("The probe was in process {} meanwhile", server.pid().unwrap());
     assert!(told.contains(&expected) && told.contains("no verdict") && told.contains("  limit: "), "{told}");
     assert!(!folder.path().join("out").exists(), "there is no result");
     server.stop();

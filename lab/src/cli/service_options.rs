@@ -9,9 +9,26 @@ use clap::{ArgGroup, Args};
 use std::path::PathBuf;
 
 /// What is about the start of a server, or about a comparison.
-const NOT_ATTACHED: [&str; 14] = [
-    "jdks", "jvm", "args", "env", "workdir", "before", "after", "ready", "save", "runs", "budget", "out",
-    "fail_if", "jfr",
+const NOT_ATTACHED: [&str; 19] = [
+    "jdks",
+    "jvm",
+    "args",
+    "env",
+    "workdir",
+    "before",
+    "after",
+    "ready",
+    "save",
+    "runs",
+    "budget",
+    "out",
+    "fail_if",
+    "jfr",
+    "probe",
+    "no_probe",
+    "no_jvm_log",
+    "open",
+    "warmup",
 ];
 
 /// What is compared: commands, or an application whose choice of threads is known.

@@ -18,7 +18,6 @@ pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     Some(runs_of_variant.finding(Fact::Waiting(place), runs))
 }
 
-/// Of one run.
 /// Of a window without a load: the pools that report over JMX. How many of the requests wait at a place needs their number.
 pub(super) fn in_window(record: &Record) -> Option<Fact> {
     let pools = &record.jvm.as_ref()?.pools;
