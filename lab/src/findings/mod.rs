@@ -11,6 +11,7 @@ mod backend_ceiling;
 mod carriers;
 mod client_ceiling;
 mod compiler_waits;
+mod connection_pools;
 mod cpu_bound;
 mod cpu_ceiling;
 mod delayed_tail;
@@ -60,7 +61,7 @@ const RULES: [Find; 12] = [
     file_io::find,
     without_progress::find,
     pool_ceiling::find,
-    |runs_of_variant| waiting::find(runs_of_variant).or_else(|| request_waits::find(runs_of_variant)),
+    what_requests_wait_for,
     unfair_waits::find,
 ];
 
@@ -75,6 +76,12 @@ const RULES_AFTER_ALLOCATION: [Find; 7] = [
     // What is made anew costs something, and limits nothing by itself.
     thread_caches::find,
 ];
+
+/// Samples tell how long requests wait for a pool and where; of other waits events know the length of each.
+fn what_requests_wait_for(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+    let sampled = request_waits::find(runs_of_variant);
+    sampled.clone().filter(request_waits::is_for_pool).or_else(|| waiting::find(runs_of_variant)).or(sampled)
+}
 
 /// What every rule finds, load by load and variant by variant, and last what a pair of variants shows.
 #[must_use]

@@ -1,9 +1,9 @@
 //! Requests that spend their time waiting for something that others hold, by samples of their threads.
 
-use super::{VariantRuns, showing};
-use crate::model::finding::{Fact, Finding, RequestWaits};
+use super::{VariantRuns, connection_pools, showing};
+use crate::model::finding::{Explanation, Fact, Finding, FullPool, RequestWaits};
 use crate::model::record::Record;
-use crate::model::record::wait_profile::ThreadRole;
+use crate::model::record::wait_profile::{ThreadRole, ThreadState};
 use crate::model::request_time::{RequestTime, RequestTimePart};
 use crate::stats::request_time::request_time;
 
@@ -16,13 +16,19 @@ pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     let time = request_time(&runs_of_variant.runs)?;
     // Threads of an unknown server may be jobs of the application, whose waiting keeps no request.
     let part = (time.counted == ThreadRole::Request).then(|| longest_wait(&time)).flatten()?.clone();
-    let fact = RequestWaits { part, service_time_ms: time.service_time_ms };
+    let pool = pool(&runs_of_variant.runs, &part);
+    let fact = RequestWaits { part, service_time_ms: time.service_time_ms, pool };
     let shown_by = runs_showing(&runs_of_variant.runs, &fact.part);
     if 2 * shown_by < time.runs as usize {
         return None;
     }
     let runs = showing(shown_by, time.runs as usize);
     Some(runs_of_variant.finding(Fact::RequestWaits(fact), runs))
+}
+
+pub(super) fn is_for_pool(finding: &Finding) -> bool {
+    let Explanation::Fact(Fact::RequestWaits(waits)) = &finding.explanation else { return false };
+    waits.part.activity.state == ThreadState::Pool
 }
 
 /// Runs each of which spends about as much of its time there.
@@ -34,6 +40,14 @@ fn runs_showing(runs: &[&Record], part: &RequestTimePart) -> usize {
         })
     };
     runs.iter().filter(shows).count()
+}
+
+/// The pool for whose connections they wait, over the runs in which it was read.
+fn pool(runs: &[&Record], part: &RequestTimePart) -> Option<FullPool> {
+    let library = part.activity.resource.as_ref().filter(|_| part.activity.state == ThreadState::Pool)?;
+    let pools: Vec<FullPool> =
+        runs.iter().filter_map(|run| connection_pools::of_library(run, library)).collect();
+    connection_pools::mean(&pools.iter().collect::<Vec<_>>())
 }
 
 /// Who holds it and whom it reads from may differ from run to run.
@@ -58,8 +72,8 @@ mod tests {
     use super::super::variant_runs::stage::{advice, found, found_in, run, sentence};
     use super::*;
     use crate::model::finding::RunsShowing;
-    use crate::model::record::jvm::JvmReadings;
-    use crate::model::record::wait_profile::{ThreadActivity, ThreadState, WaitGroup, WaitProfile};
+    use crate::model::record::jvm::{JvmReadings, Pool, PoolKind, PoolSample};
+    use crate::model::record::wait_profile::{ThreadActivity, WaitGroup, WaitProfile};
     use crate::stats::sample::{times, with_load};
 
     /// 80 requests a second of 500 ms each: 40 in flight.
@@ -102,6 +116,34 @@ mod tests {
         let lock = of(ThreadState::Lock, 30.0).expect("a finding");
         assert!(sentence(&lock).ends_with("at shop.Orders.find:42; held at shop.Orders.save:88"));
         assert!(of(ThreadState::Socket, 30.0).is_some_and(|it| advice(&it).contains("fewer calls")));
+    }
+
+    /// A pool whose readings are all alike.
+    fn pool_of(kind: PoolKind, name: &str, busy: u32, queued: u64) -> Pool {
+        let sample = PoolSample { t_s: 1.0, busy: Some(busy), size: Some(10), queued: Some(queued) };
+        Pool { kind, name: name.to_owned(), max: Some(10), samples: vec![sample; 20] }
+    }
+
+    fn sentence_beside(pools: Vec<Pool>) -> String {
+        let mut record = with(ThreadState::Pool, "HikariCP", 30.0, ThreadRole::Request);
+        record.jvm.as_mut().expect("it was read").pools = pools;
+        sentence(&found(find, "clients: 40", record).expect("a finding"))
+    }
+
+    #[test]
+    fn the_size_of_the_pool_is_named_where_it_is_known_which_pool_is_meant() {
+        let orders = || pool_of(PoolKind::Hikari, "orders", 10, 31);
+        let known = "requests spend 75 % of their time waiting for a HikariCP connection: 375 ms of 500 ms, at \
+             shop.Orders.find:42; all 10 of orders are in use in 100 % of its readings, and 31 threads wait";
+        assert_eq!(sentence_beside(vec![orders()]), known);
+        let idle = pool_of(PoolKind::Hikari, "reports", 0, 0);
+        let of_another_library = pool_of(PoolKind::Agroal, "agroal", 10, 5);
+        assert_eq!(sentence_beside(vec![idle, orders(), of_another_library]), known);
+        let without = "at shop.Orders.find:42";
+        let reports = pool_of(PoolKind::Hikari, "reports", 10, 2);
+        assert!(sentence_beside(vec![orders(), reports]).ends_with(without), "one of two");
+        let threads = Pool { kind: PoolKind::Tomcat, ..orders() };
+        assert!(sentence_beside(vec![threads]).ends_with(without), "no pool of connections");
     }
 
     #[test]

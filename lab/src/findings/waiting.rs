@@ -1,33 +1,28 @@
 //! Requests that spend their time waiting for a connection of a pool, a lock, or another service.
 
-use super::VariantRuns;
-use super::variant_runs::{RunFigures, full_share, is_request_pool, mean_of};
-use crate::model::finding::{Fact, Finding, WaitingPlace};
+use super::variant_runs::{RunFigures, mean_of};
+use super::{VariantRuns, connection_pools};
+use crate::model::finding::{Fact, Finding, FullPool, WaitingPlace};
 use crate::model::record::Record;
-use crate::model::record::jvm::{Pool, SiteReason, SiteTotal};
+use crate::model::record::jvm::{SiteReason, SiteTotal};
 use threadcount_load::report::LoadReport;
 
-/// A pool of connections that is in full use in more than this much of its readings, while somebody waits.
-const MOSTLY_FULL: f64 = 0.5;
 /// The share of the requests in flight that must be waiting at one place.
 const WORTH_SAYING: f64 = 0.2;
 
 pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     let (found, runs) = runs_of_variant.observed().in_most(place)?;
-    let place = mean(found.first()?, &found);
-    Some(runs_of_variant.finding(Fact::Waiting(place), runs))
+    Some(runs_of_variant.finding(Fact::Waiting(mean(&found)?), runs))
 }
 
-/// Of a window without a load: the pools that report over JMX. How many of the requests wait at a place needs their number.
+/// Of a window without a load: the pools of connections. How many of the requests wait at a place needs their number.
 pub(super) fn in_window(record: &Record) -> Option<Fact> {
-    let pools = &record.jvm.as_ref()?.pools;
-    pools.iter().filter(|pool| !is_request_pool(pool)).find_map(full_pool).map(Fact::Waiting)
+    connection_pools::full(record).map(WaitingPlace::Pool).map(Fact::Waiting)
 }
 
 fn place(record: &Record) -> Option<WaitingPlace> {
-    let jvm = record.jvm.as_ref()?;
-    let pool = jvm.pools.iter().filter(|pool| !is_request_pool(pool)).find_map(full_pool);
-    pool.or_else(|| {
+    connection_pools::full(record).map(WaitingPlace::Pool).or_else(|| {
+        let jvm = record.jvm.as_ref()?;
         let figures = RunFigures::while_observed(record)?;
         let load = record.observed_window()?.0;
         let seconds = load.elapsed_s;
@@ -42,45 +37,37 @@ fn place(record: &Record) -> Option<WaitingPlace> {
     })
 }
 
-fn full_pool(pool: &Pool) -> Option<WaitingPlace> {
-    let full_share = full_share(pool)?;
-    let waiting_threads = mean_of(pool.samples.iter().filter_map(|it| it.queued).map(|it| it as f64))?;
-    (full_share >= MOSTLY_FULL && waiting_threads > 0.0).then(|| WaitingPlace::Pool {
-        name: pool.name.clone(),
-        connections: f64::from(pool.max.unwrap_or_default()),
-        full_share,
-        waiting_threads,
-    })
+/// The first place with the means of all runs in which it is of the same kind.
+fn mean(all: &[WaitingPlace]) -> Option<WaitingPlace> {
+    match all.first()? {
+        WaitingPlace::Pool(_) => {
+            let pools: Vec<&FullPool> = all.iter().filter_map(pool).collect();
+            connection_pools::mean(&pools).map(WaitingPlace::Pool)
+        }
+        WaitingPlace::Code { site, .. } => {
+            let (waiting, in_flight): (Vec<f64>, Vec<f64>) = all.iter().filter_map(threads_and_requests).unzip();
+            Some(WaitingPlace::Code {
+                site: site.clone(),
+                waiting_threads: mean_of(waiting.into_iter())?,
+                requests_in_flight: mean_of(in_flight.into_iter())?,
+            })
+        }
+    }
 }
 
-/// The first place with the means of all runs in which it is of the same kind.
-fn mean(first: &WaitingPlace, all: &[WaitingPlace]) -> WaitingPlace {
-    let mean =
-        |figure: fn(&WaitingPlace) -> Option<f64>| mean_of(all.iter().filter_map(figure)).unwrap_or_default();
-    match first.clone() {
-        WaitingPlace::Pool { name, connections, .. } => WaitingPlace::Pool {
-            name,
-            connections,
-            full_share: mean(|it| match it {
-                WaitingPlace::Pool { full_share, .. } => Some(*full_share),
-                WaitingPlace::Code { .. } => None,
-            }),
-            waiting_threads: mean(|it| match it {
-                WaitingPlace::Pool { waiting_threads, .. } => Some(*waiting_threads),
-                WaitingPlace::Code { .. } => None,
-            }),
-        },
-        WaitingPlace::Code { site, .. } => WaitingPlace::Code {
-            site,
-            waiting_threads: mean(|it| match it {
-                WaitingPlace::Code { waiting_threads, .. } => Some(*waiting_threads),
-                WaitingPlace::Pool { .. } => None,
-            }),
-            requests_in_flight: mean(|it| match it {
-                WaitingPlace::Code { requests_in_flight, .. } => Some(*requests_in_flight),
-                WaitingPlace::Pool { .. } => None,
-            }),
-        },
+fn pool(place: &WaitingPlace) -> Option<&FullPool> {
+    match place {
+        WaitingPlace::Pool(pool) => Some(pool),
+        WaitingPlace::Code { .. } => None,
+    }
+}
+
+fn threads_and_requests(place: &WaitingPlace) -> Option<(f64, f64)> {
+    match place {
+        WaitingPlace::Pool(_) => None,
+        WaitingPlace::Code { waiting_threads, requests_in_flight, .. } => {
+            Some((*waiting_threads, *requests_in_flight))
+        }
     }
 }
 
@@ -121,7 +108,7 @@ mod tests {
     use super::*;
     use crate::model::finding::RunsShowing;
     use crate::model::record::explaining::ExplainingWindow;
-    use crate::model::record::jvm::{JvmReadings, PoolKind, PoolSample};
+    use crate::model::record::jvm::{JvmReadings, Pool, PoolKind, PoolSample};
 
     /// 80 requests a second of 500 ms each: 40 in flight.
     fn with(jvm: JvmReadings) -> Record {

@@ -325,8 +325,8 @@ impl CpuUse {
 #[serde(tag = "place", rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub enum WaitingPlace {
-    /// A pool of connections; `full_share` is the share of its readings in which all of them were in use.
-    Pool { name: String, connections: f64, full_share: f64, waiting_threads: f64 },
+    /// A pool of connections.
+    Pool(FullPool),
     /// A place in the code.
     Code { site: SiteTotal, waiting_threads: f64, requests_in_flight: f64 },
 }
@@ -337,6 +337,22 @@ pub enum WaitingPlace {
 pub struct RequestWaits {
     pub part: RequestTimePart,
     pub service_time_ms: f64,
+    /// The pool for whose connections they wait; `None`: none, not read, or several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pool: Option<FullPool>,
+}
+
+/// A pool of connections for which threads wait.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FullPool {
+    /// Its own name.
+    pub name: String,
+    /// The most that it may have.
+    pub connections: f64,
+    /// The share of its readings in which all were in use.
+    pub full_share: f64,
+    /// On average.
+    pub waiting_threads: f64,
 }
 
 /// Allocation per request, compared with the variant that allocates least. Means of the runs in which reasons were looked for.

@@ -234,7 +234,7 @@ fn sites(label: &str, what: &str, sites: &Sites) -> Vec<Line<'static>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::finding::{Explanation, Fact, Finding, WaitingPlace};
+    use crate::model::finding::{Explanation, Fact, Finding, FullPool, WaitingPlace};
     use crate::probe::line::parse;
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
@@ -273,13 +273,13 @@ mod tests {
 
     #[test]
     fn everything_known_stands_in_one_screen() {
-        let pool = WaitingPlace::Pool {
+        let pool = FullPool {
             name: "Pool (shop)".to_owned(),
             connections: 10.0,
             full_share: 1.0,
             waiting_threads: 31.0,
         };
-        let explanation = Explanation::Fact(Fact::Waiting(pool));
+        let explanation = Explanation::Fact(Fact::Waiting(WaitingPlace::Pool(pool)));
         let finding = Finding { variant: None, load: None, runs: None, explanation };
         let limits = CurrentLimits::Judged { window_s: 10.0, findings: vec![finding] };
         let mut screen = pinned();

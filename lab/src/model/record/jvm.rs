@@ -25,7 +25,7 @@ pub struct JvmReadings {
     pub carriers: Vec<CarrierSample>,
     /// Source of the figures in `carriers`.
     pub carriers_source: Option<String>,
-    /// Pools with JMX beans.
+    /// Pools that show themselves over JMX, and pools of connections that the probe found without.
     pub pools: Vec<Pool>,
     pub collections: Vec<Collection>,
     /// Pauses of the collector.
@@ -130,6 +130,9 @@ pub enum PoolKind {
     TomcatExecutor,
     Jetty,
     Hikari,
+    TomcatJdbc,
+    Agroal,
+    CommonsPool2,
     /// Unknown to this version.
     #[default]
     #[serde(other)]
@@ -145,14 +148,29 @@ impl PoolKind {
             Self::TomcatExecutor => "tomcat-executor",
             Self::Jetty => "jetty",
             Self::Hikari => "hikari",
+            Self::TomcatJdbc => "tomcat-jdbc",
+            Self::Agroal => "agroal",
+            Self::CommonsPool2 => "commons-pool2",
             Self::Other => "pool",
         }
     }
 
-    /// Does it hold database connections? The others hold request threads.
+    /// Does it hold connections? The others hold request threads.
     #[must_use]
     pub const fn is_of_connections(self) -> bool {
-        matches!(self, Self::Hikari)
+        matches!(self, Self::Hikari | Self::TomcatJdbc | Self::Agroal | Self::CommonsPool2)
+    }
+
+    /// Is it of the library for whose connection threads wait, as the probe names it from their frames?
+    #[must_use]
+    pub fn is_of_library(self, library: &str) -> bool {
+        match self {
+            Self::Hikari => library == "HikariCP",
+            Self::TomcatJdbc => library == "Tomcat JDBC",
+            Self::Agroal => library == "Agroal",
+            Self::CommonsPool2 => ["commons-pool2", "commons-dbcp2", "Jedis", "Lettuce"].contains(&library),
+            Self::Tomcat | Self::TomcatExecutor | Self::Jetty | Self::Other => false,
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::Words;
 use super::evidence::{cpu, figure, known};
+use super::request_waits::full_pool;
 use super::site::{place, waits_for};
 use crate::model::finding::{
     Arrivals, BusyWithoutProgress, KindAndNumber, KindOrSize, PoolCeiling, PoolEvidence, RunsShowing,
@@ -93,12 +94,7 @@ impl Words for BusyWithoutProgress {
 impl Words for WaitingPlace {
     fn sentence(&self, _: Option<RunsShowing>) -> String {
         match self {
-            Self::Pool { name, connections, full_share, waiting_threads } => format!(
-                "requests wait for a connection: all {} of {name} are in use in {} of its readings, and {} threads wait",
-                whole(*connections),
-                percent(*full_share),
-                whole(*waiting_threads)
-            ),
+            Self::Pool(pool) => format!("requests wait for a connection: {}", full_pool(pool)),
             Self::Code { site, waiting_threads, requests_in_flight } => format!(
                 "{} of the requests in flight wait at {} ({}): {waiting_threads:.1} threads of {requests_in_flight:.1} \
                  requests, on average",
@@ -111,7 +107,7 @@ impl Words for WaitingPlace {
 
     fn advice(&self) -> Option<String> {
         Some(match self {
-            Self::Pool { .. } => {
+            Self::Pool(_) => {
                 "a larger pool (Spring Boot: spring.datasource.hikari.maximum-pool-size) if the database can serve it, or \
                  connections held for a shorter time"
                     .to_owned()
@@ -122,10 +118,10 @@ impl Words for WaitingPlace {
 
     fn evidence(&self) -> Vec<String> {
         match self {
-            Self::Pool { connections, full_share, waiting_threads, .. } => vec![
-                figure("readings with all connections in use", full_share * 100.0, "%"),
-                figure("connections of the pool", *connections, "connections"),
-                figure("threads waiting for one", *waiting_threads, "threads"),
+            Self::Pool(pool) => vec![
+                figure("readings with all connections in use", pool.full_share * 100.0, "%"),
+                figure("connections of the pool", pool.connections, "connections"),
+                figure("threads waiting for one", pool.waiting_threads, "threads"),
             ],
             Self::Code { site, waiting_threads, requests_in_flight } => vec![
                 figure("threads waiting there, waits of 20 ms and longer", *waiting_threads, "threads"),

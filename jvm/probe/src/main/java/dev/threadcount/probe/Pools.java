@@ -1,9 +1,12 @@
 package dev.threadcount.probe;
 
+import dev.threadcount.probe.stacks.JvmAccess;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 import javax.management.AttributeNotFoundException;
 import javax.management.InstanceNotFoundException;
 import javax.management.JMException;
@@ -11,7 +14,7 @@ import javax.management.MBeanServer;
 import javax.management.MalformedObjectNameException;
 import javax.management.ObjectName;
 
-/** Thread and connection pools that show themselves over JMX. */
+/** Thread and connection pools: those that show themselves over JMX, and pools of connections that do not. */
 final class Pools {
     /** Where a kind of pool keeps its figures. Attribute names are null where it has none. */
     private record Kind(String name, ObjectName pattern, String busy, String max, String size, String queued) {}
@@ -24,6 +27,8 @@ final class Pools {
                 "busyThreads", "maxThreads", "threads", "queueSize"),
         new Kind("hikari", pattern("com.zaxxer.hikari:type=Pool (*)"),
                 "ActiveConnections", null, "TotalConnections", "ThreadsAwaitingConnection"),
+        new Kind("commons-pool2", pattern("org.apache.commons.pool2:type=GenericObjectPool,*"),
+                "NumActive", "MaxTotal", null, "NumWaiters"),
     };
 
     /** How often all names are looked through, even though no bean seems to have come or gone. */
@@ -31,14 +36,21 @@ final class Pools {
 
     private final MBeanServer server = ManagementFactory.getPlatformMBeanServer();
     private final List<Pool> known = new ArrayList<>();
+    private final ConnectionPools connectionPools;
     private int beansThen = -1;
     private int readingsSince;
 
     private record Pool(Kind kind, ObjectName name) {}
 
-    /** Writes one line per registered pool. */
+    /** @param jvm null where this JVM does not show its threads */
+    Pools(JvmAccess jvm) {
+        connectionPools = new ConnectionPools(jvm);
+    }
+
+    /** Writes one line per pool. */
     void writeTo(Output output, long timeNs) {
         lookAgainIfBeansCameOrWent();
+        connectionPools.writeTo(output, timeNs, hikariNames());
         for (Pool pool : known) {
             try {
                 output.write(line(pool.kind(), pool.name(), timeNs));
@@ -61,6 +73,7 @@ final class Pools {
         }
         beansThen = beans;
         readingsSince = 0;
+        connectionPools.lookAgain();
         known.clear();
         for (Kind kind : KINDS) {
             server.queryNames(kind.pattern(), null).forEach(name -> known.add(new Pool(kind, name)));
@@ -75,6 +88,12 @@ final class Pools {
                 .put("max", kind.name().equals("hikari") ? hikariMax(pool) : number(pool, kind.max()))
                 .put("size", number(pool, kind.size()))
                 .put("queued", number(pool, kind.queued()));
+    }
+
+    /** Of HikariCP's pools that are registered, as they call themselves. */
+    private Set<String> hikariNames() {
+        return known.stream().filter(pool -> pool.kind().name().equals("hikari"))
+                .map(pool -> name(pool.name()).replaceFirst("^Pool \\((.*)\\)$", "$1")).collect(Collectors.toSet());
     }
 
     private static ObjectName pattern(String written) {

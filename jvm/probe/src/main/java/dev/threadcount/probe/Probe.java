@@ -34,7 +34,7 @@ public final class Probe implements Runnable {
         this.options = options;
         this.output = output;
         JvmAccess jvm = jvmAccess(instrumentation);
-        sampler = new Sampler(Carriers.find(jvm), canary);
+        sampler = new Sampler(Carriers.find(jvm), new Pools(jvm), canary);
         stacks = jvm == null ? null : new StackSampler(jvm, output, Path.of("/proc/self"), canary);
         recording = new Recording(options, output, clock, new Monitors(instrumentation));
     }

@@ -15,11 +15,12 @@ final class Sampler {
             (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
     private final Carriers carriers;
     private final CarrierTasks carrierTasks = new CarrierTasks();
-    private final Pools pools = new Pools();
+    private final Pools pools;
     private final Canary canary;
 
-    Sampler(Carriers carriers, Canary canary) {
+    Sampler(Carriers carriers, Pools pools, Canary canary) {
         this.carriers = carriers;
+        this.pools = pools;
         this.canary = canary;
     }
 

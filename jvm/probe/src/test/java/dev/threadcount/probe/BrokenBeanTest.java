@@ -44,7 +44,7 @@ class BrokenBeanTest {
         Path file = folder.resolve("lines");
         try {
             Output output = Output.open(new Options.Out(file, false));
-            new Pools().writeTo(output, 1);
+            new Pools(null).writeTo(output, 1);
             output.close();
         } finally {
             server.unregisterMBean(broken);

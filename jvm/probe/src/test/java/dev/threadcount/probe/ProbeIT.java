@@ -161,11 +161,32 @@ class ProbeIT {
     @ParameterizedTest
     @MethodSource("javas")
     void poolOfSevenTakenConnectionsReadsSevenOfSevenAndWhoWaits(Java java) throws Exception {
-        List<String> pools = runProgram(java, List.of(), StarvedPool.class, "7", "5").of("pool").stream()
-                .filter(line -> line.contains("\"kind\":\"hikari\"")).toList();
-        assertTrue(pools.stream().anyMatch(line -> line.endsWith(
-                "\"name\":\"Pool (shop)\",\"busy\":7,\"max\":7,\"size\":7,\"queued\":5}")), pools.toString());
-        assertTrue(pools.stream().allMatch(line -> number(line, "busy") <= 7), pools.toString());
+        assertReadsPool(java, "hikari-with-jmx", "hikari", "Pool (shop)", 7);
+    }
+
+    /** Once only where it has a bean, too. */
+    @ParameterizedTest
+    @MethodSource("javas")
+    void poolsWithoutABeanAreReadByTheTaskThatKeepsThemInOrder(Java java) throws Exception {
+        assertReadsPool(java, "hikari", "hikari", "shop", 7);
+        assertReadsPool(java, "tomcat-jdbc", "tomcat-jdbc", "shop", 7);
+        assertReadsPool(java, "agroal", "agroal", "agroal", 7);
+    }
+
+    @ParameterizedTest
+    @MethodSource("javas")
+    void poolOfCommonsDbcpIsReadByTheBeanThatItRegistersByItself(Java java) throws Exception {
+        assertReadsPool(java, "commons-dbcp2", "commons-pool2", "pool", -1);
+    }
+
+    private void assertReadsPool(Java java, String library, String kind, String name, int size) throws Exception {
+        Lines told = runProgram(java, List.of("period_ms=100"), StarvedPool.class, library, "7", "5");
+        List<String> pools = told.of("pool");
+        assertTrue(pools.stream().anyMatch(line -> line.endsWith("\"kind\":\"" + kind + "\",\"name\":\"" + name
+                + "\",\"busy\":7,\"max\":7,\"size\":" + size + ",\"queued\":5}")), library + ": " + pools);
+        assertTrue(pools.stream().allMatch(line -> number(line, "busy") <= 7 && line.contains("\"name\":\"" + name + "\"")),
+                pools.toString());
+        assertEquals(List.of(), told.of("problem"));
     }
 
     /**

@@ -2,54 +2,102 @@ package dev.threadcount.probe;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import io.agroal.api.AgroalDataSource;
+import io.agroal.api.configuration.supplier.AgroalDataSourceConfigurationSupplier;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
+import javax.sql.DataSource;
+import org.apache.commons.dbcp2.BasicDataSource;
+import org.apache.tomcat.jdbc.pool.PoolProperties;
 
 /** A program with a connection pool whose connections are all taken, for the probe to read. */
 public final class StarvedPool {
-    private static final Pattern READING = Pattern.compile("\"type\":\"pool\",\"t_ns\":(\\d+),\"kind\":\"hikari\"");
+    private static final String H2 = "jdbc:h2:mem:shop";
+    private static final int LONG_MS = 600_000;
 
     private StarvedPool() {}
 
-    /** Connections of the pool, all of them taken; threads that wait for one; where the probe writes its lines. */
+    /** The pool's library, connections of it, all of them taken; threads that wait for one; where the probe writes its lines. */
     public static void main(String[] arguments) throws Exception {
-        int size = Integer.parseInt(arguments[0]);
-        int waiting = Integer.parseInt(arguments[1]);
-        var config = new HikariConfig();
-        config.setPoolName("shop");
-        config.setJdbcUrl("jdbc:h2:mem:shop");
-        config.setMaximumPoolSize(size);
-        config.setConnectionTimeout(600_000);
-        config.setRegisterMbeans(true);
-        try (var pool = new HikariDataSource(config)) {
-            List<Connection> taken = new ArrayList<>();
-            for (int i = 0; i < size; i++) {
-                taken.add(pool.getConnection());
-            }
-            List<Thread> threads = new ArrayList<>();
-            for (int i = 0; i < waiting; i++) {
-                threads.add(Thread.ofPlatform().start(() -> takeAndGiveBack(pool)));
-            }
-            while (pool.getHikariPoolMXBean().getThreadsAwaitingConnection() < waiting) {
-                Thread.sleep(10);
-            }
-            waitForReadingAfter(System.nanoTime(), Path.of(arguments[2]));
-            for (Connection connection : taken) {
-                connection.close();
-            }
-            for (Thread thread : threads) {
-                thread.join();
-            }
+        int size = Integer.parseInt(arguments[1]);
+        DataSource pool = pool(arguments[0], size);
+        List<Connection> taken = new ArrayList<>();
+        for (int i = 0; i < size; i++) {
+            taken.add(pool.getConnection());
         }
+        List<Thread> threads = new ArrayList<>();
+        for (int i = 0; i < Integer.parseInt(arguments[2]); i++) {
+            threads.add(Thread.ofPlatform().start(() -> takeAndGiveBack(pool)));
+        }
+        while (threads.stream().anyMatch(thread -> thread.getState() != Thread.State.TIMED_WAITING
+                && thread.getState() != Thread.State.WAITING)) {
+            Thread.sleep(10);
+        }
+        waitForReadingAfter(System.nanoTime(), Path.of(arguments[3]));
+        for (Connection connection : taken) {
+            connection.close();
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        // Some pools have threads that keep the JVM alive.
+        System.exit(0);
     }
 
-    private static void takeAndGiveBack(HikariDataSource pool) {
+    private static DataSource pool(String library, int size) throws SQLException {
+        return switch (library) {
+            case "hikari" -> hikari(size, false);
+            case "hikari-with-jmx" -> hikari(size, true);
+            case "tomcat-jdbc" -> tomcatJdbc(size);
+            case "agroal" -> agroal(size);
+            case "commons-dbcp2" -> dbcp2(size);
+            default -> throw new IllegalArgumentException(library);
+        };
+    }
+
+    private static DataSource hikari(int size, boolean jmx) {
+        var config = new HikariConfig();
+        config.setPoolName("shop");
+        config.setJdbcUrl(H2);
+        config.setMaximumPoolSize(size);
+        config.setConnectionTimeout(LONG_MS);
+        config.setRegisterMbeans(jmx);
+        return new HikariDataSource(config);
+    }
+
+    private static DataSource tomcatJdbc(int size) {
+        var properties = new PoolProperties();
+        properties.setName("shop");
+        properties.setUrl(H2);
+        properties.setDriverClassName("org.h2.Driver");
+        properties.setMaxActive(size);
+        properties.setMaxWait(LONG_MS);
+        properties.setJmxEnabled(false);
+        return new org.apache.tomcat.jdbc.pool.DataSource(properties);
+    }
+
+    /** As Quarkus has it: idle connections are looked for from time to time. */
+    private static DataSource agroal(int size) throws SQLException {
+        return AgroalDataSource.from(new AgroalDataSourceConfigurationSupplier().connectionPoolConfiguration(pool -> pool.maxSize(size)
+                .reapTimeout(Duration.ofMinutes(5))
+                .connectionFactoryConfiguration(factory -> factory.jdbcUrl(H2))));
+    }
+
+    private static DataSource dbcp2(int size) {
+        var source = new BasicDataSource();
+        source.setUrl(H2);
+        source.setMaxTotal(size);
+        return source;
+    }
+
+    private static void takeAndGiveBack(DataSource pool) {
         try (Connection connection = pool.getConnection()) {
             connection.isReadOnly();
         } catch (SQLException failed) {
@@ -57,9 +105,11 @@ public final class StarvedPool {
         }
     }
 
+    /** Of a pool that the probe does not find there is none: a reading of the JVM will do. */
     private static void waitForReadingAfter(long timeNs, Path lines) throws IOException, InterruptedException {
-        while (READING.matcher(Files.readString(lines)).results()
-                .noneMatch(found -> Long.parseLong(found.group(1)) > timeNs)) {
+        Pattern reading = Pattern.compile("\"type\":\"sample\",\"t_ns\":(\\d+)");
+        // Names of beans, and tasks, are looked for every tenth reading.
+        while (reading.matcher(Files.readString(lines)).results().filter(found -> Long.parseLong(found.group(1)) > timeNs).count() < 12) {
             Thread.sleep(50);
         }
     }

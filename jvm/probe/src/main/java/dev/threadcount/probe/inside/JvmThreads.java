@@ -38,6 +38,8 @@ public final class JvmThreads implements JvmAccess {
     /** Null where this JVM has others. */
     private final ConnectionEnds ends = ConnectionEnds.find();
     private final PolledDescriptors polled = PolledDescriptors.find();
+    /** Null where this JVM has others. */
+    private final ScheduledTasks scheduled = ScheduledTasks.find();
     /** Java 25 and later: one consistent view; null before. */
     private final Snapshot snapshot;
 
@@ -131,6 +133,11 @@ public final class JvmThreads implements JvmAccess {
     @Override
     public Map<Thread, Integer> polledDescriptors() {
         return polled == null ? Map.of() : polled.now();
+    }
+
+    @Override
+    public List<Object> scheduledTasks() {
+        return scheduled == null ? List.of() : scheduled.now();
     }
 
     @Override

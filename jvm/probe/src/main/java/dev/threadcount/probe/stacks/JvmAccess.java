@@ -1,6 +1,7 @@
 package dev.threadcount.probe.stacks;
 
 import java.net.InetSocketAddress;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ForkJoinPool;
 import java.util.function.Consumer;
@@ -32,6 +33,11 @@ public interface JvmAccess {
 
     /** The two ends of a connection, this side first; null where it is none or not known. */
     InetSocketAddress[] endsOf(int descriptor);
+
+    /** What scheduled executors and timers of platform threads have yet to run. */
+    default List<Object> scheduledTasks() {
+        return List.of();
+    }
 
     /** The pool that runs virtual threads; null where there is none yet or it is not known, as after Java 23. */
     ForkJoinPool scheduler();

@@ -1,0 +1,89 @@
+package dev.threadcount.probe.inside;
+
+import java.lang.reflect.Field;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+
+/** The tasks that scheduled executors and timers have yet to run, found by the platform threads that run them. */
+final class ScheduledTasks {
+    private static final String CONCURRENT = "java.util.concurrent.";
+
+    private final Class<?> worker = type(CONCURRENT + "ThreadPoolExecutor$Worker");
+    private final Class<?> adapter = type(CONCURRENT + "Executors$RunnableAdapter");
+    private final Class<?> timer = type("java.util.TimerThread");
+    private final Field threadsHolder = field(Thread.class, "holder");
+    private final Field holdersTask = field(type("java.lang.Thread$FieldHolder"), "task");
+    private final Field workersExecutor = field(worker, "this$0");
+    private final Field futuresCallable = field(FutureTask.class, "callable");
+    private final Field adaptersTask = field(adapter, "task");
+    private final Field timersQueue = field(timer, "queue");
+    private final Field queuesTasks = field(type("java.util.TaskQueue"), "queue");
+
+    private ScheduledTasks() throws ReflectiveOperationException {}
+
+    /** Null where this JVM has others. */
+    static ScheduledTasks find() {
+        try {
+            return new ScheduledTasks();
+        } catch (ReflectiveOperationException | RuntimeException another) {
+            return null;
+        }
+    }
+
+    List<Object> now() {
+        List<Object> tasks = new ArrayList<>();
+        try {
+            for (Thread thread : platformThreads()) {
+                tasks.addAll(timer.isInstance(thread) ? ofTimer(thread) : ofExecutor(thread));
+            }
+        } catch (IllegalAccessException another) {
+            return List.of();
+        }
+        return tasks;
+    }
+
+    /** Cheaper than to list all threads, of which the virtual ones may be many. */
+    private static List<Thread> platformThreads() {
+        ThreadGroup root = Thread.currentThread().getThreadGroup();
+        while (root.getParent() != null) {
+            root = root.getParent();
+        }
+        Thread[] threads = new Thread[root.activeCount() + 64];
+        return Arrays.asList(threads).subList(0, root.enumerate(threads, true));
+    }
+
+    /** Read without the timer's lock: a task that comes or goes meanwhile is in the next reading. */
+    private List<Object> ofTimer(Thread thread) throws IllegalAccessException {
+        Object[] tasks = (Object[]) queuesTasks.get(timersQueue.get(thread));
+        return Arrays.stream(tasks).filter(Objects::nonNull).toList();
+    }
+
+    private List<Object> ofExecutor(Thread thread) throws IllegalAccessException {
+        Object task = holdersTask.get(threadsHolder.get(thread));
+        if (!worker.isInstance(task) || !(workersExecutor.get(task) instanceof ScheduledThreadPoolExecutor executor)) {
+            return List.of();
+        }
+        List<Object> tasks = new ArrayList<>();
+        for (Object future : executor.getQueue().toArray()) {
+            Object callable = future instanceof FutureTask<?> ? futuresCallable.get(future) : null;
+            if (callable != null) {
+                tasks.add(adapter.isInstance(callable) ? adaptersTask.get(callable) : callable);
+            }
+        }
+        return tasks;
+    }
+
+    private static Class<?> type(String name) throws ClassNotFoundException {
+        return Class.forName(name, false, null);
+    }
+
+    private static Field field(Class<?> type, String name) throws NoSuchFieldException {
+        Field field = type.getDeclaredField(name);
+        field.setAccessible(true);
+        return field;
+    }
+}
