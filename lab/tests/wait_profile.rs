@@ -25,6 +25,7 @@ fn virtual_threads_that_wait_for_a_semaphore_are_named_on_both_javas() {
         let site = "dev.threadcount.servlets.Starved.withPermit";
         assert_waits(time, "semaphore", "java.util.concurrent.Semaphore", site, (6.0, CLIENTS));
         assert!(in_state(time, "sleep").0 >= 3.0, "{time:#}");
+        assert!(has_finding(&result, variant), "{:#}", result["findings"]);
     }
 }
 
@@ -37,6 +38,7 @@ fn virtual_threads_that_wait_for_a_lock_are_named_with_who_holds_it_on_both_java
         assert_waits(time, "lock", "java.util.concurrent.locks.ReentrantLock", site, (9.0, CLIENTS));
         let holder = in_state(time, "lock").2["holder"].as_str().unwrap_or_default();
         assert!(holder.starts_with("dev.threadcount.servlets."), "{time:#}");
+        assert!(has_finding(&result, variant), "{:#}", result["findings"]);
     }
 }
 
@@ -48,6 +50,7 @@ fn threads_that_wait_for_a_monitor_are_named_on_both_javas() {
     for variant in ["platform-21", "virtual-25"] {
         let site = "dev.threadcount.servlets.OneByOne.withMonitor";
         assert_waits(time(&result, variant), "monitor", "java.lang.Object", site, (9.0, CLIENTS));
+        assert!(has_finding(&result, variant), "{:#}", result["findings"]);
     }
 }
 

@@ -5,7 +5,9 @@
 #[path = "common/request_time.rs"]
 mod request_time;
 
-use request_time::{Scene, assert_adds_up, assert_waits, has_finding, in_state, measure, time};
+use request_time::{
+    Scene, assert_adds_up, assert_waits, has_finding, in_state, in_state_or_none, measure, time,
+};
 use serde_json::Value;
 use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader, Write};
@@ -28,7 +30,12 @@ fn a_hikari_pool_of_ten_without_jmx_is_named_on_both_javas() {
         let site = "dev.threadcount.waits.PooledConnection.query";
         assert_waits(time, "pool", "HikariCP", site, (10.0, 20.0));
         assert!((in_state(time, "sleep").0 / 10.0 - 1.0).abs() <= 0.15, "{time:#}");
-        assert!(has_finding(&result, variant), "{:#}", result["findings"]);
+        let findings = result["findings"].as_array().unwrap();
+        let wait = findings.iter().find(|it| it["rule"] == "request-waits" && it["variant"] == variant);
+        let pool = &wait.unwrap_or_else(|| panic!("{findings:#?}"))["figures"]["pool"];
+        assert_eq!(pool["connections"], 10.0, "read without JMX: {findings:#?}");
+        assert!(pool["full_share"].as_f64().unwrap() >= 0.9, "{pool:#}");
+        assert!((pool["waiting_threads"].as_f64().unwrap() / 10.0 - 1.0).abs() <= 0.15, "{pool:#}");
     }
 }
 
@@ -45,6 +52,7 @@ fn a_blocking_queue_is_named_on_both_javas() {
             site,
             (6.0, 10.0),
         );
+        assert!(has_finding(&result, variant), "{:#}", result["findings"]);
     }
 }
 
@@ -84,6 +92,7 @@ fn a_slow_neighbour_is_named_by_its_address_on_both_kinds_of_thread() {
         let time = time(&result, variant);
         assert_waits(time, "socket", "", "dev.threadcount.waits.Neighbour.ask", (10.0, 10.0));
         assert_eq!(in_state(time, "socket").2["peer"], format!("127.0.0.1:{port}"), "{time:#}");
+        assert!(has_finding(&result, variant), "{:#}", result["findings"]);
     }
 }
 
@@ -118,6 +127,9 @@ fn file_io_on_two_carriers_is_named_and_no_newer_java_is_advised() {
         assert_adds_up(time);
         let (reading, _, part) = in_state(time, "file");
         assert!(reading >= 1.7, "{time:#}");
+        // The others have no carrier; a carrier that reads may have another one in its place.
+        let all = reading + in_state_or_none(time, "carrier");
+        assert!((all / 5.0 - 1.0).abs() <= 0.15, "{time:#}");
         let site = part["application"].as_str().unwrap_or_default();
         assert!(site.starts_with("dev.threadcount.waits.SlowFile.read:"), "{time:#}");
     }

@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn a_full_pool_of_connections_and_one_of_threads_are_named() {
         let connections = JvmReadings { pools: vec![pool(PoolKind::Hikari, 10, 31)], ..java("25") };
-        let expected = "requests wait for a connection: all 10 of shop are in use in 100 % of its readings, and 31 threads wait";
+        let expected = "requests wait for a connection: all 10 of shop are in use in 100 % of its readings, and 31 wait for one";
         assert_eq!(found(&window(0.3, 0.2, connections)), [(Rule::Waiting, expected.to_owned())]);
         let threads = JvmReadings { pools: vec![pool(PoolKind::Tomcat, 10, 0)], ..java("25") };
         let expected = "all 10 pool threads are busy; pool full in 100 % of its readings (JMX)";

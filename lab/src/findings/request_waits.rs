@@ -134,7 +134,7 @@ mod tests {
     fn the_size_of_the_pool_is_named_where_it_is_known_which_pool_is_meant() {
         let orders = || pool_of(PoolKind::Hikari, "orders", 10, 31);
         let known = "requests spend 75 % of their time waiting for a HikariCP connection: 375 ms of 500 ms, at \
-             shop.Orders.find:42; all 10 of orders are in use in 100 % of its readings, and 31 threads wait";
+             shop.Orders.find:42; all 10 of orders are in use in 100 % of its readings, and 31 wait for one";
         assert_eq!(sentence_beside(vec![orders()]), known);
         let idle = pool_of(PoolKind::Hikari, "reports", 0, 0);
         let of_another_library = pool_of(PoolKind::Agroal, "agroal", 10, 5);

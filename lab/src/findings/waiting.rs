@@ -171,8 +171,8 @@ mod tests {
     #[test]
     fn a_pool_of_connections_in_full_use_is_named_with_those_who_wait() {
         let finding = found(find, "clients: 40", hikari(10, 31)).expect("a finding");
-        let expected = "requests wait for a connection: all 10 of Pool (shop) are in use in 100 % of its readings, and 31 \
-            threads wait";
+        let expected = "requests wait for a connection: all 10 of Pool (shop) are in use in 100 % of its readings, and 31 wait \
+            for one";
         assert_eq!(sentence(&finding), expected);
         assert!(advice(&finding).contains("hikari.maximum-pool-size"));
     }

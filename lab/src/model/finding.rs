@@ -342,7 +342,7 @@ pub struct RequestWaits {
     pub pool: Option<FullPool>,
 }
 
-/// A pool of connections for which threads wait.
+/// A pool of connections for which threads, or requests without a thread, wait.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FullPool {
     /// Its own name.

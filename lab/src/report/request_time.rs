@@ -18,6 +18,8 @@ pub struct RequestTimeWords {
     pub variant: String,
     /// The whole in one sentence, without a full stop.
     pub sentence: String,
+    /// The same with the interval of each part.
+    pub sentence_with_intervals: String,
     /// Each part with its interval, the longest first, and what is left at the end.
     pub parts: Vec<PartWords>,
     /// `142 samples of threads in 2 runs`.
@@ -99,18 +101,21 @@ fn words(time: &RequestTime) -> RequestTimeWords {
     };
     RequestTimeWords {
         variant: time.variant.clone(),
-        sentence: sentence(time, unit),
+        sentence: sentence(time, |it| unit.number(it.ms)),
+        sentence_with_intervals: sentence(time, |it| unit.number_with_interval(it)),
         parts: time.parts.iter().map(part).chain([left]).collect(),
         basis: format!("{} of threads in {runs}{counted}", figures::plural(time.samples, "sample")),
     }
 }
 
-fn sentence(time: &RequestTime, unit: Unit) -> String {
+/// `number` writes the time of a part.
+fn sentence(time: &RequestTime, number: impl Fn(TimeShare) -> String) -> String {
+    let unit = Unit::of(time.service_time_ms);
     let is_named = |part: &&RequestTimePart| time.share(part) >= WORTH_NAMING;
     let named: Vec<&RequestTimePart> = time.parts.iter().filter(is_named).take(MOST_NAMED).collect();
     let mut terms: Vec<String> = named
         .iter()
-        .map(|part| format!("{} {}", unit.number(part.time.ms), in_short(&part.activity)))
+        .map(|part| format!("{} {}", number(part.time), in_short(&part.activity)))
         .collect();
     let others: f64 = time.parts.iter().map(|part| part.time.ms).sum::<f64>()
         - named.iter().map(|part| part.time.ms).sum::<f64>();
@@ -121,7 +126,7 @@ fn sentence(time: &RequestTime, unit: Unit) -> String {
     if left > 0.0 && unit.number(left) != unit.number(0.0) {
         terms.push(format!(
             "{} on no thread of a request (queue, network, asynchronous, or not seen)",
-            unit.number(left)
+            number(time.without_thread)
         ));
     }
     let mut sentence = format!("{} {} = {}", unit.number(time.service_time_ms), unit.name, terms.join(" + "));
@@ -177,10 +182,17 @@ impl Unit {
     }
 
     fn with_interval(self, time: TimeShare) -> String {
-        let interval = time.interval.map_or_else(String::new, |interval| {
+        format!("{} {}{}", self.number(time.ms), self.name, self.interval(time))
+    }
+
+    fn number_with_interval(self, time: TimeShare) -> String {
+        self.number(time.ms) + &self.interval(time)
+    }
+
+    fn interval(self, time: TimeShare) -> String {
+        time.interval.map_or_else(String::new, |interval| {
             format!(" [{}, {}]", self.number(interval.low), self.number(interval.high))
-        });
-        format!("{} {}{interval}", self.number(time.ms), self.name)
+        })
     }
 }
 
@@ -194,7 +206,8 @@ pub const fn kind(state: ThreadState) -> PartKind {
         | ThreadState::Lock
         | ThreadState::Semaphore
         | ThreadState::Pool
-        | ThreadState::Queue => PartKind::WaitsHere,
+        | ThreadState::Queue
+        | ThreadState::Safepoint => PartKind::WaitsHere,
         ThreadState::Socket
         | ThreadState::SocketWrite
         | ThreadState::NameLookup
@@ -265,6 +278,7 @@ pub fn what(activity: &ThreadActivity) -> String {
         ThreadState::ClassLoading => "loading classes".to_owned(),
         ThreadState::Select => "waiting in a selector".to_owned(),
         ThreadState::Wait => "waiting for a notification".to_owned(),
+        ThreadState::Safepoint => "stopped by the JVM (GC and other safepoints)".to_owned(),
     }
 }
 
@@ -328,6 +342,14 @@ mod tests {
             "31.0 ms = 19.0 waiting for a HikariCP connection (OrderRepository.find:42) + 9.0 reading from \
              127.0.0.1:5432 (OrderRepository.find:44) + 3.0 running"
         );
+    }
+
+    #[test]
+    fn a_sentence_may_have_the_interval_of_each_part() {
+        let parts = vec![part(ThreadState::Sleep, None, "a.A.a:1", 20.0)];
+        let expected = "31.0 ms = 20.0 [18.0, 22.0] sleeping (A.a:1) + 11.0 on no thread of a request (queue, network, \
+             asynchronous, or not seen)";
+        assert_eq!(words(&time(parts, 31.0)).sentence_with_intervals, expected);
     }
 
     #[test]

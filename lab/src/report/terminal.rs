@@ -27,20 +27,22 @@ pub const PLAIN: TerminalStyle = TerminalStyle { width: 100, colour: false };
 /// One screen.
 const MOST_LINES: usize = 40;
 
-/// How many limits and remarks are printed; the others are counted, and `--details` has them.
+/// How many limits and remarks are printed, of which the others are counted, and times of a request; `--details` has them all.
 #[derive(Clone, Copy)]
 struct Shown {
     limits: usize,
     remarks: usize,
+    request_times: usize,
 }
 
 /// As many as fit into the screen.
-const SHOWN: [Shown; 5] = [
-    Shown { limits: 6, remarks: 2 },
-    Shown { limits: 5, remarks: 2 },
-    Shown { limits: 4, remarks: 2 },
-    Shown { limits: 4, remarks: 1 },
-    Shown { limits: 3, remarks: 1 },
+const SHOWN: [Shown; 6] = [
+    Shown { limits: 6, remarks: 2, request_times: 4 },
+    Shown { limits: 5, remarks: 2, request_times: 3 },
+    Shown { limits: 4, remarks: 2, request_times: 3 },
+    Shown { limits: 4, remarks: 1, request_times: 2 },
+    Shown { limits: 3, remarks: 1, request_times: 2 },
+    Shown { limits: 3, remarks: 1, request_times: 0 },
 ];
 
 /// The result in one screen. `report` is the path of the HTML report, where one was written.
@@ -71,6 +73,9 @@ fn page(overview: &Overview, report: Option<&str>, style: TerminalStyle, shown: 
     }
     limits(&mut page, &overview.limits, shown.limits);
     page.blank();
+    for sentence in overview.request_times.iter().take(shown.request_times) {
+        page.labelled("request", vec![Piece::new(sentence, Tone::Plain)]);
+    }
     trust(&mut page, overview, shown.remarks);
     for (label, lines) in
         [("study", &overview.study), ("study", &overview.claims), ("skipped", &overview.skipped)]

@@ -6,7 +6,7 @@ use super::runs::complete;
 use crate::model::experiment::Experiment;
 use crate::model::interval::Interval;
 use crate::model::record::Record;
-use crate::model::record::wait_profile::{ThreadActivity, ThreadRole, WaitProfile};
+use crate::model::record::wait_profile::{ThreadActivity, ThreadRole, ThreadState, WaitProfile};
 use crate::model::request_time::{RequestTime, RequestTimePart, TimeShare};
 
 /// With less than this share of the requests on threads of a known server the server is another one ...
@@ -85,11 +85,14 @@ struct Observed<'a> {
     /// Those completed, without what had passed of their time when the window began, and of those unfinished at the end the part
     /// that had passed: what threads sampled in the window worked for.
     flow_per_s: f64,
+    /// Of its time, in which the JVM stopped all threads, the sampler too.
+    stopped_share: f64,
 }
 
 impl<'a> Observed<'a> {
     fn of(record: &'a Record) -> Option<Self> {
-        let profile = record.jvm.as_ref()?.wait_profile.as_ref().filter(|profile| profile.samples > 0)?;
+        let jvm = record.jvm.as_ref()?;
+        let profile = jvm.wait_profile.as_ref().filter(|profile| profile.samples > 0)?;
         let load = record.observed_window()?.0;
         let service_time = load.service_time_ms?;
         let service_time_ms = service_time.mean;
@@ -107,7 +110,8 @@ impl<'a> Observed<'a> {
         let completed_ms = requests.ok as f64 * service_time_ms;
         let flow_per_s =
             rate_per_s * (1.0 + (unfinished_ms - before_ms) / completed_ms.max(f64::MIN_POSITIVE));
-        Some(Self { record, profile, service_time_ms, residual_ms, rate_per_s, flow_per_s })
+        let stopped_share = (jvm.safepoints.total_ms / (1_000.0 * load.elapsed_s)).min(1.0);
+        Some(Self { record, profile, service_time_ms, residual_ms, rate_per_s, flow_per_s, stopped_share })
     }
 
     fn samples(&self) -> usize {
@@ -127,16 +131,21 @@ impl<'a> Observed<'a> {
         self.flow_per_s * self.service_time_ms / 1_000.0
     }
 
-    /// Its groups as milliseconds per request, after the samples of the runs before.
+    /// Its groups as milliseconds per request, after the samples of the runs before. No sample falls into a safepoint: there a thread
+    /// that waits goes on waiting, and one that runs does not run.
     fn add_to(&self, series: &mut Vec<Series>, counted: ThreadRole, before: usize, samples: usize) {
+        let stopped = ThreadActivity { state: ThreadState::Safepoint, ..ThreadActivity::default() };
         for group in self.profile.groups.iter().filter(|group| group.role <= counted) {
-            let place = series.iter().position(|it| it.is_of(&group.activity)).unwrap_or_else(|| {
-                series.push(Series::new(&group.activity, samples));
-                series.len() - 1
-            });
-            for (at, threads) in group.threads.iter().take(self.samples()).enumerate() {
-                series[place].threads[before + at] += threads;
-                series[place].ms[before + at] += threads * 1_000.0 / self.flow_per_s;
+            let stopped_share = if group.activity.state.is_runnable() { self.stopped_share } else { 0.0 };
+            for (activity, share) in [(&group.activity, 1.0 - stopped_share), (&stopped, stopped_share)] {
+                if share <= 0.0 {
+                    continue;
+                }
+                let series = Series::of(series, activity, samples);
+                for (at, threads) in group.threads.iter().take(self.samples()).enumerate() {
+                    series.threads[before + at] += threads * share;
+                    series.ms[before + at] += threads * share * 1_000.0 / self.flow_per_s;
+                }
             }
         }
     }
@@ -169,6 +178,15 @@ struct Series {
 impl Series {
     fn new(activity: &ThreadActivity, samples: usize) -> Self {
         Self { activity: activity.clone(), threads: vec![0.0; samples], ms: vec![0.0; samples] }
+    }
+
+    /// The one of an activity; a new one where there is none.
+    fn of<'a>(all: &'a mut Vec<Self>, activity: &ThreadActivity, samples: usize) -> &'a mut Self {
+        let place = all.iter().position(|it| it.is_of(activity)).unwrap_or_else(|| {
+            all.push(Self::new(activity, samples));
+            all.len() - 1
+        });
+        &mut all[place]
     }
 
     /// Who holds it and whom it reads from may differ from run to run.
@@ -293,6 +311,22 @@ mod tests {
         };
         assert!(failing(10).is_some());
         assert_eq!(failing(11), None);
+    }
+
+    #[test]
+    fn while_the_jvm_stops_all_threads_those_that_could_run_are_stopped_and_those_that_wait_wait() {
+        use ThreadRole::Request;
+        let mut record = observed(vec![
+            group(Request, ThreadState::Running, "a.A.a:1", vec![10.0; 10]),
+            group(Request, ThreadState::Pool, "a.B.b:2", vec![20.0; 10]),
+        ]);
+        let elapsed_s = record.measured.as_ref().unwrap().elapsed_s;
+        record.jvm.as_mut().unwrap().safepoints.total_ms = 200.0 * elapsed_s;
+        let time = request_time(&[&record]).unwrap();
+        let expected =
+            [(ThreadState::Pool, 20.0), (ThreadState::Running, 8.0), (ThreadState::Safepoint, 2.0)];
+        assert_eq!(parts(&time), expected);
+        assert!((time.without_thread.ms - 1.0).abs() < 1e-9, "{time:?}");
     }
 
     #[test]

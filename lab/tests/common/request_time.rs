@@ -62,6 +62,12 @@ pub fn in_state<'a>(time: &'a Value, state: &str) -> (f64, f64, &'a Value) {
     (sum("threads"), sum("ms"), mine.first().copied().unwrap_or_else(|| panic!("no {state}: {time:#}")))
 }
 
+/// The threads of all parts in a state.
+pub fn in_state_or_none(time: &Value, state: &str) -> f64 {
+    let parts = time["parts"].as_array().unwrap();
+    parts.iter().filter(|part| part["state"] == state).map(|part| part["threads"].as_f64().unwrap()).sum()
+}
+
 /// So many of all clients wait for it.
 pub fn assert_waits(time: &Value, state: &str, resource: &str, site: &str, (waiters, clients): (f64, f64)) {
     let (threads, ms, part) = in_state(time, state);

@@ -133,6 +133,7 @@ pub enum PoolKind {
     TomcatJdbc,
     Agroal,
     CommonsPool2,
+    ReactorPool,
     /// Unknown to this version.
     #[default]
     #[serde(other)]
@@ -151,6 +152,7 @@ impl PoolKind {
             Self::TomcatJdbc => "tomcat-jdbc",
             Self::Agroal => "agroal",
             Self::CommonsPool2 => "commons-pool2",
+            Self::ReactorPool => "reactor-pool",
             Self::Other => "pool",
         }
     }
@@ -158,7 +160,10 @@ impl PoolKind {
     /// Does it hold connections? The others hold request threads.
     #[must_use]
     pub const fn is_of_connections(self) -> bool {
-        matches!(self, Self::Hikari | Self::TomcatJdbc | Self::Agroal | Self::CommonsPool2)
+        matches!(
+            self,
+            Self::Hikari | Self::TomcatJdbc | Self::Agroal | Self::CommonsPool2 | Self::ReactorPool
+        )
     }
 
     /// Is it of the library for whose connection threads wait, as the probe names it from their frames?
@@ -169,7 +174,7 @@ impl PoolKind {
             Self::TomcatJdbc => library == "Tomcat JDBC",
             Self::Agroal => library == "Agroal",
             Self::CommonsPool2 => ["commons-pool2", "commons-dbcp2", "Jedis", "Lettuce"].contains(&library),
-            Self::Tomcat | Self::TomcatExecutor | Self::Jetty | Self::Other => false,
+            Self::Tomcat | Self::TomcatExecutor | Self::Jetty | Self::ReactorPool | Self::Other => false,
         }
     }
 }

@@ -130,6 +130,8 @@ pub enum ThreadState {
     Select,
     /// It waits in native code, of which no more is known.
     Native,
+    /// It could run, and the JVM stops all threads: a collection or another safepoint. Not sampled, but derived.
+    Safepoint,
     /// It waits for a condition, a notification, or something that only a newer probe knows.
     #[serde(other)]
     Wait,

@@ -19,10 +19,10 @@ impl RequestWaits {
     }
 }
 
-/// `all 10 of orders are in use in 97 % of its readings, and 31 threads wait`.
+/// `all 10 of orders are in use in 97 % of its readings, and 31 wait for one`.
 pub(super) fn full_pool(pool: &FullPool) -> String {
     format!(
-        "all {} of {} are in use in {} of its readings, and {} threads wait",
+        "all {} of {} are in use in {} of its readings, and {} wait for one",
         whole(pool.connections),
         pool.name,
         percent(pool.full_share),

@@ -57,7 +57,7 @@ fn of_load(document: &ResultDocument, load: &LoadSpec) -> RequestBars {
         segments: segments(&words.parts, WIDTH * time.service_time_ms / longest_ms),
         flame: flame(time),
         variant: words.variant,
-        sentence: words.sentence,
+        sentence: words.sentence_with_intervals,
     };
     let bars = times.iter().zip(under(document, load)).map(bar).collect();
     RequestBars { words: load_words(load), bars, not_sampled: not_sampled(document, load) }

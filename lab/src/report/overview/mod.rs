@@ -8,7 +8,7 @@ mod study;
 pub mod table;
 
 use crate::model::result::{ResultDocument, TrustGrade};
-use crate::report::{capacity, figures, reasons, summary};
+use crate::report::{capacity, figures, reasons, request_time, summary};
 use crate::stats::grade::{grade, limiting};
 use crate::stats::trust::doubts;
 use jiff::Timestamp;
@@ -34,6 +34,8 @@ pub struct Overview {
     /// The capacity of each variant, and what limits it.
     pub capacity: Vec<String>,
     pub limits: Vec<Limit>,
+    /// Where the time of a request goes, under the first load whose threads were sampled, a sentence for each variant.
+    pub request_times: Vec<String>,
     /// How far the figures may be trusted.
     pub grade: TrustGrade,
     /// What they allow to conclude, where they are fair.
@@ -73,12 +75,21 @@ pub fn overview(document: &ResultDocument) -> Overview {
         answer: document.trusted.then(|| answer::answer(document)),
         capacity: loads.iter().flat_map(|load| capacity::sentences(document, load)).collect(),
         limits: limits(document),
+        request_times: request_times(document),
         trust: remarks::trust(document),
         remarks,
         study: study::published(document),
         claims: study::claims(document),
         skipped: study::skipped(document),
     }
+}
+
+fn request_times(document: &ResultDocument) -> Vec<String> {
+    let of_load = |load| {
+        let times = request_time::under(document, load).into_iter();
+        times.map(|time| format!("{}: {}", time.variant, time.sentence)).collect::<Vec<_>>()
+    };
+    document.experiment.loads.iter().map(of_load).find(|times| !times.is_empty()).unwrap_or_default()
 }
 
 /// `Java 25.0.3+9`, `Tomcat 11.0.24`, `2 cores`, `9 runs in 3 min 20 s`.

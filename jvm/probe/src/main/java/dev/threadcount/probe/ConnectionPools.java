@@ -8,28 +8,38 @@ import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.Stream;
 
 /** Pools of connections that need no bean: the scheduled task by which a pool keeps itself in order leads to it. */
 final class ConnectionPools {
     /**
-     * Where a library's pool has its figures. A figure is the sum of what public methods without parameters return.
+     * Where a library's pool has its figures. A path is of public fields and methods without parameters; what several lead to is added up.
      *
-     * @param pool its class; its scheduled tasks are nested classes of it
-     * @param name the method with its name; null: it has none
-     * @param max a path to the largest number of connections, by public fields and methods
+     * @param pool its class
+     * @param tasks how the names of the classes of its scheduled tasks begin
+     * @param name a path to its name, or to an object of whoever made it; none: it has none
      */
-    private record Library(String kind, String pool, String name, List<String> busy, List<String> size, List<String> queued,
-            List<String> max) {}
+    private record Library(String kind, String pool, String tasks, String name, List<String> busy, String max, List<String> size,
+            List<String> queued) {}
 
     private static final Library[] LIBRARIES = {
-        new Library("hikari", "com.zaxxer.hikari.pool.HikariPool", "toString", List.of("getActiveConnections"),
-                List.of("getTotalConnections"), List.of("getThreadsAwaitingConnection"), List.of("config", "getMaximumPoolSize")),
-        new Library("tomcat-jdbc", "org.apache.tomcat.jdbc.pool.ConnectionPool", "getName", List.of("getActive"),
-                List.of("getSize"), List.of("getWaitCount"), List.of("getPoolProperties", "getMaxActive")),
-        new Library("agroal", "io.agroal.pool.ConnectionPool", null, List.of("activeCount"),
-                List.of("activeCount", "availableCount"), List.of("awaitingCount"), List.of("getConfiguration", "maxSize")),
+        new Library("hikari", "com.zaxxer.hikari.pool.HikariPool", "com.zaxxer.hikari.pool.HikariPool$", "toString",
+                List.of("getActiveConnections"), "config.getMaximumPoolSize", List.of("getTotalConnections"),
+                List.of("getThreadsAwaitingConnection")),
+        new Library("tomcat-jdbc", "org.apache.tomcat.jdbc.pool.ConnectionPool", "org.apache.tomcat.jdbc.pool.ConnectionPool$", "getName",
+                List.of("getActive"), "getPoolProperties.getMaxActive", List.of("getSize"), List.of("getWaitCount")),
+        new Library("agroal", "io.agroal.pool.ConnectionPool", "io.agroal.pool.ConnectionPool$", "", List.of("activeCount"),
+                "getConfiguration.maxSize", List.of("activeCount", "availableCount"), List.of("awaitingCount")),
+        new Library("reactor-pool", "reactor.pool.SimpleDequePool", "reactor.core.scheduler.", "config.destroyHandler",
+                List.of("acquiredSize"), "getMaxAllocatedSize", List.of("allocatedSize"), List.of("pendingAcquireSize")),
     };
+
+    /** Who makes pools of reactor-pool, by the packages of its code. */
+    private static final String[][] MAKERS = {{"io.r2dbc.pool.", "r2dbc-pool"}, {"reactor.netty.", "reactor-netty"}};
+
+    /** From a task over what it has captured to the pool. */
+    private static final int STEPS = 3;
+    /** An application may have thousands, such as time limits of its requests. */
+    private static final int MOST_TASKS = 500;
 
     private record Found(Library library, Reference<Object> pool) {}
 
@@ -44,9 +54,11 @@ final class ConnectionPools {
     /** Looks for pools that came, and forgets those that are gone. */
     void lookAgain() {
         known.clear();
-        for (Object task : jvm == null ? List.of() : jvm.scheduledTasks()) {
+        List<Object> tasks = jvm == null ? List.of() : jvm.scheduledTasks();
+        for (Object task : tasks.subList(0, Math.min(tasks.size(), MOST_TASKS))) {
             for (Library library : LIBRARIES) {
-                Object pool = poolOf(task, library);
+                boolean is = task.getClass().getName().startsWith(library.tasks());
+                Object pool = is ? search(task, library.pool(), STEPS) : null;
                 if (pool != null && known.stream().noneMatch(it -> it.pool().refersTo(pool))) {
                     // An application may close it.
                     known.add(new Found(library, new WeakReference<>(pool)));
@@ -70,29 +82,42 @@ final class ConnectionPools {
     }
 
     private static JsonLine line(Library library, Object pool, long timeNs) throws ReflectiveOperationException {
-        Object max = pool;
-        for (String step : library.max()) {
-            max = member(max, step);
-        }
         return JsonLine.of("pool", timeNs)
                 .put("kind", library.kind())
                 .put("name", name(library, pool))
                 .put("busy", sum(pool, library.busy()))
-                .put("max", ((Number) max).longValue())
+                .put("max", sum(pool, List.of(library.max())))
                 .put("size", sum(pool, library.size()))
                 .put("queued", sum(pool, library.queued()));
     }
 
     private static String name(Library library, Object pool) throws ReflectiveOperationException {
-        return library.name() == null ? library.kind() : String.valueOf(member(pool, library.name()));
+        Object name = library.name().isEmpty() ? null : follow(pool, library.name());
+        if (name == null || name instanceof String) {
+            return name == null ? library.kind() : (String) name;
+        }
+        for (String[] maker : MAKERS) {
+            if (name.getClass().getName().startsWith(maker[0])) {
+                return maker[1];
+            }
+        }
+        return library.kind();
     }
 
-    private static long sum(Object pool, List<String> methods) throws ReflectiveOperationException {
+    private static long sum(Object pool, List<String> paths) throws ReflectiveOperationException {
         long sum = 0;
-        for (String method : methods) {
-            sum += ((Number) member(pool, method)).longValue();
+        for (String path : paths) {
+            sum += ((Number) follow(pool, path)).longValue();
         }
         return sum;
+    }
+
+    private static Object follow(Object from, String path) throws ReflectiveOperationException {
+        Object at = from;
+        for (String step : path.split("\\.")) {
+            at = member(at, step);
+        }
+        return at;
     }
 
     /** What a public method without parameters returns, or a public field holds. */
@@ -108,16 +133,24 @@ final class ConnectionPools {
         return field.get(of);
     }
 
-    /** The pool that a task belongs to; null: it is no task of such a pool. */
-    private static Object poolOf(Object task, Library library) {
-        if (!task.getClass().getName().startsWith(library.pool() + "$")) {
+    /** An object of this class among what an object refers to, in so many steps; null for none. */
+    private static Object search(Object from, String type, int steps) {
+        Object at = from instanceof Reference<?> reference ? reference.get() : from;
+        if (at == null || at.getClass().getName().equals(type)) {
+            return at;
+        }
+        if (steps == 0) {
             return null;
         }
-        return Stream.of(task.getClass().getDeclaredFields())
-                .map(field -> value(field, task))
-                .map(value -> value instanceof Reference<?> reference ? reference.get() : value)
-                .filter(value -> value != null && value.getClass().getName().equals(library.pool()))
-                .findFirst().orElse(null);
+        for (Class<?> owner = at.getClass(); owner != null && !owner.getName().startsWith("java."); owner = owner.getSuperclass()) {
+            for (Field field : owner.getDeclaredFields()) {
+                Object found = field.getType().isPrimitive() ? null : search(value(field, at), type, steps - 1);
+                if (found != null) {
+                    return found;
+                }
+            }
+        }
+        return null;
     }
 
     private static Object value(Field field, Object of) {

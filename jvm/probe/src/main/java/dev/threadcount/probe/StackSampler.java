@@ -64,8 +64,8 @@ final class StackSampler implements Runnable {
             }
         } catch (InterruptedException stopped) {
             Thread.currentThread().interrupt();
-        } catch (RuntimeException | LinkageError another) {
-            // A JVM with other internals: there is no wait profile, and the server goes on.
+        } catch (RuntimeException | Error another) {
+            // A JVM with other internals, or without memory: there is no wait profile, and the server goes on.
             writeEnd(output, another);
         }
     }

@@ -14,8 +14,9 @@ final class ThreadCaches {
     private static final List<String> FIRST_VALUE = List.of("setInitialValue", "initialize");
     /** Its values belong to carriers, of which there are few. */
     private static final String OF_CARRIERS = "jdk.internal.misc.CarrierThreadLocal";
-    /** These ask for the value, make it themselves, and set it: {@code BufferRecycler} and {@code BufferRecyclers} of Jackson. */
-    private static final List<String> KNOWN = List.of("com.fasterxml.jackson.core.util.BufferRecycler");
+    /** These ask for the value, make it themselves, and set it: {@code BufferRecycler} and {@code BufferRecyclers} of Jackson 2 and 3. */
+    private static final List<String> KNOWN =
+            List.of("com.fasterxml.jackson.core.util.BufferRecycler", "tools.jackson.core.util.BufferRecycler");
 
     private ThreadCaches() {}
 

@@ -171,6 +171,7 @@ class ProbeIT {
         assertReadsPool(java, "hikari", "hikari", "shop", 7);
         assertReadsPool(java, "tomcat-jdbc", "tomcat-jdbc", "shop", 7);
         assertReadsPool(java, "agroal", "agroal", "agroal", 7);
+        assertReadsPool(java, "r2dbc-pool", "reactor-pool", "r2dbc-pool", 7);
     }
 
     @ParameterizedTest

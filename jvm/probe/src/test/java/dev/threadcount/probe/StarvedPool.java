@@ -4,18 +4,25 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.agroal.api.AgroalDataSource;
 import io.agroal.api.configuration.supplier.AgroalDataSourceConfigurationSupplier;
+import io.r2dbc.pool.ConnectionPool;
+import io.r2dbc.pool.ConnectionPoolConfiguration;
+import io.r2dbc.spi.ConnectionFactory;
+import io.r2dbc.spi.ConnectionFactoryMetadata;
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import org.apache.commons.dbcp2.BasicDataSource;
 import org.apache.tomcat.jdbc.pool.PoolProperties;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Mono;
 
 /** A program with a connection pool whose connections are all taken, for the probe to read. */
 public final class StarvedPool {
@@ -24,13 +31,18 @@ public final class StarvedPool {
 
     private StarvedPool() {}
 
+    /** Takes a connection; closing gives it back. */
+    private interface Pool {
+        AutoCloseable take() throws Exception;
+    }
+
     /** The pool's library, connections of it, all of them taken; threads that wait for one; where the probe writes its lines. */
     public static void main(String[] arguments) throws Exception {
         int size = Integer.parseInt(arguments[1]);
-        DataSource pool = pool(arguments[0], size);
-        List<Connection> taken = new ArrayList<>();
+        Pool pool = arguments[0].equals("r2dbc-pool") ? r2dbc(size) : pool(arguments[0], size)::getConnection;
+        List<AutoCloseable> taken = new ArrayList<>();
         for (int i = 0; i < size; i++) {
-            taken.add(pool.getConnection());
+            taken.add(pool.take());
         }
         List<Thread> threads = new ArrayList<>();
         for (int i = 0; i < Integer.parseInt(arguments[2]); i++) {
@@ -41,7 +53,7 @@ public final class StarvedPool {
             Thread.sleep(10);
         }
         waitForReadingAfter(System.nanoTime(), Path.of(arguments[3]));
-        for (Connection connection : taken) {
+        for (AutoCloseable connection : taken) {
             connection.close();
         }
         for (Thread thread : threads) {
@@ -97,10 +109,33 @@ public final class StarvedPool {
         return source;
     }
 
-    private static void takeAndGiveBack(DataSource pool) {
-        try (Connection connection = pool.getConnection()) {
-            connection.isReadOnly();
-        } catch (SQLException failed) {
+    /** Over a database whose connections do nothing; it looks for idle ones in the background by default. */
+    private static Pool r2dbc(int size) {
+        var connection = (io.r2dbc.spi.Connection) Proxy.newProxyInstance(StarvedPool.class.getClassLoader(),
+                new Class<?>[] {io.r2dbc.spi.Connection.class}, (proxy, method, arguments) ->
+                        method.getReturnType() == Publisher.class ? Mono.empty() : method.getReturnType() == boolean.class);
+        ConnectionFactory database = new ConnectionFactory() {
+            @Override
+            public Publisher<io.r2dbc.spi.Connection> create() {
+                return Mono.just(connection);
+            }
+
+            @Override
+            public ConnectionFactoryMetadata getMetadata() {
+                return () -> "nothing";
+            }
+        };
+        var pool = new ConnectionPool(ConnectionPoolConfiguration.builder(database).initialSize(0).maxSize(size).build());
+        return () -> {
+            io.r2dbc.spi.Connection taken = pool.create().block();
+            return () -> Mono.from(taken.close()).block();
+        };
+    }
+
+    private static void takeAndGiveBack(Pool pool) {
+        try (AutoCloseable connection = pool.take()) {
+            Objects.requireNonNull(connection);
+        } catch (Exception failed) {
             throw new IllegalStateException(failed);
         }
     }

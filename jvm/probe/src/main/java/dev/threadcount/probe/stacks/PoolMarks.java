@@ -24,8 +24,9 @@ final class PoolMarks {
         new Pool("Agroal", new Mark("io.agroal.pool.*"), new Mark("io.agroal.pool.*", "getConnection")),
         new Pool("c3p0", new Mark("com.mchange.v2.resourcepool.BasicResourcePool", "awaitAvailable"), null),
         new Pool("Oracle UCP", new Mark("oracle.ucp.*"), new Mark("oracle.ucp.*", "getConnection", "borrow")),
-        new Pool("MongoDB driver", new Mark("com.mongodb.internal.connection.*"),
-                new Mark("com.mongodb.internal.connection.*", "acquire", "getPooledConnection", "get")),
+        // Whoever waits for a response has the pool's frames below those of the connection.
+        new Pool("MongoDB driver", new Mark("com.mongodb.internal.connection.ConcurrentPool*"), null),
+        new Pool("MongoDB driver", new Mark("com.mongodb.internal.connection.DefaultConnectionPool$OpenConcurrencyLimiter*"), null),
         new Pool("Apache HttpClient", new Mark("org.apache.hc.core5.*"),
                 new Mark("org.apache.hc.client5.http.impl.*", "acquireEndpoint", "connectionRequest")),
         new Pool("Apache HttpClient 4", new Mark("org.apache.http.pool.AbstractConnPool*"), null),
