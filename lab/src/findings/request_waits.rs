@@ -15,7 +15,8 @@ const AT_LEAST: f64 = 0.1;
 pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     let time = request_time(&runs_of_variant.runs)?;
     // Threads of an unknown server may be jobs of the application, whose waiting keeps no request.
-    let part = (time.counted == ThreadRole::Request).then(|| longest_wait(&time)).flatten()?.clone();
+    let is_request = time.counted == ThreadRole::Request;
+    let part = is_request.then(|| longest_wait(&time, &runs_of_variant.runs)).flatten()?.clone();
     let pool = pool(&runs_of_variant.runs, &part);
     let fact = RequestWaits { part, service_time_ms: time.service_time_ms, pool };
     let shown_by = runs_showing(&runs_of_variant.runs, &fact.part);
@@ -59,12 +60,24 @@ fn is_same_place(one: &RequestTimePart, other: &RequestTimePart) -> bool {
     place(one) == place(other)
 }
 
-fn longest_wait(time: &RequestTime) -> Option<&RequestTimePart> {
-    let is_sure = |part: &&RequestTimePart| {
-        part.time.interval.is_some_and(|interval| interval.low >= AT_LEAST * time.service_time_ms)
+/// The longest one that is surely there, in all runs together or in each of them.
+fn longest_wait<'a>(time: &'a RequestTime, runs: &[&Record]) -> Option<&'a RequestTimePart> {
+    let of_runs: Vec<RequestTime> = runs.iter().filter_map(|run| request_time(&[run])).collect();
+    let is_in_run = |of_run: &RequestTime, part: &RequestTimePart| {
+        of_run.parts.iter().any(|it| is_same_place(it, part) && is_sure(of_run, it))
     };
-    let waits = time.parts.iter().filter(|part| part.activity.state.waits_for_others());
+    let is_in_each = |part: &RequestTimePart| of_runs.iter().all(|of_run| is_in_run(of_run, part));
+    let is_sure = |part: &&RequestTimePart| is_sure(time, part) || is_in_each(part);
+    // Small groups of one state are added up without a place: several waits, and none of them long.
+    let is_a_place =
+        |part: &&RequestTimePart| part.activity.application.is_some() || part.activity.library.is_some();
+    let parts = time.parts.iter().filter(is_a_place);
+    let waits = parts.filter(|part| part.activity.state.waits_for_others());
     waits.filter(is_sure).find(|part| time.share(part) >= WORTH_SAYING)
+}
+
+fn is_sure(time: &RequestTime, part: &RequestTimePart) -> bool {
+    part.time.interval.is_some_and(|interval| interval.low >= AT_LEAST * time.service_time_ms)
 }
 
 #[cfg(test)]

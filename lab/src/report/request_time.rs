@@ -113,10 +113,8 @@ fn sentence(time: &RequestTime, number: impl Fn(TimeShare) -> String) -> String 
     let unit = Unit::of(time.service_time_ms);
     let is_named = |part: &&RequestTimePart| time.share(part) >= WORTH_NAMING;
     let named: Vec<&RequestTimePart> = time.parts.iter().filter(is_named).take(MOST_NAMED).collect();
-    let mut terms: Vec<String> = named
-        .iter()
-        .map(|part| format!("{} {}", number(part.time), in_short(&part.activity)))
-        .collect();
+    let mut terms: Vec<String> =
+        named.iter().map(|part| format!("{} {}", number(part.time), in_short(&part.activity))).collect();
     let others: f64 = time.parts.iter().map(|part| part.time.ms).sum::<f64>()
         - named.iter().map(|part| part.time.ms).sum::<f64>();
     if unit.number(others) != unit.number(0.0) {
@@ -209,6 +207,7 @@ pub const fn kind(state: ThreadState) -> PartKind {
         | ThreadState::Queue
         | ThreadState::Safepoint => PartKind::WaitsHere,
         ThreadState::Socket
+        | ThreadState::Connect
         | ThreadState::SocketWrite
         | ThreadState::NameLookup
         | ThreadState::File
@@ -262,6 +261,7 @@ pub fn what(activity: &ThreadActivity) -> String {
             Some(peer) => format!("reading from {peer}"),
             None => "reading from a socket".to_owned(),
         },
+        ThreadState::Connect => "connecting to another machine or process".to_owned(),
         ThreadState::SocketWrite => match &activity.peer {
             Some(peer) => format!("writing to {peer}"),
             None => "writing to a socket".to_owned(),

@@ -9,11 +9,9 @@ use crate::model::record::Record;
 use crate::model::record::wait_profile::{ThreadActivity, ThreadRole, ThreadState, WaitProfile};
 use crate::model::request_time::{RequestTime, RequestTimePart, TimeShare};
 
-/// With less than this share of the requests on threads of a known server the server is another one ...
-const ANOTHER_SERVER: f64 = 0.05;
-/// ... and with more than this it is the known one. In between the threads of the application decide.
+/// With more than this share of the requests on threads of a known server it is the server.
 const KNOWN_SERVER: f64 = 0.5;
-/// With more failures than this share of the requests the threads found are not those of the requests whose times are known.
+/// With more than this share of the requests, or of their time, in failures the threads found are not those of the requests whose times are known.
 const MOST_FAILED: f64 = 0.01;
 
 /// Of each variant under each load whose threads were sampled.
@@ -71,7 +69,7 @@ fn samples(windows: &[Observed<'_>]) -> Samples {
     let known: Vec<f64> = windows.iter().flat_map(|window| window.profile.sample_s.iter().copied()).collect();
     let between_ms = 1_000.0 * known.iter().sum::<f64>() / known.len().max(1) as f64;
     let resembling = if between_ms > 0.0 { residual / between_ms } else { 0.0 };
-    Samples::new(windows.iter().flat_map(weight).collect(), resembling)
+    Samples::new(windows.iter().map(weight).collect(), resembling)
 }
 
 /// A run whose threads were sampled.
@@ -99,7 +97,10 @@ impl<'a> Observed<'a> {
         let residual_ms =
             (service_time.mean.powi(2) + service_time.stddev.powi(2)) / (2.0 * service_time.mean.max(1e-9));
         let (rate_per_s, requests) = (load.rate_per_s.completed, load.requests);
-        if rate_per_s <= 0.0 || requests.failed as f64 > MOST_FAILED * requests.ok as f64 {
+        let failed_ms = requests.failed as f64 * load.failed_time_ms.map_or(0.0, |times| times.mean);
+        let is_in_failures = requests.failed as f64 > MOST_FAILED * requests.ok as f64
+            || failed_ms > MOST_FAILED * requests.ok as f64 * service_time_ms;
+        if rate_per_s <= 0.0 || is_in_failures {
             return None;
         }
         // Results of older versions have only their ages since they were due.
@@ -165,7 +166,7 @@ fn counted_role(windows: &[Observed<'_>]) -> ThreadRole {
     }
     let left = in_flight - known;
     let fits = (0.5 * left..2.0 * left).contains(&application);
-    if known < ANOTHER_SERVER * in_flight || fits { ThreadRole::Application } else { ThreadRole::Request }
+    if known == 0.0 || fits { ThreadRole::Application } else { ThreadRole::Request }
 }
 
 /// One thing that threads do, sample by sample.
@@ -180,12 +181,15 @@ impl Series {
         Self { activity: activity.clone(), threads: vec![0.0; samples], ms: vec![0.0; samples] }
     }
 
-    /// The one of an activity; a new one where there is none.
+    /// The one of an activity; a new one where there is none. Who holds it and whom it reads from is kept where all agree.
     fn of<'a>(all: &'a mut Vec<Self>, activity: &ThreadActivity, samples: usize) -> &'a mut Self {
         let place = all.iter().position(|it| it.is_of(activity)).unwrap_or_else(|| {
             all.push(Self::new(activity, samples));
             all.len() - 1
         });
+        let known = &mut all[place].activity;
+        known.peer = known.peer.take().filter(|peer| Some(peer) == activity.peer.as_ref());
+        known.holder = known.holder.take().filter(|holder| Some(holder) == activity.holder.as_ref());
         &mut all[place]
     }
 
@@ -311,6 +315,11 @@ mod tests {
         };
         assert!(failing(10).is_some());
         assert_eq!(failing(11), None);
+        let slowly = with_load(record.clone(), |load| {
+            (load.requests.ok, load.requests.failed) = (1_000, 9);
+            load.failed_time_ms = Some(times(2_000.0));
+        });
+        assert_eq!(request_time(&[&slowly]), None, "few of the requests, and a third of the time");
     }
 
     #[test]
@@ -373,6 +382,19 @@ mod tests {
     }
 
     #[test]
+    fn runs_that_do_not_agree_whom_it_reads_from_name_nobody() {
+        let reading = |peer: &str| {
+            let mut group = group(ThreadRole::Request, ThreadState::Socket, "a.A.a:1", vec![20.0; 10]);
+            group.activity.peer = Some(peer.to_owned());
+            observed(vec![group])
+        };
+        let peer = |records: &[&Record]| request_time(records).unwrap().parts[0].activity.peer.clone();
+        let (database, another) = (reading("127.0.0.1:5432"), reading("127.0.0.1:49153"));
+        assert_eq!(peer(&[&database, &database]).as_deref(), Some("127.0.0.1:5432"));
+        assert_eq!(peer(&[&database, &another]), None);
+    }
+
+    #[test]
     fn a_server_that_is_not_known_is_read_from_the_frames_of_the_application() {
         let record =
             observed(vec![group(ThreadRole::Application, ThreadState::Lock, "a.A.a:1", vec![30.0; 10])]);
@@ -397,6 +419,7 @@ mod tests {
         assert_eq!([counted(8.0, 2.0), counted(16.0, 15.0), counted(31.0, 100.0)], [Request; 3]);
         assert_eq!(counted(8.0, 200.0), Request, "more than there are requests");
         assert_eq!(counted(0.0, 2.0), Application, "nothing else is known");
+        assert_eq!(counted(0.5, 2.0), Request, "a server without threads, and the application's main thread");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::random::SplitMix64;
 use super::student::t_quantile;
 use crate::model::interval::Interval;
+use std::ops::Range;
 
 /// Fewer samples say nothing of how much they vary ...
 const FEWEST_SAMPLES: usize = 5;
@@ -11,6 +12,7 @@ const FEWEST_BLOCKS: f64 = 2.5;
 const RESAMPLES: usize = 1_000;
 const CONFIDENCE: f64 = 0.95;
 const SHORTEST_BLOCK: usize = 3;
+const FEWEST_RUNS: usize = 3;
 /// Of the normal distribution.
 const NORMAL_QUANTILE: f64 = 1.96;
 const SEED: u64 = 15;
@@ -23,22 +25,30 @@ pub(super) struct Samples {
     draws: Vec<Vec<usize>>,
     /// Few blocks resampled vary less than the truth: by Student's distribution.
     widening: f64,
+    /// The places of each run.
+    runs: Vec<Range<usize>>,
 }
 
 impl Samples {
     /// `resembling`: how many samples after one still resemble it.
-    pub fn new(weights: Vec<f64>, resembling: f64) -> Self {
+    pub fn new(weights_of_runs: Vec<Vec<f64>>, resembling: f64) -> Self {
+        let mut runs = Vec::new();
+        for weights in &weights_of_runs {
+            let begin = runs.last().map_or(0, |before: &Range<usize>| before.end);
+            runs.push(begin..begin + weights.len());
+        }
+        let weights = weights_of_runs.concat();
         let number = weights.len();
         // Twice as long a block has nearly all of what resembles within it.
         let block = ((2.0 * resembling).ceil() as usize + 1).max(SHORTEST_BLOCK);
         let blocks = number as f64 / block as f64;
         if number < FEWEST_SAMPLES || (block > SHORTEST_BLOCK && blocks < FEWEST_BLOCKS) {
-            return Self { weights, draws: Vec::new(), widening: 1.0 };
+            return Self { weights, draws: Vec::new(), widening: 1.0, runs };
         }
         let freedom = (blocks - 1.0).max(1.0);
         let quantile = t_quantile(freedom, 0.5 + CONFIDENCE / 2.0).unwrap_or(NORMAL_QUANTILE);
         let widening = quantile / NORMAL_QUANTILE * ((freedom + 1.0) / freedom).sqrt();
-        Self { weights, draws: draws(number, block), widening }
+        Self { weights, draws: draws(number, block), widening, runs }
     }
 
     pub fn number(&self) -> usize {
@@ -59,8 +69,32 @@ impl Samples {
         if all > 0.0 { sum / all } else { 0.0 }
     }
 
-    /// Of the mean; `None`: too few samples, or they resemble each other too much.
+    /// Of the mean; `None`: too few samples, or they resemble each other too much. Runs may differ by more than their samples show.
     pub fn interval(&self, figures: &[f64]) -> Option<Interval> {
+        let within = self.interval_within(figures)?;
+        let Some(between) = self.half_width_between_runs(figures) else { return Some(within) };
+        let mean = self.mean(figures);
+        Some(Interval {
+            low: within.low.min(mean - between),
+            high: within.high.max(mean + between),
+            ..within
+        })
+    }
+
+    /// Student's interval over the means of the runs; `None`: with two it would say nothing of most figures.
+    fn half_width_between_runs(&self, figures: &[f64]) -> Option<f64> {
+        let means: Vec<f64> = self.runs.iter().map(|run| self.mean_over(run.clone(), figures)).collect();
+        let number = means.len() as f64;
+        if means.len() < FEWEST_RUNS {
+            return None;
+        }
+        let mean = means.iter().sum::<f64>() / number;
+        let variance = means.iter().map(|it| (it - mean).powi(2)).sum::<f64>() / (number - 1.0);
+        let quantile = t_quantile(number - 1.0, 0.5 + CONFIDENCE / 2.0)?;
+        Some(quantile * (variance / number).sqrt())
+    }
+
+    fn interval_within(&self, figures: &[f64]) -> Option<Interval> {
         let mean = self.mean(figures);
         let mut means: Vec<f64> =
             self.draws.iter().map(|draw| self.mean_over(draw.iter().copied(), figures)).collect();
@@ -93,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_sample_counts_as_much_as_it_stands_for() {
-        let samples = Samples::new(vec![0.1, 0.1, 0.1, 0.1, 1.6], 0.0);
+        let samples = Samples::new(vec![vec![0.1, 0.1, 0.1, 0.1, 1.6]], 0.0);
         assert!((samples.mean(&[10.0, 10.0, 10.0, 10.0, 20.0]) - 18.0).abs() < 1e-9);
         let interval = samples.interval(&[7.0; 5]).expect("an interval");
         assert!((interval.low - 7.0).abs() < 1e-9 && (interval.high - 7.0).abs() < 1e-9);
@@ -119,7 +153,7 @@ mod tests {
             (0..200)
                 .filter(|_| {
                     let figures = in_the_lock(&mut random, 200);
-                    let interval = Samples::new(vec![0.1; 200], resembling).interval(&figures);
+                    let interval = Samples::new(vec![vec![0.1; 200]], resembling).interval(&figures);
                     interval.is_some_and(|it| (it.low..=it.high).contains(&5.0))
                 })
                 .count()
@@ -131,8 +165,25 @@ mod tests {
     }
 
     #[test]
+    fn runs_that_differ_widen_the_interval_of_three_and_more() {
+        let of_runs = |means: &[f64]| {
+            let figures: Vec<f64> =
+                means.iter().flat_map(|mean| [mean - 1.0, mean + 1.0].repeat(30)).collect();
+            let samples = Samples::new(vec![vec![0.1; 60]; means.len()], 0.0);
+            samples.interval(&figures).expect("an interval")
+        };
+        // Student's t of two degrees of freedom: 4.303 x 10 / sqrt 3.
+        let wide = of_runs(&[10.0, 20.0, 30.0]);
+        assert!((wide.low + 4.84).abs() < 0.01 && (wide.high - 44.84).abs() < 0.01, "{wide:?}");
+        let alike = of_runs(&[20.0, 20.0, 20.0]);
+        assert!(alike.low > 19.0 && alike.high < 21.0, "{alike:?}");
+        let two = of_runs(&[10.0, 30.0]);
+        assert!(two.low > 15.0, "{two:?}");
+    }
+
+    #[test]
     fn samples_of_the_same_few_requests_have_no_interval() {
-        assert!(Samples::new(vec![0.1; 50], 15.0).interval(&[1.0; 50]).is_none());
-        assert!(Samples::new(vec![0.1; 4], 0.0).interval(&[1.0; 4]).is_none());
+        assert!(Samples::new(vec![vec![0.1; 50]], 15.0).interval(&[1.0; 50]).is_none());
+        assert!(Samples::new(vec![vec![0.1; 4]], 0.0).interval(&[1.0; 4]).is_none());
     }
 }

@@ -110,8 +110,10 @@ pub enum ThreadState {
     Semaphore,
     /// It waits for a connection of a pool.
     Pool,
-    /// It reads from a socket, or waits for a connection to be made.
+    /// It reads from a socket.
     Socket,
+    /// It waits for a connection to be made.
+    Connect,
     /// It writes to a socket that takes no more.
     SocketWrite,
     /// It looks up the address of a host.
@@ -154,6 +156,7 @@ impl ThreadState {
                 | Self::Semaphore
                 | Self::Pool
                 | Self::Socket
+                | Self::Connect
                 | Self::SocketWrite
                 | Self::NameLookup
                 | Self::Queue

@@ -69,6 +69,11 @@ impl Words for RequestWaits {
                 let peer = activity.peer.as_deref().unwrap_or("the other side");
                 format!("a look at {peer}, which does not read what is sent to it, or less to send at {at}")
             }
+            ThreadState::Connect => {
+                format!(
+                    "connections that {at} keeps, or a look at the accept queue of the other side (a SYN that is dropped is sent again after a second)"
+                )
+            }
             ThreadState::Socket => {
                 let peer = activity.peer.as_deref().unwrap_or("the other side");
                 format!("a look at {peer}, which takes the time, or fewer calls of it at {at}")

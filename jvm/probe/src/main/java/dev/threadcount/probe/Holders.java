@@ -52,7 +52,8 @@ final class Holders {
             return activity;
         }
         ThreadInfo info = threads.getThreadInfo(thread.threadId());
-        LockInfo monitor = info == null ? null : info.getLockInfo();
+        // It may have the monitor by now, and wait for something else.
+        LockInfo monitor = info == null || info.getThreadState() != Thread.State.BLOCKED ? null : info.getLockInfo();
         return monitor == null ? activity : new Activity(activity.state(), monitor.getClassName(),
                 activity.application(), activity.library(), activity.role());
     }
@@ -72,15 +73,18 @@ final class Holders {
         if (++looks > MOST) {
             return null;
         }
-        String place = place(jvm.ownerOf(lock));
-        byLock.put(lock, place);
-        return place;
+        Thread owner = jvm.ownerOf(lock);
+        String place = place(owner);
+        // Where it has given the lock back meanwhile, its place says nothing of the lock.
+        String held = owner == jvm.ownerOf(lock) ? place : null;
+        byLock.put(lock, held);
+        return held;
     }
 
     /** The JVM names the owner only of a monitor that a platform thread waits for. */
     private String ofMonitor(Thread waiting) {
         ThreadInfo info = threads.getThreadInfo(waiting.threadId());
-        if (info == null || info.getLockName() == null || info.getLockOwnerId() < 0) {
+        if (info == null || info.getThreadState() != Thread.State.BLOCKED || info.getLockOwnerId() < 0) {
             return null;
         }
         if (!byMonitorName.containsKey(info.getLockName()) && ++looks <= MOST) {

@@ -93,7 +93,7 @@ final class Pools {
     /** Of HikariCP's pools that are registered, as they call themselves. */
     private Set<String> hikariNames() {
         return known.stream().filter(pool -> pool.kind().name().equals("hikari"))
-                .map(pool -> name(pool.name()).replaceFirst("^Pool \\((.*)\\)$", "$1")).collect(Collectors.toSet());
+                .map(pool -> name(pool.name())).collect(Collectors.toSet());
     }
 
     private static ObjectName pattern(String written) {
@@ -107,7 +107,8 @@ final class Pools {
     private static String name(ObjectName pool) {
         Map<String, String> keys = pool.getKeyPropertyList();
         String name = keys.getOrDefault("name", keys.getOrDefault("id", keys.get("type")));
-        return name.startsWith("\"") ? ObjectName.unquote(name) : name;
+        // HikariCP's bean is called after its pool.
+        return (name.startsWith("\"") ? ObjectName.unquote(name) : name).replaceFirst("^Pool \\((.*)\\)$", "$1");
     }
 
     /** The figure, or -1 where the pool has none (as Tomcat reports for an executor that it does not know). */

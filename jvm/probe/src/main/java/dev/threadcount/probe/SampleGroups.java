@@ -7,6 +7,7 @@ import dev.threadcount.probe.stacks.Role;
 import dev.threadcount.probe.stacks.State;
 import dev.threadcount.probe.stacks.ThreadStack;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -23,13 +24,24 @@ final class SampleGroups {
     private static final Activity WITHOUT_FRAMES = new Activity(State.RUNNING, null, null, null, Role.UNKNOWN);
 
     /** Whether it waits, or for which socket; it costs more than a stack. */
-    private static final Set<State> ASK_THE_KERNEL = EnumSet.of(State.RUNNING, State.SOCKET, State.SOCKET_WRITE);
+    private static final Set<State> ASK_THE_KERNEL = EnumSet.of(State.RUNNING, State.SOCKET, State.SOCKET_WRITE, State.CONNECT);
+    private static final Set<State> HAS_PEER = EnumSet.of(State.SOCKET, State.SOCKET_WRITE);
 
     /** If so many that read at one place have the same peer, the others of the sample have it too. */
     private static final int MOST_PEERS = 4;
 
-    /** A drawn thread and its stack at that moment. */
-    record Drawn(Thread thread, ThreadStack stack) {}
+    /**
+     * A drawn thread and what it did at that moment.
+     *
+     * @param activity null where it has no frames
+     * @param task what the kernel said right after; null where it was not asked or did not know
+     */
+    record Drawn(Thread thread, ThreadStack stack, Activity activity, KernelThreads.Task task) {
+        /** As the stack alone tells. */
+        static Drawn of(Thread thread, ThreadStack stack) {
+            return new Drawn(thread, stack, stack.frames().length == 0 ? null : Classifier.classify(stack), null);
+        }
+    }
 
     /** Threads of one kind that do the same. */
     record Group(boolean virtual, Activity activity, String holder, String peer) {}
@@ -39,6 +51,7 @@ final class SampleGroups {
     private final JvmAccess jvm;
     private final Map<Group, Integer> groups = new LinkedHashMap<>();
     private final Map<Activity, List<String>> peersAt = new HashMap<>();
+    private final Map<Activity, Integer> readersAsked = new HashMap<>();
     private Map<Thread, Integer> reading;
     private int virtualGone;
     private int platformGone;
@@ -49,8 +62,30 @@ final class SampleGroups {
         this.peers = peers;
     }
 
+    /** Looks at a thread. A moment later it may be elsewhere, so that the kernel is asked at once. */
+    Drawn draw(Thread thread) {
+        Drawn one = Drawn.of(thread, jvm.stackOf(thread));
+        Activity activity = one.activity();
+        if (activity == null || !isWork(activity) || !ASK_THE_KERNEL.contains(activity.state()) || !Classifier.mayWaitInNative(one.stack())) {
+            return one;
+        }
+        boolean isReader = activity.state() == State.SOCKET;
+        if (isReader && readersAsked.merge(activity, 1, Integer::sum) > MOST_PEERS) {
+            return one;
+        }
+        KernelThreads.Task task = kernel.of(thread);
+        Activity known = task != null && task.waits() ? Classifier.classify(one.stack(), true) : activity;
+        // A worker that was writing a moment ago rests in a call that has no socket.
+        boolean isElsewhere = known.state() == State.SOCKET_WRITE && task.descriptor() < 0;
+        return new Drawn(thread, one.stack(), isElsewhere ? activity : known, task);
+    }
+
+    private static boolean isWork(Activity activity) {
+        return activity.role() != Role.WORKER && activity.role() != Role.OTHER;
+    }
+
     void addAll(List<Drawn> drawn, Holders holders) {
-        drawn.forEach(one -> add(one.thread(), one.stack(), holders));
+        drawn.forEach(one -> add(one, holders));
     }
 
     /** How many threads each has. */
@@ -63,21 +98,15 @@ final class SampleGroups {
         return virtual ? virtualGone : platformGone;
     }
 
-    private void add(Thread thread, ThreadStack stack, Holders holders) {
-        if (stack.frames().length == 0) {
-            addWithoutFrames(thread, stack);
+    private void add(Drawn one, Holders holders) {
+        Thread thread = one.thread();
+        if (one.activity() == null) {
+            addWithoutFrames(thread, one.stack());
             return;
         }
-        Activity activity = holders.named(thread, Classifier.classify(stack));
-        boolean isWork = activity.role() != Role.WORKER && activity.role() != Role.OTHER;
-        KernelThreads.Task task = null;
-        boolean isKnown = activity.state() == State.SOCKET && peersAt.getOrDefault(activity, List.of()).size() >= MOST_PEERS;
-        if (isWork && !isKnown && ASK_THE_KERNEL.contains(activity.state()) && Classifier.mayWaitInNative(stack)) {
-            task = kernel.of(thread);
-            activity = task != null && task.waits() ? Classifier.classify(stack, true) : activity;
-        }
-        merge(isWork
-                ? new Group(thread.isVirtual(), activity, holders.of(thread, stack, activity), peer(thread, activity, task))
+        Activity activity = holders.named(thread, one.activity());
+        merge(isWork(activity)
+                ? new Group(thread.isVirtual(), activity, holders.of(thread, one.stack(), activity), peer(one, activity))
                 : new Group(thread.isVirtual(), new Activity(activity.state(), null, null, null, activity.role()), null, null));
     }
 
@@ -96,15 +125,16 @@ final class SampleGroups {
     }
 
     /** A stack does not have its socket: for a platform thread the kernel has it, for a virtual one the JDK's poller. */
-    private String peer(Thread thread, Activity activity, KernelThreads.Task task) {
-        if (activity.state() != State.SOCKET && activity.state() != State.SOCKET_WRITE || activity.application() == null) {
+    private String peer(Drawn one, Activity activity) {
+        if (!HAS_PEER.contains(activity.state()) || activity.application() == null) {
             return null;
         }
         List<String> known = peersAt.computeIfAbsent(activity, any -> new ArrayList<>());
         if (known.size() >= MOST_PEERS) {
             return agreed(known);
         }
-        int descriptor = thread.isVirtual() ? polled(thread) : task == null ? -1 : task.descriptor();
+        KernelThreads.Task task = one.task();
+        int descriptor = one.thread().isVirtual() ? polled(one) : task == null ? -1 : task.descriptor();
         known.add(descriptor < 0 ? null : peers.of(descriptor));
         return known.getLast();
     }
@@ -115,10 +145,12 @@ final class SampleGroups {
         return 2 * known.size() >= peers.size() && known.stream().distinct().count() == 1 ? known.getFirst() : null;
     }
 
-    private int polled(Thread thread) {
+    /** Of a thread that has not moved since its stack was taken. */
+    private int polled(Drawn one) {
         if (reading == null) {
             reading = jvm.polledDescriptors();
         }
-        return reading.getOrDefault(thread, -1);
+        int descriptor = reading.getOrDefault(one.thread(), -1);
+        return descriptor >= 0 && Arrays.equals(jvm.stackOf(one.thread()).frames(), one.stack().frames()) ? descriptor : -1;
     }
 }

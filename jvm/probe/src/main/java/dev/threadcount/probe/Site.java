@@ -1,5 +1,6 @@
 package dev.threadcount.probe;
 
+import dev.threadcount.probe.stacks.Code;
 import java.util.List;
 import jdk.jfr.consumer.RecordedFrame;
 import jdk.jfr.consumer.RecordedStackTrace;
@@ -13,16 +14,6 @@ import jdk.jfr.consumer.RecordedStackTrace;
  * @param top the topmost frame
  */
 record Site(String holder, String application, String top) {
-    private static final List<String> NOT_THE_APPLICATION = List.of(
-            "java.", "javax.", "jdk.", "sun.", "com.sun.", "jakarta.",
-            "org.apache.catalina.", "org.apache.coyote.", "org.apache.tomcat.", "org.apache.juli.",
-            "org.springframework.", "org.eclipse.jetty.", "io.netty.", "reactor.", "io.undertow.", "io.vertx.",
-            "org.hibernate.", "com.zaxxer.hikari.", "com.fasterxml.jackson.", "tools.jackson.",
-            "ch.qos.logback.", "org.slf4j.", "org.apache.logging.", "org.apache.commons.", "org.postgresql.", "com.mysql.",
-            "org.mariadb.", "oracle.", "com.microsoft.sqlserver.", "org.h2.", "org.hsqldb.", "org.apache.derby.");
-
-    private static final List<String> JDK = List.of("java.", "javax.", "jdk.", "sun.", "com.sun.");
-
     static Site of(RecordedStackTrace stack, Monitors monitors) {
         if (stack == null) {
             return new Site(null, null, null);
@@ -34,8 +25,7 @@ record Site(String holder, String application, String top) {
     }
 
     static boolean isApplication(RecordedFrame frame) {
-        String type = frame.getMethod().getType().getName();
-        return NOT_THE_APPLICATION.stream().noneMatch(type::startsWith);
+        return Code.isApplication(frame.getMethod().getType().getName());
     }
 
     /** The first frame of the application; null for none. */
@@ -48,7 +38,7 @@ record Site(String holder, String application, String top) {
     /** The first frame that is not the JDK's; null for none. */
     static String outsideJdk(RecordedStackTrace stack) {
         return stack == null ? null : stack.getFrames().stream()
-                .filter(frame -> frame.isJavaFrame() && JDK.stream().noneMatch(frame.getMethod().getType().getName()::startsWith))
+                .filter(frame -> frame.isJavaFrame() && !Code.isJdk(frame.getMethod().getType().getName()))
                 .findFirst().map(Site::name).orElse(null);
     }
 

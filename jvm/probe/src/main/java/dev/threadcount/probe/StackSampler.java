@@ -83,11 +83,11 @@ final class StackSampler implements Runnable {
             count();
         }
         held.begin(canary.waitingSinceNs(), timeNs);
-        Listing listing = new Listing();
+        SampleGroups groups = new SampleGroups(jvm, kernel, peers);
+        Listing listing = new Listing(groups);
         jvm.forEachThread(listing::offer);
         held.writeTo(output, timeNs);
         long listedNs = threads.getCurrentThreadCpuTime();
-        SampleGroups groups = new SampleGroups(jvm, kernel, peers);
         List<ThreadStack> sampled = listing.drawn.stream().map(Drawn::stack).toList();
         groups.addAll(listing.drawn, new Holders(jvm, sampled, listing.platformById));
         adapt(listing, listedNs - beganNs, threads.getCurrentThreadCpuTime() - beganNs);
@@ -127,13 +127,15 @@ final class StackSampler implements Runnable {
 
     /** One pass over all threads: the stack of a drawn one is taken at once. */
     private final class Listing {
+        private final SampleGroups groups;
         private final ThreadDraw virtual;
         private final ThreadDraw platform;
         private final List<Drawn> drawn = new ArrayList<>();
         private final Map<Long, Thread> platformById = new HashMap<>();
         private long stacksNs;
 
-        Listing() {
+        Listing(SampleGroups groups) {
+            this.groups = groups;
             // Half for each kind, and what one does not need for the other.
             int ofVirtual = Math.max(stacks / 2, stacks - platformBefore);
             virtual = new ThreadDraw(virtualBefore, ofVirtual, ThreadLocalRandom.current().nextDouble());
@@ -154,7 +156,7 @@ final class StackSampler implements Runnable {
             }
             if ((thread.isVirtual() ? virtual : platform).offer()) {
                 long beforeNs = threads.getCurrentThreadCpuTime();
-                drawn.add(new Drawn(thread, jvm.stackOf(thread)));
+                drawn.add(groups.draw(thread));
                 stacksNs += threads.getCurrentThreadCpuTime() - beforeNs;
             }
         }

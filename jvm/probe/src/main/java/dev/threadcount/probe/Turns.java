@@ -152,12 +152,20 @@ final class Turns {
             boolean isCounted = owner == null || owners.get(what) == owner
                     || left.stream().anyMatch(one -> one.thread() == owner && one.what().equals(what));
             if (!isCounted) {
-                List<Waiting> overtaken = waiting.stream().filter(one -> owner.threadId() > one.laterIds()).toList();
+                List<Waiting> overtaken = waiting.stream().filter(one -> cameAfter(owner, one)).toList();
+                // A thread of a pool may have come before or after them.
+                if (overtaken.isEmpty() && !owner.isVirtual()) {
+                    return;
+                }
                 String place = overtaken.isEmpty() ? null : Classifier.classify(jvm.stackOf(owner)).application();
                 count(sums, what, overtaken, place, timeNs);
             }
         });
         owners = now;
+    }
+
+    private boolean cameAfter(Thread owner, Waiting one) {
+        return owner.threadId() > one.laterIds() || elsewhere.getOrDefault(owner.threadId(), UNKNOWN) > one.sinceNs();
     }
 
     private Thread owner(Object lock, List<Drawn> drawn) {

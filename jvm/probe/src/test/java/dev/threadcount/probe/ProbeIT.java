@@ -161,7 +161,7 @@ class ProbeIT {
     @ParameterizedTest
     @MethodSource("javas")
     void poolOfSevenTakenConnectionsReadsSevenOfSevenAndWhoWaits(Java java) throws Exception {
-        assertReadsPool(java, "hikari-with-jmx", "hikari", "Pool (shop)", 7);
+        assertReadsPool(java, "hikari-with-jmx", "hikari", "shop", 7);
     }
 
     /** Once only where it has a bean, too. */
@@ -176,8 +176,8 @@ class ProbeIT {
 
     @ParameterizedTest
     @MethodSource("javas")
-    void poolOfCommonsDbcpIsReadByTheBeanThatItRegistersByItself(Java java) throws Exception {
-        assertReadsPool(java, "commons-dbcp2", "commons-pool2", "pool", -1);
+    void poolOfCommonsPoolIsReadByTheBeanThatItRegistersByItself(Java java) throws Exception {
+        assertReadsPool(java, "commons-pool2", "commons-pool2", "pool", -1);
     }
 
     private void assertReadsPool(Java java, String library, String kind, String name, int size) throws Exception {
@@ -187,7 +187,8 @@ class ProbeIT {
                 + "\",\"busy\":7,\"max\":7,\"size\":" + size + ",\"queued\":5}")), library + ": " + pools);
         assertTrue(pools.stream().allMatch(line -> number(line, "busy") <= 7 && line.contains("\"name\":\"" + name + "\"")),
                 pools.toString());
-        assertEquals(List.of(), told.of("problem"));
+        // commons-pool2 registers a pool while it is being made, and then its bean throws.
+        assertTrue(told.of("problem").stream().allMatch(line -> line.contains("GenericObjectPool")), told.of("problem").toString());
     }
 
     /**

@@ -19,7 +19,10 @@ import java.util.List;
 import java.util.Objects;
 import java.util.regex.Pattern;
 import javax.sql.DataSource;
-import org.apache.commons.dbcp2.BasicDataSource;
+import org.apache.commons.pool2.BasePooledObjectFactory;
+import org.apache.commons.pool2.PooledObject;
+import org.apache.commons.pool2.impl.DefaultPooledObject;
+import org.apache.commons.pool2.impl.GenericObjectPool;
 import org.apache.tomcat.jdbc.pool.PoolProperties;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
@@ -39,7 +42,7 @@ public final class StarvedPool {
     /** The pool's library, connections of it, all of them taken; threads that wait for one; where the probe writes its lines. */
     public static void main(String[] arguments) throws Exception {
         int size = Integer.parseInt(arguments[1]);
-        Pool pool = arguments[0].equals("r2dbc-pool") ? r2dbc(size) : pool(arguments[0], size)::getConnection;
+        Pool pool = pool(arguments[0], size);
         List<AutoCloseable> taken = new ArrayList<>();
         for (int i = 0; i < size; i++) {
             taken.add(pool.take());
@@ -63,13 +66,14 @@ public final class StarvedPool {
         System.exit(0);
     }
 
-    private static DataSource pool(String library, int size) throws SQLException {
+    private static Pool pool(String library, int size) throws SQLException {
         return switch (library) {
-            case "hikari" -> hikari(size, false);
-            case "hikari-with-jmx" -> hikari(size, true);
-            case "tomcat-jdbc" -> tomcatJdbc(size);
-            case "agroal" -> agroal(size);
-            case "commons-dbcp2" -> dbcp2(size);
+            case "hikari" -> hikari(size, false)::getConnection;
+            case "hikari-with-jmx" -> hikari(size, true)::getConnection;
+            case "tomcat-jdbc" -> tomcatJdbc(size)::getConnection;
+            case "agroal" -> agroal(size)::getConnection;
+            case "commons-pool2" -> commonsPool(size);
+            case "r2dbc-pool" -> r2dbc(size);
             default -> throw new IllegalArgumentException(library);
         };
     }
@@ -102,11 +106,24 @@ public final class StarvedPool {
                 .connectionFactoryConfiguration(factory -> factory.jdbcUrl(H2))));
     }
 
-    private static DataSource dbcp2(int size) {
-        var source = new BasicDataSource();
-        source.setUrl(H2);
-        source.setMaxTotal(size);
-        return source;
+    /** As clients of Redis have it. */
+    private static Pool commonsPool(int size) {
+        var pool = new GenericObjectPool<>(new BasePooledObjectFactory<Object>() {
+            @Override
+            public Object create() {
+                return new Object();
+            }
+
+            @Override
+            public PooledObject<Object> wrap(Object object) {
+                return new DefaultPooledObject<>(object);
+            }
+        });
+        pool.setMaxTotal(size);
+        return () -> {
+            Object taken = pool.borrowObject();
+            return () -> pool.returnObject(taken);
+        };
     }
 
     /** Over a database whose connections do nothing; it looks for idle ones in the background by default. */

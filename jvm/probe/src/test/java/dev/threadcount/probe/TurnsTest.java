@@ -60,7 +60,7 @@ class TurnsTest {
     /** The lines of a sample in which these were drawn. */
     private List<String> sample(long atMs, Thread... drawn) throws Exception {
         List<Drawn> all = new ArrayList<>();
-        Arrays.stream(drawn).forEach(thread -> all.add(new Drawn(thread, stacks.get(thread))));
+        Arrays.stream(drawn).forEach(thread -> all.add(Drawn.of(thread, stacks.get(thread))));
         return sampleOf(atMs, all);
     }
 
@@ -109,7 +109,7 @@ class TurnsTest {
     void whoLeavesAfterItsStackWasDrawnHasHadOneTurn() throws Exception {
         Thread first = comesAlone(100, "save");
         Thread second = comesAlone(200, "list");
-        Drawn whileItWaited = new Drawn(second, stacks.get(second));
+        Drawn whileItWaited = Drawn.of(second, stacks.get(second));
         leaves(second);
         assertTurns(1, 1, sampleOf(300, List.of(whileItWaited)));
         assertEquals(List.of(), sample(400), "it is followed no more");
@@ -157,6 +157,19 @@ class TurnsTest {
         stacks.put(owner, stack("hold", Thread.State.TIMED_WAITING, null));
         assertTurns(1, 1, sample(400));
         assertEquals(List.of(), sample(500));
+    }
+
+    @Test
+    void threadOfAPoolThatHasTheLockHasOvertakenOnlyWhereItWasSeenElsewhereMeanwhile() throws Exception {
+        Thread pooled = Thread.ofPlatform().unstarted(() -> {});
+        stacks.put(pooled, stack("hold", Thread.State.TIMED_WAITING, null));
+        comesAlone(100, "save");
+        owner = pooled;
+        assertEquals(List.of(), sample(200), "it may have come first");
+        owner = null;
+        assertEquals(List.of(), sample(300, pooled));
+        owner = pooled;
+        assertTurns(1, 1, sample(400));
     }
 
     /** The sampler asks for its stack after it has seen who has the lock. */

@@ -26,6 +26,8 @@ public final class Classifier {
         {"org.apache.hc.", "Apache HttpClient"},
         {"io.lettuce.", "Lettuce"},
         {"com.mongodb.", "MongoDB driver"},
+        {"io.grpc.", "gRPC"},
+        {"okhttp3.", "OkHttp"},
     };
 
     private Classifier() {}
@@ -67,18 +69,18 @@ public final class Classifier {
         if (stack.virtual() && !stack.mounted() && stack.state() == Thread.State.RUNNABLE) {
             return State.CARRIER;
         }
-        if (Mark.any(CLASS_LOADING, frames, 0, application)) {
-            return State.CLASS_LOADING;
-        }
         if (stack.state() == Thread.State.BLOCKED) {
             return State.MONITOR;
+        }
+        if (Mark.any(CLASS_LOADING, frames, 0, application)) {
+            return State.CLASS_LOADING;
         }
         int place = Waits.place(frames, library);
         State wait = place < 0 ? null : Waits.stateOf(frames[place]);
         if (!stack.isBlocked()) {
             return stack.isInNative() ? inNative(wait, stack, library, waitsInNative) : State.RUNNING;
         }
-        if (wait != State.SOCKET && PoolMarks.nameOf(frames, library, application) != null) {
+        if (wait != State.SOCKET && wait != State.CONNECT && PoolMarks.nameOf(frames, library, application) != null) {
             return State.POOL;
         }
         if (wait != null) {
@@ -93,7 +95,7 @@ public final class Classifier {
             case FILE, NAME_LOOKUP -> true;
             case SELECT -> !stack.virtual();
             // What an event loop reads is there already.
-            case SOCKET -> !stack.virtual() && !isEventLoop(stack.frames(), library);
+            case SOCKET, CONNECT -> !stack.virtual() && !isEventLoop(stack.frames(), library);
             // It seldom blocks.
             case SOCKET_WRITE -> waitsInNative;
             default -> false;
@@ -126,7 +128,8 @@ public final class Classifier {
     }
 
     private static String resultOf(StackTraceElement[] frames, int application) {
-        for (int i = 0; i < application; i++) {
+        // Below the frame in which a server begins a request it is the server's.
+        for (int i = 0; i < application && !Roles.beginsRequest(frames[i]); i++) {
             for (String[] result : RESULTS_OF) {
                 if (frames[i].getClassName().startsWith(result[0])) {
                     return result[1];

@@ -1,7 +1,7 @@
 package dev.threadcount.probe.stacks;
 
 /** Whose code a frame is: the JDK's, a known library's, or the application's. */
-final class Code {
+public final class Code {
     private static final String[] JDK = {"java.", "javax.", "jdk.", "sun.", "com.sun."};
 
     private static final String[] LIBRARIES = {
@@ -12,9 +12,11 @@ final class Code {
         "dev.threadcount.executors.",
         // Frameworks
         "org.springframework.", "reactor.", "rx.", "io.reactivex.", "org.reactivestreams.", "org.hibernate.", "org.aspectj.",
-        "org.mybatis.", "org.jooq.", "com.google.", "com.fasterxml.", "tools.jackson.", "kotlin.", "kotlinx.", "scala.", "akka.",
+        "org.mybatis.", "org.jooq.", "com.google.common.", "com.google.gson.", "com.google.inject.", "com.google.protobuf.",
+        "com.google.api.", "com.google.auth.", "com.google.cloud.", "com.fasterxml.", "tools.jackson.", "kotlin.", "kotlinx.", "scala.", "akka.",
         "groovy.", "org.codehaus.groovy.", "io.micrometer.", "io.opentelemetry.", "net.bytebuddy.", "com.github.benmanes.",
-        "org.ehcache.", "org.flywaydb.", "io.github.resilience4j.", "com.netflix.", "org.thymeleaf.", "freemarker.",
+        "org.ehcache.", "org.flywaydb.", "io.github.resilience4j.", "com.netflix.hystrix.",
+        "com.netflix.client.", "com.netflix.loadbalancer.", "com.netflix.discovery.", "org.thymeleaf.", "freemarker.",
         // Logging
         "ch.qos.logback.", "org.slf4j.", "org.apache.logging.", "org.apache.log4j.",
         // Pools, drivers and clients
@@ -25,15 +27,27 @@ final class Code {
         "org.apache.hc.", "org.apache.http.", "okhttp3.", "okio.", "retrofit2.", "feign.", "org.asynchttpclient.",
     };
 
+    /** Applications that a library's people show it with. */
+    private static final String[] SAMPLES = {"org.springframework.samples.", "org.jboss.as.quickstarts."};
+
     private Code() {}
 
     static boolean isJdk(StackTraceElement frame) {
-        return startsWithAny(frame.getClassName(), JDK);
+        return isJdk(frame.getClassName());
+    }
+
+    /** By the name of its class. */
+    public static boolean isJdk(String type) {
+        return startsWithAny(type, JDK);
     }
 
     static boolean isApplication(StackTraceElement frame) {
-        String type = frame.getClassName();
-        return !startsWithAny(type, JDK) && !startsWithAny(type, LIBRARIES);
+        return isApplication(frame.getClassName());
+    }
+
+    /** By the name of its class. */
+    public static boolean isApplication(String type) {
+        return !isJdk(type) && (!startsWithAny(type, LIBRARIES) || startsWithAny(type, SAMPLES));
     }
 
     static boolean startsWithAny(String type, String[] prefixes) {

@@ -65,6 +65,10 @@ final class Roles {
 
     private Roles() {}
 
+    static boolean beginsRequest(StackTraceElement frame) {
+        return Mark.any(REQUEST, new StackTraceElement[] {frame}, 0, 1);
+    }
+
     /** @param application the place of the first frame of the application; the number of frames for none */
     static Role of(StackTraceElement[] frames, int application) {
         if (Mark.any(WORKER, frames, 0, Math.min(NEAR_THE_TOP, application))) {

@@ -15,8 +15,10 @@ public enum State {
     SEMAPHORE,
     /** It waits for a connection of a pool. */
     POOL,
-    /** It reads from a socket, or waits for a connection to be made. */
+    /** It reads from a socket. */
     SOCKET,
+    /** It waits for a connection to be made. */
+    CONNECT,
     /** It writes to a socket that takes no more. */
     SOCKET_WRITE,
     /** It looks up the address of a host. */

@@ -1,5 +1,6 @@
 package dev.threadcount.probe.stacks;
 
+import static dev.threadcount.probe.stacks.State.CONNECT;
 import static dev.threadcount.probe.stacks.State.FILE;
 import static dev.threadcount.probe.stacks.State.FUTURE;
 import static dev.threadcount.probe.stacks.State.LOCK;
@@ -28,8 +29,10 @@ final class Waits {
         new Wait(SELECT, new Mark("sun.nio.ch.SelectorImpl")),
         new Wait(SELECT, new Mark("sun.nio.ch.NioSocketImpl", "accept")),
         new Wait(SELECT, new Mark("sun.nio.ch.ServerSocketChannelImpl", "accept")),
-        new Wait(SOCKET, new Mark("sun.nio.ch.NioSocketImpl", "read", "implRead", "timedRead", "connect", "timedFinishConnect")),
-        new Wait(SOCKET, new Mark("sun.nio.ch.SocketChannelImpl", "read", "blockingRead", "connect", "finishConnect")),
+        new Wait(CONNECT, new Mark("sun.nio.ch.NioSocketImpl", "connect", "timedFinishConnect")),
+        new Wait(CONNECT, new Mark("sun.nio.ch.SocketChannelImpl", "connect", "finishConnect", "blockingConnect")),
+        new Wait(SOCKET, new Mark("sun.nio.ch.NioSocketImpl", "read", "implRead", "timedRead")),
+        new Wait(SOCKET, new Mark("sun.nio.ch.SocketChannelImpl", "read", "blockingRead")),
         new Wait(SOCKET, new Mark("sun.nio.ch.DatagramChannelImpl", "receive", "blockingReceive")),
         new Wait(SOCKET_WRITE, new Mark("sun.nio.ch.NioSocketImpl", "write", "implWrite", "tryWrite")),
         new Wait(SOCKET_WRITE, new Mark("sun.nio.ch.SocketChannelImpl", "write", "blockingWrite")),
