@@ -22,6 +22,7 @@ import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -180,6 +181,30 @@ class RealStacksTest {
         }
     }
 
+    /** The kernel drops what a full accept queue has no room for, and the client tries again. */
+    @Test
+    void connectionThatIsNotMadeYetIsNoRead() throws IOException {
+        try (ServerSocket full = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            List<SocketChannel> waiting = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                SocketChannel channel = SocketChannel.open();
+                channel.configureBlocking(false);
+                channel.connect(full.getLocalSocketAddress());
+                waiting.add(channel);
+            }
+            assertActivity(State.CONNECT, null, () -> {
+                try (Socket socket = new Socket()) {
+                    socket.connect(full.getLocalSocketAddress(), 5_000);
+                    return socket;
+                }
+            });
+            assertActivity(State.CONNECT, null, () -> SocketChannel.open(full.getLocalSocketAddress()));
+            for (SocketChannel channel : waiting) {
+                channel.close();
+            }
+        }
+    }
+
     @Test
     void httpClientOfTheJdkIsNamed() throws IOException {
         try (ServerSocket silent = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
@@ -222,6 +247,20 @@ class RealStacksTest {
                 return loader.loadClass("shop.Nothing");
             }
         }, thread -> write(pipe, thread));
+    }
+
+    /** Who waits for the lock of a class loader computes nothing. */
+    @Test
+    void classLoaderThatAnotherThreadHasIsAMonitor() throws Exception {
+        var loader = new ClassLoader(null) {
+            @Override
+            protected Class<?> findClass(String name) throws ClassNotFoundException {
+                throw new ClassNotFoundException(name);
+            }
+        };
+        synchronized (loader) {
+            assertActivity(State.MONITOR, null, () -> loader.loadClass("shop.Nothing"));
+        }
     }
 
     /** The thread, which reads from the pipe or opens it, goes on; one that never did would keep its carrier from all later tests. */
