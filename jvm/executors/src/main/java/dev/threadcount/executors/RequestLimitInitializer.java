@@ -1,6 +1,9 @@
 package dev.threadcount.executors;
 
 import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.util.Arrays;
+import java.util.Optional;
 import org.apache.catalina.Valve;
 import org.springframework.beans.factory.BeanCreationException;
 import org.springframework.beans.factory.config.BeanPostProcessor;
@@ -47,15 +50,26 @@ public final class RequestLimitInitializer implements ApplicationContextInitiali
 
         @Override
         public Object postProcessBeforeInitialization(Object bean, String name) {
-            try {
-                bean.getClass().getMethod("addEngineValves", Valve[].class).invoke(bean, (Object) new Valve[] {valve()});
+            Optional<Method> addEngineValves = addEngineValves(bean.getClass());
+            if (addEngineValves.isPresent()) {
+                try {
+                    addEngineValves.get().invoke(bean, (Object) new Valve[] {valve()});
+                } catch (IllegalAccessException | InvocationTargetException cause) {
+                    throw new BeanCreationException(name, "the request limit cannot be added", cause);
+                }
                 isInForce = true;
-            } catch (NoSuchMethodException isNoTomcat) {
-                return bean;
-            } catch (IllegalAccessException | InvocationTargetException cause) {
-                throw new BeanCreationException(name, "the request limit cannot be added", cause);
             }
             return bean;
+        }
+
+        /** By its name alone: the type of its parameter exists only where a Tomcat is on the class path. */
+        private static Optional<Method> addEngineValves(Class<?> type) {
+            try {
+                return Arrays.stream(type.getMethods()).filter(method -> method.getName().equals("addEngineValves")).findFirst();
+            } catch (NoClassDefFoundError optional) {
+                // Some method of the bean has a type of a library that is left out; Tomcat's factory has none.
+                return Optional.empty();
+            }
         }
 
         private RequestLimitValve valve() {

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 import org.apache.catalina.Valve;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.support.GenericApplicationContext;
@@ -60,6 +61,25 @@ class RequestLimitInitializerTest {
             var refused = assertThrows(IllegalStateException.class, context::refresh);
             assertTrue(refused.getMessage().endsWith("has no Tomcat inside"), refused.getMessage());
         }
+    }
+
+    /** What Spring says to an application with the property that has no Tomcat. */
+    public static final class Refusal implements Supplier<String> {
+        @Override
+        public String get() {
+            try (var context = context(Map.of("threadcount.request-limit.max-concurrent", 7))) {
+                context.registerBean("other", ArrayList.class);
+                return assertThrows(IllegalStateException.class, context::refresh).getMessage();
+            }
+        }
+    }
+
+    @Test
+    void applicationWithoutTomcatOnItsClassPathEndsWithTheSameWords() throws Exception {
+        Class<?> refusal = new LoaderWithoutTomcat().loadClass(Refusal.class.getName());
+        assertThrows(ClassNotFoundException.class, () -> refusal.getClassLoader().loadClass(Valve.class.getName()));
+        String message = ((Supplier<?>) refusal.getConstructor().newInstance()).get().toString();
+        assertTrue(message.endsWith("has no Tomcat inside"), message);
     }
 
     @Test

@@ -47,11 +47,17 @@ final class CpuProxy {
     }
 
     private void relay(Socket client) throws IOException {
-        var server = new Socket(InetAddress.getLoopbackAddress(), to);
-        client.setTcpNoDelay(true);
-        server.setTcpNoDelay(true);
-        copy(client, server, cpuNanos);
-        copy(server, client, 0);
+        try {
+            var server = new Socket(InetAddress.getLoopbackAddress(), to);
+            client.setTcpNoDelay(true);
+            server.setTcpNoDelay(true);
+            copy(client, server, cpuNanos);
+            copy(server, client, 0);
+        } catch (IOException refused) {
+            // Otherwise the client waits for a response without end.
+            client.close();
+            throw refused;
+        }
     }
 
     /** Platform threads: the JVM counts the CPU time of each. */

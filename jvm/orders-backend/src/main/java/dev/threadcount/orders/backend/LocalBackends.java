@@ -28,6 +28,12 @@ public final class LocalBackends implements AutoCloseable {
         return "127.0.0.1:" + databasePort + "/postgres";
     }
 
+    /** How many connections clients have to the database now. */
+    public int databaseConnections() throws IOException, InterruptedException {
+        return Integer.parseInt(database.execute("SELECT count(*) FROM pg_stat_activity"
+                + " WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()").strip());
+    }
+
     /** The neighbour's base URL. */
     public String neighbourUrl() {
         return "http://127.0.0.1:" + neighbourPort;

@@ -31,7 +31,7 @@ public final class JdbcOrders {
 
     /** Two queries on one connection. */
     public Optional<Order> find(long id) throws SQLException {
-        return inTransaction(connection -> {
+        return inTransaction(true, connection -> {
             List<Order.Head> head = query(connection, Sql.ORDER, row -> new Order.Head(
                     row.getLong(1), row.getInt(2), row.getObject(3, OffsetDateTime.class), row.getString(4)), id);
             if (head.isEmpty()) {
@@ -44,7 +44,7 @@ public final class JdbcOrders {
 
     /** A transaction of four statements. */
     public long place(int customer, int product, int quantity) throws SQLException {
-        return inTransaction(connection -> {
+        return inTransaction(false, connection -> {
             int price = query(connection, Sql.PRICE, row -> row.getInt(1), product).getFirst();
             long order = query(connection, Sql.NEW_ORDER, row -> row.getLong(1), customer).getFirst();
             update(connection, Sql.NEW_LINE, order, product, quantity, price);
@@ -75,8 +75,10 @@ public final class JdbcOrders {
         }
     }
 
-    private <T> T inTransaction(Work<T> work) throws SQLException {
+    /** As Spring does it: where it only reads, PostgreSQL's driver begins it with {@code BEGIN READ ONLY}. */
+    private <T> T inTransaction(boolean isReadOnly, Work<T> work) throws SQLException {
         try (Connection connection = database.getConnection()) {
+            connection.setReadOnly(isReadOnly);
             connection.setAutoCommit(false);
             try {
                 T done = work.on(connection);
@@ -85,6 +87,8 @@ public final class JdbcOrders {
             } catch (SQLException | RuntimeException failed) {
                 connection.rollback();
                 throw failed;
+            } finally {
+                connection.setReadOnly(false);
             }
         }
     }

@@ -82,9 +82,19 @@ class ContractIT {
             assertEquals(json("{\"product\":9,\"stock\":" + left + "}"), json(shop.body("POST", "/stock/9?quantity=5")));
             String thread = shop.body("GET", "/thread-info?format=json");
             assertTrue(thread.contains("\"virtual\":" + virtual), thread);
+            checkConnectionsToTheDatabase(shop);
         } finally {
             stop(server);
         }
+    }
+
+    /** No server closes connections of its pool so soon: those that are there after the requests were used by them. */
+    private static void checkConnectionsToTheDatabase(Shop shop) throws Exception {
+        var atOnce = Stream.generate(() -> shop.sendLater("/search?customer=1")).limit(40).toList();
+        var statuses = atOnce.stream().map(it -> it.join().statusCode()).collect(Collectors.toSet());
+        assertEquals(Set.of(200), statuses);
+        int connections = behind.databaseConnections();
+        assertTrue(connections >= 1 && connections <= 10, "connections to the database: " + connections);
     }
 
     /** As {@code compare --helidon} sets it. */

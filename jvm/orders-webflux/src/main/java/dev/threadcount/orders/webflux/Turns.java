@@ -1,24 +1,36 @@
 package dev.threadcount.orders.webflux;
 
+import java.util.ArrayDeque;
+import java.util.Optional;
+import java.util.Queue;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /** Lets one after the other do something that takes time, without a thread that waits. */
 final class Turns {
-    private Mono<Void> last = Mono.empty();
+    /** First the one that has its turn. */
+    private final Queue<Sinks.Empty<Void>> turns = new ArrayDeque<>();
 
-    /** What is done when all that came before has ended. */
+    /** What is done when all that came before has ended. One that is cancelled while it waits only leaves the queue. */
     <T> Mono<T> after(Mono<T> work) {
         return Mono.defer(() -> {
-            Sinks.Empty<Void> ended = Sinks.empty();
-            Mono<Void> before = replace(ended.asMono());
-            return before.then(work).doFinally(signal -> ended.tryEmitEmpty());
+            Sinks.Empty<Void> turn = Sinks.empty();
+            if (enqueue(turn)) {
+                turn.tryEmitEmpty();
+            }
+            return turn.asMono().then(work).doFinally(signal -> nextAfter(turn).ifPresent(Sinks.Empty::tryEmitEmpty));
         });
     }
 
-    private synchronized Mono<Void> replace(Mono<Void> next) {
-        Mono<Void> before = last;
-        last = next;
-        return before;
+    /** Whether it has its turn at once. */
+    private synchronized boolean enqueue(Sinks.Empty<Void> turn) {
+        turns.add(turn);
+        return turns.peek() == turn;
+    }
+
+    private synchronized Optional<Sinks.Empty<Void>> nextAfter(Sinks.Empty<Void> ended) {
+        boolean hadItsTurn = turns.peek() == ended;
+        turns.remove(ended);
+        return hadItsTurn ? Optional.ofNullable(turns.peek()) : Optional.empty();
     }
 }

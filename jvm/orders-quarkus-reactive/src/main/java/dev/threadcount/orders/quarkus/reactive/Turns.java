@@ -1,24 +1,40 @@
 package dev.threadcount.orders.quarkus.reactive;
 
 import io.smallrye.mutiny.Uni;
+import java.util.ArrayDeque;
+import java.util.Optional;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 
 /** Lets one after the other do something that takes time, without a thread that waits. */
 final class Turns {
-    private CompletableFuture<Void> last = CompletableFuture.completedFuture(null);
+    /** First the one that has its turn. */
+    private final Queue<CompletableFuture<Void>> turns = new ArrayDeque<>();
 
-    /** What is done when all that came before has ended. */
+    /** What is done when all that came before has ended. One that is cancelled while it waits only leaves the queue. */
     <T> Uni<T> after(Uni<T> work) {
         return Uni.createFrom().deferred(() -> {
-            var ended = new CompletableFuture<Void>();
-            CompletableFuture<Void> before = replace(ended);
-            return Uni.createFrom().completionStage(before).chain(() -> work).onTermination().invoke(() -> ended.complete(null));
+            var turn = new CompletableFuture<Void>();
+            if (enqueue(turn)) {
+                turn.complete(null);
+            }
+            return Uni.createFrom()
+                    .completionStage(turn)
+                    .chain(() -> work)
+                    .onTermination()
+                    .invoke(() -> nextAfter(turn).ifPresent(next -> next.complete(null)));
         });
     }
 
-    private synchronized CompletableFuture<Void> replace(CompletableFuture<Void> next) {
-        CompletableFuture<Void> before = last;
-        last = next;
-        return before;
+    /** Whether it has its turn at once. */
+    private synchronized boolean enqueue(CompletableFuture<Void> turn) {
+        turns.add(turn);
+        return turns.peek() == turn;
+    }
+
+    private synchronized Optional<CompletableFuture<Void>> nextAfter(CompletableFuture<Void> ended) {
+        boolean hadItsTurn = turns.peek() == ended;
+        turns.remove(ended);
+        return hadItsTurn ? Optional.ofNullable(turns.peek()) : Optional.empty();
     }
 }
