@@ -33,7 +33,7 @@ pub use server::{
 };
 pub use shape::{Shape, ShapeStep};
 pub use subject::{BenchmarkMethod, RemoteTarget, Subject};
-pub use workload::{ExternalTool, LoadKind, Tool, Workload};
+pub use workload::{ExternalTool, LoadKind, Losses, Tool, Workload};
 
 use super::environment;
 use super::one_or_several::one_or_several;
