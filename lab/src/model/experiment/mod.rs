@@ -6,6 +6,7 @@ pub mod capacity;
 pub mod claim;
 pub mod estimate;
 pub mod explaining;
+pub mod health;
 pub mod open_files;
 mod pairs;
 pub mod plan;
