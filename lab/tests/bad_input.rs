@@ -91,7 +91,7 @@ fn bad_input_is_refused_with_what_to_write() {
         (&["compare", "--url", url, "--variant", "a", "--variant", "c=d"], "write NAME='COMMAND'"),
         (
             &["compare", "--url", url, "--variant", "a=b", "--variant", "c=d", "--ready", "x"],
-            "--ready x: not a path",
+            "--health x: not a path",
         ),
         (
             &["compare", "--url", url, "--variant", "a=b", "--variant", "c=d", "--sni", "x"],

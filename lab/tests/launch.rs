@@ -110,6 +110,16 @@ fn a_server_that_ends_at_once_is_told_with_its_status_and_the_end_of_its_log() {
 }
 
 #[test]
+fn a_health_path_that_does_not_exist_is_told_and_another_path_shows_by_any_response_that_it_has_started() {
+    let mut bench = Bench::new();
+    let variant = command("python3 -m http.server --bind 127.0.0.1 {port}");
+    assert!(!bench.try_launch(&variant).unwrap().stop().was_killed, "404 at the path of the load");
+    bench.launcher.health_paths = vec!["/ready".to_owned()];
+    let says = bench.fails_within(AMPLE, &variant).to_string();
+    assert!(says.contains("/ready with status 404") && says.contains("--health"), "{says}");
+}
+
+#[test]
 fn a_server_that_never_answers_is_given_up_and_killed() {
     let folder = tempfile::tempdir().unwrap();
     let pid_file = folder.path().join("pid");

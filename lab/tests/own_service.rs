@@ -13,7 +13,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use threadcount::config;
 use threadcount::host::app;
-use threadcount::model::experiment::{JarServer, Server, Variant};
+use threadcount::model::experiment::estimate::{estimate_s, longest_estimate_s};
+use threadcount::model::experiment::{Experiment, JarServer, Server, Variant};
 use threadcount::model::record::Record;
 use threadcount::server::http_get::{BaseUrl, get};
 use threadcount::server::request_thread;
@@ -93,6 +94,47 @@ fn a_spring_boot_jar_is_saved_as_a_file_that_run_reads_and_runs() {
         .collect();
     let kind = |name: &str, is_virtual| (name.to_owned(), Some(is_virtual));
     assert_eq!(kinds, [kind("platform", false), kind("virtual", true), kind("virtual-bounded", true)]);
+}
+
+/// An agent that keeps an application from starting for ten seconds.
+const SLOW_START: &str = "public class SlowStart { public static void premain(String it) throws Exception { Thread.sleep(10_000); } }";
+
+fn slow_start(folder: &Path) -> String {
+    let bin = java::jdk().home.join("bin");
+    fs::write(folder.join("SlowStart.java"), SLOW_START).unwrap();
+    fs::write(folder.join("manifest"), "Premain-Class: SlowStart\n").unwrap();
+    let make = |tool: &str, arguments: &[&str]| {
+        let made = Command::new(bin.join(tool)).args(arguments).current_dir(folder).output().unwrap();
+        assert!(made.status.success(), "{}", printed(&made));
+    };
+    make("javac", &["SlowStart.java"]);
+    make("jar", &["--create", "--file", "slow.jar", "--manifest", "manifest", "SlowStart.class"]);
+    format!("-javaagent:{}", folder.join("slow.jar").display())
+}
+
+/// What starts in ten seconds and responds in five milliseconds has its first answer in five minutes, by its plan: a test that took them
+/// would be no other.
+#[test]
+fn a_service_that_starts_slowly_has_its_first_answer_within_five_minutes() {
+    let folder = tempfile::tempdir().unwrap();
+    let agent = slow_start(folder.path());
+    let jar = built("spring-boot-4");
+    let line = ["compare", "--spring-boot", &jar, "--url", "/thread-info?sleep=5ms", "--jdk", "25"];
+    let saved = threadcount(folder.path(), &[&line[..], &["--jvm", &agent, "--save", "slow.yaml"]].concat());
+    assert!(saved.status.success(), "{}", printed(&saved));
+    let experiment = config::read(&folder.path().join("slow.yaml"), false).unwrap();
+    assert!(estimate_s(&experiment).unwrap() <= 300.0 && longest_estimate_s(&experiment).unwrap() <= 300.0);
+    let starts = experiment.variants.len() as f64;
+    let first_round = Experiment { budget_s: Some(0.0), ..experiment };
+    let first_round_s = estimate_s(&first_round).unwrap() + 10.0 * starts;
+    assert!(first_round_s <= 200.0, "{first_round_s} s: one round would be the whole answer");
+
+    let how = ["-d", "1s", "--runs", "1", "--warmup", "0s", "--no-probe", "--out", "out"];
+    let run = threadcount(folder.path(), &[&line[..], &["--jvm", &agent], &how].concat());
+    assert!(run.status.success(), "{}", printed(&run));
+    let ready: Vec<f64> =
+        records(&folder.path().join("out")).iter().map(|it| it.server.ready_after_ms).collect();
+    assert!(ready.len() == 3 && ready.iter().all(|after_ms| *after_ms >= 10_000.0), "{ready:?}");
 }
 
 #[test]

@@ -14,6 +14,7 @@ use threadcount::host::jdk_finder::{Places, choose};
 use threadcount::host::port;
 use threadcount::server::command_line::ServerCommand;
 use threadcount::server::http_get::BaseUrl;
+use threadcount::server::readiness::Question;
 use threadcount::server::server_process::ServerProcess;
 
 const IMAGES: u32 = 21;
@@ -86,7 +87,7 @@ impl Server {
         let base = BaseUrl::parse(&format!("http://127.0.0.1:{port}")).unwrap();
         let ready = process.wait_until_ready(
             &base,
-            "/",
+            Question { path: "/", is_of_health: false },
             Duration::from_secs(120),
             &AtomicBool::new(false),
             &mut || false,

@@ -135,6 +135,7 @@ def make(release, chosen, first=None):
     channels.jbang_catalogue(release)
     channels.formula(release)
     crates.package(release, content)
+    parts.executors(release)
     in_applications = dependencies.in_applications(release)
     parts.applications(release, notices.text(release, in_applications), notices.sbom(release, in_applications))
     (release.out / "THIRD-PARTY-LICENSES.txt").write_bytes(texts)

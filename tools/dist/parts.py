@@ -91,6 +91,13 @@ def pack(release):
     return len(packed), sha256(packed)
 
 
+def executors(release):
+    """The jar for the lib/ of a Tomcat and the class path of an application (docs/bounded-virtual-threads.md). As Maven made it."""
+    path = release.out / f"threadcount-executors-{release.version}.jar"
+    path.write_bytes(built(release, "executors", IN_THE_PROGRAM["executors"]))
+    return path
+
+
 def applications(release, notices, sbom):
     """The archive for THREADCOUNT_APPS."""
     name = f"threadcount-apps-{release.version}"

@@ -245,6 +245,16 @@ class Licences(unittest.TestCase):
         servers = {it.name for it in (release.ROOT / "jvm").glob("orders-*") if (it / "pom.xml").is_file()} - {"orders-common", "orders-it"}
         self.assertEqual(servers, {it for it in [*parts.TOO_LARGE, *parts.IN_THE_PROGRAM] if it.startswith("orders-")})
 
+    def test_the_executors_are_a_file_of_their_own_as_maven_made_them(self):
+        with tempfile.TemporaryDirectory() as folder:
+            out = pathlib.Path(folder)
+            one = Release(work=out, out=out, version="0.1.0", commit="abc", epoch_s=EPOCH_S)
+            target = one.jvm / "executors" / "target"
+            target.mkdir(parents=True)
+            (target / "executors.jar").write_bytes(b"jar")
+            packed = parts.executors(one)
+            self.assertEqual((packed.name, packed.read_bytes()), ("threadcount-executors-0.1.0.jar", b"jar"))
+
     def test_the_archive_of_applications_has_licences_and_a_bill_of_materials(self):
         with tempfile.TemporaryDirectory() as folder:
             out = pathlib.Path(folder)

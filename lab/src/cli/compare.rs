@@ -41,8 +41,8 @@ pub struct CompareCommand {
     urls: Vec<String>,
     #[command(flatten)]
     service: ServiceOptions,
-    /// The path that responds when the server is ready [default: that of the URL]
-    #[arg(long, visible_alias = "health", value_name = "PATH")]
+    /// The path that responds with success when the server is ready [default: any response at that of the URL]
+    #[arg(long = "health", visible_alias = "ready", value_name = "PATH")]
     ready: Option<String>,
     /// Write the experiment to a file for `threadcount run`, with comments, instead of running it
     #[arg(long, value_name = "FILE.yaml")]

@@ -137,7 +137,8 @@ impl ExperimentArgs {
         }
         let probe = if self.no_probe { ProbeChoice::Off } else { self.probe };
         let instruments = Instruments { probe, jfr: self.jfr, jvm_log: !self.no_jvm_log };
-        let launcher = Launcher { instruments, ..Launcher::of_this_machine() };
+        let health_paths = experiment.health_paths();
+        let launcher = Launcher { instruments, health_paths, ..Launcher::of_this_machine() };
         for variant in &mut experiment.variants {
             if let Some(why) = &variant.skipped {
                 anstream::eprintln!("{} is skipped: {why}", variant.name);

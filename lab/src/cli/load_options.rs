@@ -5,7 +5,7 @@ use super::request_options::RequestOptions;
 use super::transport_options::{ResponseOptions, TransportOptions};
 use crate::host::own_cores;
 use crate::model::experiment::sending::{CONNECT_TIMEOUT, TIMEOUT};
-use crate::model::experiment::{LoadKind, LoadSpec, Sending, Shape, Workload};
+use crate::model::experiment::{LoadKind, LoadSpec, Losses, Sending, Shape, Workload};
 use crate::parse::{self, Cores};
 use clap::{Args, ValueEnum};
 use miette::miette;
@@ -202,7 +202,7 @@ impl PaceOptions {
             None => LoadKind::Closed { clients: connections.unwrap_or(DEFAULT_CONNECTIONS) }.into(),
             Some((rate_per_s, highest)) => {
                 let clients = connections.unwrap_or_else(|| LoadKind::connections_for(highest));
-                LoadKind::Open { rate_per_s, clients, is_overload: false }.into()
+                LoadKind::Open { rate_per_s, clients, losses: Losses::Unexpected }.into()
             }
         }
     }

@@ -4,7 +4,7 @@ use super::{name, request, sending, variant_list};
 use crate::model::experiment::capacity::SHORTEST_STEP_S;
 use crate::model::experiment::protocol::AT_MOST;
 use crate::model::experiment::{
-    Experiment, ExternalTool, LoadKind, LoadSpec, Protocol, RequestSpec, Shape, Workload,
+    Experiment, ExternalTool, LoadKind, LoadSpec, Losses, Protocol, RequestSpec, Shape, Workload,
 };
 use crate::parse;
 use crate::parse::diagnostic::Diagnostic;
@@ -19,7 +19,7 @@ use std::path::Path;
 const STEP_S: f64 = 5.0;
 
 /// The keys of a load but those of [`sending`].
-const KEYS: [&str; 22] = [
+const KEYS: [&str; 23] = [
     "clients",
     "rate",
     "ramp",
@@ -27,6 +27,7 @@ const KEYS: [&str; 22] = [
     "capacity",
     "connections",
     "overload",
+    "losses",
     "requests",
     "duration",
     "interleave",
@@ -130,7 +131,7 @@ fn load(
         Some(name) if is_swept => format!("{name}-{default_name}"),
         written => written.unwrap_or(default_name),
     };
-    check_overload(fields, workload)?;
+    check_losses(fields, workload)?;
     sending::check(fields, workload)?;
     request::check_captures(fields, &asked)?;
     let external = fields.read("tool", |node| external::keys::read(node, workload, &asked))?;
@@ -280,10 +281,11 @@ fn kind(
     let steps =
         fields.read("steps", |node| node.parsed_list("steps", "rates with their times", parse::steps))?;
     let is_overload = fields.read("overload", |node| node.truth("overload"))?.unwrap_or_default();
+    let losses = Losses::of(is_overload, fields.read("losses", are_expected)?.unwrap_or_default());
     let open = |rate_per_s, highest| LoadKind::Open {
         rate_per_s,
         clients: connections.unwrap_or_else(|| LoadKind::connections_for(highest)),
-        is_overload,
+        losses,
     };
     if let Some(capacity) = fields.read("capacity", |node| capacity::keys::read(node, connections))? {
         return Ok((Workload::Capacity(capacity), None));
@@ -310,14 +312,28 @@ fn kind(
     }
 }
 
-/// Only a rate can be more than the servers can do.
-fn check_overload(fields: &Fields<'_>, workload: Workload) -> Result<(), Diagnostic> {
-    let Some(span) = fields.key_span("overload") else { return Ok(()) };
+fn are_expected(node: &Node) -> Result<bool, Diagnostic> {
+    match node.text("losses")? {
+        "expected" => Ok(true),
+        _ => Err(node.bad("losses", "`expected`").help("write `losses: expected`, or leave it out")),
+    }
+}
+
+/// Only a rate can be more than the servers can do, and only a rate goes on while they do nothing.
+fn check_losses(fields: &Fields<'_>, workload: Workload) -> Result<(), Diagnostic> {
     if workload.rate_per_s().is_some() && fields.get("tool").is_none() {
         return Ok(());
     }
-    Err(Diagnostic::new(span, "this load never asks for more than the server does", "needs a rate")
-        .help("write `rate: 5000/s` or `steps: [...]`, or leave `overload` out"))
+    for (key, why) in [
+        ("overload", "this load never asks for more than the server does"),
+        ("losses", "this load waits for the server, and so never waits in vain"),
+    ] {
+        if let Some(span) = fields.key_span(key) {
+            return Err(Diagnostic::new(span, why, "needs a rate")
+                .help(format!("write `rate: 5000/s` or `steps: [...]`, or leave `{key}` out")));
+        }
+    }
+    Ok(())
 }
 
 /// A load is closed, open in one way, or a search.

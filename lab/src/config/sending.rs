@@ -130,7 +130,7 @@ fn driver(node: &Node) -> Result<DriverChoice, Diagnostic> {
 mod tests {
     use super::super::parse;
     use super::*;
-    use crate::model::experiment::LoadKind;
+    use crate::model::experiment::{LoadKind, Losses};
     use crate::model::experiment::{LoadSpec, Shape};
     use crate::model::metric::Metric;
     use threadcount_load::plan::ExpectedStatus;
@@ -209,11 +209,24 @@ mod tests {
             (overload.workload.answer(), overload.workload.headline()),
             (Metric::Rate, &[Metric::Rate][..])
         );
+        assert!(overload.workload.expects_losses());
         assert_eq!(load("rate: 100, duration: 1s, overload: false").unwrap().workload.answer(), Metric::P50);
         for refused in ["clients: 4, duration: 1s, overload: true", "capacity: {p99: 200ms}, overload: true"]
         {
             assert!(load(refused).unwrap_err().to_string().contains("never asks for more"), "{refused}");
         }
+    }
+
+    #[test]
+    fn a_load_whose_losses_are_expected_is_judged_by_what_is_done_and_needs_a_rate() {
+        let stalled = load("rate: 100/s, duration: 20s, losses: expected").unwrap().workload;
+        assert!(stalled.expects_losses() && !stalled.is_overload());
+        assert_eq!((stalled.answer(), stalled.likeness()), (Metric::Rate, Metric::P50));
+        let both = load("rate: 100/s, duration: 20s, losses: expected, overload: true").unwrap().workload;
+        assert!(both.is_overload());
+        let refused = |text: &str| load(text).unwrap_err().to_string();
+        assert!(refused("clients: 4, duration: 1s, losses: expected").contains("never waits in vain"));
+        assert!(refused("rate: 5/s, duration: 1s, losses: 5%").contains("`losses` must be `expected`"));
     }
 
     #[test]
@@ -223,13 +236,13 @@ mod tests {
         assert_eq!((ramp.name.as_str(), ramp.duration_s), ("ramp100-500", Some(30.0)));
         assert_eq!(
             ramp.workload,
-            LoadKind::Open { rate_per_s: 300.0, clients: 1_000, is_overload: false }.into()
+            LoadKind::Open { rate_per_s: 300.0, clients: 1_000, losses: Losses::Unexpected }.into()
         );
         let steps = load("steps: [100:10s, 1k/s:30s], connections: 7").unwrap();
         assert_eq!((steps.name.as_str(), steps.duration_s), ("steps100-1000", Some(40.0)));
         assert_eq!(
             steps.workload,
-            LoadKind::Open { rate_per_s: 775.0, clients: 7, is_overload: false }.into()
+            LoadKind::Open { rate_per_s: 775.0, clients: 7, losses: Losses::Unexpected }.into()
         );
         assert_eq!(load("steps: '100:10s, 1k/s:30s', connections: 7").unwrap(), steps);
     }

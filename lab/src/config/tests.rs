@@ -2,8 +2,8 @@ use super::*;
 use crate::model::experiment::benchmark::Benchmark;
 use crate::model::experiment::capacity::Capacity;
 use crate::model::experiment::{
-    Backend, BenchmarkMethod, CommandServer, DropIn, JarServer, JettyServer, LoadKind, PeerServer, PoolSize,
-    ProbeLevel, Protocol, RequestLimit, Server, Subject, Threads, TomcatServer, Variant, Workload,
+    Backend, BenchmarkMethod, CommandServer, DropIn, JarServer, JettyServer, LoadKind, Losses, PeerServer,
+    PoolSize, ProbeLevel, Protocol, RequestLimit, Server, Subject, Threads, TomcatServer, Variant, Workload,
 };
 use crate::model::metric::Metric;
 use crate::parse::diagnostic::shown;
@@ -160,10 +160,13 @@ claims:
     assert_eq!((fast.name.as_str(), fast.duration_s), ("r5000", Some(90.0)));
     assert_eq!(
         fast.workload,
-        LoadKind::Open { rate_per_s: 5_000.0, clients: 4_000, is_overload: false }.into()
+        LoadKind::Open { rate_per_s: 5_000.0, clients: 4_000, losses: Losses::Unexpected }.into()
     );
     assert_eq!(fast.request.headers, [("Accept".to_owned(), Some("text/html".to_owned()))]);
-    assert_eq!(slow.workload, LoadKind::Open { rate_per_s: 10.0, clients: 7, is_overload: false }.into());
+    assert_eq!(
+        slow.workload,
+        LoadKind::Open { rate_per_s: 10.0, clients: 7, losses: Losses::Unexpected }.into()
+    );
     assert_eq!((slow.runs, slow.only_variants.as_slice()), (9, ["plain".to_owned()].as_slice()));
     let published = &experiment.published[0];
     assert_eq!(published.figures.keys().collect::<Vec<_>>(), ["p99_ms", "rate_per_s"]);
@@ -182,7 +185,7 @@ fn a_list_of_clients_or_rates_is_one_load_each() {
     assert_eq!(experiment.loads[2].workload, LoadKind::Closed { clients: 1_000 }.into());
     assert_eq!(
         experiment.loads[4].workload,
-        LoadKind::Open { rate_per_s: 20.0, clients: 64, is_overload: false }.into()
+        LoadKind::Open { rate_per_s: 20.0, clients: 64, losses: Losses::Unexpected }.into()
     );
     assert!(experiment.loads[..3].iter().all(|load| (load.duration_s, load.runs) == (Some(30.0), 2)));
 

@@ -72,7 +72,7 @@ fn costs_nothing(
     if !both().all(|run| is_healthy(run)) || both().any(has_failures) {
         return None;
     }
-    let metric = limited.load.workload.answer();
+    let metric = limited.load.workload.likeness();
     let sides = Sides::of_rounds(metric, &limited.runs, &unlimited.runs);
     let answer = sides.ratio(limited.load.interim_analyses().len())?;
     let interval = answer.interval.filter(is_alike)?;

@@ -131,7 +131,7 @@ const fn judged_metrics(workload: Workload) -> &'static [Metric] {
     match workload.answer() {
         Metric::Capacity => &[Metric::Capacity],
         Metric::Score => &[Metric::Score],
-        Metric::Rate if workload.is_overload() => &[Metric::Rate],
+        Metric::Rate if workload.expects_losses() => &[Metric::Rate],
         Metric::Rate => &[Metric::Rate, Metric::P99],
         _ => &[Metric::P99],
     }

@@ -56,6 +56,8 @@ pub enum DoubtReason {
     SharedMachine { by: Interference },
     /// A run with interference that the figures exclude.
     LeftOut { by: Interference },
+    /// More was to be asked for than the servers can do, and every one of them did it.
+    NoOverload,
     /// The requested rate was not reached.
     RateMissed { asked_per_s: f64, sent_per_s: f64, completed_per_s: f64 },
     /// The warm-up ended before the steady state.
@@ -90,14 +92,15 @@ impl DoubtReason {
             Self::Interference { .. } => 5,
             Self::RunInterrupted => 6,
             Self::NeverRan => 7,
-            Self::SharedMachine { .. } => 8,
-            Self::LeftOut { .. } => 9,
-            Self::RateMissed { .. } => 10,
-            Self::NotSteady { .. } => 11,
-            Self::UnequallyWarm { .. } => 12,
-            Self::WideSpread { .. } => 13,
-            Self::SingleRun => 14,
-            Self::CompilerBusy { .. } => 15,
+            Self::NoOverload => 8,
+            Self::SharedMachine { .. } => 9,
+            Self::LeftOut { .. } => 10,
+            Self::RateMissed { .. } => 11,
+            Self::NotSteady { .. } => 12,
+            Self::UnequallyWarm { .. } => 13,
+            Self::WideSpread { .. } => 14,
+            Self::SingleRun => 15,
+            Self::CompilerBusy { .. } => 16,
         }
     }
 
@@ -127,7 +130,10 @@ impl DoubtReason {
     /// Is it about single runs, and not about all runs of a variant under a load?
     #[must_use]
     pub const fn is_about_a_run(&self) -> bool {
-        !matches!(self, Self::WideSpread { .. } | Self::SingleRun | Self::UnequallyWarm { .. })
+        !matches!(
+            self,
+            Self::NoOverload | Self::WideSpread { .. } | Self::SingleRun | Self::UnequallyWarm { .. }
+        )
     }
 
     /// Does it affect this metric? A busy compiler distorts the CPU per request; the throughput includes its cost.

@@ -78,6 +78,14 @@ pub fn answer(comparison: &Comparison, load: Workload) -> Answer {
             first.into_iter().chain([memory_line(comparison), threads_line(comparison)]),
         );
     }
+    if load.expects_losses() {
+        // Those of the requests that got a response have no interval where many got none.
+        let of_all = |line: &Line| line.interval.is_some();
+        let times = [times_line(comparison, load), tail_line(comparison)].map(|it| it.filter(of_all));
+        let first = [rate_line(comparison, load), behind_line(comparison)];
+        let rest = [memory_line(comparison), threads_line(comparison)];
+        return answer_from_lines(comparison, first.into_iter().chain(times).chain(rest));
+    }
     let (rate, times) = (rate_line(comparison, load), times_line(comparison, load));
     let first = if load.answer() == Metric::P50 { [times, rate] } else { [rate, times] };
     let rest =
@@ -172,12 +180,12 @@ pub(super) fn bound(difference: f64) -> String {
 /// What a load is run for, in words.
 pub(super) const fn noun(load: Workload) -> &'static str {
     match load.answer() {
-        Metric::Rate if load.is_overload() => "goodput",
+        Metric::Rate if load.expects_losses() => "goodput",
         answer => metric_noun(answer),
     }
 }
 
-/// The answer of a load that is no overload, in words.
+/// The answer of a load that may lose nothing, in words.
 pub(super) const fn metric_noun(answer: Metric) -> &'static str {
     match answer {
         Metric::P50 => "median response time",
@@ -287,7 +295,7 @@ pub fn verdict_words(verdict: Verdict, basis: &Basis) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::experiment::LoadKind;
+    use crate::model::experiment::{LoadKind, Losses};
     use crate::model::result::Interval;
 
     fn ratio(metric: Metric, variant: f64, baseline: f64, verdict: Verdict) -> Ratio {
@@ -310,10 +318,10 @@ mod tests {
     }
 
     const CLOSED: Workload = Workload::Http(LoadKind::Closed { clients: 400 });
-    const OPEN: Workload = open(false);
+    const OPEN: Workload = open(Losses::Unexpected);
 
-    const fn open(is_overload: bool) -> Workload {
-        Workload::Http(LoadKind::Open { rate_per_s: 100.0, clients: 400, is_overload })
+    const fn open(losses: Losses) -> Workload {
+        Workload::Http(LoadKind::Open { rate_per_s: 100.0, clients: 400, losses })
     }
 
     fn comparison(load: &str, ratios: Vec<Ratio>) -> Comparison {
@@ -400,10 +408,32 @@ mod tests {
                 ratio(Metric::MemoryNeeded, 400e6, 200e6, Verdict::Higher),
             ],
         );
-        let lines = answer(&comparison, open(true)).lines.into_iter().map(|line| line.phrase.text("x"));
+        let lines =
+            answer(&comparison, open(Losses::OfOverload)).lines.into_iter().map(|line| line.phrase.text("x"));
         let expected =
             ["virtual has 0.15x the goodput of platform", "2.00x the time behind", "2.00x the memory needed"];
         assert_eq!(lines.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn where_losses_are_expected_response_times_are_said_of_those_that_lose_nothing() {
+        let ratios = |times| {
+            vec![
+                ratio(Metric::Rate, 180.0, 200.0, Verdict::Lower),
+                ratio(Metric::P50, 5.0, 10.0, times),
+                ratio(Metric::TimeBehind, 7_000.0, 5_000.0, Verdict::Higher),
+            ]
+        };
+        let lines = |times| {
+            let answer = answer(&comparison("stalled", ratios(times)), open(Losses::Expected));
+            answer.lines.into_iter().map(|line| line.phrase.text("x")).collect::<Vec<_>>()
+        };
+        let goodput = "virtual has 0.90x the goodput of platform";
+        assert_eq!(
+            lines(Verdict::Lower),
+            [goodput, "1.40x the time behind", "0.50x the median response time"]
+        );
+        assert_eq!(lines(Verdict::NotEnoughRuns), [goodput, "1.40x the time behind"]);
     }
 
     #[test]

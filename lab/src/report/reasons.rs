@@ -37,6 +37,7 @@ pub const fn allows(reason: &DoubtReason) -> &'static str {
         DoubtReason::RunInterrupted | DoubtReason::NeverRan => {
             "they rest on the runs that were complete; nothing is said of what did not run"
         }
+        DoubtReason::NoOverload => "they are those of servers that keep up, not of an overload",
         DoubtReason::RateMissed { .. } => {
             "response times are those of a server that fell behind; below its capacity they are shorter"
         }
@@ -73,6 +74,7 @@ pub fn doubt_in_short(doubt: &Doubt) -> String {
         DoubtReason::Interference { .. } => "a run with interference",
         DoubtReason::SharedMachine { .. } => "other processes used the machine",
         DoubtReason::LeftOut { .. } => "a run with interference is left out",
+        DoubtReason::NoOverload => "no overload on this machine",
         DoubtReason::RateMissed { .. } => "the requested rate was not reached",
         DoubtReason::NotSteady { .. } => "no steady state when measuring began",
         DoubtReason::UnequallyWarm { .. } => "not as warm as what it is compared with",
@@ -124,6 +126,9 @@ pub fn reason(doubt: &Doubt) -> String {
         }
         DoubtReason::LeftOut { by } => {
             format!("left out of the figures: {}", interference(by))
+        }
+        DoubtReason::NoOverload => {
+            "this load was no overload on this machine: no variant was behind, and no request failed; raise its rate".to_owned()
         }
         DoubtReason::RateMissed { asked_per_s, sent_per_s, completed_per_s } => {
             let rate = |rate: f64| figures::figure(Metric::Rate, rate);

@@ -65,15 +65,21 @@ pub(super) fn measure(run: &mut RunContext<'_>, workload: &dyn ServerWorkload) -
 fn measured_plan(run: &RunContext<'_>, url: &str) -> Result<LoadPlan, LoadPlanError> {
     Ok(load_plan(run.load, url)?.with(|plan| {
         plan.lead_in = Duration::from_secs_f64(run.runner.experiment.lead_in_s(run.load));
-        plan.real_time = plan.real_time && has_another_core(&run.variant.cores, &run.load.sending.cores);
+        plan.real_time = plan.real_time && leaves_a_core(run.variant, &run.load.sending.cores);
         plan.seed = round_seed(plan.seed, run.record.round);
         plan.log = plan.log.take().and_then(|log| Some(run.folder.join(log.file_name()?)));
     }))
 }
 
-/// A server that has no other core than the generator would wait for one with real-time priority. Without cores of its own it has all.
-fn has_another_core(of_server: &[usize], of_generator: &[usize]) -> bool {
-    of_server.is_empty() || of_server.iter().any(|core| !of_generator.contains(core))
+/// Real-time priority would stop what has no other core than the generator, be it the server or what is behind it.
+fn leaves_a_core(variant: &Variant, of_generator: &[usize]) -> bool {
+    let behind = variant.backends.iter().map(|backend| &backend.cores);
+    std::iter::once(&variant.cores).chain(behind).all(|cores| has_another_core(cores, of_generator))
+}
+
+/// Who has no cores of its own has all.
+fn has_another_core(cores: &[usize], of_generator: &[usize]) -> bool {
+    cores.is_empty() || cores.iter().any(|core| !of_generator.contains(core))
 }
 
 /// What the JVM logged of the window.
@@ -106,5 +112,24 @@ mod tests {
             has_another_core(&[], &[0]) && has_another_core(&[0, 1], &[0]) && has_another_core(&[1], &[])
         );
         assert!(!has_another_core(&[0], &[0]) && !has_another_core(&[0], &[0, 1]));
+    }
+
+    #[test]
+    fn a_generator_that_shares_its_core_with_what_is_behind_the_server_has_no_priority() {
+        let variant = |neighbour: &str| {
+            let text = format!(
+                "question: q\nserver: {{command: 'x {{port}}'}}\nrequest: /\nbackends: {{neighbour: {{command: 'y {{port}}'}}}}\n\
+                 cores: {{load: '0', server: '1-2', neighbour: '{neighbour}'}}\nvariants: {{a: {{}}}}\n\
+                 loads: [{{clients: 1, duration: 1s}}]\n"
+            );
+            let experiment = crate::config::parse("x", "x.yaml", &text, false).expect("an experiment");
+            let mut variant = experiment.variants[0].clone();
+            // As on a machine that has them all.
+            variant.cores = vec![1, 2];
+            variant.backends[0].cores = crate::parse::cores(neighbour).expect("cores").0;
+            variant
+        };
+        assert!(!leaves_a_core(&variant("0"), &[0]) && leaves_a_core(&variant("3"), &[0]));
+        assert!(leaves_a_core(&variant("0-1"), &[0]));
     }
 }

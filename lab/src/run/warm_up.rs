@@ -124,7 +124,7 @@ fn rising(pacing: Pacing, rate_per_s: Option<f64>, at_most_s: f64) -> Pacing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::experiment::LoadKind;
+    use crate::model::experiment::{LoadKind, Losses};
     use threadcount_load::plan::{Arrivals, Step};
 
     #[test]
@@ -132,7 +132,8 @@ mod tests {
         let step = |rate_per_s| Step::new(rate_per_s, Duration::from_secs(8));
         let steps = RateShape::Steps(vec![step(150.0), step(1_200.0)]);
         let rate = |is_overload, shape: &RateShape| {
-            let open = LoadKind::Open { rate_per_s: 675.0, clients: 4, is_overload };
+            let open =
+                LoadKind::Open { rate_per_s: 675.0, clients: 4, losses: Losses::of(is_overload, true) };
             warming_rate_per_s(
                 open.into(),
                 &Pacing::Open { shape: shape.clone(), arrivals: Arrivals::Constant },

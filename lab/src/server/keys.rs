@@ -1,6 +1,6 @@
 //! A server as an experiment's file writes it, perhaps in parts: at the top of the file, in a variant, in both.
 
-use super::readiness::TCP;
+use crate::model::experiment::health::TCP;
 use crate::model::experiment::{RequestSpec, Server};
 use crate::parse::diagnostic::Diagnostic;
 use crate::parse::fields::Fields;

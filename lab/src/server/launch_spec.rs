@@ -23,7 +23,7 @@ pub(crate) struct LaunchSpec {
     pub command: ServerCommand,
     /// The base URL, the port filled in.
     pub url: String,
-    /// The readiness path, or [`TCP`](super::readiness::TCP).
+    /// The readiness path, or [`TCP`](crate::model::experiment::health::TCP).
     pub ready: String,
     pub jdk: Option<Jdk>,
     pub product: Option<String>,

@@ -10,6 +10,7 @@ use super::launch_spec::{LaunchContext, LaunchSpec};
 use super::observer::Observer;
 use super::own_commands;
 use super::placeholders::{BackendAddress, Placeholders, new_secret};
+use super::readiness::Question;
 use super::request_thread;
 use super::running_server::RunningServer;
 use super::server_process::ServerProcess;
@@ -26,7 +27,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// A server that is not ready after this time has failed to start.
-pub const READY_LIMIT: Duration = Duration::from_secs(60);
+pub const READY_LIMIT: Duration = Duration::from_secs(180);
 
 /// Starts servers with what this machine has.
 #[derive(Clone, Debug)]
@@ -37,6 +38,8 @@ pub struct Launcher {
     pub distributions: DistributionStore,
     /// How long a server may take until it is ready.
     pub ready_within: Duration,
+    /// Paths that are there to say whether a server is healthy: with one of them it is ready when it responds with success.
+    pub health_paths: Vec<String>,
     /// The instruments in each JVM.
     pub instruments: Instruments,
 }
@@ -48,6 +51,7 @@ impl Launcher {
             jdks: Places::of_this_machine().find(),
             distributions: DistributionStore::of_this_machine(),
             ready_within: READY_LIMIT,
+            health_paths: Vec::new(),
             instruments: Instruments::NONE,
         }
     }
@@ -238,8 +242,9 @@ impl Launcher {
         let log = folder.join("server.log");
         let mut process = start_pinned(variant, &spec, &log)?;
         let in_vain = &mut || behind.has_exited().is_some();
+        let question = Question { path: &spec.ready, is_of_health: self.health_paths.contains(&spec.ready) };
         let ready =
-            process.wait_until_ready(&url, &spec.ready, self.ready_within, start.interrupted, in_vain)?;
+            process.wait_until_ready(&url, question, self.ready_within, start.interrupted, in_vain)?;
         let command = spec.command.words().iter().map(|word| placeholders.without_secret(word)).collect();
         Ok(Started { spec, process, url, ready, log, command })
     }

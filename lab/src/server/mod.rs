@@ -20,7 +20,7 @@ mod observer;
 mod own_commands;
 pub mod peer;
 pub mod placeholders;
-mod readiness;
+pub mod readiness;
 pub mod request_thread;
 pub mod running_server;
 pub mod server_process;

@@ -2,7 +2,7 @@
 
 use super::command_line::ServerCommand;
 use super::http_get::BaseUrl;
-use super::readiness;
+use super::readiness::{self, Question};
 use crate::host::guard::Guard;
 use crate::host::log_file;
 use crate::host::process_tree::ProcessTree;
@@ -22,6 +22,9 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// Time between SIGTERM and SIGKILL where nobody has set one.
 const DROP_LIMIT: Duration = Duration::from_secs(10);
 
+/// A server may respond with 404 while it deploys its application; a path that does not exist has it for longer.
+const MISTAKEN_FOR: Duration = Duration::from_secs(10);
+
 /// Timeout of one readiness request.
 const QUESTION_LIMIT: Duration = Duration::from_secs(2);
 
@@ -36,6 +39,11 @@ pub enum ServerError {
     Ended { status: ExitStatus, url: String, log: String, log_tail: Vec<String> },
     #[error("The server did not answer {url} within {limit_s} s (last: {last}); its log is {log}")]
     NotReady { url: String, limit_s: u64, last: String, log: String, log_tail: Vec<String> },
+    #[error(
+        "The server responds at {url} with status {status} and is ready with 2xx or 3xx: is this the right path (--health, `ready`)? \
+         Its log is {log}"
+    )]
+    Unhealthy { url: String, status: u16, log: String, log_tail: Vec<String> },
     #[error("What the server needs has ended")]
     InVain,
     /// The user stopped us while we waited.
@@ -48,7 +56,9 @@ impl ServerError {
     #[must_use]
     pub fn log_tail(&self) -> &[String] {
         match self {
-            Self::Ended { log_tail, .. } | Self::NotReady { log_tail, .. } => log_tail,
+            Self::Ended { log_tail, .. }
+            | Self::NotReady { log_tail, .. }
+            | Self::Unhealthy { log_tail, .. } => log_tail,
             Self::Log { .. } | Self::NotStarted { .. } | Self::InVain | Self::Interrupted => &[],
         }
     }
@@ -123,31 +133,40 @@ impl ServerProcess {
         log_file::tail(&self.log)
     }
 
-    /// Requests a path until a response has a status below 500, or a connection until one is accepted. Returns the time since the start.
+    /// Requests a path until a response says ready, or a connection until one is accepted. Returns the time since the start.
     ///
     /// # Errors
-    /// When the server ends, is not ready within the limit, `interrupted` becomes true, or `in_vain` says that it waits for something
+    /// When the server ends, is not ready within the limit, has no such path of its health, `interrupted` becomes true, or `in_vain` says that it waits for something
     /// that will not come.
     pub fn wait_until_ready(
         &mut self,
         base: &BaseUrl,
-        ready: &str,
+        question: Question<'_>,
         limit: Duration,
         interrupted: &AtomicBool,
         in_vain: &mut dyn FnMut() -> bool,
     ) -> Result<Duration, ServerError> {
-        let url = readiness::words(base, ready);
+        let url = readiness::words(base, question.path);
+        let mut mistaken_since = None;
         let log = self.log.display().to_string();
         loop {
-            let asked = readiness::ask(base, ready, QUESTION_LIMIT.min(limit));
+            let asked = readiness::ask(base, question.path, QUESTION_LIMIT.min(limit));
             let after = self.started.elapsed();
             // If the server has ended, another process on this port has responded.
             if let Some(status) = self.has_exited() {
                 return Err(ServerError::Ended { status, url, log, log_tail: self.log_tail() });
             }
             let last = match asked {
-                Ok(answer) if answer.status.is_none_or(|status| status < 500) => return Ok(after),
-                Ok(answer) => format!("status {}", answer.status.unwrap_or_default()),
+                Ok(answer) if question.is_ready(answer.status) => return Ok(after),
+                Ok(answer) => {
+                    let (status, is_mistaken) =
+                        (answer.status.unwrap_or_default(), question.is_mistaken(answer.status));
+                    mistaken_since = mistaken_since.or(Some(after)).filter(|_| is_mistaken);
+                    if mistaken_since.is_some_and(|since| after >= since + MISTAKEN_FOR) {
+                        return Err(ServerError::Unhealthy { url, status, log, log_tail: self.log_tail() });
+                    }
+                    format!("status {status}")
+                }
                 Err(error) => error.to_string(),
             };
             if interrupted.load(Ordering::Relaxed) {

@@ -17,7 +17,7 @@ use crate::model::result::{Basis, Comparison, Difference, Ratio, TwoSpeeds, Verd
 
 /// Fewer pairs have no spread. Then the figures are the means of all runs, without an interval.
 const FEWEST_PAIRS: usize = 2;
-/// Of an overload.
+/// Where losses are expected.
 const MANY_LOST_PERCENT: f64 = 1.0;
 
 /// Compares every variant with the first one that runs under the same load, round by round, and gives a word to those
@@ -63,10 +63,10 @@ pub(super) fn under(experiment: &Experiment, load: &LoadSpec, records: &[Record]
     compared.filter(|comparison| !comparison.ratios.is_empty()).collect()
 }
 
-/// Was it an overload in which more than one in a hundred requests had no expected response?
+/// Were losses expected, as of an overload, and had more than one in a hundred requests no expected response?
 pub(crate) fn loses_on_purpose(workload: Workload, runs: &[&[&Record]]) -> bool {
     let loses = |run: &&Record| Metric::Unanswered.of(run).is_some_and(|percent| percent > MANY_LOST_PERCENT);
-    workload.is_overload() && runs.iter().copied().flatten().any(loses)
+    workload.expects_losses() && runs.iter().copied().flatten().any(loses)
 }
 
 /// How two variants' figures belong together.
@@ -309,20 +309,23 @@ mod tests {
     fn in_an_overload_nothing_is_concluded_from_the_response_times_of_those_that_got_one() {
         let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {a: {}, b: {}}\nloads: \
             [{name: c4, rate: 1000/s, duration: 1s, overload: true}]\n";
-        let overload = parse("x", "x.yaml", text, false).expect("an experiment");
+        let parsed = |text: &str| parse("x", "x.yaml", text, false).expect("an experiment");
+        let (overload, stalled) = (parsed(text), parsed(&text.replace("overload: true", "losses: expected")));
         let rounds = [0.999, 1.0, 1.001, 1.0, 1.0].into_iter();
         let records: Vec<Record> = rounds
             .flat_map(|noise| [("a", 100.0 * noise, 9.0 * noise), ("b", 200.0 * noise, 3.0 * noise)])
             .map(|(name, rate, mean_ms)| run(name, "c4", rate, mean_ms))
             .collect();
-        let verdict = |records: &[Record], metric| {
-            compare(&overload, records)[0].ratio(metric).map(|ratio| ratio.verdict)
-        };
-        assert_eq!(verdict(&records, Metric::Mean), Some(Verdict::Lower), "nothing is lost");
         let lost = |record: &Record| with_load(record.clone(), |load| load.requests.ok /= 2);
-        let records: Vec<Record> = records.iter().map(lost).collect();
-        assert_eq!(verdict(&records, Metric::Rate), Some(Verdict::Higher));
-        assert_eq!(verdict(&records, Metric::Mean), Some(Verdict::NotEnoughRuns));
+        let losing: Vec<Record> = records.iter().map(lost).collect();
+        for experiment in [overload, stalled] {
+            let verdict = |records: &[Record], metric| {
+                compare(&experiment, records)[0].ratio(metric).map(|ratio| ratio.verdict)
+            };
+            assert_eq!(verdict(&records, Metric::Mean), Some(Verdict::Lower), "nothing is lost");
+            assert_eq!(verdict(&losing, Metric::Rate), Some(Verdict::Higher));
+            assert_eq!(verdict(&losing, Metric::Mean), Some(Verdict::NotEnoughRuns));
+        }
     }
 
     fn rate(comparison: &Comparison) -> &Ratio {

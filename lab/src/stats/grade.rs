@@ -20,7 +20,7 @@ pub fn limiting(doubts: &[Doubt]) -> Option<&DoubtReason> {
     let order = |reason: &DoubtReason| match reason {
         DoubtReason::SingleRun => 0,
         DoubtReason::RunInterrupted | DoubtReason::NeverRan => 1,
-        DoubtReason::RateMissed { .. } => 2,
+        DoubtReason::NoOverload | DoubtReason::RateMissed { .. } => 2,
         DoubtReason::WideSpread { .. } => 3,
         DoubtReason::UnequallyWarm { .. } => 4,
         DoubtReason::NotSteady { .. } => 5,

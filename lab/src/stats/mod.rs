@@ -13,6 +13,7 @@ pub mod disturbance;
 mod doubt_groups;
 pub mod grade;
 pub mod limit;
+pub(crate) mod no_overload;
 #[cfg(test)]
 mod noise;
 pub mod observed_causes;

@@ -4,6 +4,7 @@ use super::backend_limit::backend_limit;
 use super::compiler::busy_compiler;
 use super::disturbance::{disturbance, left_room};
 use super::doubt_groups::{grouped, worst_first};
+use super::no_overload::no_overload;
 use super::runs::{complete, is_complete};
 use super::spread::{Spread, spreads};
 use super::unequally_warm::unequally_warm;
@@ -55,6 +56,7 @@ pub fn doubts(experiment: &Experiment, records: &[Record]) -> Vec<Doubt> {
         let compiler = busy_compiler(record).map(|share| DoubtReason::CompilerBusy { share });
         doubts.extend(compiler.map(about(record)));
     }
+    doubts.extend(no_overload(experiment, records));
     doubts.extend(unequally_warm(experiment, records));
     doubts.extend(spread_doubts(experiment, records));
     doubts.sort_by(worst_first);
@@ -88,7 +90,7 @@ pub fn doubt_about(
     let doubts = of_both.flat_map(|record| {
         let is_external = record.external.is_some();
         let is_wanted = move |doubt: &Doubt| !(is_external && doubt.reason.is_of_generator());
-        let of_survivors = is_overload(experiment, record) && metric.is_of_survivors();
+        let of_survivors = expects_losses(experiment, record) && metric.is_of_survivors();
         let missed = record.measured.as_ref().filter(|_| of_survivors).and_then(missed_rate);
         serious_doubts(record, records, may_lose(experiment, record, Some(metric)))
             .into_iter()
@@ -107,20 +109,20 @@ pub fn doubt_about_cpu(variant: &str, load: &str, records: &[Record]) -> Option<
     grouped(busy.collect()).into_iter().next()
 }
 
-/// In an overload requests that fail and a rate that is not reached are what is measured; but not where nothing succeeds, and not by figures
-/// of the requests that did not fail. `None`: the page as a whole.
+/// Where losses are expected, as in an overload, requests that fail and a rate that is not reached are what is measured; but not where nothing
+/// succeeds, and not by figures of the requests that did not fail. `None`: the page as a whole.
 fn may_lose(experiment: &Experiment, record: &Record, metric: Option<Metric>) -> bool {
     let succeeds = |load: &LoadReport| load.requests.ok > 0 && load.requests.ok >= mistakes(load);
-    is_overload(experiment, record)
+    expects_losses(experiment, record)
         && record.measured.as_ref().is_some_and(succeeds)
         && metric.is_none_or(|metric| !metric.is_of_survivors())
 }
 
-fn is_overload(experiment: &Experiment, record: &Record) -> bool {
-    experiment.load(&record.load).is_some_and(|load| load.workload.is_overload())
+fn expects_losses(experiment: &Experiment, record: &Record) -> bool {
+    experiment.load(&record.load).is_some_and(|load| load.workload.expects_losses())
 }
 
-/// Responses that say that the request was wrong: no overload makes them.
+/// Responses that say that the request was wrong: neither an overload nor a stall makes them.
 fn mistakes(load: &LoadReport) -> u64 {
     let is_mistake = |status: u16| (400..500).contains(&status) && ![408, 429].contains(&status);
     load.status.iter().filter(|&(&status, _)| is_mistake(status)).map(|(_, count)| count).sum()

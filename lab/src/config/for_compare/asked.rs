@@ -18,7 +18,7 @@ pub struct CompareAsked {
     pub runs: Option<u32>,
     pub budget_s: Option<f64>,
     pub warmup: WarmUpTime,
-    /// `--ready`: the path that responds when the server is ready; `None`: the path of the URL.
+    /// `--health`: the path that responds when the server is ready; `None`: the path of the URL.
     pub ready: Option<String>,
 }
 

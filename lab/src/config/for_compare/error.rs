@@ -37,13 +37,19 @@ pub enum CompareError {
     #[diagnostic(help("write what follows the host, for example --url /orders/1"))]
     NoPath { url: String, flag: &'static str },
     /// The readiness path is not a path.
-    #[error("--ready {0}: not a path")]
+    #[error("--health {0}: not a path")]
     #[diagnostic(help("begin it with a slash, for example /health"))]
     Ready(String),
     /// `{port}` in the URL and not in a command.
     #[error("--variant {0}: the URL has `{{port}}`, and this command does not say it to the server")]
     #[diagnostic(help("write `{{port}}` in the command too, or a fixed port in the URL"))]
     PortUnsaid(String),
+    /// A setting that takes the port from us.
+    #[error(
+        "{flag} {setting}: the port is not this setting's to choose, because each variant gets a free one"
+    )]
+    #[diagnostic(help("leave it out, or write `{{port}}` instead of the number"))]
+    PortChosen { flag: &'static str, setting: String },
     /// A command before or after a server that runs only between them.
     #[error("{0}: the port is not known to this command")]
     #[diagnostic(help(

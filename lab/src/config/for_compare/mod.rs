@@ -95,7 +95,7 @@ fn of_targets(targets: &[(String, String)], asked: &CompareAsked) -> Result<Vec<
         ("--jvm", !jvm.is_empty()),
         ("--args", args.is_some()),
         ("--env", !env.is_empty()),
-        ("--ready", asked.ready.is_some()),
+        ("--health", asked.ready.is_some()),
     ];
     if let Some((flag, _)) = of_a_start.into_iter().find(|(_, is_written)| *is_written) {
         let (kind, help) = ("--target-url", "leave it out: these servers run already");

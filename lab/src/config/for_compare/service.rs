@@ -8,6 +8,7 @@ use crate::host::app;
 use crate::host::spring_boot::{EmbeddedServer, SpringBootJar};
 use crate::model::experiment::thread_settings::{LIMIT_JAR, LIMIT_VARIABLE, SPRING_VARIABLE};
 use crate::model::experiment::{DropIn, PoolSize, RequestLimit, Server, Threads, TomcatServer, Variant};
+use crate::server::placeholders::PORT;
 use crate::server::threads::{DEFAULT_QUEUE, DEFAULT_QUEUE_TIMEOUT_MS};
 use crate::server::tomcat::ACCEPT_COUNT;
 use std::path::Path;
@@ -29,6 +30,7 @@ pub(super) fn variants(
     if let Some(&jdk) = surroundings.jdks.iter().find(|&&jdk| jdk < FIRST_WITH_VIRTUAL_THREADS) {
         return Err(CompareError::JdkTooOld(jdk));
     }
+    check_port(compared, surroundings)?;
     match compared {
         Compared::SpringBoot(jar) => spring_boot(jar, ready.unwrap_or(path), surroundings),
         Compared::War(war) => self::war(war, ready, surroundings),
@@ -36,6 +38,24 @@ pub(super) fn variants(
         Compared::Helidon(jar) => other_frameworks::helidon(jar, ready.unwrap_or(path), surroundings),
         Compared::Commands(_) | Compared::Targets(_) => Ok(Vec::new()),
     }
+}
+
+/// Arguments and system properties go before the environment, by which a service gets its port.
+fn check_port(compared: &Compared, surroundings: &Surroundings) -> Result<(), CompareError> {
+    let args = surroundings.args.iter().flat_map(|args| args.split_whitespace());
+    let args = args.map(|setting| ("--args", setting));
+    let jvm = surroundings.jvm.iter().map(|setting| ("--jvm", setting.as_str()));
+    let ours: &[(&str, &str)] = match compared {
+        Compared::SpringBoot(_) => &[("--args", "--server.port"), ("--jvm", "-Dserver.port")],
+        Compared::Quarkus(_) => &[("--jvm", "-Dquarkus.http.port")],
+        Compared::Helidon(_) => &[("--jvm", "-Dserver.port")],
+        Compared::War(_) | Compared::Commands(_) | Compared::Targets(_) => &[],
+    };
+    let mut settings = args.chain(jvm).filter(|(_, setting)| !setting.contains(PORT));
+    let chosen = settings
+        .find(|(flag, setting)| ours.contains(&(flag, setting.split('=').next().unwrap_or_default())));
+    chosen
+        .map_or(Ok(()), |(flag, setting)| Err(CompareError::PortChosen { flag, setting: setting.to_owned() }))
 }
 
 /// By variables of the environment, which Spring Boot puts before its files, and which an application cannot forget to pass on.

@@ -2,7 +2,7 @@
 
 use super::flow::{Entry, entry, list, map, scalar, seconds};
 use super::path;
-use crate::model::experiment::{Body, LoadKind, LoadSpec, RequestSpec, Sending, Shape, Workload};
+use crate::model::experiment::{Body, LoadKind, LoadSpec, Losses, RequestSpec, Sending, Shape, Workload};
 use std::path::PathBuf;
 use threadcount_load::plan::{AddressOverride, Arrivals, DriverChoice, ProtocolChoice};
 
@@ -84,8 +84,13 @@ fn pace(load: &LoadSpec) -> Vec<Entry> {
     };
     let connections = (connections != LoadKind::connections_for(highest))
         .then(|| entry("connections", connections.to_string()));
-    let overload = load.workload.is_overload().then(|| entry("overload", "true".to_owned()));
-    std::iter::once(pace).chain(connections).chain(overload).collect()
+    let losses = match load.workload {
+        Workload::Http(LoadKind::Open { losses: Losses::OfOverload, .. }) => Some(("overload", "true")),
+        Workload::Http(LoadKind::Open { losses: Losses::Expected, .. }) => Some(("losses", "expected")),
+        _ => None,
+    };
+    let losses = losses.map(|(key, value)| entry(key, value.to_owned()));
+    std::iter::once(pace).chain(connections).chain(losses).collect()
 }
 
 fn changing(shape: &Shape) -> Entry {

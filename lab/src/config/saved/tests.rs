@@ -2,7 +2,7 @@ use super::*;
 use crate::config::for_compare::asked::{CompareAsked, Compared, Surroundings};
 use crate::config::tests::schema::accepts;
 use crate::model::experiment::warm_up::WarmUpTime;
-use crate::model::experiment::{Body, LoadKind, RequestSpec, Workload};
+use crate::model::experiment::{Body, LoadKind, Losses, RequestSpec, Workload};
 use crate::parse::{expected_status, ramp, steps};
 use threadcount_load::plan::Arrivals;
 
@@ -101,7 +101,7 @@ fn each_setting_of_a_load_is_saved() {
         let open = LoadKind::Open {
             rate_per_s: mean,
             clients: LoadKind::connections_for(highest),
-            is_overload: shape.is_some(),
+            losses: Losses::of(shape.is_some(), true),
         };
         let name = Workload::from(open).default_name(shape.as_ref());
         asked.load = LoadSpec {

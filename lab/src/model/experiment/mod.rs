@@ -6,6 +6,7 @@ pub mod capacity;
 pub mod claim;
 pub mod estimate;
 pub mod explaining;
+pub mod health;
 pub mod open_files;
 mod pairs;
 pub mod plan;
@@ -33,7 +34,7 @@ pub use server::{
 };
 pub use shape::{Shape, ShapeStep};
 pub use subject::{BenchmarkMethod, RemoteTarget, Subject};
-pub use workload::{ExternalTool, LoadKind, Tool, Workload};
+pub use workload::{ExternalTool, LoadKind, Losses, Tool, Workload};
 
 use super::environment;
 use super::one_or_several::one_or_several;

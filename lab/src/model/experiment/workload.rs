@@ -32,9 +32,20 @@ pub enum LoadKind {
         rate_per_s: f64,
         /// The most connections.
         clients: u32,
-        /// The rate is more than the servers can do, on purpose: what they still do is measured, and requests that fail are a part of it.
-        is_overload: bool,
+        losses: Losses,
     },
+}
+
+/// What requests mean that get no expected response.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Losses {
+    /// Something is wrong with the run.
+    #[default]
+    Unexpected,
+    /// Something stalls or fails on purpose: what is lost is a part of the answer.
+    Expected,
+    /// The rate is more than the servers can do, on purpose: what they still do is measured, and what is lost is a part of the answer.
+    OfOverload,
 }
 
 /// An external load tool; its clients are a closed loop.
@@ -56,6 +67,17 @@ pub enum Tool {
     },
 }
 
+impl Losses {
+    #[must_use]
+    pub const fn of(is_overload: bool, are_expected: bool) -> Self {
+        match (is_overload, are_expected) {
+            (true, _) => Self::OfOverload,
+            (false, true) => Self::Expected,
+            (false, false) => Self::Unexpected,
+        }
+    }
+}
+
 impl Workload {
     /// The metric in which rounds are compared with each other; every run has it.
     #[must_use]
@@ -66,13 +88,12 @@ impl Workload {
         }
     }
 
-    /// The metrics that have to be conclusive: the rate, and under an open load that is no overload the response time too.
+    /// The metrics that have to be conclusive: the rate, and under an open load that may lose nothing the response time too.
     #[must_use]
     pub const fn headline(self) -> &'static [Metric] {
         match self {
-            Self::Http(LoadKind::Closed { .. } | LoadKind::Open { is_overload: true, .. })
-            | Self::External(_) => &[Metric::Rate],
-            Self::Http(LoadKind::Open { .. }) => &[Metric::Rate, Metric::P50],
+            Self::Http(LoadKind::Open { losses: Losses::Unexpected, .. }) => &[Metric::Rate, Metric::P50],
+            Self::Http(_) | Self::External(_) => &[Metric::Rate],
             Self::Capacity(_) => &[Metric::Capacity],
             Self::Jmh(_) => &[Metric::Score],
         }
@@ -82,11 +103,20 @@ impl Workload {
     #[must_use]
     pub const fn answer(self) -> Metric {
         match self {
-            Self::Http(LoadKind::Closed { .. } | LoadKind::Open { is_overload: true, .. })
-            | Self::External(_) => Metric::Rate,
-            Self::Http(LoadKind::Open { .. }) => Metric::P50,
+            Self::Http(LoadKind::Open { losses: Losses::Unexpected, .. }) => Metric::P50,
+            Self::Http(_) | Self::External(_) => Metric::Rate,
             Self::Capacity(_) => Metric::Capacity,
             Self::Jmh(_) => Metric::Score,
+        }
+    }
+
+    /// The metric in which two variants have to be alike, so that what differs between them changes nothing. Without overload any two have the
+    /// rate that is requested, whatever they lose for a while.
+    #[must_use]
+    pub const fn likeness(self) -> Metric {
+        match self {
+            Self::Http(LoadKind::Open { losses: Losses::Expected, .. }) => Metric::P50,
+            _ => self.answer(),
         }
     }
 
@@ -120,7 +150,13 @@ impl Workload {
     /// Is more asked for than the servers can do, on purpose?
     #[must_use]
     pub const fn is_overload(self) -> bool {
-        matches!(self, Self::Http(LoadKind::Open { is_overload: true, .. }))
+        matches!(self, Self::Http(LoadKind::Open { losses: Losses::OfOverload, .. }))
+    }
+
+    /// Are requests without an expected response a part of the answer?
+    #[must_use]
+    pub const fn expects_losses(self) -> bool {
+        matches!(self, Self::Http(LoadKind::Open { losses: Losses::Expected | Losses::OfOverload, .. }))
     }
 
     /// Of an open load.
@@ -186,6 +222,9 @@ enum StoredKind {
         /// More than the servers can do, on purpose.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_overload: bool,
+        /// Requests without an expected response are a part of the answer; so they are in an overload, without this.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        expects_losses: bool,
     },
     /// A search for the highest sustainable rate under a limit, in steps of `duration_s`.
     Capacity(Capacity),
@@ -198,9 +237,12 @@ impl From<Workload> for StoredWorkload {
         let kind = match workload {
             Workload::Http(LoadKind::Closed { clients })
             | Workload::External(ExternalTool { clients, .. }) => StoredKind::Closed { clients },
-            Workload::Http(LoadKind::Open { rate_per_s, clients, is_overload }) => {
-                StoredKind::Open { rate_per_s, clients, is_overload }
-            }
+            Workload::Http(LoadKind::Open { rate_per_s, clients, losses }) => StoredKind::Open {
+                rate_per_s,
+                clients,
+                is_overload: losses == Losses::OfOverload,
+                expects_losses: losses == Losses::Expected,
+            },
             Workload::Capacity(capacity) => StoredKind::Capacity(capacity),
             Workload::Jmh(size) => StoredKind::Benchmark(size),
         };
@@ -218,8 +260,9 @@ impl TryFrom<StoredWorkload> for Workload {
             }
             (_, Some(_)) => Err("an external tool has clients only"),
             (StoredKind::Closed { clients }, None) => Ok(LoadKind::Closed { clients }.into()),
-            (StoredKind::Open { rate_per_s, clients, is_overload }, None) => {
-                Ok(LoadKind::Open { rate_per_s, clients, is_overload }.into())
+            (StoredKind::Open { rate_per_s, clients, is_overload, expects_losses }, None) => {
+                let losses = Losses::of(is_overload, expects_losses);
+                Ok(LoadKind::Open { rate_per_s, clients, losses }.into())
             }
             (StoredKind::Capacity(capacity), None) => Ok(Self::Capacity(capacity)),
             (StoredKind::Benchmark(size), None) => Ok(Self::Jmh(size)),
@@ -247,6 +290,7 @@ mod tests {
             r#"{"kind":{"closed":{"clients":4}},"tool":null}"#,
             r#"{"kind":{"open":{"rate_per_s":5.0,"clients":4}},"tool":null}"#,
             r#"{"kind":{"open":{"rate_per_s":5.0,"clients":4,"is_overload":true}},"tool":null}"#,
+            r#"{"kind":{"open":{"rate_per_s":5.0,"clients":4,"expects_losses":true}},"tool":null}"#,
             r#"{"kind":{"closed":{"clients":4}},"tool":{"ab":{"processes":2}}}"#,
             r#"{"kind":{"benchmark":{"forks":1,"warmups":2,"iterations":3}},"tool":null}"#,
         ] {

@@ -67,10 +67,10 @@ fn who(document: &ResultDocument, kind: &[Doubt]) -> String {
 /// Warnings of the load generator about single runs, except that about closed loops, which applies to each.
 fn warnings(document: &ResultDocument) -> Option<Remark> {
     let warned = document.records.iter().filter_map(|record| {
-        // Of an overload the generator warns as well.
-        let is_overload =
-            document.experiment.load(&record.load).is_some_and(|load| load.workload.is_overload());
-        let load = record.measured.as_ref().filter(|_| !is_overload)?;
+        // Of losses that are expected the generator warns as well.
+        let of_load = document.experiment.load(&record.load);
+        let expects_losses = of_load.is_some_and(|load| load.workload.expects_losses());
+        let load = record.measured.as_ref().filter(|_| !expects_losses)?;
         let text = load.own_warnings().next()?;
         Some((format!("{} under {}", record.variant, record.load), text.to_owned()))
     });

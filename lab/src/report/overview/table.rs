@@ -5,6 +5,7 @@ use crate::model::metric::Metric;
 use crate::model::result::{Comparison, ResultDocument, Verdict};
 use crate::report::figures;
 use crate::report::load_words::load_words;
+use crate::stats::no_overload::BEHIND_MS;
 use crate::stats::runs::{complete, figures as figures_of, mean};
 use crate::stats::tail::largest_percentile;
 use serde::Serialize;
@@ -88,9 +89,6 @@ const CAPACITY: Column = column(Metric::Capacity, "capacity");
 const SCORE: Column = column(Metric::Score, "time/operation");
 const THREADS: Column = column(Metric::OsThreads, "OS threads");
 
-/// Shorter than this on average, no variant was behind for long enough to have a column of it.
-const SHOWN_BEHIND_MS: f64 = 1_000.0;
-
 /// The metrics of a load, the most important first.
 #[must_use]
 pub const fn columns(workload: Workload) -> &'static [Column] {
@@ -98,6 +96,9 @@ pub const fn columns(workload: Workload) -> &'static [Column] {
         Metric::P50 => &[P50, MEAN, P99, P99_9, P99_99, BEHIND, RATE, CPU, MEMORY, RESIDENT, THREADS],
         Metric::Rate if workload.is_overload() => {
             &[GOODPUT, UNANSWERED, BEHIND, P99, P99_9, P99_99, MEMORY, RESIDENT, THREADS]
+        }
+        Metric::Rate if workload.expects_losses() => {
+            &[GOODPUT, UNANSWERED, BEHIND, P50, MEAN, P99, P99_9, P99_99, MEMORY, RESIDENT, THREADS]
         }
         Metric::Capacity => &[CAPACITY, CPU, MEMORY, RESIDENT, THREADS],
         Metric::Score => &[SCORE, MEMORY, RESIDENT],
@@ -122,9 +123,7 @@ pub fn table(document: &ResultDocument, load: &LoadSpec) -> LoadTable {
     let is_shown = |column: &&Column| match column.metric {
         Metric::CpuPerRequest if compiled => false,
         Metric::P99_9 | Metric::P99_99 if tail != Some(column.metric) => false,
-        Metric::TimeBehind => {
-            ran.iter().any(|name| figure(name, Metric::TimeBehind) >= Some(SHOWN_BEHIND_MS))
-        }
+        Metric::TimeBehind => ran.iter().any(|name| figure(name, Metric::TimeBehind) >= Some(BEHIND_MS)),
         Metric::MemoryNeeded => all_know_need,
         Metric::RssPeak if all_know_need => false,
         metric => ran.iter().any(|name| has(name, metric)),
@@ -154,4 +153,23 @@ fn ratio_cell(document: &ResultDocument, load: &LoadSpec, variant: &str) -> Rati
         runs: ratio.runs.0.min(ratio.runs.1),
         inconclusive: ratio.verdict == Verdict::NotEnoughRuns,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::experiment::{LoadKind, Losses};
+
+    #[test]
+    fn what_is_lost_is_a_column_where_it_is_a_part_of_the_answer() {
+        let shown = |losses| {
+            let load = LoadKind::Open { rate_per_s: 200.0, clients: 400, losses };
+            columns(load.into()).iter().map(|column| column.metric).collect::<Vec<_>>()
+        };
+        assert!(!shown(Losses::Unexpected).contains(&Metric::Unanswered));
+        for losses in [Losses::Expected, Losses::OfOverload] {
+            let first = [Metric::Rate, Metric::Unanswered, Metric::TimeBehind];
+            assert_eq!(shown(losses)[..3], first, "{losses:?}");
+        }
+    }
 }

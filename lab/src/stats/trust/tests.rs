@@ -108,6 +108,19 @@ fn in_an_overload_failed_requests_and_a_missed_rate_are_the_figures() {
 }
 
 #[test]
+fn where_losses_are_expected_failed_requests_are_a_figure_and_the_times_of_the_others_are_not() {
+    let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {a: {}}\nloads: \
+        [{name: c4, rate: 100/s, duration: 1s, losses: expected}]\n";
+    let stalled = parse("x", "x.yaml", text, false).expect("an experiment");
+    let record = with_load(run("a", "c4", 100.0, 5.0), |load| load.requests.failed = 10);
+    let records = twice(&record);
+    assert_eq!(trust(&stalled, &records), (true, Vec::new()));
+    let doubt = |metric| doubt_about(&stalled, ("a", "c4"), metric, &records);
+    assert_eq!(doubt(Metric::Unanswered), None);
+    assert!(doubt(Metric::P99).is_some(), "that of the survivors");
+}
+
+#[test]
 fn overflowing_accept_queues_end_the_trust() {
     let mut record = run("a", "c4", 100.0, 5.0);
     record.network = Some(NetworkCounters { listen_overflows: 21, ..NetworkCounters::default() });

@@ -2,6 +2,7 @@ use super::*;
 use crate::config::for_compare::asked::CompareAsked;
 use crate::config::for_compare::sample::asked;
 use crate::host::jar_file::tests::jar;
+use crate::model::experiment::estimate::{estimate_s, longest_estimate_s};
 use crate::model::experiment::{Experiment, RequestSpec};
 use std::path::PathBuf;
 use tempfile::TempDir;
@@ -95,6 +96,41 @@ fn a_service_without_a_choice_of_threads_is_refused_with_what_to_write() {
     let url = "http://127.0.0.1:8080/orders/1".to_owned();
     let says = with(|asked| asked.url = "http://127.0.0.1:8080/orders/1".to_owned());
     assert!(says.starts_with(&format!("--url {url}: with --spring-boot it is a path")), "{says}");
+}
+
+#[test]
+fn a_port_that_is_chosen_in_another_place_is_refused_with_its_flag() {
+    let (_folder, path) = application(BOOT_4, &[TOMCAT_LIBRARY]);
+    let with = |args: Option<&str>, jvm: &str| {
+        compared(Compared::SpringBoot(path.clone()), |asked| {
+            asked.surroundings.args = args.map(str::to_owned);
+            asked.surroundings.jvm = vec![jvm.to_owned()];
+        })
+    };
+    let refused = |args, jvm| with(args, jvm).unwrap_err().to_string();
+    let says = refused(Some("--debug --server.port=8080"), "-Xmx64m");
+    assert!(
+        says.starts_with("--args --server.port=8080: the port is not this setting's to choose"),
+        "{says}"
+    );
+    assert!(refused(None, "-Dserver.port=8080").starts_with("--jvm -Dserver.port=8080: "));
+    for fine in ["--server.port={port}", "--server.port.other=1", "--management.server.port=8081"] {
+        assert!(with(Some(fine), "-Xmx64m").is_ok(), "{fine}");
+    }
+}
+
+#[test]
+fn a_first_answer_is_planned_within_the_budget_even_where_every_warm_up_takes_as_long_as_it_may() {
+    let (_folder, path) = application(BOOT_4, &[TOMCAT_LIBRARY]);
+    let made = compared(Compared::SpringBoot(path), |asked| {
+        asked.load.duration_s = Some(5.0);
+        asked.budget_s = Some(300.0);
+    });
+    let made = made.unwrap();
+    let planned = [estimate_s(&made), longest_estimate_s(&made)].map(|it| it.unwrap());
+    assert!(planned.iter().all(|seconds| *seconds <= 300.0), "{planned:?}");
+    let first_round_s = estimate_s(&Experiment { budget_s: Some(0.0), ..made }).unwrap();
+    assert!(first_round_s <= 170.0, "ten seconds more for each start leave time for more: {first_round_s}");
 }
 
 #[test]
