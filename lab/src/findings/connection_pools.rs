@@ -15,6 +15,13 @@ pub(super) fn full(record: &Record) -> Option<FullPool> {
     awaited.into_iter().find(|pool| pool.full_share >= MOSTLY_FULL)
 }
 
+/// Is the one that is named as full one of this library?
+pub(super) fn is_full(record: &Record, library: &str) -> bool {
+    let pools = record.jvm.iter().flat_map(|jvm| &jvm.pools);
+    let mut of_library = pools.filter(|pool| pool.kind.is_of_library(library));
+    full(record).is_some_and(|full| of_library.any(|pool| pool.name == full.name))
+}
+
 /// The only one of a library for which threads wait; of several it is not known which one is meant.
 pub(super) fn of_library(record: &Record, library: &str) -> Option<FullPool> {
     let pools = record.jvm.as_ref()?.pools.iter();
@@ -36,7 +43,8 @@ fn awaited(pool: &Pool) -> Option<FullPool> {
 /// The first one with the means of all; `None` of nothing.
 pub(super) fn mean(pools: &[&FullPool]) -> Option<FullPool> {
     let first = (*pools.first()?).clone();
-    let mean = |figure: fn(&FullPool) -> f64| mean_of(pools.iter().map(|pool| figure(pool))).unwrap_or_default();
+    let mean =
+        |figure: fn(&FullPool) -> f64| mean_of(pools.iter().map(|pool| figure(pool))).unwrap_or_default();
     Some(FullPool {
         full_share: mean(|pool| pool.full_share),
         waiting_threads: mean(|pool| pool.waiting_threads),
