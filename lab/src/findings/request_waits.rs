@@ -1,7 +1,7 @@
 //! Requests that spend their time waiting for something that others hold, by samples of their threads.
 
-use super::{VariantRuns, connection_pools, showing};
-use crate::model::finding::{Explanation, Fact, Finding, FullPool, RequestWaits, WaitingPart};
+use super::{VariantRuns, connection_pools, file_io, showing};
+use crate::model::finding::{Explanation, Fact, Finding, FullPool, RequestWaits, WaitingPart, WaitingPlace};
 use crate::model::record::Record;
 use crate::model::record::wait_profile::{ThreadActivity, ThreadRole, ThreadState};
 use crate::model::request_time::{RequestTime, RequestTimePart};
@@ -13,13 +13,19 @@ const WORTH_SAYING: f64 = 0.2;
 const AT_LEAST: f64 = 0.1;
 /// Without a load nobody knows how long a request may take: one that waits keeps no other one waiting.
 const FEWEST_THREADS: f64 = 2.0;
+/// So many more wait elsewhere than at a pool that is full.
+const MANY_MORE: f64 = 2.0;
 /// In fewer samples chance decides.
 const FEWEST_SAMPLES: u32 = 5;
 
 pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     let time = request_time(&runs_of_variant.runs)?;
+    let is_said = |activity: &ThreadActivity| {
+        activity.state == ThreadState::File && file_io::find(runs_of_variant).is_some()
+    };
     // Threads of an unknown server may be jobs of the application, whose waiting keeps no request.
-    let part = (time.counted == ThreadRole::Request).then(|| longest_wait(&time)).flatten()?.clone();
+    let is_known = time.counted == ThreadRole::Request;
+    let part = longest_wait(&time, &is_said).filter(|_| is_known)?.clone();
     let pool = pool(&runs_of_variant.runs, &part.activity);
     let shown_by = runs_showing(&runs_of_variant.runs, &part);
     if 2 * shown_by < time.runs as usize {
@@ -37,13 +43,13 @@ pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
 }
 
 /// Of a window without a load: the share of the threads with a request that wait at one place. A pool that is full is named by
-/// `waiting`.
+/// `waiting`, and files that keep carriers by `file-io`.
 pub(super) fn in_window(record: &Record) -> Option<Fact> {
     let profile = record.jvm.as_ref()?.wait_profile.as_ref().filter(|it| it.samples >= FEWEST_SAMPLES)?;
     let of_requests = || profile.groups.iter().filter(|group| group.role == ThreadRole::Request);
     let request_threads: f64 = of_requests().map(|group| profile.mean_threads(group)).sum();
     let waits = of_requests().filter(|group| {
-        group.activity.state.waits_for_others() && !is_said_by_its_pool(record, &group.activity)
+        group.activity.state.waits_for_others() && !is_said_in_window(record, &group.activity)
     });
     let parts = waits.map(|group| WaitingPart {
         activity: group.activity.clone(),
@@ -57,13 +63,36 @@ pub(super) fn in_window(record: &Record) -> Option<Fact> {
     is_worth_saying.then_some(Fact::RequestWaits(waits))
 }
 
-fn is_said_by_its_pool(record: &Record, activity: &ThreadActivity) -> bool {
-    awaited_library(activity).is_some_and(|library| connection_pools::is_full(record, library))
+fn is_said_in_window(record: &Record, activity: &ThreadActivity) -> bool {
+    let is_full_pool = || awaited_library(activity).is_some_and(|it| connection_pools::is_full(record, it));
+    let keeps_carriers = || activity.state == ThreadState::File && file_io::in_window(record).is_some();
+    is_full_pool() || keeps_carriers()
 }
 
 pub(super) fn is_for_pool(finding: &Finding) -> bool {
-    let Explanation::Fact(Fact::RequestWaits(waits)) = &finding.explanation else { return false };
-    waits.part.activity.state == ThreadState::Pool
+    waits_of(finding).is_some_and(|waits| waits.part.activity.state == ThreadState::Pool)
+}
+
+/// Do samples show a larger wait than another finding names, and not the same one? The code of a pool that is full may be one that
+/// samples do not know: as many then wait at it.
+pub(super) fn is_larger_elsewhere(sampled: &Finding, counted: &Finding) -> bool {
+    let Some(waits) = waits_of(sampled) else { return false };
+    let Explanation::Fact(Fact::Waiting(place)) = &counted.explanation else { return false };
+    match place {
+        WaitingPlace::Pool(pool) => waits.part.threads > MANY_MORE * pool.waiting_threads,
+        WaitingPlace::Code { site, waiting_threads, requests_in_flight } => {
+            let share = waits.part.time.zip(waits.service_time_ms).map(|(time, whole_ms)| time.ms / whole_ms);
+            site.application != waits.part.activity.application
+                && share.is_some_and(|share| share > waiting_threads / requests_in_flight)
+        }
+    }
+}
+
+const fn waits_of(finding: &Finding) -> Option<&RequestWaits> {
+    match &finding.explanation {
+        Explanation::Fact(Fact::RequestWaits(waits)) => Some(waits),
+        _ => None,
+    }
 }
 
 /// Runs each of which spends about as much of its time there.
@@ -99,17 +128,22 @@ fn is_same_place(one: &RequestTimePart, other: &RequestTimePart) -> bool {
     place(one) == place(other)
 }
 
-fn longest_wait(time: &RequestTime) -> Option<&RequestTimePart> {
+/// `is_said`: another finding names it.
+fn longest_wait<'a>(
+    time: &'a RequestTime,
+    is_said: &dyn Fn(&ThreadActivity) -> bool,
+) -> Option<&'a RequestTimePart> {
     let is_sure = |part: &&RequestTimePart| {
         part.time.interval.is_some_and(|interval| interval.low >= AT_LEAST * time.service_time_ms)
     };
     let waits = time.parts.iter().filter(|part| part.activity.state.waits_for_others());
-    waits.filter(is_sure).find(|part| time.share(part) >= WORTH_SAYING)
+    let mut sure = waits.filter(is_sure).filter(|part| !is_said(&part.activity));
+    sure.find(|part| time.share(part) >= WORTH_SAYING)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::variant_runs::stage::{advice, found, found_in, run, sentence};
+    use super::super::variant_runs::stage::{advice, found, found_in, run, sentence, site};
     use super::*;
     use crate::model::finding::RunsShowing;
     use crate::model::record::jvm::{JvmReadings, Pool, PoolKind, PoolSample};
@@ -156,6 +190,46 @@ mod tests {
         let lock = of(ThreadState::Lock, 30.0).expect("a finding");
         assert!(sentence(&lock).ends_with("at shop.Orders.find:42; held at shop.Orders.save:88"));
         assert!(of(ThreadState::Socket, 30.0).is_some_and(|it| advice(&it).contains("fewer calls")));
+    }
+
+    #[test]
+    fn a_home_made_pool_and_files_are_waits_too_with_advice_of_their_own() {
+        let condition = of(ThreadState::Wait, 36.0).expect("a finding");
+        assert!(
+            sentence(&condition)
+                .starts_with("requests spend 90 % of their time waiting for a notification: 450 ms")
+        );
+        assert!(
+            advice(&condition).contains("more of what shop.Orders.find:42 waits for"),
+            "{}",
+            advice(&condition)
+        );
+        let file = of(ThreadState::File, 36.0).expect("a finding");
+        assert!(
+            sentence(&file)
+                .starts_with("requests spend 90 % of their time in file I/O: 450 ms of 500 ms, at")
+        );
+        assert!(
+            advice(&file).contains("fewer, larger reads or writes at shop.Orders.find:42"),
+            "{}",
+            advice(&file)
+        );
+    }
+
+    #[test]
+    fn files_that_keep_carriers_are_said_once_and_the_next_longest_wait_is_named_beside_them() {
+        let files = || {
+            let mut record = with(ThreadState::File, "a.F", 20.0, ThreadRole::Request);
+            let jvm = record.jvm.as_mut().expect("it was read");
+            jvm.file_io = vec![site(None, Some("shop.Orders.find:42"), None, 800, 9_000.0)];
+            record
+        };
+        assert_eq!(found(find, "clients: 40", files()), None);
+        let mut both = files();
+        let profile = both.jvm.as_mut().and_then(|jvm| jvm.wait_profile.as_mut()).expect("a profile");
+        profile.groups.push(request(ThreadState::Lock, LOCK, "shop.Orders.save:88", 12.0));
+        let lock = found(find, "clients: 40", both).expect("a finding");
+        assert!(sentence(&lock).starts_with("requests spend 30 % of their time waiting for a ReentrantLock"));
     }
 
     /// A pool whose readings are all alike.
@@ -309,6 +383,9 @@ mod tests {
         assert_eq!(of(ThreadState::Semaphore, 7.0), None, "less than a fifth of the requests");
         let job = with(ThreadState::Queue, "a.Queue", 40.0, ThreadRole::Application);
         assert_eq!(found(find, "clients: 40", job), None, "jobs of the application");
+        let idle = with(ThreadState::Wait, "a.Condition", 40.0, ThreadRole::Application);
+        assert_eq!(found(find, "clients: 40", idle), None, "workers that wait for a task");
+        assert_eq!(of(ThreadState::Select, 40.0), None, "an event loop");
         assert_eq!(found(find, "clients: 40", run(80.0, 50.1, 500.0, 0.2)), None, "no samples");
     }
 }

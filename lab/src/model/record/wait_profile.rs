@@ -142,7 +142,8 @@ impl ThreadState {
         matches!(self, Self::Running | Self::Carrier | Self::ClassLoading)
     }
 
-    /// Does something that could be larger, or held for a shorter time, or faster, keep it waiting? A sleep is meant.
+    /// Does something that could be larger, or held for a shorter time, or faster, keep it waiting? A sleep is meant, and an event loop
+    /// has nothing to do.
     #[must_use]
     pub const fn waits_for_others(self) -> bool {
         matches!(
@@ -156,6 +157,8 @@ impl ThreadState {
                 | Self::NameLookup
                 | Self::Queue
                 | Self::Future
+                | Self::File
+                | Self::Wait
         )
     }
 }

@@ -92,6 +92,16 @@ impl Words for RequestWaits {
             ThreadState::Future if activity.waits_for_http() => {
                 format!("a look at the service that {at} asks, which takes the time, or fewer calls of it")
             }
+            ThreadState::File => {
+                format!(
+                    "fewer, larger reads or writes at {at}, a faster disk, or content that stays in memory"
+                )
+            }
+            ThreadState::Wait => {
+                format!(
+                    "more of what {at} waits for where it is a pool, or each held for a shorter time; else a look at who notifies it"
+                )
+            }
             _ => format!("a look at who is to give what {at} waits for"),
         })
     }
