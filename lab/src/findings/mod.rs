@@ -7,6 +7,7 @@ mod alike;
 mod allocation;
 mod allocation_sites;
 mod allocation_stalls;
+mod attached;
 mod backend_ceiling;
 mod carriers;
 mod client_ceiling;
@@ -39,6 +40,7 @@ mod waiting;
 mod without_progress;
 mod workers;
 
+pub use attached::explain_attached;
 pub use live::explain_window;
 pub use variant_runs::{RunFigures, VariantRuns};
 
