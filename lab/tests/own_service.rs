@@ -275,3 +275,46 @@ fn a_service_that_runs_already_is_loaded_and_observed_without_a_verdict() {
     assert!(!folder.path().join("out").exists(), "there is no result");
     server.stop();
 }
+
+/// A Tomcat on virtual threads, one of whose servlets lets one request at a time through a lock.
+fn one_by_one(folder: &Path) -> RunningServer {
+    let file = folder.join("it.yaml");
+    let experiment = "question: q\nserver: {tomcat: \"11.0\", app: servlets}\njdk: 25\njvm: [-Xmx128m]\nrequest: /hello\n\
+        variants: {virtual: {threads: virtual}}\nloads: [{clients: 10, duration: 1s}]\n";
+    fs::write(&file, experiment).unwrap();
+    java::runtime(25);
+    let launcher = Launcher::of_this_machine();
+    let variant = config::read(&file, false).unwrap().variants[0].clone();
+    launcher.prepare(&variant).unwrap();
+    let server = launcher.launch(&variant, 10, &folder.join("run"), &AtomicBool::new(false));
+    server.unwrap_or_else(|error| panic!("{error}\n{}", error.log_tail().join("\n")))
+}
+
+#[test]
+fn what_requests_wait_for_in_a_service_that_runs_already_is_said_with_its_milliseconds() {
+    java::probe();
+    let folder = tempfile::tempdir().unwrap();
+    let server = one_by_one(folder.path());
+    let attached = |path: &str| {
+        let line = ["compare", "--attach", &server.url, "--url", path, "-c", "10", "-d", "8s"];
+        let output = threadcount(folder.path(), &line);
+        assert!(output.status.success(), "{}", printed(&output));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let told = attached("/one-by-one?sleep=50ms");
+    let lines = |what: &str| told.lines().filter(|line| line.starts_with(what)).collect::<Vec<_>>();
+    let [time] = lines("  time: ")[..] else { panic!("{told}") };
+    assert!(time.contains(" waiting for a ReentrantLock (OneByOne.withLock:"), "{told}");
+    let limits = lines("  limit: ");
+    let lock = "of the threads with a request are waiting for a ReentrantLock at dev.threadcount.servlets.OneByOne.withLock:";
+    assert!(limits.iter().any(|limit| limit.contains(lock)), "{told}");
+    let findings = lines("  finding: ");
+    let says_it_again = |it: &&str| it.contains("requests spend") || it.contains("limited by the load");
+    assert!(!findings.iter().any(says_it_again), "{told}");
+
+    // A look-alike: ten requests that sleep wait for nobody.
+    let told = attached("/thread-info?sleep=50ms");
+    assert!(told.contains("  time: ") && told.contains(" sleeping ("), "{told}");
+    assert!(!told.contains("threads with a request are") && !told.contains("requests spend"), "{told}");
+    server.stop();
+}

@@ -142,12 +142,35 @@ fn the_limit_of_a_real_jvm_is_said_in_words_where_stdout_is_no_terminal() {
     assert!(lines.iter().any(|line| line.contains("heap ") && line.contains(" cores | ")), "{lines:?}");
     watch.leave();
 
-    // The same program does not pin on Java 25, and waits for its own monitor are no limit that shows without a load.
+    // The same program does not pin on Java 25, and its threads have no request that could wait for its monitor.
     let same = Busy::start(25, &["1", "busy"]);
     let watch = Watch::start(&same.pid(), &[]);
     let lines = watch.until("a judgement", |line| line.contains("limit: "));
-    assert!(lines.iter().all(|line| !line.contains("pinned at")), "{lines:?}");
+    let has = |what: &str| lines.iter().any(|line| line.contains(what));
+    assert!(!has("pinned at") && !has("threads with a request are"), "{lines:?}");
     watch.leave();
+}
+
+#[test]
+fn requests_that_wait_for_a_lock_are_a_limit_and_requests_that_sleep_are_none() {
+    for feature in [21, 25] {
+        let locked = Busy::start(feature, &["0", "locked"]);
+        let watch = Watch::start(&locked.pid(), &[]);
+        let what = "of the threads with a request are waiting for a ReentrantLock at Busy$Requests.save:";
+        let lines = watch.until("a limit", |line| line.contains("limit: ") && line.contains(what));
+        let last = lines.last().unwrap();
+        assert!(
+            last.contains("; held at Busy") && last.contains("Try: the lock at Busy$Requests.save:"),
+            "{last}"
+        );
+        watch.leave();
+
+        let asleep = Busy::start(feature, &["0", "asleep"]);
+        let watch = Watch::start(&asleep.pid(), &[]);
+        let lines = watch.until("a judgement", |line| line.contains("limit: "));
+        assert!(lines.iter().all(|line| !line.contains("threads with a request are")), "{lines:?}");
+        watch.leave();
+    }
 }
 
 #[test]

@@ -1,23 +1,31 @@
-//! `threadcount compare --attach`: a load on a service that runs already, and what limits it meanwhile.
+//! `threadcount compare --attach`: a load on a service that runs already, what limits it meanwhile, and what its requests wait for.
 
 use super::live::Live;
 use super::load_options::{AskedLoad, LoadOptions};
 use super::process_id::process_id;
 use super::watch::{follow, leave, parsed};
 use super::{interrupt, load, plan_flags, stdout, summary};
+use crate::findings::explain_attached;
 use crate::host::listener::listener;
+use crate::host::sampler::{INTERVAL, Sampler};
+use crate::model::experiment::Experiment;
+use crate::model::finding::Finding;
+use crate::model::record::Record;
 use crate::probe::line::Line;
 use crate::probe::{Attached, ProbeChoice, jar};
-use crate::report::live as words;
+use crate::report::{attached as reasons, live as words};
+use crate::run::attached;
 use crate::server::http_get::BaseUrl;
+use crate::stats::request_time::request_times;
 use crate::watch::limits::{CurrentLimits, Judge};
 use crate::workload::load_plan::load_plan;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+use threadcount_load::clock::Nanos;
 use threadcount_load::limits;
 use threadcount_load::outcome::{LoadOutcome, Second};
 use threadcount_load::plan::LoadPlan;
@@ -28,6 +36,13 @@ const REACTION: Duration = Duration::from_millis(100);
 
 /// Ten seconds are judged, whose last events are up to two seconds late: a load of ten seconds that was there before them fills them.
 const LEAD_IN_S: f64 = 3.0;
+
+/// The flight recorder's events are up to two seconds late, on a busy machine more.
+const EVENTS_LIMIT: Duration = Duration::from_secs(5);
+/// Some 400 a second: of a load of ten minutes.
+const MOST_LINES: usize = 250_000;
+/// The load goes on.
+const NOT_OVER: Nanos = Nanos::MAX;
 
 /// `--attach PID|URL`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,13 +111,50 @@ pub(super) fn run(target: &Attachment, urls: &[String], options: &LoadOptions) -
     let stop = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
     let attached = Attached::to(pid, &jar, ProbeChoice::Light, None).into_diagnostic()?;
     let detacher = attached.detacher().into_diagnostic()?;
-    let (outcome, found) = observed(attached, pid, &plan, &stop);
+    let sampler = Sampler::start(pid, INTERVAL).into_diagnostic()?;
+    let (outcome, beside) = observed(attached, pid, &plan, &stop, &sampler);
+    let samples = sampler.stop();
     leave(pid, &detacher, None)?;
     let outcome = outcome.map_err(|error| miette!("{}", plan_flags::load_error(&error)))?;
     let report = plan_flags::report(&outcome, &plan);
-    let shown = summary::summary(&report, &outcome) + "\n" + &in_words(pid, &found);
+    let record = attached::record(&load, &plan, &outcome, beside.whole_lines(), &samples);
+    let shown = [
+        summary::summary(&report, &outcome),
+        in_words(pid, &beside.limits),
+        why(&attached::experiment(&load, &origin), record, beside.limits.findings()),
+    ];
+    let shown = format!("{}\n{}{}", shown[0], shown[1], shown[2]);
     stdout::print(&shown).into_diagnostic().wrap_err("stdout cannot be written")?;
     Ok(load::exit_code(&outcome))
+}
+
+/// What was read of the JVM beside the load.
+#[derive(Debug, Default)]
+struct Beside {
+    /// What was found last before the load was over.
+    limits: CurrentLimits,
+    lines: Vec<Line>,
+    is_cut: bool,
+    /// Every event that ended before it has been read.
+    events_until_ns: Nanos,
+}
+
+impl Beside {
+    fn add(&mut self, line: Line) {
+        if let Line::VirtualThreads { events_until_ns, .. } = &line {
+            self.events_until_ns = self.events_until_ns.max(*events_until_ns);
+        }
+        if self.lines.len() < MOST_LINES {
+            self.lines.push(line);
+        } else {
+            self.is_cut = true;
+        }
+    }
+
+    /// Those of the whole load: a part of them must not be divided by its whole time.
+    fn whole_lines(&self) -> &[Line] {
+        if self.is_cut { &[] } else { &self.lines }
+    }
 }
 
 fn observed(
@@ -110,36 +162,60 @@ fn observed(
     pid: u32,
     plan: &LoadPlan,
     stop: &AtomicBool,
-) -> (Result<LoadOutcome, LoadError>, CurrentLimits) {
+    sampler: &Sampler,
+) -> (Result<LoadOutcome, LoadError>, Beside) {
     let lines = parsed(follow(attached));
-    let is_over = AtomicBool::new(false);
-    let until = &is_over;
+    let ended_ns = &AtomicU64::new(NOT_OVER);
     thread::scope(|scope| {
-        let judging = scope.spawn(move || judged(pid, &lines, until));
+        let reading = scope.spawn(move || beside(pid, &lines, ended_ns));
         let mut live = Live::new(plan, false);
         limits::raise_descriptor_limit();
-        let outcome = run::run(plan, Control::new(stop, &mut |second: &Second| live.second(second)));
-        until.store(true, Ordering::Relaxed);
+        let (mut begins, mut second) = (|| sampler.window_begins(), |second: &Second| live.second(second));
+        let outcome = run::run(plan, Control::new(stop, &mut second).with_begin(&mut begins));
+        // Nobody waits for the last events of a load that was stopped.
+        let complete = outcome.as_ref().ok().filter(|outcome| !outcome.interrupted);
+        ended_ns.store(complete.map_or(0, |outcome| outcome.ended_ns), Ordering::Relaxed);
         live.finish();
-        (outcome, judging.join().unwrap_or_default())
+        (outcome, reading.join().unwrap_or_default())
     })
 }
 
-/// What is found last before the load is over.
-fn judged(pid: u32, lines: &Receiver<Line>, is_over: &AtomicBool) -> CurrentLimits {
+/// Judges until the load is over, and then reads on until its last events have arrived.
+fn beside(pid: u32, lines: &Receiver<Line>, ended_ns: &AtomicU64) -> Beside {
     let mut judge = Judge::of_process(pid);
-    let mut found = CurrentLimits::default();
-    while !is_over.load(Ordering::Relaxed) {
-        match lines.recv_timeout(REACTION) {
-            Ok(line) => judge.add(&line),
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => break,
+    let mut beside = Beside::default();
+    let mut give_up = None;
+    loop {
+        let ended_ns = ended_ns.load(Ordering::Relaxed);
+        if ended_ns != NOT_OVER {
+            let give_up = *give_up.get_or_insert_with(|| Instant::now() + EVENTS_LIMIT);
+            if beside.events_until_ns >= ended_ns || Instant::now() > give_up {
+                return beside;
+            }
         }
-        if let Some(limits) = judge.judge() {
-            found = limits;
+        match lines.recv_timeout(REACTION) {
+            Ok(line) => {
+                judge.add(&line);
+                beside.add(line);
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return beside,
+        }
+        if ended_ns == NOT_OVER
+            && let Some(limits) = judge.judge()
+        {
+            beside.limits = limits;
         }
     }
-    found
+}
+
+/// What requests spend their time on, and what is found of them besides the limits.
+fn why(experiment: &Experiment, record: Record, limits: &[Finding]) -> String {
+    let findings = explain_attached(experiment, &record, limits);
+    let records = [record];
+    let times = request_times(experiment, &records);
+    let lines = reasons::lines(&records[0], &times, &findings).into_iter();
+    lines.map(|line| line + "\n").collect()
 }
 
 fn in_words(pid: u32, found: &CurrentLimits) -> String {
@@ -158,6 +234,35 @@ fn in_words(pid: u32, found: &CurrentLimits) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::mpsc::channel;
+
+    fn events_until(t_ns: Nanos) -> Line {
+        let text = format!(
+            "{{\"type\":\"virtual_threads\",\"t_ns\":{t_ns},\"events_until_ns\":{t_ns},\"started\":0,\"ended\":0,\
+             \"submit_failed\":0}}"
+        );
+        serde_json::from_str(&text).unwrap()
+    }
+
+    #[test]
+    fn lines_of_a_part_of_the_load_are_not_taken_for_those_of_the_whole() {
+        let mut beside = Beside::default();
+        beside.add(events_until(5));
+        assert_eq!((beside.whole_lines().len(), beside.events_until_ns), (1, 5));
+        beside.lines = vec![events_until(5); MOST_LINES];
+        beside.add(events_until(6));
+        assert_eq!((beside.whole_lines().len(), beside.events_until_ns), (0, 6));
+    }
+
+    #[test]
+    fn the_last_events_are_waited_for_and_the_end_of_the_jvm_ends_it() {
+        let (sender, lines) = channel();
+        [4, 9].into_iter().for_each(|t_ns| sender.send(events_until(t_ns)).unwrap());
+        let read = beside(std::process::id(), &lines, &AtomicU64::new(7));
+        assert_eq!(read.events_until_ns, 9);
+        drop(sender);
+        assert_eq!(beside(std::process::id(), &lines, &AtomicU64::new(NOT_OVER)).lines, []);
+    }
 
     #[test]
     fn a_process_or_an_address_is_attached_to() {

@@ -15,6 +15,13 @@ pub(super) fn full(record: &Record) -> Option<FullPool> {
     awaited.into_iter().find(|pool| pool.full_share >= MOSTLY_FULL)
 }
 
+/// Is the one that is named as full one of this library?
+pub(super) fn is_full(record: &Record, library: &str) -> bool {
+    let pools = record.jvm.iter().flat_map(|jvm| &jvm.pools);
+    let mut of_library = pools.filter(|pool| pool.kind.is_of_library(library));
+    full(record).is_some_and(|full| of_library.any(|pool| pool.name == full.name))
+}
+
 /// The only one of a library for which threads wait; of several it is not known which one is meant.
 pub(super) fn of_library(record: &Record, library: &str) -> Option<FullPool> {
     let pools = record.jvm.as_ref()?.pools.iter();

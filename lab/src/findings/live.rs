@@ -2,8 +2,8 @@
 //! rules that need those are silent.
 
 use super::{
-    compiler_waits, cpu_ceiling, file_io, gc, held_carriers, limits, pinned, pool_ceiling, throttled,
-    waiting, without_progress,
+    compiler_waits, cpu_ceiling, file_io, gc, held_carriers, limits, pinned, pool_ceiling, request_waits,
+    throttled, waiting, without_progress,
 };
 use crate::model::finding::{Explanation, Fact, Finding};
 use crate::model::record::Record;
@@ -11,7 +11,7 @@ use crate::model::record::Record;
 type FindInWindow = fn(&Record) -> Option<Fact>;
 
 /// In the order of those of a run.
-const RULES: [FindInWindow; 11] = [
+const RULES: [FindInWindow; 12] = [
     limits::in_window,
     throttled::in_window,
     pinned::in_window,
@@ -20,6 +20,7 @@ const RULES: [FindInWindow; 11] = [
     without_progress::in_window,
     pool_ceiling::in_window,
     waiting::in_window,
+    request_waits::in_window,
     gc::in_window,
     cpu_ceiling::in_window,
     compiler_waits::in_window,
@@ -41,6 +42,9 @@ mod tests {
     use crate::model::record::Cost;
     use crate::model::record::jvm::{JvmReadings, Pause, PinSample, Pool, PoolKind, PoolSample};
     use crate::model::record::run_delay::{HeldCarrier, RunDelay, RunDelays};
+    use crate::model::record::wait_profile::{
+        ThreadActivity, ThreadRole, ThreadState, WaitGroup, WaitProfile,
+    };
     use crate::report::findings::words;
 
     /// Ten seconds of two cores, of which so many are in use.
@@ -81,6 +85,29 @@ mod tests {
         let threads = JvmReadings { pools: vec![pool(PoolKind::Tomcat, 10, 0)], ..java("25") };
         let expected = "all 10 pool threads are busy; pool full in 100 % of its readings (JMX)";
         assert_eq!(found(&window(0.3, 0.2, threads)), [(Rule::PoolCeiling, expected.to_owned())]);
+    }
+
+    fn waiting_at(state: ThreadState, resource: &str, threads: f64) -> JvmReadings {
+        let activity = ThreadActivity {
+            state,
+            resource: Some(resource.to_owned()),
+            application: Some("shop.Orders.save:88".to_owned()),
+            ..ThreadActivity::default()
+        };
+        let group = WaitGroup { role: ThreadRole::Request, activity, threads: vec![threads; 100] };
+        let profile = WaitProfile { samples: 100, groups: vec![group], ..WaitProfile::default() };
+        JvmReadings { wait_profile: Some(profile), ..java("25") }
+    }
+
+    #[test]
+    fn a_hundred_threads_behind_one_lock_are_a_limit_and_a_full_pool_is_said_once() {
+        let lock = waiting_at(ThreadState::Lock, "java.util.concurrent.locks.ReentrantLock", 99.0);
+        let expected = "100 % of the threads with a request are waiting for a ReentrantLock at shop.Orders.save:88: 99.0 of \
+            99.0, on average";
+        assert_eq!(found(&window(0.3, 0.2, lock)), [(Rule::RequestWaits, expected.to_owned())]);
+        let full = waiting_at(ThreadState::Pool, "HikariCP", 31.0);
+        let full = JvmReadings { pools: vec![pool(PoolKind::Hikari, 10, 31)], ..full };
+        assert_eq!(found(&window(0.3, 0.2, full)).iter().map(|it| it.0).collect::<Vec<_>>(), [Rule::Waiting]);
     }
 
     #[test]

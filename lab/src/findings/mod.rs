@@ -7,6 +7,7 @@ mod alike;
 mod allocation;
 mod allocation_sites;
 mod allocation_stalls;
+mod attached;
 mod backend_ceiling;
 mod carriers;
 mod client_ceiling;
@@ -39,6 +40,7 @@ mod waiting;
 mod without_progress;
 mod workers;
 
+pub use attached::explain_attached;
 pub use live::explain_window;
 pub use variant_runs::{RunFigures, VariantRuns};
 
@@ -77,10 +79,16 @@ const RULES_AFTER_ALLOCATION: [Find; 7] = [
     thread_caches::find,
 ];
 
-/// Samples tell how long requests wait for a pool and where; of other waits events know the length of each.
+/// Samples tell how long requests wait for a pool and where; of other waits events know the length of each. Where samples show a larger
+/// wait than events do, at another place, it is named.
 fn what_requests_wait_for(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     let sampled = request_waits::find(runs_of_variant);
-    sampled.clone().filter(request_waits::is_for_pool).or_else(|| waiting::find(runs_of_variant)).or(sampled)
+    let counted = waiting::find(runs_of_variant).filter(|counted| {
+        sampled.as_ref().is_none_or(|sampled| {
+            !request_waits::is_for_pool(sampled) && !request_waits::is_larger_elsewhere(sampled, counted)
+        })
+    });
+    counted.or(sampled)
 }
 
 /// What every rule finds, load by load and variant by variant, and last what a pair of variants shows.
@@ -122,9 +130,53 @@ const fn showing(runs: usize, complete: usize) -> RunsShowing {
 
 #[cfg(test)]
 mod tests {
+    use super::variant_runs::stage::{self, site};
     use super::*;
     use crate::config::parse;
-    use crate::stats::sample::{run, with_cost};
+    use crate::model::record::jvm::{JvmReadings, SiteReason};
+    use crate::model::record::wait_profile::{
+        ThreadActivity, ThreadRole, ThreadState, WaitGroup, WaitProfile,
+    };
+    use crate::stats::sample::{run, times, with_cost, with_load};
+
+    /// 80 requests a second of 500 ms each: 40 in flight. By events so many of them wait for a monitor, by samples so many at a place.
+    fn waiting(by_events: f64, by_samples: (ThreadState, &str, f64)) -> Record {
+        let (state, place, threads) = by_samples;
+        let activity = ThreadActivity {
+            state,
+            resource: Some("a.B".to_owned()),
+            application: Some(place.to_owned()),
+            ..ThreadActivity::default()
+        };
+        let groups = vec![WaitGroup { role: ThreadRole::Request, activity, threads: vec![threads; 10] }];
+        let profile = WaitProfile { samples: 10, groups, ..WaitProfile::default() };
+        let monitor = Some(SiteReason::Monitor("shop.Stock".to_owned()));
+        let mut site = site(None, Some("shop.Stock.take:9"), monitor, 800, by_events * 10_000.0);
+        site.total.longest_ms = 50.0;
+        let mut record = with_load(stage::run(80.0, 50.1, 500.0, 0.2), |load| {
+            load.service_time_ms = Some(times(500.0));
+        });
+        record.jvm =
+            Some(JvmReadings { waits: vec![site], wait_profile: Some(profile), ..JvmReadings::default() });
+        record
+    }
+
+    fn named(by_events: f64, by_samples: (ThreadState, &str, f64)) -> Option<Rule> {
+        let record = waiting(by_events, by_samples);
+        stage::found(what_requests_wait_for, "clients: 40", record).map(|it| it.rule())
+    }
+
+    #[test]
+    fn the_larger_of_two_waits_is_named_whether_events_or_samples_show_it() {
+        use ThreadState::{Monitor, Pool, Semaphore, Sleep};
+        let orders = "shop.Orders.find:42";
+        assert_eq!(named(9.0, (Semaphore, orders, 26.0)), Some(Rule::RequestWaits), "23 % and 65 %");
+        assert_eq!(named(26.0, (Semaphore, orders, 9.0)), Some(Rule::Waiting), "65 % and 23 %");
+        assert_eq!(named(26.0, (Monitor, "shop.Stock.take:9", 30.0)), Some(Rule::Waiting), "the same place");
+        assert_eq!(named(9.0, (Pool, orders, 26.0)), Some(Rule::RequestWaits));
+        assert_eq!(named(9.0, (Sleep, orders, 31.0)), Some(Rule::Waiting));
+        assert_eq!(named(4.0, (Sleep, orders, 36.0)), None);
+    }
 
     #[test]
     fn findings_name_their_variant_and_load_and_nothing_is_said_without_runs() {

@@ -25,7 +25,8 @@ pub use thread_caches::{ThreadCache, ThreadCaches};
 pub use unbounded_requests::UnboundedRequests;
 
 use super::record::jvm::SiteTotal;
-use super::request_time::RequestTimePart;
+use super::record::wait_profile::ThreadActivity;
+use super::request_time::TimeShare;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -335,11 +336,28 @@ pub enum WaitingPlace {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct RequestWaits {
-    pub part: RequestTimePart,
-    pub service_time_ms: f64,
+    pub part: WaitingPart,
+    /// `None`: no load was sent (`watch`).
+    pub service_time_ms: Option<f64>,
+    /// Threads with a request, on average; `None`: a load was sent, and its service time is the whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_threads: Option<f64>,
     /// The pool for whose connections they wait; `None`: none, not read, or several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pool: Option<FullPool>,
+}
+
+/// One place where requests wait.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WaitingPart {
+    /// What and where.
+    #[serde(flatten)]
+    pub activity: ThreadActivity,
+    /// Threads that wait there, on average.
+    pub threads: f64,
+    /// The time per request; `None`: no load was sent (`watch`).
+    #[serde(flatten)]
+    pub time: Option<TimeShare>,
 }
 
 /// A pool of connections for which threads, or requests without a thread, wait.

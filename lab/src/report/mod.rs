@@ -1,6 +1,7 @@
 //! The formats of a result: terminal, HTML, Markdown, CSV, JUnit. Each is made from the result document alone.
 
 pub mod answer;
+pub mod attached;
 pub mod browser;
 pub mod capacity;
 pub mod csv;

@@ -1,6 +1,7 @@
 //! Where the time of a request goes, in words: `31 ms = 19 waiting for a HikariCP connection (OrderRepository.find:42) + ...`.
 
 use crate::model::experiment::LoadSpec;
+use crate::model::record::Record;
 use crate::model::record::wait_profile::{ThreadActivity, ThreadRole, ThreadState};
 use crate::model::request_time::{RequestTime, RequestTimePart, TimeShare};
 use crate::model::result::ResultDocument;
@@ -66,12 +67,8 @@ pub fn under(document: &ResultDocument, load: &LoadSpec) -> Vec<RequestTimeWords
 pub fn not_sampled(document: &ResultDocument, load: &LoadSpec) -> Vec<String> {
     let mut sentences = Vec::new();
     for record in document.records.iter().filter(|record| record.load == load.name) {
-        let profile = record.jvm.as_ref().and_then(|jvm| jvm.wait_profile.as_ref());
-        let Some((why, samples)) = profile.and_then(|it| Some((it.ended.as_ref()?, it.samples))) else {
-            continue;
-        };
-        let what = if samples == 0 { "were not sampled" } else { "were not sampled to the end" };
-        let sentence = format!("{}: threads {what}: {why}", record.variant);
+        let Some(why) = sampling_ended(record) else { continue };
+        let sentence = format!("{}: {why}", record.variant);
         if !sentences.contains(&sentence) {
             sentences.push(sentence);
         }
@@ -79,7 +76,18 @@ pub fn not_sampled(document: &ResultDocument, load: &LoadSpec) -> Vec<String> {
     sentences
 }
 
-fn words(time: &RequestTime) -> RequestTimeWords {
+/// Why the threads of a run were not sampled, or no longer; `None`: they were.
+#[must_use]
+pub fn sampling_ended(record: &Record) -> Option<String> {
+    let profile = record.jvm.as_ref()?.wait_profile.as_ref()?;
+    let why = profile.ended.as_ref()?;
+    let what = if profile.samples == 0 { "were not sampled" } else { "were not sampled to the end" };
+    Some(format!("threads {what}: {why}"))
+}
+
+/// The time of a request in words.
+#[must_use]
+pub fn words(time: &RequestTime) -> RequestTimeWords {
     let unit = Unit::of(time.service_time_ms);
     let share = |ms: f64| if time.service_time_ms > 0.0 { ms / time.service_time_ms } else { 0.0 };
     let part = |part: &RequestTimePart| PartWords {

@@ -6,6 +6,7 @@ use super::observed::observed;
 use super::recompiling::recompile;
 use super::sender::PlannedLoad;
 use super::{DuringLoad, Question, RunError, figures, halfway};
+use crate::model::experiment::Experiment;
 use crate::model::experiment::explaining::LEAD_IN_S;
 use crate::model::record::explaining::{ExplainingWindow, Recompiling};
 use crate::model::window::Window;
@@ -51,6 +52,12 @@ fn look(
     explaining_window(run, plan, server, dump, recompiling)
 }
 
+fn lasts(experiment: &Experiment, measured: Option<&LoadReport>) -> Duration {
+    let measured_s = measured.map_or(0.0, |load| load.elapsed_s);
+    let mean_ms = measured.and_then(|load| load.service_time_ms).map_or(0.0, |times| times.mean);
+    Duration::from_secs_f64(experiment.explaining_requests_s(measured_s, mean_ms / 1_000.0))
+}
+
 fn explaining_window(
     run: &mut RunContext<'_>,
     plan: &LoadPlan,
@@ -60,9 +67,7 @@ fn explaining_window(
 ) -> Result<Window, RunError> {
     let (runner, spec, watch) = (run.runner, run.load, &mut *run.watch);
     let on_second = &mut |second: &Second| watch.event(Event::Explaining(second));
-    let measured_s = run.record.measured.as_ref().map_or(0.0, |load| load.elapsed_s);
-    let lasts = Duration::from_secs_f64(runner.experiment.explaining_s(measured_s));
-    let plan = lasting(plan, lasts).with(|plan| {
+    let plan = lasting(plan, lasts(runner.experiment, run.record.measured.as_ref())).with(|plan| {
         if plan.is_steady() {
             plan.lead_in = plan.lead_in.max(Duration::from_secs_f64(LEAD_IN_S));
         }

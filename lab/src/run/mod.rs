@@ -1,5 +1,6 @@
 //! One run: launch, warm up, load and observe, stop → [`Record`].
 
+pub mod attached;
 mod backends;
 mod capacity;
 mod context;

@@ -20,6 +20,15 @@ pub enum CurrentLimits {
 }
 
 impl CurrentLimits {
+    /// What was found last.
+    #[must_use]
+    pub fn findings(&self) -> &[Finding] {
+        match self {
+            Self::TooEarly => &[],
+            Self::Judged { findings, .. } => findings,
+        }
+    }
+
     /// Which rules found something.
     #[must_use]
     pub fn rules(&self) -> Option<Vec<Rule>> {

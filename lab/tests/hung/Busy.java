@@ -1,9 +1,19 @@
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
 import java.lang.management.ManagementFactory;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.Executors;
+import java.util.concurrent.locks.ReentrantLock;
 import javax.management.ObjectName;
 
 /**
  * A JVM with something of everything that the probe reports: threads that wait for a monitor whose owner sleeps (and, on Java 21, pins
- * its carrier), garbage, and as many pools as the first argument says. It prints "up", and then a line with all packages of the JDK
+ * its carrier), garbage, and as many pools as the first argument says. With "locked" it has a server with ten clients instead, whose
+ * requests wait for one lock; with "asleep" they sleep. It prints "up", and then a line with all packages of the JDK
  * that are open to it for each line that it reads.
  */
 public class Busy {
@@ -41,7 +51,10 @@ public class Busy {
             ObjectName name = new ObjectName("com.zaxxer.hikari:type=Pool (shop-" + i + ")");
             ManagementFactory.getPlatformMBeanServer().registerMBean(new Pool(), name);
         }
-        if (arguments.length > 1) {
+        String does = arguments.length > 1 ? arguments[1] : "nothing";
+        if (does.equals("locked") || does.equals("asleep")) {
+            Requests.begin(does.equals("locked"));
+        } else if (arguments.length > 1) {
             for (int i = 0; i < 6; i++) {
                 Thread.ofVirtual().start(Busy::wait30ms);
             }
@@ -75,6 +88,55 @@ public class Busy {
             Thread.sleep(ms);
         } catch (InterruptedException stopped) {
             throw new IllegalStateException(stopped);
+        }
+    }
+
+    /** A server on virtual threads, and its clients. */
+    static final class Requests {
+        private static final int CLIENTS = 10;
+        private static final ReentrantLock LOCK = new ReentrantLock();
+
+        private Requests() {}
+
+        static void begin(boolean isLocked) throws IOException {
+            HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), CLIENTS);
+            server.createContext("/", exchange -> answer(exchange, isLocked));
+            server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
+            server.start();
+            for (int i = 0; i < CLIENTS; i++) {
+                Thread.ofPlatform().daemon().start(() -> ask(server.getAddress()));
+            }
+        }
+
+        static void answer(HttpExchange exchange, boolean isLocked) throws IOException {
+            if (isLocked) {
+                save();
+            } else {
+                pause(30);
+            }
+            exchange.sendResponseHeaders(200, -1);
+            exchange.close();
+        }
+
+        static void save() {
+            LOCK.lock();
+            try {
+                pause(30);
+            } finally {
+                LOCK.unlock();
+            }
+        }
+
+        static void ask(InetSocketAddress server) {
+            byte[] request = "GET / HTTP/1.1\r\nHost: busy\r\nConnection: close\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
+            while (true) {
+                try (Socket socket = new Socket(server.getAddress(), server.getPort())) {
+                    socket.getOutputStream().write(request);
+                    socket.getInputStream().readAllBytes();
+                } catch (IOException refused) {
+                    pause(30);
+                }
+            }
         }
     }
 

@@ -17,6 +17,12 @@ const ROUNDS: u32 = 3;
 /// The window is as long as what was measured, within these bounds: enough for what is sampled once a second.
 const SHORTEST_S: f64 = 3.0;
 const LONGEST_S: f64 = 6.0;
+/// A request that is in flight is in all samples of its time: so many times as long have enough that differ ...
+const SERVICE_TIMES: f64 = 8.0;
+/// ... within this bound.
+const LONGEST_FOR_REQUESTS_S: f64 = 20.0;
+/// With `quick`.
+const QUICK_LONGEST_FOR_REQUESTS_S: f64 = 10.0;
 
 impl Experiment {
     /// Are reasons looked for in this round, in a window of their own? In the first that count, since they do not change: with
@@ -39,10 +45,48 @@ impl Experiment {
         if self.quick { QUICK_RECOMPILING_S } else { RECOMPILING_S }
     }
 
-    /// How long the explaining window of a steady load is when so much was measured, in seconds. A load whose rate changes
-    /// has its whole course.
+    /// How long the explaining window of a steady load is when so much was measured, in seconds, unless requests are long. A load whose
+    /// rate changes has its whole course.
     #[must_use]
     pub fn explaining_s(&self, measured_s: f64) -> f64 {
         measured_s.clamp(SHORTEST_S, if self.quick { SHORTEST_S } else { LONGEST_S })
+    }
+
+    /// The same when the mean service time is known: longer where requests are long, so that what they wait for has an interval.
+    #[must_use]
+    pub fn explaining_requests_s(&self, measured_s: f64, mean_service_time_s: f64) -> f64 {
+        let longest_s = if self.quick { QUICK_LONGEST_FOR_REQUESTS_S } else { LONGEST_FOR_REQUESTS_S };
+        self.explaining_s(measured_s).max((SERVICE_TIMES * mean_service_time_s).min(longest_s))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::parse;
+
+    fn experiment(quick: bool) -> Experiment {
+        let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {a: {}}\n\
+            loads: [{clients: 100, duration: 5s}]\n";
+        parse("x", "x.yaml", text, quick).expect("an experiment")
+    }
+
+    fn lasts(quick: bool, measured_s: f64, mean_service_time_s: f64) -> f64 {
+        experiment(quick).explaining_requests_s(measured_s, mean_service_time_s)
+    }
+
+    #[test]
+    fn short_requests_are_observed_for_as_long_as_was_measured_within_bounds() {
+        assert_eq!([1.0, 5.0, 60.0].map(|measured_s| lasts(false, measured_s, 0.1)), [3.0, 5.0, 6.0]);
+        assert_eq!([1.0, 5.0, 60.0].map(|measured_s| lasts(true, measured_s, 0.1)), [3.0; 3]);
+        assert_eq!(lasts(false, 5.0, 0.0), 5.0, "nothing was measured");
+    }
+
+    #[test]
+    fn long_requests_are_observed_for_eight_of_them_and_not_for_ever() {
+        assert_eq!(lasts(false, 5.0, 0.625), 5.0, "that is eight of them");
+        assert_eq!(lasts(false, 5.0, 1.0), 8.0);
+        assert_eq!([2.5, 30.0].map(|seconds| lasts(false, 5.0, seconds)), [20.0; 2]);
+        assert_eq!([0.5, 2.5].map(|seconds| lasts(true, 5.0, seconds)), [4.0, 10.0]);
     }
 }

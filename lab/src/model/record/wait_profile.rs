@@ -74,6 +74,12 @@ pub struct ThreadActivity {
 }
 
 impl ThreadActivity {
+    /// Is it at one place? Small groups of one state are added up without: several waits, and none of them long.
+    #[must_use]
+    pub const fn has_place(&self) -> bool {
+        self.application.is_some() || self.library.is_some()
+    }
+
     /// Is the result that it waits for a response to an HTTP client?
     #[must_use]
     pub fn waits_for_http(&self) -> bool {
@@ -146,7 +152,8 @@ impl ThreadState {
         matches!(self, Self::Running | Self::Carrier | Self::ClassLoading)
     }
 
-    /// Does something that could be larger, or held for a shorter time, or faster, keep it waiting? A sleep is meant.
+    /// Does something that could be larger, or held for a shorter time, or faster, keep it waiting? A sleep is meant, and an event loop
+    /// has nothing to do.
     #[must_use]
     pub const fn waits_for_others(self) -> bool {
         matches!(
@@ -161,6 +168,8 @@ impl ThreadState {
                 | Self::NameLookup
                 | Self::Queue
                 | Self::Future
+                | Self::File
+                | Self::Wait
         )
     }
 }

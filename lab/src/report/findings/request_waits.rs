@@ -14,8 +14,28 @@ impl RequestWaits {
         frame.map_or("a place without a frame of the application", String::as_str)
     }
 
-    fn share(&self) -> f64 {
-        (self.part.time.ms / self.service_time_ms).min(1.0)
+    /// `requests spend 75 % of their time waiting for a HikariCP connection: 375 ms of 500 ms, at shop.Orders.find:42`.
+    fn with_load(&self) -> Option<String> {
+        let (spent_ms, service_time_ms) = (self.part.time?.ms, self.service_time_ms?);
+        Some(format!(
+            "requests spend {} of their time {}: {} of {}, at {}",
+            percent((spent_ms / service_time_ms).min(1.0)),
+            what(&self.part.activity),
+            ms(spent_ms),
+            ms(service_time_ms),
+            self.place()
+        ))
+    }
+
+    /// `40 % of the threads with a request are waiting for a ReentrantLock at shop.Orders.save:88: 40.0 of 100.0, on average`.
+    fn without_load(&self) -> String {
+        let (waiting, all) = (self.part.threads, self.request_threads.unwrap_or(self.part.threads));
+        format!(
+            "{} of the threads with a request are {} at {}: {waiting:.1} of {all:.1}, on average",
+            percent((waiting / all).min(1.0)),
+            what(&self.part.activity),
+            self.place(),
+        )
     }
 }
 
@@ -36,12 +56,8 @@ impl Words for RequestWaits {
         let is_held = matches!(self.part.activity.state, ThreadState::Lock | ThreadState::Monitor);
         let pool = self.pool.as_ref().map(|pool| format!("; {}", full_pool(pool)));
         format!(
-            "requests spend {} of their time {}: {} of {}, at {}{}{}",
-            percent(self.share()),
-            what(&self.part.activity),
-            ms(self.part.time.ms),
-            ms(self.service_time_ms),
-            self.place(),
+            "{}{}{}",
+            self.with_load().unwrap_or_else(|| self.without_load()),
             holder.filter(|_| is_held).map_or_else(String::new, |holder| format!("; held at {holder}")),
             pool.unwrap_or_default()
         )
@@ -81,18 +97,29 @@ impl Words for RequestWaits {
             ThreadState::Future if activity.waits_for_http() => {
                 format!("a look at the service that {at} asks, which takes the time, or fewer calls of it")
             }
+            ThreadState::File => {
+                format!(
+                    "fewer, larger reads or writes at {at}, a faster disk, or content that stays in memory"
+                )
+            }
+            ThreadState::Wait => {
+                format!(
+                    "more of what {at} waits for where it is a pool, or each held for a shorter time; else a look at who notifies it"
+                )
+            }
             _ => format!("a look at who is to give what {at} waits for"),
         })
     }
 
     fn evidence(&self) -> Vec<String> {
-        let interval = self.part.time.interval;
+        let interval = self.part.time.and_then(|time| time.interval);
         known(&[
-            ("mean service time while sampled", Some(self.service_time_ms), "ms"),
-            ("of it there", Some(self.part.time.ms), "ms"),
+            ("mean service time while sampled", self.service_time_ms, "ms"),
+            ("of it there", self.part.time.map(|time| time.ms), "ms"),
             ("at least (95 % CI)", interval.map(|it| it.low), "ms"),
             ("at most (95 % CI)", interval.map(|it| it.high), "ms"),
             ("threads waiting there, on average", Some(self.part.threads), "threads"),
+            ("threads with a request, on average", self.request_threads, "threads"),
         ])
     }
 }

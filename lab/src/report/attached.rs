@@ -1,0 +1,77 @@
+//! A load on a JVM that ran already: what its requests spend their time on, and what limits it besides, as lines.
+
+use crate::model::finding::Finding;
+use crate::model::record::Record;
+use crate::model::request_time::RequestTime;
+use crate::report::findings::words;
+use crate::report::request_time;
+
+/// The sentence of a request's time with each part and its interval, or why there is none, and what was found.
+#[must_use]
+pub fn lines(record: &Record, times: &[RequestTime], findings: &[Finding]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for time in times.iter().map(request_time::words) {
+        lines.push(format!("  time: {}", time.sentence));
+        lines.extend(time.parts.iter().map(|part| format!("    {}  {}", part.time, part.what)));
+        lines.push(format!("    {}", time.basis));
+    }
+    lines.extend(request_time::sampling_ended(record).map(|why| format!("  time: {why}")));
+    lines.extend(findings.iter().map(finding));
+    lines
+}
+
+fn finding(finding: &Finding) -> String {
+    let words = words(finding);
+    let advice = words.advice.map(|it| format!(". Try: {it}.")).unwrap_or_default();
+    format!("  finding: {}{advice}", words.sentence)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::finding::{Explanation, Fact, ResourceLimit};
+    use crate::model::record::jvm::JvmReadings;
+    use crate::model::record::wait_profile::{
+        ThreadActivity, ThreadRole, ThreadState, WaitGroup, WaitProfile,
+    };
+    use crate::stats::request_time::request_time;
+    use crate::stats::sample::{run, times, with_load};
+
+    fn record(profile: WaitProfile) -> Record {
+        let mut record = with_load(run("attached", "load", 1_000.0, 31.0), |load| {
+            load.service_time_ms = Some(times(31.0));
+        });
+        record.jvm = Some(JvmReadings { wait_profile: Some(profile), ..JvmReadings::default() });
+        record
+    }
+
+    #[test]
+    fn the_time_of_a_request_has_the_words_of_a_run_and_what_is_found_stands_below_it() {
+        let activity = ThreadActivity {
+            state: ThreadState::Pool,
+            resource: Some("HikariCP".to_owned()),
+            application: Some("shop.Orders.find:42".to_owned()),
+            ..ThreadActivity::default()
+        };
+        let groups = vec![WaitGroup { role: ThreadRole::Request, activity, threads: vec![31.0; 10] }];
+        let record = record(WaitProfile { samples: 10, groups, ..WaitProfile::default() });
+        let times: Vec<RequestTime> = request_time(&[&record]).into_iter().collect();
+        let fact = Fact::Limits(ResourceLimit::GeneratorFiles { failed_requests: 3 });
+        let finding = Finding { variant: None, load: None, runs: None, explanation: Explanation::Fact(fact) };
+        let lines = lines(&record, &times, &[finding]);
+        assert_eq!(lines[0], "  time: 31.0 ms = 31.0 waiting for a HikariCP connection (Orders.find:42)");
+        assert_eq!(
+            lines[1],
+            "    31.0 ms [31.0, 31.0]  waiting for a HikariCP connection at shop.Orders.find:42"
+        );
+        assert_eq!(lines[3], "    10 samples of threads in 1 run");
+        assert!(lines[4].starts_with("  finding: ") && lines.len() == 5, "{lines:?}");
+    }
+
+    #[test]
+    fn why_threads_were_not_sampled_is_said_and_without_samples_nothing() {
+        let ended = WaitProfile { ended: Some("no such field".to_owned()), ..WaitProfile::default() };
+        assert_eq!(lines(&record(ended), &[], &[]), ["  time: threads were not sampled: no such field"]);
+        assert_eq!(lines(&run("attached", "load", 1.0, 1.0), &[], &[]), Vec::<String>::new());
+    }
+}

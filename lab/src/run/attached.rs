@@ -1,0 +1,57 @@
+//! A load on a JVM that ran already, as a run: one variant, and a record of what was sent and read in the same window.
+
+use super::figures;
+use crate::host::Samples;
+use crate::model::experiment::{Experiment, LoadSpec, RemoteTarget, Subject, Variant};
+use crate::model::record::Record;
+use crate::model::window::Window;
+use crate::probe::line::Line;
+use crate::probe::readings::readings;
+use threadcount_load::outcome::LoadOutcome;
+use threadcount_load::plan::LoadPlan;
+
+/// The only variant.
+const VARIANT: &str = "attached";
+
+/// What was asked: nothing is compared.
+#[must_use]
+pub fn experiment(load: &LoadSpec, origin: &str) -> Experiment {
+    let target = Subject::Target(RemoteTarget { target_url: origin.to_owned() });
+    Experiment {
+        name: VARIANT.to_owned(),
+        question: String::new(),
+        study: None,
+        variants: vec![Variant::new(VARIANT, target)],
+        loads: vec![load.clone()],
+        warmup_s: 0.0,
+        warmup_auto: false,
+        budget_s: None,
+        published: Vec::new(),
+        claims: Vec::new(),
+        unavailable: Vec::new(),
+        cores: None,
+        quick: false,
+    }
+}
+
+/// The run. The probe was there meanwhile, so that its window is the measured one.
+#[must_use]
+pub fn record(
+    load: &LoadSpec,
+    plan: &LoadPlan,
+    outcome: &LoadOutcome,
+    lines: &[Line],
+    samples: &Samples,
+) -> Record {
+    let window = Window::of_load(outcome);
+    let mut record = Record {
+        variant: VARIANT.to_owned(),
+        load: load.name.clone(),
+        round: 1,
+        position: 1,
+        jvm: readings(lines, window),
+        ..Record::default()
+    };
+    figures::measured(&mut record, outcome, plan, window, samples);
+    record
+}
