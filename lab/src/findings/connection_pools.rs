@@ -36,7 +36,8 @@ fn awaited(pool: &Pool) -> Option<FullPool> {
 /// The first one with the means of all; `None` of nothing.
 pub(super) fn mean(pools: &[&FullPool]) -> Option<FullPool> {
     let first = (*pools.first()?).clone();
-    let mean = |figure: fn(&FullPool) -> f64| mean_of(pools.iter().map(|pool| figure(pool))).unwrap_or_default();
+    let mean =
+        |figure: fn(&FullPool) -> f64| mean_of(pools.iter().map(|pool| figure(pool))).unwrap_or_default();
     Some(FullPool {
         full_share: mean(|pool| pool.full_share),
         waiting_threads: mean(|pool| pool.waiting_threads),

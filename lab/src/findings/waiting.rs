@@ -45,7 +45,8 @@ fn mean(all: &[WaitingPlace]) -> Option<WaitingPlace> {
             connection_pools::mean(&pools).map(WaitingPlace::Pool)
         }
         WaitingPlace::Code { site, .. } => {
-            let (waiting, in_flight): (Vec<f64>, Vec<f64>) = all.iter().filter_map(threads_and_requests).unzip();
+            let (waiting, in_flight): (Vec<f64>, Vec<f64>) =
+                all.iter().filter_map(threads_and_requests).unzip();
             Some(WaitingPlace::Code {
                 site: site.clone(),
                 waiting_threads: mean_of(waiting.into_iter())?,

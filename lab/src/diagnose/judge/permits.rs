@@ -73,12 +73,12 @@ impl<'a> Queue<'a> {
             return None;
         }
         let may_hold: Vec<&Thread> = self.evidence.threads.iter().filter(|it| self.may_hold(it)).collect();
+        let is_nobody = may_hold.is_empty() && !self.evidence.lacks_virtual_threads;
         if self.what == PERMIT {
-            let is_leak =
-                may_hold.is_empty() && self.served() == 0 && is_given_back(self.evidence, self.waiters);
+            let is_leak = is_nobody && self.served() == 0 && is_given_back(self.evidence, self.waiters);
             return is_leak.then(|| self.leaked());
         }
-        if may_hold.is_empty() && self.what != RESULT {
+        if is_nobody && self.what != RESULT {
             return Some(self.leaked());
         }
         Some(self.pool_exhausted(&may_hold, None, None))
@@ -300,6 +300,16 @@ mod tests {
             panic!("nobody gives results back")
         };
         assert!(holders.is_empty());
+    }
+
+    #[test]
+    fn without_the_virtual_threads_nothing_is_leaked_as_one_of_them_may_have_it() {
+        let mut of_pool = of(vec![thread(1, BORROW), thread(2, BORROW)]);
+        of_pool.lacks_virtual_threads = true;
+        assert!(matches!(&judge(&of_pool)[..], [Verdict::PoolExhausted { waits_in: None, waiters: 2, .. }]));
+        let mut of_semaphore = of(vec![thread(1, WAIT), thread(2, WAIT)]);
+        of_semaphore.lacks_virtual_threads = true;
+        assert_eq!(judge(&of_semaphore), []);
     }
 
     #[test]

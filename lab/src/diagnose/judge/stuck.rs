@@ -55,9 +55,11 @@ fn waits_outside(thread: &Thread) -> Option<&'static str> {
     waits_in(thread).filter(|it| *it != ASLEEP)
 }
 
-/// A connection that a client has opened is idle until the client sends, and full until it reads. The probe knows the peers of the others.
+/// A connection that a client has opened is idle until the client sends, and full until it reads. The probe knows the peers of the
+/// others; where the heap is short, it is not asked.
 fn is_of_client(evidence: &Evidence, thread: &Thread, waits_in: &str) -> bool {
-    [READS, WRITES].contains(&waits_in) && evidence.has_locks && thread.peer.is_none()
+    let is_probed = evidence.has_locks || evidence.lacks_virtual_threads;
+    [READS, WRITES].contains(&waits_in) && is_probed && thread.peer.is_none()
 }
 
 fn is_behind(thread: &Thread, lock: &str, owners: &HashMap<&str, &Thread>) -> bool {
@@ -105,6 +107,8 @@ mod tests {
         clients.has_locks = true;
         assert_eq!(judge(&clients), [], "idle connections of clients");
         clients.threads.iter_mut().for_each(|thread| thread.peer = Some("10.0.0.9:5432".into()));
+        let without_probe = Evidence { lacks_virtual_threads: true, ..all(READ) };
+        assert_eq!(judge(&without_probe), [], "they may be connections of clients");
         let [Verdict::Stuck { peer, .. }] = &judge(&clients)[..] else { panic!("not found") };
         assert_eq!(peer.as_deref(), Some("10.0.0.9:5432"));
     }
