@@ -273,7 +273,7 @@ mod tests {
             let snapshots = (1..).zip(kinds).map(|(second, it)| snapshot(second, *it)).collect();
             evidence(&Gathered {
                 evidence: Evidence::default(),
-                pid: u32::MAX,
+                pid: i32::MAX.unsigned_abs(),
                 snapshots,
                 locks: Vec::new(),
                 run_times: Vec::new(),

@@ -169,7 +169,7 @@ mod tests {
         let wait = |waits| HashMap::from([(7, RunTime { waits, ..RunTime::default() })]);
         Gathered {
             evidence: Evidence::default(),
-            pid: u32::MAX,
+            pid: i32::MAX.unsigned_abs(),
             snapshots,
             locks: vec![(Duration::from_secs(2), LockSnapshot::default())],
             run_times: vec![(Duration::ZERO, wait(1)), (Duration::from_secs(1), wait(1))],

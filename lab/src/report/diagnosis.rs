@@ -125,7 +125,7 @@ fn evidence(verdict: &Verdict) -> Vec<String> {
                 links.iter().enumerate().map(|(at, it)| link(links, at, it)).collect();
             if !owners_known {
                 lines.push(
-                    "This Java does not say who owns the monitors; no other thread is in this code, so they own them.".into(),
+                    "This Java does not say who owns the monitors; no other thread that may own one is in this code, so they own them.".into(),
                 );
             }
             lines

@@ -2,6 +2,7 @@
 
 mod abandoned;
 mod deadlock;
+mod elimination;
 mod gc;
 mod held_carriers;
 mod permits;
