@@ -4,11 +4,11 @@ use super::interrupt;
 use super::process_id::process_id;
 use super::{FAILED, NOT_JUDGED};
 use crate::diagnose::verdict::Verdict;
-use crate::diagnose::{Gathered, Options, gather, judge};
+use crate::diagnose::{Gathered, Options, Record, gather, judge};
 use crate::report::diagnosis;
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr};
-use serde_json::json;
+use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -24,7 +24,7 @@ pub struct DiagnoseCommand {
     /// Process id of the JVM; `jps -l` lists them
     #[arg(value_name = "PID", value_parser = process_id, allow_negative_numbers = true)]
     pid: u32,
-    /// Keep verdict, evidence and thread dumps, for an issue tracker
+    /// Keep verdict, evidence, all thread dumps and a profile, for an issue tracker
     #[arg(long, value_name = "FILE.json")]
     out: Option<PathBuf>,
     /// Load nothing into the JVM; owners of locks of virtual threads and permits stay unknown
@@ -66,17 +66,27 @@ impl DiagnoseCommand {
     }
 }
 
+/// What `--out` writes.
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    pid: u32,
+    seconds: f64,
+    verdicts: &'a [Verdict],
+    text: String,
+    #[serde(flatten)]
+    record: Record,
+}
+
 fn write(file: &Path, pid: u32, verdicts: &[Verdict], gathered: &Gathered) -> miette::Result<()> {
-    let dump: serde_json::Value = serde_json::from_str(&gathered.thread_dump).unwrap_or_default();
-    let document = json!({
-        "schema": "threadcount/diagnosis/1",
-        "pid": pid,
-        "seconds": gathered.evidence.seconds,
-        "verdicts": verdicts,
-        "text": diagnosis::text(verdicts),
-        "thread_print": gathered.thread_print,
-        "thread_dump": dump["threadDump"],
-    });
+    let document = Document {
+        schema: "threadcount/diagnosis/1",
+        pid,
+        seconds: gathered.evidence.seconds,
+        verdicts,
+        text: diagnosis::text(verdicts),
+        record: gathered.record(),
+    };
     let text = serde_json::to_string_pretty(&document).into_diagnostic()?;
     std::fs::write(file, text + "\n")
         .into_diagnostic()

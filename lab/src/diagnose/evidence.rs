@@ -108,8 +108,10 @@ pub struct Evidence {
     pub has_locks: bool,
     /// At the beginning, at each snapshot and at the end; empty: the JVM keeps no such data.
     pub gc: Vec<GcCounters>,
-    /// How many snapshots there are. With fewer than three, nothing can be said to stand still.
+    /// How many snapshots of all threads there are. With fewer than three, nothing can be said to stand still.
     pub snapshots: usize,
+    /// `threads` are the platform threads only, of at least as many moments.
+    pub lacks_virtual_threads: bool,
     /// Why there are fewer.
     pub missing: Option<Missing>,
     /// Threads of the earlier snapshots, the last of them first: id and stack only.

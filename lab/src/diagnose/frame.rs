@@ -3,44 +3,105 @@
 use serde::Serialize;
 use std::fmt;
 
-/// Whose code the question is not about.
-const LIBRARIES: [&str; 36] = [
+/// Whose code the question is not about: those of the probe (`Code.java`), too.
+const LIBRARIES: [&str; 92] = [
+    // The JDK
     "java.",
     "javax.",
     "jdk.",
     "sun.",
     "com.sun.",
+    // Servers and their interfaces
     "jakarta.",
-    "kotlin.",
-    "kotlinx.",
-    "scala.",
-    "reactor.",
-    "io.netty.",
-    "io.vertx.",
-    "io.agroal.",
-    "io.r2dbc.",
-    "io.micrometer.",
-    "io.undertow.",
-    "io.quarkus.",
-    "io.helidon.",
-    "com.zaxxer.",
-    "com.mysql.",
-    "com.fasterxml.",
     "org.apache.catalina.",
     "org.apache.coyote.",
     "org.apache.tomcat.",
+    "org.apache.juli.",
+    "org.apache.jasper.",
+    "org.eclipse.jetty.",
+    "io.undertow.",
+    "org.xnio.",
+    "org.jboss.",
+    "org.wildfly.",
+    "io.netty.",
+    "io.vertx.",
+    "io.helidon.",
+    "io.quarkus.",
+    "io.smallrye.",
+    "org.glassfish.",
+    "com.ibm.ws.",
+    "weblogic.",
+    "io.grpc.",
+    "io.micronaut.",
+    "dev.threadcount.executors.",
+    // Frameworks
+    "org.springframework.",
+    "reactor.",
+    "rx.",
+    "io.reactivex.",
+    "org.reactivestreams.",
+    "org.hibernate.",
+    "org.aspectj.",
+    "org.mybatis.",
+    "org.jooq.",
+    "com.google.",
+    "com.fasterxml.",
+    "tools.jackson.",
+    "kotlin.",
+    "kotlinx.",
+    "scala.",
+    "akka.",
+    "groovy.",
+    "org.codehaus.groovy.",
+    "io.micrometer.",
+    "io.opentelemetry.",
+    "net.bytebuddy.",
+    "com.github.benmanes.",
+    "org.ehcache.",
+    "org.flywaydb.",
+    "io.github.resilience4j.",
+    "com.netflix.",
+    "org.thymeleaf.",
+    "freemarker.",
+    // Logging
+    "ch.qos.logback.",
+    "org.slf4j.",
+    "org.apache.logging.",
+    "org.apache.log4j.",
+    // Pools, drivers and clients
+    "com.zaxxer.hikari.",
+    "io.agroal.",
+    "io.r2dbc.",
+    "com.mchange.",
+    "oracle.",
     "org.apache.commons.",
+    "org.postgresql.",
+    "com.mysql.",
+    "org.mariadb.",
+    "com.microsoft.sqlserver.",
+    "com.ibm.db2.",
+    "org.h2.",
+    "org.hsqldb.",
+    "org.apache.derby.",
+    "com.mongodb.",
+    "redis.clients.",
+    "io.lettuce.",
+    "org.redisson.",
+    "org.apache.kafka.",
+    "com.rabbitmq.",
+    "net.spy.",
+    "org.elasticsearch.",
+    "com.datastax.",
+    "software.amazon.",
+    "com.amazonaws.",
+    "com.azure.",
     "org.apache.hc.",
     "org.apache.http.",
-    "org.apache.logging.",
-    "org.eclipse.jetty.",
-    "org.springframework.",
-    "org.hibernate.",
-    "org.jboss.",
-    "org.postgresql.",
-    "org.h2.",
-    "org.slf4j.",
-    "ch.qos.logback.",
+    "okhttp3.",
+    "okio.",
+    "retrofit2.",
+    "feign.",
+    "org.asynchttpclient.",
 ];
 
 /// One method on a stack.
@@ -102,5 +163,30 @@ mod tests {
         let own = Frame::parse("app//shop.Orders.find(Orders.java:42)");
         assert!(own.is_application() && own.line == Some(42) && own.method == "shop.Orders.find");
         assert_eq!(Frame::parse("Hung.lambda$start$0(Unknown Source)").to_string(), "Hung.lambda$start$0");
+    }
+
+    /// Otherwise the probe and the diagnosis name different lines of one stack.
+    #[test]
+    fn the_libraries_are_those_of_the_probe() {
+        const CODE: &str = "../jvm/probe/src/main/java/dev/threadcount/probe/stacks/Code.java";
+        let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(CODE);
+        let code = std::fs::read_to_string(file).unwrap();
+        let arrays =
+            code.split("private static final String[]").skip(1).map(|it| it.split(';').next().unwrap());
+        let names = arrays.flat_map(|array| array.split('"').skip(1).step_by(2));
+        assert_eq!(LIBRARIES.to_vec(), names.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_client_of_kafka_is_a_library_and_an_application_of_a_similar_name_is_none() {
+        let is_application =
+            |method: &str| Frame::parse(&format!("app//{method}(X.java:1)")).is_application();
+        assert!(!is_application("org.apache.kafka.clients.NetworkClient.poll"));
+        assert!(!is_application("com.mongodb.internal.connection.DefaultConnectionPool.get"));
+        assert!(!is_application("okhttp3.internal.http.RealInterceptorChain.proceed"));
+        assert!(
+            is_application("org.apache.kafkaesque.Castle.enter")
+                && is_application("com.zaxxer.shop.Cart.add")
+        );
     }
 }

@@ -6,7 +6,8 @@ use super::evidence::{Evidence, Thread};
 use super::gc_use::GcCounters;
 use super::locks::LockSnapshot;
 use super::merge::{Clocks, Snapshot, merge};
-use super::run_time;
+use super::record::Gathered;
+use super::run_time::{self, RunTime};
 use super::scheduler;
 use super::thread_dump::DumpedThread;
 use super::thread_print::{self, PrintedCircle};
@@ -14,7 +15,7 @@ use super::verdict::Missing;
 use crate::host::attach::{CommandError, JvmProcess};
 use crate::probe::attach::AttachError;
 use crate::probe::target;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
@@ -43,13 +44,6 @@ pub struct Options {
     pub agent: bool,
 }
 
-/// The evidence, and the last texts of the JVM.
-pub struct Gathered {
-    pub evidence: Evidence,
-    pub thread_print: String,
-    pub thread_dump: String,
-}
-
 /// Gathers it. Once `stop` is set it ends, and takes its files away.
 ///
 /// # Errors
@@ -57,89 +51,117 @@ pub struct Gathered {
 pub fn gather(pid: u32, options: Options, stop: &Arc<AtomicBool>) -> Result<Gathered, AttachError> {
     let jvm: JvmProcess = target::inspect(pid)?.interrupted_by(Arc::clone(stop));
     let began = Instant::now();
-    let mut looks: Vec<Look> = Vec::new();
-    look(pid, began, &mut looks);
-    let first_times = run_time::read(pid);
+    let mut gc = Vec::new();
+    let mut run_times = Vec::new();
+    look(pid, began, &mut gc);
+    look_at_threads(pid, began, &mut run_times);
     let commands = Commands::begin(jvm, began + LIMIT)?;
     let mut snapshots = Vec::new();
-    let mut locks: Vec<LockSnapshot> = Vec::new();
-    let mut times_since_dump = None;
+    let mut locks: Vec<(Duration, LockSnapshot)> = Vec::new();
     let mut unresponsive = false;
     let mut missing = None;
-    let mut last_print = String::new();
     let mut next = Some(FIRST_LOOK);
-    while let Some(due) = next.filter(|_| snapshots.len() < SNAPSHOTS) {
+    while let Some(due) = next.filter(|_| whole(&snapshots).len() < SNAPSHOTS) {
         sleep_until(began + due, stop)?;
-        look(pid, began, &mut looks);
-        let is_short = is_short(&looks);
+        look(pid, began, &mut gc);
+        let is_short = is_short(&gc);
         next = after(due, is_short);
-        if is_short {
-            missing = Some(Missing::HeapIsShort);
-            // Printed by the JVM itself; one is enough, to be kept.
-            if last_print.is_empty() {
-                last_print = commands.thread_print().map(|it| it.1).unwrap_or_default();
-            }
-            continue;
-        }
-        match snapshot(&commands) {
+        match snapshot(&commands, began, is_short) {
             Ok(snapshot) => snapshots.push(snapshot),
             Err(CommandError::Silent { seconds, .. }) => {
-                unresponsive = seconds >= RESPONDS_SECONDS;
-                missing = Some(Missing::Time);
+                unresponsive = !is_short && seconds >= RESPONDS_SECONDS;
+                missing = Some(if is_short { Missing::HeapIsShort } else { Missing::Time });
                 break;
             }
+            // The collections are evidence without it.
+            Err(_) if is_short => {}
             Err(other) => return Err(other.into()),
         }
-        times_since_dump.get_or_insert_with(|| run_time::read(pid));
+        look_at_threads(pid, began, &mut run_times);
+        if is_short {
+            missing = Some(Missing::HeapIsShort);
+            continue;
+        }
         // The second time only where it tells a queue that moves from one that stands still.
-        let number = snapshots.len();
-        if options.agent && (number == 2 || number == SNAPSHOTS && locks.last().is_some_and(has_queue)) {
-            locks.extend(commands.locks(number));
+        let number = whole(&snapshots).len();
+        let has_queue = || locks.last().is_some_and(|(_, it)| has_queue(it));
+        if options.agent && (number == 2 || number == SNAPSHOTS && has_queue()) {
+            locks.extend(commands.locks(number).map(|it| (began.elapsed(), it)));
         }
     }
     sleep_until(Instant::now(), stop)?;
-    let seconds = began.elapsed().as_secs_f64();
-    let clocks =
-        Clocks::of(&first_times, &times_since_dump.unwrap_or_default(), &run_time::read(pid), seconds);
-    look(pid, began, &mut looks);
-    let last = snapshots.last().map_or((last_print, String::new()), |it| it.texts.clone());
-    let (threads, synchronizers) = merge(&snapshots, &locks, &clocks);
-    let between = snapshots.first().zip(snapshots.last()).map(|(first, last)| last.at - first.at);
-    let evidence = Evidence {
-        seconds,
+    look_at_threads(pid, began, &mut run_times);
+    look(pid, began, &mut gc);
+    let missing = missing.filter(|_| whole(&snapshots).len() < SNAPSHOTS);
+    let without = Evidence { unresponsive, missing, ..Evidence::default() };
+    let mut gathered = Gathered { evidence: without, pid, snapshots, locks, run_times, gc };
+    gathered.evidence = evidence(&gathered);
+    Ok(gathered)
+}
+
+fn evidence(all: &Gathered) -> Evidence {
+    let whole = whole(&all.snapshots);
+    let of_platform_threads = of_platform_threads(&all.snapshots);
+    let judged: Vec<&Snapshot> =
+        if of_platform_threads.is_empty() { whole.clone() } else { of_platform_threads.iter().collect() };
+    let clocks = clocks(&all.run_times, judged.first().map(|it| it.at).unwrap_or_default());
+    let locks: Vec<&LockSnapshot> = all.locks.iter().map(|(_, it)| it).collect();
+    let (threads, synchronizers) = merge(&judged, &locks, &clocks);
+    let between = judged.first().zip(judged.last()).map(|(first, last)| last.at - first.at);
+    Evidence {
+        seconds: all.run_times.last().map(|(at, _)| at.as_secs_f64()).unwrap_or_default(),
         between_seconds: between.unwrap_or_default().as_secs_f64(),
-        unresponsive,
         threads,
         synchronizers,
         has_locks: !locks.is_empty(),
-        gc: looks.into_iter().map(|it| it.gc).collect(),
+        gc: all.gc.iter().map(|(_, gc)| *gc).collect(),
         cores_used: clocks.cores_used(),
-        snapshots: snapshots.len(),
-        missing: missing.filter(|_| snapshots.len() < SNAPSHOTS),
-        earlier: earlier(&snapshots),
-        parallelism: scheduler::parallelism(pid),
-        circles_of_jvm: circles_of_jvm(&snapshots),
-    };
-    Ok(Gathered { evidence, thread_print: last.0, thread_dump: last.1 })
+        snapshots: whole.len(),
+        lacks_virtual_threads: !of_platform_threads.is_empty(),
+        earlier: earlier(&judged),
+        parallelism: scheduler::parallelism(all.pid),
+        circles_of_jvm: circles_of_jvm(&judged),
+        ..all.evidence.clone()
+    }
 }
 
-/// The counters of collections so long after the beginning.
-struct Look {
-    at: Duration,
-    gc: GcCounters,
+/// Those with the virtual threads, too.
+fn whole(snapshots: &[Snapshot]) -> Vec<&Snapshot> {
+    snapshots.iter().filter(|it| it.is_whole).collect()
 }
 
-fn look(pid: u32, began: Instant, looks: &mut Vec<Look>) {
-    looks.extend(GcCounters::read(pid).map(|gc| Look { at: began.elapsed(), gc }));
+/// What can be judged where too few have all threads; else empty.
+fn of_platform_threads(snapshots: &[Snapshot]) -> Vec<Snapshot> {
+    let is_too_few = whole(snapshots).len() < SNAPSHOTS && snapshots.len() >= SNAPSHOTS;
+    let all = snapshots.iter().filter(|_| is_too_few);
+    all.map(|it| Snapshot { dumped: thread_print::as_dumped(&it.printed), ..it.clone() }).collect()
 }
 
-fn is_short(looks: &[Look]) -> bool {
-    let (Some(first), Some(last)) = (looks.first(), looks.last()) else { return false };
-    let is_early = |it: &&Look| last.at - it.at >= SHARE_OF;
-    let from = looks.iter().rev().find(is_early).unwrap_or(first);
+/// Since the beginning; how often a thread waited counts since this dump.
+fn clocks(run_times: &[(Duration, HashMap<u32, RunTime>)], first_dump: Duration) -> Clocks {
+    let none = (Duration::ZERO, HashMap::new());
+    let first = run_times.first().unwrap_or(&none);
+    let last = run_times.last().unwrap_or(&none);
+    let since_dump = run_times.iter().skip(1).find(|(at, _)| *at >= first_dump).unwrap_or(last);
+    Clocks::of(&first.1, &since_dump.1, &last.1, (last.0 - first.0).as_secs_f64().max(0.001))
+}
+
+fn look(pid: u32, began: Instant, gc: &mut Vec<(Duration, GcCounters)>) {
+    gc.extend(GcCounters::read(pid).map(|it| (began.elapsed(), it)));
+}
+
+fn look_at_threads(pid: u32, began: Instant, run_times: &mut Vec<(Duration, HashMap<u32, RunTime>)>) {
+    let threads = run_time::read(pid);
+    run_times.push((began.elapsed(), threads));
+}
+
+fn is_short(gc: &[(Duration, GcCounters)]) -> bool {
+    let (Some(first), Some((now, last))) = (gc.first(), gc.last()) else { return false };
+    let is_early = |it: &&(Duration, GcCounters)| *now - it.0 >= SHARE_OF;
+    let (then, from) = gc.iter().rev().find(is_early).unwrap_or(first);
     // Before there is enough to tell it, one that may be short is looked at again.
-    let seconds = (last.at - from.at).as_secs_f64().max(0.001);
-    (last.gc.seconds - from.gc.seconds) / seconds >= SHORT_SHARE || last.gc.fullness() >= SHORT_FULLNESS
+    let seconds = (*now - *then).as_secs_f64().max(0.001);
+    (last.seconds - from.seconds) / seconds >= SHORT_SHARE || last.fullness() >= SHORT_FULLNESS
 }
 
 /// When to look next after the look at `due`, since the beginning. `None`: there is no time for another.
@@ -157,14 +179,14 @@ fn has_queue(locks: &LockSnapshot) -> bool {
     queued.into_iter().any(|lock| !known.insert(lock))
 }
 
-fn earlier(snapshots: &[Snapshot]) -> Vec<Vec<Thread>> {
+fn earlier(snapshots: &[&Snapshot]) -> Vec<Vec<Thread>> {
     let thread = |it: &DumpedThread| Thread { tid: it.tid, frames: it.frames.clone(), ..Thread::default() };
     let all = snapshots.iter().rev().skip(1);
     all.map(|it| it.dumped.iter().map(thread).collect()).collect()
 }
 
 /// Those in each snapshot; addresses of objects change when they are moved.
-fn circles_of_jvm(snapshots: &[Snapshot]) -> Vec<PrintedCircle> {
+fn circles_of_jvm(snapshots: &[&Snapshot]) -> Vec<PrintedCircle> {
     let names = |circle: &PrintedCircle| circle.iter().map(|it| it.0.clone()).collect::<BTreeSet<_>>();
     let mut all = snapshots.iter().rev().map(|it| thread_print::circles(&it.texts.0));
     let mut last = all.next().unwrap_or_default();
@@ -189,10 +211,13 @@ fn sleep_until(due: Instant, stop: &AtomicBool) -> Result<(), CommandError> {
     }
 }
 
-fn snapshot(commands: &Commands) -> Result<Snapshot, CommandError> {
+/// The JVM prints its platform threads without Java code, which needs memory: where the heap is short, these only.
+fn snapshot(commands: &Commands, began: Instant, is_short: bool) -> Result<Snapshot, CommandError> {
     let (printed, print_text) = commands.thread_print()?;
-    let (dumped, dump_text) = commands.thread_dump()?;
-    Ok(Snapshot { printed, dumped, texts: (print_text, dump_text), at: Instant::now() })
+    let (dumped, dump_text) =
+        if is_short { (thread_print::as_dumped(&printed), String::new()) } else { commands.thread_dump()? };
+    let texts = (print_text, dump_text);
+    Ok(Snapshot { at: began.elapsed(), is_whole: !is_short, printed, dumped, texts })
 }
 
 #[cfg(test)]
@@ -203,7 +228,7 @@ mod tests {
     fn gathered(seconds: impl Fn(f64) -> f64, used_bytes: u64) -> (Vec<f64>, Vec<f64>) {
         let moment = |at: Duration| {
             let seconds = seconds(at.as_secs_f64());
-            Look { at, gc: GcCounters { seconds, collections: 0, used_bytes, most_bytes: 100 } }
+            (at, GcCounters { seconds, collections: 0, used_bytes, most_bytes: 100 })
         };
         let (mut looks, mut snapshots) = (vec![moment(Duration::ZERO)], Vec::new());
         let mut next = Some(FIRST_LOOK);
@@ -213,7 +238,7 @@ mod tests {
             next = after(due, is_short);
             snapshots.extend((!is_short).then_some(due.as_secs_f64()));
         }
-        (looks.iter().skip(1).map(|it| it.at.as_secs_f64()).collect(), snapshots)
+        (looks.iter().skip(1).map(|it| it.0.as_secs_f64()).collect(), snapshots)
     }
 
     #[test]
@@ -232,5 +257,36 @@ mod tests {
         for (looks, snapshots) in [gathered(|at| at * 0.9, 50), gathered(|_| 0.0, 95)] {
             assert_eq!((looks, snapshots), (vec![0.3, 1.0, 2.4, 3.8, 5.2, 6.6], vec![]));
         }
+    }
+
+    #[test]
+    fn platform_threads_are_judged_where_the_heap_was_short_and_all_threads_otherwise() {
+        const PRINT: &str = "\"main\" #1 [41] prio=5\n\tat shop.Main.main(Main.java:3)\n";
+        let snapshot = |second: u64, is_whole: bool| {
+            let printed = thread_print::parse(PRINT);
+            let dumped =
+                if is_whole { vec![DumpedThread { tid: 9, ..DumpedThread::default() }] } else { vec![] };
+            let at = Duration::from_secs(second);
+            Snapshot { at, is_whole, printed, dumped, ..Snapshot::default() }
+        };
+        let of = |kinds: &[bool]| {
+            let snapshots = (1..).zip(kinds).map(|(second, it)| snapshot(second, *it)).collect();
+            evidence(&Gathered {
+                evidence: Evidence::default(),
+                pid: i32::MAX.unsigned_abs(),
+                snapshots,
+                locks: Vec::new(),
+                run_times: Vec::new(),
+                gc: Vec::new(),
+            })
+        };
+        let short = of(&[false, true, false, false]);
+        assert_eq!((short.snapshots, short.lacks_virtual_threads, short.earlier.len()), (1, true, 3));
+        assert_eq!((short.threads.len(), short.threads[0].tid, short.threads[0].stood_still), (1, 1, true));
+        let made_up_for = of(&[false, true, true, true]);
+        assert_eq!((made_up_for.snapshots, made_up_for.lacks_virtual_threads), (3, false));
+        assert_eq!((made_up_for.threads[0].tid, made_up_for.earlier.len()), (9, 2));
+        let too_few = of(&[false, false]);
+        assert!(!too_few.lacks_virtual_threads && too_few.threads.is_empty());
     }
 }

@@ -1,6 +1,7 @@
 //! How much of the time a JVM collects garbage, and how full its heap is, from its performance data.
 
 use crate::host::perf_data::PerfData;
+use serde::Serialize;
 
 /// Generations and their spaces of all collectors: G1 and the Serial one have two of three, the others fewer.
 const GENERATIONS: std::ops::Range<u32> = 0..3;
@@ -8,7 +9,7 @@ const SPACES: std::ops::Range<u32> = 0..4;
 const COLLECTORS: std::ops::Range<u32> = 0..4;
 
 /// The counters of one moment.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct GcCounters {
     /// In which threads stood still for a collection.
     pub seconds: f64,

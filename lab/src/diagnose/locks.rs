@@ -1,10 +1,10 @@
 //! The probe's snapshot of locks: who waits for which, who owns it, how many permits are left; and who waits for which machine.
 
-use serde::Deserialize;
-use std::collections::HashMap;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// A thread that waits.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LockWait {
     pub tid: u64,
@@ -33,11 +33,11 @@ enum Line {
 }
 
 /// The whole snapshot.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LockSnapshot {
     pub waits: Vec<LockWait>,
     /// By thread: to whom the socket is connected that it reads or writes.
-    pub peers: HashMap<u64, String>,
+    pub peers: BTreeMap<u64, String>,
 }
 
 /// `None`: the snapshot was not completed.

@@ -6,7 +6,7 @@ use super::run_time::RunTime;
 use super::thread_dump::DumpedThread;
 use super::thread_print::PrintedThread;
 use std::collections::{HashMap, HashSet};
-use std::time::Instant;
+use std::time::Duration;
 
 /// As many as a verdict needs.
 const SNAPSHOTS: usize = 3;
@@ -14,11 +14,15 @@ const SNAPSHOTS: usize = 3;
 const CARRIER: &str = "-worker-";
 
 /// The threads of one moment.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Snapshot {
+    /// Since the beginning.
+    pub at: Duration,
+    /// With the virtual threads, too.
+    pub is_whole: bool,
     pub printed: Vec<PrintedThread>,
     pub dumped: Vec<DumpedThread>,
     pub texts: (String, String),
-    pub at: Instant,
 }
 
 /// What the kernel counted of one thread.
@@ -69,8 +73,8 @@ impl Clocks {
 }
 
 pub(super) fn merge(
-    snapshots: &[Snapshot],
-    locks: &[LockSnapshot],
+    snapshots: &[&Snapshot],
+    locks: &[&LockSnapshot],
     clocks: &Clocks,
 ) -> (Vec<Thread>, HashMap<String, Synchronizer>) {
     let Some(last) = snapshots.last() else { return (Vec::new(), HashMap::new()) };
@@ -120,12 +124,12 @@ pub(super) fn merge(
 }
 
 /// By thread, of the last snapshot.
-fn waits(locks: &[LockSnapshot]) -> HashMap<u64, &LockWait> {
+fn waits<'a>(locks: &[&'a LockSnapshot]) -> HashMap<u64, &'a LockWait> {
     locks.last().map(|it| it.waits.iter().map(|wait| (wait.tid, wait)).collect()).unwrap_or_default()
 }
 
 /// Threads that waited for a synchronizer in all snapshots, and not all the time: they stand anew in its queue.
-fn served(locks: &[LockSnapshot]) -> HashSet<u64> {
+fn served(locks: &[&LockSnapshot]) -> HashSet<u64> {
     let mut first: HashMap<u64, &LockWait> = HashMap::new();
     let mut served = HashSet::new();
     for wait in locks.iter().flat_map(|it| &it.waits).filter(|wait| wait.wait != 0) {
@@ -137,7 +141,7 @@ fn served(locks: &[LockSnapshot]) -> HashSet<u64> {
     served
 }
 
-fn synchronizers(locks: &[LockSnapshot]) -> HashMap<String, Synchronizer> {
+fn synchronizers(locks: &[&LockSnapshot]) -> HashMap<String, Synchronizer> {
     let mut all: HashMap<String, Synchronizer> = HashMap::new();
     for wait in locks.iter().flat_map(|it| &it.waits) {
         let Some(lock) = &wait.lock else { continue };
@@ -196,15 +200,15 @@ mod tests {
     #[test]
     fn who_waits_anew_was_served_and_who_waits_on_was_not() {
         let both = [snapshot(&[(1, 70), (2, 71), (3, 0)]), snapshot(&[(1, 70), (2, 80), (3, 0), (4, 90)])];
-        assert_eq!(served(&both), HashSet::from([2]));
-        assert_eq!(served(&both[..1]), HashSet::new());
+        assert_eq!(served(&[&both[0], &both[1]]), HashSet::from([2]));
+        assert_eq!(served(&[&both[0]]), HashSet::new());
     }
 
     #[test]
     fn permits_that_were_there_at_one_of_two_moments_were_given_back() {
         let mut both = [snapshot(&[(1, 70)]), snapshot(&[(1, 70)])];
         both[0].waits[0].value = 2;
-        assert_eq!(synchronizers(&both)["Semaphore@1"].value, 2);
+        assert_eq!(synchronizers(&[&both[0], &both[1]])["Semaphore@1"].value, 2);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::path::Path;
 
 /// Of one thread since it began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,17 +14,41 @@ pub struct RunTime {
     pub waits: u64,
 }
 
+impl RunTime {
+    /// What it ran since another moment; nothing, where it has ended meanwhile.
+    #[must_use]
+    pub fn since(self, before: Self) -> Self {
+        Self {
+            on_cpu_ns: self.on_cpu_ns.saturating_sub(before.on_cpu_ns),
+            queued_ns: self.queued_ns.saturating_sub(before.queued_ns),
+            waits: self.waits.saturating_sub(before.waits),
+        }
+    }
+}
+
 /// By the thread's id as it sees itself.
 #[must_use]
 pub fn read(pid: u32) -> HashMap<u32, RunTime> {
+    each(pid, |task, status| {
+        let waits = field(status, "voluntary_ctxt_switches:").and_then(|it| it.trim().parse().ok());
+        let times = times(&fs::read_to_string(task.join("schedstat")).ok()?)?;
+        Some(RunTime { waits: waits.unwrap_or_default(), ..times })
+    })
+}
+
+/// As the kernel knows them, with 15 characters at most; by the same id.
+#[must_use]
+pub fn names(pid: u32) -> HashMap<u32, String> {
+    each(pid, |_, status| Some(field(status, "Name:")?.trim().to_owned()))
+}
+
+fn each<T>(pid: u32, value: impl Fn(&Path, &str) -> Option<T>) -> HashMap<u32, T> {
     let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     tasks
         .filter_map(|task| {
             let status = fs::read_to_string(task.path().join("status")).ok()?;
             let id = field(&status, "NSpid:")?.split_whitespace().last()?.parse().ok()?;
-            let waits = field(&status, "voluntary_ctxt_switches:").and_then(|it| it.trim().parse().ok());
-            let times = times(&fs::read_to_string(task.path().join("schedstat")).ok()?)?;
-            Some((id, RunTime { waits: waits.unwrap_or_default(), ..times }))
+            Some((id, value(&task.path(), &status)?))
         })
         .collect()
 }
@@ -46,6 +71,8 @@ mod tests {
     #[test]
     fn our_own_threads_are_read() {
         assert!(read(std::process::id()).values().any(|it| it.on_cpu_ns > 0));
+        let names = names(std::process::id());
+        assert!(read(std::process::id()).keys().all(|id| names.get(id).is_none_or(|it| !it.is_empty())));
         assert_eq!(times("12 34 5\n"), Some(RunTime { on_cpu_ns: 12, queued_ns: 34, waits: 0 }));
     }
 

@@ -1,6 +1,9 @@
 //! `Thread.print`: platform threads, which virtual thread each carries, and what locks they have. It is printed by the JVM
 //! itself, without running Java code.
 
+use super::frame::Frame;
+use super::thread_dump::DumpedThread;
+
 /// A platform thread.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PrintedThread {
@@ -15,6 +18,23 @@ pub struct PrintedThread {
     pub locked: Vec<String>,
     /// The monitor that it gave up in `Object.wait`.
     pub gave_up: Option<String>,
+    pub parked_for: Option<String>,
+    pub frames: Vec<Frame>,
+}
+
+/// As a dump has them, where there is none.
+#[must_use]
+pub fn as_dumped(printed: &[PrintedThread]) -> Vec<DumpedThread> {
+    let thread = |it: &PrintedThread| DumpedThread {
+        tid: it.tid,
+        name: it.name.clone(),
+        state: it.state.clone(),
+        frames: it.frames.clone(),
+        blocked_on: it.waits_to_lock.clone(),
+        parked_for: it.parked_for.clone(),
+        monitors: it.locked.clone(),
+    };
+    printed.iter().map(thread).collect()
 }
 
 /// A circle of platform threads that the JVM found itself: names, and the lock that each waits for.
@@ -53,13 +73,19 @@ fn awaited(line: &str) -> Option<String> {
 #[must_use]
 pub fn parse(text: &str) -> Vec<PrintedThread> {
     let mut threads: Vec<PrintedThread> = Vec::new();
+    let mut is_of_carried = false;
     for line in text.lines() {
         // What follows repeats threads of the list.
         if line.starts_with("Found ") && line.contains("deadlock") {
             break;
         }
+        // Below a carrier's own stack.
+        is_of_carried |= line.trim_start().starts_with("Mounted virtual thread ");
         if line.starts_with('"') {
+            is_of_carried = false;
             threads.extend(header(line));
+        } else if is_of_carried {
+            continue;
         } else if let Some(thread) = threads.last_mut() {
             detail(thread, line.trim());
         }
@@ -81,12 +107,16 @@ fn detail(thread: &mut PrintedThread, line: &str) {
         let class = rest.split_once("(a ").map_or("", |(_, it)| it.trim_end_matches(')'));
         Some(format!("{class}@{address}"))
     };
-    if let Some(id) = line.strip_prefix("Carrying virtual thread #") {
+    if let Some(frame) = line.strip_prefix("at ") {
+        thread.frames.push(Frame::parse(frame));
+    } else if let Some(id) = line.strip_prefix("Carrying virtual thread #") {
         thread.carries = id.parse().ok();
     } else if let Some(state) = line.strip_prefix("java.lang.Thread.State: ") {
         thread.state = state.split_whitespace().next().map(str::to_owned);
     } else if let Some(rest) = line.strip_prefix("- waiting to lock ") {
         thread.waits_to_lock = object(rest);
+    } else if let Some(rest) = line.strip_prefix("- parking to wait for ") {
+        thread.parked_for = object(rest);
     } else if let Some(rest) = line.strip_prefix("- locked ") {
         // The JVM prints it at the frame that took it, although `wait` has given it up.
         thread.locked.extend(object(rest).filter(|it| thread.gave_up.as_ref() != Some(it)));
@@ -111,6 +141,27 @@ mod tests {
             (parse(&text)[0].locked.len(), parse(&text)[0].waits_to_lock.as_deref()),
             (1, Some("A@0x1"))
         );
+    }
+
+    #[test]
+    fn a_printed_thread_is_as_a_dumped_one_and_one_that_is_carried_is_not_its_carrier() {
+        let text = "\"pool-1\" #20 [4160] prio=5\n   java.lang.Thread.State: WAITING (parking)\n\
+                    \tat jdk.internal.misc.Unsafe.park(java.base@25.0.3/Native Method)\n\
+                    \t- parking to wait for  <0x1> (a java.util.concurrent.Semaphore$NonfairSync)\n\
+                    \tat shop.Orders.find(Orders.java:42)\n\n\
+                    \"ForkJoinPool-1-worker-1\" #21 [4161] daemon\n   Carrying virtual thread #22\n\
+                    \tat jdk.internal.vm.Continuation.run(java.base@25.0.3/Continuation.java:251)\n\
+                    \x20  Mounted virtual thread #22\n\tat shop.Work.run(Work.java:7)\n\t- locked <0x2> (a A)\n";
+        let [parked, carrier] = &as_dumped(&parse(text))[..] else { panic!("two threads") };
+        assert_eq!(
+            parked.frames,
+            [
+                Frame::parse("java.base/jdk.internal.misc.Unsafe.park(Native Method)"),
+                Frame::parse("app//shop.Orders.find(Orders.java:42)"),
+            ]
+        );
+        assert_eq!(parked.parked_for.as_deref(), Some("java.util.concurrent.Semaphore$NonfairSync@0x1"));
+        assert_eq!((carrier.frames.len(), carrier.monitors.len()), (1, 0));
     }
 
     #[test]

@@ -106,7 +106,12 @@ pub enum Verdict {
     /// It did not carry out a command in time.
     Unresponsive { seconds: f64 },
     /// Evidence is missing for a verdict.
-    Inconclusive { missing: Missing, snapshots: usize },
+    Inconclusive {
+        missing: Missing,
+        snapshots: usize,
+        /// Platform threads were judged all the same, by what the JVM prints of them.
+        platform_threads_judged: bool,
+    },
     /// Threads make progress.
     Slow { cores: f64, groups: Vec<Group> },
     /// Nothing hangs, and nothing is done.

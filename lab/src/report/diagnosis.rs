@@ -69,7 +69,7 @@ fn headline(verdict: &Verdict) -> String {
             },
             address(peer.as_deref())
         ),
-        Verdict::Inconclusive { missing, snapshots } => format!(
+        Verdict::Inconclusive { missing, snapshots, .. } => format!(
             "Inconclusive: {} of the 3 thread dumps that a verdict needs; {}.",
             snapshots,
             match missing {
@@ -125,7 +125,7 @@ fn evidence(verdict: &Verdict) -> Vec<String> {
                 links.iter().enumerate().map(|(at, it)| link(links, at, it)).collect();
             if !owners_known {
                 lines.push(
-                    "This Java does not say who owns the monitors; no other thread is in this code, so they own them.".into(),
+                    "This Java does not say who owns the monitors; no other thread that may own one is in this code, so they own them.".into(),
                 );
             }
             lines
@@ -184,6 +184,9 @@ fn evidence(verdict: &Verdict) -> Vec<String> {
             lines.extend(lock.iter().map(|lock| format!("lock: {lock}")));
             lines.extend(owner.iter().map(|owner| format!("owner: {}", place(owner))));
             lines
+        }
+        Verdict::Inconclusive { platform_threads_judged: true, .. } => {
+            vec!["platform threads were judged; virtual threads were not".to_owned()]
         }
         Verdict::Unresponsive { .. } | Verdict::Inconclusive { .. } => Vec::new(),
     }
@@ -355,6 +358,19 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("  owner: thread job-4 (#31)\n") && text.contains("reserve:9\n"), "{text}");
+    }
+
+    #[test]
+    fn a_diagnosis_without_virtual_threads_says_so() {
+        let of = |platform_threads_judged| {
+            text(&[Verdict::Inconclusive {
+                missing: Missing::HeapIsShort,
+                snapshots: 0,
+                platform_threads_judged,
+            }])
+        };
+        assert!(of(true).contains("  platform threads were judged; virtual threads were not\n"));
+        assert!(!of(false).contains("judged"));
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! Threads that wait for each other in a circle.
 
+use super::elimination::by_elimination;
 use crate::diagnose::evidence::{Evidence, Thread};
-use crate::diagnose::frame::Frame;
 use crate::diagnose::verdict::{Link, Verdict};
+use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
 use std::iter::successors;
 
 pub(super) fn judge(evidence: &Evidence) -> Vec<Verdict> {
@@ -65,44 +65,11 @@ fn circles_of_jvm(evidence: &Evidence, known: &[Verdict]) -> Vec<Verdict> {
     links.map(|links| Verdict::Deadlock { links, owners_known: true }).collect()
 }
 
-/// Java 21 does not say which monitor a virtual thread waits for. If all threads that are in the code of the blocked ones are
-/// blocked themselves, the owner is among them.
-fn by_elimination(evidence: &Evidence) -> Option<Verdict> {
-    let is_blocked = |thread: &&Thread| {
-        thread.is_virtual
-            && thread.stood_still
-            && thread.state.as_deref() == Some("BLOCKED")
-            && thread.waits_for.is_none()
-    };
-    let blocked: Vec<&Thread> = evidence.threads.iter().filter(is_blocked).collect();
-    let code: HashSet<&str> = blocked.iter().flat_map(|it| it.code()).collect();
-    let ids: HashSet<u64> = blocked.iter().map(|it| it.tid).collect();
-    let is_outside = |thread: &&Thread| !ids.contains(&thread.tid);
-    let others = evidence.threads.iter().filter(is_outside);
-    let is_anyone_else_there = others.flat_map(Thread::code).any(|method| code.contains(method));
-    // Those that came the same way take the locks in the same order: they are a queue.
-    let ways: HashSet<Vec<&Frame>> = blocked.iter().map(|it| it.application_frames()).collect();
-    let classes: HashSet<&str> = code.iter().filter_map(|it| class_of(it)).collect();
-    let may_own = |thread: &&Thread| {
-        let mut methods = thread.frames.iter().filter_map(|it| class_of(&it.method));
-        !thread.is_virtual && !thread.monitors.is_empty() && methods.any(|class| classes.contains(class))
-    };
-    let may_platform_own = evidence.threads.iter().any(|thread| may_own(&thread));
-    if ways.len() < 2 || code.is_empty() || is_anyone_else_there || may_platform_own {
-        return None;
-    }
-    let links = blocked.iter().map(|thread| Link { waiter: thread.at(), lock: None });
-    Some(Verdict::Deadlock { links: links.collect(), owners_known: false })
-}
-
-fn class_of(method: &str) -> Option<&str> {
-    method.rsplit_once('.').map(|(class, _)| class)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::diagnose::evidence::Synchronizer;
+    use crate::diagnose::frame::Frame;
 
     fn waiter(tid: u64, lock: &str, has: &str) -> Thread {
         Thread {

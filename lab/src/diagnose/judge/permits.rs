@@ -1,6 +1,6 @@
 //! Threads that wait for a permit or a pooled connection: nobody has what they wait for, or those who have it wait themselves.
 
-use super::waits::{ASLEEP, waits_for_work, waits_in};
+use super::waits::{ASLEEP, READS_STREAM, waits_for_work, waits_in};
 use crate::diagnose::evidence::{Evidence, Thread};
 use crate::diagnose::frame::Frame;
 use crate::diagnose::verdict::Verdict;
@@ -13,14 +13,17 @@ const RESULT: &str = "a reactive result";
 const SLOW_SECONDS: f64 = 0.7;
 
 /// Methods in which a thread waits for one of a limited number, and what it is.
-const WAITS: [(&str, &str); 11] = [
+const WAITS: [(&str, &str); 13] = [
     ("ConcurrentBag.borrow", "a HikariCP connection"),
     ("org.apache.tomcat.jdbc.pool.ConnectionPool.borrowConnection", "a Tomcat JDBC connection"),
     ("GenericObjectPool.borrowObject", "an object of a commons-pool2 pool"),
+    ("GenericKeyedObjectPool.borrowObject", "an object of a commons-pool2 pool"),
+    ("com.mchange.v2.resourcepool.BasicResourcePool.awaitAvailable", "a c3p0 connection"),
+    ("com.mongodb.internal.connection.ConcurrentPool$StateAndPermits.acquirePermit", "a MongoDB connection"),
     ("io.agroal.pool.ConnectionPool.waitAvailableHandler", "an Agroal connection"),
-    ("LeaseRequest.get", "an HTTP connection of a pool"),
+    // Versions 5 and 4 of Apache HttpClient.
+    ("InternalExecRuntime.acquireEndpoint", "an HTTP connection of a pool"),
     ("AbstractConnPool.getPoolEntryBlocking", "an HTTP connection of a pool"),
-    ("StrictConnPool.lease", "an HTTP connection of a pool"),
     ("Semaphore.acquire", PERMIT),
     ("Semaphore.acquireUninterruptibly", PERMIT),
     ("Semaphore.tryAcquire", PERMIT),
@@ -73,12 +76,12 @@ impl<'a> Queue<'a> {
             return None;
         }
         let may_hold: Vec<&Thread> = self.evidence.threads.iter().filter(|it| self.may_hold(it)).collect();
+        let is_nobody = may_hold.is_empty() && !self.evidence.lacks_virtual_threads;
         if self.what == PERMIT {
-            let is_leak =
-                may_hold.is_empty() && self.served() == 0 && is_given_back(self.evidence, self.waiters);
+            let is_leak = is_nobody && self.served() == 0 && is_given_back(self.evidence, self.waiters);
             return is_leak.then(|| self.leaked());
         }
-        if may_hold.is_empty() && self.what != RESULT {
+        if is_nobody && self.what != RESULT {
             return Some(self.leaked());
         }
         Some(self.pool_exhausted(&may_hold, None, None))
@@ -159,7 +162,8 @@ impl<'a> Queue<'a> {
     /// Code of the application that is neither waiting for this nor for work. Of a semaphore, only code that the waiters are in, too.
     fn may_hold(&self, thread: &Thread) -> bool {
         let own = thread.application_frames();
-        let is_busy = own.len() > 1 || !thread.stood_still || waits_in(thread).is_some_and(|it| it != ASLEEP);
+        let is_outside = waits_in(thread).is_some_and(|it| ![ASLEEP, READS_STREAM].contains(&it));
+        let is_busy = own.len() > 1 || !thread.stood_still || is_outside;
         let is_near = || {
             let frames = self.waiters.iter().flat_map(|it| it.application_frames());
             let methods: HashSet<&str> = frames.map(|frame| frame.method.as_str()).collect();
@@ -271,10 +275,12 @@ mod tests {
         const SLEEP: &str = "java.base/java.lang.Thread.sleep(Thread.java:1)";
         const TAKE: &str =
             "java.base/java.util.concurrent.LinkedBlockingQueue.take(LinkedBlockingQueue.java:1)";
+        const CONSOLE: &str = "java.base/java.io.FileInputStream.readBytes(Native Method)";
         let idle = vec![
             elsewhere(7, &[SLEEP, "shop.Main.main(Main.java:3)"]),
             elsewhere(8, &[TAKE, "shop.Mail.next(Mail.java:3)", "shop.Mail.run(Mail.java:3)"]),
             elsewhere(9, &["java.base/java.lang.ref.ReferenceQueue.remove(ReferenceQueue.java:1)"]),
+            elsewhere(10, &[CONSOLE, "shop.Console.main(Console.java:3)"]),
         ];
         let mut all = of([vec![thread(1, BORROW), thread(2, BORROW)], idle].concat());
         let [Verdict::LeakedPermits { waiters: 2, what, .. }] = &judge(&all)[..] else { panic!("not found") };
@@ -300,6 +306,66 @@ mod tests {
             panic!("nobody gives results back")
         };
         assert!(holders.is_empty());
+    }
+
+    #[test]
+    fn without_the_virtual_threads_nothing_is_leaked_as_one_of_them_may_have_it() {
+        let mut of_pool = of(vec![thread(1, BORROW), thread(2, BORROW)]);
+        of_pool.lacks_virtual_threads = true;
+        assert!(matches!(&judge(&of_pool)[..], [Verdict::PoolExhausted { waits_in: None, waiters: 2, .. }]));
+        let mut of_semaphore = of(vec![thread(1, WAIT), thread(2, WAIT)]);
+        of_semaphore.lacks_virtual_threads = true;
+        assert_eq!(judge(&of_semaphore), []);
+    }
+
+    #[test]
+    fn connections_of_apache_http_client_5_c3p0_mongodb_and_keyed_pools_are_told_apart() {
+        const HTTP: [&str; 3] = [
+            "org.apache.hc.core5.concurrent.BasicFuture.get(BasicFuture.java:1)",
+            "org.apache.hc.client5.http.impl.io.PoolingHttpClientConnectionManager$3.get(PoolingHttpClientConnectionManager.java:1)",
+            "org.apache.hc.client5.http.impl.classic.InternalExecRuntime.acquireEndpoint(InternalExecRuntime.java:1)",
+        ];
+        const C3P0: &str =
+            "com.mchange.v2.resourcepool.BasicResourcePool.awaitAvailable(BasicResourcePool.java:1)";
+        const MONGO: [&str; 2] = [
+            "com.mongodb.internal.connection.ConcurrentPool$StateAndPermits.acquirePermit(ConcurrentPool.java:1)",
+            "com.mongodb.internal.connection.ConcurrentPool.acquirePermit(ConcurrentPool.java:1)",
+        ];
+        const KEYED: &str = "org.apache.commons.pool2.impl.GenericKeyedObjectPool.borrowObject(GenericKeyedObjectPool.java:1)";
+        let of_wait = |frames: &[&str]| {
+            let own = |tid| elsewhere(tid, &[frames, &CODE].concat());
+            match &judge(&of(vec![own(1), own(2)]))[..] {
+                [Verdict::LeakedPermits { what, .. }] => what.clone(),
+                other => panic!("{frames:?}: {other:?}"),
+            }
+        };
+        assert_eq!(of_wait(&HTTP), "an HTTP connection of a pool");
+        assert_eq!(of_wait(&[C3P0]), "a c3p0 connection");
+        assert_eq!(of_wait(&MONGO), "a MongoDB connection");
+        assert_eq!(of_wait(&[KEYED]), "an object of a commons-pool2 pool");
+    }
+
+    #[test]
+    fn who_waits_for_the_response_over_its_http_connection_does_not_wait_for_one() {
+        const EXECUTE: &str =
+            "org.apache.hc.client5.http.impl.classic.InternalExecRuntime.execute(InternalExecRuntime.java:1)";
+        const CONNECT: &str = "org.apache.hc.client5.http.impl.classic.InternalExecRuntime.connectEndpoint(InternalExecRuntime.java:1)";
+        let own = |tid, frames: &[&str]| elsewhere(tid, &[frames, &CODE].concat());
+        let both = of(vec![own(1, &[READ, EXECUTE]), own(2, &[READ, EXECUTE]), own(3, &[READ, CONNECT])]);
+        assert_eq!(judge(&both), []);
+    }
+
+    #[test]
+    fn threads_of_a_client_library_hold_no_connection_of_a_pool() {
+        const WAIT_OBJECT: &str = "java.base/java.lang.Object.wait0(Native Method)";
+        let of_library = |frame: &str| {
+            let heartbeat = elsewhere(5, &[WAIT_OBJECT, frame]);
+            judge(&of(vec![thread(1, BORROW), thread(2, BORROW), Thread { stood_still: false, ..heartbeat }]))
+        };
+        let kafka = "app//org.apache.kafka.clients.consumer.internals.AbstractCoordinator$HeartbeatThread.run(AbstractCoordinator.java:1)";
+        assert!(matches!(&of_library(kafka)[..], [Verdict::LeakedPermits { waiters: 2, .. }]));
+        let own = "app//shop.kafka.Heartbeat.run(Heartbeat.java:1)";
+        assert!(matches!(&of_library(own)[..], [Verdict::PoolExhausted { waits_in: None, .. }]));
     }
 
     #[test]

@@ -15,7 +15,11 @@ pub(super) const SNAPSHOTS: usize = 3;
 pub(super) fn judge(evidence: &Evidence) -> Verdict {
     if evidence.snapshots < SNAPSHOTS {
         let missing = evidence.missing.unwrap_or(Missing::Time);
-        return Verdict::Inconclusive { missing, snapshots: evidence.snapshots };
+        return Verdict::Inconclusive {
+            missing,
+            snapshots: evidence.snapshots,
+            platform_threads_judged: evidence.lacks_virtual_threads,
+        };
     }
     let asks_again = |thread: &Thread| thread.went_on && waits_in(thread).is_some_and(|what| what != ASLEEP);
     let works =

@@ -1,7 +1,7 @@
 //! Threads that stand still in the application's code, for something outside or behind a lock whose owner waits for that.
 
 use super::permits::peer;
-use super::waits::{ASLEEP, READS, WRITES, waits_in};
+use super::waits::{ASLEEP, READS, READS_STREAM, WRITES, waits_in};
 use crate::diagnose::evidence::{Evidence, Thread};
 use crate::diagnose::verdict::Verdict;
 use std::collections::{BTreeMap, HashMap};
@@ -21,7 +21,7 @@ pub(super) fn judge(evidence: &Evidence) -> Vec<Verdict> {
         let Some(at) = thread.application() else { continue };
         let lock = thread.waits_for.as_deref().filter(|lock| is_behind(thread, lock, &owners));
         let outside = lock.map_or_else(
-            || waits_outside(thread).filter(|it| !is_of_client(evidence, thread, it)),
+            || waits_outside(thread).filter(|it| !may_be_idle(evidence, thread, it)),
             |_| Some(BEHIND_LOCK),
         );
         if let Some(waits_in) = outside {
@@ -55,9 +55,12 @@ fn waits_outside(thread: &Thread) -> Option<&'static str> {
     waits_in(thread).filter(|it| *it != ASLEEP)
 }
 
-/// A connection that a client has opened is idle until the client sends, and full until it reads. The probe knows the peers of the others.
-fn is_of_client(evidence: &Evidence, thread: &Thread, waits_in: &str) -> bool {
-    [READS, WRITES].contains(&waits_in) && evidence.has_locks && thread.peer.is_none()
+/// A connection that a client has opened is idle until the client sends, and full until it reads. The probe knows the peers of the
+/// others; where the heap is short, it is not asked. A child process may have nothing to print.
+fn may_be_idle(evidence: &Evidence, thread: &Thread, waits_in: &str) -> bool {
+    let is_probed = evidence.has_locks || evidence.lacks_virtual_threads;
+    let is_of_client = [READS, WRITES].contains(&waits_in) && is_probed && thread.peer.is_none();
+    is_of_client || waits_in == READS_STREAM
 }
 
 fn is_behind(thread: &Thread, lock: &str, owners: &HashMap<&str, &Thread>) -> bool {
@@ -105,6 +108,12 @@ mod tests {
         clients.has_locks = true;
         assert_eq!(judge(&clients), [], "idle connections of clients");
         clients.threads.iter_mut().for_each(|thread| thread.peer = Some("10.0.0.9:5432".into()));
+        let without_probe = Evidence { lacks_virtual_threads: true, ..all(READ) };
+        assert_eq!(judge(&without_probe), [], "they may be connections of clients");
+        let pipes = all("java.base/java.io.FileInputStream.readBytes(Native Method)");
+        assert_eq!(judge(&pipes), [], "what child processes print");
+        let files = all("java.base/sun.nio.ch.UnixFileDispatcherImpl.pread0(Native Method)");
+        assert!(matches!(&judge(&files)[..], [Verdict::Stuck { threads: 200, .. }]));
         let [Verdict::Stuck { peer, .. }] = &judge(&clients)[..] else { panic!("not found") };
         assert_eq!(peer.as_deref(), Some("10.0.0.9:5432"));
     }

@@ -5,28 +5,55 @@ use crate::diagnose::evidence::Thread;
 pub(super) const ASLEEP: &str = "sleeping";
 pub(super) const READS: &str = "reading from a socket";
 pub(super) const WRITES: &str = "writing to a socket";
+/// The console, or a child process that has nothing to print, is read in the same way as a file.
+pub(super) const READS_STREAM: &str = "reading a file or a pipe";
+const READS_FILE: &str = "reading a file";
+const WRITES_FILE: &str = "writing to a file";
+const WRITES_STREAM: &str = "writing to a file or a pipe";
+const CONNECTS: &str = "connecting a socket";
 const RESPONSE: &str = "waiting for an HTTP response";
 const LOOKS_UP: &str = "looking up the address of a host";
 
 /// Where a thread waits for another machine or for time. The first that is on the stack counts.
-const OUTSIDE: [(&str, &str); 16] = [
+const OUTSIDE: [(&str, &str); 37] = [
     // Its own threads read and write.
     ("jdk.internal.net.http.HttpClientImpl.send", RESPONSE),
     ("org.springframework.http.client.JdkClientHttpRequest.executeInternal", RESPONSE),
     ("org.eclipse.jetty.client.HttpRequest.send", RESPONSE),
     ("org.eclipse.jetty.client.transport.HttpRequest.send", RESPONSE),
     ("java.net.InetAddress.getAllByName", LOOKS_UP),
-    ("NioSocketImpl.connect", "connecting a socket"),
+    ("NioSocketImpl.connect", CONNECTS),
+    ("SocketChannelImpl.connect", CONNECTS),
+    ("SocketChannelImpl.blockingConnect", CONNECTS),
     ("NioSocketImpl.write", WRITES),
     ("SocketChannelImpl.write", WRITES),
+    ("SocketChannelImpl.blockingWriteFully", WRITES),
     ("SocketDispatcher.write0", WRITES),
     ("NioSocketImpl.read", READS),
     ("NioSocketImpl.implRead", READS),
     ("NioSocketImpl.park", READS),
     ("SocketChannelImpl.read", READS),
+    ("SocketChannelImpl.blockingRead", READS),
     ("SocketDispatcher.read0", READS),
     ("Thread.sleep", ASLEEP),
-    ("FileDispatcherImpl.read0", "reading a file"),
+    ("UnixFileDispatcherImpl.read0", READS_FILE),
+    ("UnixFileDispatcherImpl.readv0", READS_FILE),
+    ("UnixFileDispatcherImpl.pread0", READS_FILE),
+    ("UnixFileDispatcherImpl.write0", WRITES_FILE),
+    ("UnixFileDispatcherImpl.writev0", WRITES_FILE),
+    ("UnixFileDispatcherImpl.pwrite0", WRITES_FILE),
+    ("UnixFileDispatcherImpl.force0", WRITES_FILE),
+    ("java.io.FileDescriptor.sync0", WRITES_FILE),
+    ("java.io.RandomAccessFile.read0", READS_FILE),
+    ("java.io.RandomAccessFile.readBytes", READS_FILE),
+    ("java.io.RandomAccessFile.readBytes0", READS_FILE),
+    ("java.io.RandomAccessFile.write0", WRITES_FILE),
+    ("java.io.RandomAccessFile.writeBytes", WRITES_FILE),
+    ("java.io.RandomAccessFile.writeBytes0", WRITES_FILE),
+    ("java.io.FileInputStream.read0", READS_STREAM),
+    ("java.io.FileInputStream.readBytes", READS_STREAM),
+    ("java.io.FileOutputStream.write", WRITES_STREAM),
+    ("java.io.FileOutputStream.writeBytes", WRITES_STREAM),
 ];
 
 /// An idle thread has nothing.
@@ -87,5 +114,32 @@ mod tests {
             |method: &str| format!("java.base/sun.nio.ch.NioSocketImpl.{method}(NioSocketImpl.java:2)");
         assert_eq!(of(&[park, &frame("write")]), Some(WRITES));
         assert_eq!(of(&[park, &frame("read")]), Some(READS));
+    }
+
+    #[test]
+    fn files_are_read_and_written_by_channels_and_streams_and_what_only_has_a_file_is_none() {
+        let of_top =
+            |top: &str| of(&[&format!("java.base/{top}(Native Method)"), "shop.Report.write(Report.java:8)"]);
+        assert_eq!(of_top("sun.nio.ch.UnixFileDispatcherImpl.read0"), Some(READS_FILE));
+        assert_eq!(of_top("sun.nio.ch.UnixFileDispatcherImpl.force0"), Some(WRITES_FILE));
+        assert_eq!(of_top("java.io.RandomAccessFile.readBytes0"), Some(READS_FILE));
+        assert_eq!(of_top("java.io.FileInputStream.readBytes"), Some(READS_STREAM));
+        assert_eq!(of_top("java.io.FileOutputStream.writeBytes"), Some(WRITES_STREAM));
+        assert_eq!(of_top("sun.nio.ch.UnixFileDispatcherImpl.size0"), None);
+        assert_eq!(of_top("shop.io.FileInputStream.readBytes"), None, "of somebody else");
+    }
+
+    #[test]
+    fn a_channel_that_connects_waits_outside_and_one_that_accepts_does_not() {
+        let of_channel = |method: &str| {
+            let frame = format!("java.base/sun.nio.ch.{method}(Channel.java:2)");
+            of(&["java.base/sun.nio.ch.Net.poll(Native Method)", &frame, "shop.Quote.price(Quote.java:8)"])
+        };
+        assert_eq!(of_channel("SocketChannelImpl.connect"), Some(CONNECTS));
+        assert_eq!(of_channel("SocketChannelImpl.blockingConnect"), Some(CONNECTS));
+        assert_eq!(of_channel("ServerSocketChannelImpl.accept"), None);
+        let written = "java.base/sun.nio.ch.UnixFileDispatcherImpl.write0(Native Method)";
+        let channel = "java.base/sun.nio.ch.SocketChannelImpl.write(SocketChannelImpl.java:2)";
+        assert_eq!(of(&[written, channel]), Some(WRITES), "a socket has a file, too");
     }
 }
