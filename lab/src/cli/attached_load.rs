@@ -118,12 +118,8 @@ pub(super) fn run(target: &Attachment, urls: &[String], options: &LoadOptions) -
     let outcome = outcome.map_err(|error| miette!("{}", plan_flags::load_error(&error)))?;
     let report = plan_flags::report(&outcome, &plan);
     let record = attached::record(&load, &plan, &outcome, beside.whole_lines(), &samples);
-    let shown = [
-        summary::summary(&report, &outcome),
-        in_words(pid, &beside.limits),
-        why(&attached::experiment(&load, &origin), record, beside.limits.findings()),
-    ];
-    let shown = format!("{}\n{}{}", shown[0], shown[1], shown[2]);
+    let why = why(&attached::experiment(&load, &origin), record, beside.limits.findings());
+    let shown = summary::summary(&report, &outcome) + "\n" + &in_words(pid, &beside.limits) + &why;
     stdout::print(&shown).into_diagnostic().wrap_err("stdout cannot be written")?;
     Ok(load::exit_code(&outcome))
 }
