@@ -84,9 +84,7 @@ pub fn parse(text: &str) -> Vec<PrintedThread> {
         if line.starts_with('"') {
             is_of_carried = false;
             threads.extend(header(line));
-        } else if is_of_carried {
-            continue;
-        } else if let Some(thread) = threads.last_mut() {
+        } else if let Some(thread) = threads.last_mut().filter(|_| !is_of_carried) {
             detail(thread, line.trim());
         }
     }

@@ -20,6 +20,7 @@ import java.util.concurrent.locks.ReentrantLock;
 /** JVMs that hang in a known way, and their look-alikes. It prints "up" when it has come so far. */
 class Hung {
     static final AtomicLong DONE = new AtomicLong();
+    static final List<byte[]> LIVE = new ArrayList<>();
     static volatile boolean forever = true;
 
     public static void main(String[] arguments) throws Exception {
@@ -28,6 +29,8 @@ class Hung {
             case "locks" -> crossed(true, new ReentrantLock(), new ReentrantLock());
             case "platform-locks" -> crossed(false, new ReentrantLock(), new ReentrantLock());
             case "monitors" -> crossedMonitors();
+            case "filtered-monitors" -> filteredMonitors();
+            case "gc-locks" -> fullAndCrossed();
             case "permits" -> permits();
             case "spin" -> spin();
             case "neighbour" -> neighbour(600_000, Hung::ask);
@@ -117,6 +120,37 @@ class Hung {
         start(true, "credit", () -> inOrder(b, a, both));
         both.await();
         Thread.sleep(200);
+    }
+
+    /** Requests that came through one filter: two wait for each other, and one for something else. */
+    static void filteredMonitors() throws Exception {
+        Object a = new Object();
+        Object b = new Object();
+        CountDownLatch both = new CountDownLatch(2);
+        start(true, "reader", () -> filter(() -> await(new CountDownLatch(1))));
+        Thread.sleep(200);
+        start(true, "debit", () -> filter(() -> inOrder(a, b, both)));
+        start(true, "credit", () -> filter(() -> inOrder(b, a, both)));
+        both.await();
+        Thread.sleep(200);
+    }
+
+    static void filter(Task request) throws Exception {
+        request.run();
+        DONE.incrementAndGet();
+    }
+
+    /** Platform threads that wait for each other in a heap that is nearly full of what lives. */
+    static void fullAndCrossed() throws Exception {
+        try {
+            while (forever) {
+                LIVE.add(new byte[10_000]);
+            }
+        } catch (OutOfMemoryError full) {
+            LIVE.subList(LIVE.size() - 80, LIVE.size()).clear();
+        }
+        System.gc();
+        crossed(false, new ReentrantLock(), new ReentrantLock());
     }
 
     static void inOrder(Object outer, Object inner, CountDownLatch both) {
