@@ -4,7 +4,7 @@ use serde::Serialize;
 use std::fmt;
 
 /// Whose code the question is not about: those of the probe (`Code.java`), too.
-const LIBRARIES: [&str; 92] = [
+const LIBRARIES: [&str; 101] = [
     // The JDK
     "java.",
     "javax.",
@@ -44,7 +44,13 @@ const LIBRARIES: [&str; 92] = [
     "org.aspectj.",
     "org.mybatis.",
     "org.jooq.",
-    "com.google.",
+    "com.google.common.",
+    "com.google.gson.",
+    "com.google.inject.",
+    "com.google.protobuf.",
+    "com.google.api.",
+    "com.google.auth.",
+    "com.google.cloud.",
     "com.fasterxml.",
     "tools.jackson.",
     "kotlin.",
@@ -60,7 +66,10 @@ const LIBRARIES: [&str; 92] = [
     "org.ehcache.",
     "org.flywaydb.",
     "io.github.resilience4j.",
-    "com.netflix.",
+    "com.netflix.hystrix.",
+    "com.netflix.client.",
+    "com.netflix.loadbalancer.",
+    "com.netflix.discovery.",
     "org.thymeleaf.",
     "freemarker.",
     // Logging
@@ -104,6 +113,9 @@ const LIBRARIES: [&str; 92] = [
     "org.asynchttpclient.",
 ];
 
+/// Applications that a library's people show it with.
+const SAMPLES: [&str; 2] = ["org.springframework.samples.", "org.jboss.as.quickstarts."];
+
 /// One method on a stack.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Frame {
@@ -125,7 +137,8 @@ impl Frame {
 
     #[must_use]
     pub fn is_application(&self) -> bool {
-        !LIBRARIES.iter().any(|library| self.method.starts_with(library))
+        let is_of = |names: &[&str]| names.iter().any(|name| self.method.starts_with(name));
+        !is_of(&LIBRARIES) || is_of(&SAMPLES)
     }
 
     /// Whether it is this method of a class; `name` may leave out the package.
@@ -174,7 +187,7 @@ mod tests {
         let arrays =
             code.split("private static final String[]").skip(1).map(|it| it.split(';').next().unwrap());
         let names = arrays.flat_map(|array| array.split('"').skip(1).step_by(2));
-        assert_eq!(LIBRARIES.to_vec(), names.collect::<Vec<_>>());
+        assert_eq!([&LIBRARIES[..], &SAMPLES].concat(), names.collect::<Vec<_>>());
     }
 
     #[test]
