@@ -1,10 +1,13 @@
-"""Runs long tests again and again and counts how often each passes: tools/repeat_tests.py TIMES EXECUTABLE... < MESSAGES
+"""Runs long tests again and again and counts how often each passes: tools/repeat_tests.py TIMES [--lanes N] EXECUTABLE... < MESSAGES
 
 MESSAGES is what `cargo test --no-run --message-format=json` prints; an EXECUTABLE is a file in lab/tests without its ending. One test runs at a
-time. Printed are a line for each failure, with its output, and at the end a line for each test: how often it passed, and how long it took.
+time, or N side by side. Printed are a line for each failure, with its output, and at the end a line for each test: how often it passed, and how
+long it took.
 """
 
+import argparse
 import collections
+import concurrent.futures
 import re
 import subprocess
 import sys
@@ -21,24 +24,33 @@ def names(test):
 
 
 def main():
-    times, wanted = int(sys.argv[1]), sys.argv[2:]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("times", type=int)
+    parser.add_argument("executables", nargs="+")
+    parser.add_argument("--lanes", type=int, default=1)
+    asked = parser.parse_args()
     tests, programs = executables(sys.stdin)
-    chosen = [test for test in tests if test[0] in wanted]
-    if missing := set(wanted) - {test[0] for test in chosen}:
+    chosen = [test for test in tests if test[0] in asked.executables]
+    if missing := set(asked.executables) - {test[0] for test in chosen}:
         sys.exit(f"repeat_tests: cargo built no test executable {', '.join(sorted(missing))}")
     each = [(test, name) for test in chosen for name in names(test)]
     passed, seconds = collections.Counter(), collections.defaultdict(list)
-    for attempt in range(1, times + 1):
-        for test, name in each:
-            began = time.monotonic()
-            run = Run(test, programs, [name])
-            seconds[name].append(time.monotonic() - began)
-            passed[name] += run.passed()
-            if not run.passed():
-                print(f"attempt {attempt}: {name} failed\n{run.output}", flush=True)
+
+    def attempt(job):
+        number, test, name = job
+        began = time.monotonic()
+        run = Run(test, programs, [name])
+        seconds[name].append(time.monotonic() - began)
+        passed[name] += run.passed()
+        if not run.passed():
+            print(f"attempt {number}: {name} failed\n{run.output}", flush=True)
+
+    jobs = [(number, *one) for number in range(1, asked.times + 1) for one in each]
+    with concurrent.futures.ThreadPoolExecutor(asked.lanes) as lanes:
+        list(lanes.map(attempt, jobs))
     for _, name in each:
-        print(f"{passed[name]} of {times}: {name}, {min(seconds[name]):.0f} to {max(seconds[name]):.0f} s")
-    sys.exit(any(passed[name] < times for _, name in each))
+        print(f"{passed[name]} of {asked.times}: {name}, {min(seconds[name]):.0f} to {max(seconds[name]):.0f} s")
+    sys.exit(any(passed[name] < asked.times for _, name in each))
 
 
 if __name__ == "__main__":
