@@ -18,8 +18,8 @@ OWN_THREADS = ("threadcount-pro", "JFR ")
 EXPERIMENT = """question: What does the probe cost?
 server: {{tomcat: "11.0", app: servlets}}
 jdk: {jdk}
-jvm: [-Xms512m, -Xmx512m]
-request: /hello
+jvm: [-Xms512m, -Xmx512m, -Dhashing.blocks={blocks}]
+request: {path}
 warmup: 0s
 runs: 1
 variants: {{virtual: {{threads: virtual}}}}
@@ -30,10 +30,11 @@ loads: [{{rate: 1/s, duration: {alive_s}s}}]
 class Server:
     """A Tomcat, kept alive by an experiment that hardly asks it."""
 
-    def __init__(self, folder, jdk, alive_s, parked=0, cores="0"):
+    def __init__(self, folder, jdk, alive_s, parked=0, cores="0", blocks=0):
         folder.mkdir()
         yaml = folder / "alive.yaml"
-        yaml.write_text(EXPERIMENT.format(jdk=jdk, alive_s=alive_s))
+        path = "/hashing" if blocks else "/hello"
+        yaml.write_text(EXPERIMENT.format(jdk=jdk, alive_s=alive_s, path=path, blocks=blocks))
         out = folder / "out"
         self.run_folder = folder
         self.run = subprocess.Popen(
@@ -42,7 +43,7 @@ class Server:
         try:
             xml = wait_for(lambda: next(out.rglob("server.xml"), None))
             port = wait_for(lambda: re.search(r'<Connector port="(\d+)"', xml.read_text()))[1]
-            self.url = f"http://127.0.0.1:{port}/hello"
+            self.url = f"http://127.0.0.1:{port}{path}"
             wait_for(lambda: subprocess.run(["curl", "-sf", "-o", "/dev/null", self.url]).returncode == 0)
             self.park(f"http://127.0.0.1:{port}/parked?threads={parked}", parked)
             self.pid = wait_for(lambda: java_below(self.run.pid))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What the probe costs at `light`: bench/probe_cost.py [--jvms 12] [--pairs 150] [--jdk 25,21]
-[--parked 10000] [--explaining|--nothing|--measured]
+[--parked 10000] [--blocks 0] [--explaining|--nothing|--measured]
 
 The experiment `probe-cost` compares JVMs, and two JVMs of one kind differ by more than the probe costs; so does one JVM at two
 times, because the machine below changes. So two Tomcats with virtual threads answer /hello in turn, a tenth of a second each, to 64
@@ -23,6 +23,9 @@ for two seconds after attaching.
 
 `--parked N` has N virtual threads parked in each server while it is measured, with stacks as deep as those of requests: the probe lists
 all threads, and looks at the stacks of some.
+
+`--blocks N` has each request hash N blocks of 4 KiB, some 2.3 us of CPU each. Without it a request does almost nothing, and what an agent costs for each mount
+of a virtual thread is as large a part of it as it can be.
 
 `--nothing` measures the floor: a flight recording in which no event is on, instead of the probe.
 
@@ -163,12 +166,12 @@ def recompile(loaded):
     loaded.go_on(LEAD_IN_S)
 
 
-def measure(folder, instrument, jdk, pairs, parked, after_attaching_s):
+def measure(folder, instrument, jdk, pairs, parked, blocks, after_attaching_s):
     """A fresh couple: the one gets the probe, and later the other too."""
     with contextlib.ExitStack() as stack:
         both = []
         for name in ("one", "other"):
-            server = Server(folder / name, jdk, alive_s(pairs), parked)
+            server = Server(folder / name, jdk, alive_s(pairs), parked, blocks=blocks)
             stack.callback(server.stop)
             both.append(LoadedServer(server, alive_s(pairs)))
             stack.callback(both[-1].load.stop)
@@ -236,6 +239,7 @@ def main():
     parser.add_argument("--pairs", type=int, default=150, help="slices of both, before and after; with --measured with and without the log")
     parser.add_argument("--jdk", default="25,21")
     parser.add_argument("--parked", type=int, default=0, help="virtual threads that are parked in each server")
+    parser.add_argument("--blocks", type=int, default=0, help="what each request hashes, in blocks of 4 KiB; 0: a request that does almost nothing")
     instead = parser.add_mutually_exclusive_group()
     instead.add_argument("--explaining", action="store_true", help="the explaining window, as soon as it begins in a run")
     instead.add_argument("--nothing", action="store_true", help="a recording of nothing instead of the probe")
@@ -245,8 +249,9 @@ def main():
     after_attaching_s = None if asked.explaining else AFTER_ATTACHING_S
     what += " in the explaining window" if asked.explaining else ""
     what += f" and {asked.parked} parked virtual threads" if asked.parked else ""
-    if asked.measured and asked.parked:
-        parser.error("--parked is for what is put into the JVM")
+    what += f" and {asked.blocks} blocks hashed by each request" if asked.blocks else ""
+    if asked.measured and (asked.parked or asked.blocks):
+        parser.error("--parked and --blocks are for what is put into the JVM")
     fewest_pairs = FEWEST_SLICES if asked.measured else 2
     if asked.jvms < 6 or asked.pairs < fewest_pairs:
         parser.error(f"fewer than six JVMs and {fewest_pairs} pairs tell nothing")
@@ -260,7 +265,7 @@ def main():
                 if asked.measured:
                     seen = observe(couple, jdk, asked.pairs, lot)
                 else:
-                    seen = measure(couple, instrument, jdk, asked.pairs, asked.parked, after_attaching_s)
+                    seen = measure(couple, instrument, jdk, asked.pairs, asked.parked, asked.blocks, after_attaching_s)
                 for it in seen:
                     rate, cpu = (math.exp(it.effect(figure)) for figure in ("rate_per_s", "cpu_us_per_request"))
                     print(f"  {rate:.3f} times the rate, {cpu:.3f} times the CPU for each request", flush=True)
