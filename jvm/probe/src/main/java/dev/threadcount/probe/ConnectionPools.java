@@ -5,6 +5,7 @@ import java.lang.ref.Reference;
 import java.lang.ref.WeakReference;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -16,32 +17,51 @@ final class ConnectionPools {
      *
      * @param pool its class
      * @param tasks how the names of the classes of its scheduled tasks begin
-     * @param name a path to its name, or to an object of whoever made it; none: it has none
+     * @param name a path to its name, or to an object of whoever made it; empty: it has none
      */
-    private record Library(String kind, String pool, String tasks, String name, List<String> busy, String max, List<String> size,
-            List<String> queued) {}
+    private record Library(String kind, String pool, List<String> tasks, String name, List<String> busy, String max, List<String> size,
+            String queued) {}
 
     private static final Library[] LIBRARIES = {
-        new Library("hikari", "com.zaxxer.hikari.pool.HikariPool", "com.zaxxer.hikari.pool.HikariPool$", "toString",
-                List.of("getActiveConnections"), "config.getMaximumPoolSize", List.of("getTotalConnections"),
-                List.of("getThreadsAwaitingConnection")),
-        new Library("tomcat-jdbc", "org.apache.tomcat.jdbc.pool.ConnectionPool", "org.apache.tomcat.jdbc.pool.ConnectionPool$", "getName",
-                List.of("getActive"), "getPoolProperties.getMaxActive", List.of("getSize"), List.of("getWaitCount")),
-        new Library("agroal", "io.agroal.pool.ConnectionPool", "io.agroal.pool.ConnectionPool$", "", List.of("activeCount"),
-                "getConfiguration.maxSize", List.of("activeCount", "availableCount"), List.of("awaitingCount")),
-        new Library("reactor-pool", "reactor.pool.SimpleDequePool", "reactor.core.scheduler.", "config.destroyHandler",
-                List.of("acquiredSize"), "getMaxAllocatedSize", List.of("allocatedSize"), List.of("pendingAcquireSize")),
+        new Library("hikari", "com.zaxxer.hikari.pool.HikariPool", List.of("com.zaxxer.hikari.pool.HikariPool$HouseKeeper"), "toString",
+                List.of("getActiveConnections"), "config.getMaximumPoolSize", List.of("getTotalConnections"), "getThreadsAwaitingConnection"),
+        new Library("tomcat-jdbc", "org.apache.tomcat.jdbc.pool.ConnectionPool",
+                List.of("org.apache.tomcat.jdbc.pool.ConnectionPool$PoolCleaner"), "getName",
+                List.of("getActive"), "getPoolProperties.getMaxActive", List.of("getSize"), "getWaitCount"),
+        new Library("agroal", "io.agroal.pool.ConnectionPool",
+                List.of("io.agroal.pool.ConnectionPool$ReapTask", "io.agroal.pool.ConnectionPool$ValidationTask",
+                        "io.agroal.pool.ConnectionPool$LeakTask"), "",
+                List.of("activeCount"), "getConfiguration.maxSize", List.of("activeCount", "availableCount"), "awaitingCount"),
+        new Library("reactor-pool", "reactor.pool.SimpleDequePool", List.of("reactor.core.scheduler."), "config.destroyHandler",
+                List.of("acquiredSize"), "getMaxAllocatedSize", List.of("allocatedSize"), "pendingAcquireSize"),
     };
 
-    /** Who makes pools of reactor-pool, by the packages of its code. */
-    private static final String[][] MAKERS = {{"io.r2dbc.pool.", "r2dbc-pool"}, {"reactor.netty.", "reactor-netty"}};
+    /** Whose code makes a pool of reactor-pool. */
+    private static final String R2DBC = "io.r2dbc.pool.";
+    /** The time limit of a request that waits leads to its pool, too, but only while it waits. */
+    private static final String WAITING = "reactor.pool.AbstractPool$Borrower";
 
     /** From a task over what it has captured to the pool. */
     private static final int STEPS = 3;
-    /** An application may have thousands, such as time limits of its requests. */
+    /** Of a scheduler there may be thousands, such as time limits of requests. */
     private static final int MOST_TASKS = 500;
+    /** A task is in no queue while it runs. */
+    private static final int MOST_MISSED = 2;
 
-    private record Found(Library library, Reference<Object> pool) {}
+    /** Several may have one name: those found later have a number behind it. */
+    private static final class Found {
+        final Library library;
+        final Reference<Object> pool;
+        final String name;
+        int missed;
+
+        Found(Library library, Object pool, String name) {
+            this.library = library;
+            // An application may close it.
+            this.pool = new WeakReference<>(pool);
+            this.name = name;
+        }
+    }
 
     private final JvmAccess jvm;
     private final List<Found> known = new ArrayList<>();
@@ -53,55 +73,83 @@ final class ConnectionPools {
 
     /** Looks for pools that came, and forgets those that are gone. */
     void lookAgain() {
-        known.clear();
-        List<Object> tasks = jvm == null ? List.of() : jvm.scheduledTasks();
+        known.forEach(found -> found.missed++);
+        List<Object> tasks = jvm == null ? List.of() : jvm.scheduledTasks(ConnectionPools::isOfAPool);
         for (Object task : tasks.subList(0, Math.min(tasks.size(), MOST_TASKS))) {
             for (Library library : LIBRARIES) {
-                boolean is = task.getClass().getName().startsWith(library.tasks());
-                Object pool = is ? search(task, library.pool(), STEPS) : null;
-                if (pool != null && known.stream().noneMatch(it -> it.pool().refersTo(pool))) {
-                    // An application may close it.
-                    known.add(new Found(library, new WeakReference<>(pool)));
+                if (isOf(library, task.getClass().getName())) {
+                    addPoolOf(task, library);
                 }
             }
         }
+        known.removeIf(found -> found.missed > MOST_MISSED || found.pool.get() == null);
     }
 
-    /** One line per pool, but for those of which this is the name of a bean. */
-    void writeTo(Output output, long timeNs, Set<String> beans) {
+    private void addPoolOf(Object task, Library library) {
+        try {
+            Object pool = search(task, library.pool());
+            if (pool == null) {
+                return;
+            }
+            for (Found found : known) {
+                if (found.pool.refersTo(pool)) {
+                    found.missed = 0;
+                    return;
+                }
+            }
+            String name = name(library, pool);
+            long alike = known.stream().filter(it -> it.library == library && (it.name.equals(name) || it.name.startsWith(name + " #"))).count();
+            known.add(new Found(library, pool, alike == 0 ? name : name + " #" + (alike + 1)));
+        } catch (ReflectiveOperationException | RuntimeException | LinkageError another) {
+            // A pool of another version, or one that is being made: the next look will see it.
+        }
+    }
+
+    /** One line per pool, but for those of HikariCP of which this is the name of a bean. */
+    void writeTo(Output output, long timeNs, Set<String> hikariBeans) {
         for (Found found : known) {
-            Object pool = found.pool().get();
+            Object pool = found.pool.get();
+            if (pool == null || found.library.kind().equals("hikari") && hikariBeans.contains(found.name)) {
+                continue;
+            }
             try {
-                if (pool != null && !beans.contains(name(found.library(), pool))) {
-                    output.write(line(found.library(), pool, timeNs));
-                }
-            } catch (ReflectiveOperationException | RuntimeException another) {
-                output.write(JsonLine.of("problem", timeNs).put("what", found.library().pool()).put("why", another.toString()));
+                output.write(line(found, pool, timeNs));
+            } catch (ReflectiveOperationException | RuntimeException | LinkageError another) {
+                output.write(JsonLine.of("problem", timeNs).put("what", found.library.pool()).put("why", another.toString()));
             }
         }
     }
 
-    private static JsonLine line(Library library, Object pool, long timeNs) throws ReflectiveOperationException {
+    private static JsonLine line(Found found, Object pool, long timeNs) throws ReflectiveOperationException {
+        Library library = found.library;
         return JsonLine.of("pool", timeNs)
                 .put("kind", library.kind())
-                .put("name", name(library, pool))
+                .put("name", found.name)
                 .put("busy", sum(pool, library.busy()))
                 .put("max", sum(pool, List.of(library.max())))
                 .put("size", sum(pool, library.size()))
-                .put("queued", sum(pool, library.queued()));
+                .put("queued", sum(pool, List.of(library.queued())));
     }
 
     private static String name(Library library, Object pool) throws ReflectiveOperationException {
         Object name = library.name().isEmpty() ? null : follow(pool, library.name());
-        if (name == null || name instanceof String) {
-            return name == null ? library.kind() : (String) name;
+        if (name instanceof String itsOwn) {
+            return itsOwn;
         }
-        for (String[] maker : MAKERS) {
-            if (name.getClass().getName().startsWith(maker[0])) {
-                return maker[1];
+        return name != null && name.getClass().getName().startsWith(R2DBC) ? "r2dbc-pool" : library.kind();
+    }
+
+    private static boolean isOfAPool(String task) {
+        for (Library library : LIBRARIES) {
+            if (isOf(library, task)) {
+                return true;
             }
         }
-        return library.kind();
+        return false;
+    }
+
+    private static boolean isOf(Library library, String task) {
+        return library.tasks().stream().anyMatch(task::startsWith);
     }
 
     private static long sum(Object pool, List<String> paths) throws ReflectiveOperationException {
@@ -133,24 +181,41 @@ final class ConnectionPools {
         return field.get(of);
     }
 
-    /** An object of this class among what an object refers to, in so many steps; null for none. */
-    private static Object search(Object from, String type, int steps) {
-        Object at = from instanceof Reference<?> reference ? reference.get() : from;
-        if (at == null || at.getClass().getName().equals(type)) {
-            return at;
+    /** The nearest object of this class in so many steps from a task; null for none. */
+    private static Object search(Object task, String type) {
+        List<Object> reached = List.of(task);
+        for (int step = 0; step <= STEPS; step++) {
+            List<Object> next = new ArrayList<>();
+            for (Object at : reached) {
+                if (at.getClass().getName().equals(type)) {
+                    return at;
+                }
+                addReferred(at, next);
+            }
+            reached = next;
         }
-        if (steps == 0) {
-            return null;
+        return null;
+    }
+
+    private static void addReferred(Object from, List<Object> found) {
+        if (from instanceof WeakReference<?> reference) {
+            Object referred = reference.get();
+            if (referred != null) {
+                found.add(referred);
+            }
+            return;
         }
-        for (Class<?> owner = at.getClass(); owner != null && !owner.getName().startsWith("java."); owner = owner.getSuperclass()) {
+        for (Class<?> owner = from.getClass(); owner != null && !owner.getName().startsWith("java."); owner = owner.getSuperclass()) {
+            if (owner.getName().equals(WAITING)) {
+                return;
+            }
             for (Field field : owner.getDeclaredFields()) {
-                Object found = field.getType().isPrimitive() ? null : search(value(field, at), type, steps - 1);
-                if (found != null) {
-                    return found;
+                Object value = field.getType().isPrimitive() || Modifier.isStatic(field.getModifiers()) ? null : value(field, from);
+                if (value != null) {
+                    found.add(value);
                 }
             }
         }
-        return null;
     }
 
     private static Object value(Field field, Object of) {

@@ -50,7 +50,6 @@ final class Pools {
     /** Writes one line per pool. */
     void writeTo(Output output, long timeNs) {
         lookAgainIfBeansCameOrWent();
-        connectionPools.writeTo(output, timeNs, hikariNames());
         for (Pool pool : known) {
             try {
                 output.write(line(pool.kind(), pool.name(), timeNs));
@@ -62,6 +61,7 @@ final class Pools {
                 output.write(JsonLine.of("problem", timeNs).put("what", pool.name().toString()).put("why", itsOwn.toString()));
             }
         }
+        connectionPools.writeTo(output, timeNs, hikariNames());
     }
 
     /** A query goes through every bean of a server that has hundreds of them: half of the cost of a reading. */
@@ -73,11 +73,11 @@ final class Pools {
         }
         beansThen = beans;
         readingsSince = 0;
-        connectionPools.lookAgain();
         known.clear();
         for (Kind kind : KINDS) {
             server.queryNames(kind.pattern(), null).forEach(name -> known.add(new Pool(kind, name)));
         }
+        connectionPools.lookAgain();
     }
 
     private JsonLine line(Kind kind, ObjectName pool, long timeNs) throws JMException {

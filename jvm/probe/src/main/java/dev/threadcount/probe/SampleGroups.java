@@ -24,7 +24,7 @@ final class SampleGroups {
     private static final Activity WITHOUT_FRAMES = new Activity(State.RUNNING, null, null, null, Role.UNKNOWN);
 
     /** Whether it waits, or for which socket; it costs more than a stack. */
-    private static final Set<State> ASK_THE_KERNEL = EnumSet.of(State.RUNNING, State.SOCKET, State.SOCKET_WRITE, State.CONNECT);
+    private static final Set<State> ASK_THE_KERNEL = EnumSet.of(State.RUNNING, State.SOCKET, State.SOCKET_WRITE);
     private static final Set<State> HAS_PEER = EnumSet.of(State.SOCKET, State.SOCKET_WRITE);
 
     /** If so many that read at one place have the same peer, the others of the sample have it too. */

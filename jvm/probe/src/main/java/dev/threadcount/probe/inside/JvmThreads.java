@@ -16,6 +16,7 @@ import java.util.concurrent.locks.AbstractOwnableSynchronizer;
 import java.util.concurrent.locks.AbstractQueuedSynchronizer;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
@@ -136,8 +137,8 @@ public final class JvmThreads implements JvmAccess {
     }
 
     @Override
-    public List<Object> scheduledTasks() {
-        return scheduled == null ? List.of() : scheduled.now();
+    public List<Object> scheduledTasks(Predicate<String> isWanted) {
+        return scheduled == null ? List.of() : scheduled.now(isWanted);
     }
 
     @Override

@@ -3,13 +3,19 @@ package dev.threadcount.probe.inside;
 import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.function.Predicate;
 
 /** The tasks that scheduled executors and timers have yet to run, found by the platform threads that run them. */
 final class ScheduledTasks {
+    /** To copy a longer queue keeps its executor waiting. */
+    private static final int MOST_QUEUED = 20_000;
     private static final String CONCURRENT = "java.util.concurrent.";
 
     private final Class<?> worker = type(CONCURRENT + "ThreadPoolExecutor$Worker");
@@ -34,14 +40,18 @@ final class ScheduledTasks {
         }
     }
 
-    List<Object> now() {
+    /** @param isWanted whether a task of a class of this name is */
+    List<Object> now(Predicate<String> isWanted) {
         List<Object> tasks = new ArrayList<>();
-        try {
-            for (Thread thread : platformThreads()) {
-                tasks.addAll(timer.isInstance(thread) ? ofTimer(thread) : ofExecutor(thread));
+        Set<Object> executors = Collections.newSetFromMap(new IdentityHashMap<>());
+        for (Thread thread : platformThreads()) {
+            try {
+                List<Object> all = timer.isInstance(thread) ? ofTimer(thread) : ofExecutor(thread, executors);
+                all.stream().filter(task -> isWanted.test(task.getClass().getName())).forEach(tasks::add);
+            } catch (IllegalAccessException | RuntimeException another) {
+                // An executor may be a class of the application's own.
+                continue;
             }
-        } catch (IllegalAccessException another) {
-            return List.of();
         }
         return tasks;
     }
@@ -62,9 +72,11 @@ final class ScheduledTasks {
         return Arrays.stream(tasks).filter(Objects::nonNull).toList();
     }
 
-    private List<Object> ofExecutor(Thread thread) throws IllegalAccessException {
+    /** @param known executors whose tasks are there already: each has several threads */
+    private List<Object> ofExecutor(Thread thread, Set<Object> known) throws IllegalAccessException {
         Object task = holdersTask.get(threadsHolder.get(thread));
-        if (!worker.isInstance(task) || !(workersExecutor.get(task) instanceof ScheduledThreadPoolExecutor executor)) {
+        if (!worker.isInstance(task) || !(workersExecutor.get(task) instanceof ScheduledThreadPoolExecutor executor)
+                || !known.add(executor) || executor.getQueue().size() > MOST_QUEUED) {
             return List.of();
         }
         List<Object> tasks = new ArrayList<>();

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ForkJoinPool;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 /** What the JVM shows only to itself. Any thread may call it. */
 public interface JvmAccess {
@@ -34,8 +35,12 @@ public interface JvmAccess {
     /** The two ends of a connection, this side first; null where it is none or not known. */
     InetSocketAddress[] endsOf(int descriptor);
 
-    /** What scheduled executors and timers of platform threads have yet to run. */
-    default List<Object> scheduledTasks() {
+    /**
+     * What scheduled executors and timers of platform threads have yet to run.
+     *
+     * @param isWanted whether a task of a class of this name is
+     */
+    default List<Object> scheduledTasks(Predicate<String> isWanted) {
         return List.of();
     }
 
