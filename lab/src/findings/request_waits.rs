@@ -27,7 +27,7 @@ pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     let is_known = time.counted == ThreadRole::Request;
     let runs = &runs_of_variant.runs;
     let part = longest_wait(&time, runs, &is_said).filter(|_| is_known)?.clone();
-    let pool = pool(runs, &part.activity);
+    let pool = pool(runs, &part.activity, part.threads);
     let shown_by = runs_showing(runs, &part);
     if 2 * shown_by < time.runs as usize {
         return None;
@@ -60,13 +60,13 @@ pub(super) fn in_window(record: &Record) -> Option<Fact> {
     });
     let part = parts.max_by(|a, b| a.threads.total_cmp(&b.threads))?;
     let is_worth_saying = part.threads >= FEWEST_THREADS.max(WORTH_SAYING * request_threads);
-    let pool = pool(&[record], &part.activity);
+    let pool = pool(&[record], &part.activity, part.threads);
     let waits = RequestWaits { part, service_time_ms: None, request_threads: Some(request_threads), pool };
     is_worth_saying.then_some(Fact::RequestWaits(waits))
 }
 
 fn is_said_in_window(record: &Record, activity: &ThreadActivity) -> bool {
-    let is_full_pool = || awaited_library(activity).is_some_and(|it| connection_pools::is_full(record, it));
+    let is_full_pool = || awaited_library(activity).is_some_and(|it| connection_pools::is_full_in_window(record, it));
     let keeps_carriers = || activity.state == ThreadState::File && file_io::in_window(record).is_some();
     is_full_pool() || keeps_carriers()
 }
@@ -109,10 +109,10 @@ fn runs_showing(runs: &[&Record], part: &RequestTimePart) -> usize {
 }
 
 /// The pool for whose connections they wait, over the runs in which it was read.
-fn pool(runs: &[&Record], activity: &ThreadActivity) -> Option<FullPool> {
+fn pool(runs: &[&Record], activity: &ThreadActivity, threads: f64) -> Option<FullPool> {
     let library = awaited_library(activity)?;
     let pools: Vec<FullPool> =
-        runs.iter().filter_map(|run| connection_pools::of_library(run, library)).collect();
+        runs.iter().filter_map(|run| connection_pools::of_library(run, library, threads)).collect();
     connection_pools::mean(&pools.iter().collect::<Vec<_>>())
 }
 

@@ -1,6 +1,7 @@
 //! Requests that spend their time waiting for a connection of a pool, a lock, or another service.
 
 use super::variant_runs::{RunFigures, mean_of};
+use super::connection_pools::FEWEST_WAITING;
 use super::{VariantRuns, connection_pools};
 use crate::model::finding::{Fact, Finding, FullPool, WaitingPlace};
 use crate::model::record::Record;
@@ -17,17 +18,18 @@ pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
 
 /// Of a window without a load: the pools of connections. How many of the requests wait at a place needs their number.
 pub(super) fn in_window(record: &Record) -> Option<Fact> {
-    connection_pools::full(record).map(WaitingPlace::Pool).map(Fact::Waiting)
+    connection_pools::full(record, FEWEST_WAITING).map(WaitingPlace::Pool).map(Fact::Waiting)
 }
 
 fn place(record: &Record) -> Option<WaitingPlace> {
-    connection_pools::full(record).map(WaitingPlace::Pool).or_else(|| {
-        let jvm = record.jvm.as_ref()?;
-        let figures = RunFigures::while_observed(record)?;
+    let jvm = record.jvm.as_ref()?;
+    let figures = RunFigures::while_observed(record)?;
+    // Little's law: how many requests are in flight, and how many threads wait at one place, on average.
+    let requests_in_flight = figures.rate_per_s * figures.mean_ms / 1_000.0;
+    let pool = connection_pools::full(record, FEWEST_WAITING.max(WORTH_SAYING * requests_in_flight));
+    pool.map(WaitingPlace::Pool).or_else(|| {
         let load = record.observed_window()?.0;
         let seconds = load.elapsed_s;
-        // Little's law: how many requests are in flight, and how many threads wait at one place, on average.
-        let requests_in_flight = figures.rate_per_s * figures.mean_ms / 1_000.0;
         let longest_ms = longest_request_ms(load);
         let is_of_a_request = |site: &&SiteTotal| is_of_a_request(site, longest_ms);
         let site = jvm.waits.iter().find(is_of_a_request)?.clone();
@@ -81,8 +83,6 @@ const IDLE_ON: [&str; 6] = [
     "java.util.concurrent.ForkJoinPool",
     "java.util.concurrent.Exchanger",
 ];
-/// Pools of connections whose callers wait on the same: pool and pool2 of Apache Commons (DBCP), Apache HttpClient 4 and 5.
-const CONNECTION_POOLS: [&str; 3] = ["org.apache.commons.pool", "org.apache.http.", "org.apache.hc."];
 /// Two clocks may differ by so much.
 const CLOCKS_MS: f64 = 5.0;
 
@@ -90,11 +90,9 @@ const CLOCKS_MS: f64 = 5.0;
 /// application's own waits for its next task on a queue, as a request might: without evidence it is none. And no request
 /// waits for longer than the slowest response took.
 fn is_of_a_request(site: &SiteTotal, longest_ms: f64) -> bool {
-    let Some(application) = &site.application else { return false };
     let is_idle_on = |class: &str| IDLE_ON.iter().any(|idle| class.contains(idle));
     let is_for_work = matches!(&site.reason, Some(SiteReason::Park(class)) if is_idle_on(class));
-    let is_of_a_pool = CONNECTION_POOLS.iter().any(|pool| application.starts_with(pool));
-    site.total.longest_ms <= longest_ms + CLOCKS_MS && (!is_for_work || is_of_a_pool)
+    site.application.is_some() && site.total.longest_ms <= longest_ms + CLOCKS_MS && !is_for_work
 }
 
 /// How long the longest request was on its way, failed and unfinished ones included.
@@ -195,12 +193,18 @@ mod tests {
 
     const CONDITION: &str = "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject";
 
+    /// A job of the application's own waits now and then for the only connection of a pool.
     #[test]
-    fn requests_that_wait_for_a_connection_of_a_librarys_pool_are_named_although_they_park_as_idle_workers_do()
-     {
-        let deque = Some("org.apache.commons.pool2.impl.LinkedBlockingDeque.takeFirst:571");
-        let record = waits(deque, SiteReason::Park(CONDITION.to_owned()), 360_000.0);
-        assert!(found(find, "clients: 40", record).is_some());
+    fn a_full_pool_for_which_few_wait_is_no_limit_and_of_several_the_one_with_most_waiters_is_named() {
+        let mut record = hikari(10, 31);
+        let pools = &mut record.jvm.as_mut().expect("it was read").pools;
+        let few = PoolSample { t_s: 1.0, busy: Some(1), size: Some(1), queued: Some(2) };
+        let of_jobs = Pool { max: Some(1), name: "jobs".to_owned(), samples: vec![few; 20], ..pools[0].clone() };
+        pools.insert(0, of_jobs.clone());
+        let finding = found(find, "clients: 40", record).expect("a finding");
+        assert!(sentence(&finding).contains("all 10 of Pool (shop)"), "{}", sentence(&finding));
+        let alone = with(JvmReadings { pools: vec![of_jobs], ..JvmReadings::default() });
+        assert_eq!(found(find, "clients: 40", alone), None, "2 of 40 requests");
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub use starved::{HeldCarriers, UnfairWaits};
 pub use thread_caches::{ThreadCache, ThreadCaches};
 pub use unbounded_requests::UnboundedRequests;
 
-use super::record::jvm::SiteTotal;
+use super::record::jvm::{PoolKind, SiteTotal};
 use super::record::wait_profile::ThreadActivity;
 use super::request_time::TimeShare;
 use schemars::JsonSchema;
@@ -360,9 +360,16 @@ pub struct WaitingPart {
     pub time: Option<TimeShare>,
 }
 
+const fn hikari() -> PoolKind {
+    PoolKind::Hikari
+}
+
 /// A pool of connections for which threads, or requests without a thread, wait.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FullPool {
+    /// Its library; in results of earlier versions HikariCP.
+    #[serde(default = "hikari")]
+    pub kind: PoolKind,
     /// Its own name.
     pub name: String,
     /// The most that it may have.

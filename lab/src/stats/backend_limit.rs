@@ -85,8 +85,8 @@ fn connections(
 
 fn waits_for_connections(run: &Record, backend: &BackendFigures, all: &[BackendFigures]) -> bool {
     let pools = run.jvm.iter().flat_map(|jvm| &jvm.pools);
-    let of_connections = pools.filter(|pool| pool.kind.is_of_connections());
-    of_connections
+    let of_databases = pools.filter(|pool| pool.kind.is_of_databases());
+    of_databases
         .filter(|pool| is_waited_for(pool))
         .any(|pool| connects_to(pool, all) == Some(&backend.name))
 }

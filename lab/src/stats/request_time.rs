@@ -56,7 +56,7 @@ pub fn request_time(runs: &[&Record]) -> Option<RequestTime> {
         counted,
         idle_workers: weighted(|window| window.profile.idle_workers),
         parts,
-        without_thread: without_thread(service_time_ms, &series, &samples),
+        without_thread: without_thread(&windows, &series, &samples),
     })
 }
 
@@ -210,9 +210,12 @@ impl Series {
     }
 }
 
-fn without_thread(service_time_ms: f64, series: &[Series], samples: &Samples) -> TimeShare {
+/// What is left of the service time of its own run.
+fn without_thread(windows: &[Observed<'_>], series: &[Series], samples: &Samples) -> TimeShare {
     let on_threads = |at: usize| series.iter().map(|series| series.ms[at]).sum::<f64>();
-    let left: Vec<f64> = (0..samples.number()).map(|at| service_time_ms - on_threads(at)).collect();
+    let service_time_ms =
+        windows.iter().flat_map(|window| std::iter::repeat_n(window.service_time_ms, window.samples()));
+    let left: Vec<f64> = service_time_ms.enumerate().map(|(at, ms)| ms - on_threads(at)).collect();
     time_share(&left, samples)
 }
 
@@ -379,6 +382,18 @@ mod tests {
         let time = request_time(&[&lock(20.0), &faster]).unwrap();
         assert_eq!(parts(&time), [(ThreadState::Lock, 15.0)]);
         assert_eq!((time.runs, time.samples), (2, 20));
+    }
+
+    #[test]
+    fn what_is_left_is_of_the_service_time_of_each_run() {
+        let on_threads = |ms: f64| {
+            let group = group(ThreadRole::Request, ThreadState::Lock, "a.A.a:1", vec![ms; 10]);
+            with_load(observed(vec![group]), |load| load.service_time_ms = Some(times(ms)))
+        };
+        let runs = [100.0, 200.0, 300.0].map(on_threads);
+        let left = request_time(&runs.iter().collect::<Vec<_>>()).unwrap().without_thread;
+        let interval = left.interval.unwrap();
+        assert!(left.ms.abs() < 1e-9 && interval.low.abs() < 1e-9 && interval.high.abs() < 1e-9, "{left:?}");
     }
 
     #[test]

@@ -72,17 +72,12 @@ impl Samples {
     /// Of the mean; `None`: too few samples, or they resemble each other too much. Runs may differ by more than their samples show.
     pub fn interval(&self, figures: &[f64]) -> Option<Interval> {
         let within = self.interval_within(figures)?;
-        let Some(between) = self.half_width_between_runs(figures) else { return Some(within) };
-        let mean = self.mean(figures);
-        Some(Interval {
-            low: within.low.min(mean - between),
-            high: within.high.max(mean + between),
-            ..within
-        })
+        let Some((mean, half)) = self.between_runs(figures) else { return Some(within) };
+        Some(Interval { low: within.low.min(mean - half), high: within.high.max(mean + half), ..within })
     }
 
-    /// Student's interval over the means of the runs; `None`: with two it would say nothing of most figures.
-    fn half_width_between_runs(&self, figures: &[f64]) -> Option<f64> {
+    /// The mean of the runs' means, and half of Student's interval; `None`: with two it would say nothing of most figures.
+    fn between_runs(&self, figures: &[f64]) -> Option<(f64, f64)> {
         let means: Vec<f64> = self.runs.iter().map(|run| self.mean_over(run.clone(), figures)).collect();
         let number = means.len() as f64;
         if means.len() < FEWEST_RUNS {
@@ -91,7 +86,7 @@ impl Samples {
         let mean = means.iter().sum::<f64>() / number;
         let variance = means.iter().map(|it| (it - mean).powi(2)).sum::<f64>() / (number - 1.0);
         let quantile = t_quantile(number - 1.0, 0.5 + CONFIDENCE / 2.0)?;
-        Some(quantile * (variance / number).sqrt())
+        Some((mean, quantile * (variance / number).sqrt()))
     }
 
     fn interval_within(&self, figures: &[f64]) -> Option<Interval> {

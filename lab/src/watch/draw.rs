@@ -235,6 +235,7 @@ fn sites(label: &str, what: &str, sites: &Sites) -> Vec<Line<'static>> {
 mod tests {
     use super::*;
     use crate::model::finding::{Explanation, Fact, Finding, FullPool, WaitingPlace};
+    use crate::model::record::jvm::PoolKind;
     use crate::probe::line::parse;
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
@@ -274,6 +275,7 @@ mod tests {
     #[test]
     fn everything_known_stands_in_one_screen() {
         let pool = FullPool {
+            kind: PoolKind::Hikari,
             name: "Pool (shop)".to_owned(),
             connections: 10.0,
             full_share: 1.0,

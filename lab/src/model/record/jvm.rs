@@ -166,6 +166,12 @@ impl PoolKind {
         )
     }
 
+    /// Does it hold connections to a database? One of reactor-pool is told by its name.
+    #[must_use]
+    pub const fn is_of_databases(self) -> bool {
+        matches!(self, Self::Hikari | Self::TomcatJdbc | Self::Agroal | Self::ReactorPool)
+    }
+
     /// Is it of the library for whose connection threads wait, as the probe names it from their frames?
     #[must_use]
     pub fn is_of_library(self, library: &str) -> bool {

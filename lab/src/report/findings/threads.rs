@@ -8,7 +8,7 @@ use crate::model::finding::{
     Arrivals, BusyWithoutProgress, KindAndNumber, KindOrSize, PoolCeiling, PoolEvidence, RunsShowing,
     WaitingPlace,
 };
-use crate::model::record::jvm::SiteReason;
+use crate::model::record::jvm::{PoolKind, SiteReason};
 use crate::report::answer::{bound, metric_noun};
 use crate::report::figures::{count, interval, milliseconds as ms, percent, whole};
 
@@ -107,6 +107,9 @@ impl Words for WaitingPlace {
 
     fn advice(&self) -> Option<String> {
         Some(match self {
+            Self::Pool(pool) if pool.kind != PoolKind::Hikari => {
+                "a larger pool, if what it connects to can serve it, or connections held for a shorter time".to_owned()
+            }
             Self::Pool(_) => {
                 "a larger pool (Spring Boot: spring.datasource.hikari.maximum-pool-size) if the database can serve it, or \
                  connections held for a shorter time"
