@@ -222,6 +222,7 @@ mod tests {
         let stalled = load("rate: 100/s, duration: 20s, losses: expected").unwrap().workload;
         assert!(stalled.expects_losses() && !stalled.is_overload());
         assert_eq!((stalled.answer(), stalled.likeness()), (Metric::Rate, Metric::P50));
+        assert_eq!(stalled.headline(), [Metric::Rate, Metric::P50]);
         let both = load("rate: 100/s, duration: 20s, losses: expected, overload: true").unwrap().workload;
         assert!(both.is_overload());
         let refused = |text: &str| load(text).unwrap_err().to_string();

@@ -8,7 +8,8 @@ use crate::model::finding::{CpuBound, Fact, Finding};
 use crate::model::record::Record;
 use crate::model::record::wait_profile::ThreadRole;
 use crate::model::request_time::RequestTime;
-use crate::stats::comparison::{Sides, loses_on_purpose};
+use crate::stats::comparison::Sides;
+use crate::stats::lost_on_purpose::LostOnPurpose;
 use crate::stats::request_time::request_time;
 use crate::stats::runs::is_healthy;
 
@@ -32,8 +33,8 @@ fn of_pair(one: &VariantRuns<'_>, other: &VariantRuns<'_>) -> Option<Finding> {
     let times = [request_time(&one.runs)?, request_time(&other.runs)?];
     let [share, other_share] = [on_cpu_share(&times[0])?, on_cpu_share(&times[1])?];
     let metric = one.load.workload.likeness();
-    let loses = loses_on_purpose(one.load.workload, &[&one.runs, &other.runs]);
-    let sides = Sides::of_rounds(metric, &one.runs, &other.runs).without_survivors(loses);
+    let lost = LostOnPurpose::of(one.load.workload, &[&one.runs, &other.runs]);
+    let sides = Sides::of_rounds(metric, &one.runs, &other.runs).without_survivors(lost);
     let answer = sides.ratio(one.load.interim_analyses().len())?;
     let interval = answer.interval.filter(is_alike)?;
     let fact = CpuBound {

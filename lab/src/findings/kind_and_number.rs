@@ -10,6 +10,7 @@ use crate::model::experiment::{
 use crate::model::finding::{Fact, Finding, KindAndNumber};
 use crate::model::record::Record;
 use crate::stats::comparison::Sides;
+use crate::stats::lost_on_purpose::LostOnPurpose;
 
 /// A ratio of single runs that is nearer to 1 is no difference that would need a reason.
 const WORTH_SAYING: f64 = 0.05;
@@ -105,7 +106,8 @@ fn is_alike(candidate: &Variant, pool: &Measured<'_>, threads: &Measured<'_>) ->
 /// Is there a difference that one of the two could be the reason for? A single run shows one without proof, and is read all
 /// the same.
 fn differ(variant: &VariantRuns<'_>, baseline: &VariantRuns<'_>, load: &LoadSpec) -> bool {
-    load.workload.headline().iter().any(|&metric| {
+    let lost = LostOnPurpose::of(load.workload, &[&variant.runs, &baseline.runs]);
+    load.workload.headline().iter().filter(|metric| !lost.hides(**metric)).any(|&metric| {
         let sides = Sides::of_rounds(metric, &variant.runs, &baseline.runs);
         let Some(ratio) = sides.ratio(load.interim_analyses().len()) else { return false };
         match ratio.interval {

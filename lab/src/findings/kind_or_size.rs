@@ -9,7 +9,8 @@ use crate::model::finding::{Fact, Finding, KindOrSize};
 use crate::model::metric::Metric;
 use crate::model::record::Record;
 use crate::model::result::Interval;
-use crate::stats::comparison::{Sides, loses_on_purpose};
+use crate::stats::comparison::Sides;
+use crate::stats::lost_on_purpose::LostOnPurpose;
 use crate::stats::page::chance_of_a_headline;
 use crate::stats::runs::{figures, is_healthy, mean};
 
@@ -26,8 +27,8 @@ pub(super) fn find(experiment: &Experiment, load: &LoadSpec, records: &[Record])
     }
     let of = |runs_of_variant: &VariantRuns<'_>, metric: Metric| figures(&runs_of_variant.runs, metric);
     let analyses = load.interim_analyses().len();
-    let loses = loses_on_purpose(load.workload, &[&sized.runs, &virtual_one.runs]);
-    let sides = |metric| Sides::of_rounds(metric, &sized.runs, &virtual_one.runs).without_survivors(loses);
+    let lost = LostOnPurpose::of(load.workload, &[&sized.runs, &virtual_one.runs]);
+    let sides = |metric| Sides::of_rounds(metric, &sized.runs, &virtual_one.runs).without_survivors(lost);
     let ratio = |metric| sides(metric).ratio(analyses);
     let metric = load.workload.likeness();
     let answer = ratio(metric)?;

@@ -5,7 +5,8 @@ use crate::model::experiment::Workload;
 use crate::model::metric::Metric;
 use crate::model::result::{Ratio, ResultDocument};
 use crate::report::reasons;
-use crate::stats::comparison::{Sides, loses_on_purpose};
+use crate::stats::comparison::Sides;
+use crate::stats::lost_on_purpose::LostOnPurpose;
 use crate::stats::page::judge_sessions;
 use crate::stats::runs::complete;
 use serde::Serialize;
@@ -99,8 +100,8 @@ fn changed(old: &ResultDocument, new: &ResultDocument) -> Vec<Changed> {
                 complete(&document.records, &variant.name, &load.name)
             };
             let (before, after) = (runs(old), runs(new));
-            let loses = loses_on_purpose(load.workload, &[&after, &before]);
-            let sides = |metric| Sides::of_sessions(metric, &after, &before).without_survivors(loses);
+            let lost = LostOnPurpose::of(load.workload, &[&after, &before]);
+            let sides = |metric| Sides::of_sessions(metric, &after, &before).without_survivors(lost);
             let ratios: Vec<Ratio> =
                 Metric::ALL.into_iter().filter_map(|metric| sides(metric).ratio(1)).collect();
             if !ratios.is_empty() {

@@ -6,6 +6,7 @@ use crate::model::result::{Doubt, ResultDocument};
 use crate::report::{figures, reasons};
 use crate::stats::comparison::Sides;
 use crate::stats::limit::{Limit, LimitTest, LimitVerdict, judge_family};
+use crate::stats::lost_on_purpose::LostOnPurpose;
 use crate::stats::runs::complete;
 use crate::stats::trust::doubts;
 
@@ -28,7 +29,7 @@ pub enum GateOutcome {
 
 /// What got worse by more than `share`, is undecided or cannot be judged, of all that both results were to measure: the
 /// throughput (under an open load it is given) or the capacity is lower, the time per operation or the 99th percentile is
-/// higher. All these figures are a family of their own, see [`judge_family`].
+/// higher (where losses are expected, the median, which has to be as good as before only if it could be judged before). All these figures are a family of their own, see [`judge_family`].
 #[must_use]
 pub fn gate(a: &ResultDocument, b: &ResultDocument, share: f64) -> Vec<GateRemark> {
     let mut items = Vec::new();
@@ -99,8 +100,12 @@ fn items_of(
         complete(&document.records, &variant.name, &load.name)
     };
     let (before, after) = (runs(a), runs(b));
+    let lost = LostOnPurpose::of(load.workload, &[&before, &after]);
     let figure = |&metric: &Metric| {
         let whose = format!("{} under {}: the {}", variant.name, load.name, noun(metric));
+        if lost.hides(metric) {
+            return cannot_be_judged(format!("{whose} cannot be judged: too many requests are lost in B"));
+        }
         let sides = Sides::of_sessions(metric, &after, &before);
         match (sides.against_limit(limit(metric, share)), sides.ratio(1)) {
             (Some(test), _) => Item::Figure { whose, test },
@@ -110,7 +115,9 @@ fn items_of(
             }
         }
     };
-    judged_metrics(load.workload).iter().map(figure).collect()
+    // What was no figure of the server before cannot have got worse.
+    let lost_before = LostOnPurpose::of(load.workload, &[&before]);
+    judged_metrics(load.workload).iter().filter(|metric| !lost_before.hides(**metric)).map(figure).collect()
 }
 
 fn skipped<'a>(document: &'a ResultDocument, variant: &Variant, load: &LoadSpec) -> Option<&'a str> {
@@ -131,7 +138,8 @@ const fn judged_metrics(workload: Workload) -> &'static [Metric] {
     match workload.answer() {
         Metric::Capacity => &[Metric::Capacity],
         Metric::Score => &[Metric::Score],
-        Metric::Rate if workload.expects_losses() => &[Metric::Rate],
+        Metric::Rate if workload.is_overload() => &[Metric::Rate],
+        Metric::Rate if workload.expects_losses() => &[Metric::Rate, Metric::P50],
         Metric::Rate => &[Metric::Rate, Metric::P99],
         _ => &[Metric::P99],
     }
@@ -140,7 +148,7 @@ const fn judged_metrics(workload: Workload) -> &'static [Metric] {
 /// What the figure may be divided by what it was.
 fn limit(metric: Metric, share: f64) -> Limit {
     match metric {
-        Metric::P99 | Metric::Score => Limit::AtMost(1.0 + share),
+        Metric::P50 | Metric::P99 | Metric::Score => Limit::AtMost(1.0 + share),
         _ => Limit::AtLeast(1.0 - share),
     }
 }
@@ -177,4 +185,37 @@ fn remark(whose: &str, test: &LimitTest, verdict: LimitVerdict, family: usize) -
         }
     };
     Some(GateRemark { sentence: what + &why, outcome })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::record::Record;
+    use crate::report::sample::document;
+    use crate::stats::sample::{run, with_load};
+
+    fn result(kind: &str, ms: f64, lost: u64) -> ResultDocument {
+        let noise = [0.999, 1.0, 1.001, 1.0, 1.0];
+        let losing =
+            |noise: f64| with_load(run("a", "c4", 100.0, ms * noise), |load| load.requests.ok -= lost);
+        let records: Vec<Record> = noise.map(losing).into();
+        let load = format!("[{{name: c4, rate: 100/s, duration: 10s, {kind}}}]");
+        document("{a: {}}", &load, &records)
+    }
+
+    #[test]
+    fn where_losses_are_expected_the_median_is_judged_beside_the_rate_unless_many_were_lost_before() {
+        let said = |kind: &str, before: (f64, u64), after: (f64, u64)| {
+            let (a, b) = (result(kind, before.0, before.1), result(kind, after.0, after.1));
+            gate(&a, &b, 0.05).into_iter().map(|it| (it.outcome, it.sentence)).collect::<Vec<_>>()
+        };
+        let stalled = "losses: expected";
+        assert_eq!(said(stalled, (5.0, 0), (5.0, 0)), []);
+        let worse = said(stalled, (5.0, 0), (9.0, 0));
+        assert!(worse[0].0 == GateOutcome::Worse && worse[0].1.contains("median"), "{worse:?}");
+        let loses = said(stalled, (5.0, 0), (5.0, 20));
+        assert!(loses[0].1.ends_with("too many requests are lost in B"), "{loses:?}");
+        assert_eq!(said(stalled, (5.0, 20), (9.0, 20)), [], "by the rate only");
+        assert_eq!(said("overload: true", (5.0, 20), (9.0, 20)), []);
+    }
 }

@@ -151,6 +151,12 @@ impl Comparison {
     pub fn ratio(&self, metric: Metric) -> Option<&Ratio> {
         self.ratios.iter().find(|ratio| ratio.metric == metric)
     }
+
+    /// Of a figure that is zero in some run.
+    #[must_use]
+    pub fn difference(&self, metric: Metric) -> Option<&Difference> {
+        self.differences.iter().find(|difference| difference.metric == metric)
+    }
 }
 
 /// variant / baseline of one metric.

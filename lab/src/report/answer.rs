@@ -215,7 +215,9 @@ fn times_line(comparison: &Comparison, load: Workload) -> Option<Line> {
         if is_answer { whole_sentence(comparison, median, NOUN) } else { part_of_sentence(median, NOUN) };
     let mut line = line(phrase, Metric::P50, median);
     line.figures.insert_str(0, "p50 ");
-    if let Some(tail) = comparison.ratio(Metric::P99) {
+    // A tail of which nothing is concluded, because of what was lost, is not put beside the median.
+    let tail = comparison.ratio(Metric::P99);
+    if let Some(tail) = tail.filter(|tail| tail.interval.is_some() || !load.expects_losses()) {
         let both = figures::pair(Metric::P99, tail.variant_value, tail.baseline_value);
         line.figures.push_str(&format!(", p99 {both}"));
     }
@@ -434,6 +436,14 @@ mod tests {
             [goodput, "1.40x the time behind", "0.50x the median response time"]
         );
         assert_eq!(lines(Verdict::NotEnoughRuns), [goodput, "1.40x the time behind"]);
+        let figures = |tail| {
+            let mut ratios = ratios(Verdict::Lower);
+            ratios.push(ratio(Metric::P99, 50.0, 100.0, tail));
+            let lines = answer(&comparison("stalled", ratios), open(Losses::Expected)).lines;
+            lines.last().map(|line| line.figures.clone()).unwrap_or_default()
+        };
+        assert!(figures(Verdict::Lower).contains(", p99 "), "{}", figures(Verdict::Lower));
+        assert!(!figures(Verdict::NotEnoughRuns).contains("p99"), "few are lost");
     }
 
     #[test]

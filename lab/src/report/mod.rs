@@ -22,7 +22,7 @@ pub mod reasons;
 pub mod request_time;
 pub mod run_delays;
 #[cfg(test)]
-mod sample;
+pub(crate) mod sample;
 pub mod series;
 pub mod shares;
 pub mod so_far;

@@ -5,20 +5,19 @@ use super::blocks::pairs;
 use super::compiler::busy_compiler;
 use super::difference::difference;
 use super::limit::{Limit, LimitTest};
+use super::lost_on_purpose::LostOnPurpose;
 use super::page;
 use super::ratio::{Estimate, paired, unpaired, unseen_share};
 use super::runs::{complete, figures, is_healthy, mean};
 use super::student::PAIRED_FROM;
 use super::two_speeds::{Faster, two_speeds};
-use crate::model::experiment::{Experiment, LoadSpec, Workload};
+use crate::model::experiment::{Experiment, LoadSpec};
 use crate::model::metric::{Metric, Unit};
 use crate::model::record::Record;
 use crate::model::result::{Basis, Comparison, Difference, Ratio, TwoSpeeds, Verdict};
 
 /// Fewer pairs have no spread. Then the figures are the means of all runs, without an interval.
 const FEWEST_PAIRS: usize = 2;
-/// Where losses are expected.
-const MANY_LOST_PERCENT: f64 = 1.0;
 
 /// Compares every variant with the first one that runs under the same load, round by round, and gives a word to those
 /// differences that stand out of the whole page.
@@ -41,9 +40,9 @@ pub(super) fn under(experiment: &Experiment, load: &LoadSpec, records: &[Record]
         let (variant, baseline) = (pair.variant.name.as_str(), pair.other.name.as_str());
         let variant_runs = complete(records, variant, &load.name);
         let baseline_runs = complete(records, baseline, &load.name);
-        let loses = loses_on_purpose(load.workload, &[&variant_runs, &baseline_runs]);
+        let lost = LostOnPurpose::of(load.workload, &[&variant_runs, &baseline_runs]);
         let sides = Metric::ALL
-            .map(|metric| Sides::of_rounds(metric, &variant_runs, &baseline_runs).without_survivors(loses));
+            .map(|metric| Sides::of_rounds(metric, &variant_runs, &baseline_runs).without_survivors(lost));
         let is_headline = |sides: &Sides| load.workload.headline().contains(&sides.metric);
         let with_speeds = |sides: &Sides| {
             let mut ratio = sides.ratio(looks)?;
@@ -61,12 +60,6 @@ pub(super) fn under(experiment: &Experiment, load: &LoadSpec, records: &[Record]
         }
     });
     compared.filter(|comparison| !comparison.ratios.is_empty()).collect()
-}
-
-/// Were losses expected, as of an overload, and had more than one in a hundred requests no expected response?
-pub(crate) fn loses_on_purpose(workload: Workload, runs: &[&[&Record]]) -> bool {
-    let loses = |run: &&Record| Metric::Unanswered.of(run).is_some_and(|percent| percent > MANY_LOST_PERCENT);
-    workload.expects_losses() && runs.iter().copied().flatten().any(loses)
 }
 
 /// How two variants' figures belong together.
@@ -117,8 +110,8 @@ impl Sides {
     }
 
     /// Where requests are lost on purpose, nothing is concluded from those that were not.
-    pub fn without_survivors(self, loses: bool) -> Self {
-        Self { trusted: self.trusted && !(loses && self.metric.is_of_survivors()), ..self }
+    pub fn without_survivors(self, lost: LostOnPurpose) -> Self {
+        Self { trusted: self.trusted && !lost.hides(self.metric), ..self }
     }
 
     /// variant / baseline, in a session of so many interim analyses; `None` where a figure is missing, or is zero as it
@@ -325,6 +318,10 @@ mod tests {
             assert_eq!(verdict(&records, Metric::Mean), Some(Verdict::Lower), "nothing is lost");
             assert_eq!(verdict(&losing, Metric::Rate), Some(Verdict::Higher));
             assert_eq!(verdict(&losing, Metric::Mean), Some(Verdict::NotEnoughRuns));
+            let few = |record: &Record| with_load(record.clone(), |load| load.requests.ok -= 5);
+            let losing_few: Vec<Record> = records.iter().map(few).collect();
+            assert_eq!(verdict(&losing_few, Metric::P50), Some(Verdict::Lower), "0.5 % are lost");
+            assert_eq!(verdict(&losing_few, Metric::P99), Some(Verdict::NotEnoughRuns));
         }
     }
 

@@ -3,8 +3,10 @@
 use super::claim::certainty::{Certainty, certainty};
 use super::claim::rounds::ClaimRounds;
 use super::comparison::under;
+use super::lost_on_purpose::LostOnPurpose;
 use super::page::chance_of_a_headline;
 use super::ratio::MARGIN;
+use super::runs::complete;
 use crate::model::experiment::claim::Claim;
 use crate::model::experiment::{Experiment, LoadSpec};
 use crate::model::record::Record;
@@ -15,7 +17,7 @@ const NARROW: f64 = 0.02;
 
 /// Why this load needs no more runs; `None`: it does.
 ///
-/// Every ratio of the headline has to be known, and every claim that could be tried by now has to be decided, or to be
+/// Every ratio of the headline has to be known, unless what is lost on purpose keeps it from ever being, and every claim that could be tried by now has to be decided, or to be
 /// known as well as asked.
 #[must_use]
 pub fn decided(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Option<RoundsEnd> {
@@ -23,8 +25,11 @@ pub fn decided(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> 
     let chance = chance_of_a_headline(experiment);
     let headline = load.workload.headline();
     let is_known = compared.iter().all(|comparison| {
+        let runs = |variant: &str| complete(records, variant, &load.name);
+        let sides = [runs(&comparison.variant), runs(&comparison.baseline)];
+        let lost = LostOnPurpose::of(load.workload, &[&sides[0], &sides[1]]);
         // A ratio that is not there (a capacity search that ended at its ceiling found none) is not known.
-        headline.iter().all(|metric| {
+        headline.iter().filter(|metric| !lost.hides(**metric)).all(|metric| {
             let ratio = comparison.ratios.iter().find(|ratio| ratio.metric == *metric);
             ratio.is_some_and(|ratio| is_known(ratio, chance))
         })
@@ -81,7 +86,7 @@ mod tests {
     use super::*;
     use crate::config;
     use crate::model::record::capacity::{CapacitySearch, SearchEnd};
-    use crate::stats::sample::run;
+    use crate::stats::sample::{run, with_load};
 
     fn experiment(claims: &str) -> Experiment {
         let text = format!(
@@ -155,6 +160,24 @@ mod tests {
         };
         assert_eq!(decided_after(SearchEnd::Ceiling), None);
         assert_eq!(decided_after(SearchEnd::Found), Some(RoundsEnd::ComparisonsDecided));
+    }
+
+    #[test]
+    fn where_losses_are_expected_the_median_has_to_be_known_too_unless_many_are_lost() {
+        let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {a: {}, b: {}}\n\
+            loads: [{name: c4, rate: 100/s, duration: 10s, losses: expected}]\n";
+        let experiment = config::parse("x", "x.yaml", text, false).expect("an experiment");
+        let decided_with = |b_ms: [f64; 3], lost: u64| {
+            let of = |variant: &'static str, ms: [f64; 3]| ms.map(|ms| run(variant, "c4", 100.0, ms));
+            let all = [of("a", [5.0, 5.01, 4.99]), of("b", b_ms)].concat();
+            let losing = |record| with_load(record, |load| load.requests.ok -= lost);
+            let records: Vec<Record> = all.into_iter().map(losing).collect();
+            decided(&experiment, &experiment.loads[0], &records)
+        };
+        let (known, open) = ([5.01, 5.0, 4.99], [4.0, 5.0, 6.2]);
+        assert_eq!(decided_with(known, 0), Some(RoundsEnd::ComparisonsDecided));
+        assert_eq!(decided_with(open, 0), None, "the rates are alike by schedule");
+        assert_eq!(decided_with(open, 100), Some(RoundsEnd::ComparisonsDecided), "it can never be known");
     }
 
     #[test]

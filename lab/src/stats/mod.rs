@@ -13,6 +13,7 @@ pub mod disturbance;
 mod doubt_groups;
 pub mod grade;
 pub mod limit;
+pub(crate) mod lost_on_purpose;
 pub(crate) mod no_overload;
 #[cfg(test)]
 mod noise;

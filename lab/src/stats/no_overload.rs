@@ -9,16 +9,16 @@ use crate::model::result::{Doubt, DoubtReason};
 /// Behind for less than this on average, a variant keeps up: one pause makes a second.
 pub(crate) const BEHIND_MS: f64 = 1_000.0;
 
-/// One for each variant of a load that overloads none of them.
+/// One for each variant of a load that overloads none of them. A variant without complete runs may be the one that was behind.
 pub(super) fn no_overload(experiment: &Experiment, records: &[Record]) -> Vec<Doubt> {
     let overloads = experiment.loads.iter().filter(|load| load.workload.is_overload());
     overloads.flat_map(|load| of_load(experiment, load, records)).collect()
 }
 
 fn of_load(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Vec<Doubt> {
-    let variants = experiment.variants.iter().map(|variant| variant.name.as_str());
-    let ran = variants.map(|name| (name, complete(records, name, &load.name)));
-    let ran: Vec<_> = ran.filter(|(_, runs)| !runs.is_empty()).collect();
+    let planned = experiment.variants.iter().filter(|variant| variant.runs_under(load));
+    let ran = planned.map(|variant| (variant.name.as_str(), complete(records, &variant.name, &load.name)));
+    let ran: Vec<_> = ran.collect();
     if !ran.iter().all(|(_, runs)| keeps_up(runs)) {
         return Vec::new();
     }
@@ -46,7 +46,7 @@ fn keeps_up(runs: &[&Record]) -> bool {
 mod tests {
     use super::*;
     use crate::config::parse;
-    use crate::model::record::LoadSample;
+    use crate::model::record::{LoadSample, RunFailure};
     use crate::stats::sample::{run, with_load};
 
     fn experiment(kind: &str) -> Experiment {
@@ -82,6 +82,18 @@ mod tests {
         assert_eq!(doubted(&experiment("overload: true"), &both), ["a", "b"]);
         assert_eq!(doubted(&experiment("losses: expected"), &both), [] as [String; 0]);
         assert_eq!(doubted(&experiment("overload: true"), &[]), [] as [String; 0]);
+    }
+
+    #[test]
+    fn while_a_planned_variant_has_no_complete_run_nothing_is_said_of_the_others() {
+        let overload = experiment("overload: true");
+        let good = with_in_flight("a", [5; 10]);
+        let failure = Some(RunFailure { why: "it ran out of memory".to_owned(), log_tail: Vec::new() });
+        let failed = Record { failure, ..with_in_flight("b", [5; 10]) };
+        assert_eq!(doubted(&overload, &[good.clone(), failed]), [] as [String; 0]);
+        assert_eq!(doubted(&overload, &[good.clone()]), [] as [String; 0]);
+        let of_one = experiment("overload: true, variants: [a]");
+        assert_eq!(doubted(&of_one, &[good]), ["a"], "the other does not run under it");
     }
 
     #[test]

@@ -8,8 +8,8 @@ use super::no_overload::no_overload;
 use super::runs::{complete, is_complete};
 use super::spread::{Spread, spreads};
 use super::unequally_warm::unequally_warm;
-use crate::model::experiment::Experiment;
 use crate::model::experiment::plan::plan;
+use crate::model::experiment::{Experiment, LoadSpec};
 use crate::model::metric::Metric;
 use crate::model::record::Record;
 use crate::model::record::capacity::SearchEnd;
@@ -23,6 +23,8 @@ const WIDE_SPREAD: f64 = 0.10;
 const SENT_OF_ASKED: f64 = 0.99;
 /// Less than this much was answered: the server falls behind (what is in flight at the end is always missing).
 const COMPLETED_OF_ASKED: f64 = 0.95;
+/// More responses than this, by those that are as expected, that say that the request was wrong: it is.
+const MISTAKES_OF_OK: f64 = 0.01;
 
 /// What is doubtful about the runs, the most important first, and whether the figures may be believed all the same.
 ///
@@ -110,22 +112,29 @@ pub fn doubt_about_cpu(variant: &str, load: &str, records: &[Record]) -> Option<
 }
 
 /// Where losses are expected, as in an overload, requests that fail and a rate that is not reached are what is measured; but not where nothing
-/// succeeds, and not by figures of the requests that did not fail. `None`: the page as a whole.
+/// succeeds or requests are wrong, and not by figures of the requests that did not fail. `None`: the page as a whole.
 fn may_lose(experiment: &Experiment, record: &Record, metric: Option<Metric>) -> bool {
-    let succeeds = |load: &LoadReport| load.requests.ok > 0 && load.requests.ok >= mistakes(load);
-    expects_losses(experiment, record)
-        && record.measured.as_ref().is_some_and(succeeds)
-        && metric.is_none_or(|metric| !metric.is_of_survivors())
+    let Some(load) = experiment.load(&record.load).filter(|load| load.workload.expects_losses()) else {
+        return false;
+    };
+    let succeeds = |measured: &LoadReport| {
+        let ok = measured.requests.ok as f64;
+        ok > 0.0 && mistakes(load, measured) as f64 <= MISTAKES_OF_OK * ok
+    };
+    record.measured.as_ref().is_some_and(succeeds) && metric.is_none_or(|metric| !metric.is_of_survivors())
 }
 
 fn expects_losses(experiment: &Experiment, record: &Record) -> bool {
     experiment.load(&record.load).is_some_and(|load| load.workload.expects_losses())
 }
 
-/// Responses that say that the request was wrong: neither an overload nor a stall makes them.
-fn mistakes(load: &LoadReport) -> u64 {
-    let is_mistake = |status: u16| (400..500).contains(&status) && ![408, 429].contains(&status);
-    load.status.iter().filter(|&(&status, _)| is_mistake(status)).map(|(_, count)| count).sum()
+/// Unexpected responses that say that the request was wrong: neither an overload nor a stall makes them.
+fn mistakes(load: &LoadSpec, measured: &LoadReport) -> u64 {
+    let is_mistake = |status: u16| {
+        let says_so = (400..500).contains(&status) && ![408, 429].contains(&status);
+        says_so && !load.sending.expect.accepts(status)
+    };
+    measured.status.iter().filter(|&(&status, _)| is_mistake(status)).map(|(_, count)| count).sum()
 }
 
 /// A reason as a doubt about one run.

@@ -88,11 +88,14 @@ impl Workload {
         }
     }
 
-    /// The metrics that have to be conclusive: the rate, and under an open load that may lose nothing the response time too.
+    /// The metrics that have to be conclusive: the rate, and under an open load without overload the response time too, since any two have the rate
+    /// that is requested.
     #[must_use]
     pub const fn headline(self) -> &'static [Metric] {
         match self {
-            Self::Http(LoadKind::Open { losses: Losses::Unexpected, .. }) => &[Metric::Rate, Metric::P50],
+            Self::Http(LoadKind::Open { losses: Losses::Unexpected | Losses::Expected, .. }) => {
+                &[Metric::Rate, Metric::P50]
+            }
             Self::Http(_) | Self::External(_) => &[Metric::Rate],
             Self::Capacity(_) => &[Metric::Capacity],
             Self::Jmh(_) => &[Metric::Score],

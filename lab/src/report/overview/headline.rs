@@ -227,7 +227,7 @@ impl Headline<'_> {
                 .map(|ratio| ratio.ratio)
         };
         let said = |ratio: f64, noun: &str| format!("{}x its {noun}", figures::ratio(ratio));
-        let mut parts = Vec::new();
+        let mut parts: Vec<String> = self.more_lost().into_iter().collect();
         if self.load.workload.answer() == Metric::P50 {
             let rate = self.comparison.ratio(Metric::Rate).filter(|ratio| ratio.verdict == Verdict::Lower);
             parts.extend(rate.map(|it| said(it.ratio, "throughput")));
@@ -241,6 +241,18 @@ impl Headline<'_> {
             parts.extend(worst.map(|(ratio, noun)| said(ratio, noun)));
         }
         listed("but", &parts)
+    }
+
+    /// More requests without an expected response, where they are a part of the answer.
+    fn more_lost(&self) -> Option<String> {
+        let of_ratio = self.comparison.ratio(Metric::Unanswered);
+        let of_ratio = of_ratio.map(|it| (it.verdict, it.variant_value, it.baseline_value));
+        let of_difference = self.comparison.difference(Metric::Unanswered);
+        let of_difference = of_difference.map(|it| (it.verdict, it.variant_value, it.baseline_value));
+        let (verdict, variant, baseline) = of_ratio.or(of_difference)?;
+        let is_more = verdict == Verdict::Higher && self.load.workload.expects_losses();
+        let [variant, baseline] = [variant, baseline].map(|it| figures::figure(Metric::Unanswered, it));
+        is_more.then(|| format!("{variant} of its requests unanswered against {baseline}"))
     }
 
     /// What the verdict rests on, where that takes from it: runs of two speeds, and speeds that few runs may have missed.
@@ -353,5 +365,38 @@ fn listed(word: &str, parts: &[String]) -> String {
         [] => String::new(),
         [only] => format!(", {word} {only}"),
         [first @ .., last] => format!(", {word} {} and {last}", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::parse;
+    use crate::stats::comparison::compare;
+    use crate::stats::sample::{run, with_load};
+
+    #[test]
+    fn where_losses_are_expected_a_variant_that_loses_more_is_said_to() {
+        let worse = |lost: [u64; 2]| {
+            let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {a: {}, b: {}}\n\
+                loads: [{name: c4, rate: 1000/s, duration: 10s, losses: expected}]\n";
+            let experiment = parse("x", "x.yaml", text, false).expect("an experiment");
+            let records: Vec<_> = [0, 3, 1, 4, 2, 3]
+                .into_iter()
+                .flat_map(|more| [("a", lost[0], more), ("b", lost[1], more)])
+                .map(|(variant, lost, more)| {
+                    let lost = if lost > 0 { lost + more } else { 0 };
+                    with_load(run(variant, "c4", 1_000.0, 5.0), |load| load.requests.ok -= lost)
+                })
+                .collect();
+            let comparison = compare(&experiment, &records).remove(0);
+            let load = &experiment.loads[0];
+            let ratio = comparison.ratio(Metric::Rate).expect("the rate");
+            Headline { load, comparison: &comparison, ratio, doubts: &[], findings: &[] }.worse()
+        };
+        assert!(worse([0, 300]).ends_with(" of its requests unanswered against 0 %"), "{}", worse([0, 300]));
+        assert!(worse([100, 300]).starts_with(", but 3.0"), "{}", worse([100, 300]));
+        assert_eq!(worse([300, 100]), "");
+        assert_eq!(worse([0, 0]), "");
     }
 }

@@ -121,6 +121,26 @@ fn where_losses_are_expected_failed_requests_are_a_figure_and_the_times_of_the_o
 }
 
 #[test]
+fn a_hundredth_of_wrong_requests_ends_the_trust_and_refusals_and_expected_responses_do_not() {
+    let trusted = |keys: &str, status: u16, count: u64| {
+        let text = format!(
+            "question: q\nserver: {{tomcat: 11.0}}\nrequest: /\nvariants: {{a: {{}}}}\nloads: \
+            [{{name: c4, rate: 100/s, duration: 1s, losses: expected{keys}}}]\n"
+        );
+        let stalled = parse("x", "x.yaml", &text, false).expect("an experiment");
+        let record = with_load(run("a", "c4", 100.0, 5.0), |load| {
+            load.requests.failed = 11;
+            load.status = [(200, 1_000), (status, count)].into();
+        });
+        trust(&stalled, &twice(&record)).0
+    };
+    assert!(trusted("", 404, 10), "1 %");
+    assert!(!trusted("", 404, 11));
+    assert!(trusted("", 429, 500) && trusted("", 503, 500), "refused");
+    assert!(trusted(", expect: [200, 404]", 404, 500));
+}
+
+#[test]
 fn overflowing_accept_queues_end_the_trust() {
     let mut record = run("a", "c4", 100.0, 5.0);
     record.network = Some(NetworkCounters { listen_overflows: 21, ..NetworkCounters::default() });
