@@ -9,14 +9,14 @@ use crate::findings::explain_attached;
 use crate::host::listener::listener;
 use crate::host::sampler::{INTERVAL, Sampler};
 use crate::model::experiment::Experiment;
-use crate::model::finding::Finding;
+use crate::model::finding::{Finding, Rule};
 use crate::model::record::Record;
 use crate::probe::line::Line;
 use crate::probe::{Attached, ProbeChoice, jar};
 use crate::report::{attached as reasons, live as words};
 use crate::run::attached;
 use crate::server::http_get::BaseUrl;
-use crate::stats::request_time::request_times;
+use crate::stats::request_time::{other_traffic, request_times};
 use crate::watch::limits::{CurrentLimits, Judge};
 use crate::workload::load_plan::load_plan;
 use miette::{IntoDiagnostic, WrapErr, miette};
@@ -206,11 +206,20 @@ fn beside(pid: u32, lines: &Receiver<Line>, ended_ns: &AtomicU64) -> Beside {
 }
 
 /// What requests spend their time on, and what is found of them besides the limits.
-fn why(experiment: &Experiment, record: Record, limits: &[Finding]) -> String {
-    let findings = explain_attached(experiment, &record, limits);
+fn why(experiment: &Experiment, mut record: Record, limits: &[Finding]) -> String {
+    let others = other_traffic(&record);
+    if others.is_some()
+        && let Some(jvm) = &mut record.jvm
+    {
+        jvm.wait_profile = None;
+    }
+    let mut findings = explain_attached(experiment, &record, limits);
+    // It divides the waits of all threads by the requests in flight of the load.
+    findings.retain(|finding| others.is_none() || finding.rule() != Rule::Waiting);
     let records = [record];
     let times = request_times(experiment, &records);
-    let lines = reasons::lines(&records[0], &times, &findings).into_iter();
+    let others = others.as_ref().map(reasons::others).into_iter();
+    let lines = others.chain(reasons::lines(&records[0], &times, &findings));
     lines.map(|line| line + "\n").collect()
 }
 

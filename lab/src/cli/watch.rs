@@ -22,6 +22,7 @@ use crate::probe::{Attached, ProbeChoice, jar};
 use crate::watch::json_line::LimitsLine;
 use crate::watch::limits::Judge;
 use crate::watch::plain::PlainLines;
+use crate::watch::said::SaidLimits;
 use crate::watch::{Screen, terminal};
 use threadcount_load::clock::now_ns;
 
@@ -193,7 +194,7 @@ fn print_json(
     stop: &AtomicBool,
     until: Option<Instant>,
 ) -> io::Result<()> {
-    let mut printed = None;
+    let mut said = SaidLimits::default();
     while !stop.load(Ordering::Relaxed) && until.is_none_or(|end| Instant::now() < end) {
         let line = match lines.recv_timeout(REACTION) {
             Ok(line) => line,
@@ -203,11 +204,8 @@ fn print_json(
         if let Ok(parsed) = serde_json::from_str(&line) {
             judge.add(&parsed);
         }
-        let limits = judge.judge().filter(|limits| limits.rules() != printed);
-        let limits_line = limits.as_ref().and_then(|limits| LimitsLine::new(now_ns(), limits));
-        if let Some(limits) = limits {
-            printed = limits.rules();
-        }
+        let limits = judge.judge().filter(|limits| said.is_news(limits, Instant::now()));
+        let limits_line = limits.and_then(|limits| LimitsLine::new(now_ns(), &limits));
         let limits_line = limits_line.map(|it| serde_json::to_string(&it)).transpose()?;
         for line in [Some(line), limits_line].into_iter().flatten() {
             if !print(&line)? {

@@ -68,13 +68,15 @@ fn backend(name: &str, what: &'static str, node: &Node, jdk: Option<u16>) -> Res
     let env_texts = env.values().map(String::as_str).collect();
     let owner =
         Owner { name, backend: true, span: &fields.span, fields: &fields, env: env_texts, request: None };
+    let parts = server::parts(&fields)?;
     Ok(Backend {
+        ready_is_written: parts.has_ready(),
         jdk: fields.read("jdk", process::jdk)?.or(jdk),
         jvm: fields.read("jvm", process::jvm)?.unwrap_or_default(),
         connection_limit: fields.read("connection_limit", |node| node.positive_u32("connection_limit"))?,
         stop_within_s: fields.read("stop_within", |node| node.positive_seconds("stop_within"))?,
         env: env.clone(),
-        ..Backend::new(name, server::parts(&fields)?.complete_server(&owner)?)
+        ..Backend::new(name, parts.complete_server(&owner)?)
     })
 }
 

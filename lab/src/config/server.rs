@@ -76,6 +76,10 @@ impl ServerParts {
         Ok(Self { kind: None, values: BTreeMap::from([(ARGS, node.clone())]) })
     }
 
+    pub(super) fn has_ready(&self) -> bool {
+        self.values.contains_key("ready")
+    }
+
     /// `other` takes precedence over this; another kind of server drops the keys that only the first kind
     /// understands.
     pub(super) fn with(mut self, other: Self) -> Self {

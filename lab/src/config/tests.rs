@@ -297,7 +297,12 @@ unavailable:
         ready: "/".into(),
         class_path: Vec::new(),
     });
-    let behind = Backend { jdk: Some(25), jvm: vec!["-Xmx64m".into()], ..Backend::new("backend", slow) };
+    let behind = Backend {
+        jdk: Some(25),
+        jvm: vec!["-Xmx64m".into()],
+        ready_is_written: true,
+        ..Backend::new("backend", slow)
+    };
     assert_eq!(plain.backends, [behind]);
     assert_eq!(ours.backends.iter().map(|backend| backend.jdk).collect::<Vec<_>>(), [Some(21)]);
     let load = &experiment.loads[0];

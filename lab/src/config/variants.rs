@@ -128,6 +128,7 @@ fn variant(
         before: around.before,
         after: around.after,
         note: text("note")?,
+        ready_is_written: parts.has_ready(),
         jdk: fields.read("jdk", jdk)?.or(base.jdk).filter(|_| is_started),
         jvm: jvm_all,
         env: env_all,

@@ -42,8 +42,12 @@ mod tests {
 
     /// 80 requests a second of 500 ms each, of which so many wait at a lock.
     fn record(waiting: f64) -> Record {
+        record_of(ThreadState::Lock, waiting)
+    }
+
+    fn record_of(state: ThreadState, waiting: f64) -> Record {
         let activity = ThreadActivity {
-            state: ThreadState::Lock,
+            state,
             resource: Some("java.util.concurrent.locks.ReentrantLock".to_owned()),
             application: Some("shop.Orders.save:88".to_owned()),
             ..ThreadActivity::default()
@@ -82,5 +86,13 @@ mod tests {
             Vec::<String>::new(),
             "no load that limits beside a lock that does"
         );
+    }
+
+    #[test]
+    fn a_service_that_reads_its_database_all_the_time_may_be_limited_by_the_load() {
+        let limits = explain_window(&record_of(ThreadState::Socket, 30.0));
+        assert_eq!(limits, []);
+        let found = found(&record_of(ThreadState::Socket, 1.0), &limits);
+        assert!(found[0].starts_with("limited by the load: 40 clients"), "{found:?}");
     }
 }

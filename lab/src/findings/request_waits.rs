@@ -43,15 +43,15 @@ pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     Some(runs_of_variant.finding(Fact::RequestWaits(fact), runs))
 }
 
-/// Of a window without a load: the share of the threads with a request that wait at one place. A pool that is full is named by
-/// `waiting`, and files that keep carriers by `file-io`.
+/// Of a window without a load: the share of the threads with a request that wait at one place for what other threads of the process
+/// hold. Whether a database that is read all the time limits a service shows only under a load. A pool that is full is named by `waiting`.
 pub(super) fn in_window(record: &Record) -> Option<Fact> {
     let profile = record.jvm.as_ref()?.wait_profile.as_ref().filter(|it| it.samples >= FEWEST_SAMPLES)?;
     let of_requests = || profile.groups.iter().filter(|group| group.role == ThreadRole::Request);
     let request_threads: f64 = of_requests().map(|group| profile.mean_threads(group)).sum();
     let waits = of_requests().filter(|group| {
         let activity = &group.activity;
-        activity.has_place() && activity.state.waits_for_others() && !is_said_in_window(record, activity)
+        activity.has_place() && activity.state.is_contention() && !is_full_pool(record, activity)
     });
     let parts = waits.map(|group| WaitingPart {
         activity: group.activity.clone(),
@@ -65,10 +65,8 @@ pub(super) fn in_window(record: &Record) -> Option<Fact> {
     is_worth_saying.then_some(Fact::RequestWaits(waits))
 }
 
-fn is_said_in_window(record: &Record, activity: &ThreadActivity) -> bool {
-    let is_full_pool = || awaited_library(activity).is_some_and(|it| connection_pools::is_full_in_window(record, it));
-    let keeps_carriers = || activity.state == ThreadState::File && file_io::in_window(record).is_some();
-    is_full_pool() || keeps_carriers()
+fn is_full_pool(record: &Record, activity: &ThreadActivity) -> bool {
+    awaited_library(activity).is_some_and(|it| connection_pools::is_full_in_window(record, it))
 }
 
 pub(super) fn is_for_pool(finding: &Finding) -> bool {
@@ -367,7 +365,7 @@ mod tests {
 
     #[test]
     fn without_a_load_look_alikes_are_left_alone() {
-        use ThreadState::{Lock, Queue, Running, Select, Sleep};
+        use ThreadState::{File, Future, Lock, Queue, Running, Select, Sleep, Socket, Wait};
         let (idle, place) = ("java.util.concurrent.LinkedBlockingQueue", "shop.Orders.save:88");
         let worker = |threads| group(ThreadRole::Application, Queue, idle, "shop.Worker.run:31", threads);
         let silent = [
@@ -375,6 +373,13 @@ mod tests {
             ("the same beside requests that compute", vec![worker(40.0), request(Running, "", place, 2.0)]),
             ("sleepers", vec![request(Sleep, "", place, 100.0)]),
             ("an event loop", vec![request(Select, "", place, 4.0)]),
+            ("a service that reads its database", vec![request(Socket, "PostgreSQL", place, 40.0)]),
+            ("a call of another service", vec![request(Future, "java.net.http.HttpClient", place, 40.0)]),
+            ("files", vec![request(File, "", place, 40.0)]),
+            (
+                "long polling",
+                vec![request(Wait, "a.Condition", place, 40.0), request(Queue, idle, place, 40.0)],
+            ),
             ("one request", vec![request(Lock, LOCK, place, 1.9)]),
             ("less than a fifth", vec![request(Lock, LOCK, place, 19.0), request(Running, "", place, 81.0)]),
             ("nobody", Vec::new()),

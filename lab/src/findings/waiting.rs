@@ -1,7 +1,7 @@
 //! Requests that spend their time waiting for a connection of a pool, a lock, or another service.
 
-use super::variant_runs::{RunFigures, mean_of};
 use super::connection_pools::FEWEST_WAITING;
+use super::variant_runs::{RunFigures, mean_of};
 use super::{VariantRuns, connection_pools};
 use crate::model::finding::{Fact, Finding, FullPool, WaitingPlace};
 use crate::model::record::Record;
@@ -199,7 +199,8 @@ mod tests {
         let mut record = hikari(10, 31);
         let pools = &mut record.jvm.as_mut().expect("it was read").pools;
         let few = PoolSample { t_s: 1.0, busy: Some(1), size: Some(1), queued: Some(2) };
-        let of_jobs = Pool { max: Some(1), name: "jobs".to_owned(), samples: vec![few; 20], ..pools[0].clone() };
+        let of_jobs =
+            Pool { max: Some(1), name: "jobs".to_owned(), samples: vec![few; 20], ..pools[0].clone() };
         pools.insert(0, of_jobs.clone());
         let finding = found(find, "clients: 40", record).expect("a finding");
         assert!(sentence(&finding).contains("all 10 of Pool (shop)"), "{}", sentence(&finding));

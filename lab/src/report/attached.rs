@@ -5,6 +5,7 @@ use crate::model::record::Record;
 use crate::model::request_time::RequestTime;
 use crate::report::findings::words;
 use crate::report::request_time;
+use crate::stats::request_time::OtherTraffic;
 
 /// The sentence of a request's time with each part and its interval, or why there is none, and what was found.
 #[must_use]
@@ -18,6 +19,16 @@ pub fn lines(record: &Record, times: &[RequestTime], findings: &[Finding]) -> Ve
     lines.extend(request_time::sampling_ended(record).map(|why| format!("  time: {why}")));
     lines.extend(findings.iter().map(finding));
     lines
+}
+
+/// Why there are no parts.
+#[must_use]
+pub fn others(others: &OtherTraffic) -> String {
+    let OtherTraffic { request_threads, in_flight } = others;
+    format!(
+        "  time: no parts: the JVM served others too ({request_threads:.1} threads with a request, and {in_flight:.1} requests in flight \
+         of this load, on average)"
+    )
 }
 
 fn finding(finding: &Finding) -> String {
@@ -34,7 +45,7 @@ mod tests {
     use crate::model::record::wait_profile::{
         ThreadActivity, ThreadRole, ThreadState, WaitGroup, WaitProfile,
     };
-    use crate::stats::request_time::request_time;
+    use crate::stats::request_time::{other_traffic, request_time};
     use crate::stats::sample::{run, times, with_load};
 
     fn record(profile: WaitProfile) -> Record {
@@ -66,6 +77,22 @@ mod tests {
         );
         assert_eq!(lines[3], "    10 samples of threads in 1 run");
         assert!(lines[4].starts_with("  finding: ") && lines.len() == 5, "{lines:?}");
+    }
+
+    #[test]
+    fn threads_that_are_more_than_the_requests_of_the_load_serve_others() {
+        let of = |threads: f64| {
+            let activity = ThreadActivity { state: ThreadState::Lock, ..ThreadActivity::default() };
+            let groups = vec![WaitGroup { role: ThreadRole::Request, activity, threads: vec![threads; 10] }];
+            let profile = WaitProfile { samples: 10, groups, ..WaitProfile::default() };
+            other_traffic(&record(profile)).map(|it| others(&it))
+        };
+        assert_eq!((of(31.0), of(40.0)), (None, None));
+        let said = of(62.0).expect("others");
+        assert!(
+            said.contains("served others too (62.0 threads with a request, and 31.0 requests in flight"),
+            "{said}"
+        );
     }
 
     #[test]

@@ -22,8 +22,8 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// Time between SIGTERM and SIGKILL where nobody has set one.
 const DROP_LIMIT: Duration = Duration::from_secs(10);
 
-/// A server may respond with 404 while it deploys its application; a path that does not exist has it for longer.
-const MISTAKEN_FOR: Duration = Duration::from_secs(10);
+/// A server (or a gateway) may respond with 404 until its application is deployed; a path that does not exist has it for longer.
+const MISTAKEN_FOR: Duration = Duration::from_secs(60);
 
 /// Timeout of one readiness request.
 const QUESTION_LIMIT: Duration = Duration::from_secs(2);
@@ -40,8 +40,8 @@ pub enum ServerError {
     #[error("The server did not answer {url} within {limit_s} s (last: {last}); its log is {log}")]
     NotReady { url: String, limit_s: u64, last: String, log: String, log_tail: Vec<String> },
     #[error(
-        "The server responds at {url} with status {status} and is ready with 2xx or 3xx: is this the right path (--health, `ready`)? \
-         Its log is {log}"
+        "The server responds at {url} with status {status} and is ready with 2xx or 3xx: write a path that responds so \
+         (--health PATH, or `ready` in a file), or `ready: tcp` for one that is ready when it accepts connections. Its log is {log}"
     )]
     Unhealthy { url: String, status: u16, log: String, log_tail: Vec<String> },
     #[error("What the server needs has ended")]

@@ -86,9 +86,7 @@ fn connections(
 fn waits_for_connections(run: &Record, backend: &BackendFigures, all: &[BackendFigures]) -> bool {
     let pools = run.jvm.iter().flat_map(|jvm| &jvm.pools);
     let of_databases = pools.filter(|pool| pool.kind.is_of_databases());
-    of_databases
-        .filter(|pool| is_waited_for(pool))
-        .any(|pool| connects_to(pool, all) == Some(&backend.name))
+    of_databases.filter(|pool| is_waited_for(pool)).any(|pool| connects_to(pool, all) == Some(&backend.name))
 }
 
 /// The backend that a pool is connected to. A pool does not say it; its connections are among those of its backend, so of several that

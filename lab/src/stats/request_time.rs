@@ -14,6 +14,28 @@ const KNOWN_SERVER: f64 = 0.5;
 /// With more than this share of the requests, or of their time, in failures the threads found are not those of the requests whose times are known.
 const MOST_FAILED: f64 = 0.01;
 
+/// So many times the requests in flight of the load, and half a thread more: no noise of samples, and the threads are not all ours.
+const OTHERS_TOO: f64 = 1.3;
+const NOISE_THREADS: f64 = 0.5;
+
+/// A JVM that served others beside the load: whose threads are whose is not known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OtherTraffic {
+    /// Threads with a request, on average.
+    pub request_threads: f64,
+    /// Requests of the load, on average.
+    pub in_flight: f64,
+}
+
+/// Did the JVM of this run serve others than the load?
+#[must_use]
+pub fn other_traffic(run: &Record) -> Option<OtherTraffic> {
+    let window = Observed::of(run)?;
+    let (request_threads, in_flight) = (window.threads(ThreadRole::Request), window.in_flight());
+    let is_more = request_threads > OTHERS_TOO * in_flight && request_threads > in_flight + NOISE_THREADS;
+    is_more.then_some(OtherTraffic { request_threads, in_flight })
+}
+
 /// Of each variant under each load whose threads were sampled.
 #[must_use]
 pub fn request_times(experiment: &Experiment, records: &[Record]) -> Vec<RequestTime> {

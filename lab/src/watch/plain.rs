@@ -1,10 +1,11 @@
 //! The screen as lines, where stdout is no terminal: one a second, and one for each change of the limits.
 
 use super::limits::CurrentLimits;
+use super::said::SaidLimits;
 use super::screen::Screen;
-use crate::model::finding::Rule;
 use crate::report::figures::{bytes, count};
 use crate::report::live::{self, LimitWords};
+use std::time::Instant;
 
 /// Groups of the wait profile in a line.
 const MOST_GROUPS: usize = 3;
@@ -14,7 +15,7 @@ const MOST_GROUPS: usize = 3;
 pub struct PlainLines {
     has_head: bool,
     second: Option<u64>,
-    rules: Option<Vec<Rule>>,
+    said: SaidLimits,
     dropped_lines: u64,
 }
 
@@ -36,9 +37,8 @@ impl PlainLines {
             self.dropped_lines = screen.dropped_lines;
         }
         if let CurrentLimits::Judged { window_s, findings } = &screen.limits
-            && self.rules != screen.limits.rules()
+            && self.said.is_news(&screen.limits, Instant::now())
         {
-            self.rules = screen.limits.rules();
             lines.extend(live::limits(*window_s, findings).iter().map(|limit| limit_line(&time, limit)));
         }
         if self.second != Some(screen.seconds()) {

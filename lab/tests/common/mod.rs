@@ -81,6 +81,7 @@ fn variant(name: &str, note: &str, threads: Threads) -> Variant {
             processor_cache: None,
         })
         .into(),
+        ready_is_written: false,
         jdk: Some(25),
         jvm: vec!["-Xms512m".into(), "-Xmx512m".into()],
         env: BTreeMap::from([("TZ".to_owned(), "UTC".to_owned())]),

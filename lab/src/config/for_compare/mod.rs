@@ -36,7 +36,7 @@ impl Experiment {
         };
         let question = question(&asked.compared, &variants);
         let variants = jdks::on_each(variants, &asked.surroundings.jdks)?;
-        let variants = variants.into_iter().map(|variant| surrounded(variant, &asked.surroundings)).collect();
+        let variants = variants.into_iter().map(|variant| surrounded(variant, &asked)).collect();
         let load = LoadSpec {
             runs: asked.runs.unwrap_or(AT_MOST),
             protocol: asked.runs.map_or(Protocol::adaptive(false), |_| Protocol::Fixed { drop: 0 }),
@@ -134,11 +134,11 @@ fn of_service(service: &Compared, asked: &CompareAsked) -> Result<Vec<Variant>, 
 }
 
 /// With what all variants share; what a variant sets itself has precedence.
-fn surrounded(mut variant: Variant, surroundings: &Surroundings) -> Variant {
-    let Surroundings { jvm, env, workdir, before, after, .. } = surroundings.clone();
+fn surrounded(mut variant: Variant, asked: &CompareAsked) -> Variant {
+    let Surroundings { jvm, env, workdir, before, after, .. } = asked.surroundings.clone();
     let own = std::mem::replace(&mut variant.env, env);
     variant.env.extend(own);
-    Variant { jvm, workdir, before, after, ..variant }
+    Variant { jvm, workdir, before, after, ready_is_written: asked.ready.is_some(), ..variant }
 }
 
 fn question(compared: &Compared, variants: &[Variant]) -> String {

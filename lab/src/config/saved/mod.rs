@@ -54,6 +54,8 @@ fn savable(experiment: &Experiment) -> Result<Experiment, NotSaved> {
     }
     for variant in &mut whole.variants {
         variant.workdir.iter_mut().for_each(make_absolute);
+        // The file has it; one that a load requests is none of health all the same.
+        variant.ready_is_written = variant.server().is_some_and(|server| server.ready().is_some());
     }
     Ok(whole)
 }

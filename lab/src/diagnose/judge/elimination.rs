@@ -77,8 +77,11 @@ impl<'a> BlockedCode<'a> {
         let is_in_shared = || thread.frames.iter().any(|it| self.shared.contains(it.method.as_str()));
         // Print and dump are two moments: one that moves may have come to a carrier in between.
         let may_be_mounted = thread.is_mounted || !thread.stood_still;
+        // Of a queue at a monitor that moves, the owner may be anywhere above the code that all share, and no longer waits.
+        let may_have_got_one = may_be_mounted && thread.state.as_deref() != Some("BLOCKED");
         let has_carrier_all_the_time = thread.carrier.is_some();
-        may_be_mounted && is_in(&self.classes_above) || has_carrier_all_the_time && is_in_shared()
+        may_be_mounted && is_in(&self.classes_above)
+            || (may_have_got_one || has_carrier_all_the_time) && is_in_shared()
     }
 }
 
@@ -138,9 +141,10 @@ mod tests {
     fn a_request_that_only_came_through_the_same_filter_owns_none_of_the_monitors() {
         let is_found =
             |other: Thread| matches!(with(other), Some(Verdict::Deadlock { links, .. }) if links.len() == 2);
+        let state = Some("BLOCKED".into());
         assert!(
-            is_found(Thread { stood_still: false, is_mounted: true, ..request(3, &[PRICE]) }),
-            "it goes on"
+            is_found(Thread { state, stood_still: false, is_mounted: true, ..request(3, &[PRICE]) }),
+            "it has just begun to wait elsewhere"
         );
         assert!(is_found(request(3, &[PRICE])), "it waits without a carrier, so without a monitor");
         assert!(is_found(request(3, &["shop.Orders.book(Orders.java:4)"])), "so does this one");
@@ -154,6 +158,9 @@ mod tests {
     fn a_request_that_may_own_one_of_the_monitors_may_be_who_the_others_wait_for() {
         let works = Thread { is_mounted: true, carrier: Some(103), ..request(3, &[PRICE]) };
         assert_eq!(with(works), None, "all the time in the filter, which may have locked the session");
+        let goes_on = |is_mounted| Thread { stood_still: false, is_mounted, ..request(3, &[PRICE]) };
+        assert_eq!(with(goes_on(true)), None, "it may have got the monitor of the filter between two dumps");
+        assert_eq!(with(goes_on(false)), None, "so may one that was not on a carrier then");
         let audits = Thread { is_mounted: true, stood_still: false, ..request(3, &[AUDIT]) };
         assert_eq!(with(audits), None, "in the class of the monitors");
         assert_eq!(

@@ -15,6 +15,9 @@ pub struct Backend {
     #[serde(default = "only")]
     pub name: String,
     pub server: Server,
+    /// The readiness path of its server was written, and is not the one that follows from the requests.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ready_is_written: bool,
     /// Java feature version, the same for all variants.
     pub jdk: Option<u16>,
     pub jvm: Vec<String>,
@@ -43,6 +46,7 @@ impl Backend {
         Self {
             name: name.to_owned(),
             server,
+            ready_is_written: false,
             jdk: None,
             jvm: Vec::new(),
             env: BTreeMap::new(),

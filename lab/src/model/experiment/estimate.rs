@@ -101,23 +101,32 @@ pub fn explaining_s(experiment: &Experiment, run: &PlannedRun, recompiling_s: f6
     let variant = &experiment.variants[run.variant];
     let is_explained = has_jvm(variant) && experiment.explains(load, run.round);
     let is_probed = is_explained && variant.probe != Some(ProbeLevel::Off);
-    let measured_s = match load.workload {
-        Workload::Capacity(_) => load.duration_s,
-        _ => load_length_s(experiment, load, &variant.name),
-    };
-    let window_s = match (&load.shape, measured_s) {
-        (Some(_), Some(measured_s)) => measured_s,
-        _ => {
-            LEAD_IN_S.max(experiment.lead_in_s(load))
-                + experiment.explaining_s(measured_s.unwrap_or(f64::MAX))
-        }
-    };
+    let window_s = explaining_lead_in_s(experiment, load) + explaining_window_s(experiment, run);
     let parts = [
         (is_explained, COUNTING_AT_REST_S),
         (is_probed, PROBING_S + recompiling_s),
         (is_probed || (load.thread_dump && variant.server().is_some()), window_s),
     ];
     parts.iter().filter(|(takes_place, _)| *takes_place).map(|(_, seconds)| seconds).sum()
+}
+
+/// A load with a shape begins at once.
+fn explaining_lead_in_s(experiment: &Experiment, load: &LoadSpec) -> f64 {
+    if load.shape.is_some() { 0.0 } else { LEAD_IN_S.max(experiment.lead_in_s(load)) }
+}
+
+/// How long the explaining window is planned to last, without its lead-in; where requests are long it lasts longer. In seconds.
+#[must_use]
+pub fn explaining_window_s(experiment: &Experiment, run: &PlannedRun) -> f64 {
+    let load = &experiment.loads[run.load];
+    let measured_s = match load.workload {
+        Workload::Capacity(_) => load.duration_s,
+        _ => load_length_s(experiment, load, &experiment.variants[run.variant].name),
+    };
+    match (&load.shape, measured_s) {
+        (Some(_), Some(measured_s)) => measured_s,
+        _ => experiment.explaining_s(measured_s.unwrap_or(f64::MAX)),
+    }
 }
 
 fn load_length_s(experiment: &Experiment, load: &LoadSpec, variant: &str) -> Option<f64> {

@@ -144,6 +144,9 @@ pub struct Variant {
     pub note: Option<String>,
     #[serde(rename = "server")]
     pub subject: Subject,
+    /// The readiness path of its server was written, and is not the one that follows from the requests.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ready_is_written: bool,
     /// Java feature version; `None`: no JVM, or the one that the command starts.
     pub jdk: Option<u16>,
     pub jvm: Vec<String>,
@@ -192,6 +195,7 @@ impl Variant {
             name: name.to_owned(),
             note: None,
             subject: subject.into(),
+            ready_is_written: false,
             jdk: None,
             jvm: Vec::new(),
             env: BTreeMap::new(),

@@ -172,4 +172,10 @@ impl ThreadState {
                 | Self::Wait
         )
     }
+
+    /// Do threads of the same process keep it waiting? What is read or waited for from outside is the work of many a service.
+    #[must_use]
+    pub const fn is_contention(self) -> bool {
+        matches!(self, Self::Monitor | Self::Lock | Self::Semaphore | Self::Pool)
+    }
 }

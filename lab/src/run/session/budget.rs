@@ -2,7 +2,7 @@
 //! take.
 
 use crate::model::experiment::Experiment;
-use crate::model::experiment::estimate::{explaining_s, run_s};
+use crate::model::experiment::estimate::{explaining_s, explaining_window_s, run_s};
 use crate::model::experiment::plan::{PlannedRun, round_of};
 use crate::model::record::Record;
 
@@ -14,6 +14,8 @@ pub(super) struct Budget<'a> {
     spent: Vec<Lengths>,
     /// For each load: how long its JVMs compiled anew.
     recompiled: Vec<Lengths>,
+    /// For each load: how much longer its explaining windows were than planned.
+    longer: Vec<Lengths>,
 }
 
 /// Of several runs.
@@ -37,7 +39,7 @@ impl Lengths {
 impl<'a> Budget<'a> {
     pub fn new(experiment: &'a Experiment) -> Self {
         let none = vec![Lengths::default(); experiment.loads.len()];
-        Self { experiment, spent: none.clone(), recompiled: none }
+        Self { experiment, spent: none.clone(), recompiled: none.clone(), longer: none }
     }
 
     /// A run took so long, from launch to stop. One that ended while reasons were looked for tells nothing of the next.
@@ -51,7 +53,11 @@ impl<'a> Budget<'a> {
             self.recompiled[run.load].add(lasted_s);
         }
         let recompiling_s = recompiling_s.unwrap_or(self.experiment.usual_recompiling_s());
-        let explaining_s = explaining.map_or(0.0, |_| explaining_s(self.experiment, run, recompiling_s));
+        let explaining_s = explaining.map_or(0.0, |window| {
+            let longer_s = (window.load.elapsed_s - explaining_window_s(self.experiment, run)).max(0.0);
+            self.longer[run.load].add(longer_s);
+            explaining_s(self.experiment, run, recompiling_s) + longer_s
+        });
         self.spent[run.load].add((seconds - explaining_s).max(0.0));
     }
 
@@ -80,8 +86,9 @@ impl<'a> Budget<'a> {
         let recompiling_s =
             self.recompiled[run.load].mean_s().unwrap_or(self.experiment.usual_recompiling_s());
         let explaining_s = explaining_s(self.experiment, run, recompiling_s);
+        let longer_s = if explaining_s > 0.0 { self.longer[run.load].mean_s().unwrap_or(0.0) } else { 0.0 };
         match self.spent[run.load].mean_s() {
-            Some(usual_s) => usual_s + explaining_s,
+            Some(usual_s) => usual_s + explaining_s + longer_s,
             None => run_s(self.experiment, run, recompiling_s).unwrap_or_else(|| others() + explaining_s),
         }
     }
@@ -163,6 +170,25 @@ mod tests {
             budget.allows(0, &round, left(-0.1)) && !budget.allows(0, &round, left(0.1))
         };
         assert!(fits(2, 8.0 + EXPLAINING_S + 9.0) && fits(4, 8.0));
+    }
+
+    #[test]
+    fn an_explaining_window_that_lasted_longer_than_planned_makes_only_rounds_with_reasons_longer() {
+        let experiment = experiment("budget: 300s");
+        let mut budget = Budget::new(&experiment);
+        let mut record = explained(5.0);
+        if let Some(window) = &mut record.explaining {
+            window.load.elapsed_s = 4.0 + 16.0;
+        }
+        for run in round_of(&experiment, 0, 1, 1) {
+            budget.took(&run, 8.0 + EXPLAINING_S + 16.0, &record);
+        }
+        let fits = |round, seconds: f64| {
+            let round = round_of(&experiment, 0, round, 1);
+            let left = |more: f64| 300.0 - LATER_S - 2.0 * seconds + more;
+            budget.allows(0, &round, left(-0.1)) && !budget.allows(0, &round, left(0.1))
+        };
+        assert!(fits(2, 8.0 + EXPLAINING_S + 16.0) && fits(4, 8.0));
     }
 
     #[test]

@@ -1,0 +1,119 @@
+//! Which limits have been printed, so that only news is.
+
+use super::limits::CurrentLimits;
+use crate::model::finding::{Explanation, Fact, Finding, Rule, WaitingPlace};
+use crate::model::record::wait_profile::ThreadState;
+use std::time::{Duration, Instant};
+
+/// Two places at which about as many threads wait take turns from judgement to judgement. A new one is said when it has lasted.
+const LASTING: Duration = Duration::from_secs(5);
+
+type Place = (Option<ThreadState>, Option<String>, Option<String>);
+
+/// What has been printed.
+#[derive(Debug, Default)]
+pub struct SaidLimits {
+    rules: Option<Vec<Rule>>,
+    places: Vec<Place>,
+    /// Other places by the same rules, and since when.
+    other: Option<(Vec<Place>, Instant)>,
+}
+
+impl SaidLimits {
+    /// Are there other limits than those that were said, or the same ones at other places? If so, they count as said.
+    pub fn is_news(&mut self, limits: &CurrentLimits, now: Instant) -> bool {
+        let (rules, places) = (limits.rules(), limits.findings().iter().filter_map(place).collect());
+        let is_news = rules != self.rules || self.has_moved(&places, now);
+        if is_news {
+            *self = Self { rules, places, other: None };
+        }
+        is_news
+    }
+
+    fn has_moved(&mut self, places: &Vec<Place>, now: Instant) -> bool {
+        if *places == self.places {
+            self.other = None;
+            return false;
+        }
+        match &self.other {
+            Some((other, since)) if other == places => now >= *since + LASTING,
+            _ => {
+                self.other = Some((places.clone(), now));
+                false
+            }
+        }
+    }
+}
+
+/// Where requests wait: the figures beside it change with each judgement.
+fn place(finding: &Finding) -> Option<Place> {
+    let Explanation::Fact(fact) = &finding.explanation else { return None };
+    match fact {
+        Fact::RequestWaits(waits) => {
+            let activity = waits.part.activity.clone();
+            Some((Some(activity.state), activity.resource, activity.application))
+        }
+        Fact::Waiting(WaitingPlace::Pool(pool)) => Some((None, Some(pool.name.clone()), None)),
+        Fact::Waiting(WaitingPlace::Code { site, .. }) => Some((None, None, site.application.clone())),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::finding::{FullPool, RequestWaits, WaitingPart};
+    use crate::model::record::jvm::PoolKind;
+    use crate::model::record::wait_profile::ThreadActivity;
+
+    fn of(fact: Fact) -> CurrentLimits {
+        let finding = Finding { variant: None, load: None, runs: None, explanation: Explanation::Fact(fact) };
+        CurrentLimits::Judged { window_s: 10.0, findings: vec![finding] }
+    }
+
+    fn at(application: &str, threads: f64) -> CurrentLimits {
+        let activity = ThreadActivity {
+            state: ThreadState::Lock,
+            application: Some(application.to_owned()),
+            ..ThreadActivity::default()
+        };
+        let part = WaitingPart { activity, threads, time: None };
+        of(Fact::RequestWaits(RequestWaits {
+            part,
+            service_time_ms: None,
+            request_threads: Some(100.0),
+            pool: None,
+        }))
+    }
+
+    /// At which seconds, one judgement a second, something is said.
+    fn said(limits: &[CurrentLimits]) -> Vec<usize> {
+        let (mut said, start) = (SaidLimits::default(), Instant::now());
+        let mut is_news =
+            |second: usize, limits| said.is_news(limits, start + Duration::from_secs(second as u64));
+        limits.iter().enumerate().filter(|(second, limits)| is_news(*second, limits)).map(|it| it.0).collect()
+    }
+
+    #[test]
+    fn another_place_of_the_same_rule_is_said_when_it_has_lasted_and_other_figures_are_not() {
+        let moved = [vec![at("a.A.a:1", 40.0); 2], vec![at("a.B.b:2", 40.0); 8]].concat();
+        assert_eq!(said(&moved), [0, 7]);
+        assert_eq!(said(&(0..20).map(|it| at("a.A.a:1", f64::from(it))).collect::<Vec<_>>()), [0]);
+        let pool = |name: &str| {
+            let name = name.to_owned();
+            let kind = PoolKind::Hikari;
+            let pool = FullPool { kind, name, connections: 10.0, full_share: 1.0, waiting_threads: 9.0 };
+            of(Fact::Waiting(WaitingPlace::Pool(pool)))
+        };
+        assert_eq!(said(&[vec![pool("orders")], vec![pool("reports"); 6]].concat()), [0, 6]);
+    }
+
+    #[test]
+    fn places_that_take_turns_are_said_once_and_another_rule_at_once() {
+        let turn = |second: u32| at(if second % 2 == 0 { "a.A.a:1" } else { "a.B.b:2" }, 40.0);
+        assert_eq!(said(&(0..20).map(turn).collect::<Vec<_>>()), [0]);
+        let none = CurrentLimits::Judged { window_s: 10.0, findings: Vec::new() };
+        assert_eq!(said(&[at("a.A.a:1", 40.0), none, at("a.A.a:1", 40.0)]), [0, 1, 2]);
+        assert_eq!(said(&[CurrentLimits::TooEarly]), [] as [usize; 0]);
+    }
+}
