@@ -91,7 +91,7 @@ mod tests {
         let failure = Some(RunFailure { why: "it ran out of memory".to_owned(), log_tail: Vec::new() });
         let failed = Record { failure, ..with_in_flight("b", [5; 10]) };
         assert_eq!(doubted(&overload, &[good.clone(), failed]), [] as [String; 0]);
-        assert_eq!(doubted(&overload, &[good.clone()]), [] as [String; 0]);
+        assert_eq!(doubted(&overload, std::slice::from_ref(&good)), [] as [String; 0]);
         let of_one = experiment("overload: true, variants: [a]");
         assert_eq!(doubted(&of_one, &[good]), ["a"], "the other does not run under it");
     }

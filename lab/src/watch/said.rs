@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn places_that_take_turns_are_said_once_and_another_rule_at_once() {
-        let turn = |second: u32| at(if second % 2 == 0 { "a.A.a:1" } else { "a.B.b:2" }, 40.0);
+        let turn = |second: u32| at(if second.is_multiple_of(2) { "a.A.a:1" } else { "a.B.b:2" }, 40.0);
         assert_eq!(said(&(0..20).map(turn).collect::<Vec<_>>()), [0]);
         let none = CurrentLimits::Judged { window_s: 10.0, findings: Vec::new() };
         assert_eq!(said(&[at("a.A.a:1", 40.0), none, at("a.A.a:1", 40.0)]), [0, 1, 2]);
