@@ -39,7 +39,7 @@ const FINDINGS: [&str; 23] = [
         "carriers_full_share":1.0,"queued_threads":18.0,"server_cpu_cores":1.9,"rate_per_s":160.0,"site":{"holder":null,
         "application":"shop.Poll.until:31","top":null,"reason":{"kind":"yield"},"total":{"count":35,"total_ms":0.0,
         "longest_ms":0.0}}}}"#,
-    r#"{"rule":"waiting","figures":{"place":"pool","name":"Pool (shop)","connections":10.0,"full_share":1.0,
+    r#"{"rule":"waiting","figures":{"place":"pool","kind":"hikari","name":"Pool (shop)","connections":10.0,"full_share":1.0,
         "waiting_threads":31.0}}"#,
     r#"{"rule":"waiting","figures":{"place":"code","site":{"holder":null,"application":"shop.Orders.add:7","top":null,
         "reason":{"kind":"monitor","what":"shop.Orders"},"total":{"count":800,"total_ms":360000.0,"longest_ms":900.0}},
