@@ -1,8 +1,8 @@
 """Runs long tests again and again and counts how often each passes: tools/repeat_tests.py TIMES [--lanes N] EXECUTABLE... < MESSAGES
 
 MESSAGES is what `cargo test --no-run --message-format=json` prints; an EXECUTABLE is a file in lab/tests without its ending. One test runs at a
-time, or N side by side. Printed are a line for each failure, with its output, and at the end a line for each test: how often it passed, and how
-long it took.
+time, or N side by side. Printed are a line for each attempt, with the output of one that failed, and at the end a line for each test: how often it
+passed, and how long it took.
 """
 
 import argparse
@@ -42,8 +42,9 @@ def main():
         run = Run(test, programs, [name])
         seconds[name].append(time.monotonic() - began)
         passed[name] += run.passed()
+        print(f"attempt {number}: {name} {'passed' if run.passed() else 'failed'}, {seconds[name][-1]:.0f} s", flush=True)
         if not run.passed():
-            print(f"attempt {number}: {name} failed\n{run.output}", flush=True)
+            print(run.output, flush=True)
 
     jobs = [(number, *one) for number in range(1, asked.times + 1) for one in each]
     with concurrent.futures.ThreadPoolExecutor(asked.lanes) as lanes:
