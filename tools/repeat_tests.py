@@ -40,9 +40,10 @@ def main():
         number, test, name = job
         began = time.monotonic()
         run = Run(test, programs, [name])
-        seconds[name].append(time.monotonic() - began)
+        took_s = time.monotonic() - began
+        seconds[name].append(took_s)
         passed[name] += run.passed()
-        print(f"attempt {number}: {name} {'passed' if run.passed() else 'failed'}, {seconds[name][-1]:.0f} s", flush=True)
+        print(f"attempt {number}: {name} {'passed' if run.passed() else 'failed'}, {took_s:.0f} s", flush=True)
         if not run.passed():
             print(run.output, flush=True)
 
