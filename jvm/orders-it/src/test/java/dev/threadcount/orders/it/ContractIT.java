@@ -11,6 +11,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -90,7 +91,7 @@ class ContractIT {
 
     /** No server closes connections of its pool so soon: those that are there after the requests were used by them. */
     private static void checkConnectionsToTheDatabase(Shop shop) throws Exception {
-        var atOnce = Stream.generate(() -> shop.sendLater("/search?customer=1")).limit(40).toList();
+        var atOnce = Stream.generate(() -> shop.sendLater("/search?customer=1")).limit(20).toList();
         var statuses = atOnce.stream().map(it -> it.join().statusCode()).collect(Collectors.toSet());
         assertEquals(Set.of(200), statuses);
         int connections = behind.databaseConnections();
@@ -177,6 +178,7 @@ class ContractIT {
 
         private HttpRequest request(String method, String path) {
             return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+                    .timeout(Duration.ofSeconds(60))
                     .method(method, HttpRequest.BodyPublishers.noBody())
                     .build();
         }
