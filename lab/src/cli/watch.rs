@@ -22,7 +22,7 @@ use crate::probe::{Attached, ProbeChoice, jar};
 use crate::watch::json_line::LimitsLine;
 use crate::watch::limits::Judge;
 use crate::watch::plain::PlainLines;
-use crate::watch::said::SaidLimits;
+use crate::watch::printed_limits::PrintedLimits;
 use crate::watch::{Screen, terminal};
 use threadcount_load::clock::now_ns;
 
@@ -194,7 +194,7 @@ fn print_json(
     stop: &AtomicBool,
     until: Option<Instant>,
 ) -> io::Result<()> {
-    let mut said = SaidLimits::default();
+    let mut said = PrintedLimits::default();
     while !stop.load(Ordering::Relaxed) && until.is_none_or(|end| Instant::now() < end) {
         let line = match lines.recv_timeout(REACTION) {
             Ok(line) => line,

@@ -7,7 +7,7 @@ use crate::model::record::jvm::Pool;
 
 /// A pool is full if all of it is in use in more than this much of its readings.
 const MOSTLY_FULL: f64 = 0.5;
-/// On average; without a load nobody knows how many requests there are.
+/// On average; without a load the number of requests is not known.
 pub(super) const FEWEST_WAITING: f64 = 1.0;
 /// Of the threads that samples show at a pool's code its own count has this share, or it is another pool.
 const MOST_OF_THEM: f64 = 0.5;

@@ -11,7 +11,7 @@ use crate::stats::request_time::request_time;
 const WORTH_SAYING: f64 = 0.2;
 /// ... and the least of it that its interval must leave.
 const AT_LEAST: f64 = 0.1;
-/// Without a load nobody knows how long a request may take: one that waits keeps no other one waiting.
+/// Without a load it is not known how long a request may take: one that waits keeps no other one waiting.
 const FEWEST_THREADS: f64 = 2.0;
 /// So many more wait elsewhere than at a pool that is full.
 const MANY_MORE: f64 = 2.0;

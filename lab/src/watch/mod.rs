@@ -6,7 +6,7 @@ pub mod history;
 pub mod json_line;
 pub mod limits;
 pub mod plain;
-pub mod said;
+pub mod printed_limits;
 pub mod screen;
 pub mod sites;
 pub mod terminal;

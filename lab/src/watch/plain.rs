@@ -1,7 +1,7 @@
 //! The screen as lines, where stdout is no terminal: one a second, and one for each change of the limits.
 
 use super::limits::CurrentLimits;
-use super::said::SaidLimits;
+use super::printed_limits::PrintedLimits;
 use super::screen::Screen;
 use crate::report::figures::{bytes, count};
 use crate::report::live::{self, LimitWords};
@@ -15,7 +15,7 @@ const MOST_GROUPS: usize = 3;
 pub struct PlainLines {
     has_head: bool,
     second: Option<u64>,
-    said: SaidLimits,
+    said: PrintedLimits,
     dropped_lines: u64,
 }
 

@@ -12,14 +12,14 @@ type Place = (Option<ThreadState>, Option<String>, Option<String>);
 
 /// What has been printed.
 #[derive(Debug, Default)]
-pub struct SaidLimits {
+pub struct PrintedLimits {
     rules: Option<Vec<Rule>>,
     places: Vec<Place>,
     /// Other places by the same rules, and since when.
     other: Option<(Vec<Place>, Instant)>,
 }
 
-impl SaidLimits {
+impl PrintedLimits {
     /// Are there other limits than those that were said, or the same ones at other places? If so, they count as said.
     pub fn is_news(&mut self, limits: &CurrentLimits, now: Instant) -> bool {
         let (rules, places) = (limits.rules(), limits.findings().iter().filter_map(place).collect());
@@ -87,8 +87,8 @@ mod tests {
     }
 
     /// At which seconds, one judgement a second, something is said.
-    fn said(limits: &[CurrentLimits]) -> Vec<usize> {
-        let (mut said, start) = (SaidLimits::default(), Instant::now());
+    fn printed_at(limits: &[CurrentLimits]) -> Vec<usize> {
+        let (mut said, start) = (PrintedLimits::default(), Instant::now());
         let mut is_news =
             |second: usize, limits| said.is_news(limits, start + Duration::from_secs(second as u64));
         limits.iter().enumerate().filter(|(second, limits)| is_news(*second, limits)).map(|it| it.0).collect()
@@ -97,23 +97,23 @@ mod tests {
     #[test]
     fn another_place_of_the_same_rule_is_said_when_it_has_lasted_and_other_figures_are_not() {
         let moved = [vec![at("a.A.a:1", 40.0); 2], vec![at("a.B.b:2", 40.0); 8]].concat();
-        assert_eq!(said(&moved), [0, 7]);
-        assert_eq!(said(&(0..20).map(|it| at("a.A.a:1", f64::from(it))).collect::<Vec<_>>()), [0]);
+        assert_eq!(printed_at(&moved), [0, 7]);
+        assert_eq!(printed_at(&(0..20).map(|it| at("a.A.a:1", f64::from(it))).collect::<Vec<_>>()), [0]);
         let pool = |name: &str| {
             let name = name.to_owned();
             let kind = PoolKind::Hikari;
             let pool = FullPool { kind, name, connections: 10.0, full_share: 1.0, waiting_threads: 9.0 };
             of(Fact::Waiting(WaitingPlace::Pool(pool)))
         };
-        assert_eq!(said(&[vec![pool("orders")], vec![pool("reports"); 6]].concat()), [0, 6]);
+        assert_eq!(printed_at(&[vec![pool("orders")], vec![pool("reports"); 6]].concat()), [0, 6]);
     }
 
     #[test]
     fn places_that_take_turns_are_said_once_and_another_rule_at_once() {
         let turn = |second: u32| at(if second.is_multiple_of(2) { "a.A.a:1" } else { "a.B.b:2" }, 40.0);
-        assert_eq!(said(&(0..20).map(turn).collect::<Vec<_>>()), [0]);
+        assert_eq!(printed_at(&(0..20).map(turn).collect::<Vec<_>>()), [0]);
         let none = CurrentLimits::Judged { window_s: 10.0, findings: Vec::new() };
-        assert_eq!(said(&[at("a.A.a:1", 40.0), none, at("a.A.a:1", 40.0)]), [0, 1, 2]);
-        assert_eq!(said(&[CurrentLimits::TooEarly]), [] as [usize; 0]);
+        assert_eq!(printed_at(&[at("a.A.a:1", 40.0), none, at("a.A.a:1", 40.0)]), [0, 1, 2]);
+        assert_eq!(printed_at(&[CurrentLimits::TooEarly]), [] as [usize; 0]);
     }
 }
