@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What the probe costs at `light`: bench/probe_cost.py [--jvms 12] [--pairs 150] [--jdk 25,21]
-[--parked 10000] [--blocks 0] [--explaining|--nothing|--measured]
+[--parked 10000] [--blocks 0] [--again] [--explaining|--nothing|--measured]
 
 The experiment `probe-cost` compares JVMs, and two JVMs of one kind differ by more than the probe costs; so does one JVM at two
 times, because the machine below changes. So two Tomcats with virtual threads answer /hello in turn, a tenth of a second each, to 64
@@ -26,6 +26,9 @@ all threads, and looks at the stacks of some.
 
 `--blocks N` has each request hash N blocks of 4 KiB, some 2.3 us of CPU each. Without it a request does almost nothing, and what an agent costs for each mount
 of a virtual thread is as large a part of it as it can be.
+
+`--again` has a probe come and go in both servers before anything is measured. Then it is told apart what a visit takes while it lasts, and what the first
+visit of any agent or recording changes in a JVM for good, by having it compile anew: compiled anew, one JVM is faster and another slower.
 
 `--nothing` measures the floor: a flight recording in which no event is on, instead of the probe.
 
@@ -58,6 +61,7 @@ from measured_window import FEWEST_SLICES, observe
 SETTLE_S = 1.5
 # Attaching makes the JVM compile anew; on Java 25 the new code is as fast as the old after 16 s of load, on 21 after 8.
 AFTER_ATTACHING_S = 20
+AFTER_VISIT_S = 12
 # As `run` does before the explaining window: lab/src/run/recompiling.rs, and `LEAD_IN_S` and `RECOMPILING_AT_MOST_S` in
 # lab/src/model/experiment/explaining.rs.
 RECOMPILING_AT_MOST_S = 15
@@ -166,7 +170,18 @@ def recompile(loaded):
     loaded.go_on(LEAD_IN_S)
 
 
-def measure(folder, instrument, jdk, pairs, parked, blocks, after_attaching_s):
+def visit(both, instrument):
+    """An instrument comes to both and goes, and what it made them compile anew is compiled."""
+    with contextlib.ExitStack() as stack:
+        for loaded in both:
+            stack.enter_context(instrument(loaded.server))
+        for loaded in both:
+            loaded.go_on(AFTER_VISIT_S)
+    for loaded in both:
+        loaded.go_on(AFTER_VISIT_S)
+
+
+def measure(folder, instrument, jdk, pairs, parked, blocks, after_attaching_s, again):
     """A fresh couple: the one gets the probe, and later the other too."""
     with contextlib.ExitStack() as stack:
         both = []
@@ -177,6 +192,8 @@ def measure(folder, instrument, jdk, pairs, parked, blocks, after_attaching_s):
             stack.callback(both[-1].load.stop)
         for loaded in both:
             loaded.go_on(WARM_UP_S)
+        if again:
+            visit(both, instrument)
         one, other = both
         return [
             attach(stack, instrument, one, other, pairs, after_attaching_s),
@@ -186,7 +203,7 @@ def measure(folder, instrument, jdk, pairs, parked, blocks, after_attaching_s):
 
 def alive_s(pairs):
     """Long enough for everything that is done to a server."""
-    return int(60 + 2 * WARM_UP_S + 2 * AFTER_ATTACHING_S + 2 * SETTLE_S + 2 * 8 * pairs * (SLICE_S + SWITCH_S))
+    return int(60 + 2 * WARM_UP_S + 4 * AFTER_VISIT_S + 2 * AFTER_ATTACHING_S + 2 * SETTLE_S + 2 * 8 * pairs * (SLICE_S + SWITCH_S))
 
 
 def student_t(freedom):
@@ -240,6 +257,7 @@ def main():
     parser.add_argument("--jdk", default="25,21")
     parser.add_argument("--parked", type=int, default=0, help="virtual threads that are parked in each server")
     parser.add_argument("--blocks", type=int, default=0, help="what each request hashes, in blocks of 4 KiB; 0: a request that does almost nothing")
+    parser.add_argument("--again", action="store_true", help="JVMs that have had a probe before")
     instead = parser.add_mutually_exclusive_group()
     instead.add_argument("--explaining", action="store_true", help="the explaining window, as soon as it begins in a run")
     instead.add_argument("--nothing", action="store_true", help="a recording of nothing instead of the probe")
@@ -250,8 +268,9 @@ def main():
     what += " in the explaining window" if asked.explaining else ""
     what += f" and {asked.parked} parked virtual threads" if asked.parked else ""
     what += f" and {asked.blocks} blocks hashed by each request" if asked.blocks else ""
-    if asked.measured and (asked.parked or asked.blocks):
-        parser.error("--parked and --blocks are for what is put into the JVM")
+    what += ", in JVMs that had one before" if asked.again else ""
+    if asked.measured and (asked.parked or asked.blocks or asked.again):
+        parser.error("--parked, --blocks and --again are for what is put into the JVM")
     fewest_pairs = FEWEST_SLICES if asked.measured else 2
     if asked.jvms < 6 or asked.pairs < fewest_pairs:
         parser.error(f"fewer than six JVMs and {fewest_pairs} pairs tell nothing")
@@ -265,7 +284,7 @@ def main():
                 if asked.measured:
                     seen = observe(couple, jdk, asked.pairs, lot)
                 else:
-                    seen = measure(couple, instrument, jdk, asked.pairs, asked.parked, asked.blocks, after_attaching_s)
+                    seen = measure(couple, instrument, jdk, asked.pairs, asked.parked, asked.blocks, after_attaching_s, asked.again)
                 for it in seen:
                     rate, cpu = (math.exp(it.effect(figure)) for figure in ("rate_per_s", "cpu_us_per_request"))
                     print(f"  {rate:.3f} times the rate, {cpu:.3f} times the CPU for each request", flush=True)

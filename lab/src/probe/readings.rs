@@ -322,7 +322,7 @@ pub(super) mod tests {
     fn sample(at_s: f64, allocated: u64, cpu_ns: u64) -> String {
         format!(
             r#"{{"type":"sample","t_ns":{},"heap_used_bytes":5,"heap_committed_bytes":6,"allocated_bytes":{allocated},
-            "process_cpu_ns":{cpu_ns},"machine_cpu_share":0.5,"rss_bytes":7,"os_threads":9,"platform_threads":8}}"#,
+            "process_cpu_ns":{cpu_ns},"rss_bytes":7,"os_threads":9,"platform_threads":8}}"#,
             (at_s * 1e9) as u64
         )
         .replace('\n', "")

@@ -248,8 +248,8 @@ mod tests {
 
     /// A Tomcat on Java 21 whose two carriers are pinned.
     const PINNED: &str = r#"{"type":"hello","t_ns":1000000000,"pid":7,"java":"21.0.8+9","vendor":"x","level":"light","processors":2}
-{"type":"sample","t_ns":2000000000,"heap_used_bytes":90000000,"heap_committed_bytes":120000000,"allocated_bytes":0,"process_cpu_ns":0,"machine_cpu_share":0.1,"rss_bytes":250000000,"os_threads":41,"platform_threads":24}
-{"type":"sample","t_ns":3000000000,"heap_used_bytes":95000000,"heap_committed_bytes":120000000,"allocated_bytes":5000000,"process_cpu_ns":120000000,"machine_cpu_share":0.1,"rss_bytes":251000000,"os_threads":41,"platform_threads":24}
+{"type":"sample","t_ns":2000000000,"heap_used_bytes":90000000,"heap_committed_bytes":120000000,"allocated_bytes":0,"process_cpu_ns":0,"rss_bytes":250000000,"os_threads":41,"platform_threads":24}
+{"type":"sample","t_ns":3000000000,"heap_used_bytes":95000000,"heap_committed_bytes":120000000,"allocated_bytes":5000000,"process_cpu_ns":120000000,"rss_bytes":251000000,"os_threads":41,"platform_threads":24}
 {"type":"carriers","t_ns":2000000000,"parallelism":2,"threads":2,"mounted":2,"queued":198,"running":0,"source":"ForkJoinPool"}
 {"type":"carriers","t_ns":2500000000,"parallelism":2,"threads":2,"mounted":2,"queued":198,"running":0,"source":"ForkJoinPool"}
 {"type":"carriers","t_ns":3000000000,"parallelism":2,"threads":2,"mounted":2,"queued":198,"running":0,"source":"ForkJoinPool"}

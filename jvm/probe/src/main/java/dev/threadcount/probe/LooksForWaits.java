@@ -9,7 +9,7 @@ import jdk.jfr.RecordingState;
 
 /**
  * Watches contended monitors all the time in a process that leaves most of the cores idle, and a quarter of the time in a
- * busy one, for half a second each; a busy process's waits that are longer are not seen.
+ * busy one, for a second each; a busy process's waits that are longer are not seen.
  *
  * <p>As long as {@code jdk.JavaMonitorEnter} is on, the JVM writes down each virtual thread that leaves a monitor which
  * somebody once waited for ({@code ObjectMonitor::exit} keeps the owner for the event, and JFR keeps the thread): one for
@@ -17,8 +17,8 @@ import jdk.jfr.RecordingState;
  * keeps no step with what the server does at regular times.
  */
 final class LooksForWaits implements Runnable {
-    private static final long ROUND_NS = TimeUnit.SECONDS.toNanos(2);
-    private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(500);
+    private static final long ROUND_NS = TimeUnit.SECONDS.toNanos(4);
+    private static final long LOOK_NS = TimeUnit.SECONDS.toNanos(1);
     /** Interval at which an idle process is checked. */
     private static final long IDLE_ROUND_NS = TimeUnit.SECONDS.toNanos(1);
     /** From this share of the cores on a process is busy. */

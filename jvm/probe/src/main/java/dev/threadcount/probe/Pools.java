@@ -40,7 +40,8 @@ final class Pools {
     private int beansThen = -1;
     private int readingsSince;
 
-    private record Pool(Kind kind, ObjectName name) {}
+    /** @param label as it calls itself */
+    private record Pool(Kind kind, ObjectName name, String label) {}
 
     /** @param jvm null where this JVM does not show its threads */
     Pools(JvmAccess jvm) {
@@ -52,7 +53,7 @@ final class Pools {
         lookAgainIfBeansCameOrWent();
         for (Pool pool : known) {
             try {
-                output.write(line(pool.kind(), pool.name(), timeNs));
+                output.write(line(pool, timeNs));
             } catch (InstanceNotFoundException goneMeanwhile) {
                 // The pool was closed since the query.
                 beansThen = -1;
@@ -75,25 +76,27 @@ final class Pools {
         readingsSince = 0;
         known.clear();
         for (Kind kind : KINDS) {
-            server.queryNames(kind.pattern(), null).forEach(name -> known.add(new Pool(kind, name)));
+            server.queryNames(kind.pattern(), null).forEach(name -> known.add(new Pool(kind, name, label(name))));
         }
         connectionPools.lookAgain();
     }
 
-    private JsonLine line(Kind kind, ObjectName pool, long timeNs) throws JMException {
+    private JsonLine line(Pool pool, long timeNs) throws JMException {
+        Kind kind = pool.kind();
+        ObjectName name = pool.name();
         return JsonLine.of("pool", timeNs)
                 .put("kind", kind.name())
-                .put("name", name(pool))
-                .put("busy", number(pool, kind.busy()))
-                .put("max", kind.name().equals("hikari") ? hikariMax(pool) : number(pool, kind.max()))
-                .put("size", number(pool, kind.size()))
-                .put("queued", number(pool, kind.queued()));
+                .put("name", pool.label())
+                .put("busy", number(name, kind.busy()))
+                .put("max", kind.name().equals("hikari") ? hikariMax(name) : number(name, kind.max()))
+                .put("size", number(name, kind.size()))
+                .put("queued", number(name, kind.queued()));
     }
 
     /** Of HikariCP's pools that are registered, as they call themselves. */
     private Set<String> hikariNames() {
         return known.stream().filter(pool -> pool.kind().name().equals("hikari"))
-                .map(pool -> name(pool.name())).collect(Collectors.toSet());
+                .map(Pool::label).collect(Collectors.toSet());
     }
 
     private static ObjectName pattern(String written) {
@@ -104,7 +107,7 @@ final class Pools {
         }
     }
 
-    private static String name(ObjectName pool) {
+    private static String label(ObjectName pool) {
         Map<String, String> keys = pool.getKeyPropertyList();
         String name = keys.getOrDefault("name", keys.getOrDefault("id", keys.get("type")));
         // HikariCP's bean is called after its pool.

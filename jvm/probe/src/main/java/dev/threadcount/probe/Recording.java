@@ -14,6 +14,8 @@ import java.util.function.ToDoubleBiFunction;
 import jdk.jfr.Configuration;
 import jdk.jfr.FlightRecorder;
 import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordedStackTrace;
+import jdk.jfr.consumer.RecordedThread;
 import jdk.jfr.consumer.RecordingStream;
 
 /** The flight recorder's events as lines: collections, safepoints, pins, waits, native memory. */
@@ -23,7 +25,8 @@ final class Recording implements Closeable {
     private static final Duration LOOK_PERIOD = Duration.ofMillis(50);
     /** Of the CPU time of each thread (JEP 509). */
     private static final String CPU_TIME_PERIOD = "20ms";
-    private static final String ALLOCATION_SAMPLES = "200/s";
+    /** Each costs its thread a walk down the stack; the JDK's own default is 150. */
+    private static final String ALLOCATION_SAMPLES = "60/s";
     private static final Duration NATIVE_MEMORY_PERIOD = Duration.ofSeconds(1);
     /** Without a limit of its own a stream forgets what has been read, and there would be nothing to keep. */
     private static final long KEPT_BYTES = 256L << 20;
@@ -35,7 +38,6 @@ final class Recording implements Closeable {
             "jdk.JVMInformation", "jdk.SystemProcess");
     /** Linux gives connecting sockets their port from here on (ip_local_port_range). */
     private static final int FIRST_EPHEMERAL_PORT = 32_768;
-    private static final int FIRST_WITH_CPU_TIME = 25;
     private static final Site NOWHERE = new Site(null, null, null);
     private static final Duration MARK_PERIOD = Duration.ofMillis(200);
     private static final ToDoubleBiFunction<Long, Long> ALL = (beganNs, endedNs) -> 1.0;
@@ -159,25 +161,36 @@ final class Recording implements Closeable {
         });
     }
 
-    /** Sites only of threads that yield; other running threads have too many. */
+    /**
+     * One source only, because each sample costs the thread it is taken of and the thread that reads it. CPU-time samples, of Java 25 and
+     * later on Linux, see code in native methods too, and no thread that only waits.
+     */
     private void watchRunningThreads() {
-        stream.enable("jdk.ExecutionSample").withPeriod(LOOK_PERIOD);
-        stream.onEvent("jdk.ExecutionSample", event -> {
-            String lack = Progress.lack(event.getStackTrace());
-            Site site = "yield".equals(lack) ? siteOfYield(event) : NOWHERE;
-            tally.add("running", site, lack, startNs(event), startNs(event));
-            executionStacks.add(event, event.getThread("sampledThread"), startNs(event));
-        });
-        watchCpuTime();
+        if (hasEvent("jdk.CPUTimeSample")) {
+            stream.enable("jdk.CPUTimeSample").with("throttle", CPU_TIME_PERIOD);
+            stream.onEvent("jdk.CPUTimeSample", event -> addRunning(event, event.getThread("eventThread"), cpuTimeStacks));
+        } else {
+            stream.enable("jdk.ExecutionSample").withPeriod(LOOK_PERIOD);
+            stream.onEvent("jdk.ExecutionSample", event -> addRunning(event, event.getThread("sampledThread"), executionStacks));
+        }
     }
 
-    /** Java 25 and later on Linux; others do not know this event. It sees code in native methods too, and no thread that only waits. */
-    private void watchCpuTime() {
-        if (Runtime.version().feature() >= FIRST_WITH_CPU_TIME) {
-            stream.enable("jdk.CPUTimeSample").with("throttle", CPU_TIME_PERIOD);
-            stream.onEvent("jdk.CPUTimeSample",
-                    event -> cpuTimeStacks.add(event, event.getThread("eventThread"), startNs(event)));
+    private static boolean hasEvent(String name) {
+        return FlightRecorder.getFlightRecorder().getEventTypes().stream().anyMatch(type -> type.getName().equals(name));
+    }
+
+    /** Sites only of threads that yield; other running threads have too many. */
+    private void addRunning(RecordedEvent sample, RecordedThread thread, CpuStacks stacks) {
+        RecordedStackTrace stack = sample.getStackTrace();
+        if (stack == null) {
+            // The thread was where no stack can be told.
+            return;
         }
+        String lack = Progress.lack(stack);
+        Site site = "yield".equals(lack) ? siteOfYield(sample) : NOWHERE;
+        long timeNs = startNs(sample);
+        tally.add("running", site, lack, timeNs, timeNs);
+        stacks.add(sample, thread, timeNs);
     }
 
     private void watchSafepoints() {

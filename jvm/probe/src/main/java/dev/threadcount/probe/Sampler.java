@@ -33,7 +33,6 @@ final class Sampler {
                 .put("heap_committed_bytes", heap.getCommitted())
                 .put("allocated_bytes", threads.getTotalThreadAllocatedBytes() - OwnThreads.allocatedBytes(threads))
                 .put("process_cpu_ns", system.getProcessCpuTime())
-                .put("machine_cpu_share", system.getCpuLoad())
                 .put("rss_bytes", status.residentBytes())
                 .put("os_threads", status.threads())
                 .put("platform_threads", threads.getThreadCount())

@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class SamplingPace {
     /** Of one core: after dear samples the next one comes later. */
-    private static final double BUDGET = 0.01;
+    private static final double BUDGET = 0.005;
     private static final double SETTLING_BUDGET = 0.1;
     private static final long SETTLING_NS = TimeUnit.SECONDS.toNanos(1);
     /** So that one dear sample, of up to this, is not the last for seconds. */

@@ -21,7 +21,9 @@ import java.util.concurrent.TimeUnit;
 final class StackSampler implements Runnable {
     private static final long PERIOD_NS = TimeUnit.MILLISECONDS.toNanos(100);
     /** Stacks of one sample; as many as cost what listing the threads costs, within these bounds. */
-    private static final int FEWEST = 20;
+    private static final int FEWEST = 10;
+    /** Up to so many threads are all looked at: then nothing is chance. */
+    private static final int ALL = 20;
     private static final int MOST = 100;
 
     private final JvmAccess jvm;
@@ -137,9 +139,10 @@ final class StackSampler implements Runnable {
         Listing(SampleGroups groups) {
             this.groups = groups;
             // Half for each kind, and what one does not need for the other.
-            int ofVirtual = Math.max(stacks / 2, stacks - platformBefore);
+            int most = platformBefore + virtualBefore <= ALL ? 2 * ALL : stacks;
+            int ofVirtual = Math.max(most / 2, most - platformBefore);
             virtual = new ThreadDraw(virtualBefore, ofVirtual, ThreadLocalRandom.current().nextDouble());
-            int ofPlatform = stacks - Math.min(virtualBefore, ofVirtual);
+            int ofPlatform = most - Math.min(virtualBefore, ofVirtual);
             platform = new ThreadDraw(platformBefore, ofPlatform, ThreadLocalRandom.current().nextDouble());
         }
 

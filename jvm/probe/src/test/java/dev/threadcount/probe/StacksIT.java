@@ -36,7 +36,7 @@ class StacksIT {
         assertEquals(WaitingThreads.IDLE_WORKERS, count(groups, "queue", "\"role\":\"worker\""), groups.toString());
     }
 
-    /** Twenty of a thousand at a time; the standard error of the mean over 20 samples is 2 %. */
+    /** Five of a thousand and some of the others at a time; nearly all of the thousand do the same. */
     @ParameterizedTest
     @MethodSource("dev.threadcount.probe.ProbeIT#javas")
     void manyThreadsAreEstimatedFromThoseThatWereDrawn(Java java) throws Exception {
@@ -46,7 +46,7 @@ class StacksIT {
         for (String sample : lines) {
             if (sample.startsWith("{\"type\":\"stacks\"") && number(sample, "virtual_threads") > 1_000) {
                 long drawn = number(sample, "virtual_drawn");
-                assertTrue(drawn >= 10 && drawn <= 100, sample);
+                assertTrue(drawn >= 5 && drawn <= 100, sample);
                 long id = number(sample, "sample");
                 List<String> groups = lines.stream().filter(line -> line.startsWith("{\"type\":\"stack_group\"")
                         && number(line, "sample") == id).toList();

@@ -3,13 +3,19 @@ package dev.threadcount.probe.stacks;
 /**
  * Frames that mean something.
  *
- * @param type a class, or the beginning of its name if it ends in {@code *}
+ * @param type a class, or the beginning of its name
+ * @param isPrefix whether it is the beginning
  * @param methods names of methods, or the beginnings of them; none for any method
  */
-record Mark(String type, String... methods) {
+record Mark(String type, boolean isPrefix, String... methods) {
+    /** @param pattern a class, or the beginning of its name and {@code *} */
+    Mark(String pattern, String... methods) {
+        this(pattern.endsWith("*") ? pattern.substring(0, pattern.length() - 1) : pattern, pattern.endsWith("*"), methods);
+    }
+
     boolean matches(StackTraceElement frame) {
         String name = frame.getClassName();
-        boolean isType = type.endsWith("*") ? name.startsWith(type.substring(0, type.length() - 1)) : name.equals(type);
+        boolean isType = isPrefix ? name.startsWith(type) : name.equals(type);
         if (!isType || methods.length == 0) {
             return isType;
         }
