@@ -91,7 +91,7 @@ class ContractIT {
 
     /** No server closes connections of its pool so soon: those that are there after the requests were used by them. */
     private static void checkConnectionsToTheDatabase(Shop shop) throws Exception {
-        var atOnce = Stream.generate(() -> shop.sendLater("/search?customer=1")).limit(20).toList();
+        var atOnce = Stream.generate(() -> shop.sendLater("/search?customer=1")).limit(40).toList();
         var statuses = atOnce.stream().map(it -> it.join().statusCode()).collect(Collectors.toSet());
         assertEquals(Set.of(200), statuses);
         int connections = behind.databaseConnections();
