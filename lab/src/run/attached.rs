@@ -17,21 +17,7 @@ const VARIANT: &str = "attached";
 #[must_use]
 pub fn experiment(load: &LoadSpec, origin: &str) -> Experiment {
     let target = Subject::Target(RemoteTarget { target_url: origin.to_owned() });
-    Experiment {
-        name: VARIANT.to_owned(),
-        question: String::new(),
-        study: None,
-        variants: vec![Variant::new(VARIANT, target)],
-        loads: vec![load.clone()],
-        warmup_s: 0.0,
-        warmup_auto: false,
-        budget_s: None,
-        published: Vec::new(),
-        claims: Vec::new(),
-        unavailable: Vec::new(),
-        cores: None,
-        quick: false,
-    }
+    Experiment::unplanned(VARIANT, vec![Variant::new(VARIANT, target)], vec![load.clone()])
 }
 
 /// The run. The probe was there meanwhile, so that its window is the measured one.

@@ -111,6 +111,26 @@ pub struct Study {
 }
 
 impl Experiment {
+    /// Nobody planned it: nothing is published about it, and there is no warm-up.
+    #[must_use]
+    pub fn unplanned(name: &str, variants: Vec<Variant>, loads: Vec<LoadSpec>) -> Self {
+        Self {
+            name: name.to_owned(),
+            question: String::new(),
+            study: None,
+            variants,
+            loads,
+            warmup_s: 0.0,
+            warmup_auto: false,
+            budget_s: None,
+            published: Vec::new(),
+            claims: Vec::new(),
+            unavailable: Vec::new(),
+            cores: None,
+            quick: false,
+        }
+    }
+
     #[must_use]
     pub fn load(&self, name: &str) -> Option<&LoadSpec> {
         self.loads.iter().find(|load| load.name == name)
