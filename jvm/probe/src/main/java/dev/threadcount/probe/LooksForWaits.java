@@ -1,7 +1,5 @@
 package dev.threadcount.probe;
 
-import com.sun.management.OperatingSystemMXBean;
-import java.lang.management.ManagementFactory;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import jdk.jfr.FlightRecorder;
@@ -21,16 +19,11 @@ final class LooksForWaits implements Runnable {
     private static final long LOOK_NS = TimeUnit.SECONDS.toNanos(1);
     /** Interval at which an idle process is checked. */
     private static final long IDLE_ROUND_NS = TimeUnit.SECONDS.toNanos(1);
-    /** From this share of the cores on a process is busy. */
-    private static final double BUSY = 0.25;
 
     private final Runnable on;
     private final Runnable off;
     private final Looks looks = new Looks();
-    private final OperatingSystemMXBean system =
-            (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
-    private long cpuThenNs = system.getProcessCpuTime();
-    private long thenNs = System.nanoTime();
+    private final ProcessLoad process = new ProcessLoad();
 
     /**
      * Looks.
@@ -56,7 +49,7 @@ final class LooksForWaits implements Runnable {
                 off.run();
             }
             while (true) {
-                if (!isBusy() || isRecordedByOthers()) {
+                if (!process.isBusy() || isRecordedByOthers()) {
                     lookUntilBusy();
                 }
                 lookBriefly();
@@ -68,22 +61,13 @@ final class LooksForWaits implements Runnable {
         }
     }
 
-    private boolean isBusy() {
-        long cpuNs = system.getProcessCpuTime();
-        long nowNs = System.nanoTime();
-        double cores = (double) (cpuNs - cpuThenNs) / Math.max(1, nowNs - thenNs);
-        cpuThenNs = cpuNs;
-        thenNs = nowNs;
-        return cores >= BUSY * Runtime.getRuntime().availableProcessors();
-    }
-
     private void lookUntilBusy() throws InterruptedException {
         on.run();
         long fromNs = System.nanoTime();
         looks.throughout(fromNs, Long.MAX_VALUE);
         do {
             TimeUnit.NANOSECONDS.sleep(IDLE_ROUND_NS);
-        } while (!isBusy() || isRecordedByOthers());
+        } while (!process.isBusy() || isRecordedByOthers());
         looks.throughout(fromNs, System.nanoTime() - fromNs);
         off.run();
     }

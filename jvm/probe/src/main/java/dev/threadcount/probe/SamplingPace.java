@@ -8,32 +8,43 @@ import java.util.concurrent.TimeUnit;
  * load leaves out.
  */
 final class SamplingPace {
-    /** Of one core: after dear samples the next one comes later. */
-    private static final double BUDGET = 0.005;
+    /** Of one core, in a busy process: after dear samples the next one comes later. */
+    private static final double BUSY_BUDGET = 0.005;
+    /** Where cores are idle, nobody waits for a sample, and it is dear, because little of it is compiled. */
+    private static final double BUDGET = 0.01;
     private static final double SETTLING_BUDGET = 0.1;
     private static final long SETTLING_NS = TimeUnit.SECONDS.toNanos(1);
     /** So that one dear sample, of up to this, is not the last for seconds. */
     private static final long CREDIT_NS = TimeUnit.MILLISECONDS.toNanos(50);
 
-    private long beganNs;
+    private final long beganNs;
+    private long thenNs;
+    private double allowedNs;
     private long spentNs;
     private boolean isSettling = true;
 
     SamplingPace(long nowNs) {
         beganNs = nowNs;
+        thenNs = nowNs;
     }
 
     /** How long the budget asks to wait after a sample of that cost; nothing, or less, when it asks for nothing. */
-    long overdrawnNs(long costNs, long nowNs) {
+    long overdrawnNs(long costNs, long nowNs, boolean isBusy) {
         spentNs += costNs;
-        if (isSettling && nowNs - beganNs >= SETTLING_NS) {
+        long settlingNs = SETTLING_NS - (nowNs - beganNs);
+        double budget = isBusy ? BUSY_BUDGET : BUDGET;
+        if (isSettling && settlingNs > 0) {
+            budget = SETTLING_BUDGET;
+        } else if (isSettling) {
             // What it took to settle is paid.
             isSettling = false;
-            beganNs = nowNs;
             spentNs = 0;
+            allowedNs = 0;
+            thenNs = nowNs;
         }
-        long passedNs = nowNs - beganNs;
-        long overdrawnNs = (long) ((spentNs - CREDIT_NS) / (isSettling ? SETTLING_BUDGET : BUDGET)) - passedNs;
-        return isSettling ? Math.min(overdrawnNs, SETTLING_NS - passedNs) : overdrawnNs;
+        allowedNs += (nowNs - thenNs) * budget;
+        thenNs = nowNs;
+        long overdrawnNs = (long) ((spentNs - CREDIT_NS - allowedNs) / budget);
+        return isSettling ? Math.min(overdrawnNs, settlingNs) : overdrawnNs;
     }
 }

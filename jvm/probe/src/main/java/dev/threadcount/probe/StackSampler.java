@@ -57,9 +57,10 @@ final class StackSampler implements Runnable {
     public void run() {
         try {
             SamplingPace pace = new SamplingPace(System.nanoTime());
+            ProcessLoad process = new ProcessLoad();
             while (true) {
                 long costNs = sample();
-                long overdrawnNs = pace.overdrawnNs(costNs, System.nanoTime());
+                long overdrawnNs = pace.overdrawnNs(costNs, System.nanoTime(), process.isBusy());
                 // At regular times it would see again and again the same phase of what is periodic.
                 double chance = 0.5 + ThreadLocalRandom.current().nextDouble();
                 TimeUnit.NANOSECONDS.sleep(Math.max((long) (PERIOD_NS * chance), overdrawnNs));
