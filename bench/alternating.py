@@ -104,12 +104,9 @@ class Together:
     def of(cls, loaded, idle, other_idle):
         """What it does while the other is loaded is taken as work that its own load left behind, which is the most that it may be;
         what the other does while this one is loaded is no cost of this one's. But the probe's and the recorder's threads work by the
-        clock, load or not: the time of this one's load has its share of them."""
-        own_s = loaded.own_threads_s + idle.own_threads_s
-        own_cores = own_s / (loaded.wall_s + idle.wall_s)
-        # More than that, they did so in the slices of this one; less, they had to wait for the other's.
-        own_left_s = own_cores * loaded.wall_s - loaded.own_threads_s
-        left_behind_s = idle.cpu_s - idle.own_threads_s + own_left_s
+        clock, load or not: their share of the time that the other is loaded is no work that was left behind."""
+        own_cores = (loaded.own_threads_s + idle.own_threads_s) / (loaded.wall_s + idle.wall_s)
+        left_behind_s = idle.cpu_s - own_cores * idle.wall_s
         core_s = loaded.wall_s - other_idle.cpu_s + left_behind_s
         return cls(loaded.request_bytes / core_s, (loaded.cpu_s + left_behind_s) / loaded.request_bytes * 1e6, own_cores)
 

@@ -14,8 +14,6 @@ import java.util.function.ToDoubleBiFunction;
 import jdk.jfr.Configuration;
 import jdk.jfr.FlightRecorder;
 import jdk.jfr.consumer.RecordedEvent;
-import jdk.jfr.consumer.RecordedStackTrace;
-import jdk.jfr.consumer.RecordedThread;
 import jdk.jfr.consumer.RecordingStream;
 
 /** The flight recorder's events as lines: collections, safepoints, pins, waits, native memory. */
@@ -49,8 +47,7 @@ final class Recording implements Closeable {
     private final Tally tally = new Tally();
     private final FileIo files = new FileIo();
     private final Allocations allocations = new Allocations();
-    private final CpuStacks executionStacks = new CpuStacks("execution");
-    private final CpuStacks cpuTimeStacks = new CpuStacks("cpu-time");
+    private final CpuStacks cpuStacks;
     private final Map<Long, Long> safepointBegins = new HashMap<>();
     private final AtomicLong virtualStarted = new AtomicLong();
     private final AtomicLong virtualEnded = new AtomicLong();
@@ -71,7 +68,7 @@ final class Recording implements Closeable {
         watchCollections();
         watchHeapAfterCollections();
         watchSafepoints();
-        watchRunningThreads();
+        cpuStacks = watchRunningThreads();
         watchPins(options.pinnedThreshold());
         watchWaits(options);
         watchFileIo();
@@ -162,17 +159,24 @@ final class Recording implements Closeable {
     }
 
     /**
-     * One source only, because each sample costs the thread it is taken of and the thread that reads it. CPU-time samples, of Java 25 and
-     * later on Linux, see code in native methods too, and no thread that only waits.
+     * Whether they make progress, and which code runs. CPU-time samples, of Java 25 and later on Linux, see code in native methods too, and no
+     * thread that only waits; but a thread that yields all the time has hardly any with a stack. Code has one source.
      */
-    private void watchRunningThreads() {
-        if (hasEvent("jdk.CPUTimeSample")) {
-            stream.enable("jdk.CPUTimeSample").with("throttle", CPU_TIME_PERIOD);
-            stream.onEvent("jdk.CPUTimeSample", event -> addRunning(event, event.getThread("eventThread"), cpuTimeStacks));
-        } else {
-            stream.enable("jdk.ExecutionSample").withPeriod(LOOK_PERIOD);
-            stream.onEvent("jdk.ExecutionSample", event -> addRunning(event, event.getThread("sampledThread"), executionStacks));
+    private CpuStacks watchRunningThreads() {
+        boolean hasCpuTime = hasEvent("jdk.CPUTimeSample");
+        stream.enable("jdk.ExecutionSample").withPeriod(LOOK_PERIOD);
+        stream.onEvent("jdk.ExecutionSample", event -> {
+            addProgress(event);
+            if (!hasCpuTime) {
+                cpuStacks.add(event, event.getThread("sampledThread"), startNs(event));
+            }
+        });
+        if (!hasCpuTime) {
+            return new CpuStacks("execution");
         }
+        stream.enable("jdk.CPUTimeSample").with("throttle", CPU_TIME_PERIOD);
+        stream.onEvent("jdk.CPUTimeSample", event -> cpuStacks.add(event, event.getThread("eventThread"), startNs(event)));
+        return new CpuStacks("cpu-time");
     }
 
     private static boolean hasEvent(String name) {
@@ -180,17 +184,10 @@ final class Recording implements Closeable {
     }
 
     /** Sites only of threads that yield; other running threads have too many. */
-    private void addRunning(RecordedEvent sample, RecordedThread thread, CpuStacks stacks) {
-        RecordedStackTrace stack = sample.getStackTrace();
-        if (stack == null) {
-            // The thread was where no stack can be told.
-            return;
-        }
-        String lack = Progress.lack(stack);
+    private void addProgress(RecordedEvent sample) {
+        String lack = Progress.lack(sample.getStackTrace());
         Site site = "yield".equals(lack) ? siteOfYield(sample) : NOWHERE;
-        long timeNs = startNs(sample);
-        tally.add("running", site, lack, timeNs, timeNs);
-        stacks.add(sample, thread, timeNs);
+        tally.add("running", site, lack, startNs(sample), startNs(sample));
     }
 
     private void watchSafepoints() {
@@ -318,8 +315,7 @@ final class Recording implements Closeable {
     private void flush() {
         tally.writeTo(output);
         allocations.writeTo(output);
-        executionStacks.writeTo(output);
-        cpuTimeStacks.writeTo(output);
+        cpuStacks.writeTo(output);
         output.write(JsonLine.of("virtual_threads", System.nanoTime())
                 .put("events_until_ns", eventsUntilNs)
                 .put("started", virtualStarted.get())

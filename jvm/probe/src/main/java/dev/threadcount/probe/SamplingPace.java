@@ -19,8 +19,8 @@ final class SamplingPace {
 
     private final long beganNs;
     private long thenNs;
-    private double allowedNs;
-    private long spentNs;
+    /** What samples have taken beyond the budget. */
+    private double owedNs;
     private boolean isSettling = true;
 
     SamplingPace(long nowNs) {
@@ -30,7 +30,6 @@ final class SamplingPace {
 
     /** How long the budget asks to wait after a sample of that cost; nothing, or less, when it asks for nothing. */
     long overdrawnNs(long costNs, long nowNs, boolean isBusy) {
-        spentNs += costNs;
         long settlingNs = SETTLING_NS - (nowNs - beganNs);
         double budget = isBusy ? BUSY_BUDGET : BUDGET;
         if (isSettling && settlingNs > 0) {
@@ -38,13 +37,13 @@ final class SamplingPace {
         } else if (isSettling) {
             // What it took to settle is paid.
             isSettling = false;
-            spentNs = 0;
-            allowedNs = 0;
+            owedNs = 0;
+            costNs = 0;
             thenNs = nowNs;
         }
-        allowedNs += (nowNs - thenNs) * budget;
+        owedNs += costNs - (nowNs - thenNs) * budget;
         thenNs = nowNs;
-        long overdrawnNs = (long) ((spentNs - CREDIT_NS - allowedNs) / budget);
+        long overdrawnNs = (long) ((owedNs - CREDIT_NS) / budget);
         return isSettling ? Math.min(overdrawnNs, settlingNs) : overdrawnNs;
     }
 }

@@ -140,7 +140,7 @@ final class StackSampler implements Runnable {
         Listing(SampleGroups groups) {
             this.groups = groups;
             // Half for each kind, and what one does not need for the other.
-            int most = platformBefore + virtualBefore <= ALL ? 2 * ALL : stacks;
+            int most = platformBefore + virtualBefore <= ALL ? Math.max(ALL, stacks) : stacks;
             int ofVirtual = Math.max(most / 2, most - platformBefore);
             virtual = new ThreadDraw(virtualBefore, ofVirtual, ThreadLocalRandom.current().nextDouble());
             int ofPlatform = most - Math.min(virtualBefore, ofVirtual);

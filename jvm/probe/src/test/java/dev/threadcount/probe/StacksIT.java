@@ -47,6 +47,7 @@ class StacksIT {
             if (sample.startsWith("{\"type\":\"stacks\"") && number(sample, "virtual_threads") > 1_000) {
                 long drawn = number(sample, "virtual_drawn");
                 assertTrue(drawn >= 5 && drawn <= 100, sample);
+                assertTrue(drawn + number(sample, "platform_drawn") >= 10, sample);
                 long id = number(sample, "sample");
                 List<String> groups = lines.stream().filter(line -> line.startsWith("{\"type\":\"stack_group\"")
                         && number(line, "sample") == id).toList();
