@@ -8,12 +8,10 @@ counted by the bytes that the server read.
 """
 
 import argparse
-import pathlib
 import statistics
-import tempfile
 import time
 
-from loaded_server import COMPILERS, WARM_UP_S, Server, cpu_by_thread_s, loaded
+from loaded_server import COMPILERS, cpu_by_thread_s, warm_server
 from probe_cost import Probe
 
 USUAL_S = 10
@@ -51,15 +49,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jdk", default="25,21")
     for jdk in parser.parse_args().jdk.split(","):
-        with tempfile.TemporaryDirectory() as folder:
-            length_s = WARM_UP_S + USUAL_S + AFTER_S + 5
-            server = Server(pathlib.Path(folder) / jdk, jdk, alive_s=length_s + 30)
-            try:
-                with loaded(server, length_s, "--cores", "1"):
-                    time.sleep(WARM_UP_S)
-                    seconds = watched(server)
-            finally:
-                server.stop()
+        with warm_server(jdk, USUAL_S + AFTER_S + 5) as server:
+            seconds = watched(server)
         for number, (share, compiler_cores) in enumerate(seconds, 1):
             print(f"Java {jdk}, second {number}: {share:.2f} of the usual rate, the compiler uses {compiler_cores:.2f} of a core")
         after_s = back_after_s([share for share, _ in seconds])

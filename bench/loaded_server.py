@@ -6,6 +6,7 @@ import pathlib
 import re
 import socket
 import subprocess
+import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -156,6 +157,18 @@ def loaded(server, seconds, *flags):
     finally:
         load.kill()
         load.wait()
+
+
+@contextlib.contextmanager
+def warm_server(jdk, seconds, **server):
+    """A server on core 0 that has been loaded from core 1 until it is warm, and goes on being for so long."""
+    length_s = WARM_UP_S + seconds
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+        started = Server(pathlib.Path(folder) / jdk, jdk, length_s + 30, **server)
+        stack.callback(started.stop)
+        stack.enter_context(loaded(started, length_s, "--cores", "1"))
+        time.sleep(WARM_UP_S)
+        yield started
 
 
 def wait_for(found, limit_s=60):

@@ -7,12 +7,10 @@ collector and of the compilers.
 """
 
 import argparse
-import pathlib
 import re
-import tempfile
 import time
 
-from loaded_server import WARM_UP_S, Server, loaded
+from loaded_server import warm_server
 from probe_cost import AFTER_ATTACHING_S, Probe
 
 BETWEEN_S = 20
@@ -46,19 +44,12 @@ def main():
     parser.add_argument("--parked", type=int, default=0, help="virtual threads that are parked in the server")
     parser.add_argument("--blocks", type=int, default=0, help="what each request hashes, in blocks of 4 KiB")
     asked = parser.parse_args()
-    length_s = WARM_UP_S + AFTER_ATTACHING_S + 2 * BETWEEN_S + 15
     for jdk in asked.jdk.split(","):
-        with tempfile.TemporaryDirectory() as folder:
-            server = Server(pathlib.Path(folder) / jdk, jdk, length_s + 30, asked.parked, blocks=asked.blocks)
-            try:
-                with loaded(server, length_s, "--cores", "1"):
-                    time.sleep(WARM_UP_S)
-                    usual = shares(server)
-                    with Probe(server):
-                        time.sleep(AFTER_ATTACHING_S)
-                        found = shares(server)
-            finally:
-                server.stop()
+        with warm_server(jdk, AFTER_ATTACHING_S + 2 * BETWEEN_S + 15, parked=asked.parked, blocks=asked.blocks) as server:
+            usual = shares(server)
+            with Probe(server):
+                time.sleep(AFTER_ATTACHING_S)
+                found = shares(server)
         for name, share in sorted(found.items(), key=lambda it: -it[1]):
             print(f"Java {jdk}: {name}: {share * 100:.2f} % of a core; before the probe {usual.get(name, 0) * 100:.2f} %", flush=True)
 

@@ -87,7 +87,7 @@ class Instrument:
 
 
 class Nothing(Instrument):
-    """A flight recording of nothing. It ends with the server."""
+    """A flight recording of nothing."""
 
     SETTINGS = '<?xml version="1.0" encoding="UTF-8"?><configuration version="2.0" label="nothing"/>'
 
@@ -95,12 +95,12 @@ class Nothing(Instrument):
         with tempfile.NamedTemporaryFile("w", suffix=".jfc") as settings:
             settings.write(self.SETTINGS)
             settings.flush()
-            said = self.server.jcmd("JFR.start", f"settings={settings.name}")
+            said = self.server.jcmd("JFR.start", f"settings={settings.name}", "name=nothing")
         if "Started recording" not in said:
             raise SystemExit(f"probe_cost.py: no recording: {said}")
 
     def stop(self):
-        pass
+        self.server.jcmd("JFR.stop", "name=nothing")
 
 
 class Probe(Instrument):

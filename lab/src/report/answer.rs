@@ -4,6 +4,7 @@ use crate::model::experiment::Workload;
 use crate::model::metric::Metric;
 use crate::model::result::{Basis, Comparison, Ratio, Verdict};
 use crate::report::figures;
+use crate::report::phrase::Phrase;
 use crate::stats::ratio::{MARGIN, more_runs};
 use serde::Serialize;
 
@@ -29,34 +30,6 @@ pub struct Line {
     /// The metric of the ratio.
     #[serde(skip)]
     pub metric: Metric,
-}
-
-/// A phrase around a ratio, in three parts so that each report can set the ratio as it likes.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Phrase {
-    pub before: String,
-    /// The ratio without a unit; `None`: all is in `before`.
-    pub ratio: Option<String>,
-    pub after: String,
-}
-
-impl Phrase {
-    /// The whole phrase, the ratio followed by this sign (`x`, `×`).
-    #[must_use]
-    pub fn text(&self, times: &str) -> String {
-        match &self.ratio {
-            Some(ratio) => format!("{}{ratio}{times}{}", self.before, self.after),
-            None => self.before.clone(),
-        }
-    }
-
-    fn plain(text: String) -> Self {
-        Self { before: text, ..Self::default() }
-    }
-
-    fn around(before: &str, ratio: f64, after: &str) -> Self {
-        Self { before: before.to_owned(), ratio: Some(figures::ratio(ratio)), after: after.to_owned() }
-    }
 }
 
 /// A comparison in words. Under an open load, where the rate is given, the response times come first.

@@ -16,6 +16,7 @@ pub mod markdown;
 pub mod observing;
 pub mod overview;
 pub mod pause_ledger;
+pub mod phrase;
 pub mod png;
 pub mod published;
 pub mod reasons;

@@ -10,7 +10,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.ToDoubleBiFunction;
 import jdk.jfr.Configuration;
 import jdk.jfr.FlightRecorder;
 import jdk.jfr.consumer.RecordedEvent;
@@ -19,12 +18,14 @@ import jdk.jfr.consumer.RecordingStream;
 /** The flight recorder's events as lines: collections, safepoints, pins, waits, native memory. */
 final class Recording implements Closeable {
     private static final Duration WAIT_THRESHOLD = Duration.ofMillis(20);
-    /** A sample of the running threads takes some 100 µs of one core. */
-    private static final Duration LOOK_PERIOD = Duration.ofMillis(50);
+    /** A sample of the running threads takes some 60 µs of one core, and each event is a stack to parse. */
+    private static final Duration CODE_PERIOD = Duration.ofMillis(50);
+    /** Where the samples say only whether threads make progress. */
+    private static final Duration PROGRESS_PERIOD = Duration.ofMillis(100);
     /** Of the CPU time of each thread (JEP 509). */
-    private static final String CPU_TIME_PERIOD = "20ms";
+    private static final String CPU_TIME_PERIOD = "40ms";
     /** Each costs its thread a walk down the stack; the JDK's own default is 150. */
-    private static final String ALLOCATION_SAMPLES = "60/s";
+    private static final String ALLOCATION_SAMPLES = "30/s";
     private static final Duration NATIVE_MEMORY_PERIOD = Duration.ofSeconds(1);
     /** Without a limit of its own a stream forgets what has been read, and there would be nothing to keep. */
     private static final long KEPT_BYTES = 256L << 20;
@@ -37,8 +38,7 @@ final class Recording implements Closeable {
     /** Linux gives connecting sockets their port from here on (ip_local_port_range). */
     private static final int FIRST_EPHEMERAL_PORT = 32_768;
     private static final Site NOWHERE = new Site(null, null, null);
-    private static final Duration MARK_PERIOD = Duration.ofMillis(200);
-    private static final ToDoubleBiFunction<Long, Long> ALL = (beganNs, endedNs) -> 1.0;
+    private static final Duration MARK_PERIOD = Duration.ofMillis(500);
 
     private final RecordingStream stream;
     private final Output output;
@@ -52,8 +52,9 @@ final class Recording implements Closeable {
     private final AtomicLong virtualStarted = new AtomicLong();
     private final AtomicLong virtualEnded = new AtomicLong();
     private final AtomicLong submitFailed = new AtomicLong();
-    private LooksForWaits looksForWaits;
-    private Thread looking;
+    /** Null where contended monitors are recorded all the time. */
+    private MonitorWatch monitorWatch;
+    private Thread watching;
     private long eventsUntilNs;
     /** Nobody else recorded when this began. */
     private final boolean alone;
@@ -96,8 +97,8 @@ final class Recording implements Closeable {
     /** Follows the events on a daemon thread: the stream's own thread would keep the JVM from ending (Java 21). */
     void start() {
         OwnThreads.start("-events", stream::start);
-        if (looksForWaits != null) {
-            looking = OwnThreads.start("-looks", looksForWaits);
+        if (monitorWatch != null) {
+            watching = OwnThreads.start("-monitors", monitorWatch);
         }
     }
 
@@ -108,8 +109,8 @@ final class Recording implements Closeable {
 
     @Override
     public void close() {
-        if (looking != null) {
-            looking.interrupt();
+        if (watching != null) {
+            watching.interrupt();
         }
         stream.close();
         removeEmptyFolder();
@@ -164,7 +165,7 @@ final class Recording implements Closeable {
      */
     private CpuStacks watchRunningThreads() {
         boolean hasCpuTime = hasEvent("jdk.CPUTimeSample");
-        stream.enable("jdk.ExecutionSample").withPeriod(LOOK_PERIOD);
+        stream.enable("jdk.ExecutionSample").withPeriod(hasCpuTime ? PROGRESS_PERIOD : CODE_PERIOD);
         stream.onEvent("jdk.ExecutionSample", event -> {
             addProgress(event);
             if (!hasCpuTime) {
@@ -215,33 +216,28 @@ final class Recording implements Closeable {
     /**
      * What costs every request something is for level full. Each read reads the clock twice, even a short one. A thread
      * of a pool that waits for work parks, which was one event with a stack for each request of a Tomcat with 200 threads
-     * (measured at 2,000 requests a second). Monitors are watched for a part of the time where that costs something, unless
-     * the recording is to be kept.
+     * (measured at 2,000 requests a second). Monitors are not watched where that costs something, unless the recording is to be
+     * kept.
      */
     private void watchWaits(Options options) {
+        watchWait("JavaMonitorEnter");
         if (options.level() == Options.Level.LIGHT && options.recording() == null) {
             String monitors = "jdk.JavaMonitorEnter";
-            looksForWaits = new LooksForWaits(() -> stream.enable(monitors), () -> stream.disable(monitors));
-            watchWait("JavaMonitorEnter", looksForWaits::weight);
-        } else {
-            watchWait("JavaMonitorEnter", ALL);
+            monitorWatch = new MonitorWatch(() -> stream.enable(monitors), () -> stream.disable(monitors));
         }
         if (options.level() == Options.Level.FULL) {
-            watchWait("SocketRead", ALL);
-            watchWait("ThreadPark", ALL);
+            watchWait("SocketRead");
+            watchWait("ThreadPark");
         }
     }
 
-    private void watchWait(String kind, ToDoubleBiFunction<Long, Long> weight) {
+    private void watchWait(String kind) {
         // Java 25 would hand over only some of the socket reads.
         stream.enable("jdk." + kind).withThreshold(WAIT_THRESHOLD).withStackTrace().with("throttle", "off");
         stream.onEvent("jdk." + kind, event -> {
             // Another recording of this JVM may have set a lower threshold.
             if (event.getDuration().compareTo(WAIT_THRESHOLD) >= 0) {
-                long beganNs = startNs(event);
-                long endedNs = endNs(event);
-                tally.add("wait", site(event), waitedFor(kind, event), beganNs, endedNs,
-                        weight.applyAsDouble(beganNs, endedNs));
+                tally.add("wait", site(event), waitedFor(kind, event), startNs(event), endNs(event));
             }
         });
     }

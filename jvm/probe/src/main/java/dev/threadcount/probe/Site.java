@@ -42,9 +42,7 @@ record Site(String holder, String application, String top) {
                 .findFirst().map(Site::name).orElse(null);
     }
 
-    /** Class, method and line; without the line where the class file has none. */
     static String name(RecordedFrame frame) {
-        String method = frame.getMethod().getType().getName() + "." + frame.getMethod().getName();
-        return frame.getLineNumber() > 0 ? method + ":" + frame.getLineNumber() : method;
+        return Code.name(frame.getMethod().getType().getName(), frame.getMethod().getName(), frame.getLineNumber());
     }
 }

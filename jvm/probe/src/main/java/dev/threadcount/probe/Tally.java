@@ -13,8 +13,8 @@ final class Tally {
     private record Key(String kind, Site site, String reason, long second) {}
 
     private static final class Sum {
-        double count;
-        double totalNs;
+        long count;
+        long totalNs;
         long longestNs;
     }
 
@@ -22,23 +22,15 @@ final class Tally {
 
     /** Adds an event. Its count belongs to the second in which it ended, its time to the seconds it lasted through. */
     void add(String kind, Site site, String reason, long startNs, long endNs) {
-        add(kind, site, reason, startNs, endNs, 1);
-    }
-
-    /** The same for an event that stands for so many, because only some of them were looked for. */
-    void add(String kind, Site site, String reason, long startNs, long endNs, double weight) {
-        if (weight == 0) {
-            return;
-        }
         long from = startNs;
         for (long second = startNs / SECOND_NS; second < endNs / SECOND_NS; second++) {
             long boundary = (second + 1) * SECOND_NS;
-            sum(new Key(kind, site, reason, second)).totalNs += weight * (boundary - from);
+            sum(new Key(kind, site, reason, second)).totalNs += boundary - from;
             from = boundary;
         }
         Sum last = sum(new Key(kind, site, reason, endNs / SECOND_NS));
-        last.totalNs += weight * (endNs - from);
-        last.count += weight;
+        last.totalNs += endNs - from;
+        last.count++;
         last.longestNs = Math.max(last.longestNs, endNs - startNs);
     }
 
@@ -48,8 +40,8 @@ final class Tally {
 
     void writeTo(Output output) {
         sums.forEach((key, sum) -> output.write(JsonLine.of(key.kind(), key.second() * SECOND_NS)
-                .put("count", Math.round(sum.count))
-                .put("total_ns", Math.round(sum.totalNs))
+                .put("count", sum.count)
+                .put("total_ns", sum.totalNs)
                 .put("longest_ns", sum.longestNs)
                 .put("holder", key.site().holder())
                 .put("application", key.site().application())

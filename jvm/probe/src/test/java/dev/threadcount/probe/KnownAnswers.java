@@ -203,7 +203,7 @@ public final class KnownAnswers {
             });
         }
         // The probe has to see that they are.
-        sleep(2_500);
+        sleep(3_500);
         contends(number);
         done.set(true);
     }

@@ -88,33 +88,6 @@ class ProbeTest {
     }
 
     @Test
-    void waitWithinALookStandsForThoseThatWouldNotHaveBeenSeen(@TempDir Path folder) throws IOException {
-        Looks looks = new Looks();
-        looks.throughout(1_000, Long.MAX_VALUE);
-        assertEquals(0, looks.weight(999, 1_500), "nobody looked yet");
-        assertEquals(1, looks.weight(1_000, 9_000));
-        looks.throughout(1_000, 8_000);
-        assertEquals(1, looks.weight(1_000, 8_999));
-        assertEquals(0, looks.weight(1_000, 9_000), "it was over then");
-        looks.partOf(2_000, 10_000, 500);
-        assertEquals(5, looks.weight(10_050, 10_150), "400 ns of 2,000 would show one that lasts 100");
-        looks.partOf(2_400, 10_000, 700);
-        assertEquals(4, looks.weight(10_050, 10_150), "what the look really was");
-        assertEquals(0, looks.weight(10_650, 10_750), "the JVM tells of none that the look has not seen end");
-        assertEquals(0, looks.weight(11_000, 11_100));
-        Tally tally = new Tally();
-        for (long began = 0; began < 1_000_000; began += 100_000) {
-            tally.add("wait", new Site(null, "a", "t"), "r", began, began + 30_000_000, began % 200_000 == 0 ? 2.5 : 0);
-        }
-        Path file = folder.resolve("lines");
-        try (Output output = Output.open(new Options.Out(file, false))) {
-            tally.writeTo(output);
-        }
-        String line = Files.readString(file);
-        assertTrue(line.contains("\"count\":13,\"total_ns\":375000000,\"longest_ns\":30000000"), line);
-    }
-
-    @Test
     void wallClockTimesBecomeTheMonotonicClock() {
         Clock clock = new Clock();
         long before = System.nanoTime();

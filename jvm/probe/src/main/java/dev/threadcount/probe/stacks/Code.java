@@ -30,6 +30,9 @@ public final class Code {
     /** Applications that a library's people show it with. */
     private static final String[] SAMPLES = {"org.springframework.samples.", "org.jboss.as.quickstarts."};
 
+    /** In the name of the class that Spring makes of a bean's, for transactions and the like. */
+    private static final String SPRING_PROXY = "$$SpringCGLIB$$";
+
     private Code() {}
 
     static boolean isJdk(StackTraceElement frame) {
@@ -59,9 +62,14 @@ public final class Code {
         return false;
     }
 
-    /** Class, method and line; without the line where the class file has none. */
     static String name(StackTraceElement frame) {
-        String method = frame.getClassName() + "." + frame.getMethodName();
-        return frame.getLineNumber() > 0 ? method + ":" + frame.getLineNumber() : method;
+        return name(frame.getClassName(), frame.getMethodName(), frame.getLineNumber());
+    }
+
+    /** Class, method and line; without the line where the class file has none. A bean's proxy is named as the bean. */
+    public static String name(String type, String method, int line) {
+        int proxy = type.indexOf(SPRING_PROXY);
+        String place = (proxy < 0 ? type : type.substring(0, proxy)) + "." + method;
+        return line > 0 ? place + ":" + line : place;
     }
 }

@@ -10,8 +10,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import jdk.jfr.Recording;
 import org.junit.jupiter.api.Test;
 
-class LooksForWaitsTest {
-    /** How often the event is switched off within three seconds of a busy JVM that has so many recordings. */
+class MonitorWatchTest {
+    /** How often the event is switched off within four seconds of a busy JVM that has so many recordings. */
     private static int changes(int recordings) throws InterruptedException {
         List<Recording> running = new ArrayList<>();
         AtomicInteger off = new AtomicInteger();
@@ -22,7 +22,7 @@ class LooksForWaitsTest {
                 running.add(new Recording());
                 running.getLast().start();
             }
-            threads.add(OwnThreads.start("-test", new LooksForWaits(() -> { }, off::incrementAndGet)));
+            threads.add(OwnThreads.start("-test", new MonitorWatch(() -> { }, off::incrementAndGet)));
             for (int i = 0; i < Runtime.getRuntime().availableProcessors(); i++) {
                 threads.add(OwnThreads.start("-busy", () -> {
                     while (!done.get()) {
@@ -30,7 +30,7 @@ class LooksForWaitsTest {
                     }
                 }));
             }
-            Thread.sleep(3_000);
+            Thread.sleep(4_000);
             return off.get();
         } finally {
             done.set(true);
