@@ -65,7 +65,7 @@ pub struct CompareCommand {
 
 const EXAMPLES: &str = "Examples:
   Your application on platform and on virtual threads, a first answer in five minutes:
-    threadcount compare --spring-boot app.jar --url /orders/1
+    threadcount compare --spring-boot app.jar --url /orders/1 -c 400
   The same on two Java versions, with a database that is filled before each run, as a file to go on with:
     threadcount compare --spring-boot app.jar --url /orders/1 --jdk 21,25 --before ./fill-database --save orders.yaml
   A service that runs already, without a restart:

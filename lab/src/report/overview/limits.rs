@@ -18,9 +18,11 @@ pub struct Limit {
     pub advice: Option<String>,
 }
 
-/// With more findings, only the first one of each variant is shown, and what its requests allocate, which limits nothing by
-/// itself and may be the reason for what does.
+/// With more findings, only the first one of each variant is shown, and [`ALWAYS`].
 const MANY: usize = 4;
+/// What requests allocate limits nothing by itself, and may be the reason for what does. What a limit of the requests changes, and what
+/// happens without one, is the answer where limits are compared.
+const ALWAYS: [Rule; 3] = [Rule::Allocation, Rule::RequestBound, Rule::UnboundedRequests];
 
 /// The findings, variant by variant, within a variant as the rules rank them; limits of the load last.
 #[must_use]
@@ -42,14 +44,15 @@ pub fn limits(document: &ResultDocument) -> Vec<Limit> {
     kinds.sort_by_key(|kind| {
         kind.first().map(|finding| {
             let is_load = finding.rule() == Rule::ClientCeiling;
-            (is_load, place(&finding.variant).unwrap_or(usize::MAX))
+            let is_of_a_pair = finding.rule() == Rule::RequestBound;
+            (is_load, place(&finding.variant).unwrap_or(usize::MAX), !is_of_a_pair)
         })
     });
     if kinds.len() > MANY {
         // The rules rank the findings: the first one of a variant limits it, the others are in the details.
         let mut variants = Vec::new();
         kinds.retain(|kind| {
-            if kind.first().is_some_and(|finding| finding.rule() == Rule::Allocation) {
+            if kind.first().is_some_and(|finding| ALWAYS.contains(&finding.rule())) {
                 return true;
             }
             let variant = kind.first().and_then(|finding| finding.variant.clone());
@@ -82,4 +85,55 @@ fn limit(document: &ResultDocument, kind: &[&Finding], advised: &mut Vec<String>
         sentence: words.sentence,
         advice,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::finding::{Explanation, FindingText};
+    use crate::report::sample::document;
+
+    fn finding(variant: &str, rule: Rule) -> Finding {
+        let sentence = format!("{rule:?}");
+        let text = FindingText { rule, sentence, evidence: Vec::new(), advice: None };
+        Finding {
+            variant: Some(variant.to_owned()),
+            load: None,
+            runs: None,
+            explanation: Explanation::Text(text),
+        }
+    }
+
+    fn shown(findings: Vec<Finding>) -> Vec<String> {
+        let made = document("{pool: {}, virtual: {}, bounded: {}}", "[{clients: 4, duration: 1s}]", &[]);
+        let limits = limits(&ResultDocument { findings, ..made });
+        limits.into_iter().map(|limit| format!("{} {}", limit.variant, limit.sentence)).collect()
+    }
+
+    #[test]
+    fn of_many_findings_the_first_of_each_variant_is_shown_and_what_a_limit_of_the_requests_changes() {
+        let findings = vec![
+            finding("pool", Rule::CompilerWaits),
+            finding("virtual", Rule::AcceptQueue),
+            finding("virtual", Rule::UnboundedRequests),
+            finding("virtual", Rule::Gc),
+            finding("bounded", Rule::CompilerWaits),
+            finding("bounded", Rule::CpuCeiling),
+            finding("bounded", Rule::RequestBound),
+        ];
+        let expected = [
+            "pool CompilerWaits",
+            "virtual AcceptQueue",
+            "virtual UnboundedRequests",
+            "bounded RequestBound",
+            "bounded CompilerWaits",
+        ];
+        assert_eq!(shown(findings), expected);
+    }
+
+    #[test]
+    fn few_findings_are_all_shown() {
+        let findings = vec![finding("pool", Rule::CompilerWaits), finding("pool", Rule::Gc)];
+        assert_eq!(shown(findings), ["pool CompilerWaits", "pool Gc"]);
+    }
 }

@@ -21,7 +21,7 @@ final class Recording implements Closeable {
     /** A sample of the running threads takes some 60 µs of one core, and each event is a stack to parse. */
     private static final Duration CODE_PERIOD = Duration.ofMillis(50);
     /** Where the samples say only whether threads make progress. */
-    private static final Duration PROGRESS_PERIOD = Duration.ofMillis(100);
+    private static final Duration PROGRESS_PERIOD = Duration.ofMillis(200);
     /** Of the CPU time of each thread (JEP 509). */
     private static final String CPU_TIME_PERIOD = "40ms";
     /** Each costs its thread a walk down the stack; the JDK's own default is 150. */

@@ -35,8 +35,8 @@ class SamplingPaceTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"true, 500", "false, 1000"})
-    void afterTheFirstSecondSamplesTakeHalfAPerCentOfACoreOrOneWhereCoresAreIdle(boolean isBusy, long budgetMs) {
+    @CsvSource({"true, 300", "false, 1000"})
+    void afterTheFirstSecondSamplesTakeThreeThousandthsOfACoreOrTenWhereCoresAreIdle(boolean isBusy, long budgetMs) {
         long eachMs = 10;
         long spentMs = eachMs * beginsMs(60, eachMs, 101_000, isBusy).stream().filter(at -> at >= 1_200).count();
         assertTrue(spentMs >= budgetMs - 50 && spentMs <= budgetMs + 60, spentMs + " ms in 100 s");
@@ -49,9 +49,10 @@ class SamplingPaceTest {
         assertTrue(inside >= 10, inside + " samples");
     }
 
+    /** A window of six seconds after a lead-in of one. */
     @Test
-    void cheapSamplesComeEachPeriod() {
-        long count = beginsMs(5, 1, 10_000, true).size();
-        assertTrue(count >= 95, count + " samples in 10 s");
+    void cheapSamplesComeEachPeriodOfAWindow() {
+        long count = beginsMs(5, 1, 7_000, true).size();
+        assertTrue(count >= 65, count + " samples in 7 s");
     }
 }
