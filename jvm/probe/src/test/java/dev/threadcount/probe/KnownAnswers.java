@@ -195,7 +195,8 @@ public final class KnownAnswers {
     /** The same while all cores are kept busy. */
     private static void contendsBusily(int number) throws InterruptedException {
         var done = new AtomicBoolean();
-        for (int i = 0; i < Runtime.getRuntime().availableProcessors(); i++) {
+        // So many that it has its share of the cores beside other programs, too.
+        for (int i = 0; i < 6 * Runtime.getRuntime().availableProcessors(); i++) {
             Thread.ofPlatform().daemon().start(() -> {
                 while (!done.get()) {
                     Thread.onSpinWait();

@@ -125,11 +125,11 @@ class ProbeIT {
             assertEquals(10, sum(counted, "count"), counted.toString());
             assertTrue(counted.getFirst().contains("monitor of java.lang.Object"), counted.toString());
         }
-        Lines busy = run(java, "contends-busily", 40);
+        Lines busy = run(java, "contends-busily", 60);
         assertEquals(List.of(), waits("KnownAnswers.enterMonitor:", busy));
         List<String> sampled = busy.of("stack_group").stream()
                 .filter(line -> line.contains("\"state\":\"monitor\"") && line.contains("KnownAnswers.enterMonitor:")).toList();
-        assertTrue(sampled.size() >= 3, sampled.toString());
+        assertTrue(sampled.size() >= 2, sampled.toString());
     }
 
     @ParameterizedTest
