@@ -204,7 +204,7 @@ public final class KnownAnswers {
             });
         }
         // The probe has to see that they are.
-        sleep(3_500);
+        sleep(6_000);
         contends(number);
         done.set(true);
     }
