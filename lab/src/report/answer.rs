@@ -4,7 +4,7 @@ use crate::model::experiment::Workload;
 use crate::model::metric::Metric;
 use crate::model::result::{Basis, Comparison, Ratio, Verdict};
 use crate::report::figures;
-use crate::report::phrase::Phrase;
+use crate::report::phrase::{Phrase, noun};
 use crate::stats::ratio::{MARGIN, more_runs};
 use serde::Serialize;
 
@@ -148,24 +148,6 @@ fn no_larger_than(ratio: &Ratio) -> Option<String> {
 /// A bound as per cent, never smaller than it is: `7 %` for 0.061.
 pub(super) fn bound(difference: f64) -> String {
     format!("{:.0} %", (difference * 100.0).ceil().max(1.0))
-}
-
-/// What a load is run for, in words.
-pub(super) const fn noun(load: Workload) -> &'static str {
-    match load.answer() {
-        Metric::Rate if load.expects_losses() => "goodput",
-        answer => metric_noun(answer),
-    }
-}
-
-/// The answer of a load that may lose nothing, in words.
-pub(super) const fn metric_noun(answer: Metric) -> &'static str {
-    match answer {
-        Metric::P50 => "median response time",
-        Metric::Capacity => "capacity",
-        Metric::Score => "time per operation",
-        _ => "throughput",
-    }
 }
 
 /// How many more runs would be conclusive.

@@ -1,5 +1,7 @@
 //! Words around a ratio.
 
+use crate::model::experiment::Workload;
+use crate::model::metric::Metric;
 use crate::report::figures;
 use serde::Serialize;
 
@@ -28,5 +30,23 @@ impl Phrase {
 
     pub(super) fn around(before: &str, ratio: f64, after: &str) -> Self {
         Self { before: before.to_owned(), ratio: Some(figures::ratio(ratio)), after: after.to_owned() }
+    }
+}
+
+/// What a load is run for, in words.
+pub(super) const fn noun(load: Workload) -> &'static str {
+    match load.answer() {
+        Metric::Rate if load.expects_losses() => "goodput",
+        answer => metric_noun(answer),
+    }
+}
+
+/// The answer of a load that may lose nothing, in words.
+pub(super) const fn metric_noun(answer: Metric) -> &'static str {
+    match answer {
+        Metric::P50 => "median response time",
+        Metric::Capacity => "capacity",
+        Metric::Score => "time per operation",
+        _ => "throughput",
     }
 }

@@ -3,8 +3,9 @@
 use super::Words;
 use super::evidence::{figure, known};
 use crate::model::finding::{BoundEffect, CpuBound, RequestBound, RunsShowing};
-use crate::report::answer::{bound, metric_noun};
+use crate::report::answer::bound;
 use crate::report::figures::{interval, milliseconds as ms, percent, whole};
+use crate::report::phrase::metric_noun;
 
 impl Words for CpuBound {
     fn sentence(&self, _: Option<RunsShowing>) -> String {

@@ -9,8 +9,9 @@ use crate::model::finding::{
     WaitingPlace,
 };
 use crate::model::record::jvm::{PoolKind, SiteReason};
-use crate::report::answer::{bound, metric_noun};
+use crate::report::answer::bound;
 use crate::report::figures::{count, interval, milliseconds as ms, percent, whole};
+use crate::report::phrase::metric_noun;
 
 impl Words for PoolCeiling {
     fn sentence(&self, _: Option<RunsShowing>) -> String {

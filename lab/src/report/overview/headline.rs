@@ -4,9 +4,10 @@ use crate::model::experiment::LoadSpec;
 use crate::model::finding::{Explanation, Fact};
 use crate::model::metric::Metric;
 use crate::model::result::{Comparison, Doubt, DoubtReason, Finding, Ratio, ResultDocument, Verdict};
-use crate::report::answer::{bound, more_threads, needed, noun};
+use crate::report::answer::{bound, more_threads, needed};
 use crate::report::findings::confounded_advice;
 use crate::report::load_words::load_words;
+use crate::report::phrase::noun;
 use crate::report::{figures, reasons};
 use crate::stats::ratio::MARGIN;
 

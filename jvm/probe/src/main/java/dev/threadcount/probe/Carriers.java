@@ -2,9 +2,10 @@ package dev.threadcount.probe;
 
 import dev.threadcount.probe.stacks.JvmAccess;
 import java.lang.management.ManagementFactory;
-import java.lang.management.PlatformManagedObject;
-import java.lang.reflect.Method;
 import java.util.concurrent.ForkJoinPool;
+import javax.management.JMException;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
 
 /** The platform threads that carry virtual threads. */
 interface Carriers {
@@ -29,36 +30,33 @@ interface Carriers {
                 return new SchedulerBean();
             }
             return jvm == null ? () -> null : new Scheduler(jvm);
-        } catch (ReflectiveOperationException | RuntimeException notHere) {
+        } catch (JMException | RuntimeException notHere) {
             return () -> null;
         }
     }
 
     /** {@code jdk.management.VirtualThreadSchedulerMXBean} (JDK 24), by name, because the probe is compiled for 21. */
     final class SchedulerBean implements Carriers {
-        private final Object bean;
-        private final Method parallelism;
-        private final Method threads;
-        private final Method mounted;
-        private final Method queued;
+        private final MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+        private final ObjectName name = new ObjectName("jdk.management:type=VirtualThreadScheduler");
 
-        SchedulerBean() throws ReflectiveOperationException {
-            Class<?> type = Class.forName("jdk.management.VirtualThreadSchedulerMXBean");
-            bean = ManagementFactory.getPlatformMXBean(type.asSubclass(PlatformManagedObject.class));
-            parallelism = type.getMethod("getParallelism");
-            threads = type.getMethod("getPoolSize");
-            mounted = type.getMethod("getMountedVirtualThreadCount");
-            queued = type.getMethod("getQueuedVirtualThreadCount");
+        SchedulerBean() throws JMException {
+            server.getMBeanInfo(name);
         }
 
         @Override
         public Reading read() {
             try {
-                return new Reading((int) parallelism.invoke(bean), (int) threads.invoke(bean), (int) mounted.invoke(bean),
-                        (long) queued.invoke(bean), "VirtualThreadSchedulerMXBean");
-            } catch (ReflectiveOperationException another) {
+                return new Reading(number("Parallelism").intValue(), number("PoolSize").intValue(),
+                        number("MountedVirtualThreadCount").intValue(),
+                        number("QueuedVirtualThreadCount").longValue(), "VirtualThreadSchedulerMXBean");
+            } catch (JMException gone) {
                 return null;
             }
+        }
+
+        private Number number(String attribute) throws JMException {
+            return (Number) server.getAttribute(name, attribute);
         }
     }
 

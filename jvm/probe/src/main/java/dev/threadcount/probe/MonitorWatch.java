@@ -1,6 +1,7 @@
 package dev.threadcount.probe;
 
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import jdk.jfr.FlightRecorder;
 import jdk.jfr.RecordingState;
 
@@ -9,8 +10,7 @@ import jdk.jfr.RecordingState;
  *
  * <p>As long as {@code jdk.JavaMonitorEnter} is on, the JVM writes down each virtual thread that leaves a monitor which
  * somebody once waited for ({@code ObjectMonitor::exit} keeps the owner for the event, and JFR keeps the thread): one for
- * each request of a Tomcat, which the stream then holds in memory. In a busy process that is the dearest event of all, and samples of
- * stacks show who waits.
+ * each request of a Tomcat, which the stream then holds in memory. In a busy process that is dear, and samples of stacks show who waits.
  */
 final class MonitorWatch implements Runnable {
     private static final long PERIOD_NS = TimeUnit.SECONDS.toNanos(1);
@@ -19,17 +19,19 @@ final class MonitorWatch implements Runnable {
 
     private final Runnable on;
     private final Runnable off;
-    private final ProcessLoad process = new ProcessLoad();
+    private final BooleanSupplier isBusy;
 
     /**
      * Of an event that is on.
      *
      * @param on enables it
      * @param off disables it
+     * @param isBusy whether the process was busy since the question before
      */
-    MonitorWatch(Runnable on, Runnable off) {
+    MonitorWatch(Runnable on, Runnable off, BooleanSupplier isBusy) {
         this.on = on;
         this.off = off;
+        this.isBusy = isBusy;
     }
 
     /** Until it is interrupted. */
@@ -40,7 +42,7 @@ final class MonitorWatch implements Runnable {
         try {
             while (true) {
                 TimeUnit.NANOSECONDS.sleep(PERIOD_NS);
-                busyPeriods = process.isBusy() ? busyPeriods + 1 : 0;
+                busyPeriods = isBusy.getAsBoolean() ? busyPeriods + 1 : 0;
                 boolean isWanted = busyPeriods < BUSY_PERIODS;
                 if (isOn != isWanted && !isRecordedByOthers()) {
                     (isWanted ? on : off).run();

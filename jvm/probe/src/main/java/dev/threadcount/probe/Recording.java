@@ -223,7 +223,8 @@ final class Recording implements Closeable {
         watchWait("JavaMonitorEnter");
         if (options.level() == Options.Level.LIGHT && options.recording() == null) {
             String monitors = "jdk.JavaMonitorEnter";
-            monitorWatch = new MonitorWatch(() -> stream.enable(monitors), () -> stream.disable(monitors));
+            monitorWatch = new MonitorWatch(() -> stream.enable(monitors), () -> stream.disable(monitors),
+                    new ProcessLoad()::isBusy);
         }
         if (options.level() == Options.Level.FULL) {
             watchWait("SocketRead");

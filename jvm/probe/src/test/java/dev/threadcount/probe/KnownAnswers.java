@@ -16,8 +16,10 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import jdk.jfr.FlightRecorder;
 
 /** Programs that do a known number of things, for the probe to count. */
 public final class KnownAnswers {
@@ -194,6 +196,8 @@ public final class KnownAnswers {
 
     /** The same while all cores are kept busy. */
     private static void contendsBusily(int number) throws InterruptedException {
+        // Threads that spin would keep the flight recorder from beginning.
+        await(() -> recordedMonitors().equals("true"));
         var done = new AtomicBoolean();
         // So many that it has its share of the cores beside other programs, too.
         for (int i = 0; i < 6 * Runtime.getRuntime().availableProcessors(); i++) {
@@ -203,10 +207,26 @@ public final class KnownAnswers {
                 }
             });
         }
-        // The probe has to see that they are.
-        sleep(6_000);
+        await(() -> recordedMonitors().equals("false"));
         contends(number);
         done.set(true);
+    }
+
+    private static void await(BooleanSupplier condition) {
+        long untilNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() > untilNs) {
+                throw new IllegalStateException("not within a minute");
+            }
+            sleep(50);
+        }
+    }
+
+    /** Whether a recording has contended monitors, {@code true} or {@code false}; empty before there is one. */
+    private static String recordedMonitors() {
+        return FlightRecorder.getFlightRecorder().getRecordings().stream()
+                .map(recording -> recording.getSettings().getOrDefault("jdk.JavaMonitorEnter#enabled", ""))
+                .findFirst().orElse("");
     }
 
     static void takeConnection(Semaphore pool) {

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import jdk.jfr.Recording;
 import org.junit.jupiter.api.Test;
@@ -15,28 +14,19 @@ class MonitorWatchTest {
     private static int changes(int recordings) throws InterruptedException {
         List<Recording> running = new ArrayList<>();
         AtomicInteger off = new AtomicInteger();
-        AtomicBoolean done = new AtomicBoolean();
-        List<Thread> threads = new ArrayList<>();
+        Thread watching = null;
         try {
             for (int i = 0; i < recordings; i++) {
                 running.add(new Recording());
                 running.getLast().start();
             }
-            threads.add(OwnThreads.start("-test", new MonitorWatch(() -> { }, off::incrementAndGet)));
-            for (int i = 0; i < Runtime.getRuntime().availableProcessors(); i++) {
-                threads.add(OwnThreads.start("-busy", () -> {
-                    while (!done.get()) {
-                        Thread.onSpinWait();
-                    }
-                }));
-            }
+            watching = OwnThreads.start("-test", new MonitorWatch(() -> { }, off::incrementAndGet, () -> true));
             Thread.sleep(4_000);
             return off.get();
         } finally {
-            done.set(true);
-            threads.getFirst().interrupt();
-            for (Thread thread : threads) {
-                thread.join();
+            if (watching != null) {
+                watching.interrupt();
+                watching.join();
             }
             running.forEach(Recording::close);
         }
