@@ -50,6 +50,11 @@ final class HeldCarriers {
         mounted.clear();
     }
 
+    /** Whether it has to be offered all virtual threads, because the one that is looked for may be any of them. */
+    boolean needsAll() {
+        return late;
+    }
+
     /** A virtual thread of the sample. */
     void offer(Thread thread) {
         if (late && jvm.carrierOf(thread) != null) {

@@ -66,6 +66,8 @@ final class Recording implements Closeable {
         alone = !FlightRecorder.isInitialized() || FlightRecorder.getFlightRecorder().getRecordings().isEmpty();
         StackDepth.deepen();
         stream = options.recording() == null ? new RecordingStream() : recordingToKeep();
+        // Each event has its own time, and the stream would keep all of a second to put them in order.
+        stream.setOrdered(false);
         watchCollections();
         watchHeapAfterCollections();
         watchSafepoints();

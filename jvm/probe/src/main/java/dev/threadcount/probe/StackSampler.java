@@ -25,6 +25,8 @@ final class StackSampler implements Runnable {
     /** Up to so many threads are all looked at: then nothing is chance. */
     private static final int ALL = 20;
     private static final int MOST = 100;
+    /** How many are in a part of them is chance, and must be enough to draw from. */
+    private static final int LISTED_PER_DRAWN = 4;
 
     private final JvmAccess jvm;
     private final Output output;
@@ -88,7 +90,7 @@ final class StackSampler implements Runnable {
         held.begin(canary.waitingSinceNs(), timeNs);
         SampleGroups groups = new SampleGroups(jvm, kernel, peers);
         Listing listing = new Listing(groups);
-        jvm.forEachThread(listing::offer);
+        jvm.forEachThread(listing.oneIn, listing::offer);
         held.writeTo(output, timeNs);
         long listedNs = threads.getCurrentThreadCpuTime();
         List<ThreadStack> sampled = listing.drawn.stream().map(Drawn::stack).toList();
@@ -98,7 +100,7 @@ final class StackSampler implements Runnable {
         output.write(JsonLine.of("stacks", timeNs)
                 .put("sample", number)
                 .put("platform_threads", listing.platform.seen())
-                .put("virtual_threads", listing.virtual.seen())
+                .put("virtual_threads", listing.virtualThreads())
                 .put("platform_drawn", listing.platform.drawn())
                 .put("virtual_drawn", listing.virtual.drawn())
                 .put("platform_gone", groups.gone(false))
@@ -114,7 +116,7 @@ final class StackSampler implements Runnable {
 
     /** Before the first sample nothing is known of how many there are. */
     private void count() {
-        jvm.forEachThread(thread -> {
+        jvm.forEachThread(1, thread -> {
             virtualBefore += thread.isVirtual() && thread != canary.virtualThread() ? 1 : 0;
             platformBefore += !thread.isVirtual() && isOfTheServer(thread) ? 1 : 0;
         });
@@ -122,29 +124,41 @@ final class StackSampler implements Runnable {
 
     private void adapt(Listing listing, long listedNs, long allNs) {
         platformBefore = listing.platform.seen();
-        virtualBefore = listing.virtual.seen();
+        virtualBefore = listing.virtualThreads();
         long stacksNs = listing.stacksNs + allNs - listedNs;
         long each = Math.max(1, stacksNs / Math.max(1, listing.drawn.size()));
         stacks = Math.clamp((listedNs - listing.stacksNs) / each, FEWEST, MOST);
     }
 
-    /** One pass over all threads: the stack of a drawn one is taken at once. */
+    /** One pass over the threads, or a part of them: the stack of a drawn one is taken at once. */
     private final class Listing {
         private final SampleGroups groups;
         private final ThreadDraw virtual;
         private final ThreadDraw platform;
         private final List<Drawn> drawn = new ArrayList<>();
         private final Map<Long, Thread> platformById = new HashMap<>();
+        /** Before any was listed. */
+        private final int expectedVirtual;
+        /** The part of the virtual threads that is listed. */
+        private final int oneIn;
         private long stacksNs;
 
         Listing(SampleGroups groups) {
             this.groups = groups;
+            int counted = jvm.virtualThreads();
+            expectedVirtual = counted == JvmAccess.UNKNOWN ? virtualBefore : counted - (canary.virtualThread() == null ? 0 : 1);
             // Half for each kind, and what one does not need for the other.
-            int most = platformBefore + virtualBefore <= ALL ? Math.max(ALL, stacks) : stacks;
+            int most = platformBefore + expectedVirtual <= ALL ? Math.max(ALL, stacks) : stacks;
             int ofVirtual = Math.max(most / 2, most - platformBefore);
-            virtual = new ThreadDraw(virtualBefore, ofVirtual, ThreadLocalRandom.current().nextDouble());
-            int ofPlatform = most - Math.min(virtualBefore, ofVirtual);
+            boolean all = counted == JvmAccess.UNKNOWN || held.needsAll();
+            oneIn = all ? 1 : Math.max(1, Integer.highestOneBit(expectedVirtual / (LISTED_PER_DRAWN * Math.max(1, ofVirtual))));
+            virtual = new ThreadDraw(expectedVirtual / oneIn, ofVirtual, ThreadLocalRandom.current().nextDouble());
+            int ofPlatform = most - Math.min(expectedVirtual, ofVirtual);
             platform = new ThreadDraw(platformBefore, ofPlatform, ThreadLocalRandom.current().nextDouble());
+        }
+
+        int virtualThreads() {
+            return oneIn == 1 ? virtual.seen() : expectedVirtual;
         }
 
         void offer(Thread thread) {

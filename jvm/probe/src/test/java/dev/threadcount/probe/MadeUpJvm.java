@@ -10,7 +10,7 @@ import java.util.function.Consumer;
 /** A JVM without threads. */
 class MadeUpJvm implements JvmAccess {
     @Override
-    public void forEachThread(Consumer<Thread> consumer) {}
+    public void forEachThread(int oneIn, Consumer<Thread> consumer) {}
 
     @Override
     public ThreadStack stackOf(Thread thread) {

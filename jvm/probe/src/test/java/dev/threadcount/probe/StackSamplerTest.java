@@ -29,7 +29,7 @@ class StackSamplerTest {
                 .mapToObj(i -> Thread.ofVirtual().name("t" + i).unstarted(() -> {})).toList();
         JvmAccess jvm = new MadeUpJvm() {
             @Override
-            public void forEachThread(Consumer<Thread> consumer) {
+            public void forEachThread(int oneIn, Consumer<Thread> consumer) {
                 events.clear();
                 for (Thread thread : threads) {
                     events.add("listed " + thread.getName());

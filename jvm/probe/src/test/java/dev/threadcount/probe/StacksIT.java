@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.threadcount.probe.ProbeIT.Java;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -36,18 +37,20 @@ class StacksIT {
         assertEquals(WaitingThreads.IDLE_WORKERS, count(groups, "queue", "\"role\":\"worker\""), groups.toString());
     }
 
-    /** Five of a thousand and some of the others at a time; nearly all of the thousand do the same. */
+    /** About five of a thousand and some of the others at a time; nearly all of the thousand do the same. */
     @ParameterizedTest
     @MethodSource("dev.threadcount.probe.ProbeIT#javas")
     void manyThreadsAreEstimatedFromThoseThatWereDrawn(Java java) throws Exception {
         List<String> lines = run(java, 1_000, 20);
         double waiting = 0;
+        double allDrawn = 0;
         int samples = 0;
         for (String sample : lines) {
             if (sample.startsWith("{\"type\":\"stacks\"") && number(sample, "virtual_threads") > 1_000) {
                 long drawn = number(sample, "virtual_drawn");
-                assertTrue(drawn >= 5 && drawn <= 100, sample);
-                assertTrue(drawn + number(sample, "platform_drawn") >= 10, sample);
+                // From a part of them, of which it is chance how many it has.
+                assertTrue(drawn >= 1 && drawn <= 100, sample);
+                allDrawn += drawn + number(sample, "platform_drawn");
                 long id = number(sample, "sample");
                 List<String> groups = lines.stream().filter(line -> line.startsWith("{\"type\":\"stack_group\"")
                         && number(line, "sample") == id).toList();
@@ -56,6 +59,19 @@ class StacksIT {
             }
         }
         assertEquals(1_000, waiting / samples, 50, samples + " samples");
+        assertTrue(allDrawn / samples >= 9, allDrawn + " drawn in " + samples + " samples");
+    }
+
+    /** They are in the set of no container that is registered, and are found through the thread that opened the scope. */
+    @ParameterizedTest
+    @MethodSource("dev.threadcount.probe.ProbeIT#javas")
+    void threadsOfAScopeAreAllSeen(Java java) throws Exception {
+        List<String> lines = run(java, 4, 5, "scope");
+        long last = lines.stream().filter(line -> line.startsWith("{\"type\":\"stacks\"")).mapToLong(line -> number(line, "sample")).max()
+                .orElseThrow();
+        List<String> groups = lines.stream()
+                .filter(line -> line.startsWith("{\"type\":\"stack_group\"") && number(line, "sample") == last).toList();
+        assertEquals(4, count(groups, "semaphore", "WaitingThreads.takePermit:"), groups.toString());
     }
 
     private static long count(List<String> groups, String state, String... parts) {
@@ -64,12 +80,15 @@ class StacksIT {
                 .mapToLong(line -> number(line, "count")).sum();
     }
 
-    private List<String> run(Java java, int waiting, int samples) throws Exception {
+    private List<String> run(Java java, int waiting, int samples, String... more) throws Exception {
         Path lines = folder.resolve("lines.jsonl");
-        Process process = new ProcessBuilder(java.home().resolve("bin/java").toString(),
+        List<String> command = new ArrayList<>(List.of(java.home().resolve("bin/java").toString(),
                 "-javaagent:" + Path.of("target", "probe.jar").toAbsolutePath() + "=out=file:" + lines,
+                "--add-exports", "java.base/jdk.internal.misc=ALL-UNNAMED",
                 "-cp", System.getProperty("java.class.path"), WaitingThreads.class.getName(),
-                Integer.toString(waiting), Integer.toString(samples), lines.toString()).redirectErrorStream(true).start();
+                Integer.toString(waiting), Integer.toString(samples), lines.toString()));
+        command.addAll(List.of(more));
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         String output = new String(process.getInputStream().readAllBytes());
         assertEquals(0, process.waitFor(), output);
         assertTrue(output.contains("opened: false"), "java.lang is open to the program: " + output);

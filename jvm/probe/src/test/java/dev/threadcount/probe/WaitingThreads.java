@@ -20,13 +20,14 @@ public final class WaitingThreads {
 
     private WaitingThreads() {}
 
-    /** Threads that wait for a permit; samples to wait for; where the probe writes its lines. */
+    /**
+     * Threads that wait for a permit; samples to wait for; where the probe writes its lines; {@code scope} where they are to be threads
+     * of a scope, and not of the JVM and of an executor.
+     */
     public static void main(String[] arguments) throws Exception {
         Path lines = Path.of(arguments[2]);
         System.out.println("opened: " + Object.class.getModule().isOpen("java.lang", WaitingThreads.class.getModule()));
-        for (int i = Integer.parseInt(arguments[0]); i > 0; i--) {
-            Thread.ofVirtual().start(WaitingThreads::takePermit);
-        }
+        takePermits(Integer.parseInt(arguments[0]), arguments.length > 3);
         Thread.ofVirtual().start(WaitingThreads::holdLock);
         while (!LOCK.isLocked()) {
             Thread.sleep(5);
@@ -48,6 +49,27 @@ public final class WaitingThreads {
         waitForSamples(Integer.parseInt(arguments[1]), lines);
         // The threads are daemons: the program ends here.
         System.exit(0);
+    }
+
+    private static void takePermits(int threads, boolean inAScope) throws ReflectiveOperationException {
+        ExecutorService perTask = Executors.newVirtualThreadPerTaskExecutor();
+        Object scope = inAScope ? scope("open", null, String.class, "permits") : null;
+        for (int i = 0; i < threads; i++) {
+            if (inAScope) {
+                scope("start", scope, Thread.class, Thread.ofVirtual().unstarted(WaitingThreads::takePermit));
+            } else if (i % 2 == 0) {
+                perTask.submit(WaitingThreads::takePermit);
+            } else {
+                Thread.ofVirtual().start(WaitingThreads::takePermit);
+            }
+        }
+        // A set of platform threads, which are threads of the JVM as well.
+        Executors.newThreadPerTaskExecutor(Thread.ofPlatform().daemon().factory()).submit(WaitingThreads::sleep);
+    }
+
+    /** What is below a structured scope, whose API is a preview and differs between Java 21 and 25. */
+    private static Object scope(String name, Object self, Class<?> type, Object argument) throws ReflectiveOperationException {
+        return Class.forName("jdk.internal.misc.ThreadFlock").getMethod(name, type).invoke(self, argument);
     }
 
     private static void takePermit() {

@@ -11,7 +11,9 @@ import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.AbstractOwnableSynchronizer;
 import java.util.concurrent.locks.AbstractQueuedSynchronizer;
 import java.util.concurrent.locks.LockSupport;
@@ -27,6 +29,9 @@ public final class JvmThreads implements JvmAccess {
     private final MethodHandle root;
     private final MethodHandle children;
     private final MethodHandle threads;
+    private final MethodHandle platformThreads;
+    /** Null where this JVM has others. */
+    private final VirtualThreadSets sets;
     private final MethodHandle carrier;
     private final MethodHandle owner;
     private final MethodHandle value;
@@ -55,6 +60,7 @@ public final class JvmThreads implements JvmAccess {
                 .asType(MethodType.methodType(Object.class));
         children = objectToStream(lookup.unreflect(open(container.getDeclaredMethod("children"))));
         threads = objectToStream(lookup.unreflect(open(container.getDeclaredMethod("threads"))));
+        platformThreads = lookup.unreflect(open(Thread.class.getDeclaredMethod("getAllThreads")));
         carrier = lookup.unreflectGetter(open(virtual.getDeclaredField("carrierThread")))
                 .asType(MethodType.methodType(Thread.class, Thread.class));
         owner = lookup.unreflectGetter(open(
@@ -65,16 +71,42 @@ public final class JvmThreads implements JvmAccess {
         Class<?> unsafe = Class.forName("jdk.internal.misc.Unsafe");
         isUnused = lookup.unreflect(open(unsafe.getDeclaredMethod("shouldBeInitialized", Class.class)))
                 .bindTo(open(unsafe.getDeclaredMethod("getUnsafe")).invoke(null));
+        sets = VirtualThreadSets.find(isUnused);
         snapshot = Runtime.version().feature() >= 25 ? Snapshot.find(lookup) : null;
     }
 
     @Override
-    public void forEachThread(Consumer<Thread> consumer) {
+    public int virtualThreads() {
+        List<Set<Thread>> all = virtualSets();
+        return all == null ? UNKNOWN : all.stream().mapToInt(Set::size).sum();
+    }
+
+    @Override
+    public void forEachThread(int oneIn, Consumer<Thread> consumer) {
+        List<Set<Thread>> all = virtualSets();
         try {
-            forEachThread((Object) root.invokeExact(), consumer);
+            if (all == null) {
+                forEachThread((Object) root.invokeExact(), consumer);
+                return;
+            }
+            for (Thread thread : (Thread[]) platformThreads.invokeExact()) {
+                consumer.accept(thread);
+            }
         } catch (Throwable impossible) {
             throw broken(impossible);
         }
+        RandomPart part = new RandomPart(ThreadLocalRandom.current());
+        for (Set<Thread> some : all) {
+            part.of(some.spliterator(), oneIn, thread -> {
+                if (thread.isAlive()) {
+                    consumer.accept(thread);
+                }
+            });
+        }
+    }
+
+    private List<Set<Thread>> virtualSets() {
+        return sets == null ? null : sets.now();
     }
 
     private void forEachThread(Object container, Consumer<Thread> consumer) throws Throwable {
