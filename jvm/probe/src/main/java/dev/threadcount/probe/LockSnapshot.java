@@ -35,7 +35,7 @@ final class LockSnapshot {
 
     /** Writes a line per thread that waits for a lock, monitor or another machine, and a last line when all are written. */
     void writeTo(Output output) throws IOException {
-        jvm.forEachThread(1, thread -> {
+        jvm.threads().forEach(1, thread -> {
             Object blocker = LockSupport.getBlocker(thread);
             Thread.State state = thread.getState();
             if (blocker != null || state == Thread.State.BLOCKED) {

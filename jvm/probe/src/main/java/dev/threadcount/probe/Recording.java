@@ -6,9 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.text.ParseException;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import jdk.jfr.Configuration;
 import jdk.jfr.FlightRecorder;
@@ -48,7 +46,7 @@ final class Recording implements Closeable {
     private final FileIo files = new FileIo();
     private final Allocations allocations = new Allocations();
     private final CpuStacks cpuStacks;
-    private final Map<Long, Long> safepointBegins = new HashMap<>();
+    private final Safepoints safepoints = new Safepoints((beginNs, endNs) -> tally.add("safepoint", NOWHERE, null, beginNs, endNs));
     private final AtomicLong virtualStarted = new AtomicLong();
     private final AtomicLong virtualEnded = new AtomicLong();
     private final AtomicLong submitFailed = new AtomicLong();
@@ -196,14 +194,8 @@ final class Recording implements Closeable {
     private void watchSafepoints() {
         stream.enable("jdk.SafepointBegin").withoutThreshold();
         stream.enable("jdk.SafepointEnd").withoutThreshold();
-        stream.onEvent("jdk.SafepointBegin",
-                event -> safepointBegins.put(event.getLong("safepointId"), startNs(event)));
-        stream.onEvent("jdk.SafepointEnd", event -> {
-            Long beginNs = safepointBegins.remove(event.getLong("safepointId"));
-            if (beginNs != null) {
-                tally.add("safepoint", NOWHERE, null, beginNs, endNs(event));
-            }
-        });
+        stream.onEvent("jdk.SafepointBegin", event -> safepoints.begin(event.getLong("safepointId"), startNs(event)));
+        stream.onEvent("jdk.SafepointEnd", event -> safepoints.end(event.getLong("safepointId"), endNs(event)));
     }
 
     private void watchPins(Duration threshold) {

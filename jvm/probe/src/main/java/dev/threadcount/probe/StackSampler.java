@@ -3,6 +3,7 @@ package dev.threadcount.probe;
 import dev.threadcount.probe.SampleGroups.Drawn;
 import dev.threadcount.probe.stacks.Activity;
 import dev.threadcount.probe.stacks.JvmAccess;
+import dev.threadcount.probe.stacks.ThreadList;
 import dev.threadcount.probe.stacks.ThreadStack;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
@@ -25,8 +26,8 @@ final class StackSampler implements Runnable {
     /** Up to so many threads are all looked at: then nothing is chance. */
     private static final int ALL = 20;
     private static final int MOST = 100;
-    /** How many are in a part of them is chance, and must be enough to draw from. */
-    private static final int LISTED_PER_DRAWN = 4;
+    /** So many virtual threads are always listed, if there are as many: how many a part of them has is chance. */
+    private static final int LISTED = 128;
 
     private final JvmAccess jvm;
     private final Output output;
@@ -84,13 +85,14 @@ final class StackSampler implements Runnable {
     long sample() {
         long beganNs = threads.getCurrentThreadCpuTime();
         long timeNs = System.nanoTime();
+        ThreadList list = jvm.threads();
         if (number == 0) {
-            count();
+            count(list);
         }
         held.begin(canary.waitingSinceNs(), timeNs);
         SampleGroups groups = new SampleGroups(jvm, kernel, peers);
-        Listing listing = new Listing(groups);
-        jvm.forEachThread(listing.oneIn, listing::offer);
+        Listing listing = new Listing(groups, list.virtualThreads());
+        list.forEach(listing.oneIn, listing::offer);
         held.writeTo(output, timeNs);
         long listedNs = threads.getCurrentThreadCpuTime();
         List<ThreadStack> sampled = listing.drawn.stream().map(Drawn::stack).toList();
@@ -115,9 +117,9 @@ final class StackSampler implements Runnable {
     }
 
     /** Before the first sample nothing is known of how many there are. */
-    private void count() {
-        jvm.forEachThread(1, thread -> {
-            virtualBefore += thread.isVirtual() && thread != canary.virtualThread() ? 1 : 0;
+    private void count(ThreadList list) {
+        list.forEach(1, thread -> {
+            virtualBefore += thread.isVirtual() ? 1 : 0;
             platformBefore += !thread.isVirtual() && isOfTheServer(thread) ? 1 : 0;
         });
     }
@@ -137,28 +139,26 @@ final class StackSampler implements Runnable {
         private final ThreadDraw platform;
         private final List<Drawn> drawn = new ArrayList<>();
         private final Map<Long, Thread> platformById = new HashMap<>();
-        /** Before any was listed. */
-        private final int expectedVirtual;
         /** The part of the virtual threads that is listed. */
         private final int oneIn;
         private long stacksNs;
 
-        Listing(SampleGroups groups) {
+        /** @param virtualThreads how many the list has, if that is known */
+        Listing(SampleGroups groups, int virtualThreads) {
             this.groups = groups;
-            int counted = jvm.virtualThreads();
-            expectedVirtual = counted == JvmAccess.UNKNOWN ? virtualBefore : counted - (canary.virtualThread() == null ? 0 : 1);
+            int expected = virtualThreads == ThreadList.UNKNOWN ? virtualBefore : virtualThreads;
             // Half for each kind, and what one does not need for the other.
-            int most = platformBefore + expectedVirtual <= ALL ? Math.max(ALL, stacks) : stacks;
+            int most = platformBefore + expected <= ALL ? Math.max(ALL, stacks) : stacks;
             int ofVirtual = Math.max(most / 2, most - platformBefore);
-            boolean all = counted == JvmAccess.UNKNOWN || held.needsAll();
-            oneIn = all ? 1 : Math.max(1, Integer.highestOneBit(expectedVirtual / (LISTED_PER_DRAWN * Math.max(1, ofVirtual))));
-            virtual = new ThreadDraw(expectedVirtual / oneIn, ofVirtual, ThreadLocalRandom.current().nextDouble());
-            int ofPlatform = most - Math.min(expectedVirtual, ofVirtual);
+            oneIn = held.needsAll() ? 1 : listedOneIn(virtualThreads);
+            virtual = new ThreadDraw(expected / oneIn, ofVirtual, ThreadLocalRandom.current().nextDouble());
+            int ofPlatform = most - Math.min(expected, ofVirtual);
             platform = new ThreadDraw(platformBefore, ofPlatform, ThreadLocalRandom.current().nextDouble());
         }
 
+        /** An estimate where only a part was listed: that it had more or fewer than its share is evened out by other samples. */
         int virtualThreads() {
-            return oneIn == 1 ? virtual.seen() : expectedVirtual;
+            return virtual.seen() * oneIn;
         }
 
         void offer(Thread thread) {
@@ -178,6 +178,11 @@ final class StackSampler implements Runnable {
                 stacksNs += threads.getCurrentThreadCpuTime() - beforeNs;
             }
         }
+    }
+
+    /** Of how many virtual threads one is listed: a power of two. */
+    static int listedOneIn(int virtualThreads) {
+        return Math.max(1, Integer.highestOneBit(virtualThreads / LISTED));
     }
 
     /** Threads of ours and of the JVM, and carriers, hold no request. */

@@ -7,7 +7,7 @@ package dev.threadcount.probe;
  */
 final class ThreadDraw {
     private final double step;
-    /** The listing may have many more threads than the one before. */
+    /** There may be many more threads than are expected. */
     private final int most;
     private double next;
     private int seen;
@@ -16,7 +16,7 @@ final class ThreadDraw {
     /**
      * A draw.
      *
-     * @param expected threads of the kind that the last listing had
+     * @param expected how many will be listed, about
      * @param wanted how many of them are to be drawn
      * @param chance from 0 to 1, exclusive
      */

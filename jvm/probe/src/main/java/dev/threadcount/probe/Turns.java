@@ -74,14 +74,7 @@ final class Turns {
     /** Those that came first are first. */
     private List<Waiting> followed = List.of();
     private Map<Object, Thread> owners = Map.of();
-    private final Map<Long, Long> elsewhere = new LinkedHashMap<>() {
-        private static final long serialVersionUID = 1L;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<Long, Long> eldest) {
-            return size() > MOST_ELSEWHERE;
-        }
-    };
+    private final Map<Long, Long> elsewhere = new BoundedMap<>(MOST_ELSEWHERE);
 
     Turns(JvmAccess jvm) {
         this.jvm = jvm;

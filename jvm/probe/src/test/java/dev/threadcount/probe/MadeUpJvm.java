@@ -1,16 +1,39 @@
 package dev.threadcount.probe;
 
 import dev.threadcount.probe.stacks.JvmAccess;
+import dev.threadcount.probe.stacks.ThreadList;
 import dev.threadcount.probe.stacks.ThreadStack;
 import java.net.InetSocketAddress;
 import java.util.Map;
 import java.util.concurrent.ForkJoinPool;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
 /** A JVM without threads. */
 class MadeUpJvm implements JvmAccess {
     @Override
-    public void forEachThread(int oneIn, Consumer<Thread> consumer) {}
+    public ThreadList threads() {
+        return list(ThreadList.UNKNOWN, (oneIn, consumer) -> {});
+    }
+
+    /**
+     * A list of threads.
+     *
+     * @param virtualThreads how many it says that it has
+     */
+    static ThreadList list(int virtualThreads, BiConsumer<Integer, Consumer<Thread>> forEach) {
+        return new ThreadList() {
+            @Override
+            public int virtualThreads() {
+                return virtualThreads;
+            }
+
+            @Override
+            public void forEach(int oneIn, Consumer<Thread> consumer) {
+                forEach.accept(oneIn, consumer);
+            }
+        };
+    }
 
     @Override
     public ThreadStack stackOf(Thread thread) {

@@ -1,15 +1,16 @@
 package dev.threadcount.probe;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.threadcount.probe.stacks.JvmAccess;
+import dev.threadcount.probe.stacks.ThreadList;
 import dev.threadcount.probe.stacks.ThreadStack;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -29,12 +30,14 @@ class StackSamplerTest {
                 .mapToObj(i -> Thread.ofVirtual().name("t" + i).unstarted(() -> {})).toList();
         JvmAccess jvm = new MadeUpJvm() {
             @Override
-            public void forEachThread(int oneIn, Consumer<Thread> consumer) {
-                events.clear();
-                for (Thread thread : threads) {
-                    events.add("listed " + thread.getName());
-                    consumer.accept(thread);
-                }
+            public ThreadList threads() {
+                return list(ThreadList.UNKNOWN, (oneIn, consumer) -> {
+                    events.clear();
+                    for (Thread thread : threads) {
+                        events.add("listed " + thread.getName());
+                        consumer.accept(thread);
+                    }
+                });
             }
 
             @Override
@@ -43,6 +46,10 @@ class StackSamplerTest {
                 return stacks[threads.indexOf(thread)];
             }
         };
+        return sample(jvm);
+    }
+
+    private List<String> sample(JvmAccess jvm) throws Exception {
         Path lines = folder.resolve("lines");
         try (Output output = Output.open(new Options.Out(lines, false))) {
             new StackSampler(jvm, output, Path.of("/proc/self"), new Canary()).sample();
@@ -68,6 +75,51 @@ class StackSamplerTest {
         assertTrue(lines.getFirst().contains("\"platform_gone\":0,\"virtual_gone\":1"), lines.toString());
         assertEquals(2, lines.size(), lines.toString());
         assertTrue(lines.getLast().endsWith("\"count\":1}"), lines.toString());
+    }
+
+    /** 1,000 are listed one in four; of the 250 that came these times the estimate is four times as many. */
+    @Test
+    void ofManyVirtualThreadsAPartIsListedAndStandsForAll() throws Exception {
+        List<Integer> parts = new ArrayList<>();
+        List<Thread> threads = IntStream.range(0, 260).mapToObj(i -> Thread.ofVirtual().unstarted(() -> {})).toList();
+        JvmAccess jvm = new MadeUpJvm() {
+            @Override
+            public ThreadList threads() {
+                return list(1_000, (oneIn, consumer) -> {
+                    parts.add(oneIn);
+                    threads.forEach(consumer);
+                });
+            }
+
+            @Override
+            public ThreadStack stackOf(Thread thread) {
+                return stack(Thread.State.RUNNABLE, true);
+            }
+        };
+        List<String> lines = sample(jvm);
+        assertEquals(4, parts.getLast());
+        assertTrue(lines.getFirst().contains("\"virtual_threads\":1040,"), lines.toString());
+    }
+
+    @Test
+    void aPartIsNeverSoSmallThatItHasTooFewToDrawFrom() {
+        assertEquals(1, StackSampler.listedOneIn(ThreadList.UNKNOWN));
+        assertEquals(1, StackSampler.listedOneIn(0));
+        assertEquals(1, StackSampler.listedOneIn(255));
+        assertEquals(2, StackSampler.listedOneIn(256));
+        assertEquals(64, StackSampler.listedOneIn(10_000));
+    }
+
+    /** The one that holds a carrier may be any of them. */
+    @Test
+    void whileTheCanaryIsLateAllAreNeeded() {
+        HeldCarriers held = new HeldCarriers(new MadeUpJvm());
+        held.begin(0, 1_000_000_000);
+        assertFalse(held.needsAll());
+        held.begin(1_000_000_000, 1_040_000_000);
+        assertFalse(held.needsAll());
+        held.begin(1_000_000_000, 1_060_000_000);
+        assertTrue(held.needsAll());
     }
 
     /** Java 21 also has no frames of a thread that has just been mounted. */

@@ -58,7 +58,7 @@ public final class WaitingThreads {
             if (inAScope) {
                 scope("start", scope, Thread.class, Thread.ofVirtual().unstarted(WaitingThreads::takePermit));
             } else if (i % 2 == 0) {
-                perTask.submit(WaitingThreads::takePermit);
+                perTask.submit(WaitingThreads::takePermitInATask);
             } else {
                 Thread.ofVirtual().start(WaitingThreads::takePermit);
             }
@@ -70,6 +70,10 @@ public final class WaitingThreads {
     /** What is below a structured scope, whose API is a preview and differs between Java 21 and 25. */
     private static Object scope(String name, Object self, Class<?> type, Object argument) throws ReflectiveOperationException {
         return Class.forName("jdk.internal.misc.ThreadFlock").getMethod(name, type).invoke(self, argument);
+    }
+
+    private static void takePermitInATask() {
+        NO_PERMITS.acquireUninterruptibly();
     }
 
     private static void takePermit() {

@@ -1,6 +1,7 @@
 package dev.threadcount.probe.inside;
 
 import dev.threadcount.probe.stacks.JvmAccess;
+import dev.threadcount.probe.stacks.ThreadList;
 import dev.threadcount.probe.stacks.ThreadStack;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
@@ -11,13 +12,10 @@ import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ForkJoinPool;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.AbstractOwnableSynchronizer;
 import java.util.concurrent.locks.AbstractQueuedSynchronizer;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
@@ -26,12 +24,9 @@ import java.util.stream.Stream;
  * so that the packages it needs are opened to it and to nothing else ({@code JvmDoor}).
  */
 public final class JvmThreads implements JvmAccess {
-    private final MethodHandle root;
-    private final MethodHandle children;
-    private final MethodHandle threads;
-    private final MethodHandle platformThreads;
     /** Null where this JVM has others. */
-    private final VirtualThreadSets sets;
+    private final ThreadTables tables;
+    private final ThreadTree tree = new ThreadTree();
     private final MethodHandle carrier;
     private final MethodHandle owner;
     private final MethodHandle value;
@@ -51,16 +46,9 @@ public final class JvmThreads implements JvmAccess {
 
     /** Made by reflection. */
     public JvmThreads() throws ReflectiveOperationException {
-        Class<?> containers = Class.forName("jdk.internal.vm.ThreadContainers");
-        Class<?> container = Class.forName("jdk.internal.vm.ThreadContainer");
         // To initialise it would make its scheduler and a thread that stays.
         Class<?> virtual = Class.forName("java.lang.VirtualThread", false, null);
         MethodHandles.Lookup lookup = MethodHandles.lookup();
-        root = lookup.unreflect(open(containers.getDeclaredMethod("root")))
-                .asType(MethodType.methodType(Object.class));
-        children = objectToStream(lookup.unreflect(open(container.getDeclaredMethod("children"))));
-        threads = objectToStream(lookup.unreflect(open(container.getDeclaredMethod("threads"))));
-        platformThreads = lookup.unreflect(open(Thread.class.getDeclaredMethod("getAllThreads")));
         carrier = lookup.unreflectGetter(open(virtual.getDeclaredField("carrierThread")))
                 .asType(MethodType.methodType(Thread.class, Thread.class));
         owner = lookup.unreflectGetter(open(
@@ -71,49 +59,14 @@ public final class JvmThreads implements JvmAccess {
         Class<?> unsafe = Class.forName("jdk.internal.misc.Unsafe");
         isUnused = lookup.unreflect(open(unsafe.getDeclaredMethod("shouldBeInitialized", Class.class)))
                 .bindTo(open(unsafe.getDeclaredMethod("getUnsafe")).invoke(null));
-        sets = VirtualThreadSets.find(isUnused);
+        tables = ThreadTables.find(isUnused);
         snapshot = Runtime.version().feature() >= 25 ? Snapshot.find(lookup) : null;
     }
 
     @Override
-    public int virtualThreads() {
-        List<Set<Thread>> all = virtualSets();
-        return all == null ? UNKNOWN : all.stream().mapToInt(Set::size).sum();
-    }
-
-    @Override
-    public void forEachThread(int oneIn, Consumer<Thread> consumer) {
-        List<Set<Thread>> all = virtualSets();
-        try {
-            if (all == null) {
-                forEachThread((Object) root.invokeExact(), consumer);
-                return;
-            }
-            for (Thread thread : (Thread[]) platformThreads.invokeExact()) {
-                consumer.accept(thread);
-            }
-        } catch (Throwable impossible) {
-            throw broken(impossible);
-        }
-        RandomPart part = new RandomPart(ThreadLocalRandom.current());
-        for (Set<Thread> some : all) {
-            part.of(some.spliterator(), oneIn, thread -> {
-                if (thread.isAlive()) {
-                    consumer.accept(thread);
-                }
-            });
-        }
-    }
-
-    private List<Set<Thread>> virtualSets() {
-        return sets == null ? null : sets.now();
-    }
-
-    private void forEachThread(Object container, Consumer<Thread> consumer) throws Throwable {
-        ((Stream<?>) threads.invokeExact(container)).forEach(thread -> consumer.accept((Thread) thread));
-        for (Object child : ((Stream<?>) children.invokeExact(container)).toList()) {
-            forEachThread(child, consumer);
-        }
+    public ThreadList threads() {
+        ThreadList listed = tables == null ? null : tables.now();
+        return listed == null ? tree : listed;
     }
 
     @Override
@@ -189,15 +142,11 @@ public final class JvmThreads implements JvmAccess {
         }
     }
 
-    private static RuntimeException broken(Throwable thrown) {
+    static RuntimeException broken(Throwable thrown) {
         return thrown instanceof RuntimeException known ? known : new IllegalStateException(thrown);
     }
 
-    private static MethodHandle objectToStream(MethodHandle handle) {
-        return handle.asType(MethodType.methodType(Stream.class, Object.class));
-    }
-
-    private static <T extends AccessibleObject> T open(T member) {
+    static <T extends AccessibleObject> T open(T member) {
         member.setAccessible(true);
         return member;
     }

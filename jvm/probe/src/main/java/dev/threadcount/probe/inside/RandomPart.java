@@ -10,7 +10,7 @@ import java.util.random.RandomGenerator;
  */
 final class RandomPart {
     /** What is near each other in a table of threads began at about the same time, so the part is taken from so many places. */
-    private static final int PLACES = 16;
+    private static final int PLACES = 64;
 
     private final RandomGenerator random;
 

@@ -4,25 +4,12 @@ import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ForkJoinPool;
-import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /** What the JVM shows only to itself. Any thread may call it. */
 public interface JvmAccess {
-    /** Of {@link #virtualThreads}. */
-    int UNKNOWN = -1;
-
-    /** How many virtual threads there are, without looking at each; {@link #UNKNOWN} where only listing them tells. */
-    default int virtualThreads() {
-        return UNKNOWN;
-    }
-
-    /**
-     * Passes every platform thread but the JVM's hidden ones, and virtual threads: each with the same chance.
-     *
-     * @param oneIn a power of two: the chance is one in so many. Where the number of virtual threads is unknown, all are passed
-     */
-    void forEachThread(int oneIn, Consumer<Thread> consumer);
+    /** The threads now. */
+    ThreadList threads();
 
     /** One thread now. */
     ThreadStack stackOf(Thread thread);

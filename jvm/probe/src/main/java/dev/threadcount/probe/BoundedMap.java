@@ -1,0 +1,20 @@
+package dev.threadcount.probe;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** Forgets what was put in first when it has too many. */
+final class BoundedMap<K, V> extends LinkedHashMap<K, V> {
+    private static final long serialVersionUID = 1L;
+
+    private final int most;
+
+    BoundedMap(int most) {
+        this.most = most;
+    }
+
+    @Override
+    protected boolean removeEldestEntry(Map.Entry<K, V> eldest) {
+        return size() > most;
+    }
+}
