@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class SamplingPace {
     /** Of one core, in a busy process: after dear samples the next one comes later. */
-    private static final double BUSY_BUDGET = 0.003;
+    private static final double BUSY_BUDGET = 0.004;
     /** Where cores are idle, nobody waits for a sample, and it is dear, because little of it is compiled. */
     private static final double BUDGET = 0.01;
     private static final double SETTLING_BUDGET = 0.1;

@@ -21,6 +21,8 @@ import java.util.concurrent.TimeUnit;
  */
 final class StackSampler implements Runnable {
     private static final long PERIOD_NS = TimeUnit.MILLISECONDS.toNanos(100);
+    /** After so long it is asked again how much may be spent. */
+    private static final long LOOK_AGAIN_NS = TimeUnit.MILLISECONDS.toNanos(500);
     /** Stacks of one sample; as many as cost what listing the threads costs, within these bounds. */
     private static final int FEWEST = 10;
     /** Up to so many threads are all looked at: then nothing is chance. */
@@ -64,6 +66,11 @@ final class StackSampler implements Runnable {
             while (true) {
                 long costNs = sample();
                 long overdrawnNs = pace.overdrawnNs(costNs, System.nanoTime(), process.isBusy());
+                while (overdrawnNs > LOOK_AGAIN_NS) {
+                    // A process is busy for a moment where its compiler is.
+                    TimeUnit.NANOSECONDS.sleep(LOOK_AGAIN_NS);
+                    overdrawnNs = pace.overdrawnNs(0, System.nanoTime(), process.isBusy());
+                }
                 // At regular times it would see again and again the same phase of what is periodic.
                 double chance = 0.5 + ThreadLocalRandom.current().nextDouble();
                 TimeUnit.NANOSECONDS.sleep(Math.max((long) (PERIOD_NS * chance), overdrawnNs));

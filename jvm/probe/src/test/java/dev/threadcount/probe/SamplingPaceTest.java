@@ -1,5 +1,6 @@
 package dev.threadcount.probe;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
@@ -35,8 +36,8 @@ class SamplingPaceTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"true, 300", "false, 1000"})
-    void afterTheFirstSecondSamplesTakeThreeThousandthsOfACoreOrTenWhereCoresAreIdle(boolean isBusy, long budgetMs) {
+    @CsvSource({"true, 400", "false, 1000"})
+    void afterTheFirstSecondSamplesTakeFourThousandthsOfACoreOrTenWhereCoresAreIdle(boolean isBusy, long budgetMs) {
         long eachMs = 10;
         long spentMs = eachMs * beginsMs(60, eachMs, 101_000, isBusy).stream().filter(at -> at >= 1_200).count();
         assertTrue(spentMs >= budgetMs - 50 && spentMs <= budgetMs + 60, spentMs + " ms in 100 s");
@@ -47,6 +48,15 @@ class SamplingPaceTest {
     void inAnIdleProcessThereAreTenDearSamplesInAWindowOfEightSeconds() {
         long inside = beginsMs(60, 10, 9_000, false).stream().filter(at -> at >= 1_000).count();
         assertTrue(inside >= 10, inside + " samples");
+    }
+
+    /** 60 ms are 10 beyond what is free: 2.5 s in a busy process, and 1 s in one that turned out to be idle. */
+    @Test
+    void aProcessThatWasBusyForAMomentDoesNotWaitAsLongAsABusyOne() {
+        SamplingPace pace = new SamplingPace(0);
+        pace.overdrawnNs(0, 1_000 * MS, true);
+        assertEquals(2_500, pace.overdrawnNs(60 * MS, 1_000 * MS, true) / MS);
+        assertEquals(500, pace.overdrawnNs(0, 1_500 * MS, false) / MS);
     }
 
     /** A window of six seconds after a lead-in of one. */
