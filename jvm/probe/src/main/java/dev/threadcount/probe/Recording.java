@@ -194,8 +194,8 @@ final class Recording implements Closeable {
     private void watchSafepoints() {
         stream.enable("jdk.SafepointBegin").withoutThreshold();
         stream.enable("jdk.SafepointEnd").withoutThreshold();
-        stream.onEvent("jdk.SafepointBegin", event -> safepoints.begin(event.getLong("safepointId"), startNs(event)));
-        stream.onEvent("jdk.SafepointEnd", event -> safepoints.end(event.getLong("safepointId"), endNs(event)));
+        stream.onEvent("jdk.SafepointBegin", event -> safepoints.addEnd(event.getLong("safepointId"), startNs(event)));
+        stream.onEvent("jdk.SafepointEnd", event -> safepoints.addEnd(event.getLong("safepointId"), endNs(event)));
     }
 
     private void watchPins(Duration threshold) {

@@ -12,29 +12,20 @@ final class Safepoints {
         void between(long beginNs, long endNs);
     }
 
-    private final Map<Long, Long> begins = new BoundedMap<>(MOST_OPEN);
-    private final Map<Long, Long> ends = new BoundedMap<>(MOST_OPEN);
+    private final Map<Long, Long> open = new BoundedMap<>(MOST_OPEN);
     private final Stop stop;
 
     Safepoints(Stop stop) {
         this.stop = stop;
     }
 
-    void begin(long id, long timeNs) {
-        Long endNs = ends.remove(id);
-        if (endNs == null) {
-            begins.put(id, timeNs);
+    /** Either end of a stop: the one that is earlier is its beginning. */
+    void addEnd(long id, long timeNs) {
+        Long otherNs = open.remove(id);
+        if (otherNs == null) {
+            open.put(id, timeNs);
         } else {
-            stop.between(timeNs, endNs);
-        }
-    }
-
-    void end(long id, long timeNs) {
-        Long beginNs = begins.remove(id);
-        if (beginNs == null) {
-            ends.put(id, timeNs);
-        } else {
-            stop.between(beginNs, timeNs);
+            stop.between(Math.min(timeNs, otherNs), Math.max(timeNs, otherNs));
         }
     }
 }

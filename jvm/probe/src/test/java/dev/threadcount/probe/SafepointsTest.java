@@ -12,20 +12,20 @@ class SafepointsTest {
 
     @Test
     void anEndThatComesBeforeItsBeginningBelongsToIt() {
-        safepoints.end(7, 30);
-        safepoints.begin(8, 40);
-        safepoints.begin(7, 10);
-        safepoints.end(8, 45);
+        safepoints.addEnd(7, 30);
+        safepoints.addEnd(8, 40);
+        safepoints.addEnd(7, 10);
+        safepoints.addEnd(8, 45);
         assertEquals(List.of("10 to 30", "40 to 45"), stops);
     }
 
     @Test
     void halvesWhoseOtherHalfNeverComesAreForgotten() {
         for (int id = 0; id < 200; id++) {
-            safepoints.begin(id, id);
+            safepoints.addEnd(id, id);
         }
-        safepoints.end(0, 1_000);
-        safepoints.end(199, 1_000);
+        safepoints.addEnd(0, 1_000);
+        safepoints.addEnd(199, 1_000);
         assertEquals(List.of("199 to 1000"), stops);
     }
 }
