@@ -1,8 +1,8 @@
-"""Runs long tests again and again and counts how often each passes: tools/repeat_tests.py TIMES [--lanes N] EXECUTABLE... < MESSAGES
+"""Runs long tests again and again and counts how often each passes: tools/repeat_tests.py TIMES [--lanes N] [--named PART] EXECUTABLE... < MESSAGES
 
-MESSAGES is what `cargo test --no-run --message-format=json` prints; an EXECUTABLE is a file in lab/tests without its ending. One test runs at a
-time, or N side by side. Printed are a line for each attempt, with the output of one that failed, and at the end a line for each test: how often it
-passed, and how long it took.
+MESSAGES is what `cargo test --no-run --message-format=json` prints; an EXECUTABLE is a file in lab/tests without its ending, and of its tests those
+run whose name contains a PART (all, without --named). One test runs at a time, or N side by side. Printed are a line for each attempt, with the
+output of one that failed, and at the end a line for each test: how often it passed, and how long it took.
 """
 
 import argparse
@@ -28,12 +28,16 @@ def main():
     parser.add_argument("times", type=int)
     parser.add_argument("executables", nargs="+")
     parser.add_argument("--lanes", type=int, default=1)
+    parser.add_argument("--named", action="append", default=[], help="only tests whose name contains it; may be repeated")
     asked = parser.parse_args()
     tests, programs = executables(sys.stdin)
     chosen = [test for test in tests if test[0] in asked.executables]
     if missing := set(asked.executables) - {test[0] for test in chosen}:
         sys.exit(f"repeat_tests: cargo built no test executable {', '.join(sorted(missing))}")
-    each = [(test, name) for test in chosen for name in names(test)]
+    parts = asked.named or [""]
+    each = [(test, name) for test in chosen for name in names(test) if any(part in name for part in parts)]
+    if unknown := [part for part in parts if not any(part in name for _, name in each)]:
+        sys.exit(f"repeat_tests: no test has {', '.join(unknown)} in its name")
     passed, seconds = collections.Counter(), collections.defaultdict(list)
 
     def attempt(job):

@@ -21,9 +21,9 @@ final class Recording implements Closeable {
     /** Where the samples say only whether threads make progress. */
     private static final Duration PROGRESS_PERIOD = Duration.ofMillis(200);
     /** Of the CPU time of each thread (JEP 509). */
-    private static final String CPU_TIME_PERIOD = "40ms";
+    private static final String CPU_TIME_PERIOD = "60ms";
     /** Each costs its thread a walk down the stack; the JDK's own default is 150. */
-    private static final String ALLOCATION_SAMPLES = "30/s";
+    private static final String ALLOCATION_SAMPLES = "20/s";
     private static final Duration NATIVE_MEMORY_PERIOD = Duration.ofSeconds(1);
     /** Without a limit of its own a stream forgets what has been read, and there would be nothing to keep. */
     private static final long KEPT_BYTES = 256L << 20;

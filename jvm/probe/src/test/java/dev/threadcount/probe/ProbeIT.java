@@ -125,7 +125,7 @@ class ProbeIT {
             assertEquals(10, sum(all, "count"), all.toString());
             assertTrue(all.getFirst().contains("monitor of java.lang.Object"), all.toString());
         }
-        Lines busy = run(java, "contends-busily", 60);
+        Lines busy = run(java, "contends-busily", 200);
         assertEquals(List.of(), waits("KnownAnswers.enterMonitor:", busy));
         List<String> sampled = busy.of("stack_group").stream()
                 .filter(line -> line.contains("\"state\":\"monitor\"") && line.contains("KnownAnswers.enterMonitor:")).toList();
