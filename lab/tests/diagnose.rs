@@ -293,6 +293,7 @@ fn permits_that_were_not_given_back() {
             (&8.into(), &"Hung.handle".into()),
             "{verdict:#}"
         );
+        assert_eq!(names(&verdict["waiting"]).len(), 8, "{verdict:#}");
     }
 }
 

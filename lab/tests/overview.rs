@@ -67,6 +67,18 @@ fn the_table_comes_first_then_the_answer_limits_trust_study_and_report() {
 }
 
 #[test]
+fn where_the_time_of_a_request_goes_is_a_bar_for_each_variant_in_the_first_screen() {
+    let text = terminal(&common::demo(), REPORT, STYLE);
+    let at = text.lines().position(|line| line.starts_with("request ")).expect("times of requests");
+    let bars: Vec<&str> = text.lines().skip(at).take(3).collect();
+    assert!(bars[0].starts_with("request   platform        ████···· 101 ms = 50 "), "{text}");
+    assert!(
+        bars.iter().skip(1).any(|line| line.starts_with("          platform-sized  ████     50.5 ms = ")),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_remark_about_several_runs_is_said_once() {
     let text = terminal(&real(), REPORT, STYLE);
     for remark in ["other processes used", "still warming up"] {

@@ -1,11 +1,11 @@
-//! Who is starved on real servers: virtual threads that wait for a carrier that another one holds.
+//! Who is starved on real servers: virtual threads that wait for a carrier that another one holds, and requests that others overtake.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test ends where something is missing")]
 
 #[path = "common/request_time.rs"]
 mod request_time;
 
-use request_time::{Scene, measure_under};
+use request_time::{Scene, measure, measure_under};
 use serde_json::Value;
 
 /// 200 requests a second, one of 200 of which takes two seconds: one a second, and so both of two carriers are soon held at once.
@@ -84,5 +84,29 @@ fn a_cpu_full_of_short_requests_holds_no_carrier() {
     let result = request_time::measure(&scene);
     for variant in ["virtual-21", "virtual-25"] {
         assert_silent(&result, variant);
+    }
+}
+
+/// A queue in which whoever came last goes first: one of ten requests waits for seconds. Look-alike: the same queue, in order of arrival.
+#[test]
+fn requests_that_others_overtake_in_a_queue_starve_on_both_javas_and_do_not_where_it_is_fair() {
+    let variants = "virtual-21: {threads: virtual, jdk: 21}, virtual-25: {threads: virtual, jdk: 25}";
+    let under_20_clients =
+        |request| measure(&Scene { app: "waits", clients: 20, variants, request, seconds: 10 });
+    let unfair = under_20_clients("/turnstile");
+    for variant in ["virtual-21", "virtual-25"] {
+        let found = finding(&unfair, "unfair-waits", variant).unwrap_or_else(|| panic!("{unfair:#}"));
+        let figures = &found["figures"];
+        let milliseconds = |key: &str| figures[key].as_f64().unwrap();
+        assert!(milliseconds("p50_ms") < 50.0 && milliseconds("p99_ms") >= 1_500.0, "{found:#}");
+        let part = &figures["part"];
+        assert_eq!(part["state"], "queue", "{found:#}");
+        let line =
+            part["application"].as_str().unwrap().strip_prefix("dev.threadcount.waits.Turnstile.pass:");
+        assert!(line.is_some_and(|line| line.parse::<u32>().is_ok()), "{found:#}");
+    }
+    let fair = under_20_clients("\"/turnstile?order=arrival\"");
+    for variant in ["virtual-21", "virtual-25"] {
+        assert_silent(&fair, variant);
     }
 }

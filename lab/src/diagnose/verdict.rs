@@ -72,15 +72,23 @@ pub enum Verdict {
     /// Each carrier has the same virtual thread all the time, some of which wait without leaving it, and others want one.
     CarriersHeld { held_by: Vec<HolderAt>, seconds: f64, not_started: usize },
     /// All permits or connections are taken, and no thread is in the code that took them.
-    LeakedPermits { lock: Option<String>, what: String, waiters: usize, at: Option<Frame> },
+    LeakedPermits {
+        lock: Option<String>,
+        what: String,
+        waiters: usize,
+        /// These waiters, and where each is.
+        waiting: Vec<ThreadAt>,
+        at: Option<Frame>,
+    },
     /// Threads wait for a lock whose owner will not give it back.
-    LockNotGivenBack { lock: String, owner: LostOwner, waiters: usize, at: Frame },
+    LockNotGivenBack { lock: String, owner: LostOwner, waiters: usize, waiting: Vec<ThreadAt>, at: Frame },
     /// Each carrier runs the same thread all the time.
     CarriersSpinning { held_by: Vec<ThreadAt>, seconds: f64, not_started: usize },
     /// Those that hold what others wait for are waiting themselves.
     PoolExhausted {
         what: String,
         waiters: usize,
+        waiting: Vec<ThreadAt>,
         at: Option<Frame>,
         holders: Vec<ThreadAt>,
         /// `None`: it is not known who holds one; `holders` may.

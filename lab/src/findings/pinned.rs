@@ -59,7 +59,8 @@ impl PinnedSite {
         // Without readings: as many as there are cores.
         let parallelism = carriers.map_or(f64::from(cost.machine_cores), |it| it.parallelism);
         let seconds = if jvm.pins_series.is_empty() { window_s } else { jvm.pins_series.len() as f64 };
-        let total_ms: f64 = jvm.pins.iter().map(|site| site.total.total_ms).sum();
+        // Without pins a negative zero, which would be printed.
+        let total_ms = jvm.pins.iter().map(|site| site.total.total_ms).sum::<f64>() + 0.0;
         let count: u64 = jvm.pins.iter().map(|site| site.total.count).sum();
         let delays = jvm.run_delays.as_ref();
         let delay = delays.and_then(|delays| delays.virtual_threads);

@@ -141,19 +141,22 @@ fn evidence(verdict: &Verdict) -> Vec<String> {
             lines.extend(named("without a carrier", unmounted));
             lines
         }
-        Verdict::LeakedPermits { lock, at, .. } => {
+        Verdict::LeakedPermits { lock, at, waiting, .. } => {
             let mut lines: Vec<String> = at.iter().map(|at| format!("they wait at {at}")).collect();
+            lines.extend(named("waits", waiting));
             lines.extend(lock.iter().map(|lock| format!("{lock} has 0 permits left")));
             lines
         }
-        Verdict::LockNotGivenBack { lock, owner, at, .. } => {
+        Verdict::LockNotGivenBack { lock, owner, at, waiting, .. } => {
             let (LostOwner::Ended { id, name: owner } | LostOwner::Idle(ThreadName { id, name: owner, .. })) =
                 owner;
-            vec![
+            let mut lines = vec![
                 format!("they wait at {at}"),
                 format!("lock: {lock}"),
                 format!("owner: thread {} (#{id})", name(owner)),
-            ]
+            ];
+            lines.extend(named("waits", waiting));
+            lines
         }
         Verdict::CarriersSpinning { held_by, not_started, .. } => {
             let mut lines = named("holds a carrier", held_by);
@@ -165,8 +168,9 @@ fn evidence(verdict: &Verdict) -> Vec<String> {
             lines.extend(not_begun(*not_started));
             lines
         }
-        Verdict::PoolExhausted { at, holders, waits_in, hold_seconds, .. } => {
+        Verdict::PoolExhausted { at, holders, waits_in, hold_seconds, waiting, .. } => {
             let mut lines: Vec<String> = at.iter().map(|at| format!("they wait at {at}")).collect();
+            lines.extend(named("waits", waiting));
             let holds = if waits_in.is_some() { "holds one" } else { "may hold one" };
             lines.extend(named(holds, holders));
             lines.extend(hold_seconds.map(|it| format!("each is held for about {it:.1} s")));
@@ -329,6 +333,7 @@ mod tests {
             text(&[Verdict::PoolExhausted {
                 what: "a HikariCP connection".into(),
                 waiters: 30,
+                waiting: vec![at(8, "find")],
                 at: None,
                 holders: vec![at(7, "report")],
                 waits_in: waits_in.map(str::to_owned),
@@ -351,6 +356,7 @@ mod tests {
             lock: "java.util.concurrent.locks.ReentrantLock$NonfairSync@1f".into(),
             owner: LostOwner::Ended { id: 31, name: "job-4".into() },
             waiters: 2,
+            waiting: vec![at(32, "job-5"), at(33, "job-6")],
             at: Frame::parse("shop.Stock.reserve(Stock.java:9)"),
         }]);
         assert!(
@@ -358,6 +364,10 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("  owner: thread job-4 (#31)\n") && text.contains("reserve:9\n"), "{text}");
+        assert!(
+            text.contains("  waits: virtual thread job-5 (#32)\n  waits: virtual thread job-6 (#33)\n"),
+            "{text}"
+        );
     }
 
     #[test]

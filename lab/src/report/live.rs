@@ -64,6 +64,12 @@ pub fn dropped(lines: u64) -> String {
     )
 }
 
+/// A bean of the application that throws, say.
+#[must_use]
+pub fn problem(what: &str, why: &str) -> String {
+    super::terminal::clean(&format!("cannot read {what}: {why}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,6 +100,14 @@ mod tests {
         );
         let platform = RunDelays { virtual_threads: None, ..both };
         assert_eq!(delays(&platform), "a platform thread waited for a core p99 4.00 ms, longest 4.40 ms");
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_said_without_the_control_characters_that_its_reason_may_have() {
+        assert_eq!(
+            problem("shop:type=Pool", "closed\u{1b}[2J"),
+            "cannot read shop:type=Pool: closed\u{FFFD}[2J"
+        );
     }
 
     #[test]

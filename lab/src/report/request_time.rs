@@ -10,8 +10,25 @@ use serde::Serialize;
 
 /// Parts below this share of the whole are added up in the sentence.
 const WORTH_NAMING: f64 = 0.02;
-/// Parts that a sentence names.
-const MOST_NAMED: usize = 5;
+
+/// How much a sentence says.
+struct Detail {
+    /// Parts that it names.
+    named: usize,
+    /// From this share of the whole on it says what other parts had, no thread, or threads too many.
+    least: f64,
+    without_thread: &'static str,
+    too_many: &'static str,
+}
+
+const IN_FULL: Detail = Detail {
+    named: 5,
+    least: 0.0,
+    without_thread: "on no thread of a request (queue, network, asynchronous, or not seen)",
+    too_many: "found on more threads than requests",
+};
+const IN_BRIEF: Detail =
+    Detail { named: 2, least: WORTH_NAMING, without_thread: "on no thread", too_many: "on too many threads" };
 
 /// The time of a request of one variant.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -21,6 +38,8 @@ pub struct RequestTimeWords {
     pub sentence: String,
     /// The same with the interval of each part.
     pub sentence_with_intervals: String,
+    /// The largest parts only, where there is little room.
+    pub brief: String,
     /// Each part with its interval, the longest first, and what is left at the end.
     pub parts: Vec<PartWords>,
     /// `142 samples of threads in 2 runs`.
@@ -109,35 +128,35 @@ pub fn words(time: &RequestTime) -> RequestTimeWords {
     };
     RequestTimeWords {
         variant: time.variant.clone(),
-        sentence: sentence(time, |it| unit.number(it.ms)),
-        sentence_with_intervals: sentence(time, |it| unit.number_with_interval(it)),
+        sentence: sentence(time, &IN_FULL, |it| unit.number(it.ms)),
+        sentence_with_intervals: sentence(time, &IN_FULL, |it| unit.number_with_interval(it)),
+        brief: sentence(time, &IN_BRIEF, |it| unit.number(it.ms)),
         parts: time.parts.iter().map(part).chain([left]).collect(),
         basis: format!("{} of threads in {runs}{counted}", figures::plural(time.samples, "sample")),
     }
 }
 
 /// `number` writes the time of a part.
-fn sentence(time: &RequestTime, number: impl Fn(TimeShare) -> String) -> String {
+fn sentence(time: &RequestTime, detail: &Detail, number: impl Fn(TimeShare) -> String) -> String {
     let unit = Unit::of(time.service_time_ms);
     let is_named = |part: &&RequestTimePart| time.share(part) >= WORTH_NAMING;
-    let named: Vec<&RequestTimePart> = time.parts.iter().filter(is_named).take(MOST_NAMED).collect();
+    let named: Vec<&RequestTimePart> = time.parts.iter().filter(is_named).take(detail.named).collect();
     let mut terms: Vec<String> =
         named.iter().map(|part| format!("{} {}", number(part.time), in_short(&part.activity))).collect();
     let others: f64 = time.parts.iter().map(|part| part.time.ms).sum::<f64>()
         - named.iter().map(|part| part.time.ms).sum::<f64>();
-    if unit.number(others) != unit.number(0.0) {
+    let is_said =
+        |ms: f64| unit.number(ms) != unit.number(0.0) && ms.abs() >= detail.least * time.service_time_ms;
+    if is_said(others) {
         terms.push(format!("{} other", unit.number(others)));
     }
     let left = time.without_thread.ms;
-    if left > 0.0 && unit.number(left) != unit.number(0.0) {
-        terms.push(format!(
-            "{} on no thread of a request (queue, network, asynchronous, or not seen)",
-            number(time.without_thread)
-        ));
+    if is_said(left) && left > 0.0 {
+        terms.push(format!("{} {}", number(time.without_thread), detail.without_thread));
     }
     let mut sentence = format!("{} {} = {}", unit.number(time.service_time_ms), unit.name, terms.join(" + "));
-    if left < 0.0 && unit.number(left) != unit.number(-0.0) {
-        sentence.push_str(&format!(" - {} found on more threads than requests", unit.number(-left)));
+    if is_said(left) && left < 0.0 {
+        sentence.push_str(&format!(" - {} {}", unit.number(-left), detail.too_many));
     }
     sentence
 }
@@ -358,6 +377,19 @@ mod tests {
         let expected = "31.0 ms = 20.0 [18.0, 22.0] sleeping (A.a:1) + 11.0 on no thread of a request (queue, network, \
              asynchronous, or not seen)";
         assert_eq!(words(&time(parts, 31.0)).sentence_with_intervals, expected);
+    }
+
+    #[test]
+    fn a_brief_sentence_has_the_two_largest_parts_and_adds_up_too() {
+        let parts =
+            [30.0, 20.0, 10.0, 5.0].map(|ms| part(ThreadState::Sleep, None, &format!("a.A.a:{ms}"), ms));
+        let expected =
+            "80.0 ms = 30.0 sleeping (A.a:30) + 20.0 sleeping (A.a:20) + 15.0 other + 15.0 on no thread";
+        assert_eq!(words(&time(parts.into(), 80.0)).brief, expected);
+        let sleeping =
+            |whole_ms| words(&time(vec![part(ThreadState::Sleep, None, "a.A.a:1", 50.0)], whole_ms)).brief;
+        assert_eq!(sleeping(50.5), "50.5 ms = 50.0 sleeping (A.a:1)", "what is left is not worth saying");
+        assert_eq!(sleeping(45.0), "45.0 ms = 50.0 sleeping (A.a:1) - 5.0 on too many threads");
     }
 
     #[test]

@@ -6,11 +6,11 @@ mod table;
 
 use crate::model::result::{ResultDocument, TrustGrade};
 use crate::report::answer::Line;
-use crate::report::overview::{Limit, Overview, overview};
+use crate::report::overview::{Limit, Overview, RequestLine, overview};
 use crate::report::reasons;
 use crate::report::summary::{capital, summary};
 pub(super) use page::clean;
-use page::{Page, Piece, Tone};
+use page::{Page, Piece, Tone, width_of};
 
 /// How the summary is to be printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,16 +33,20 @@ struct Shown {
     limits: usize,
     remarks: usize,
     request_times: usize,
+    /// Of the parts of these times.
+    intervals: bool,
 }
 
 /// As many as fit into the screen.
-const SHOWN: [Shown; 6] = [
-    Shown { limits: 6, remarks: 2, request_times: 4 },
-    Shown { limits: 5, remarks: 2, request_times: 3 },
-    Shown { limits: 4, remarks: 2, request_times: 3 },
-    Shown { limits: 4, remarks: 1, request_times: 2 },
-    Shown { limits: 3, remarks: 1, request_times: 2 },
-    Shown { limits: 3, remarks: 1, request_times: 0 },
+const SHOWN: [Shown; 8] = [
+    Shown { limits: 6, remarks: 2, request_times: 4, intervals: true },
+    Shown { limits: 5, remarks: 2, request_times: 3, intervals: true },
+    Shown { limits: 4, remarks: 2, request_times: 3, intervals: true },
+    Shown { limits: 4, remarks: 1, request_times: 3, intervals: false },
+    Shown { limits: 3, remarks: 1, request_times: 3, intervals: false },
+    Shown { limits: 2, remarks: 1, request_times: 3, intervals: false },
+    Shown { limits: 3, remarks: 1, request_times: 0, intervals: false },
+    Shown { limits: 2, remarks: 1, request_times: 0, intervals: false },
 ];
 
 /// The result in one screen. `report` is the path of the HTML report, where one was written.
@@ -73,9 +77,7 @@ fn page(overview: &Overview, report: Option<&str>, style: TerminalStyle, shown: 
     }
     limits(&mut page, &overview.limits, shown.limits);
     page.blank();
-    for sentence in overview.request_times.iter().take(shown.request_times) {
-        page.labelled("request", vec![Piece::new(sentence, Tone::Plain)]);
-    }
+    request_times(&mut page, &overview.request_times, shown);
     trust(&mut page, overview, shown.remarks);
     for (label, lines) in
         [("study", &overview.study), ("study", &overview.claims), ("skipped", &overview.skipped)]
@@ -116,6 +118,23 @@ fn limits(page: &mut Page, limits: &[Limit], most: usize) {
     }
     if let Some(more) = limits.len().checked_sub(most).filter(|more| *more > 0) {
         page.indented(2, vec![Piece::new(&format!("{more} more with --details"), Tone::Dim)]);
+    }
+}
+
+/// The bars below each other, and behind each what its parts are.
+fn request_times(page: &mut Page, lines: &[RequestLine], shown: Shown) {
+    let lines = &lines[..lines.len().min(shown.request_times)];
+    let widest =
+        |text: fn(&RequestLine) -> &str| lines.iter().map(|line| width_of(text(line))).max().unwrap_or(0);
+    let (names, bars) = (widest(|line| &line.variant), widest(|line| &line.bar));
+    for line in lines {
+        let sentence = if shown.intervals { &line.sentence } else { &line.brief };
+        let pieces = vec![
+            Piece::new(&format!("{:<names$}  ", line.variant), Tone::Plain),
+            Piece::new(&format!("{:<bars$} ", line.bar), Tone::Strong),
+            Piece::new(sentence, Tone::Plain),
+        ];
+        page.labelled("request", pieces);
     }
 }
 

@@ -69,6 +69,9 @@ fn limits(screen: &Screen, width: usize) -> Vec<Line<'static>> {
     if screen.dropped_lines > 0 {
         lines.push(Line::from(live::dropped(screen.dropped_lines)).yellow());
     }
+    let problems: Vec<String> =
+        screen.problems.all().iter().map(|it| live::problem(&it.what, &it.why)).collect();
+    lines.extend(labelled("problem", &problems, width));
     lines
 }
 
@@ -286,6 +289,7 @@ mod tests {
         let limits = CurrentLimits::Judged { window_s: 10.0, findings: vec![finding] };
         let mut screen = pinned();
         (screen.limits, screen.dropped_lines) = (limits, 12);
+        screen.problems.add("shop:type=Pool".to_owned(), "IllegalStateException: closed".to_owned());
         insta::assert_snapshot!(drawn(110, 30, &screen));
     }
 

@@ -7,6 +7,7 @@ pub mod json_line;
 pub mod limits;
 pub mod plain;
 pub mod printed_limits;
+pub mod problems;
 pub mod screen;
 pub mod sites;
 pub mod terminal;

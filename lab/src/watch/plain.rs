@@ -17,6 +17,8 @@ pub struct PlainLines {
     second: Option<u64>,
     said: PrintedLimits,
     dropped_lines: u64,
+    /// How many of them.
+    problems: usize,
 }
 
 impl PlainLines {
@@ -36,6 +38,10 @@ impl PlainLines {
             lines.push(format!("{time}  {}", live::dropped(screen.dropped_lines - self.dropped_lines)));
             self.dropped_lines = screen.dropped_lines;
         }
+        for problem in screen.problems.all().iter().skip(self.problems) {
+            lines.push(format!("{time}  {}", live::problem(&problem.what, &problem.why)));
+        }
+        self.problems = screen.problems.all().len();
         if let CurrentLimits::Judged { window_s, findings } = &screen.limits
             && self.said.is_news(&screen.limits, Instant::now())
         {
@@ -74,4 +80,28 @@ fn figures(screen: &Screen) -> String {
     }
     parts.push(work);
     parts.join(" | ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::probe::line::parse;
+
+    #[test]
+    fn what_cannot_be_read_is_said_once() {
+        let line = |t_ns: u64| {
+            format!(
+                "{{\"type\":\"sample\",\"t_ns\":{t_ns},\"heap_used_bytes\":5,\"heap_committed_bytes\":6,\"allocated_bytes\":7,\
+                 \"process_cpu_ns\":8,\"rss_bytes\":9,\"os_threads\":4,\"platform_threads\":3}}\n\
+                 {{\"type\":\"problem\",\"t_ns\":{t_ns},\"what\":\"shop:type=Pool\",\"why\":\"closed\"}}\n"
+            )
+        };
+        let (mut screen, mut plain, mut printed) = (Screen::new(7), PlainLines::default(), Vec::new());
+        for second in 1..=3 {
+            parse(&line(second * 1_000_000_000)).0.into_iter().for_each(|line| screen.read(line));
+            printed.extend(plain.next(&screen));
+        }
+        let said: Vec<&String> = printed.iter().filter(|line| line.contains("cannot read")).collect();
+        assert_eq!(said, ["0:00  cannot read shop:type=Pool: closed"], "{printed:#?}");
+    }
 }

@@ -3,6 +3,7 @@
 use super::canary::CanaryDelays;
 use super::history::History;
 use super::limits::CurrentLimits;
+use super::problems::Problems;
 use super::sites::Sites;
 use super::work::Work;
 use crate::model::record::jvm::PoolKind;
@@ -53,6 +54,8 @@ pub struct Screen {
     pub limits: CurrentLimits,
     /// Lines that the probe had no room for, because nobody read them.
     pub dropped_lines: u64,
+    /// What could not be read.
+    pub problems: Problems,
     /// Virtual threads started and ended; only at level `full`.
     pub virtual_threads: (u64, u64),
     /// The first line's time.
@@ -98,6 +101,7 @@ impl Screen {
             Line::StacksEnded { t_ns, .. } => self.work.read(t_ns, line),
             Line::RunDelay(delay) => self.canary.read(delay),
             Line::Dropped { lines, .. } => self.dropped_lines += lines,
+            Line::Problem { what, why, .. } => self.problems.add(what, why),
             Line::Gc(_)
             | Line::HeapAfterGc { .. }
             | Line::Running(_)
@@ -111,7 +115,6 @@ impl Screen {
             | Line::CarrierRunTime(_)
             | Line::HeldCarrier(_)
             | Line::Turns(_)
-            | Line::Problem { .. }
             | Line::NativeMemory { .. } => {}
         }
     }

@@ -10,6 +10,8 @@ use threadcount::model::experiment::*;
 use threadcount::model::finding::*;
 use threadcount::model::metric::Metric;
 use threadcount::model::record::Record;
+use threadcount::model::record::wait_profile::{ThreadActivity, ThreadRole, ThreadState};
+use threadcount::model::request_time::{RequestTimePart, TimeShare};
 use threadcount::model::result::*;
 
 /// tomcat-blocking: three variants, two loads, three rounds.
@@ -40,7 +42,7 @@ pub fn hostile() -> ResultDocument {
 }
 
 fn poison(value: &mut serde_json::Value) {
-    const FIXED: [&str; 13] = [
+    const FIXED: [&str; 15] = [
         "level",
         "rule",
         "shown_by",
@@ -54,6 +56,8 @@ fn poison(value: &mut serde_json::Value) {
         "judged_by",
         "expression",
         "rounds",
+        "state",
+        "counted",
     ];
     match value {
         serde_json::Value::String(text) => *text = format!("{text}{HOSTILE}{}", "x".repeat(300)),
@@ -141,7 +145,7 @@ fn document(variants: &[Variant], loads: &[LoadSpec], sizes: Sizes) -> ResultDoc
         comparisons,
         records,
         rounds: rounds(loads, sizes),
-        request_times: Vec::new(),
+        request_times: request_times(),
         findings: findings(),
         claims: claims(),
         skipped: vec![Skipped {
@@ -152,6 +156,34 @@ fn document(variants: &[Variant], loads: &[LoadSpec], sizes: Sizes) -> ResultDoc
         trusted: true,
         why_not: Vec::new(),
     }
+}
+
+/// Under 400 clients: each request sleeps for 50 ms, and with 200 threads as long again in a queue.
+fn request_times() -> Vec<RequestTime> {
+    let time = |variant: &str, service_time_ms: f64| RequestTime {
+        variant: variant.to_owned(),
+        load: "c400".to_owned(),
+        service_time_ms,
+        rate_per_s: 400_000.0 / service_time_ms,
+        runs: 3,
+        samples: 120,
+        counted: ThreadRole::Request,
+        idle_workers: 0.0,
+        parts: vec![RequestTimePart {
+            activity: ThreadActivity {
+                state: ThreadState::Sleep,
+                application: Some("dev.threadcount.servlets.ThreadInfo.doGet:31".to_owned()),
+                ..ThreadActivity::default()
+            },
+            threads: 400.0 * 50.0 / service_time_ms,
+            time: TimeShare {
+                ms: 50.0,
+                interval: Some(Interval { low: 49.2, high: 50.6, confidence: 0.95 }),
+            },
+        }],
+        without_thread: TimeShare { ms: service_time_ms - 50.0, interval: None },
+    };
+    vec![time("platform", 100.6), time("platform-sized", 50.5), time("virtual", 50.9)]
 }
 
 fn rounds(loads: &[LoadSpec], sizes: Sizes) -> Vec<RoundsDone> {

@@ -16,7 +16,8 @@ fn abandoned(evidence: &Evidence, lock: &str, synchronizer: &Synchronizer) -> Op
     let waiters: Vec<&Thread> = evidence.threads.iter().filter(is_waiter).collect();
     // Those of a library that take turns as the one that waits for work are idle, too.
     let at = waiters.iter().find_map(|thread| thread.application())?.clone();
-    Some(Verdict::LockNotGivenBack { lock: lock.to_owned(), owner, waiters: waiters.len(), at })
+    let waiting = waiters.iter().map(|thread| thread.at()).collect();
+    Some(Verdict::LockNotGivenBack { lock: lock.to_owned(), owner, waiters: waiters.len(), waiting, at })
 }
 
 fn lost_owner(evidence: &Evidence, synchronizer: &Synchronizer) -> Option<LostOwner> {

@@ -97,6 +97,7 @@ impl<'a> Queue<'a> {
             lock: is_known.then(|| self.lock.to_owned()),
             what: self.what.to_owned(),
             waiters: self.waiters.len(),
+            waiting: self.waiters.iter().map(|thread| thread.at()).collect(),
             at: self.at(),
         }
     }
@@ -134,6 +135,7 @@ impl<'a> Queue<'a> {
         Verdict::PoolExhausted {
             what: self.what.to_owned(),
             waiters: self.waiters.len(),
+            waiting: self.waiters.iter().map(|thread| thread.at()).collect(),
             at: self.at(),
             holders: holders.iter().map(|thread| thread.at()).collect(),
             waits_in: waits_in.map(str::to_owned),

@@ -83,30 +83,15 @@ fn rounded(value: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::record::wait_profile::{ThreadActivity, ThreadRole, ThreadState};
-    use crate::model::request_time::{RequestTimePart, TimeShare};
     use crate::report::sample;
 
     #[test]
     fn bars_of_a_load_have_one_scale_and_their_parts_follow_each_other() {
-        let time = |variant: &str, service_time_ms: f64, lock_ms: f64| RequestTime {
-            variant: variant.to_owned(),
-            load: "c4".to_owned(),
-            service_time_ms,
-            rate_per_s: 1.0,
-            runs: 1,
-            samples: 9,
-            counted: ThreadRole::Request,
-            idle_workers: 0.0,
-            parts: vec![RequestTimePart {
-                activity: ThreadActivity { state: ThreadState::Lock, ..ThreadActivity::default() },
-                threads: 1.0,
-                time: TimeShare { ms: lock_ms, interval: None },
-            }],
-            without_thread: TimeShare { ms: service_time_ms - lock_ms, interval: None },
-        };
         let mut document = sample::document("{a: {}, b: {}}", "[{clients: 4, duration: 1s}]", &[]);
-        document.request_times = vec![time("a", 40.0, 30.0), time("b", 20.0, 25.0)];
+        document.request_times = vec![
+            sample::request_time("a", "c4", 40.0, &[30.0]),
+            sample::request_time("b", "c4", 20.0, &[25.0]),
+        ];
         let bars = request_bars(&document);
         let seen: Vec<Vec<(f64, f64)>> = bars[0]
             .bars

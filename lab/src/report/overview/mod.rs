@@ -4,11 +4,12 @@ pub mod answer;
 mod headline;
 mod limits;
 mod remarks;
+mod request_lines;
 mod study;
 pub mod table;
 
 use crate::model::result::{ResultDocument, TrustGrade};
-use crate::report::{capacity, figures, reasons, request_time, summary};
+use crate::report::{capacity, figures, reasons, summary};
 use crate::stats::grade::{grade, limiting};
 use crate::stats::trust::doubts;
 use jiff::Timestamp;
@@ -16,6 +17,7 @@ use serde::Serialize;
 
 pub use limits::{Limit, limits};
 pub use remarks::Remark;
+pub use request_lines::RequestLine;
 pub use table::LoadTable;
 
 /// The first screen of every report, before formatting.
@@ -34,8 +36,8 @@ pub struct Overview {
     /// The capacity of each variant, and what limits it.
     pub capacity: Vec<String>,
     pub limits: Vec<Limit>,
-    /// Where the time of a request goes, under the first load whose threads were sampled, a sentence for each variant.
-    pub request_times: Vec<String>,
+    /// Where the time of a request goes, under the first load whose threads were sampled, for each variant.
+    pub request_times: Vec<RequestLine>,
     /// How far the figures may be trusted.
     pub grade: TrustGrade,
     /// What they allow to conclude, where they are fair.
@@ -75,21 +77,13 @@ pub fn overview(document: &ResultDocument) -> Overview {
         answer: document.trusted.then(|| answer::answer(document)),
         capacity: loads.iter().flat_map(|load| capacity::sentences(document, load)).collect(),
         limits: limits(document),
-        request_times: request_times(document),
+        request_times: request_lines::request_lines(document),
         trust: remarks::trust(document),
         remarks,
         study: study::published(document),
         claims: study::claims(document),
         skipped: study::skipped(document),
     }
-}
-
-fn request_times(document: &ResultDocument) -> Vec<String> {
-    let of_load = |load| {
-        let times = request_time::under(document, load).into_iter();
-        times.map(|time| format!("{}: {}", time.variant, time.sentence)).collect::<Vec<_>>()
-    };
-    document.experiment.loads.iter().map(of_load).find(|times| !times.is_empty()).unwrap_or_default()
 }
 
 /// `Java 25.0.3+9`, `Tomcat 11.0.24`, `2 cores`, `9 runs in 3 min 20 s`.

@@ -1,0 +1,45 @@
+//! What of the application or the JVM could not be read.
+
+/// A program may register beans without end, each of which throws.
+const MOST: usize = 20;
+
+/// One of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    pub what: String,
+    /// As it was the first time.
+    pub why: String,
+}
+
+/// Each once, in the order in which they came.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Problems(Vec<Problem>);
+
+impl Problems {
+    /// Adds a line of the probe, which writes one at each reading.
+    pub fn add(&mut self, what: String, why: String) {
+        if self.0.len() < MOST && !self.0.iter().any(|known| known.what == what) {
+            self.0.push(Problem { what, why });
+        }
+    }
+
+    #[must_use]
+    pub fn all(&self) -> &[Problem] {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_is_kept_once_with_its_first_reason_and_not_without_end() {
+        let mut problems = Problems::default();
+        problems.add("shop:type=Pool".to_owned(), "closed".to_owned());
+        problems.add("shop:type=Pool".to_owned(), "still closed".to_owned());
+        assert_eq!(problems.all(), [Problem { what: "shop:type=Pool".to_owned(), why: "closed".to_owned() }]);
+        (0..100).for_each(|number| problems.add(number.to_string(), String::new()));
+        assert_eq!(problems.all().len(), MOST);
+    }
+}
