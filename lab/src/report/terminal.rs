@@ -38,7 +38,7 @@ struct Shown {
 }
 
 /// As many as fit into the screen.
-const SHOWN: [Shown; 8] = [
+const SHOWN: [Shown; 7] = [
     Shown { limits: 6, remarks: 2, request_times: 4, intervals: true },
     Shown { limits: 5, remarks: 2, request_times: 3, intervals: true },
     Shown { limits: 4, remarks: 2, request_times: 3, intervals: true },
@@ -46,7 +46,6 @@ const SHOWN: [Shown; 8] = [
     Shown { limits: 3, remarks: 1, request_times: 3, intervals: false },
     Shown { limits: 2, remarks: 1, request_times: 3, intervals: false },
     Shown { limits: 3, remarks: 1, request_times: 0, intervals: false },
-    Shown { limits: 2, remarks: 1, request_times: 0, intervals: false },
 ];
 
 /// The result in one screen. `report` is the path of the HTML report, where one was written.
