@@ -78,7 +78,15 @@ pub enum PartKind {
 /// Of each variant under a load.
 #[must_use]
 pub fn under(document: &ResultDocument, load: &LoadSpec) -> Vec<RequestTimeWords> {
-    document.request_times.iter().filter(|time| time.load == load.name).map(words).collect()
+    on_one_scale(document, load).into_iter().map(|(time, _)| words(time)).collect()
+}
+
+/// Of each variant under a load, and its share of the longest of them: 0 to 1.
+#[must_use]
+pub fn on_one_scale<'a>(document: &'a ResultDocument, load: &LoadSpec) -> Vec<(&'a RequestTime, f64)> {
+    let times: Vec<&RequestTime> = document.request_times.iter().filter(|it| it.load == load.name).collect();
+    let longest_ms = times.iter().map(|time| time.service_time_ms).fold(f64::MIN_POSITIVE, f64::max);
+    times.into_iter().map(|time| (time, time.service_time_ms / longest_ms)).collect()
 }
 
 /// Why threads were not sampled, or no longer, a sentence without a full stop for each variant.

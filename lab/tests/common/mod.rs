@@ -42,7 +42,7 @@ pub fn hostile() -> ResultDocument {
 }
 
 fn poison(value: &mut serde_json::Value) {
-    const FIXED: [&str; 15] = [
+    const FIXED: [&str; 13] = [
         "level",
         "rule",
         "shown_by",
@@ -56,8 +56,6 @@ fn poison(value: &mut serde_json::Value) {
         "judged_by",
         "expression",
         "rounds",
-        "state",
-        "counted",
     ];
     match value {
         serde_json::Value::String(text) => *text = format!("{text}{HOSTILE}{}", "x".repeat(300)),

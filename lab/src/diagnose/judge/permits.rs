@@ -3,7 +3,7 @@
 use super::waits::{ASLEEP, READS_STREAM, waits_for_work, waits_in};
 use crate::diagnose::evidence::{Evidence, Thread};
 use crate::diagnose::frame::Frame;
-use crate::diagnose::verdict::Verdict;
+use crate::diagnose::verdict::{ThreadAt, Verdict};
 use std::collections::{HashMap, HashSet};
 
 const PERMIT: &str = "a permit of a Semaphore";
@@ -97,7 +97,7 @@ impl<'a> Queue<'a> {
             lock: is_known.then(|| self.lock.to_owned()),
             what: self.what.to_owned(),
             waiters: self.waiters.len(),
-            waiting: self.waiters.iter().map(|thread| thread.at()).collect(),
+            waiting: self.waiting(),
             at: self.at(),
         }
     }
@@ -135,13 +135,17 @@ impl<'a> Queue<'a> {
         Verdict::PoolExhausted {
             what: self.what.to_owned(),
             waiters: self.waiters.len(),
-            waiting: self.waiters.iter().map(|thread| thread.at()).collect(),
+            waiting: self.waiting(),
             at: self.at(),
             holders: holders.iter().map(|thread| thread.at()).collect(),
             waits_in: waits_in.map(str::to_owned),
             peer: waits_in.and_then(|_| peer(holders)),
             hold_seconds,
         }
+    }
+
+    fn waiting(&self) -> Vec<ThreadAt> {
+        self.waiters.iter().map(|thread| thread.at()).collect()
     }
 
     fn at(&self) -> Option<Frame> {

@@ -2,10 +2,10 @@
 
 use super::request_flames::{RequestFlame, flame};
 use crate::model::experiment::LoadSpec;
-use crate::model::result::{RequestTime, ResultDocument};
+use crate::model::result::ResultDocument;
 use crate::report::html::colour;
 use crate::report::load_words::load_words;
-use crate::report::request_time::{PartKind, PartWords, RequestTimeWords, not_sampled, under};
+use crate::report::request_time::{PartKind, PartWords, not_sampled, on_one_scale, words};
 use serde::Serialize;
 
 /// The longest bar, in the picture's units.
@@ -50,16 +50,17 @@ pub fn request_bars(document: &ResultDocument) -> Vec<RequestBars> {
 }
 
 fn of_load(document: &ResultDocument, load: &LoadSpec) -> RequestBars {
-    let times: Vec<&RequestTime> = document.request_times.iter().filter(|it| it.load == load.name).collect();
-    let longest_ms = times.iter().map(|time| time.service_time_ms).fold(f64::MIN_POSITIVE, f64::max);
-    let bar = |(time, words): (&&RequestTime, RequestTimeWords)| RequestBar {
-        colour: colour(document, &words.variant),
-        segments: segments(&words.parts, WIDTH * time.service_time_ms / longest_ms),
-        flame: flame(time),
-        variant: words.variant,
-        sentence: words.sentence_with_intervals,
+    let bar = |(time, of_longest)| {
+        let words = words(time);
+        RequestBar {
+            colour: colour(document, &words.variant),
+            segments: segments(&words.parts, WIDTH * of_longest),
+            flame: flame(time),
+            variant: words.variant,
+            sentence: words.sentence_with_intervals,
+        }
     };
-    let bars = times.iter().zip(under(document, load)).map(bar).collect();
+    let bars = on_one_scale(document, load).into_iter().map(bar).collect();
     RequestBars { words: load_words(load), bars, not_sampled: not_sampled(document, load) }
 }
 

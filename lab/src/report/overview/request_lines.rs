@@ -2,7 +2,7 @@
 
 use crate::model::experiment::LoadSpec;
 use crate::model::result::ResultDocument;
-use crate::report::request_time::{PartKind, PartWords, under};
+use crate::report::request_time::{PartKind, PartWords, on_one_scale, words};
 use serde::Serialize;
 
 /// Columns of the longest bar.
@@ -30,16 +30,16 @@ pub(super) fn request_lines(document: &ResultDocument) -> Vec<RequestLine> {
 }
 
 fn of_load(document: &ResultDocument, load: &LoadSpec) -> Vec<RequestLine> {
-    let of_load = document.request_times.iter().filter(|it| it.load == load.name);
-    let totals_ms: Vec<f64> = of_load.map(|it| it.service_time_ms).collect();
-    let longest_ms = totals_ms.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-    let lines = under(document, load).into_iter().zip(totals_ms).map(|(words, total_ms)| RequestLine {
-        bar: bar(&words.parts, WIDTH * total_ms / longest_ms),
-        variant: words.variant,
-        sentence: words.sentence_with_intervals,
-        brief: words.brief,
-    });
-    lines.collect()
+    let line = |(time, of_longest)| {
+        let words = words(time);
+        RequestLine {
+            bar: bar(&words.parts, WIDTH * of_longest),
+            variant: words.variant,
+            sentence: words.sentence_with_intervals,
+            brief: words.brief,
+        }
+    };
+    on_one_scale(document, load).into_iter().map(line).collect()
 }
 
 /// Each part ends where its sum with those before it does, to the nearest column.
