@@ -68,8 +68,7 @@ fn the_table_comes_first_then_the_answer_limits_trust_study_and_report() {
 
 #[test]
 fn where_the_time_of_a_request_goes_is_a_bar_for_each_variant_in_the_first_screen() {
-    let document = ResultDocument { request_times: common::request_times(), ..common::demo() };
-    let text = terminal(&document, REPORT, STYLE);
+    let text = terminal(&common::demo(), REPORT, STYLE);
     assert!(text.lines().count() <= MOST_LINES, "{text}");
     let at = text.lines().position(|line| line.starts_with("request ")).expect("times of requests");
     let bars: Vec<&str> = text.lines().skip(at).take(3).collect();

@@ -174,6 +174,24 @@ fn requests_that_wait_for_a_lock_are_a_limit_and_requests_that_sleep_are_none() 
 }
 
 #[test]
+fn requests_that_others_overtake_for_seconds_are_named_and_those_behind_a_lock_are_not() {
+    let starving = "some starve waiting for a SynchronousQueue; ";
+    for feature in [21, 25] {
+        let overtaken = Busy::start(feature, &["0", "starving"]);
+        let watch = Watch::start(&overtaken.pid(), &[]);
+        let lines = watch.until("who starves", |line| line.contains("limit: ") && line.contains(starving));
+        let last = lines.last().unwrap();
+        assert!(last.contains("all of them at Busy$Requests.pass:") && last.contains("fair"), "{last}");
+        watch.leave();
+    }
+    let in_order = Busy::start(25, &["0", "locked"]);
+    let watch = Watch::start(&in_order.pid(), &[]);
+    let lines = watch.until("a limit", |line| line.contains("limit: ") && line.contains("ReentrantLock"));
+    assert!(lines.iter().all(|line| !line.contains("some starve")), "{lines:?}");
+    watch.leave();
+}
+
+#[test]
 fn every_json_line_of_both_javas_is_what_the_schema_says() {
     let schema: Value = serde_json::from_str(&fs::read_to_string(SCHEMA).unwrap()).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();

@@ -19,10 +19,11 @@ pub fn explain_attached(experiment: &Experiment, record: &Record, limits: &[Find
     found.filter(is_new).map(of_the_window).collect()
 }
 
-/// Two rules name what requests wait for.
+/// Two rules name what requests wait for, and two who starves.
 const fn subject(rule: Rule) -> Rule {
     match rule {
         Rule::Waiting => Rule::RequestWaits,
+        Rule::OvertakenWaits => Rule::UnfairWaits,
         other => other,
     }
 }

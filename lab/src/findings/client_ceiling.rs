@@ -44,7 +44,7 @@ fn unqueued_ms(run: &RunFigures) -> f64 {
 /// Does another finding about the same variant and load name a limit of the server, or of the load generator? Then it is not
 /// the clients that limit it, however alike the responses are.
 pub(super) fn is_refuted(named: &[Finding]) -> bool {
-    const LIMITS: [Rule; 13] = [
+    const LIMITS: [Rule; 14] = [
         Rule::Generator,
         Rule::BackendCeiling,
         Rule::AcceptQueue,
@@ -56,6 +56,7 @@ pub(super) fn is_refuted(named: &[Finding]) -> bool {
         Rule::Waiting,
         Rule::RequestWaits,
         Rule::UnfairWaits,
+        Rule::OvertakenWaits,
         Rule::AllocationStalls,
         Rule::CpuCeiling,
     ];

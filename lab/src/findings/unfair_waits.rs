@@ -4,7 +4,7 @@
 //! In a queue that serves in order of arrival all wait about as long. Requests that are slow by themselves spend their time elsewhere.
 
 use super::{VariantRuns, showing};
-use crate::model::finding::{Fact, Finding, UnfairWaits};
+use crate::model::finding::{Fact, Finding, OvertakenWaits, UnfairWaits};
 use crate::model::record::Record;
 use crate::model::record::turns::Turns;
 use crate::model::record::wait_profile::{ThreadRole, ThreadState};
@@ -17,7 +17,7 @@ const SLOW_MS: f64 = 1_000.0;
 const TIMES_MEDIAN: f64 = 20.0;
 /// The mean is mostly that of the slow ones, and so much of it must be spent waiting for others' requests.
 const MOSTLY: f64 = 0.5;
-/// So many turns at a lock without one that overtook show that all are served in the order of arrival. Of a lock the owner is known,
+/// So many that overtook are no chance; and so many turns at a lock without one that did show that all are served in the order of arrival. Of a lock the owner is known,
 /// and with it whoever got it without waiting; elsewhere only those who wait are seen.
 const ENOUGH_TURNS: u64 = 10;
 
@@ -32,6 +32,14 @@ pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
         runs_of_variant
             .finding(Fact::UnfairWaits(worst), showing(runs.showing as usize, runs.complete as usize)),
     )
+}
+
+/// Without the times of requests: what was overtaken often, and waited for seconds.
+pub(super) fn in_window(record: &Record) -> Option<Fact> {
+    let starves = |it: &&Turns| it.overtaking >= ENOUGH_TURNS && it.longest_ms >= SLOW_MS;
+    let all = record.jvm.as_ref()?.turns.iter().filter(starves);
+    let worst = all.max_by(|one, other| one.longest_ms.total_cmp(&other.longest_ms))?;
+    Some(Fact::OvertakenWaits(OvertakenWaits { turns: worst.clone() }))
 }
 
 fn unfair(record: &Record) -> Option<UnfairWaits> {
@@ -80,6 +88,7 @@ const fn is_handed_on(part: &RequestTimePart) -> bool {
 mod tests {
     use super::super::variant_runs::stage::{advice, found, run, sentence};
     use super::*;
+    use crate::model::finding::Explanation;
     use crate::model::record::jvm::JvmReadings;
     use crate::model::record::wait_profile::{ThreadActivity, WaitGroup, WaitProfile};
     use crate::stats::sample::{times, with_load};
@@ -148,6 +157,24 @@ mod tests {
             said(with_turns(ThreadState::Lock, 4, 0)).ends_with("most of it at shop.Orders.find:42"),
             "few turns show nothing"
         );
+    }
+
+    #[test]
+    fn in_a_window_those_who_are_overtaken_for_seconds_are_named_and_a_few_or_short_waits_are_not() {
+        let found = |overtaking, longest_ms| {
+            let mut record = with_turns(ThreadState::Monitor, 40, overtaking);
+            record.jvm.as_mut().unwrap().turns.iter_mut().for_each(|it| it.longest_ms = longest_ms);
+            in_window(&record)
+        };
+        let Some(fact) = found(31, 2_100.0) else { panic!("a finding") };
+        let finding = Finding { variant: None, load: None, runs: None, explanation: Explanation::Fact(fact) };
+        assert_eq!(
+            sentence(&finding),
+            "some starve waiting for the monitor of java.lang.Object; 31 of 40 turns were those of requests that had come after \
+             one that still waited, for up to 2.10 s: at shop.Orders.list:31 they overtake those at shop.Orders.find:42"
+        );
+        assert!(advice(&finding).contains("fair lock"), "{}", advice(&finding));
+        assert_eq!((found(31, 900.0), found(9, 2_100.0)), (None, None));
     }
 
     #[test]

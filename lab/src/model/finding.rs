@@ -20,7 +20,7 @@ pub use file_io::CarrierFileIo;
 pub use kind::{Arrivals, KindAndNumber, KindOrSize};
 pub use pinned::{PinEvidence, PinFigures, PinnedCarriers};
 pub use same_application::{BoundEffect, CpuBound, RequestBound};
-pub use starved::{HeldCarriers, UnfairWaits};
+pub use starved::{HeldCarriers, OvertakenWaits, UnfairWaits};
 pub use thread_caches::{ThreadCache, ThreadCaches};
 pub use unbounded_requests::UnboundedRequests;
 
@@ -152,6 +152,8 @@ facts! { $;
     RequestWaits(RequestWaits),
     /// Most requests are fast, and some wait for seconds for what the others hold.
     UnfairWaits(UnfairWaits),
+    /// Whoever comes later goes first, while others wait for seconds.
+    OvertakenWaits(OvertakenWaits),
     /// Each request allocates more than with another variant under the same load.
     Allocation(AllocationDifference),
     /// Caches of threads that each virtual thread makes anew.

@@ -38,13 +38,14 @@ struct Shown {
 }
 
 /// As many as fit into the screen.
-const SHOWN: [Shown; 7] = [
+const SHOWN: [Shown; 8] = [
     Shown { limits: 6, remarks: 2, request_times: 4, intervals: true },
     Shown { limits: 5, remarks: 2, request_times: 3, intervals: true },
     Shown { limits: 4, remarks: 2, request_times: 3, intervals: true },
     Shown { limits: 4, remarks: 1, request_times: 3, intervals: false },
     Shown { limits: 3, remarks: 1, request_times: 3, intervals: false },
     Shown { limits: 2, remarks: 1, request_times: 3, intervals: false },
+    Shown { limits: 1, remarks: 1, request_times: 3, intervals: false },
     Shown { limits: 3, remarks: 1, request_times: 0, intervals: false },
 ];
 

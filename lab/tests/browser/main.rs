@@ -429,7 +429,9 @@ fn which_by_how_much_at_what_price_and_whether_to_believe_it_need_no_scrolling()
             );
             page.evaluate(&script).as_f64().expect(what)
         };
-        for what in ["h1", ".board .to", ".verdict", ".confidence"] {
+        // A phone has room for the bars only below.
+        let bars: &[&str] = if width > 1_000 { &[".request-time .bar"] } else { &[] };
+        for what in ["h1", ".board .to", ".verdict", ".confidence"].iter().chain(bars) {
             let bottom = bottom(&mut page, what);
             assert!(
                 bottom > 0.0 && bottom <= f64::from(height),

@@ -6,14 +6,16 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.concurrent.Executors;
+import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.locks.ReentrantLock;
 import javax.management.ObjectName;
 
 /**
  * A JVM with something of everything that the probe reports: threads that wait for a monitor whose owner sleeps (and, on Java 21, pins
  * its carrier), garbage, and as many pools as the first argument says. With "locked" it has a server with ten clients instead, whose
- * requests wait for one lock; with "asleep" they sleep. It prints "up", and then a line with all packages of the JDK
+ * requests wait for one lock; with "asleep" they sleep; with "starving" whoever came last is served first. It prints "up", and then a line with all packages of the JDK
  * that are open to it for each line that it reads.
  */
 public class Busy {
@@ -52,8 +54,8 @@ public class Busy {
             ManagementFactory.getPlatformMBeanServer().registerMBean(new Pool(), name);
         }
         String does = arguments.length > 1 ? arguments[1] : "nothing";
-        if (does.equals("locked") || does.equals("asleep")) {
-            Requests.begin(does.equals("locked"));
+        if (Requests.KINDS.contains(does)) {
+            Requests.begin(does);
         } else if (arguments.length > 1) {
             for (int i = 0; i < 6; i++) {
                 Thread.ofVirtual().start(Busy::wait30ms);
@@ -93,26 +95,31 @@ public class Busy {
 
     /** A server on virtual threads, and its clients. */
     static final class Requests {
+        static final List<String> KINDS = List.of("locked", "asleep", "starving");
         private static final int CLIENTS = 10;
         private static final ReentrantLock LOCK = new ReentrantLock();
+        private static final SynchronousQueue<Integer> LAST_FIRST = new SynchronousQueue<>();
 
         private Requests() {}
 
-        static void begin(boolean isLocked) throws IOException {
+        static void begin(String kind) throws IOException {
             HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), CLIENTS);
-            server.createContext("/", exchange -> answer(exchange, isLocked));
+            server.createContext("/", exchange -> answer(exchange, kind));
             server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
             server.start();
+            if (kind.equals("starving")) {
+                Thread.ofPlatform().daemon().start(Requests::handOut);
+            }
             for (int i = 0; i < CLIENTS; i++) {
                 Thread.ofPlatform().daemon().start(() -> ask(server.getAddress()));
             }
         }
 
-        static void answer(HttpExchange exchange, boolean isLocked) throws IOException {
-            if (isLocked) {
-                save();
-            } else {
-                pause(30);
+        static void answer(HttpExchange exchange, String kind) throws IOException {
+            switch (kind) {
+                case "locked" -> save();
+                case "starving" -> pass();
+                default -> pause(30);
             }
             exchange.sendResponseHeaders(200, -1);
             exchange.close();
@@ -124,6 +131,24 @@ public class Busy {
                 pause(30);
             } finally {
                 LOCK.unlock();
+            }
+        }
+
+        static void pass() {
+            try {
+                LAST_FIRST.take();
+            } catch (InterruptedException stopped) {
+                throw new IllegalStateException(stopped);
+            }
+        }
+
+        /** One is served every ten milliseconds, and all of them every three seconds. */
+        static void handOut() {
+            for (int period = 1; ; period++) {
+                pause(10);
+                for (int ticket = 0; ticket < (period % 300 == 0 ? CLIENTS : 1); ticket++) {
+                    LAST_FIRST.offer(ticket);
+                }
             }
         }
 

@@ -42,3 +42,10 @@ pub struct UnfairWaits {
     /// Age of the oldest request without a response at the end; `None`: all had one.
     pub oldest_unfinished_ms: Option<f64>,
 }
+
+/// Of what somebody who was overtaken waits for longest.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OvertakenWaits {
+    /// Who goes first there.
+    pub turns: Turns,
+}

@@ -2,11 +2,12 @@
 
 use super::Words;
 use super::evidence::known;
-use crate::model::finding::{HeldCarriers, RunsShowing, UnfairWaits};
+use crate::model::finding::{HeldCarriers, OvertakenWaits, RunsShowing, UnfairWaits};
 use crate::model::record::run_delay::HeldCarrier;
 use crate::model::record::turns::Turns;
-use crate::model::record::wait_profile::ThreadState;
+use crate::model::record::wait_profile::{ThreadActivity, ThreadState};
 use crate::report::figures::{milliseconds as ms, percent, plural};
+use crate::report::request_time::what;
 
 /// Where it is, as far as the frames say.
 pub(in crate::report) fn place(held: &HeldCarrier) -> &str {
@@ -81,6 +82,23 @@ fn who_overtakes(turns: &Turns) -> Option<String> {
     })
 }
 
+const TURNS: &str = "turns that were seen";
+const OVERTAKING: &str = "of them overtaking";
+
+/// What serves in the order of arrival.
+const fn fairness(state: ThreadState) -> &'static str {
+    match state {
+        ThreadState::Monitor => {
+            "a fair lock (new ReentrantLock(true)) instead of synchronized, or one that is held for a shorter time: a monitor does \
+             not serve in order of arrival"
+        }
+        _ => {
+            "a fair lock, semaphore or pool (fairness = true), or one that is held for a shorter time: without it those who come \
+             later may go first"
+        }
+    }
+}
+
 impl Words for UnfairWaits {
     fn sentence(&self, _: Option<RunsShowing>) -> String {
         let activity = &self.part.activity;
@@ -97,14 +115,7 @@ impl Words for UnfairWaits {
     }
 
     fn advice(&self) -> Option<String> {
-        Some(match self.part.activity.state {
-            ThreadState::Monitor => "a fair lock (new ReentrantLock(true)) instead of synchronized, or one that is held for a shorter \
-                time: a monitor does not serve in order of arrival"
-                .to_owned(),
-            _ => "a fair lock, semaphore or pool (fairness = true), or one that is held for a shorter time: without it those \
-                who come later may go first"
-                .to_owned(),
-        })
+        Some(fairness(self.part.activity.state).to_owned())
     }
 
     fn evidence(&self) -> Vec<String> {
@@ -115,9 +126,29 @@ impl Words for UnfairWaits {
             ("mean service time while sampled", Some(self.mean_ms), "ms"),
             ("of it waiting for what other requests hold", Some(self.waiting_share * 100.0), "%"),
             ("threads waiting at the longest place, on average", Some(self.part.threads), "threads"),
-            ("turns that were seen", self.turns.as_ref().map(|it| it.turns as f64), "turns"),
-            ("of them overtaking", self.turns.as_ref().map(|it| it.overtaking as f64), "turns"),
+            (TURNS, self.turns.as_ref().map(|it| it.turns as f64), "turns"),
+            (OVERTAKING, self.turns.as_ref().map(|it| it.overtaking as f64), "turns"),
             ("age of the oldest request without a response", self.oldest_unfinished_ms, "ms"),
+        ])
+    }
+}
+
+impl Words for OvertakenWaits {
+    fn sentence(&self, _: Option<RunsShowing>) -> String {
+        let Turns { state, resource, .. } = self.turns.clone();
+        let activity = ThreadActivity { state, resource, ..ThreadActivity::default() };
+        format!("some starve {}{}", what(&activity), who_overtakes(&self.turns).unwrap_or_default())
+    }
+
+    fn advice(&self) -> Option<String> {
+        Some(fairness(self.turns.state).to_owned())
+    }
+
+    fn evidence(&self) -> Vec<String> {
+        known(&[
+            (TURNS, Some(self.turns.turns as f64), "turns"),
+            (OVERTAKING, Some(self.turns.overtaking as f64), "turns"),
+            ("longest wait of one that was overtaken, until then", Some(self.turns.longest_ms), "ms"),
         ])
     }
 }

@@ -26,6 +26,9 @@ pub struct RequestBar {
     pub variant: String,
     /// Its colour, from 1.
     pub colour: usize,
+    /// The largest parts only.
+    pub brief: String,
+    /// With the interval of each part.
     pub sentence: String,
     pub segments: Vec<Segment>,
     pub flame: RequestFlame,
@@ -57,6 +60,7 @@ fn of_load(document: &ResultDocument, load: &LoadSpec) -> RequestBars {
             segments: segments(&words.parts, WIDTH * of_longest),
             flame: flame(time),
             variant: words.variant,
+            brief: words.brief,
             sentence: words.sentence_with_intervals,
         }
     };

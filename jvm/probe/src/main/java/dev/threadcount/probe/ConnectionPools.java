@@ -8,6 +8,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /** Pools of connections that need no bean: the scheduled task by which a pool keeps itself in order leads to it. */
@@ -18,26 +19,31 @@ final class ConnectionPools {
      * @param pool its class
      * @param tasks how the names of the classes of its scheduled tasks begin
      * @param name a path to its name, or to an object of whoever made it; empty: it has none
+     * @param bean a path to the name of its bean, which is read instead; empty: it is known in another way
      */
-    private record Library(String kind, String pool, List<String> tasks, String name, List<String> busy, String max, List<String> size,
-            String queued) {}
+    private record Library(String kind, String pool, List<String> tasks, String name, String bean, List<String> busy, String max,
+            List<String> size, String queued) {}
 
     private static final Library[] LIBRARIES = {
-        new Library("hikari", "com.zaxxer.hikari.pool.HikariPool", List.of("com.zaxxer.hikari.pool.HikariPool$HouseKeeper"), "toString",
+        new Library("hikari", "com.zaxxer.hikari.pool.HikariPool", List.of("com.zaxxer.hikari.pool.HikariPool$HouseKeeper"), "toString", "",
                 List.of("getActiveConnections"), "config.getMaximumPoolSize", List.of("getTotalConnections"), "getThreadsAwaitingConnection"),
         new Library("tomcat-jdbc", "org.apache.tomcat.jdbc.pool.ConnectionPool",
-                List.of("org.apache.tomcat.jdbc.pool.ConnectionPool$PoolCleaner"), "getName",
+                List.of("org.apache.tomcat.jdbc.pool.ConnectionPool$PoolCleaner"), "getName", "",
                 List.of("getActive"), "getPoolProperties.getMaxActive", List.of("getSize"), "getWaitCount"),
         new Library("agroal", "io.agroal.pool.ConnectionPool",
                 List.of("io.agroal.pool.ConnectionPool$ReapTask", "io.agroal.pool.ConnectionPool$ValidationTask",
-                        "io.agroal.pool.ConnectionPool$LeakTask"), "",
+                        "io.agroal.pool.ConnectionPool$LeakTask"), "", "",
                 List.of("activeCount"), "getConfiguration.maxSize", List.of("activeCount", "availableCount"), "awaitingCount"),
-        new Library("reactor-pool", "reactor.pool.SimpleDequePool", List.of("reactor.core.scheduler."), "config.destroyHandler",
+        new Library("reactor-pool", "reactor.pool.SimpleDequePool", List.of("reactor.core.scheduler."), "config.destroyHandler", "",
                 List.of("acquiredSize"), "getMaxAllocatedSize", List.of("allocatedSize"), "pendingAcquireSize"),
+        new Library("commons-pool2", "org.apache.commons.pool2.impl.GenericObjectPool",
+                List.of("org.apache.commons.pool2.impl.EvictionTimer$WeakRunner"), "getFactory", "getJmxName",
+                List.of("getNumActive"), "getMaxTotal", List.of("getNumActive", "getNumIdle"), "getNumWaiters"),
     };
 
-    /** Whose code makes a pool of reactor-pool. */
-    private static final String R2DBC = "io.r2dbc.pool.";
+    /** Whose code makes a pool of another library's: how the names of its classes begin, and its own. */
+    private static final Map<String, String> MAKERS =
+            Map.of("io.r2dbc.pool.", "r2dbc-pool", "org.apache.commons.dbcp2.", "commons-dbcp2");
     /** The time limit of a request that waits leads to its pool, too, but only while it waits. */
     private static final String WAITING = "reactor.pool.AbstractPool$Borrower";
 
@@ -88,7 +94,7 @@ final class ConnectionPools {
     private void addPoolOf(Object task, Library library) {
         try {
             Object pool = search(task, library.pool());
-            if (pool == null) {
+            if (pool == null || !library.bean().isEmpty() && follow(pool, library.bean()) != null) {
                 return;
             }
             for (Found found : known) {
@@ -136,7 +142,9 @@ final class ConnectionPools {
         if (name instanceof String itsOwn) {
             return itsOwn;
         }
-        return name != null && name.getClass().getName().startsWith(R2DBC) ? "r2dbc-pool" : library.kind();
+        String maker = name == null ? "" : name.getClass().getName();
+        return MAKERS.entrySet().stream().filter(one -> maker.startsWith(one.getKey())).map(Map.Entry::getValue)
+                .findFirst().orElse(library.kind());
     }
 
     private static boolean isOfAPool(String task) {

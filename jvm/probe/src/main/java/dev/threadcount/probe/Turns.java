@@ -27,6 +27,8 @@ import java.util.Set;
 final class Turns {
     /** Each costs a stack in each sample. */
     private static final int MOST_FOLLOWED = 8;
+    /** Of those that came first; the others give their places to whoever comes: that one may be gone before them. */
+    private static final int MOST_KEPT = 4;
     /** Threads of which is known when they did something else. */
     private static final int MOST_ELSEWHERE = 1_000;
     private static final long UNKNOWN = Long.MIN_VALUE;
@@ -207,21 +209,24 @@ final class Turns {
      */
     private void follow(List<Waiting> all, List<Waiting> left, List<Drawn> drawn, long timeNs, Waits waits) {
         all.sort((one, other) -> Long.signum(one.sinceNs() - other.sinceNs()));
+        List<Waiting> newcomers = new ArrayList<>();
+        int room = MOST_FOLLOWED - Math.min(all.size(), MOST_KEPT);
         long laterIds = UNKNOWN;
         for (Drawn one : drawn) {
             Thread thread = one.thread();
             Object what = whatFor(one.stack());
             if (what == null) {
                 elsewhere.put(thread.threadId(), timeNs);
-            } else if (all.size() < MOST_FOLLOWED && !isOneOf(all, thread) && !isOneOf(left, thread)) {
+            } else if (newcomers.size() < room && !isOneOf(all, thread) && !isOneOf(left, thread)) {
                 // Numbers rise: that of a thread which is made now, and never begun, is larger than those of all others.
                 laterIds = laterIds == UNKNOWN ? Thread.ofPlatform().unstarted(() -> {}).threadId() : laterIds;
                 Long before = elsewhere.get(thread.threadId());
-                all.add(new Waiting(thread, what, waits.of(thread, what), Classifier.classify(one.stack()), timeNs, laterIds,
+                newcomers.add(new Waiting(thread, what, waits.of(thread, what), Classifier.classify(one.stack()), timeNs, laterIds,
                         before == null ? UNKNOWN : before));
             }
         }
-        followed = all;
+        followed = new ArrayList<>(all.subList(0, Math.min(all.size(), MOST_FOLLOWED - newcomers.size())));
+        followed.addAll(newcomers);
     }
 
     private static boolean isOneOf(List<Waiting> some, Thread thread) {

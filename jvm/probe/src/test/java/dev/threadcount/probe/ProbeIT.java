@@ -174,6 +174,7 @@ class ProbeIT {
         assertReadsPool(java, "tomcat-jdbc", "tomcat-jdbc", "shop", 7);
         assertReadsPool(java, "agroal", "agroal", "agroal", 7);
         assertReadsPool(java, "r2dbc-pool", "reactor-pool", "r2dbc-pool", 7);
+        assertReadsPool(java, "commons-dbcp2", "commons-pool2", "commons-dbcp2", 7);
     }
 
     @ParameterizedTest

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.regex.Pattern;
 import javax.sql.DataSource;
+import org.apache.commons.dbcp2.BasicDataSource;
 import org.apache.commons.pool2.BasePooledObjectFactory;
 import org.apache.commons.pool2.PooledObject;
 import org.apache.commons.pool2.impl.DefaultPooledObject;
@@ -73,6 +74,7 @@ public final class StarvedPool {
             case "tomcat-jdbc" -> tomcatJdbc(size)::getConnection;
             case "agroal" -> agroal(size)::getConnection;
             case "commons-pool2" -> commonsPool(size);
+            case "commons-dbcp2" -> dbcp2(size)::getConnection;
             case "r2dbc-pool" -> r2dbc(size);
             default -> throw new IllegalArgumentException(library);
         };
@@ -106,7 +108,16 @@ public final class StarvedPool {
                 .connectionFactoryConfiguration(factory -> factory.jdbcUrl(H2))));
     }
 
-    /** As clients of Redis have it. */
+    /** It looks for idle connections in the background, and has no bean. */
+    private static DataSource dbcp2(int size) {
+        var pool = new BasicDataSource();
+        pool.setUrl(H2);
+        pool.setMaxTotal(size);
+        pool.setDurationBetweenEvictionRuns(Duration.ofMinutes(5));
+        return pool;
+    }
+
+    /** As clients of Redis have it: with a bean, and a search for idle ones in the background. */
     private static Pool commonsPool(int size) {
         var pool = new GenericObjectPool<>(new BasePooledObjectFactory<Object>() {
             @Override
@@ -120,6 +131,7 @@ public final class StarvedPool {
             }
         });
         pool.setMaxTotal(size);
+        pool.setDurationBetweenEvictionRuns(Duration.ofMinutes(5));
         return () -> {
             Object taken = pool.borrowObject();
             return () -> pool.returnObject(taken);

@@ -125,6 +125,19 @@ class TurnsTest {
         assertTurns(2, 0, sample(400));
     }
 
+    /** A queue that serves whoever came last: nobody is its owner, and more starve than are followed. */
+    @Test
+    void whoComesToManyThatStarveAndIsServedFirstHasOvertakenThem() throws Exception {
+        Thread[] starving = new Thread[20];
+        Arrays.setAll(starving, i -> comes("save"));
+        sample(100, starving);
+        for (int atMs = 200; atMs < 600; atMs += 200) {
+            Thread last = comesAlone(atMs, "list");
+            leaves(last);
+            assertTurns(1, 1, sample(atMs + 100, starving));
+        }
+    }
+
     /** It may have to wait again. */
     @Test
     void whoIsWokenAndHasNoCarrierYetHasHadNoTurn() throws Exception {
