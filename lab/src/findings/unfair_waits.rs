@@ -170,7 +170,7 @@ mod tests {
         let finding = Finding { variant: None, load: None, runs: None, explanation: Explanation::Fact(fact) };
         assert_eq!(
             sentence(&finding),
-            "some starve waiting for the monitor of java.lang.Object; 31 of 40 turns were those of requests that had come after \
+            "some starve waiting for the monitor of Object; 31 of 40 turns were those of requests that had come after \
              one that still waited, for up to 2.10 s: at shop.Orders.list:31 they overtake those at shop.Orders.find:42"
         );
         assert!(advice(&finding).contains("fair lock"), "{}", advice(&finding));

@@ -40,6 +40,10 @@ class Hung {
             case "lost-lock-of-worker" -> lostLock(Hung::onWorker);
             case "gc" -> thrash();
             case "idle" -> idle();
+            case "idle-server" -> {
+                useChannel();
+                idle();
+            }
             case "signals" -> signals();
             case "stages" -> stages();
             case "clients" -> clients();
@@ -387,6 +391,11 @@ class Hung {
             });
         }
         waitFor(() -> permits.getQueueLength() > 500);
+    }
+
+    /** The first that is closed leaves the JDK half of a pair of sockets, which it keeps for all others. */
+    static void useChannel() throws Exception {
+        java.nio.channels.SocketChannel.open(java.net.StandardProtocolFamily.UNIX).close();
     }
 
     static void idle() {
