@@ -417,14 +417,7 @@ fn a_jvm_that_was_watched_and_diagnosed_is_as_it_was() {
     let classes = classes();
     for feature in [21, 25] {
         let idle = Program::start(hung("idle-server", feature, classes.path(), &[]));
-        let fresh = settled(idle.jvm);
-        assert_watched(idle.jvm);
-        let once = settled(idle.jvm);
-        assert_eq!(
-            (&once.threads, &once.recordings, &once.in_tmp),
-            (&fresh.threads, &fresh.recordings, &fresh.in_tmp)
-        );
-        let new = beyond(&once.files, &fresh.files);
+        let (new, once) = first_visit(&idle);
         // The JDK keeps an agent's file open, and its source of random numbers once that has been used.
         assert!(
             new.iter().all(|it| it.ends_with("/probe.jar") || it.ends_with("random")) && new.len() <= 3,
@@ -436,4 +429,19 @@ fn a_jvm_that_was_watched_and_diagnosed_is_as_it_was() {
         assert_watched(idle.jvm);
         assert!(probes(idle.jvm) <= 2, "{}", probes(idle.jvm));
     }
+    // In a JVM that has not used a channel, ours is the first, and leaves what the JDK keeps for all others.
+    let (new, _) = first_visit(&Program::start(idle(25, classes.path(), &[])));
+    assert_eq!(new.iter().filter(|it| it.starts_with("socket:")).count(), 1, "{new:?}");
+}
+
+/// The files that it has open more than before, and how it is then.
+fn first_visit(program: &Program) -> (Vec<String>, Condition) {
+    let fresh = settled(program.jvm);
+    assert_watched(program.jvm);
+    let once = settled(program.jvm);
+    assert_eq!(
+        (&once.threads, &once.recordings, &once.in_tmp),
+        (&fresh.threads, &fresh.recordings, &fresh.in_tmp)
+    );
+    (beyond(&once.files, &fresh.files), once)
 }

@@ -27,8 +27,13 @@ function themes() {
     applyTheme(asked);
   });
   prefersDark.addEventListener("change", () => applyTheme(current()));
-  addEventListener("beforeprint", () => { applyTheme("light"); paintAll(); resize(PRINTED); });
-  addEventListener("afterprint", () => { applyTheme(current()); resize(); });
+  let opened = []; // for paper: there nobody opens the intervals
+  addEventListener("beforeprint", () => {
+    opened = [...document.querySelectorAll(".request-time, .request-time details")].filter((one) => !one.open);
+    opened.forEach((one) => { one.open = true; });
+    applyTheme("light"); paintAll(); resize(PRINTED);
+  });
+  addEventListener("afterprint", () => { opened.forEach((one) => { one.open = false; }); applyTheme(current()); resize(); });
   applyTheme(current());
 }
 

@@ -35,18 +35,22 @@ struct Shown {
     request_times: usize,
     /// Of the parts of these times.
     intervals: bool,
+    /// The last lines about published figures, of which the very last adds up.
+    published: usize,
 }
+
+const ALL: usize = usize::MAX;
 
 /// As many as fit into the screen.
 const SHOWN: [Shown; 8] = [
-    Shown { limits: 6, remarks: 2, request_times: 4, intervals: true },
-    Shown { limits: 5, remarks: 2, request_times: 3, intervals: true },
-    Shown { limits: 4, remarks: 2, request_times: 3, intervals: true },
-    Shown { limits: 4, remarks: 1, request_times: 3, intervals: false },
-    Shown { limits: 3, remarks: 1, request_times: 3, intervals: false },
-    Shown { limits: 2, remarks: 1, request_times: 3, intervals: false },
-    Shown { limits: 1, remarks: 1, request_times: 3, intervals: false },
-    Shown { limits: 3, remarks: 1, request_times: 0, intervals: false },
+    Shown { limits: 6, remarks: 2, request_times: 4, intervals: true, published: ALL },
+    Shown { limits: 5, remarks: 2, request_times: 3, intervals: true, published: ALL },
+    Shown { limits: 4, remarks: 2, request_times: 3, intervals: true, published: ALL },
+    Shown { limits: 4, remarks: 1, request_times: 3, intervals: false, published: ALL },
+    Shown { limits: 3, remarks: 1, request_times: 3, intervals: false, published: ALL },
+    Shown { limits: 3, remarks: 1, request_times: 3, intervals: false, published: 1 },
+    Shown { limits: 2, remarks: 1, request_times: 3, intervals: false, published: 1 },
+    Shown { limits: 3, remarks: 1, request_times: 0, intervals: false, published: ALL },
 ];
 
 /// The result in one screen. `report` is the path of the HTML report, where one was written.
@@ -79,9 +83,12 @@ fn page(overview: &Overview, report: Option<&str>, style: TerminalStyle, shown: 
     page.blank();
     request_times(&mut page, &overview.request_times, shown);
     trust(&mut page, overview, shown.remarks);
-    for (label, lines) in
-        [("study", &overview.study), ("study", &overview.claims), ("skipped", &overview.skipped)]
-    {
+    let published = &overview.study[overview.study.len().saturating_sub(shown.published)..];
+    for (label, lines) in [
+        ("study", published),
+        ("study", overview.claims.as_slice()),
+        ("skipped", overview.skipped.as_slice()),
+    ] {
         lines.iter().for_each(|line| page.labelled(label, vec![Piece::new(line, Tone::Plain)]));
     }
     if let Some(path) = report {

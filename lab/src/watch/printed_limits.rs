@@ -1,7 +1,7 @@
 //! Which limits have been printed, so that only news is.
 
 use super::limits::CurrentLimits;
-use crate::model::finding::{Explanation, Fact, Finding, Rule, WaitingPlace};
+use crate::model::finding::{Explanation, Fact, Finding, OvertakenWaits, Rule, WaitingPlace};
 use crate::model::record::wait_profile::ThreadState;
 use std::time::{Duration, Instant};
 
@@ -52,6 +52,9 @@ fn place(finding: &Finding) -> Option<Place> {
         Fact::RequestWaits(waits) => {
             let activity = waits.part.activity.clone();
             Some((Some(activity.state), activity.resource, activity.application))
+        }
+        Fact::OvertakenWaits(OvertakenWaits { turns }) => {
+            Some((Some(turns.state), turns.resource.clone(), turns.overtaken.clone()))
         }
         Fact::Waiting(WaitingPlace::Pool(pool)) => Some((None, Some(pool.name.clone()), None)),
         Fact::Waiting(WaitingPlace::Code { site, .. }) => Some((None, None, site.application.clone())),

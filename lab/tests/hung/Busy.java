@@ -15,7 +15,8 @@ import javax.management.ObjectName;
 /**
  * A JVM with something of everything that the probe reports: threads that wait for a monitor whose owner sleeps (and, on Java 21, pins
  * its carrier), garbage, and as many pools as the first argument says. With "locked" it has a server with ten clients instead, whose
- * requests wait for one lock; with "asleep" they sleep; with "starving" whoever came last is served first. It prints "up", and then a line with all packages of the JDK
+ * requests wait for one lock; with "asleep" they sleep; with "starving" whoever came last is served first, and with
+ * "in-order" whoever came first, while workers without a request wait for work. It prints "up", and then a line with all packages of the JDK
  * that are open to it for each line that it reads.
  */
 public class Busy {
@@ -95,10 +96,12 @@ public class Busy {
 
     /** A server on virtual threads, and its clients. */
     static final class Requests {
-        static final List<String> KINDS = List.of("locked", "asleep", "starving");
+        static final List<String> KINDS = List.of("locked", "asleep", "starving", "in-order");
         private static final int CLIENTS = 10;
         private static final ReentrantLock LOCK = new ReentrantLock();
         private static final SynchronousQueue<Integer> LAST_FIRST = new SynchronousQueue<>();
+        private static final SynchronousQueue<Integer> BY_ARRIVAL = new SynchronousQueue<>(true);
+        private static final SynchronousQueue<Integer> WORK = new SynchronousQueue<>();
 
         private Requests() {}
 
@@ -110,6 +113,12 @@ public class Busy {
             if (kind.equals("starving")) {
                 Thread.ofPlatform().daemon().start(Requests::handOut);
             }
+            if (kind.equals("in-order")) {
+                Thread.ofPlatform().daemon().start(Requests::handOutInOrder);
+                for (int i = 0; i < 8; i++) {
+                    Thread.ofVirtual().start(Requests::work);
+                }
+            }
             for (int i = 0; i < CLIENTS; i++) {
                 Thread.ofPlatform().daemon().start(() -> ask(server.getAddress()));
             }
@@ -118,7 +127,8 @@ public class Busy {
         static void answer(HttpExchange exchange, String kind) throws IOException {
             switch (kind) {
                 case "locked" -> save();
-                case "starving" -> pass();
+                case "starving" -> take(LAST_FIRST);
+                case "in-order" -> take(BY_ARRIVAL);
                 default -> pause(30);
             }
             exchange.sendResponseHeaders(200, -1);
@@ -134,9 +144,9 @@ public class Busy {
             }
         }
 
-        static void pass() {
+        static void take(SynchronousQueue<Integer> queue) {
             try {
-                LAST_FIRST.take();
+                queue.take();
             } catch (InterruptedException stopped) {
                 throw new IllegalStateException(stopped);
             }
@@ -149,6 +159,24 @@ public class Busy {
                 for (int ticket = 0; ticket < (period % 300 == 0 ? CLIENTS : 1); ticket++) {
                     LAST_FIRST.offer(ticket);
                 }
+            }
+        }
+
+        /** Each client waits for three seconds, and there is work for one of the workers. */
+        static void handOutInOrder() {
+            for (int period = 1; ; period++) {
+                pause(100);
+                WORK.offer(period);
+                if (period % 3 == 0) {
+                    BY_ARRIVAL.offer(period);
+                }
+            }
+        }
+
+        static void work() {
+            while (true) {
+                take(WORK);
+                pause(30);
             }
         }
 

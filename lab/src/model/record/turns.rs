@@ -1,12 +1,15 @@
 //! Who goes first among threads that wait for the same thing.
 
-use super::wait_profile::ThreadState;
+use super::wait_profile::{ThreadRole, ThreadState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Turns at locks, monitors, semaphores, pools or queues of one kind, as far as samples of a few threads that wait show them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Turns {
+    /// Whose threads they are.
+    #[serde(default)]
+    pub role: ThreadRole,
     /// What is waited for.
     pub state: ThreadState,
     /// Its class or product.
@@ -15,6 +18,9 @@ pub struct Turns {
     pub turns: u64,
     /// Those of them that came after one that still waited.
     pub overtaking: u64,
+    /// Those of these that came after one that had waited for a second or longer.
+    #[serde(default)]
+    pub overtaking_after_1s: u64,
     /// Where those that overtake are or were, most often.
     pub overtaker: Option<String>,
     /// Where those that they overtake wait, most often.

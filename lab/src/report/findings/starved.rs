@@ -88,12 +88,16 @@ const OVERTAKING: &str = "of them overtaking";
 /// What serves in the order of arrival.
 const fn fairness(state: ThreadState) -> &'static str {
     match state {
+        ThreadState::Queue => {
+            "a queue that serves in order of arrival (new SynchronousQueue<>(true), LinkedBlockingQueue): the one here lets those who \
+             come later go first"
+        }
         ThreadState::Monitor => {
             "a fair lock (new ReentrantLock(true)) instead of synchronized, or one that is held for a shorter time: a monitor does \
              not serve in order of arrival"
         }
         _ => {
-            "a fair lock, semaphore or pool (fairness = true), or one that is held for a shorter time: without it those who come \
+            "a fair lock or semaphore (fairness = true), or a pool that serves in order of arrival, or one that is held for a shorter time: without it those who come \
              later may go first"
         }
     }
@@ -148,6 +152,11 @@ impl Words for OvertakenWaits {
         known(&[
             (TURNS, Some(self.turns.turns as f64), "turns"),
             (OVERTAKING, Some(self.turns.overtaking as f64), "turns"),
+            (
+                "of them after one that had waited for a second or longer",
+                Some(self.turns.overtaking_after_1s as f64),
+                "turns",
+            ),
             ("longest wait of one that was overtaken, until then", Some(self.turns.longest_ms), "ms"),
         ])
     }

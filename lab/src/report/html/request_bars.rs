@@ -15,6 +15,8 @@ const WIDTH: f64 = 100.0;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RequestBars {
     pub words: String,
+    /// The first that has any.
+    pub is_first: bool,
     pub bars: Vec<RequestBar>,
     /// Why threads of a variant were not sampled.
     pub not_sampled: Vec<String>,
@@ -49,7 +51,12 @@ pub struct Segment {
 #[must_use]
 pub fn request_bars(document: &ResultDocument) -> Vec<RequestBars> {
     let bars = document.experiment.loads.iter().map(|load| of_load(document, load));
-    bars.filter(|load| !load.bars.is_empty() || !load.not_sampled.is_empty()).collect()
+    let mut loads: Vec<RequestBars> =
+        bars.filter(|load| !load.bars.is_empty() || !load.not_sampled.is_empty()).collect();
+    if let Some(first) = loads.iter_mut().find(|load| !load.bars.is_empty()) {
+        first.is_first = true;
+    }
+    loads
 }
 
 fn of_load(document: &ResultDocument, load: &LoadSpec) -> RequestBars {
@@ -65,7 +72,7 @@ fn of_load(document: &ResultDocument, load: &LoadSpec) -> RequestBars {
         }
     };
     let bars = on_one_scale(document, load).into_iter().map(bar).collect();
-    RequestBars { words: load_words(load), bars, not_sampled: not_sampled(document, load) }
+    RequestBars { words: load_words(load), is_first: false, bars, not_sampled: not_sampled(document, load) }
 }
 
 /// One after the other, in a bar of this width.
@@ -105,6 +112,7 @@ mod tests {
             .collect();
         // What was found too often is no part of a bar.
         assert_eq!(seen, [vec![(0.0, 75.0), (75.0, 25.0)], vec![(0.0, 62.5)]]);
+        assert!(bars[0].is_first);
         document.request_times.clear();
         assert_eq!(request_bars(&document), []);
     }

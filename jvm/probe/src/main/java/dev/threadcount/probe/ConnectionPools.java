@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import javax.management.ObjectName;
 
 /** Pools of connections that need no bean: the scheduled task by which a pool keeps itself in order leads to it. */
 final class ConnectionPools {
@@ -19,7 +20,7 @@ final class ConnectionPools {
      * @param pool its class
      * @param tasks how the names of the classes of its scheduled tasks begin
      * @param name a path to its name, or to an object of whoever made it; empty: it has none
-     * @param bean a path to the name of its bean, which is read instead; empty: it is known in another way
+     * @param bean a path to the name of its bean, which may be read instead; empty: it is known in another way
      */
     private record Library(String kind, String pool, List<String> tasks, String name, String bean, List<String> busy, String max,
             List<String> size, String queued) {}
@@ -37,7 +38,8 @@ final class ConnectionPools {
         new Library("reactor-pool", "reactor.pool.SimpleDequePool", List.of("reactor.core.scheduler."), "config.destroyHandler", "",
                 List.of("acquiredSize"), "getMaxAllocatedSize", List.of("allocatedSize"), "pendingAcquireSize"),
         new Library("commons-pool2", "org.apache.commons.pool2.impl.GenericObjectPool",
-                List.of("org.apache.commons.pool2.impl.EvictionTimer$WeakRunner"), "getFactory", "getJmxName",
+                List.of("org.apache.commons.pool2.impl.EvictionTimer$WeakRunner", "org.apache.commons.pool2.impl.BaseGenericObjectPool$Evictor"),
+                "getFactory", "getJmxName",
                 List.of("getNumActive"), "getMaxTotal", List.of("getNumActive", "getNumIdle"), "getNumWaiters"),
     };
 
@@ -94,7 +96,7 @@ final class ConnectionPools {
     private void addPoolOf(Object task, Library library) {
         try {
             Object pool = search(task, library.pool());
-            if (pool == null || !library.bean().isEmpty() && follow(pool, library.bean()) != null) {
+            if (pool == null || isReadAsBean(library, pool)) {
                 return;
             }
             for (Found found : known) {
@@ -109,6 +111,10 @@ final class ConnectionPools {
         } catch (ReflectiveOperationException | RuntimeException | LinkageError another) {
             // A pool of another version, or one that is being made: the next look will see it.
         }
+    }
+
+    private static boolean isReadAsBean(Library library, Object pool) throws ReflectiveOperationException {
+        return !library.bean().isEmpty() && follow(pool, library.bean()) instanceof ObjectName bean && Pools.isRead(bean);
     }
 
     /** One line per pool, but for those of HikariCP of which this is the name of a bean. */

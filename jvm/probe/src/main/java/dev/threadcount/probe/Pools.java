@@ -3,6 +3,7 @@ package dev.threadcount.probe;
 import dev.threadcount.probe.stacks.JvmAccess;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -79,6 +80,11 @@ final class Pools {
             server.queryNames(kind.pattern(), null).forEach(name -> known.add(new Pool(kind, name, label(name))));
         }
         connectionPools.lookAgain();
+    }
+
+    /** Whether a bean of this name is one of those that are read. */
+    static boolean isRead(ObjectName bean) {
+        return Arrays.stream(KINDS).anyMatch(kind -> kind.pattern().apply(bean));
     }
 
     private JsonLine line(Pool pool, long timeNs) throws JMException {

@@ -11,6 +11,8 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadInfo;
 import java.lang.management.ThreadMXBean;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -27,13 +29,19 @@ import java.util.Set;
 final class Turns {
     /** Each costs a stack in each sample. */
     private static final int MOST_FOLLOWED = 8;
-    /** Of those that came first; the others give their places to whoever comes: that one may be gone before them. */
+    /** Those that came first; the others give their places to whoever comes: that one may be gone before them. */
     private static final int MOST_KEPT = 4;
+    /** Of them, those that wait for the same thing: what starves elsewhere has to have a place, too. */
+    private static final int MOST_KEPT_OF_ONE = 2;
     /** Threads of which is known when they did something else. */
     private static final int MOST_ELSEWHERE = 1_000;
     private static final long UNKNOWN = Long.MIN_VALUE;
     /** What one thread gives back, another one gets. */
     private static final Set<State> HANDED_ON = EnumSet.of(State.MONITOR, State.LOCK, State.SEMAPHORE, State.POOL, State.QUEUE);
+    /** Requests first: workers of the application that have nothing to do wait in queues, too. */
+    private static final Comparator<Waiting> REQUESTS_THEN_OLDEST = Comparator
+            .comparing((Waiting one) -> one.activity().role() != Role.REQUEST)
+            .thenComparing((one, other) -> Long.signum(one.sinceNs() - other.sinceNs()));
 
     /**
      * A thread that waits.
@@ -42,8 +50,14 @@ final class Turns {
      * @param sinceNs when it was first seen waiting
      * @param laterIds threads that were made after that have larger numbers
      * @param elsewhereNs when it was last seen doing something else, before
+     * @param mayGiveUp it may leave without what it waits for
      */
-    private record Waiting(Thread thread, Object what, Object token, Activity activity, long sinceNs, long laterIds, long elsewhereNs) {
+    private record Waiting(Thread thread, Object what, Object token, Activity activity, long sinceNs, long laterIds, long elsewhereNs,
+            boolean mayGiveUp) {
+        Waiting with(Object token) {
+            return new Waiting(thread, what, token, activity, sinceNs, laterIds, elsewhereNs, mayGiveUp);
+        }
+
         boolean cameAfter(Waiting other) {
             return thread.threadId() > other.laterIds || elsewhereNs > other.sinceNs;
         }
@@ -97,18 +111,17 @@ final class Turns {
             ThreadStack stack = jvm.stackOf(waiting.thread());
             if (stack.virtual() && !stack.mounted() && stack.state() == Thread.State.RUNNABLE) {
                 undecided.add(waiting);
-            } else if (!waiting.what().equals(whatFor(stack))) {
+            } else if (!waiting.what().equals(whatFor(stack, Drawn.of(waiting.thread(), stack).activity()))) {
                 left.add(waiting);
             } else if (Objects.equals(waiting.token(), waits.of(waiting.thread(), waiting.what()))) {
                 // Otherwise it had its turn and waits again: nothing is known of the new wait.
                 still.computeIfAbsent(waiting.what(), absent -> new ArrayList<>()).addFirst(waiting);
             }
         }
-        left.forEach(one -> countLeft(one, still.getOrDefault(one.what(), List.of()), timeNs, sums));
+        left.stream().filter(one -> !one.mayGiveUp()).forEach(one -> countLeft(one, still.getOrDefault(one.what(), List.of()), timeNs, sums));
         countOwners(still, left, drawn, timeNs, sums);
         sums.forEach((what, sum) -> write(output, timeNs, activities.get(what), sum));
-        still.values().forEach(undecided::addAll);
-        follow(undecided, left, drawn, timeNs, waits);
+        follow(undecided, still.values().stream().flatMap(List::stream).toList(), left, drawn, timeNs, waits);
     }
 
     /** What stands for one wait of a thread, in one sample. */
@@ -194,6 +207,7 @@ final class Turns {
 
     private static void write(Output output, long timeNs, Activity activity, Sum sum) {
         output.write(JsonLine.of("turns", timeNs)
+                .put("role", activity.role().wireName())
                 .put("state", activity.state().wireName())
                 .put("resource", activity.resource())
                 .put("turns", sum.turns)
@@ -204,29 +218,45 @@ final class Turns {
     }
 
     /**
-     * @param all those that are still followed
+     * @param woken those of which the next sample will show whether they have had their turn
+     * @param still those that wait on
      * @param left those that had their turn in this sample: the stack that was drawn of them is older, and may still wait
      */
-    private void follow(List<Waiting> all, List<Waiting> left, List<Drawn> drawn, long timeNs, Waits waits) {
-        all.sort((one, other) -> Long.signum(one.sinceNs() - other.sinceNs()));
+    private void follow(
+            List<Waiting> woken, List<Waiting> still, List<Waiting> left, List<Drawn> drawn, long timeNs, Waits waits) {
+        List<Waiting> oldest = oldest(still);
         List<Waiting> newcomers = new ArrayList<>();
-        int room = MOST_FOLLOWED - Math.min(all.size(), MOST_KEPT);
+        int room = MOST_FOLLOWED - woken.size() - oldest.size();
         long laterIds = UNKNOWN;
-        for (Drawn one : drawn) {
+        // They come in the order in which the JVM lists its threads, which is not that in which they began to wait.
+        List<Drawn> byLot = new ArrayList<>(drawn);
+        Collections.shuffle(byLot);
+        for (Drawn one : byLot) {
             Thread thread = one.thread();
-            Object what = whatFor(one.stack());
+            Object what = whatFor(one.stack(), one.activity());
             if (what == null) {
                 elsewhere.put(thread.threadId(), timeNs);
-            } else if (newcomers.size() < room && !isOneOf(all, thread) && !isOneOf(left, thread)) {
+            } else if (!isOneOf(woken, thread) && !isOneOf(still, thread) && !isOneOf(left, thread)) {
                 // Numbers rise: that of a thread which is made now, and never begun, is larger than those of all others.
                 laterIds = laterIds == UNKNOWN ? Thread.ofPlatform().unstarted(() -> {}).threadId() : laterIds;
                 Long before = elsewhere.get(thread.threadId());
-                newcomers.add(new Waiting(thread, what, waits.of(thread, what), Classifier.classify(one.stack()), timeNs, laterIds,
-                        before == null ? UNKNOWN : before));
+                newcomers.add(new Waiting(thread, what, null, one.activity(), timeNs, laterIds,
+                        before == null ? UNKNOWN : before, Classifier.mayGiveUp(one.stack(), one.activity())));
             }
         }
-        followed = new ArrayList<>(all.subList(0, Math.min(all.size(), MOST_FOLLOWED - newcomers.size())));
-        followed.addAll(newcomers);
+        newcomers.sort(REQUESTS_THEN_OLDEST);
+        followed = new ArrayList<>(woken);
+        followed.addAll(oldest);
+        newcomers.stream().limit(Math.max(0, room)).map(one -> one.with(waits.of(one.thread(), one.what()))).forEach(followed::add);
+        still.stream().filter(one -> !oldest.contains(one)).limit(Math.max(0, MOST_FOLLOWED - followed.size())).forEach(followed::add);
+        followed.sort((one, other) -> Long.signum(one.sinceNs() - other.sinceNs()));
+    }
+
+    private static List<Waiting> oldest(List<Waiting> still) {
+        Map<Object, Integer> kept = new HashMap<>();
+        return still.stream().sorted(REQUESTS_THEN_OLDEST)
+                .filter(one -> kept.merge(one.what(), 1, Integer::sum) <= MOST_KEPT_OF_ONE)
+                .limit(MOST_KEPT).toList();
     }
 
     private static boolean isOneOf(List<Waiting> some, Thread thread) {
@@ -234,11 +264,10 @@ final class Turns {
     }
 
     /** What a thread with work waits for that others give back: the object, or where that is not known what it does; null for nothing. */
-    private static Object whatFor(ThreadStack stack) {
-        if (stack.frames().length == 0 || !stack.isBlocked()) {
+    private static Object whatFor(ThreadStack stack, Activity activity) {
+        if (activity == null || !stack.isBlocked()) {
             return null;
         }
-        Activity activity = Classifier.classify(stack);
         boolean isWork = activity.role() == Role.REQUEST || activity.role() == Role.APPLICATION;
         if (!isWork || !HANDED_ON.contains(activity.state())) {
             return null;

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
@@ -52,7 +53,7 @@ public final class KnownAnswers {
             case "socket-reads" -> socketReads(number);
             case "parks" -> parks(number);
             case "contends" -> contends(number);
-            case "contends-busily" -> contendsBusily(number);
+            case "contends-busily" -> contendsBusily(number, lines);
             case "collections" -> collections(number);
             case "allocates" -> allocates(number);
             case "virtual-threads" -> virtualThreads(number);
@@ -194,8 +195,8 @@ public final class KnownAnswers {
         }
     }
 
-    /** The same while all cores are kept busy. */
-    private static void contendsBusily(int number) throws InterruptedException {
+    /** The same while all cores are kept busy, until so many samples of those who wait have been written, or a minute. */
+    private static void contendsBusily(int number, Path lines) throws IOException, InterruptedException {
         // Threads that spin would keep the flight recorder from beginning.
         await(() -> recordedMonitors().equals("true"));
         var done = new AtomicBoolean();
@@ -208,7 +209,11 @@ public final class KnownAnswers {
             });
         }
         await(() -> recordedMonitors().equals("false"));
-        contends(number);
+        Pattern sampled = Pattern.compile("\"state\":\"monitor\".*KnownAnswers.enterMonitor:");
+        long giveUpNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+        while (System.nanoTime() - giveUpNs < 0 && sampled.matcher(Files.readString(lines)).results().count() < number) {
+            contends(10);
+        }
         done.set(true);
     }
 
@@ -340,32 +345,29 @@ public final class KnownAnswers {
         }
     }
 
-    /** So many threads get a permit, one after the other, while one that came before all of them waits for two. */
+    /** So many threads get an element, one after the other, while one that came before all of them waits: whoever came last is served first. */
     private static void overtakes(int number) throws InterruptedException {
-        var permits = new Semaphore(0);
-        Thread first = Thread.ofVirtual().start(() -> permits.acquireUninterruptibly(2));
-        while (permits.getQueueLength() < 1) {
-            sleep(10);
-        }
-        sleep(TURN_MS);
+        var queue = new SynchronousQueue<Integer>();
+        Thread first = startTaking(queue);
         for (int i = 0; i < number; i++) {
-            Thread later = Thread.ofVirtual().start(() -> takeOnePermit(permits));
-            while (permits.getQueueLength() < 2) {
-                sleep(10);
-            }
-            permits.release();
+            Thread later = startTaking(queue);
+            queue.offer(i);
             later.join();
         }
-        permits.release(2);
+        queue.offer(number);
         first.join();
     }
 
-    /** Behind one that needs more it is not woken; but who asks at once, without queueing, gets what is there. */
-    static void takeOnePermit(Semaphore permits) {
+    private static Thread startTaking(SynchronousQueue<Integer> queue) {
+        Thread taking = Thread.ofVirtual().start(() -> takeElement(queue));
+        await(() -> taking.getState() == Thread.State.WAITING);
+        sleep(TURN_MS);
+        return taking;
+    }
+
+    static void takeElement(SynchronousQueue<Integer> queue) {
         try {
-            if (!permits.tryAcquire(TURN_MS, TimeUnit.MILLISECONDS)) {
-                permits.acquire();
-            }
+            queue.take();
         } catch (InterruptedException never) {
             throw new IllegalStateException(never);
         }

@@ -74,7 +74,8 @@ public final class StarvedPool {
             case "tomcat-jdbc" -> tomcatJdbc(size)::getConnection;
             case "agroal" -> agroal(size)::getConnection;
             case "commons-pool2" -> commonsPool(size);
-            case "commons-dbcp2" -> dbcp2(size)::getConnection;
+            case "commons-dbcp2" -> dbcp2(size, null)::getConnection;
+            case "commons-dbcp2-with-jmx" -> dbcp2(size, "shop:type=DataSource")::getConnection;
             case "r2dbc-pool" -> r2dbc(size);
             default -> throw new IllegalArgumentException(library);
         };
@@ -108,11 +109,12 @@ public final class StarvedPool {
                 .connectionFactoryConfiguration(factory -> factory.jdbcUrl(H2))));
     }
 
-    /** It looks for idle connections in the background, and has no bean. */
-    private static DataSource dbcp2(int size) {
+    /** It looks for idle connections in the background. Its bean has a name of the application's. */
+    private static DataSource dbcp2(int size, String bean) {
         var pool = new BasicDataSource();
         pool.setUrl(H2);
         pool.setMaxTotal(size);
+        pool.setJmxName(bean);
         pool.setDurationBetweenEvictionRuns(Duration.ofMinutes(5));
         return pool;
     }

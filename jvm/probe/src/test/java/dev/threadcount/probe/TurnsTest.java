@@ -12,6 +12,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -127,15 +128,59 @@ class TurnsTest {
 
     /** A queue that serves whoever came last: nobody is its owner, and more starve than are followed. */
     @Test
-    void whoComesToManyThatStarveAndIsServedFirstHasOvertakenThem() throws Exception {
-        Thread[] starving = new Thread[20];
-        Arrays.setAll(starving, i -> comes("save"));
-        sample(100, starving);
-        for (int atMs = 200; atMs < 600; atMs += 200) {
-            Thread last = comesAlone(atMs, "list");
-            leaves(last);
-            assertTurns(1, 1, sample(atMs + 100, starving));
+    void whoComesToManyThatStarveAndIsServedFirstIsSeenToOvertakeThemInTheLongRun() throws Exception {
+        Thread[] waiting = new Thread[20];
+        Arrays.setAll(waiting, i -> comes("save"));
+        sample(100, waiting);
+        int seen = 0;
+        for (int atMs = 200; atMs < 20_200; atMs += 200) {
+            Thread[] withTheLast = Arrays.copyOf(waiting, 21);
+            withTheLast[20] = comes("list");
+            assertEquals(List.of(), sample(atMs, withTheLast));
+            leaves(withTheLast[20]);
+            List<String> lines = sample(atMs + 100, waiting);
+            lines.forEach(line -> assertTrue(line.contains("\"turns\":1,\"overtaking\":1,"), line));
+            seen += lines.size();
         }
+        // Of a hundred, each is followed with a chance of 6 in 13 or more.
+        assertTrue(seen >= 15, seen + " of 100");
+    }
+
+    /** Two of them keep a place. */
+    @Test
+    void workersThatWaitForWorkDoNotKeepRequestsFromBeingFollowed() throws Exception {
+        Thread[] idle = new Thread[20];
+        Arrays.setAll(idle, i -> comes("work"));
+        Object queue = new Object();
+        Arrays.stream(idle).forEach(thread -> stacks.put(thread, stack("work", Thread.State.BLOCKED, queue)));
+        sample(100, idle);
+        Thread first = comes("save");
+        Thread second = comes("save");
+        for (int atMs = 200; atMs < 10_200; atMs += 100) {
+            Thread[] all = Arrays.copyOf(idle, 22);
+            all[20] = first;
+            all[21] = second;
+            assertEquals(List.of(), sample(atMs, all));
+        }
+        owner = Thread.ofVirtual().unstarted(() -> {});
+        stacks.put(owner, stack("list", Thread.State.TIMED_WAITING, null));
+        Pattern afterSeconds = Pattern.compile("Orders.list:7\",\"overtaken\":\"shop.Orders.save:7\",\"waited_ns\":\\d{10,}");
+        List<String> lines = sample(10_300);
+        assertTrue(lines.stream().anyMatch(line -> afterSeconds.matcher(line).find()), lines.toString());
+    }
+
+    /** Whether it got the lock or its time was over cannot be seen. */
+    @Test
+    void whoMayHaveGivenUpHasHadNoTurn() throws Exception {
+        Thread first = comesAlone(100, "save");
+        Thread second = comes("list");
+        StackTraceElement[] timed = {
+            new StackTraceElement("java.util.concurrent.Semaphore", "tryAcquire", "Semaphore.java", 1),
+            new StackTraceElement("shop.Orders", "list", "Orders.java", 7)};
+        stacks.put(second, new ThreadStack(timed, Thread.State.TIMED_WAITING, true, false, MONITOR, List.of()));
+        assertEquals(List.of(), sample(200, second));
+        leaves(second);
+        assertEquals(List.of(), sample(300));
     }
 
     /** It may have to wait again. */

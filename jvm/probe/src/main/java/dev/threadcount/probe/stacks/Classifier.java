@@ -64,6 +64,16 @@ public final class Classifier {
                 library < application ? Code.name(frames[library]) : null, role);
     }
 
+    /** Whether it may leave without what it waits for. Who waits for a connection of a pool gives up only after very long. */
+    public static boolean mayGiveUp(ThreadStack stack, Activity activity) {
+        StackTraceElement[] frames = stack.frames();
+        int library = 0;
+        while (library < frames.length && Code.isJdk(frames[library])) {
+            library++;
+        }
+        return activity.state() != State.POOL && Waits.isTimed(frames, library);
+    }
+
     private static State state(ThreadStack stack, int library, int application, boolean waitsInNative) {
         StackTraceElement[] frames = stack.frames();
         if (stack.virtual() && !stack.mounted() && stack.state() == Thread.State.RUNNABLE) {
@@ -115,7 +125,7 @@ public final class Classifier {
         return switch (state) {
             case POOL -> PoolMarks.nameOf(frames, library, application);
             case MONITOR -> stack.blocker() == null ? null : stack.blocker().getClass().getName();
-            case LOCK, SEMAPHORE, QUEUE -> outer(frames[Waits.place(frames, library)].getClassName());
+            case LOCK, SEMAPHORE, QUEUE -> outer(frames[Waits.lowestPlace(frames, library)].getClassName());
             case FUTURE -> {
                 String result = resultOf(frames, application);
                 int place = Waits.place(frames, library);

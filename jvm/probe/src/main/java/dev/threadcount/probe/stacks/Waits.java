@@ -20,6 +20,9 @@ final class Waits {
     private static final String[] IN_OR_OUT =
             {"take", "poll", "put", "offer", "transfer", "tryTransfer", "xfer", "pop", "exchange"};
 
+    /** Methods that do not wait at all or return after a time; beginnings of their names. */
+    private static final String[] TIMED = {"try", "poll", "offer"};
+
     private static final Wait[] WAITS = {
         new Wait(SLEEP, new Mark("java.lang.Thread", "sleep")),
         new Wait(SEMAPHORE, new Mark(CONCURRENT + "Semaphore", "acquire", "tryAcquire")),
@@ -76,6 +79,28 @@ final class Waits {
             }
         }
         return -1;
+    }
+
+    /** Of the frames of the same kind the one that was called first: one queue may be made of another, as a SynchronousQueue is. */
+    static int lowestPlace(StackTraceElement[] frames, int end) {
+        int lowest = place(frames, end);
+        State state = stateOf(frames[lowest]);
+        for (int i = lowest; i < end; i++) {
+            if (stateOf(frames[i]) == state) {
+                lowest = i;
+            }
+        }
+        return lowest;
+    }
+
+    /** Whether it waits there for a limited time. */
+    static boolean isTimed(StackTraceElement[] frames, int end) {
+        for (int i = Math.max(0, place(frames, end)); i < end; i++) {
+            if (stateOf(frames[i]) != null && Code.startsWithAny(frames[i].getMethodName(), TIMED)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     static State stateOf(StackTraceElement frame) {

@@ -128,6 +128,7 @@ class RealStacksTest {
         assertActivity(State.QUEUE, "java.util.concurrent.LinkedBlockingQueue", () -> empty.take());
         assertActivity(State.QUEUE, "java.util.concurrent.SynchronousQueue",
                 () -> new SynchronousQueue<String>().poll(10, TimeUnit.MINUTES));
+        assertActivity(State.QUEUE, "java.util.concurrent.SynchronousQueue", () -> new SynchronousQueue<String>(true).take());
         assertActivity(State.QUEUE, "java.util.concurrent.LinkedTransferQueue",
                 () -> new LinkedTransferQueue<String>().take());
     }
