@@ -172,7 +172,8 @@ mod tests {
 
     #[test]
     fn in_a_window_those_who_are_overtaken_for_seconds_are_named_and_look_alikes_are_not() {
-        let found = |change: fn(&mut Turns)| {
+        type Change = fn(&mut Turns);
+        let found = |change: Change| {
             let mut record = with_turns(ThreadState::Monitor, 40, 31);
             record.jvm.as_mut().unwrap().turns.iter_mut().for_each(change);
             in_window(&record)
@@ -185,7 +186,7 @@ mod tests {
              one that still waited, for up to 2.10 s: at shop.Orders.list:31 they overtake those at shop.Orders.find:42"
         );
         assert!(advice(&finding).contains("fair lock"), "{}", advice(&finding));
-        let silent: [(&str, fn(&mut Turns)); 4] = [
+        let silent: [(&str, Change); 4] = [
             ("they waited for less than a second", |it| it.overtaking_after_1s = 9),
             ("idle workers, of which the last to come is the next to work", |it| {
                 it.role = ThreadRole::Application
