@@ -17,8 +17,8 @@ const SLOW_MS: f64 = 1_000.0;
 const TIMES_MEDIAN: f64 = 20.0;
 /// The mean is mostly that of the slow ones, and so much of it must be spent waiting for others' requests.
 const MOSTLY: f64 = 0.5;
-/// So many that overtook are no chance; and so many turns at a lock without one that did show that all are served in the order of arrival. Of a lock the owner is known,
-/// and with it whoever got it without waiting; elsewhere only those who wait are seen.
+/// So many that overtook are no chance; and so many turns at a lock without one that did show that all are served in the order of
+/// arrival. Of a lock the owner is known, and with it whoever got it without waiting; elsewhere only those who wait are seen.
 const ENOUGH_TURNS: u64 = 10;
 
 pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {

@@ -97,8 +97,8 @@ const fn fairness(state: ThreadState) -> &'static str {
              not serve in order of arrival"
         }
         _ => {
-            "a fair lock or semaphore (fairness = true), or a pool that serves in order of arrival, or one that is held for a shorter time: without it those who come \
-             later may go first"
+            "a fair lock or semaphore (fairness = true), or a pool that serves in order of arrival, or one that is held for a shorter \
+             time: without it those who come later may go first"
         }
     }
 }
@@ -139,7 +139,7 @@ impl Words for UnfairWaits {
 
 impl Words for OvertakenWaits {
     fn sentence(&self, _: Option<RunsShowing>) -> String {
-        let Turns { state, resource, .. } = self.turns.clone();
+        let (state, resource) = (self.turns.state, self.turns.resource.clone());
         let activity = ThreadActivity { state, resource, ..ThreadActivity::default() };
         format!("some starve {}{}", what(&activity), who_overtakes(&self.turns).unwrap_or_default())
     }

@@ -15,7 +15,7 @@ const WIDTH: f64 = 100.0;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RequestBars {
     pub words: String,
-    /// The first that has any.
+    /// It is the first load that has bars.
     pub is_first: bool,
     pub bars: Vec<RequestBar>,
     /// Why threads of a variant were not sampled.

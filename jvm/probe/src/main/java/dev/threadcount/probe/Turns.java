@@ -38,10 +38,10 @@ final class Turns {
     private static final long UNKNOWN = Long.MIN_VALUE;
     /** What one thread gives back, another one gets. */
     private static final Set<State> HANDED_ON = EnumSet.of(State.MONITOR, State.LOCK, State.SEMAPHORE, State.POOL, State.QUEUE);
-    /** Requests first: workers of the application that have nothing to do wait in queues, too. */
+    private static final Comparator<Waiting> OLDEST = (one, other) -> Long.signum(one.sinceNs() - other.sinceNs());
+    /** Workers of the application that have nothing to do wait in queues, too. */
     private static final Comparator<Waiting> REQUESTS_THEN_OLDEST = Comparator
-            .comparing((Waiting one) -> one.activity().role() != Role.REQUEST)
-            .thenComparing((one, other) -> Long.signum(one.sinceNs() - other.sinceNs()));
+            .comparing((Waiting one) -> one.activity().role() != Role.REQUEST).thenComparing(OLDEST);
 
     /**
      * A thread that waits.
@@ -247,9 +247,9 @@ final class Turns {
         newcomers.sort(REQUESTS_THEN_OLDEST);
         followed = new ArrayList<>(woken);
         followed.addAll(oldest);
-        newcomers.stream().limit(Math.max(0, room)).map(one -> one.with(waits.of(one.thread(), one.what()))).forEach(followed::add);
-        still.stream().filter(one -> !oldest.contains(one)).limit(Math.max(0, MOST_FOLLOWED - followed.size())).forEach(followed::add);
-        followed.sort((one, other) -> Long.signum(one.sinceNs() - other.sinceNs()));
+        newcomers.stream().limit(room).map(one -> one.with(waits.of(one.thread(), one.what()))).forEach(followed::add);
+        still.stream().filter(one -> !oldest.contains(one)).limit(MOST_FOLLOWED - followed.size()).forEach(followed::add);
+        followed.sort(OLDEST);
     }
 
     private static List<Waiting> oldest(List<Waiting> still) {

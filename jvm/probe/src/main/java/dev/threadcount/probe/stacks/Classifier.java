@@ -53,10 +53,7 @@ public final class Classifier {
         while (application < frames.length && !Code.isApplication(frames[application])) {
             application++;
         }
-        int library = 0;
-        while (library < application && Code.isJdk(frames[library])) {
-            library++;
-        }
+        int library = afterJdk(frames);
         Role role = Roles.of(frames, application);
         State state = state(stack, library, application, waitsInNative);
         return new Activity(state, resource(state, stack, library, application),
@@ -67,11 +64,16 @@ public final class Classifier {
     /** Whether it may leave without what it waits for. Who waits for a connection of a pool gives up only after very long. */
     public static boolean mayGiveUp(ThreadStack stack, Activity activity) {
         StackTraceElement[] frames = stack.frames();
-        int library = 0;
-        while (library < frames.length && Code.isJdk(frames[library])) {
-            library++;
+        return activity.state() != State.POOL && Waits.isTimed(frames, afterJdk(frames));
+    }
+
+    /** The place after the JDK's frames at the top. */
+    private static int afterJdk(StackTraceElement[] frames) {
+        int place = 0;
+        while (place < frames.length && Code.isJdk(frames[place])) {
+            place++;
         }
-        return activity.state() != State.POOL && Waits.isTimed(frames, library);
+        return place;
     }
 
     private static State state(ThreadStack stack, int library, int application, boolean waitsInNative) {

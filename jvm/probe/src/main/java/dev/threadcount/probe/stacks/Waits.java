@@ -95,7 +95,7 @@ final class Waits {
 
     /** Whether it waits there for a limited time. */
     static boolean isTimed(StackTraceElement[] frames, int end) {
-        for (int i = Math.max(0, place(frames, end)); i < end; i++) {
+        for (int i = 0; i < end; i++) {
             if (stateOf(frames[i]) != null && Code.startsWithAny(frames[i].getMethodName(), TIMED)) {
                 return true;
             }
