@@ -47,8 +47,10 @@ import dataclasses
 import math
 import pathlib
 import random
+import signal
 import statistics
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -274,6 +276,8 @@ def main():
     fewest_pairs = FEWEST_SLICES if asked.measured else 2
     if asked.jvms < 6 or asked.pairs < fewest_pairs:
         parser.error(f"fewer than six JVMs and {fewest_pairs} pairs tell nothing")
+    # So that the servers and their loads end with it.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("probe_cost.py: ended from outside"))
     lot = random.Random(14)
     with tempfile.TemporaryDirectory() as folder:
         for jdk in asked.jdk.split(","):

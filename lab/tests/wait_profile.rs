@@ -57,9 +57,9 @@ fn threads_that_wait_for_a_monitor_are_named_on_both_javas() {
 /// Look-alikes: threads that sleep on purpose, and a pool with many threads that have nothing to do.
 #[test]
 fn sleepers_and_idle_workers_wait_for_nobody() {
-    let variants = "platform-21: {threads: {platform: 40}, jdk: 21}, virtual-25: {threads: virtual, jdk: 25}";
-    let result = measure(variants, "/thread-info?sleep=100ms");
-    for variant in ["platform-21", "virtual-25"] {
+    let variants = format!("platform-21: {{threads: {{platform: 40}}, jdk: 21}}, {BOTH}");
+    let result = measure(&variants, "/thread-info?sleep=100ms");
+    for variant in ["platform-21", "virtual-21", "virtual-25"] {
         let time = time(&result, variant);
         assert_adds_up(time);
         let (threads, _, _) = in_state(time, "sleep");

@@ -9,8 +9,6 @@ use crate::model::record::jvm::Pool;
 const MOSTLY_FULL: f64 = 0.5;
 /// On average; without a load the number of requests is not known.
 pub(super) const FEWEST_WAITING: f64 = 1.0;
-/// Of the threads that samples show at a pool's code its own count has this share, or it is another pool.
-const MOST_OF_THEM: f64 = 0.5;
 
 /// The full one for which most wait, and at least so many.
 pub(super) fn full(record: &Record, fewest_waiting: f64) -> Option<FullPool> {
@@ -26,12 +24,11 @@ pub(super) fn is_full_in_window(record: &Record, library: &str) -> bool {
     full(record, FEWEST_WAITING).is_some_and(|full| full.kind.is_of_library(library))
 }
 
-/// The only one of a library for which threads wait; of several it is not known which one is meant. `threads`: how many samples show.
-pub(super) fn of_library(record: &Record, library: &str, threads: f64) -> Option<FullPool> {
+/// The only one of a library for which threads wait; of several it is not known which one is meant.
+pub(super) fn of_library(record: &Record, library: &str) -> Option<FullPool> {
     let pools = record.jvm.as_ref()?.pools.iter();
     let mut awaited = pools.filter(|pool| pool.kind.is_of_library(library)).filter_map(awaited);
-    let only = awaited.next().filter(|_| awaited.next().is_none())?;
-    (only.waiting_threads >= MOST_OF_THEM * threads).then_some(only)
+    awaited.next().filter(|_| awaited.next().is_none())
 }
 
 fn awaited(pool: &Pool) -> Option<FullPool> {

@@ -3,7 +3,7 @@
 
 use super::{
     compiler_waits, cpu_ceiling, file_io, gc, held_carriers, limits, pinned, pool_ceiling, request_waits,
-    throttled, unfair_waits, waiting, without_progress,
+    thread_caches, throttled, unfair_waits, waiting, without_progress,
 };
 use crate::model::finding::{Explanation, Fact, Finding};
 use crate::model::record::Record;
@@ -11,7 +11,7 @@ use crate::model::record::Record;
 type FindInWindow = fn(&Record) -> Option<Fact>;
 
 /// In the order of those of a run.
-const RULES: [FindInWindow; 13] = [
+const RULES: [FindInWindow; 14] = [
     limits::in_window,
     throttled::in_window,
     pinned::in_window,
@@ -22,6 +22,7 @@ const RULES: [FindInWindow; 13] = [
     waiting::in_window,
     request_waits::in_window,
     unfair_waits::in_window,
+    thread_caches::in_window,
     gc::in_window,
     cpu_ceiling::in_window,
     compiler_waits::in_window,

@@ -15,6 +15,8 @@ const AT_LEAST: f64 = 0.1;
 const FEWEST_THREADS: f64 = 2.0;
 /// So many more wait elsewhere than at a pool that is full.
 const MANY_MORE: f64 = 2.0;
+/// Of the threads that samples show to wait for a connection a pool's own count has this share, or it is another pool.
+const MOST_OF_THEM: f64 = 0.5;
 /// In fewer samples chance decides.
 const FEWEST_SAMPLES: u32 = 5;
 
@@ -69,8 +71,9 @@ fn is_full_pool(record: &Record, activity: &ThreadActivity) -> bool {
     awaited_library(activity).is_some_and(|it| connection_pools::is_full_in_window(record, it))
 }
 
+/// Does it say which pool of connections is full, or for whose connections requests wait?
 pub(super) fn is_for_pool(finding: &Finding) -> bool {
-    waits_of(finding).is_some_and(|waits| waits.part.activity.state == ThreadState::Pool)
+    waits_of(finding).is_some_and(|it| it.part.activity.state == ThreadState::Pool || it.pool.is_some())
 }
 
 /// Do samples show a larger wait than another finding names, and not the same one? The code of a pool that is full may be one that
@@ -109,14 +112,21 @@ fn runs_showing(runs: &[&Record], part: &RequestTimePart) -> usize {
 /// The pool for whose connections they wait, over the runs in which it was read.
 fn pool(runs: &[&Record], activity: &ThreadActivity, threads: f64) -> Option<FullPool> {
     let library = awaited_library(activity)?;
-    let pools: Vec<FullPool> =
-        runs.iter().filter_map(|run| connection_pools::of_library(run, library, threads)).collect();
+    let without_connection = |pool: &FullPool| match activity.state {
+        ThreadState::Pool => threads,
+        // Who has one waits at the same place for the response.
+        _ => threads - pool.connections,
+    };
+    let is_meant = |pool: &FullPool| pool.waiting_threads >= MOST_OF_THEM * without_connection(pool);
+    let of_runs = runs.iter().filter_map(|run| connection_pools::of_library(run, library));
+    let pools: Vec<FullPool> = of_runs.filter(is_meant).collect();
     connection_pools::mean(&pools.iter().collect::<Vec<_>>())
 }
 
-/// Whose pool of connections is waited for.
+/// Whose pool of connections is waited for, or whose response, for which a connection is needed first.
 fn awaited_library(activity: &ThreadActivity) -> Option<&str> {
-    activity.resource.as_deref().filter(|_| activity.state == ThreadState::Pool)
+    let waits = activity.state == ThreadState::Pool || activity.waits_for_http();
+    activity.resource.as_deref().filter(|_| waits)
 }
 
 /// Who holds it and whom it reads from may differ from run to run.
@@ -267,6 +277,29 @@ mod tests {
         assert!(sentence_beside(vec![orders(), reports]).ends_with(without), "one of two");
         let threads = Pool { kind: PoolKind::Tomcat, ..orders() };
         assert!(sentence_beside(vec![threads]).ends_with(without), "no pool of connections");
+    }
+
+    #[test]
+    fn who_waits_for_a_response_may_have_no_connection_yet() {
+        let response_beside = |threads, pool| {
+            let mut record = with(ThreadState::Future, "Jetty HttpClient", threads, ThreadRole::Request);
+            record.jvm.as_mut().expect("it was read").pools = vec![pool];
+            found(super::super::what_requests_wait_for, "clients: 40", record).expect("a finding")
+        };
+        let client = |queued| pool_of(PoolKind::JettyClient, "http://stock:8080", 10, queued);
+        let full = response_beside(40.0, client(28));
+        let response = "requests spend 100 % of their time waiting for a response to Jetty HttpClient: 500 ms of 500 ms, at \
+             shop.Orders.find:42";
+        let in_use = "all 10 of http://stock:8080 are in use in 100 % of its readings, and 28 wait for one";
+        assert_eq!(sentence(&full), format!("{response}; {in_use}"));
+        assert!(advice(&full).starts_with("a larger pool, if the service that"), "{}", advice(&full));
+        let few = response_beside(40.0, client(3));
+        assert_eq!(sentence(&few), response, "three of thirty: another pool");
+        let nobody = response_beside(9.0, client(0));
+        assert!(sentence(&nobody).ends_with("at shop.Orders.find:42"), "{}", sentence(&nobody));
+        assert!(advice(&nobody).starts_with("a look at the service that"), "{}", advice(&nobody));
+        let of_threads = response_beside(40.0, pool_of(PoolKind::Jetty, "qtp", 10, 28));
+        assert_eq!(sentence(&of_threads), response, "a server's threads");
     }
 
     #[test]

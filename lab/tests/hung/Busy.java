@@ -16,7 +16,8 @@ import javax.management.ObjectName;
  * A JVM with something of everything that the probe reports: threads that wait for a monitor whose owner sleeps (and, on Java 21, pins
  * its carrier), garbage, and as many pools as the first argument says. With "locked" it has a server with ten clients instead, whose
  * requests wait for one lock; with "asleep" they sleep; with "starving" whoever came last is served first, and with
- * "in-order" whoever came first, while workers without a request wait for work. It prints "up", and then a line with all packages of the JDK
+ * "in-order" whoever came first, while workers without a request wait for work; with "cached" each request makes the buffer of its thread, and
+ * with "allocated" one of its own. It prints "up", and then a line with all packages of the JDK
  * that are open to it for each line that it reads.
  */
 public class Busy {
@@ -96,8 +97,10 @@ public class Busy {
 
     /** A server on virtual threads, and its clients. */
     static final class Requests {
-        static final List<String> KINDS = List.of("locked", "asleep", "starving", "in-order");
+        static final List<String> KINDS = List.of("locked", "asleep", "starving", "in-order", "cached", "allocated");
         private static final int CLIENTS = 10;
+        private static final int BUFFER_BYTES = 250_000;
+        private static final ThreadLocal<byte[]> BUFFER = ThreadLocal.withInitial(() -> new byte[BUFFER_BYTES]);
         private static final ReentrantLock LOCK = new ReentrantLock();
         private static final SynchronousQueue<Integer> LAST_FIRST = new SynchronousQueue<>();
         private static final SynchronousQueue<Integer> BY_ARRIVAL = new SynchronousQueue<>(true);
@@ -129,6 +132,8 @@ public class Busy {
                 case "locked" -> save();
                 case "starving" -> take(LAST_FIRST);
                 case "in-order" -> take(BY_ARRIVAL);
+                case "cached" -> garbage = BUFFER.get();
+                case "allocated" -> garbage = new byte[BUFFER_BYTES];
                 default -> pause(30);
             }
             exchange.sendResponseHeaders(200, -1);

@@ -3,13 +3,20 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Values of thread locals that each virtual thread makes anew. Means of the runs that show it.
+/// Values of thread locals that each virtual thread makes anew. Under a load the figures are per request, and means of the runs that show
+/// it; of a running JVM they are per second.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadCaches {
     /// Bytes per request of such values.
-    pub bytes_per_request: f64,
+    pub bytes_per_request: Option<f64>,
     /// All that a request allocates.
-    pub all_bytes_per_request: f64,
+    pub all_bytes_per_request: Option<f64>,
+    /// Bytes per second of such values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes_per_s: Option<f64>,
+    /// All that the JVM allocates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub all_bytes_per_s: Option<f64>,
     /// Who asked for them, the most bytes first; at most 3.
     pub places: Vec<ThreadCache>,
 }
@@ -24,5 +31,8 @@ pub struct ThreadCache {
     /// The class of most of the bytes.
     pub class: String,
     /// Bytes per request.
-    pub bytes_per_request: f64,
+    pub bytes_per_request: Option<f64>,
+    /// Bytes per second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes_per_s: Option<f64>,
 }

@@ -134,6 +134,7 @@ pub enum PoolKind {
     Agroal,
     CommonsPool2,
     ReactorPool,
+    JettyClient,
     /// Unknown to this version.
     #[default]
     #[serde(other)]
@@ -153,6 +154,7 @@ impl PoolKind {
             Self::Agroal => "agroal",
             Self::CommonsPool2 => "commons-pool2",
             Self::ReactorPool => "reactor-pool",
+            Self::JettyClient => "jetty-client",
             Self::Other => "pool",
         }
     }
@@ -162,7 +164,12 @@ impl PoolKind {
     pub const fn is_of_connections(self) -> bool {
         matches!(
             self,
-            Self::Hikari | Self::TomcatJdbc | Self::Agroal | Self::CommonsPool2 | Self::ReactorPool
+            Self::Hikari
+                | Self::TomcatJdbc
+                | Self::Agroal
+                | Self::CommonsPool2
+                | Self::ReactorPool
+                | Self::JettyClient
         )
     }
 
@@ -172,7 +179,7 @@ impl PoolKind {
         matches!(self, Self::Hikari | Self::TomcatJdbc | Self::Agroal | Self::ReactorPool)
     }
 
-    /// Is it of the library for whose connection threads wait, as the probe names it from their frames?
+    /// Is it of the library for whose connection, or for a response to which, threads wait, as the probe names it from their frames?
     #[must_use]
     pub fn is_of_library(self, library: &str) -> bool {
         match self {
@@ -180,6 +187,7 @@ impl PoolKind {
             Self::TomcatJdbc => library == "Tomcat JDBC",
             Self::Agroal => library == "Agroal",
             Self::CommonsPool2 => ["commons-pool2", "commons-dbcp2", "Jedis", "Lettuce"].contains(&library),
+            Self::JettyClient => library == "Jetty HttpClient",
             Self::Tomcat | Self::TomcatExecutor | Self::Jetty | Self::ReactorPool | Self::Other => false,
         }
     }

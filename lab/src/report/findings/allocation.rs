@@ -53,17 +53,17 @@ impl Words for ThreadCaches {
         let place = |it: &ThreadCache| {
             let application = it.application.as_ref().filter(|&frame| *frame != it.asked_by);
             let application = application.map_or_else(String::new, |frame| format!(", for {frame}"));
-            format!(
-                "{} ({}) asked for at {}{application}",
-                memory(it.bytes_per_request),
-                it.class,
-                it.asked_by
-            )
+            let bytes = memory_or_rate(it.bytes_per_request, it.bytes_per_s);
+            format!("{bytes} ({}) asked for at {}{application}", it.class, it.asked_by)
+        };
+        let (allocates, of_whom) = match self.all_bytes_per_request {
+            Some(_) => ("a request allocates", "its thread"),
+            None => ("the JVM allocates", "threads"),
         };
         format!(
-            "{} of the {} that a request allocates are caches of its thread, which each virtual thread makes anew: {}",
-            memory(self.bytes_per_request),
-            memory(self.all_bytes_per_request),
+            "{} of the {} that {allocates} are caches of {of_whom}, which each virtual thread makes anew: {}",
+            memory_or_rate(self.bytes_per_request, self.bytes_per_s),
+            memory_or_rate(self.all_bytes_per_request, self.all_bytes_per_s),
             self.places.iter().map(place).collect::<Vec<_>>().join("; ")
         )
     }
@@ -84,10 +84,18 @@ impl Words for ThreadCaches {
 
     fn evidence(&self) -> Vec<String> {
         known(&[
-            ("allocated per request", Some(self.all_bytes_per_request), "bytes"),
-            ("of it caches of the thread", Some(self.bytes_per_request), "bytes"),
+            ("allocated per request", self.all_bytes_per_request, "bytes"),
+            ("of it caches of the thread", self.bytes_per_request, "bytes"),
+            ("allocated", self.all_bytes_per_s, "bytes/s"),
+            ("of it caches of threads", self.bytes_per_s, "bytes/s"),
         ])
     }
+}
+
+/// `12.0 kB`; per second where the number of requests is not known: `12.0 MB/s`.
+fn memory_or_rate(bytes: Option<f64>, bytes_per_s: Option<f64>) -> String {
+    let rate = || format!("{}/s", memory(bytes_per_s.unwrap_or_default()));
+    bytes.map_or_else(rate, memory)
 }
 
 fn made_anew(processors: ProcessorsMadeAnew) -> String {

@@ -94,6 +94,11 @@ impl Words for RequestWaits {
                 let peer = activity.peer.as_deref().unwrap_or("the other side");
                 format!("a look at {peer}, which takes the time, or fewer calls of it at {at}")
             }
+            ThreadState::Future if activity.waits_for_http() && self.pool.is_some() => {
+                format!(
+                    "a larger pool, if the service that {at} asks can serve it, or a look at that service, which takes the time"
+                )
+            }
             ThreadState::Future if activity.waits_for_http() => {
                 format!("a look at the service that {at} asks, which takes the time, or fewer calls of it")
             }

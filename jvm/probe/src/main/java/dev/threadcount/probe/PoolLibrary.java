@@ -1,0 +1,63 @@
+package dev.threadcount.probe;
+
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Where a library's pool has its figures. A path is of public fields and methods without parameters; what several lead to is added up.
+ *
+ * @param pool its class
+ * @param tasks how the names of the classes of its scheduled tasks begin
+ * @param ways paths to the pool from an object that a task has captured; none: it is searched for
+ * @param name a path to its name, or to an object of whoever made it; empty: it has none
+ * @param bean a path to the name of its bean, which may be read instead; empty: it is known in another way
+ */
+record PoolLibrary(String kind, String pool, List<String> tasks, List<String> ways, String name, String bean, List<String> busy, String max,
+        List<String> size, String queued) {
+    static final List<PoolLibrary> ALL = List.of(
+            new PoolLibrary("hikari", "com.zaxxer.hikari.pool.HikariPool", List.of("com.zaxxer.hikari.pool.HikariPool$HouseKeeper"), List.of(),
+                    "toString", "",
+                    List.of("getActiveConnections"), "config.getMaximumPoolSize", List.of("getTotalConnections"), "getThreadsAwaitingConnection"),
+            new PoolLibrary("tomcat-jdbc", "org.apache.tomcat.jdbc.pool.ConnectionPool",
+                    List.of("org.apache.tomcat.jdbc.pool.ConnectionPool$PoolCleaner"), List.of(), "getName", "",
+                    List.of("getActive"), "getPoolProperties.getMaxActive", List.of("getSize"), "getWaitCount"),
+            new PoolLibrary("agroal", "io.agroal.pool.ConnectionPool",
+                    List.of("io.agroal.pool.ConnectionPool$ReapTask", "io.agroal.pool.ConnectionPool$ValidationTask",
+                            "io.agroal.pool.ConnectionPool$LeakTask"), List.of(), "", "",
+                    List.of("activeCount"), "getConfiguration.maxSize", List.of("activeCount", "availableCount"), "awaitingCount"),
+            new PoolLibrary("reactor-pool", "reactor.pool.SimpleDequePool", List.of("reactor.core.scheduler."), List.of(),
+                    "config.destroyHandler", "",
+                    List.of("acquiredSize"), "getMaxAllocatedSize", List.of("allocatedSize"), "pendingAcquireSize"),
+            new PoolLibrary("commons-pool2", "org.apache.commons.pool2.impl.GenericObjectPool",
+                    List.of("org.apache.commons.pool2.impl.EvictionTimer$WeakRunner", "org.apache.commons.pool2.impl.BaseGenericObjectPool$Evictor"),
+                    List.of(), "getFactory", "getJmxName",
+                    List.of("getNumActive"), "getMaxTotal", List.of("getNumActive", "getNumIdle"), "getNumWaiters"),
+            // Each end of a connection looks from time to time whether it is idle, those of a server, too.
+            new PoolLibrary("jetty-client", "org.eclipse.jetty.client.transport.HttpDestination", List.of("org.eclipse.jetty.io.IdleTimeout$$Lambda"),
+                    List.of("getConnection.getHttpDestination", "getConnection.getSslEndPoint.getConnection.getHttpDestination"), "asString", "",
+                    List.of("getConnectionPool.getActiveConnectionCount"), "getConnectionPool.getMaxConnectionCount",
+                    List.of("getConnectionPool.getConnectionCount"), "getQueuedRequestCount"));
+
+    /** Whose code makes a pool of another library's: how the names of its classes begin, and its own. */
+    private static final Map<String, String> MAKERS =
+            Map.of("io.r2dbc.pool.", "r2dbc-pool", "org.apache.commons.dbcp2.", "commons-dbcp2");
+
+    /** Whether a pool of some library has scheduled a task of this class. */
+    static boolean isOfAPool(String task) {
+        return ALL.stream().anyMatch(library -> library.hasTask(task));
+    }
+
+    boolean hasTask(String name) {
+        return tasks.stream().anyMatch(name::startsWith);
+    }
+
+    /** What a pool is called, by what the path to its name leads to. */
+    String nameOf(Object found) {
+        if (found instanceof String itsOwn) {
+            return itsOwn;
+        }
+        String maker = found == null ? "" : found.getClass().getName();
+        return MAKERS.entrySet().stream().filter(one -> maker.startsWith(one.getKey())).map(Map.Entry::getValue)
+                .findFirst().orElse(kind);
+    }
+}
