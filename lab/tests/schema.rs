@@ -23,7 +23,7 @@ fn results_of_every_shape_are_what_the_schema_says() {
 }
 
 /// Figures that each kind of finding had in a run, as they stand in a result.
-const FINDINGS: [&str; 23] = [
+const FINDINGS: [&str; 25] = [
     r#"{"rule":"generator","figures":{"limited":{"kind":"own","why":"it used 97 % of a core"},"cpu_share":0.97,
         "cpu_us_per_request":10.5,"send_lag_p99_ms":7.2}}"#,
     r#"{"rule":"generator","figures":{"limited":{"kind":"external","full_processes":1,"processes":2},"cpu_share":0.99,
@@ -55,6 +55,11 @@ const FINDINGS: [&str; 23] = [
         "unlimited_goodput_per_s":71.0,"behind_ms":11000.0,"unlimited_behind_ms":null}}}"#,
     r#"{"rule":"request-bound","figures":{"unlimited":"virtual","at_once":200.0,"effect":{"effect":"costs-nothing","metric":"p50_ms",
         "ratio":0.99,"interval":{"low":0.95,"high":1.03,"confidence":0.95}}}}"#,
+    r#"{"rule":"thread-caches","figures":{"bytes_per_request":12000.0,"all_bytes_per_request":20000.0,"places":[{
+        "asked_by":"shop.Dates.format:17","application":null,"class":"byte[]","bytes_per_request":12000.0}]}}"#,
+    r#"{"rule":"thread-caches","figures":{"bytes_per_request":null,"all_bytes_per_request":null,"bytes_per_s":12000000.0,
+        "all_bytes_per_s":20000000.0,"places":[{"asked_by":"shop.Dates.format:17","application":null,"class":"byte[]",
+        "bytes_per_request":null,"bytes_per_s":12000000.0}]}}"#,
     r#"{"rule":"allocation-stalls","figures":{"stalls_per_run":500.0,"mean_ms":10.0,"longest_ms":80.0,"waiting_share":0.31}}"#,
     r#"{"rule":"throttled","figures":{"quota_cores":0.5,"period_ms":100.0,"throttled_periods_per_run":92.0,
         "throttled_share":0.92,"throttled_ms":4000.0,"server_cpu_cores":null,"generator_shares_quota":true}}"#,

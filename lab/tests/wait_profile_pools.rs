@@ -96,6 +96,26 @@ fn a_slow_neighbour_is_named_by_its_address_on_both_kinds_of_thread() {
     }
 }
 
+/// Who has one of the four connections waits for the response at the same line as who has none.
+#[test]
+fn how_many_wait_for_a_connection_of_jettys_client_is_read_from_its_pool_on_both_javas() {
+    let port = slow_service();
+    let request = format!("\"/client-pool?port={port}\"");
+    let result =
+        measure(&Scene { app: "waits", clients: 10, variants: BOTH, request: &request, seconds: 10 });
+    for variant in ["virtual-21", "virtual-25"] {
+        let site = "dev.threadcount.waits.ClientPool.ask";
+        assert_waits(time(&result, variant), "future", "Jetty HttpClient", site, (10.0, 10.0));
+        let findings = result["findings"].as_array().unwrap();
+        let wait = findings.iter().find(|it| it["rule"] == "request-waits" && it["variant"] == variant);
+        let pool = &wait.unwrap_or_else(|| panic!("{findings:#?}"))["figures"]["pool"];
+        assert_eq!(pool["name"], format!("http://127.0.0.1:{port}"), "{pool:#}");
+        assert_eq!(pool["connections"], 4.0, "{pool:#}");
+        assert!(pool["full_share"].as_f64().unwrap() >= 0.9, "{pool:#}");
+        assert!((pool["waiting_threads"].as_f64().unwrap() / 6.0 - 1.0).abs() <= 0.15, "{pool:#}");
+    }
+}
+
 /// A pipe from which one of all readers gets a byte every 20 ms: a slow disk.
 fn slow_file(path: &Path) {
     assert!(Command::new("mkfifo").arg(path).status().unwrap().success());

@@ -199,18 +199,19 @@ fn requests_that_others_overtake_for_seconds_are_named_and_those_served_in_order
 #[test]
 fn buffers_that_each_virtual_thread_makes_anew_are_named_and_buffers_of_requests_are_not() {
     let cached = "are caches of threads, which each virtual thread makes anew: ";
+    let cores = thread::available_parallelism().unwrap().to_string();
     for feature in [21, 25] {
-        let busy = Busy::start(feature, &["0", "cached"]);
+        let busy = Busy::start(feature, &["0", "cached", &cores]);
         let watch = Watch::start(&busy.pid(), &[]);
         let lines = watch.until("caches", |line| line.contains("limit: ") && line.contains(cached));
         let asked = "MB/s (byte[]) asked for at Busy$Requests.answer:";
         assert!(lines.last().unwrap().contains(asked), "{lines:?}");
         watch.leave();
     }
-    let busy = Busy::start(25, &["0", "allocated"]);
+    let busy = Busy::start(25, &["0", "allocated", &cores]);
     let watched = Command::new(cargo_bin("threadcount")).args(["watch", &busy.pid(), "-d", "15s"]).output();
     let lines = String::from_utf8(watched.unwrap().stdout).unwrap();
-    assert!(lines.contains("limit: ") && !lines.contains(cached), "{lines}");
+    assert!(lines.contains("limit: the CPU") && !lines.contains(cached), "{lines}");
 }
 
 #[test]

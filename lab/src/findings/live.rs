@@ -5,13 +5,13 @@ use super::{
     compiler_waits, cpu_ceiling, file_io, gc, held_carriers, limits, pinned, pool_ceiling, request_waits,
     thread_caches, throttled, unfair_waits, waiting, without_progress,
 };
-use crate::model::finding::{Explanation, Fact, Finding};
+use crate::model::finding::{Explanation, Fact, Finding, Rule};
 use crate::model::record::Record;
 
 type FindInWindow = fn(&Record) -> Option<Fact>;
 
 /// In the order of those of a run.
-const RULES: [FindInWindow; 14] = [
+const RULES: [FindInWindow; 13] = [
     limits::in_window,
     throttled::in_window,
     pinned::in_window,
@@ -22,7 +22,6 @@ const RULES: [FindInWindow; 14] = [
     waiting::in_window,
     request_waits::in_window,
     unfair_waits::in_window,
-    thread_caches::in_window,
     gc::in_window,
     cpu_ceiling::in_window,
     compiler_waits::in_window,
@@ -33,15 +32,20 @@ const RULES: [FindInWindow; 14] = [
 pub fn explain_window(record: &Record) -> Vec<Finding> {
     let finding =
         |fact| Finding { variant: None, load: None, runs: None, explanation: Explanation::Fact(fact) };
-    RULES.iter().filter_map(|find| find(record)).map(finding).collect()
+    let mut found: Vec<Finding> = RULES.iter().filter_map(|find| find(record)).map(finding).collect();
+    // They limit nothing by themselves, and may be why the collector or the CPU does.
+    if found.iter().any(|it| matches!(it.rule(), Rule::Gc | Rule::CpuCeiling)) {
+        found.extend(thread_caches::in_window(record).map(finding));
+    }
+    found
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::variant_runs::stage::{carriers, site};
     use super::*;
-    use crate::model::finding::Rule;
     use crate::model::record::Cost;
+    use crate::model::record::allocation::{Allocation, AllocationSite};
     use crate::model::record::jvm::{JvmReadings, Pause, PinSample, Pool, PoolKind, PoolSample};
     use crate::model::record::run_delay::{HeldCarrier, RunDelay, RunDelays};
     use crate::model::record::wait_profile::{
@@ -140,6 +144,22 @@ mod tests {
             ),
         ];
         assert_eq!(found(&window(1.95, 1.2, jvm)), expected);
+    }
+
+    #[test]
+    fn caches_of_threads_are_said_beside_what_they_burden_and_not_alone() {
+        let cache = AllocationSite {
+            class: "byte[]".to_owned(),
+            thread_cache: Some("shop.Dates.format:17".to_owned()),
+            share: 0.5,
+            ..AllocationSite::default()
+        };
+        let allocation = Allocation { bytes_per_s: 400e6, window_s: 10.0, sites: vec![cache], samples: 200 };
+        let jvm = JvmReadings { allocation: Some(allocation), ..java("25") };
+        let rules =
+            |in_use| found(&window(in_use, 1.2, jvm.clone())).iter().map(|it| it.0).collect::<Vec<_>>();
+        assert_eq!(rules(1.95), [Rule::CpuCeiling, Rule::ThreadCaches]);
+        assert_eq!(rules(1.3), []);
     }
 
     #[test]

@@ -17,6 +17,8 @@ const FEWEST_THREADS: f64 = 2.0;
 const MANY_MORE: f64 = 2.0;
 /// Of the threads that samples show to wait for a connection a pool's own count has this share, or it is another pool.
 const MOST_OF_THEM: f64 = 0.5;
+/// Who waits for a response waits for a connection where none is left in most readings of the pool.
+const MOSTLY_FULL: f64 = 0.5;
 /// In fewer samples chance decides.
 const FEWEST_SAMPLES: u32 = 5;
 
@@ -77,12 +79,16 @@ pub(super) fn is_for_pool(finding: &Finding) -> bool {
 }
 
 /// Do samples show a larger wait than another finding names, and not the same one? The code of a pool that is full may be one that
-/// samples do not know: as many then wait at it.
+/// samples do not know: as many then wait at it. Of a library that they know a pool that `sampled` does not name keeps others waiting.
 pub(super) fn is_larger_elsewhere(sampled: &Finding, counted: &Finding) -> bool {
     let Some(waits) = waits_of(sampled) else { return false };
     let Explanation::Fact(Fact::Waiting(place)) = &counted.explanation else { return false };
     match place {
-        WaitingPlace::Pool(pool) => waits.part.threads > MANY_MORE * pool.waiting_threads,
+        WaitingPlace::Pool(pool) => {
+            let of_library = |library| pool.kind.is_of_library(library);
+            awaited_library(&waits.part.activity).is_some_and(of_library)
+                || waits.part.threads > MANY_MORE * pool.waiting_threads
+        }
         WaitingPlace::Code { site, waiting_threads, requests_in_flight } => {
             let share = waits.part.time.zip(waits.service_time_ms).map(|(time, whole_ms)| time.ms / whole_ms);
             site.application != waits.part.activity.application
@@ -112,15 +118,22 @@ fn runs_showing(runs: &[&Record], part: &RequestTimePart) -> usize {
 /// The pool for whose connections they wait, over the runs in which it was read.
 fn pool(runs: &[&Record], activity: &ThreadActivity, threads: f64) -> Option<FullPool> {
     let library = awaited_library(activity)?;
-    let without_connection = |pool: &FullPool| match activity.state {
-        ThreadState::Pool => threads,
-        // Who has one waits at the same place for the response.
-        _ => threads - pool.connections,
+    let is_meant = |pool: &FullPool| match activity.state {
+        ThreadState::Pool => pool.waiting_threads >= MOST_OF_THEM * threads,
+        _ => keeps_responses_waiting(pool, threads),
     };
-    let is_meant = |pool: &FullPool| pool.waiting_threads >= MOST_OF_THEM * without_connection(pool);
     let of_runs = runs.iter().filter_map(|run| connection_pools::of_library(run, library));
     let pools: Vec<FullPool> = of_runs.filter(is_meant).collect();
     connection_pools::mean(&pools.iter().collect::<Vec<_>>())
+}
+
+/// Who has a connection waits at the same place, for the response: are those without one about as many as the pool counts?
+fn keeps_responses_waiting(pool: &FullPool, threads: f64) -> bool {
+    let without_connection = threads - pool.connections;
+    let possible = MOST_OF_THEM * without_connection..=without_connection / MOST_OF_THEM;
+    pool.full_share >= MOSTLY_FULL
+        && pool.waiting_threads >= connection_pools::FEWEST_WAITING
+        && possible.contains(&pool.waiting_threads)
 }
 
 /// Whose pool of connections is waited for, or whose response, for which a connection is needed first.
@@ -295,9 +308,14 @@ mod tests {
         assert!(advice(&full).starts_with("a larger pool, if the service that"), "{}", advice(&full));
         let few = response_beside(40.0, client(3));
         assert_eq!(sentence(&few), response, "three of thirty: another pool");
-        let nobody = response_beside(9.0, client(0));
-        assert!(sentence(&nobody).ends_with("at shop.Orders.find:42"), "{}", sentence(&nobody));
-        assert!(advice(&nobody).starts_with("a look at the service that"), "{}", advice(&nobody));
+        let others = response_beside(40.0, client(500));
+        assert_eq!(sentence(&others), response, "500 of thirty: another pool");
+        let mut opening = client(28);
+        opening.samples.iter_mut().for_each(|it| it.busy = Some(3));
+        assert_eq!(sentence(&response_beside(40.0, opening)), response, "they wait while one is opened");
+        let once = response_beside(9.0, client(1));
+        assert!(sentence(&once).ends_with("at shop.Orders.find:42"), "{}", sentence(&once));
+        assert!(advice(&once).starts_with("a look at the service that"), "{}", advice(&once));
         let of_threads = response_beside(40.0, pool_of(PoolKind::Jetty, "qtp", 10, 28));
         assert_eq!(sentence(&of_threads), response, "a server's threads");
     }

@@ -17,7 +17,7 @@ import javax.management.ObjectName;
  * its carrier), garbage, and as many pools as the first argument says. With "locked" it has a server with ten clients instead, whose
  * requests wait for one lock; with "asleep" they sleep; with "starving" whoever came last is served first, and with
  * "in-order" whoever came first, while workers without a request wait for work; with "cached" each request makes the buffer of its thread, and
- * with "allocated" one of its own. It prints "up", and then a line with all packages of the JDK
+ * with "allocated" one of its own, while as many threads compute as the third argument says. It prints "up", and then a line with all packages of the JDK
  * that are open to it for each line that it reads.
  */
 public class Busy {
@@ -58,6 +58,9 @@ public class Busy {
         String does = arguments.length > 1 ? arguments[1] : "nothing";
         if (Requests.KINDS.contains(does)) {
             Requests.begin(does);
+            for (int i = 0; i < (arguments.length > 2 ? Integer.parseInt(arguments[2]) : 0); i++) {
+                Thread.ofPlatform().daemon().start(Busy::compute);
+            }
         } else if (arguments.length > 1) {
             for (int i = 0; i < 6; i++) {
                 Thread.ofVirtual().start(Busy::wait30ms);
@@ -84,6 +87,12 @@ public class Busy {
                 garbage = new byte[10_000];
             }
             pause(5);
+        }
+    }
+
+    static void compute() {
+        while (true) {
+            Thread.onSpinWait();
         }
     }
 

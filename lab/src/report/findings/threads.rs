@@ -92,6 +92,14 @@ impl Words for BusyWithoutProgress {
     }
 }
 
+/// What waits for a connection: of a client that works asynchronously no thread has to.
+const fn waiters(kind: PoolKind) -> &'static str {
+    match kind {
+        PoolKind::JettyClient | PoolKind::ReactorPool => "requests",
+        _ => "threads",
+    }
+}
+
 impl Words for WaitingPlace {
     fn sentence(&self, _: Option<RunsShowing>) -> String {
         match self {
@@ -125,7 +133,7 @@ impl Words for WaitingPlace {
             Self::Pool(pool) => vec![
                 figure("readings with all connections in use", pool.full_share * 100.0, "%"),
                 figure("connections of the pool", pool.connections, "connections"),
-                figure("threads waiting for one", pool.waiting_threads, "threads"),
+                figure("waiting for one", pool.waiting_threads, waiters(pool.kind)),
             ],
             Self::Code { site, waiting_threads, requests_in_flight } => vec![
                 figure("threads waiting there, waits of 20 ms and longer", *waiting_threads, "threads"),

@@ -235,11 +235,12 @@ enum PoolKind {
 }
 
 impl PoolKind {
-    /// The first pool that reports how many threads are busy.
+    /// The first pool that reports how many threads are busy; of pools of connections one to a database before others.
     fn first_pool(self, run: &Record) -> Option<&Pool> {
         let wanted = |pool: &&Pool| pool.kind.is_of_connections() == (self == Self::Connections);
         let tells = |pool: &&Pool| pool.samples.iter().any(|sample| sample.busy.is_some());
-        run.jvm.as_ref()?.pools.iter().filter(wanted).find(tells)
+        let pools = run.jvm.as_ref()?.pools.iter().filter(wanted).filter(tells);
+        pools.min_by_key(|pool| !pool.kind.is_of_databases())
     }
 
     fn max(self, runs: &[&Record]) -> Option<f64> {

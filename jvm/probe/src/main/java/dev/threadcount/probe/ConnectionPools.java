@@ -12,6 +12,10 @@ import javax.management.ObjectName;
 final class ConnectionPools {
     /** A pool is searched for from so many tasks; there may be thousands, such as time limits of requests. */
     private static final int MOST_SEARCHED = 500;
+    /** So many tasks of an executor are followed: a server has one for each of its connections. */
+    private static final int MOST_FOLLOWED = 200;
+    /** Of a library. A client has a pool for each address. */
+    private static final int MOST_POOLS = 50;
     /** A task is in no queue while it runs. */
     private static final int MOST_MISSED = 2;
 
@@ -41,12 +45,13 @@ final class ConnectionPools {
     /** Looks for pools that came, and forgets those that are gone. */
     void lookAgain() {
         known.forEach(found -> found.missed++);
-        List<Object> tasks = jvm == null ? List.of() : jvm.scheduledTasks(PoolLibrary::isOfAPool);
         var graph = new ObjectGraph();
         int searched = 0;
-        for (Object task : tasks) {
-            for (PoolLibrary library : PoolLibrary.ALL) {
-                if (library.hasTask(task.getClass().getName()) && (!library.ways().isEmpty() || searched++ < MOST_SEARCHED)) {
+        for (List<Object> tasks : jvm == null ? List.<List<Object>>of() : jvm.scheduledTasks(PoolLibrary::isOfAPool)) {
+            int followed = 0;
+            for (Object task : tasks) {
+                PoolLibrary library = PoolLibrary.ofTask(task.getClass().getName());
+                if (library.poolPaths().isEmpty() ? searched++ < MOST_SEARCHED : followed++ < MOST_FOLLOWED) {
                     addPoolOf(task, library, graph);
                 }
             }
@@ -56,7 +61,7 @@ final class ConnectionPools {
 
     private void addPoolOf(Object task, PoolLibrary library, ObjectGraph graph) {
         try {
-            Object pool = library.ways().isEmpty() ? ObjectGraph.search(task, library.pool()) : atTheEnd(task, library, graph);
+            Object pool = library.poolPaths().isEmpty() ? ObjectGraph.search(task, library.pool()) : followed(task, library, graph);
             if (pool == null || isReadAsBean(library, pool, graph)) {
                 return;
             }
@@ -66,18 +71,21 @@ final class ConnectionPools {
                     return;
                 }
             }
-            String name = library.nameOf(library.name().isEmpty() ? null : graph.follow(pool, library.name()));
-            long alike = known.stream().filter(it -> it.library == library && (it.name.equals(name) || it.name.startsWith(name + " #"))).count();
-            known.add(new Found(library, pool, alike == 0 ? name : name + " #" + (alike + 1)));
+            List<Found> ofLibrary = known.stream().filter(it -> it.library == library).toList();
+            if (ofLibrary.size() < MOST_POOLS) {
+                String name = library.nameOf(library.name().isEmpty() ? null : graph.follow(pool, library.name()));
+                long alike = ofLibrary.stream().filter(it -> it.name.equals(name) || it.name.startsWith(name + " #")).count();
+                known.add(new Found(library, pool, alike == 0 ? name : name + " #" + (alike + 1)));
+            }
         } catch (ReflectiveOperationException | RuntimeException | LinkageError another) {
             // A pool of another version, or one that is being made: the next look will see it.
         }
     }
 
-    private static Object atTheEnd(Object task, PoolLibrary library, ObjectGraph graph) throws ReflectiveOperationException {
+    private static Object followed(Object task, PoolLibrary library, ObjectGraph graph) throws ReflectiveOperationException {
         for (Object captured : ObjectGraph.referred(task)) {
-            for (String way : library.ways()) {
-                Object pool = graph.follow(captured, way);
+            for (String path : library.poolPaths()) {
+                Object pool = graph.follow(captured, path);
                 if (pool != null) {
                     return pool;
                 }

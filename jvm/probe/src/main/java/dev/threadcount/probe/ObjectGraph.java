@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** From an object of the application's to others. It keeps their classes: not longer than for one look. Of one thread. */
+/** Leads from an object of the application's to others. It keeps their classes, so it must not live longer than one look. */
 final class ObjectGraph {
     /** From a task over what it has captured to the pool. */
     private static final int STEPS = 3;

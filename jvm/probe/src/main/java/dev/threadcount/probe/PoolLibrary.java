@@ -8,11 +8,11 @@ import java.util.Map;
  *
  * @param pool its class
  * @param tasks how the names of the classes of its scheduled tasks begin
- * @param ways paths to the pool from an object that a task has captured; none: it is searched for
+ * @param poolPaths paths to the pool from an object that a task has captured; none: it is searched for
  * @param name a path to its name, or to an object of whoever made it; empty: it has none
  * @param bean a path to the name of its bean, which may be read instead; empty: it is known in another way
  */
-record PoolLibrary(String kind, String pool, List<String> tasks, List<String> ways, String name, String bean, List<String> busy, String max,
+record PoolLibrary(String kind, String pool, List<String> tasks, List<String> poolPaths, String name, String bean, List<String> busy, String max,
         List<String> size, String queued) {
     static final List<PoolLibrary> ALL = List.of(
             new PoolLibrary("hikari", "com.zaxxer.hikari.pool.HikariPool", List.of("com.zaxxer.hikari.pool.HikariPool$HouseKeeper"), List.of(),
@@ -32,7 +32,7 @@ record PoolLibrary(String kind, String pool, List<String> tasks, List<String> wa
                     List.of("org.apache.commons.pool2.impl.EvictionTimer$WeakRunner", "org.apache.commons.pool2.impl.BaseGenericObjectPool$Evictor"),
                     List.of(), "getFactory", "getJmxName",
                     List.of("getNumActive"), "getMaxTotal", List.of("getNumActive", "getNumIdle"), "getNumWaiters"),
-            // Each end of a connection looks from time to time whether it is idle, those of a server, too.
+            // Each endpoint, also a server's, has a task that looks whether it is idle.
             new PoolLibrary("jetty-client", "org.eclipse.jetty.client.transport.HttpDestination", List.of("org.eclipse.jetty.io.IdleTimeout$$Lambda"),
                     List.of("getConnection.getHttpDestination", "getConnection.getSslEndPoint.getConnection.getHttpDestination"), "asString", "",
                     List.of("getConnectionPool.getActiveConnectionCount"), "getConnectionPool.getMaxConnectionCount",
@@ -42,19 +42,25 @@ record PoolLibrary(String kind, String pool, List<String> tasks, List<String> wa
     private static final Map<String, String> MAKERS =
             Map.of("io.r2dbc.pool.", "r2dbc-pool", "org.apache.commons.dbcp2.", "commons-dbcp2");
 
-    /** Whether a pool of some library has scheduled a task of this class. */
+    /** Whether a pool of some library may have scheduled a task of this class. */
     static boolean isOfAPool(String task) {
-        return ALL.stream().anyMatch(library -> library.hasTask(task));
+        return ofTask(task) != null;
     }
 
-    boolean hasTask(String name) {
-        return tasks.stream().anyMatch(name::startsWith);
+    /** The library that schedules tasks of this class; null for none. */
+    static PoolLibrary ofTask(String name) {
+        for (PoolLibrary library : ALL) {
+            if (library.tasks.stream().anyMatch(name::startsWith)) {
+                return library;
+            }
+        }
+        return null;
     }
 
     /** What a pool is called, by what the path to its name leads to. */
     String nameOf(Object found) {
-        if (found instanceof String itsOwn) {
-            return itsOwn;
+        if (found instanceof String ownName) {
+            return ownName;
         }
         String maker = found == null ? "" : found.getClass().getName();
         return MAKERS.entrySet().stream().filter(one -> maker.startsWith(one.getKey())).map(Map.Entry::getValue)

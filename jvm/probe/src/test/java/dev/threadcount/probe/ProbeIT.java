@@ -177,6 +177,7 @@ class ProbeIT {
         assertReadsPool(java, "commons-dbcp2", "commons-pool2", "commons-dbcp2", 7);
         assertReadsPool(java, "commons-dbcp2-with-jmx", "commons-pool2", "commons-dbcp2", 7);
         assertReadsPool(java, "jetty-client", "jetty-client", "http://127.0.0.1:PORT", 7);
+        assertReadsPool(java, "jetty-client-tls", "jetty-client", "https://127.0.0.1:PORT", 7);
     }
 
     @ParameterizedTest

@@ -8,13 +8,8 @@ import io.r2dbc.pool.ConnectionPool;
 import io.r2dbc.pool.ConnectionPoolConfiguration;
 import io.r2dbc.spi.ConnectionFactory;
 import io.r2dbc.spi.ConnectionFactoryMetadata;
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.lang.reflect.Proxy;
-import java.net.InetAddress;
-import java.net.ServerSocket;
-import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.SQLException;
@@ -22,11 +17,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import org.apache.commons.dbcp2.BasicDataSource;
@@ -35,8 +25,6 @@ import org.apache.commons.pool2.PooledObject;
 import org.apache.commons.pool2.impl.DefaultPooledObject;
 import org.apache.commons.pool2.impl.GenericObjectPool;
 import org.apache.tomcat.jdbc.pool.PoolProperties;
-import org.eclipse.jetty.client.CompletableResponseListener;
-import org.eclipse.jetty.client.HttpClient;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 
@@ -89,7 +77,8 @@ public final class StarvedPool {
             case "commons-dbcp2" -> dbcp2(size, null)::getConnection;
             case "commons-dbcp2-with-jmx" -> dbcp2(size, "shop:type=DataSource")::getConnection;
             case "r2dbc-pool" -> r2dbc(size);
-            case "jetty-client" -> jettyClient(size);
+            case "jetty-client" -> new JettyClient(size, false)::take;
+            case "jetty-client-tls" -> new JettyClient(size, true)::take;
             default -> throw new IllegalArgumentException(library);
         };
     }
@@ -174,47 +163,6 @@ public final class StarvedPool {
             io.r2dbc.spi.Connection taken = pool.create().block();
             return () -> Mono.from(taken.close()).block();
         };
-    }
-
-    /** The server answers nothing before the first connection is given back. */
-    private static Pool jettyClient(int size) throws Exception {
-        var client = new HttpClient();
-        client.setMaxConnectionsPerDestination(size);
-        client.start();
-        var server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
-        String address = "http://127.0.0.1:" + server.getLocalPort();
-        var received = new Semaphore(0);
-        var answers = new CountDownLatch(1);
-        ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
-        threads.submit(() -> {
-            while (true) {
-                Socket connection = server.accept();
-                threads.submit(() -> answer(connection, received, answers));
-            }
-        });
-        var taken = new AtomicInteger();
-        return () -> {
-            var answer = new CompletableResponseListener(client.newRequest(address)).send();
-            if (taken.incrementAndGet() <= size) {
-                received.acquire();
-                return answers::countDown;
-            }
-            answer.get();
-            return () -> {};
-        };
-    }
-
-    private static Void answer(Socket connection, Semaphore received, CountDownLatch answers) throws Exception {
-        try (connection; var lines = new BufferedReader(new InputStreamReader(connection.getInputStream()))) {
-            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-                if (line.isEmpty()) {
-                    received.release();
-                    answers.await();
-                    connection.getOutputStream().write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".getBytes());
-                }
-            }
-        }
-        return null;
     }
 
     private static void takeAndGiveBack(Pool pool) {

@@ -122,7 +122,7 @@ public final class JvmThreads implements JvmAccess {
     }
 
     @Override
-    public List<Object> scheduledTasks(Predicate<String> isWanted) {
+    public List<List<Object>> scheduledTasks(Predicate<String> isWanted) {
         return scheduled == null ? List.of() : scheduled.now(isWanted);
     }
 

@@ -41,13 +41,13 @@ final class ScheduledTasks {
     }
 
     /** @param isWanted whether a task of a class of this name is */
-    List<Object> now(Predicate<String> isWanted) {
-        List<Object> tasks = new ArrayList<>();
+    List<List<Object>> now(Predicate<String> isWanted) {
+        List<List<Object>> tasks = new ArrayList<>();
         Set<Object> executors = Collections.newSetFromMap(new IdentityHashMap<>());
         for (Thread thread : platformThreads()) {
             try {
                 List<Object> all = timer.isInstance(thread) ? ofTimer(thread) : ofExecutor(thread, executors);
-                all.stream().filter(task -> isWanted.test(task.getClass().getName())).forEach(tasks::add);
+                tasks.add(all.stream().filter(task -> isWanted.test(task.getClass().getName())).toList());
             } catch (IllegalAccessException | RuntimeException another) {
                 // An executor may be a class of the application's own.
                 continue;

@@ -35,11 +35,11 @@ public interface JvmAccess {
     InetSocketAddress[] endsOf(int descriptor);
 
     /**
-     * What scheduled executors and timers of platform threads have yet to run.
+     * What each scheduled executor and timer of platform threads has yet to run.
      *
      * @param isWanted whether a task of a class of this name is
      */
-    default List<Object> scheduledTasks(Predicate<String> isWanted) {
+    default List<List<Object>> scheduledTasks(Predicate<String> isWanted) {
         return List.of();
     }
 
