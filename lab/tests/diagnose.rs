@@ -14,6 +14,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 use threadcount::host::attach::{self, JvmProcess};
+use threadcount::host::live_heap::HeapReader;
 
 const LIMIT: Duration = Duration::from_secs(10);
 const GIVE_UP: Duration = Duration::from_secs(60);
@@ -126,14 +127,20 @@ impl Drop for Hung {
     }
 }
 
-/// The verdicts of both Javas.
-fn diagnose(how: &str) -> [Vec<Value>; 2] {
-    java::probe();
+/// The programs of `tests/hung`.
+fn classes() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let mut javac = Command::new(java::jdk().home.join("bin/javac"));
     let sources = ["ConcurrentBag", "Borrowers", "Hung"].map(|it| format!("{SOURCES}/{it}.java"));
     let javac = javac.args(["--release", "21", "-d"]).arg(folder.path()).args(sources);
     assert!(javac.status().unwrap().success());
+    folder
+}
+
+/// The verdicts of both Javas.
+fn diagnose(how: &str) -> [Vec<Value>; 2] {
+    java::probe();
+    let folder = classes();
     [21, 25].map(|java| diagnose_on(java, how, folder.path()))
 }
 
@@ -406,4 +413,29 @@ fn nothing_hangs_where_threads_are_idle() {
 fn nothing_hangs_where_threads_are_merely_slow() {
     let modes = ["busy-lock", "slow", "Borrowers busy", "long-queue", "readers"];
     assert_quiet(&modes.map(|how| (how, "slow")));
+}
+
+/// A first visit leaves classes of the JDK, and the next one the last agent's; after that nothing adds up.
+#[test]
+fn a_jvm_that_is_diagnosed_again_and_again_keeps_no_heap_of_it() {
+    const NOISE_BYTES: u64 = 300_000;
+    java::probe();
+    let folder = classes();
+    for java in [21, 25] {
+        let idle = Hung::start(java, "idle", folder.path()).attached_to();
+        let pid = idle.pid();
+        let visit = || {
+            let status = Command::new(cargo_bin("threadcount"))
+                .args(["diagnose", &pid.to_string()])
+                .stdin(Stdio::null())
+                .stdout(Stdio::null())
+                .status();
+            assert!(status.unwrap().success());
+            HeapReader { pid }.read().unwrap().live_bytes
+        };
+        let visits = [visit(), visit(), visit(), visit()];
+        let grown = visits[3].saturating_sub(visits[1]);
+        assert!(grown <= NOISE_BYTES, "Java {java}: live heap after each visit {visits:?}");
+        println!("Java {java}: live heap after each visit {visits:?}");
+    }
 }
