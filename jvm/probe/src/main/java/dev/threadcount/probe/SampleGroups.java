@@ -23,8 +23,6 @@ final class SampleGroups {
     /** It has a carrier, and no frame yet or no longer: at its first or last step, or between park and running. */
     private static final Activity WITHOUT_FRAMES = new Activity(State.RUNNING, null, null, null, Role.UNKNOWN);
 
-    /** Whether it waits, or for which socket; it costs more than a stack. */
-    private static final Set<State> ASK_THE_KERNEL = EnumSet.of(State.RUNNING, State.SOCKET, State.SOCKET_WRITE);
     private static final Set<State> HAS_PEER = EnumSet.of(State.SOCKET, State.SOCKET_WRITE);
 
     /** If so many that read at one place have the same peer, the others of the sample have it too. */
@@ -51,7 +49,6 @@ final class SampleGroups {
     private final JvmAccess jvm;
     private final Map<Group, Integer> groups = new LinkedHashMap<>();
     private final Map<Activity, List<String>> peersAt = new HashMap<>();
-    private final Map<Activity, Integer> readersAsked = new HashMap<>();
     private Map<Thread, Integer> reading;
     private int virtualGone;
     private int platformGone;
@@ -62,22 +59,26 @@ final class SampleGroups {
         this.peers = peers;
     }
 
-    /** Looks at a thread. A moment later it may be elsewhere, so that the kernel is asked at once. */
+    /**
+     * Looks at a thread. A moment later it may be elsewhere, so that the kernel is asked at once. To the JVM a platform thread in native code
+     * runs, and one whose wait is over still waits until it has a core.
+     */
     Drawn draw(Thread thread) {
         Drawn one = Drawn.of(thread, jvm.stackOf(thread));
+        boolean isKnown = thread.isVirtual() || one.activity() == null || !isWork(one.activity())
+                || one.activity().state() == State.RUNNING && !Classifier.mayWaitInNative(one.stack());
+        KernelThreads.Task task = isKnown ? null : kernel.of(thread);
+        return task == null ? one : new Drawn(thread, one.stack(), asTheKernelSays(one, task), task);
+    }
+
+    private static Activity asTheKernelSays(Drawn one, KernelThreads.Task task) {
         Activity activity = one.activity();
-        if (activity == null || !isWork(activity) || !ASK_THE_KERNEL.contains(activity.state()) || !Classifier.mayWaitInNative(one.stack())) {
-            return one;
+        if (!task.waits()) {
+            return new Activity(State.RUNNING, null, activity.application(), activity.library(), activity.role());
         }
-        boolean isReader = activity.state() == State.SOCKET;
-        if (isReader && readersAsked.merge(activity, 1, Integer::sum) > MOST_PEERS) {
-            return one;
-        }
-        KernelThreads.Task task = kernel.of(thread);
-        Activity known = task != null && task.waits() ? Classifier.classify(one.stack(), true) : activity;
+        Activity waiting = Classifier.mayWaitInNative(one.stack()) ? Classifier.classify(one.stack(), true) : activity;
         // A worker that was writing a moment ago rests in a call that has no socket.
-        boolean isElsewhere = known.state() == State.SOCKET_WRITE && task.descriptor() < 0;
-        return new Drawn(thread, one.stack(), isElsewhere ? activity : known, task);
+        return waiting.state() == State.SOCKET_WRITE && task.descriptor() < 0 ? activity : waiting;
     }
 
     private static boolean isWork(Activity activity) {
