@@ -233,15 +233,16 @@ final class Turns {
         Collections.shuffle(byLot);
         for (Drawn one : byLot) {
             Thread thread = one.thread();
-            Object what = whatFor(one.stack(), one.activity());
+            Activity activity = one.whateverTheKernelSays();
+            Object what = whatFor(one.stack(), activity);
             if (what == null) {
                 elsewhere.put(thread.threadId(), timeNs);
             } else if (!isOneOf(woken, thread) && !isOneOf(still, thread) && !isOneOf(left, thread)) {
                 // Numbers rise: that of a thread which is made now, and never begun, is larger than those of all others.
                 laterIds = laterIds == UNKNOWN ? Thread.ofPlatform().unstarted(() -> {}).threadId() : laterIds;
                 Long before = elsewhere.get(thread.threadId());
-                newcomers.add(new Waiting(thread, what, null, one.activity(), timeNs, laterIds,
-                        before == null ? UNKNOWN : before, Classifier.mayGiveUp(one.stack(), one.activity())));
+                newcomers.add(new Waiting(thread, what, null, activity, timeNs, laterIds,
+                        before == null ? UNKNOWN : before, Classifier.mayGiveUp(one.stack(), activity)));
             }
         }
         newcomers.sort(REQUESTS_THEN_OLDEST);
