@@ -39,7 +39,7 @@ fn of_pair(one: &VariantRuns<'_>, other: &VariantRuns<'_>) -> Option<Finding> {
     let interval = answer.interval.filter(is_alike)?;
     let fact = CpuBound {
         other: other.variant.name.clone(),
-        on_cpu_share: share.min(1.0),
+        on_cpu_share: share,
         service_time_ms: times[0].service_time_ms,
         metric,
         ratio: answer.ratio,
@@ -52,7 +52,7 @@ fn of_pair(one: &VariantRuns<'_>, other: &VariantRuns<'_>) -> Option<Finding> {
 /// `None`: threads of an unknown server, which may be jobs of the application.
 fn on_cpu_share(time: &RequestTime) -> Option<f64> {
     let on_cpu = time.parts.iter().filter(|part| part.activity.state.is_runnable());
-    (time.counted == ThreadRole::Request).then(|| on_cpu.map(|part| time.share(part)).sum())
+    (time.counted == ThreadRole::Request).then(|| time.least_share(on_cpu.map(|part| part.time.ms).sum()))
 }
 
 #[cfg(test)]
@@ -74,8 +74,10 @@ mod tests {
             activity: ThreadActivity { state, ..ThreadActivity::default() },
             threads: vec![threads; 10],
         };
-        let groups =
-            vec![group(ThreadState::Carrier, computing), group(ThreadState::Socket, 20.0 - computing)];
+        let groups = vec![
+            group(ThreadState::Carrier, computing),
+            group(ThreadState::Socket, (20.0 - computing).max(0.0)),
+        ];
         let profile = WaitProfile { samples: 10, groups, ..WaitProfile::default() };
         let mut record = with_load(crate::stats::sample::run(variant, "c20", rate, ms), |load| {
             load.service_time_ms = Some(times(ms));
@@ -112,6 +114,7 @@ mod tests {
         assert_eq!(found(BOTH, [400.0, 408.0], 8.0), [], "most of the time is a wait");
         assert_eq!(found(BOTH, [400.0, 600.0], 18.0), [], "it does change something");
         assert_eq!(found(BOTH, [400.0, 300.0], 18.0), [], "for the worse");
+        assert_eq!(found(BOTH, [400.0, 408.0], 40.0), [], "as many compute for others");
         let larger = "platform: {}, larger: {threads: {platform: 400}}";
         assert_eq!(found(larger, [400.0, 408.0], 18.0), [], "one kind of thread");
         let another = "platform: {}, virtual: {threads: virtual, jvm: [-Xmx64m]}";

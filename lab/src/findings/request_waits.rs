@@ -109,7 +109,7 @@ fn runs_showing(runs: &[&Record], part: &RequestTimePart) -> usize {
     let shows = |run: &&&Record| {
         request_time(&[run]).is_some_and(|time| {
             let same = time.parts.iter().filter(|it| is_same_place(it, part));
-            same.map(|it| time.share(it)).sum::<f64>() >= WORTH_SAYING
+            time.least_share(same.map(|it| it.time.ms).sum()) >= WORTH_SAYING
         })
     };
     runs.iter().filter(shows).count()
@@ -166,11 +166,11 @@ fn longest_wait<'a>(
     let parts = time.parts.iter().filter(|part| part.activity.has_place());
     let waits = parts.filter(|part| part.activity.state.waits_for_others());
     let mut sure = waits.filter(is_sure).filter(|part| !is_said(&part.activity));
-    sure.find(|part| time.share(part) >= WORTH_SAYING)
+    sure.find(|part| time.least_share(part.time.ms) >= WORTH_SAYING)
 }
 
 fn is_sure(time: &RequestTime, part: &RequestTimePart) -> bool {
-    part.time.interval.is_some_and(|interval| interval.low >= AT_LEAST * time.service_time_ms)
+    part.time.interval.is_some_and(|interval| time.least_share(interval.low) >= AT_LEAST)
 }
 
 #[cfg(test)]
@@ -441,6 +441,26 @@ mod tests {
         let mut few = watched(vec![request(Lock, LOCK, place, 40.0)], Vec::new());
         few.jvm.as_mut().and_then(|jvm| jvm.wait_profile.as_mut()).expect("a profile").samples = 4;
         assert_eq!(said(&few), None, "four samples");
+    }
+
+    #[test]
+    fn threads_that_are_stuck_in_requests_of_earlier_are_no_waits_of_those_that_complete() {
+        // 40 requests in flight sleep; so many threads wait for a lock, in requests that timed out before the window.
+        let stuck = |threads| {
+            let mut record = with(ThreadState::Sleep, "", 40.0, ThreadRole::Request);
+            let profile = record.jvm.as_mut().and_then(|jvm| jvm.wait_profile.as_mut()).expect("a profile");
+            profile.groups.push(request(ThreadState::Lock, LOCK, "shop.Orders.save:88", threads));
+            found(find, "clients: 40", record)
+        };
+        assert_eq!(stuck(80.0), None);
+        assert_eq!(stuck(11.0), None, "as few as might be chance");
+        // Chance finds a few too many where all wait.
+        let lock = of(ThreadState::Lock, 44.0).expect("a finding");
+        assert!(
+            sentence(&lock).starts_with("requests spend 100 % of their time waiting for a Semaphore: 550 ms"),
+            "{}",
+            sentence(&lock)
+        );
     }
 
     #[test]

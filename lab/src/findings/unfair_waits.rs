@@ -56,7 +56,7 @@ fn unfair(record: &Record) -> Option<UnfairWaits> {
     let times = load.service_time_ms.filter(|it| it.p99 >= SLOW_MS && it.p99 >= TIMES_MEDIAN * it.p50)?;
     let time = request_time(&[record]).filter(|time| time.counted == ThreadRole::Request)?;
     let waits: Vec<&RequestTimePart> = time.parts.iter().filter(|part| is_handed_on(part)).collect();
-    let waiting_share = waits.iter().map(|part| time.share(part)).sum::<f64>();
+    let waiting_share = time.least_share(waits.iter().map(|part| part.time.ms).sum());
     (waiting_share >= MOSTLY).then_some(())?;
     let part = (*waits.first()?).clone();
     let turns = turns(record, &part);
@@ -68,7 +68,7 @@ fn unfair(record: &Record) -> Option<UnfairWaits> {
     Some(UnfairWaits {
         part,
         turns,
-        waiting_share: waiting_share.min(1.0),
+        waiting_share,
         mean_ms: time.service_time_ms,
         p50_ms: times.p50,
         p99_ms: times.p99,
@@ -216,6 +216,7 @@ mod tests {
             ("some read from a slow service", with(ThreadState::Socket, 90.0, 13.0, 3_400.0)),
             ("a queue in order of arrival", with(ThreadState::Monitor, 90.0, 1_500.0, 3_400.0)),
             ("nobody waits for seconds", with(ThreadState::Monitor, 90.0, 13.0, 800.0)),
+            ("more wait than there are requests", with(ThreadState::Monitor, 190.0, 13.0, 3_400.0)),
             ("the slow ones seldom wait for others", with(ThreadState::Monitor, 40.0, 13.0, 3_400.0)),
         ];
         for (what, record) in silent {

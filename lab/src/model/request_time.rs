@@ -60,4 +60,12 @@ impl RequestTime {
     pub fn share(&self, part: &RequestTimePart) -> f64 {
         if self.service_time_ms > 0.0 { part.time.ms / self.service_time_ms } else { 0.0 }
     }
+
+    /// A time as a part of the whole, at least. Threads too many may all be in it, so what they took is taken off; the parts and
+    /// what is left add up to the whole, which keeps this below 1.
+    #[must_use]
+    pub fn least_share(&self, ms: f64) -> f64 {
+        let least_ms = (ms + self.without_thread.ms.min(0.0)).max(0.0);
+        if self.service_time_ms > 0.0 { least_ms / self.service_time_ms } else { 0.0 }
+    }
 }

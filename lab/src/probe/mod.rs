@@ -10,6 +10,7 @@ pub mod line;
 mod meeting;
 pub mod readings;
 pub mod run_delay;
+mod safepoints;
 pub mod sampled;
 pub mod session;
 pub mod stacks;

@@ -5,6 +5,7 @@ use super::allocation_profile::AllocationProfileTally;
 use super::cpu_profile::CpuTally;
 use super::line::{Carriers, Gc, Line, Pool as PoolLine, Sample, Tally};
 use super::run_delay::RunDelayTally;
+use super::safepoints::safepoints;
 use super::stacks::StackTally;
 use super::turns::TurnsTally;
 use crate::model::experiment::ProbeLevel;
@@ -75,9 +76,6 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
                     name: name.clone(),
                 })
             }
-            Line::Safepoint(tally) if contains_second(window, tally.t_ns) => {
-                add(&mut readings.safepoints, tally)
-            }
             Line::HeapAfterGc { t_ns, used_bytes, gc_id } if window.contains(*t_ns) => {
                 let (t_s, whole) = (window.seconds(*t_ns), whole.contains(gc_id));
                 readings.heap_after_gc.push(HeapAfterGc { t_s, used_bytes: *used_bytes, whole });
@@ -130,6 +128,7 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
             _ => {}
         }
     }
+    readings.safepoints = safepoints(lines, window);
     readings.allocation = allocation.finish();
     readings.cpu_profile = cpu.finish();
     readings.allocation_profile = allocating.finish();

@@ -17,6 +17,7 @@ pub fn lines(record: &Record, times: &[RequestTime], findings: &[Finding]) -> Ve
         lines.push(format!("    {}", time.basis));
     }
     lines.extend(request_time::sampling_ended(record).map(|why| format!("  time: {why}")));
+    lines.extend(request_time::without_parts(record).map(|why| format!("  time: no parts: {why}")));
     lines.extend(findings.iter().map(finding));
     lines
 }
@@ -93,6 +94,24 @@ mod tests {
             said.contains("served others too (62.0 threads with a request, and 31.0 requests in flight"),
             "{said}"
         );
+    }
+
+    #[test]
+    fn requests_that_hang_are_why_there_are_no_parts() {
+        let group = WaitGroup { threads: vec![31.0; 10], ..WaitGroup::default() };
+        let record = record(WaitProfile { samples: 10, groups: vec![group], ..WaitProfile::default() });
+        // A quarter of the time in flight was that of ten requests that were there from the beginning to the end.
+        let hanging = with_load(record, |load| {
+            load.elapsed_s = 10.0;
+            load.requests.unfinished = 10;
+            load.in_flight_at_end_age_ms = Some(10_000.0);
+        });
+        let lines = lines(&hanging, &[], &[]);
+        assert!(
+            lines[0].starts_with("  time: no parts: about 10 of 10 unfinished requests hang; "),
+            "{lines:?}"
+        );
+        assert_eq!(lines.len(), 1);
     }
 
     #[test]

@@ -6,6 +6,9 @@ use crate::model::record::wait_profile::{ThreadActivity, ThreadRole, ThreadState
 use crate::model::request_time::{RequestTime, RequestTimePart, TimeShare};
 use crate::model::result::ResultDocument;
 use crate::report::figures;
+use crate::stats::hung_requests::HungRequests;
+use crate::stats::request_time::{NoParts, OtherTraffic, no_parts};
+use crate::stats::runs::complete;
 use serde::Serialize;
 
 /// Parts below this share of the whole are added up in the sentence.
@@ -89,7 +92,7 @@ pub fn on_one_scale<'a>(document: &'a ResultDocument, load: &LoadSpec) -> Vec<(&
     times.into_iter().map(|time| (time, time.service_time_ms / longest_ms)).collect()
 }
 
-/// Why threads were not sampled, or no longer, a sentence without a full stop for each variant.
+/// Why threads were not sampled, or no longer, or say nothing of requests: a sentence without a full stop for each variant.
 #[must_use]
 pub fn not_sampled(document: &ResultDocument, load: &LoadSpec) -> Vec<String> {
     let mut sentences = Vec::new();
@@ -100,7 +103,45 @@ pub fn not_sampled(document: &ResultDocument, load: &LoadSpec) -> Vec<String> {
             sentences.push(sentence);
         }
     }
+    let variants = document.experiment.variants.iter();
+    sentences.extend(variants.filter_map(|variant| without_parts_of(document, load, &variant.name)));
     sentences
+}
+
+/// The figures are those of the first such run.
+fn without_parts_of(document: &ResultDocument, load: &LoadSpec, variant: &str) -> Option<String> {
+    let runs = complete(&document.records, variant, &load.name);
+    let reasons: Vec<String> = runs.iter().filter_map(|run| without_parts(run)).collect();
+    let first = reasons.first()?;
+    let which = match reasons.len() {
+        all if all == runs.len() => String::new(),
+        some => format!(" in {some} of {} runs", runs.len()),
+    };
+    Some(format!("{variant}: no parts of the time of a request{which}: {first}"))
+}
+
+/// Why what threads did in a run says nothing of the requests that completed; `None`: it does, or there are no samples.
+#[must_use]
+pub fn without_parts(record: &Record) -> Option<String> {
+    Some(match no_parts(record)? {
+        NoParts::HungRequests(hung) => hung_requests(&hung),
+        NoParts::OtherTraffic(OtherTraffic { request_threads, in_flight }) => format!(
+            "{request_threads:.1} threads had a request while {in_flight:.1} requests of the load were in flight, on average; the \
+             others work on requests that timed out earlier, or that something else sent"
+        ),
+    })
+}
+
+fn hung_requests(hung: &HungRequests) -> String {
+    format!(
+        "about {} of {} unfinished requests hang; the unfinished ones are {} old on average, while 99 % of the completed ones took at \
+         most {}, and they take {} of the time of all requests in flight",
+        figures::count(hung.hung),
+        figures::count(hung.unfinished),
+        figures::milliseconds(hung.age_ms),
+        figures::milliseconds(hung.completed_p99_ms),
+        figures::percent(hung.share)
+    )
 }
 
 /// Why the threads of a run were not sampled, or no longer; `None`: they were.
@@ -132,7 +173,9 @@ pub fn words(time: &RequestTime) -> RequestTimeWords {
     let runs = figures::plural(time.runs, "run");
     let counted = match time.counted {
         ThreadRole::Request => "",
-        ThreadRole::Application => "; a server that is not known: all threads with frames of the application",
+        ThreadRole::Application => {
+            "; no server that is known was seen: all threads with frames of the application, those of its own jobs too"
+        }
     };
     RequestTimeWords {
         variant: time.variant.clone(),
@@ -269,7 +312,12 @@ fn in_full(activity: &ThreadActivity) -> String {
     };
     let often = if activity.state.is_runnable() && !place.is_empty() { ", most often" } else { "" };
     let holder = activity.holder.as_ref().map_or_else(String::new, |holder| format!("; held at {holder}"));
-    format!("{}{often}{place}{holder}", what(activity))
+    let what = match activity.state {
+        // A stack does not show whether its thread has a core.
+        ThreadState::Running => "running or waiting for a core".to_owned(),
+        _ => what(activity),
+    };
+    format!("{what}{often}{place}{holder}")
 }
 
 /// What requests do, without a place.
@@ -451,6 +499,41 @@ mod tests {
     }
 
     #[test]
+    fn why_threads_say_nothing_of_requests_is_said_once_for_each_variant() {
+        use crate::model::record::jvm::JvmReadings;
+        use crate::model::record::wait_profile::{WaitGroup, WaitProfile};
+        // Ten requests in flight, and so many threads.
+        let with_threads = |threads: f64| {
+            let group = WaitGroup { threads: vec![threads; 10], ..WaitGroup::default() };
+            let profile = WaitProfile { samples: 10, groups: vec![group], ..WaitProfile::default() };
+            let mut record = crate::stats::sample::run("virtual", "c4", 1_000.0, 10.0);
+            record.jvm = Some(JvmReadings { wait_profile: Some(profile), ..JvmReadings::default() });
+            record
+        };
+        let said = |records: &[Record]| {
+            let document =
+                crate::report::sample::document("{virtual: {}}", "[{clients: 4, duration: 1s}]", records);
+            not_sampled(&document, &document.experiment.loads[0])
+        };
+        let reason = "30.0 threads had a request while 10.0 requests of the load were in flight, on average; the others work on \
+             requests that timed out earlier, or that something else sent";
+        let all = format!("virtual: no parts of the time of a request: {reason}");
+        assert_eq!(said(&[with_threads(30.0), with_threads(31.0)]), [all]);
+        let one = format!("virtual: no parts of the time of a request in 1 of 2 runs: {reason}");
+        assert_eq!(said(&[with_threads(10.0), with_threads(30.0)]), [one]);
+        assert_eq!(said(&[with_threads(10.0)]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn how_many_requests_hang_is_said_with_what_shows_it() {
+        let hung =
+            HungRequests { hung: 60, unfinished: 100, age_ms: 4_802.0, completed_p99_ms: 10.0, share: 0.6 };
+        let expected = "about 60 of 100 unfinished requests hang; the unfinished ones are 4.80 s old on average, while 99 % of the \
+             completed ones took at most 10.0 ms, and they take 60 % of the time of all requests in flight";
+        assert_eq!(hung_requests(&hung), expected);
+    }
+
+    #[test]
     fn small_parts_are_added_up_and_the_unit_suits_the_whole() {
         let parts =
             (0..10).map(|line| part(ThreadState::Sleep, None, &format!("a.A.a:{line}"), 0.05)).collect();
@@ -474,5 +557,13 @@ mod tests {
             ]
         );
         assert_eq!(words.basis, "40 samples of threads in 1 run");
+    }
+
+    #[test]
+    fn details_say_that_who_runs_may_wait_for_a_core() {
+        let words = words(&time(vec![part(ThreadState::Running, None, "shop.Orders.render:7", 10.0)], 10.0));
+        let expected = "running or waiting for a core, most often at shop.Orders.render:7";
+        assert_eq!(words.parts[0].what, expected);
+        assert_eq!(words.sentence, "10.0 ms = 10.0 running");
     }
 }

@@ -12,6 +12,7 @@ pub mod difference;
 pub mod disturbance;
 mod doubt_groups;
 pub mod grade;
+pub mod hung_requests;
 pub mod limit;
 pub(crate) mod lost_on_purpose;
 pub(crate) mod no_overload;

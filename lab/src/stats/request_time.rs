@@ -1,6 +1,7 @@
 //! Where the time of a request goes, by Little's law (J. D. C. Little, "A proof for the queuing formula L = λW", Operations
 //! Research 9, 1961): mean number of requests in a state = throughput x mean time in it.
 
+use super::hung_requests::{HungRequests, TimeInFlight};
 use super::resampled::Samples;
 use super::runs::complete;
 use crate::model::experiment::Experiment;
@@ -18,7 +19,8 @@ const MOST_FAILED: f64 = 0.01;
 const OTHERS_TOO: f64 = 1.3;
 const NOISE_THREADS: f64 = 0.5;
 
-/// A JVM that served others beside the load: whose threads are whose is not known.
+/// More threads have a request than requests of the load are in flight: the JVM served others too, or requests that the load has given
+/// up go on, and whose threads are whose is not known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OtherTraffic {
     /// Threads with a request, on average.
@@ -27,13 +29,25 @@ pub struct OtherTraffic {
     pub in_flight: f64,
 }
 
-/// Did the JVM of this run serve others than the load?
+/// Why a run whose threads were sampled has no parts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum NoParts {
+    /// What they did would be said of the completed ones.
+    HungRequests(HungRequests),
+    /// Their threads would be counted as those of the load.
+    OtherTraffic(OtherTraffic),
+}
+
+/// Do threads of other requests than those whose times are known make the parts of this run false?
+#[must_use]
+pub fn no_parts(run: &Record) -> Option<NoParts> {
+    Observed::read(run)?.no_parts()
+}
+
+/// Has the JVM of this run more requests than the load knows of?
 #[must_use]
 pub fn other_traffic(run: &Record) -> Option<OtherTraffic> {
-    let window = Observed::of(run)?;
-    let (request_threads, in_flight) = (window.threads(ThreadRole::Request), window.in_flight());
-    let is_more = request_threads > OTHERS_TOO * in_flight && request_threads > in_flight + NOISE_THREADS;
-    is_more.then_some(OtherTraffic { request_threads, in_flight })
+    Observed::read(run)?.other_traffic()
 }
 
 /// Of each variant under each load whose threads were sampled.
@@ -107,10 +121,15 @@ struct Observed<'a> {
     flow_per_s: f64,
     /// Of its time, in which the JVM stopped all threads, the sampler too.
     stopped_share: f64,
+    hung: Option<HungRequests>,
 }
 
 impl<'a> Observed<'a> {
     fn of(record: &'a Record) -> Option<Self> {
+        Self::read(record).filter(|window| window.no_parts().is_none())
+    }
+
+    fn read(record: &'a Record) -> Option<Self> {
         let jvm = record.jvm.as_ref()?;
         let profile = jvm.wait_profile.as_ref().filter(|profile| profile.samples > 0)?;
         let load = record.observed_window()?.0;
@@ -125,16 +144,31 @@ impl<'a> Observed<'a> {
         if rate_per_s <= 0.0 || is_in_failures {
             return None;
         }
-        // Results of older versions have only their ages since they were due.
-        let age_ms = load.in_flight_at_end_age_ms.or(load.unfinished_age_ms.map(|age| age.mean));
-        let unfinished_ms = age_ms.map_or(0.0, |age_ms| requests.unfinished as f64 * age_ms);
-        let before_ms =
-            load.in_flight_at_start_age_ms.map_or(0.0, |age_ms| requests.in_flight_at_start as f64 * age_ms);
-        let completed_ms = requests.ok as f64 * service_time_ms;
-        let flow_per_s =
-            rate_per_s * (1.0 + (unfinished_ms - before_ms) / completed_ms.max(f64::MIN_POSITIVE));
+        let time = TimeInFlight::of(load, service_time_ms);
+        let flow_per_s = rate_per_s * (1.0 + time.unfinished_ms / time.completed_ms.max(f64::MIN_POSITIVE));
+        let hung = time.hung(load);
         let stopped_share = (jvm.safepoints.total_ms / (1_000.0 * load.elapsed_s)).min(1.0);
-        Some(Self { record, profile, service_time_ms, residual_ms, rate_per_s, flow_per_s, stopped_share })
+        Some(Self {
+            record,
+            profile,
+            service_time_ms,
+            residual_ms,
+            rate_per_s,
+            flow_per_s,
+            stopped_share,
+            hung,
+        })
+    }
+
+    fn no_parts(&self) -> Option<NoParts> {
+        let hung = self.hung.map(NoParts::HungRequests);
+        hung.or_else(|| self.other_traffic().map(NoParts::OtherTraffic))
+    }
+
+    fn other_traffic(&self) -> Option<OtherTraffic> {
+        let (request_threads, in_flight) = (self.threads(ThreadRole::Request), self.in_flight());
+        let is_more = request_threads > OTHERS_TOO * in_flight && request_threads > in_flight + NOISE_THREADS;
+        is_more.then_some(OtherTraffic { request_threads, in_flight })
     }
 
     fn samples(&self) -> usize {
@@ -367,6 +401,55 @@ mod tests {
     fn more_threads_than_requests_are_shown_as_a_negative_rest() {
         let record = observed(vec![group(ThreadRole::Request, ThreadState::Lock, "a.A.a:1", vec![33.0; 10])]);
         assert!((request_time(&[&record]).unwrap().without_thread.ms + 2.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn threads_of_requests_that_the_load_gave_up_are_no_part_of_those_that_completed() {
+        use ThreadRole::Request;
+        // 1,000 requests per second of 10 ms each, and so many threads that are still stuck in requests that timed out earlier.
+        let stuck = |threads| {
+            let groups = vec![
+                group(Request, ThreadState::Sleep, "a.A.a:1", vec![10.0; 10]),
+                group(Request, ThreadState::Lock, "a.B.b:2", vec![threads; 10]),
+            ];
+            with_load(observed(groups), |load| load.service_time_ms = Some(times(10.0)))
+        };
+        let record = stuck(20.0);
+        let others = OtherTraffic { request_threads: 30.0, in_flight: 10.0 };
+        assert_eq!(no_parts(&record), Some(NoParts::OtherTraffic(others)));
+        assert_eq!(request_time(&[&record]), None);
+        let healthy = request_time(&[&record, &stuck(0.0)]).unwrap();
+        assert_eq!((healthy.runs, parts(&healthy)[0]), (1, (ThreadState::Sleep, 10.0)));
+        // What a few too many do may be what the stuck ones do.
+        let few = request_time(&[&stuck(2.0)]).unwrap();
+        let shares: Vec<f64> = few.parts.iter().map(|part| few.least_share(part.time.ms)).collect();
+        assert!((shares[0] - 0.8).abs() < 1e-9 && shares[1].abs() < 1e-9, "{shares:?}");
+    }
+
+    #[test]
+    fn requests_that_hang_have_no_share_in_those_that_completed() {
+        // 60 of 100 clients hang on a lock, for 2 s when the window of 6 s begins; the requests of the others sleep for 10 ms.
+        let hanging = |hung: f64| {
+            let groups = vec![
+                group(ThreadRole::Request, ThreadState::Lock, "a.A.a:1", vec![hung; 10]),
+                group(ThreadRole::Request, ThreadState::Sleep, "a.B.b:2", vec![100.0 - hung; 10]),
+            ];
+            let age_ms = |of_hung: f64| Some((hung * of_hung + (100.0 - hung) * 5.0) / 100.0);
+            with_load(observed(groups), |load| {
+                load.elapsed_s = 6.0;
+                load.service_time_ms = Some(times(10.0));
+                load.rate_per_s.completed = (100.0 - hung) * 100.0;
+                let requests = &mut load.requests;
+                (requests.ok, requests.in_flight_at_start) = ((100 - hung as u64) * 600, 100);
+                requests.unfinished = 100;
+                load.in_flight_at_start_age_ms = age_ms(2_000.0);
+                load.in_flight_at_end_age_ms = age_ms(8_000.0);
+            })
+        };
+        assert_eq!(request_time(&[&hanging(60.0)]), None);
+        let why = no_parts(&hanging(60.0));
+        assert!(matches!(why, Some(NoParts::HungRequests(HungRequests { hung: 60, .. }))), "{why:?}");
+        assert_eq!(parts(&request_time(&[&hanging(0.0)]).unwrap())[0], (ThreadState::Sleep, 10.0));
     }
 
     #[test]

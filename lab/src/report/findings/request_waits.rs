@@ -17,6 +17,7 @@ impl RequestWaits {
     /// `requests spend 75 % of their time waiting for a HikariCP connection: 375 ms of 500 ms, at shop.Orders.find:42`.
     fn with_load(&self) -> Option<String> {
         let (spent_ms, service_time_ms) = (self.part.time?.ms, self.service_time_ms?);
+        // Chance finds a few threads more than requests, which the milliseconds show; where there are many more is no finding.
         Some(format!(
             "requests spend {} of their time {}: {} of {}, at {}",
             percent((spent_ms / service_time_ms).min(1.0)),
@@ -32,7 +33,7 @@ impl RequestWaits {
         let (waiting, all) = (self.part.threads, self.request_threads.unwrap_or(self.part.threads));
         format!(
             "{} of the threads with a request are {} at {}: {waiting:.1} of {all:.1}, on average",
-            percent((waiting / all).min(1.0)),
+            percent(waiting / all),
             what(&self.part.activity),
             self.place(),
         )
