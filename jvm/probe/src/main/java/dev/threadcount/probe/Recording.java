@@ -26,7 +26,7 @@ final class Recording implements Closeable {
     private static final String ALLOCATION_SAMPLES = "20/s";
     private static final Duration NATIVE_MEMORY_PERIOD = Duration.ofSeconds(1);
     /** Without a limit of its own a stream forgets what has been read, and there would be nothing to keep. */
-    private static final long KEPT_BYTES = 256L << 20;
+    static final long KEPT_BYTES = 256L << 20;
     /**
      * A recording is handed around, and these are where passwords are: the environment, system properties and the JVM's arguments (with
      * {@code -D} in JAVA_TOOL_OPTIONS they are in both), and the command lines of all processes of the machine.
@@ -56,6 +56,9 @@ final class Recording implements Closeable {
     private long eventsUntilNs;
     /** Nobody else recorded when this began. */
     private final boolean alone;
+    private volatile boolean closed;
+    /** Null while there are events, and after {@link #close}. */
+    private volatile String whyEnded;
 
     Recording(Options options, Output output, Clock clock, Monitors monitors) {
         this.output = output;
@@ -96,10 +99,40 @@ final class Recording implements Closeable {
 
     /** Follows the events on a daemon thread: the stream's own thread would keep the JVM from ending (Java 21). */
     void start() {
-        OwnThreads.start("-events", stream::start);
+        OwnThreads.start("-events", this::followEvents);
         if (monitorWatch != null) {
             watching = OwnThreads.start("-monitors", monitorWatch);
         }
+    }
+
+    /** JFR goes on after an exception in what handles an event, and ends the stream after an error. */
+    private void followEvents() {
+        String why = "the recording was ended by somebody else";
+        try {
+            stream.start();
+        } catch (RuntimeException | Error failed) {
+            why = "the recording ended: " + failed;
+        }
+        if (!closed && !isShuttingDown()) {
+            whyEnded = why;
+        }
+    }
+
+    /** JFR ends all recordings then. */
+    private static boolean isShuttingDown() {
+        Thread never = new Thread();
+        try {
+            Runtime.getRuntime().addShutdownHook(never);
+            Runtime.getRuntime().removeShutdownHook(never);
+            return false;
+        } catch (IllegalStateException shuttingDown) {
+            return true;
+        }
+    }
+
+    /** Why there are no events any more, though nobody has closed this; null where there are. */
+    String whyEnded() {
+        return whyEnded;
     }
 
     /** Keeps what was recorded for JDK Mission Control. */
@@ -109,6 +142,7 @@ final class Recording implements Closeable {
 
     @Override
     public void close() {
+        closed = true;
         if (watching != null) {
             watching.interrupt();
         }
