@@ -1,5 +1,6 @@
 package dev.threadcount.probe;
 
+import dev.threadcount.probe.stacks.JvmAccess;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -42,6 +43,7 @@ final class Recording implements Closeable {
     private final Output output;
     private final Clock clock;
     private final Monitors monitors;
+    private final JvmAccess jvm;
     private final Tally tally = new Tally();
     private final FileIo files = new FileIo();
     private final Allocations allocations = new Allocations();
@@ -60,7 +62,9 @@ final class Recording implements Closeable {
     /** Null while there are events, and after {@link #close}. */
     private volatile String whyEnded;
 
-    Recording(Options options, Output output, Clock clock, Monitors monitors) {
+    /** @param jvm null where this JVM does not show its internals */
+    Recording(Options options, Output output, Clock clock, Monitors monitors, JvmAccess jvm) {
+        this.jvm = jvm;
         this.output = output;
         this.clock = clock;
         this.monitors = monitors;
@@ -152,17 +156,27 @@ final class Recording implements Closeable {
 
     /**
      * The flight recorder makes a folder in java.io.tmpdir and keeps it until the JVM ends. It makes a new one for the next recording
-     * where this one is gone. One that is not empty is left alone.
+     * where this one is gone; but it ends the JVM where the folder goes between its look and its first file, so that
+     * no recording may start meanwhile. One that is not empty is left alone.
      */
     private void removeEmptyFolder() {
         String folder = System.getProperty("jdk.jfr.repository");
-        if (folder == null || !alone || !FlightRecorder.getFlightRecorder().getRecordings().isEmpty()) {
+        Object monitor = folder == null || !alone || jvm == null ? null : jvm.recorderMonitor();
+        if (monitor == null) {
             return;
         }
+        synchronized (monitor) {
+            if (FlightRecorder.getFlightRecorder().getRecordings().isEmpty()) {
+                remove(Path.of(folder));
+            }
+        }
+    }
+
+    private static void remove(Path folder) {
         try {
-            Files.deleteIfExists(Path.of(folder));
+            Files.deleteIfExists(folder);
         } catch (IOException | RuntimeException inUse) {
-            // Somebody records again, or the folder is not ours to remove.
+            // It has files, or is not ours to remove.
         }
     }
 

@@ -1,13 +1,18 @@
 package dev.threadcount.probe;
 
+import com.sun.management.HotSpotDiagnosticMXBean;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.stream.Stream;
 
 /** Whether there is room to write: JFR ends the JVM when it cannot write its files, and our lines must not fill a file system. */
 final class RecordingSpace {
     /** With a margin for what other processes write meanwhile, and for the buffers that JFR writes when a recording ends. */
     static final long BEGIN_BYTES = 48L << 20;
     static final long GO_ON_BYTES = 24L << 20;
+
+    private static final String REPOSITORY = "repository=";
 
     private final Path folder;
     private final long keptBytes;
@@ -31,11 +36,30 @@ final class RecordingSpace {
         return new RecordingSpace(folderOfJfr(), options.recording() == null ? 0 : Recording.KEPT_BYTES, lines);
     }
 
-    /** A recording that has begun has a folder of its own in it. */
     private static Path folderOfJfr() {
-        String repository = System.getProperty("jdk.jfr.repository");
-        Path parent = repository == null ? null : Path.of(repository).toAbsolutePath().getParent();
-        return parent == null ? Path.of(System.getProperty("java.io.tmpdir")).toAbsolutePath() : parent;
+        String tmp = System.getProperty("java.io.tmpdir");
+        return folderOfJfr(System.getProperty("jdk.jfr.repository"), startOptions(), tmp).toAbsolutePath();
+    }
+
+    /**
+     * @param repository the folder of the last recording's files, in the one that is looked for; null before there was one
+     * @param startOptions {@code -XX:FlightRecorderOptions}, which choose it until then
+     */
+    static Path folderOfJfr(String repository, String startOptions, String tmp) {
+        Path parent = repository == null ? null : Path.of(repository).getParent();
+        if (parent != null) {
+            return parent;
+        }
+        return Path.of(Stream.of(startOptions.replace("\"", "").split(",")).filter(option -> option.startsWith(REPOSITORY))
+                .map(option -> option.substring(REPOSITORY.length())).findFirst().orElse(tmp));
+    }
+
+    private static String startOptions() {
+        try {
+            return ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class).getVMOption("FlightRecorderOptions").getValue();
+        } catch (IllegalArgumentException another) {
+            return "";
+        }
     }
 
     /** Why no recording may begin; null where one may. */

@@ -46,4 +46,12 @@ class RecordingSpaceTest {
         assertTrue(file.lackToBegin().startsWith("the lines of the probe go to " + missing), file.lackToBegin());
         assertNull(RecordingSpace.find(Options.parse("out=unix:" + missing.resolve("socket"))).lackToBegin());
     }
+
+    @Test
+    void folderIsThatOfTheLastRecordingOrOfTheOptionOrTheTemporaryOne() {
+        String option = "stackdepth=64,repository=/data/jfr";
+        assertEquals(Path.of("/var/jfr"), RecordingSpace.folderOfJfr("/var/jfr/2026_11_25_07_52_11_4711", option, "/tmp"));
+        assertEquals(Path.of("/data/jfr"), RecordingSpace.folderOfJfr(null, option, "/tmp"));
+        assertEquals(Path.of("/tmp"), RecordingSpace.folderOfJfr(null, "", "/tmp"));
+    }
 }
