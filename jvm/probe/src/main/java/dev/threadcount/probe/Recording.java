@@ -7,10 +7,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.text.ParseException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import jdk.jfr.Configuration;
 import jdk.jfr.FlightRecorder;
+import jdk.jfr.RecordingState;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingStream;
 
@@ -36,6 +38,7 @@ final class Recording implements Closeable {
             "jdk.JVMInformation", "jdk.SystemProcess");
     /** Linux gives connecting sockets their port from here on (ip_local_port_range). */
     private static final int FIRST_EPHEMERAL_PORT = 32_768;
+    private static final String ENDED_BY_OTHERS = "the recording was ended by somebody else";
     private static final Site NOWHERE = new Site(null, null, null);
     private static final Duration MARK_PERIOD = Duration.ofMillis(500);
 
@@ -56,6 +59,8 @@ final class Recording implements Closeable {
     private MonitorWatch monitorWatch;
     private Thread watching;
     private long eventsUntilNs;
+    /** What the stream reads; null where another recording began at the same moment. */
+    private final jdk.jfr.Recording recorded;
     /** Nobody else recorded when this began. */
     private final boolean alone;
     private volatile boolean closed;
@@ -68,9 +73,11 @@ final class Recording implements Closeable {
         this.output = output;
         this.clock = clock;
         this.monitors = monitors;
-        alone = !FlightRecorder.isInitialized() || FlightRecorder.getFlightRecorder().getRecordings().isEmpty();
+        List<jdk.jfr.Recording> others = FlightRecorder.isInitialized() ? FlightRecorder.getFlightRecorder().getRecordings() : List.of();
+        alone = others.isEmpty();
         StackDepth.deepen();
         stream = options.recording() == null ? new RecordingStream() : recordingToKeep();
+        recorded = theOneBeside(others);
         // Each event has its own time, and the stream would keep all of a second to put them in order.
         stream.setOrdered(false);
         watchCollections();
@@ -109,9 +116,15 @@ final class Recording implements Closeable {
         }
     }
 
+    private static jdk.jfr.Recording theOneBeside(List<jdk.jfr.Recording> others) {
+        List<jdk.jfr.Recording> all = new ArrayList<>(FlightRecorder.getFlightRecorder().getRecordings());
+        all.removeAll(others);
+        return all.size() == 1 ? all.getFirst() : null;
+    }
+
     /** JFR goes on after an exception in what handles an event, and ends the stream after an error. */
     private void followEvents() {
-        String why = "the recording was ended by somebody else";
+        String why = ENDED_BY_OTHERS;
         try {
             stream.start();
         } catch (RuntimeException | Error failed) {
@@ -136,7 +149,9 @@ final class Recording implements Closeable {
 
     /** Why there are no events any more, though nobody has closed this; null where there are. */
     String whyEnded() {
-        return whyEnded;
+        // A stream waits forever for what comes after a recording that was stopped and closed (jcmd JFR.stop).
+        boolean isGone = recorded != null && recorded.getState().compareTo(RecordingState.RUNNING) > 0;
+        return whyEnded == null && isGone && !isShuttingDown() ? ENDED_BY_OTHERS : whyEnded;
     }
 
     /** Keeps what was recorded for JDK Mission Control. */
