@@ -14,7 +14,9 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
+use threadcount::host::attach::{JvmProcess, diagnostic_command};
 use threadcount::host::live_heap::HeapReader;
+use threadcount::probe::{ProbeChoice, attach, jar};
 
 const GIVE_UP: Duration = Duration::from_secs(120);
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/Busy.java");
@@ -246,6 +248,52 @@ fn every_json_line_of_both_javas_is_what_the_schema_says() {
     }
     for wrong in [r#"{"type":"hello","t_ns":1}"#, r#"{"type":"dropped","t_ns":1,"lines":2,"more":3}"#] {
         assert!(!validator.is_valid(&json(wrong)), "{wrong}");
+    }
+}
+
+/// JFR ends the JVM when it cannot write its files.
+#[test]
+fn a_jvm_whose_tmpdir_cannot_hold_a_recording_goes_on_and_is_told_why_it_has_no_probe() {
+    for feature in [21, 25] {
+        let mut idle = Busy::start(feature, &["0"]);
+        let (tmp, lines) = (idle.tmp.path().to_owned(), tempfile::tempdir().unwrap());
+        fs::remove_dir(&tmp).unwrap();
+        let why =
+            format!("JFR would end the JVM when it cannot write to {}: it is not a folder", tmp.display());
+        let watched = Command::new(cargo_bin("threadcount")).args(["watch", &idle.pid(), "--json"]).output();
+        let watched = watched.unwrap();
+        let says = String::from_utf8_lossy(&watched.stderr).replace("\n  │ ", " ");
+        assert_eq!(watched.status.code(), Some(2), "{says}");
+        assert!(
+            says.contains("The probe did not begin in the JVM") && says.contains("is not a folder"),
+            "{says}"
+        );
+        assert!(watched.stdout.is_empty());
+        let file = lines.path().join("probe.jsonl");
+        let refused =
+            attach::load(idle.jvm.id(), &jar::find().unwrap(), ProbeChoice::Light, &file).unwrap_err();
+        assert!(refused.to_string().contains(&why), "{refused}");
+        assert!(fs::read_to_string(&file).unwrap().starts_with("{\"type\":\"refused\""));
+        assert!(!idle.open_packages().is_empty() && !tmp.exists(), "it lives, and nobody made a folder");
+    }
+}
+
+#[test]
+fn a_recording_that_somebody_else_ends_ends_the_visit_with_the_reason() {
+    for feature in [21, 25] {
+        let idle = Busy::start(feature, &["0"]);
+        let watch = Watch::start(&idle.pid(), &["--json"]);
+        watch.until("events", |line| line.contains("\"type\":\"virtual_threads\""));
+        let jvm = JvmProcess::find(idle.jvm.id()).unwrap();
+        let ask = |text: &str| diagnostic_command(&jvm, text, GIVE_UP).unwrap();
+        let recordings = ask("JFR.check");
+        let number = recordings.split("Recording ").nth(1).unwrap().split(':').next().unwrap();
+        ask(&format!("JFR.stop name={number}"));
+        let lines = watch.until("why it ended", |line| line.contains("\"what\":\"visit\""));
+        let problem = json(lines.last().unwrap());
+        assert_eq!(problem["why"], "the recording was ended by somebody else");
+        let mut watch = watch;
+        assert!(watch.process.wait().unwrap().success(), "it leaves by itself");
     }
 }
 

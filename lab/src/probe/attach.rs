@@ -1,6 +1,7 @@
 //! Loads the probe into a running JVM and reads its lines. Dropped, the probe ends and leaves the JVM as it was.
 
 use super::choice::{Out, ProbeChoice, agent_argument};
+use super::line::Line;
 use super::meeting::Meeting;
 use super::target::{self, TargetError};
 use crate::host::attach::{self, CommandError, JvmProcess};
@@ -34,6 +35,9 @@ pub enum AttachError {
     Socket { folder: String, source: io::Error },
     #[error("The JVM {pid} did not load the probe: {answer}")]
     Refused { pid: u32, answer: String },
+    /// The probe was loaded, and did not begin.
+    #[error("The probe did not begin in the JVM {pid}: {why}")]
+    NotBegun { pid: u32, why: String },
     #[error(
         "The probe in the JVM {pid} is version {theirs}, and threadcount needs {ours}: probe.jar is from another build; run `./dev build`"
     )]
@@ -47,16 +51,19 @@ pub enum AttachError {
 /// The version of the lines and of the agent's argument: `Probe.VERSION` in `jvm/probe`.
 pub const VERSION: u32 = 2;
 
-/// Loads the probe. Returns when the JVM has loaded it, which takes about half a second.
+/// Loads the probe, which writes its lines to a file. Returns when the JVM has loaded it, which takes about half a second.
 ///
 /// # Errors
 /// Why it could not attach, as a sentence with what to do.
-pub fn load(pid: u32, jar: &Path, argument: &str) -> Result<(), AttachError> {
+pub fn load(pid: u32, jar: &Path, level: ProbeChoice, lines: &Path) -> Result<(), AttachError> {
     let jvm = target::inspect(pid)?;
     if jvm.is_foreign() {
         return Err(AttachError::Foreign { pid });
     }
-    load_agent(&jvm, jar, argument, LOAD_LIMIT)
+    load_agent(&jvm, jar, &agent_argument(Out::File(lines), level, None), LOAD_LIMIT)?;
+    // The first line is there before the JVM says that the probe is loaded.
+    let text = std::fs::read_to_string(lines).unwrap_or_default();
+    text.lines().next().map_or(Ok(()), |first| check_begun(pid, first))
 }
 
 /// Loads it into a JVM that sees the jar under this path.
@@ -125,6 +132,7 @@ impl Attached {
         stream.set_nonblocking(false).map_err(failed)?;
         let mut attached = Self { lines: BufReader::new(stream), hello: None, meeting: Arc::new(meeting) };
         attached.hello = attached.next_line();
+        check_begun(pid, attached.hello.as_deref().unwrap_or_default())?;
         check_version(pid, attached.hello.as_deref())?;
         Ok(attached)
     }
@@ -148,6 +156,13 @@ impl Attached {
             Ok(length) if length > 0 => Some(line.trim_end().to_owned()),
             _ => None,
         }
+    }
+}
+
+fn check_begun(pid: u32, first: &str) -> Result<(), AttachError> {
+    match serde_json::from_str(first) {
+        Ok(Line::Refused { why, .. }) => Err(AttachError::NotBegun { pid, why }),
+        _ => Ok(()),
     }
 }
 
@@ -221,6 +236,14 @@ mod tests {
         let says = |text: &str| refusal(7, text).to_string();
         assert_eq!(says("return code: 100\n"), "The JVM 7 did not load the probe: return code: 100");
         assert!(says("return code: 102\n").ends_with("--add-modules jdk.jfr,jdk.management"));
+    }
+
+    #[test]
+    fn a_probe_that_did_not_begin_says_why() {
+        let refused = r#"{"type":"refused","t_ns":1,"why":"3 MiB are free and 48 MiB are needed"}"#;
+        let says = check_begun(7, refused).unwrap_err().to_string();
+        assert_eq!(says, "The probe did not begin in the JVM 7: 3 MiB are free and 48 MiB are needed");
+        assert!(check_begun(7, r#"{"type":"hello","probe":2}"#).is_ok() && check_begun(7, "").is_ok());
     }
 
     #[test]

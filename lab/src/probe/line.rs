@@ -26,6 +26,12 @@ pub enum Line {
         level: String,
         processors: u32,
     },
+    /// The only line: the probe did not begin.
+    #[schemars(skip)]
+    Refused {
+        t_ns: Nanos,
+        why: String,
+    },
     Sample(Sample),
     Carriers(Carriers),
     Pool(Pool),
@@ -70,7 +76,7 @@ pub enum Line {
         t_ns: Nanos,
         lines: u64,
     },
-    /// Something of the application or the JVM could not be read.
+    /// Something of the application or the JVM could not be read; or, where `what` is `visit`, why the probe ended by itself.
     Problem {
         t_ns: Nanos,
         what: String,
@@ -98,6 +104,7 @@ impl Line {
     pub const fn t_ns(&self) -> Nanos {
         match self {
             Self::Hello { t_ns, .. }
+            | Self::Refused { t_ns, .. }
             | Self::GcPause { t_ns, .. }
             | Self::HeapAfterGc { t_ns, .. }
             | Self::StacksEnded { t_ns, .. }

@@ -11,7 +11,7 @@ use super::turns::TurnsTally;
 use crate::model::experiment::ProbeLevel;
 use crate::model::record::jvm::{
     CarrierSample, Collection, HeapAfterGc, JvmReadings, JvmSample, Pause, PinSample, Pool, PoolSample,
-    SiteReason, SiteTotal, StackSample, Total, VirtualThreads,
+    SiteReason, SiteTotal, StackSample, Total, VISIT, VirtualThreads,
 };
 use crate::model::window::Window;
 use std::collections::{BTreeMap, HashSet};
@@ -95,6 +95,9 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
             Line::Stacks(sample) if window.contains(sample.t_ns) => stacks.sample(sample),
             Line::StackGroup(group) => stacks.group(group),
             Line::StacksEnded { t_ns, why } if *t_ns <= window.ended_ns => stacks.ended(why),
+            Line::Problem { t_ns, what, why } if what == VISIT && *t_ns <= window.ended_ns => {
+                stacks.ended(&format!("the probe left the JVM: {why}"));
+            }
             Line::RunDelay(delay) if window.contains(delay.t_ns) => delays.delay(delay),
             Line::CarrierRunTime(reading) if window.contains(reading.t_ns) => delays.carrier(reading),
             Line::HeldCarrier(held) if window.contains(held.t_ns) => delays.held(held),
@@ -479,6 +482,16 @@ pub(super) mod tests {
         };
         let readings = read(&[counters(9, 100), counters(15, 400), counters(21, 1_100), counters(22, 5_000)]);
         assert_eq!(readings.virtual_threads.started, 1_000);
+    }
+
+    #[test]
+    fn why_the_probe_left_before_the_end_is_kept() {
+        let readings = read(&[format!(
+            r#"{{"type":"problem","t_ns":{},"what":"visit","why":"3 MiB are free"}}"#,
+            12 * S
+        )]);
+        let profile = readings.wait_profile.unwrap();
+        assert_eq!(profile.ended.as_deref(), Some("the probe left the JVM: 3 MiB are free"));
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! The probe during one run: into the JVM, and its readings afterwards.
 
 use super::attach::{self, AttachError};
-use super::choice::{Out, ProbeChoice, agent_argument};
+use super::choice::ProbeChoice;
 use super::jar::{self, ProbeMissing};
 use super::line::{Line, parse};
 use super::readings::readings;
 use crate::host::attach::{self as jvm_attach, CommandError, JvmProcess};
 use crate::host::jvm_log;
-use crate::model::record::jvm::JvmReadings;
+use crate::model::record::jvm::{JvmReadings, VISIT};
 use crate::model::window::Window;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -95,20 +95,16 @@ impl ProbeSession {
         Ok(Some(Self { level, jar: jar::find()?, lines }))
     }
 
-    fn argument(&self) -> String {
-        agent_argument(Out::File(&self.lines), self.level, None)
-    }
-
     /// Attaches to a JVM that a user's command has started.
     ///
     /// # Errors
     /// Why it could not attach, as a sentence with what to do.
     pub fn attach(&self, jvm_pid: u32) -> Result<(), AttachError> {
-        attach::load(jvm_pid, &self.jar, &self.argument())
+        attach::load(jvm_pid, &self.jar, self.level, &self.lines)
     }
 
     /// Readings in the window, while the server still runs. Waits until the probe has written the events up
-    /// to its end, usually one to two seconds after it, at most 15. `None`: no lines.
+    /// to its end, usually one to two seconds after it, at most 15, or has ended. `None`: no lines.
     #[must_use]
     pub fn finish(&self, window: Window) -> Option<JvmReadings> {
         let give_up = Instant::now() + EVENTS_LIMIT;
@@ -124,7 +120,9 @@ impl ProbeSession {
 }
 
 fn has_events_until(lines: &[Line], end_ns: Nanos) -> bool {
-    lines.iter().any(
-        |line| matches!(line, Line::VirtualThreads { events_until_ns, .. } if *events_until_ns >= end_ns),
-    )
+    lines.iter().any(|line| match line {
+        Line::VirtualThreads { events_until_ns, .. } => *events_until_ns >= end_ns,
+        Line::Problem { what, .. } => what == VISIT,
+        _ => false,
+    })
 }

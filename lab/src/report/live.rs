@@ -3,6 +3,7 @@
 use super::figures::milliseconds as ms;
 use super::findings::words;
 use crate::model::finding::Finding;
+use crate::model::record::jvm::VISIT;
 use crate::model::record::run_delay::{RunDelay, RunDelays};
 
 /// A limit, and what to try.
@@ -64,10 +65,14 @@ pub fn dropped(lines: u64) -> String {
     )
 }
 
-/// A bean of the application that throws, say.
+/// A bean of the application that throws, say, or why the probe left the JVM by itself.
 #[must_use]
 pub fn problem(what: &str, why: &str) -> String {
-    super::terminal::clean(&format!("cannot read {what}: {why}"))
+    let words = match what {
+        VISIT => format!("the probe has left the JVM: {why}"),
+        _ => format!("cannot read {what}: {why}"),
+    };
+    super::terminal::clean(&words)
 }
 
 #[cfg(test)]
@@ -108,6 +113,7 @@ mod tests {
             problem("shop:type=Pool", "closed\u{1b}[2J"),
             "cannot read shop:type=Pool: closed\u{FFFD}[2J"
         );
+        assert_eq!(problem("visit", "3 MiB are free"), "the probe has left the JVM: 3 MiB are free");
     }
 
     #[test]

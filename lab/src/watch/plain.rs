@@ -24,11 +24,12 @@ pub struct PlainLines {
 impl PlainLines {
     /// What is new since the last time.
     pub fn next(&mut self, screen: &Screen) -> Vec<String> {
+        let time = format!("{}:{:02}", screen.seconds() / 60, screen.seconds() % 60);
         if screen.sample.is_none() {
-            return Vec::new();
+            // It may have ended before it read anything.
+            return if screen.ended { self.problems(screen, &time) } else { Vec::new() };
         }
         let mut lines = Vec::new();
-        let time = format!("{}:{:02}", screen.seconds() / 60, screen.seconds() % 60);
         if !self.has_head {
             self.has_head = true;
             let Screen { pid, java, processors, level, .. } = screen;
@@ -38,10 +39,7 @@ impl PlainLines {
             lines.push(format!("{time}  {}", live::dropped(screen.dropped_lines - self.dropped_lines)));
             self.dropped_lines = screen.dropped_lines;
         }
-        for problem in screen.problems.all().iter().skip(self.problems) {
-            lines.push(format!("{time}  {}", live::problem(&problem.what, &problem.why)));
-        }
-        self.problems = screen.problems.all().len();
+        lines.extend(self.problems(screen, &time));
         if let CurrentLimits::Judged { window_s, findings } = &screen.limits
             && self.said.is_news(&screen.limits, Instant::now())
         {
@@ -51,6 +49,13 @@ impl PlainLines {
             self.second = Some(screen.seconds());
             lines.push(format!("{time}  {}", figures(screen)));
         }
+        lines
+    }
+
+    fn problems(&mut self, screen: &Screen, time: &str) -> Vec<String> {
+        let new = screen.problems.all().iter().skip(self.problems);
+        let lines = new.map(|it| format!("{time}  {}", live::problem(&it.what, &it.why))).collect();
+        self.problems = screen.problems.all().len();
         lines
     }
 }
@@ -103,5 +108,15 @@ mod tests {
         }
         let said: Vec<&String> = printed.iter().filter(|line| line.contains("cannot read")).collect();
         assert_eq!(said, ["0:00  cannot read shop:type=Pool: closed"], "{printed:#?}");
+    }
+
+    #[test]
+    fn why_the_probe_left_is_said_though_it_read_nothing() {
+        let (mut screen, mut plain) = (Screen::new(7), PlainLines::default());
+        let line = r#"{"type":"problem","t_ns":5,"what":"visit","why":"java.lang.OutOfMemoryError"}"#;
+        parse(line).0.into_iter().for_each(|line| screen.read(line));
+        assert!(plain.next(&screen).is_empty(), "its readings may still come");
+        screen.ended = true;
+        assert_eq!(plain.next(&screen), ["0:00  the probe has left the JVM: java.lang.OutOfMemoryError"]);
     }
 }

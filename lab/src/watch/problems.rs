@@ -1,5 +1,7 @@
 //! What of the application or the JVM could not be read.
 
+use crate::model::record::jvm::VISIT;
+
 /// A program may register beans without end, each of which throws.
 const MOST: usize = 20;
 
@@ -18,7 +20,8 @@ pub struct Problems(Vec<Problem>);
 impl Problems {
     /// Adds a line of the probe, which writes one at each reading.
     pub fn add(&mut self, what: String, why: String) {
-        if self.0.len() < MOST && !self.0.iter().any(|known| known.what == what) {
+        let has_room = self.0.len() < MOST || what == VISIT;
+        if has_room && !self.0.iter().any(|known| known.what == what) {
             self.0.push(Problem { what, why });
         }
     }
@@ -41,5 +44,7 @@ mod tests {
         assert_eq!(problems.all(), [Problem { what: "shop:type=Pool".to_owned(), why: "closed".to_owned() }]);
         (0..100).for_each(|number| problems.add(number.to_string(), String::new()));
         assert_eq!(problems.all().len(), MOST);
+        problems.add(VISIT.to_owned(), "the disk is full".to_owned());
+        assert_eq!(problems.all()[MOST].what, VISIT, "it is the last one");
     }
 }

@@ -102,7 +102,8 @@ impl Screen {
             Line::RunDelay(delay) => self.canary.read(delay),
             Line::Dropped { lines, .. } => self.dropped_lines += lines,
             Line::Problem { what, why, .. } => self.problems.add(what, why),
-            Line::Gc(_)
+            Line::Refused { .. }
+            | Line::Gc(_)
             | Line::HeapAfterGc { .. }
             | Line::Running(_)
             | Line::FileIo(_)

@@ -129,11 +129,28 @@ fn connect(jvm: &JvmProcess, until: Instant) -> io::Result<UnixStream> {
     match connect_once(jvm, until) {
         Err(error) if !is_not_listening(&error) => return Err(error),
         Err(_) => {}
-        stream => return stream,
+        stream => {
+            trigger::remove_old(jvm);
+            return stream;
+        }
     }
-    let _trigger = Trigger::create(jvm)?;
+    let trigger = Trigger::create(jvm)?;
+    // Another threadcount may have made it listen meanwhile, and removed its trigger, which was ours too.
+    match connect_once(jvm, until) {
+        Err(error) if is_not_listening(&error) => {}
+        done => return done,
+    }
     // Only the owner may send it, which is who we are now.
     jvm.send_quit()?;
+    let connected = connect_when_listening(jvm, until);
+    if connected.is_err() && jvm.is_alive() {
+        // The signal is still pending, and without the file the JVM would print all its threads into the application's output.
+        trigger.keep();
+    }
+    connected
+}
+
+fn connect_when_listening(jvm: &JvmProcess, until: Instant) -> io::Result<UnixStream> {
     loop {
         match connect_once(jvm, until) {
             Err(error) if !is_not_listening(&error) => return Err(error),

@@ -41,6 +41,14 @@ pub enum Refusal {
     )]
     NoPermission { pid: u32, source: io::Error },
     #[error(
+        "Process {pid} has no /tmp, where a JVM listens for commands; make that folder in its container, or mount one there"
+    )]
+    NoTmp { pid: u32 },
+    #[error(
+        "This kernel has no openat2 (Linux 5.6), which is needed to look into process {pid}; or a seccomp filter refuses it"
+    )]
+    NoOpenat2 { pid: u32 },
+    #[error(
         "Process {pid} is stopped (SIGSTOP, Ctrl-Z or a debugger) and cannot respond; `kill -CONT {pid}` continues it"
     )]
     Stopped { pid: u32 },
@@ -95,9 +103,8 @@ impl JvmProcess {
         }
         let library = library(&maps, |name| name == "libjvm.so");
         let library = library.ok_or_else(|| Refusal::NotAJvm { pid, name: name() })?;
-        let root = open(&folder.join("root"));
-        let tmp_folder = root.and_then(|root| beneath::tmp_of(&root));
-        let tmp_folder = tmp_folder.map_err(|source| no_permission(pid, source))?;
+        let root = open(&folder.join("root")).map_err(|source| no_permission(pid, source))?;
+        let tmp_folder = beneath::tmp_of(&root).map_err(|source| without_tmp(pid, source))?;
         let pid_inside = field(&status, "NSpid").and_then(|it| it.split_whitespace().last()?.parse().ok());
         let found = Self {
             pid,
@@ -211,6 +218,15 @@ fn no_permission(pid: u32, source: io::Error) -> Refusal {
     }
 }
 
+fn without_tmp(pid: u32, source: io::Error) -> Refusal {
+    match source.raw_os_error() {
+        _ if status_of(pid).is_none() => Refusal::NoSuchProcess { pid },
+        Some(libc::ENOENT | libc::ENOTDIR) => Refusal::NoTmp { pid },
+        Some(libc::ENOSYS) => Refusal::NoOpenat2 { pid },
+        _ => Refusal::NoPermission { pid, source },
+    }
+}
+
 /// The JVM itself is a library, which any program can load.
 fn library(maps: &str, is_it: impl Fn(&str) -> bool) -> Option<PathBuf> {
     let paths = maps.lines().filter_map(|line| line.find('/').map(|at| Path::new(&line[at..])));
@@ -266,6 +282,19 @@ mod tests {
         let pid = std::process::id();
         let says = says(pid);
         assert!(says.starts_with(&format!("Process {pid} (")) && says.contains("is not a JVM"), "{says}");
+    }
+
+    #[test]
+    fn what_lacks_to_see_the_tmp_of_a_process_is_told() {
+        let pid = std::process::id();
+        let says = |code| without_tmp(pid, io::Error::from_raw_os_error(code)).to_string();
+        assert!(says(libc::ENOENT).starts_with(&format!("Process {pid} has no /tmp, where a JVM listens")));
+        assert!(says(libc::ENOSYS).starts_with("This kernel has no openat2 (Linux 5.6)"));
+        assert!(says(libc::EACCES).starts_with(&format!("No permission to look into process {pid}")));
+        assert!(matches!(
+            without_tmp(4_000_000, io::Error::from_raw_os_error(libc::ENOENT)),
+            Refusal::NoSuchProcess { .. }
+        ));
     }
 
     #[test]

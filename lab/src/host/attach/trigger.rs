@@ -4,11 +4,11 @@ use super::beneath;
 use super::leftovers;
 use super::process::JvmProcess;
 use rustix::fd::OwnedFd;
-use rustix::fs::{AtFlags, FileType, Mode};
+use rustix::fs::{AtFlags, FileType, Mode, Stat};
 use std::io;
 use std::path::Path;
 
-/// It exists no longer than the attempt, unless it was there before.
+/// It exists no longer than the attempt, unless it was there before or is kept.
 pub(super) struct Trigger<'a> {
     folder: &'a OwnedFd,
     name: String,
@@ -18,7 +18,7 @@ pub(super) struct Trigger<'a> {
 impl<'a> Trigger<'a> {
     /// The JVM looks in its working folder first, which may not be writable.
     pub fn create(jvm: &'a JvmProcess) -> io::Result<Self> {
-        let name = format!(".attach_pid{}", jvm.pid_inside);
+        let name = name_of(jvm);
         let working = jvm.working_folder.as_ref().map(|folder| Self::create_in(folder, &name, jvm.uid));
         match working {
             Some(Ok(trigger)) => Ok(trigger),
@@ -44,6 +44,31 @@ impl<'a> Trigger<'a> {
         };
         Ok(Self { folder, name: name.to_owned(), is_ours })
     }
+
+    /// Leaves it for a signal that the JVM has not handled yet. A later attempt removes it, or [`remove_old`].
+    pub fn keep(mut self) {
+        self.is_ours = false;
+    }
+}
+
+fn name_of(jvm: &JvmProcess) -> String {
+    format!(".attach_pid{}", jvm.pid_inside)
+}
+
+/// Removes one that was kept from a JVM that listens, and so has handled the signal.
+pub(super) fn remove_old(jvm: &JvmProcess) {
+    for folder in jvm.working_folder.iter().chain([&jvm.tmp_folder]) {
+        remove_old_in(folder, &name_of(jvm), jvm.uid);
+    }
+}
+
+fn remove_old_in(folder: &OwnedFd, name: &str, uid: u32) {
+    let is_stale = |stat: &Stat| {
+        beneath::kind(stat) == FileType::RegularFile && stat.st_uid == uid && leftovers::is_old(stat)
+    };
+    if beneath::entry(folder, Path::new(name)).is_ok_and(|(_, stat)| is_stale(&stat)) {
+        rustix::fs::unlinkat(folder, name, AtFlags::empty()).ok();
+    }
 }
 
 impl Drop for Trigger<'_> {
@@ -63,7 +88,7 @@ mod tests {
     use std::time::{Duration, SystemTime};
 
     #[test]
-    fn a_trigger_goes_away_one_that_was_there_stays_and_a_link_or_pipe_is_refused() {
+    fn a_trigger_goes_away_one_that_was_there_or_is_kept_stays_and_a_link_or_pipe_is_refused() {
         let root = tempfile::tempdir().unwrap();
         let folder = rustix::fs::open(root.path(), OFlags::PATH | OFlags::DIRECTORY, Mode::empty()).unwrap();
         let (uid, file) = (rustix::process::geteuid().as_raw(), root.path().join("t"));
@@ -78,6 +103,19 @@ mod tests {
         fs::File::open(&file).unwrap().set_modified(long_ago).unwrap();
         drop(Trigger::create_in(&folder, "t", uid).unwrap());
         assert!(!file.exists(), "its process was killed");
+        Trigger::create_in(&folder, "t", uid).unwrap().keep();
+        assert!(file.is_file(), "the signal is still pending");
+        fs::File::open(&file).unwrap().set_modified(long_ago).unwrap();
+        drop(Trigger::create_in(&folder, "t", uid).unwrap());
+        assert!(!file.exists(), "a later attempt has removed it");
+        Trigger::create_in(&folder, "t", uid).unwrap().keep();
+        remove_old_in(&folder, "t", uid);
+        assert!(file.is_file(), "its signal may be pending");
+        fs::File::open(&file).unwrap().set_modified(long_ago).unwrap();
+        remove_old_in(&folder, "t", uid + 1);
+        assert!(file.is_file(), "another user's");
+        remove_old_in(&folder, "t", uid);
+        assert!(!file.exists());
         fs::write(&file, "").unwrap();
         assert!(Trigger::create_in(&folder, "t", uid + 1).is_err(), "another user's");
         fs::remove_file(&file).unwrap();

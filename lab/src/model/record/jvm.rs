@@ -10,6 +10,9 @@ use crate::model::probe_level::ProbeLevel;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// What a `problem` of the probe is about that ends it.
+pub const VISIT: &str = "visit";
+
 /// The probe's readings of one run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JvmReadings {

@@ -32,6 +32,8 @@ final class JvmDoor extends ClassLoader {
         Map<String, Set<Module>> opened = new java.util.HashMap<>();
         OPENED.forEach(name -> opened.put(name, ours));
         instrumentation.redefineModule(Object.class.getModule(), Set.of(), Map.of(), opened, Set.of(), Map.of());
+        ModuleLayer.boot().findModule("jdk.jfr").ifPresent(recorder ->
+                instrumentation.redefineModule(recorder, Set.of(), Map.of(), Map.of("jdk.jfr", ours), Set.of(), Map.of()));
         return (JvmAccess) door.loadClass(ACCESS).getConstructor().newInstance();
     }
 

@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.IdentityHashMap;
 import java.util.Map;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.locks.AbstractQueuedSynchronizer;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -98,7 +99,7 @@ final class LockSnapshot {
                     .put("owner_name", owner == null ? null : owner.getName())
                     .put("owner_ended", owner != null && !owner.isAlive())
                     .put("value", jvm.stateOf(blocker));
-            Object wait = queues.computeIfAbsent(blocker, jvm::waitsFor).get(thread);
+            Object wait = queueOf(blocker).get(thread);
             if (wait != null) {
                 // Another one at a later snapshot: the thread was served meanwhile, and waits again.
                 line.put("wait", System.identityHashCode(wait));
@@ -108,5 +109,10 @@ final class LockSnapshot {
             }
         }
         return line;
+    }
+
+    /** A million threads may have as many blockers, and only a synchronizer has a queue. */
+    private Map<Thread, Object> queueOf(Object blocker) {
+        return blocker instanceof AbstractQueuedSynchronizer ? queues.computeIfAbsent(blocker, jvm::waitsFor) : Map.of();
     }
 }

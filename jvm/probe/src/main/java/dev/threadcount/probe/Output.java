@@ -19,6 +19,8 @@ import java.nio.file.StandardOpenOption;
 final class Output implements Closeable {
     /** Some ten seconds of a busy server. */
     private static final int ROOM_BYTES = 1 << 20;
+    /** The JDK copies what is written into memory outside of the heap, and each thread that writes keeps as much as its largest write. */
+    private static final int SLICE_BYTES = 64 << 10;
 
     private final WritableByteChannel channel;
     /** What has not been written, from 0 to its position. */
@@ -92,14 +94,19 @@ final class Output implements Closeable {
             return;
         }
         waiting.flip();
+        int end = waiting.limit();
         try {
-            while (waiting.hasRemaining() && channel.write(waiting) > 0) {
-                continue;
+            while (waiting.position() < end) {
+                waiting.limit(Math.min(end, waiting.position() + SLICE_BYTES));
+                if (channel.write(waiting) <= 0) {
+                    break;
+                }
             }
         } catch (IOException readerGone) {
             broken = true;
+        } finally {
+            waiting.limit(end).compact();
         }
-        waiting.compact();
     }
 
     @Override

@@ -5,6 +5,11 @@ import java.io.IOException;
 import java.lang.instrument.Instrumentation;
 import java.net.URLClassLoader;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -18,25 +23,29 @@ public final class Probe implements Runnable {
     /** Of the lines and of the argument; {@code VERSION} in {@code lab/src/probe/attach.rs} is the same. */
     private static final long VERSION = 2;
     private static final String LOADER = "threadcount-probe";
+    /** {@code diagnose} waits ten, for all that the JVM does for it. */
+    private static final int SNAPSHOT_SECONDS = 5;
 
     private final Options options;
     private final Output output;
     private final Clock clock = new Clock();
     private final Sampler sampler;
     private final Recording recording;
+    private final RecordingSpace space;
     private final Canary canary = new Canary();
     /** Null where this JVM does not show its threads. */
     private final StackSampler stacks;
     /** Why it does not; null where it does. */
     private Throwable hidden;
 
-    private Probe(Options options, Output output, Instrumentation instrumentation) {
+    private Probe(Options options, Output output, RecordingSpace space, Instrumentation instrumentation) {
         this.options = options;
         this.output = output;
+        this.space = space;
         JvmAccess jvm = jvmAccess(instrumentation);
         sampler = new Sampler(Carriers.find(jvm), new Pools(jvm), canary);
         stacks = jvm == null ? null : new StackSampler(jvm, output, Path.of("/proc/self"), canary);
-        recording = new Recording(options, output, clock, new Monitors(instrumentation));
+        recording = new Recording(options, output, clock, new Monitors(instrumentation), jvm);
     }
 
     private JvmAccess jvmAccess(Instrumentation instrumentation) {
@@ -63,20 +72,58 @@ public final class Probe implements Runnable {
                 snapshotLocks(output, instrumentation);
                 return;
             }
-            Probe probe = new Probe(options, output, instrumentation);
-            probe.hello();
-            OwnThreads.start("", probe);
+            RecordingSpace space = RecordingSpace.find(options);
+            String lack = space.lackToBegin();
+            if (lack == null) {
+                begin(new Probe(options, output, space, instrumentation));
+            } else {
+                refuse(lack, options, output);
+            }
         } catch (IOException | RuntimeException | Error failed) {
             output.close();
             throw failed;
         }
     }
 
-    private static void snapshotLocks(Output output, Instrumentation instrumentation) throws IOException {
+    private static void begin(Probe probe) {
         try {
+            probe.hello();
+            OwnThreads.start("", probe);
+        } catch (RuntimeException | Error failed) {
+            probe.recording.close();
+            throw failed;
+        }
+    }
+
+    /** Instead of all else; nobody may read a file before the run is over. */
+    private static void refuse(String why, Options options, Output output) {
+        output.write(JsonLine.of("refused", System.nanoTime()).put("why", why));
+        output.close();
+        if (!options.out().socket()) {
+            System.err.println("threadcount probe: " + why);
+        }
+        closeLoader();
+    }
+
+    /**
+     * On a thread of ours: to read a class file takes locks of the application's class loaders, which a JVM that hangs may never give
+     * back, and without its attach listener, which is the calling thread, it answers no {@code jcmd} any more.
+     */
+    private static void snapshotLocks(Output output, Instrumentation instrumentation) throws IOException {
+        FutureTask<Void> snapshot = new FutureTask<>(() -> {
             new LockSnapshot(JvmDoor.open(instrumentation), new ReleaseScan(instrumentation)).writeTo(output);
-        } catch (ReflectiveOperationException hidden) {
-            throw new IOException("this JVM does not show its threads", hidden);
+            return null;
+        });
+        try {
+            // Without a blocker, which a thread in FutureTask.get would have in the snapshot.
+            if (!OwnThreads.start("-locks", snapshot).join(Duration.ofSeconds(SNAPSHOT_SECONDS))) {
+                throw new IOException("the locks were not read within " + SNAPSHOT_SECONDS + " s");
+            }
+            snapshot.get();
+        } catch (ExecutionException failed) {
+            throw new IOException("the locks cannot be read", failed.getCause());
+        } catch (InterruptedException stopped) {
+            throw new IOException("the locks were not read", stopped);
         }
         output.close();
         closeLoader();
@@ -106,27 +153,47 @@ public final class Probe implements Runnable {
 
     @Override
     public void run() {
-        recording.start();
-        if (hidden != null) {
-            StackSampler.writeEnd(output, hidden);
-        }
-        Thread sampling = stacks == null ? null : OwnThreads.start("-stacks", stacks);
-        Thread asking = OwnThreads.start("-canary", canary);
+        List<Thread> helpers = new ArrayList<>();
         try {
+            startHelpers(helpers);
             do {
                 clock.adjust();
                 read();
                 TimeUnit.NANOSECONDS.sleep(options.period().toNanos());
-            } while (output.flush());
+            } while (mayGoOn() && output.flush());
         } catch (InterruptedException stopped) {
             Thread.currentThread().interrupt();
+        } catch (RuntimeException | Error failed) {
+            // No thread or no memory is left: the visit ends, and the application goes on.
+            problem("visit", failed.toString());
         } finally {
-            asking.interrupt();
-            if (sampling != null) {
-                sampling.interrupt();
-            }
+            helpers.forEach(Thread::interrupt);
             end();
         }
+    }
+
+    private void startHelpers(List<Thread> started) {
+        recording.start();
+        if (hidden != null) {
+            StackSampler.writeEnd(output, hidden);
+        }
+        if (stacks != null) {
+            started.add(OwnThreads.start("-stacks", stacks));
+        }
+        started.add(OwnThreads.start("-canary", canary));
+    }
+
+    private boolean mayGoOn() {
+        String lack = space.lackToGoOn();
+        String why = lack == null ? recording.whyEnded() : lack;
+        if (why != null) {
+            problem("visit", why);
+        }
+        return why == null;
+    }
+
+    private void problem(String what, String why) {
+        output.write(JsonLine.of("problem", System.nanoTime()).put("what", what).put("why", why));
     }
 
     /** Whatever a bean of the application throws, the readings go on. */
@@ -134,21 +201,31 @@ public final class Probe implements Runnable {
         try {
             sampler.writeTo(output);
         } catch (RuntimeException | LinkageError failed) {
-            output.write(JsonLine.of("problem", System.nanoTime()).put("what", "readings").put("why", failed.toString()));
+            problem("readings", failed.toString());
         }
     }
 
     private void end() {
         try {
+            keepRecording();
+        } finally {
+            try {
+                recording.close();
+            } finally {
+                OwnThreads.awaitOthers();
+                output.close();
+                closeLoader();
+            }
+        }
+    }
+
+    private void keepRecording() {
+        try {
             if (options.recording() != null) {
                 recording.keep(options.recording());
             }
-        } catch (IOException notKept) {
+        } catch (IOException | RuntimeException notKept) {
             System.err.println("threadcount probe: cannot write " + options.recording() + ": " + notKept.getMessage());
         }
-        recording.close();
-        OwnThreads.awaitOthers();
-        output.close();
-        closeLoader();
     }
 }

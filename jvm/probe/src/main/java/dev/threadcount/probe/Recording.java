@@ -1,15 +1,18 @@
 package dev.threadcount.probe;
 
+import dev.threadcount.probe.stacks.JvmAccess;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.text.ParseException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import jdk.jfr.Configuration;
 import jdk.jfr.FlightRecorder;
+import jdk.jfr.RecordingState;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingStream;
 
@@ -26,7 +29,7 @@ final class Recording implements Closeable {
     private static final String ALLOCATION_SAMPLES = "20/s";
     private static final Duration NATIVE_MEMORY_PERIOD = Duration.ofSeconds(1);
     /** Without a limit of its own a stream forgets what has been read, and there would be nothing to keep. */
-    private static final long KEPT_BYTES = 256L << 20;
+    static final long KEPT_BYTES = 256L << 20;
     /**
      * A recording is handed around, and these are where passwords are: the environment, system properties and the JVM's arguments (with
      * {@code -D} in JAVA_TOOL_OPTIONS they are in both), and the command lines of all processes of the machine.
@@ -35,6 +38,7 @@ final class Recording implements Closeable {
             "jdk.JVMInformation", "jdk.SystemProcess");
     /** Linux gives connecting sockets their port from here on (ip_local_port_range). */
     private static final int FIRST_EPHEMERAL_PORT = 32_768;
+    private static final String ENDED_BY_OTHERS = "the recording was ended by somebody else";
     private static final Site NOWHERE = new Site(null, null, null);
     private static final Duration MARK_PERIOD = Duration.ofMillis(500);
 
@@ -42,6 +46,7 @@ final class Recording implements Closeable {
     private final Output output;
     private final Clock clock;
     private final Monitors monitors;
+    private final JvmAccess jvm;
     private final Tally tally = new Tally();
     private final FileIo files = new FileIo();
     private final Allocations allocations = new Allocations();
@@ -54,16 +59,25 @@ final class Recording implements Closeable {
     private MonitorWatch monitorWatch;
     private Thread watching;
     private long eventsUntilNs;
+    /** What the stream reads; null where another recording began at the same moment. */
+    private final jdk.jfr.Recording recorded;
     /** Nobody else recorded when this began. */
     private final boolean alone;
+    private volatile boolean closed;
+    /** Null while there are events, and after {@link #close}. */
+    private volatile String whyEnded;
 
-    Recording(Options options, Output output, Clock clock, Monitors monitors) {
+    /** @param jvm null where this JVM does not show its internals */
+    Recording(Options options, Output output, Clock clock, Monitors monitors, JvmAccess jvm) {
+        this.jvm = jvm;
         this.output = output;
         this.clock = clock;
         this.monitors = monitors;
-        alone = !FlightRecorder.isInitialized() || FlightRecorder.getFlightRecorder().getRecordings().isEmpty();
+        List<jdk.jfr.Recording> others = FlightRecorder.isInitialized() ? FlightRecorder.getFlightRecorder().getRecordings() : List.of();
+        alone = others.isEmpty();
         StackDepth.deepen();
         stream = options.recording() == null ? new RecordingStream() : recordingToKeep();
+        recorded = theOneBeside(others);
         // Each event has its own time, and the stream would keep all of a second to put them in order.
         stream.setOrdered(false);
         watchCollections();
@@ -96,10 +110,48 @@ final class Recording implements Closeable {
 
     /** Follows the events on a daemon thread: the stream's own thread would keep the JVM from ending (Java 21). */
     void start() {
-        OwnThreads.start("-events", stream::start);
+        OwnThreads.start("-events", this::followEvents);
         if (monitorWatch != null) {
             watching = OwnThreads.start("-monitors", monitorWatch);
         }
+    }
+
+    private static jdk.jfr.Recording theOneBeside(List<jdk.jfr.Recording> others) {
+        List<jdk.jfr.Recording> all = new ArrayList<>(FlightRecorder.getFlightRecorder().getRecordings());
+        all.removeAll(others);
+        return all.size() == 1 ? all.getFirst() : null;
+    }
+
+    /** JFR goes on after an exception in what handles an event, and ends the stream after an error. */
+    private void followEvents() {
+        String why = ENDED_BY_OTHERS;
+        try {
+            stream.start();
+        } catch (RuntimeException | Error failed) {
+            why = "the recording ended: " + failed;
+        }
+        if (!closed && !isShuttingDown()) {
+            whyEnded = why;
+        }
+    }
+
+    /** JFR ends all recordings then. */
+    private static boolean isShuttingDown() {
+        Thread never = new Thread();
+        try {
+            Runtime.getRuntime().addShutdownHook(never);
+            Runtime.getRuntime().removeShutdownHook(never);
+            return false;
+        } catch (IllegalStateException shuttingDown) {
+            return true;
+        }
+    }
+
+    /** Why there are no events any more, though nobody has closed this; null where there are. */
+    String whyEnded() {
+        // A stream waits forever for what comes after a recording that was stopped and closed (jcmd JFR.stop).
+        boolean isGone = recorded != null && recorded.getState().compareTo(RecordingState.RUNNING) > 0;
+        return whyEnded == null && isGone && !isShuttingDown() ? ENDED_BY_OTHERS : whyEnded;
     }
 
     /** Keeps what was recorded for JDK Mission Control. */
@@ -109,6 +161,7 @@ final class Recording implements Closeable {
 
     @Override
     public void close() {
+        closed = true;
         if (watching != null) {
             watching.interrupt();
         }
@@ -118,17 +171,27 @@ final class Recording implements Closeable {
 
     /**
      * The flight recorder makes a folder in java.io.tmpdir and keeps it until the JVM ends. It makes a new one for the next recording
-     * where this one is gone. One that is not empty is left alone.
+     * where this one is gone; but it ends the JVM where the folder goes between its look and its first file, so that
+     * no recording may start meanwhile. One that is not empty is left alone.
      */
     private void removeEmptyFolder() {
         String folder = System.getProperty("jdk.jfr.repository");
-        if (folder == null || !alone || !FlightRecorder.getFlightRecorder().getRecordings().isEmpty()) {
+        Object monitor = folder == null || !alone || jvm == null ? null : jvm.recorderMonitor();
+        if (monitor == null) {
             return;
         }
+        synchronized (monitor) {
+            if (FlightRecorder.getFlightRecorder().getRecordings().isEmpty()) {
+                remove(Path.of(folder));
+            }
+        }
+    }
+
+    private static void remove(Path folder) {
         try {
-            Files.deleteIfExists(Path.of(folder));
+            Files.deleteIfExists(folder);
         } catch (IOException | RuntimeException inUse) {
-            // Somebody records again, or the folder is not ours to remove.
+            // It has files, or is not ours to remove.
         }
     }
 

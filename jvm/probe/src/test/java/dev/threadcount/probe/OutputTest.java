@@ -2,6 +2,7 @@ package dev.threadcount.probe;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -20,13 +21,19 @@ class OutputTest {
         private final ByteArrayOutputStream read = new ByteArrayOutputStream();
         private boolean stopped;
         private boolean gone;
+        private boolean outOfMemory;
+        private int mostBytes;
 
         @Override
         public int write(ByteBuffer bytes) throws IOException {
             if (gone) {
                 throw new IOException("Broken pipe");
             }
+            if (outOfMemory) {
+                throw new OutOfMemoryError("Cannot reserve direct buffer memory");
+            }
             int length = stopped ? 0 : bytes.remaining();
+            mostBytes = Math.max(mostBytes, length);
             read.write(bytes.array(), bytes.position(), length);
             bytes.position(bytes.position() + length);
             return length;
@@ -82,5 +89,30 @@ class OutputTest {
         output.write(line(2));
         output.close();
         assertEquals(List.of(), reader.lines());
+    }
+
+    @Test
+    void linesAreWrittenInSlicesSoThatNoThreadKeepsALargeBuffer() {
+        Reader reader = new Reader();
+        Output output = new Output(reader, 1 << 20);
+        for (int i = 0; i < 20_000; i++) {
+            output.write(line(i));
+        }
+        assertTrue(output.flush());
+        assertEquals(20_000, reader.lines().size());
+        assertEquals(64 << 10, reader.mostBytes);
+    }
+
+    @Test
+    void lineStaysForTheNextAttemptWhereAWriteRunsOutOfMemory() {
+        Reader reader = new Reader();
+        Output output = new Output(reader, 1_000);
+        output.write(line(1));
+        reader.outOfMemory = true;
+        assertThrows(OutOfMemoryError.class, output::flush);
+        reader.outOfMemory = false;
+        output.write(line(2));
+        assertTrue(output.flush());
+        assertEquals(2, reader.lines().size());
     }
 }

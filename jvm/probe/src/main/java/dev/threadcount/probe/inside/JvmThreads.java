@@ -122,6 +122,11 @@ public final class JvmThreads implements JvmAccess {
     }
 
     @Override
+    public Object recorderMonitor() {
+        return RecorderMonitor.find();
+    }
+
+    @Override
     public List<List<Object>> scheduledTasks(Predicate<String> isWanted) {
         return scheduled == null ? List.of() : scheduled.now(isWanted);
     }

@@ -35,10 +35,10 @@ final class WaitQueue {
 
     /** From the end, as {@code getQueuedThreads} does: the links in that direction are always complete. */
     Map<Thread, Object> of(Object synchronizer) {
-        Map<Thread, Object> found = new IdentityHashMap<>();
         if (!(synchronizer instanceof AbstractQueuedSynchronizer)) {
-            return found;
+            return Map.of();
         }
+        Map<Thread, Object> found = new IdentityHashMap<>();
         try {
             Object node = tail.get(synchronizer);
             for (int left = MOST; node != null && left > 0; left--) {

@@ -43,6 +43,11 @@ public interface JvmAccess {
         return List.of();
     }
 
+    /** The monitor that JFR holds while it makes, starts and stops a recording; null where it is not known. */
+    default Object recorderMonitor() {
+        return null;
+    }
+
     /** The pool that runs virtual threads; null where there is none yet or it is not known, as after Java 23. */
     ForkJoinPool scheduler();
 }
