@@ -63,7 +63,9 @@ pub fn load(pid: u32, jar: &Path, level: ProbeChoice, lines: &Path) -> Result<()
     load_agent(&jvm, jar, &agent_argument(Out::File(lines), level, None), LOAD_LIMIT)?;
     // The first line is there before the JVM says that the probe is loaded.
     let text = std::fs::read_to_string(lines).unwrap_or_default();
-    text.lines().next().map_or(Ok(()), |first| check_begun(pid, first))
+    let unwritten =
+        || AttachError::NotBegun { pid, why: "it wrote no line; its standard error says why".to_owned() };
+    check_begun(pid, text.lines().next().ok_or_else(unwritten)?)
 }
 
 /// Loads it into a JVM that sees the jar under this path.
