@@ -17,13 +17,8 @@ final class SamplingPace {
     /** So that one dear sample, of up to this, is not the last for seconds. */
     private static final long CREDIT_NS = TimeUnit.MILLISECONDS.toNanos(50);
 
-    /** A sample is charged with the mean of about so many: one that sees much is dear, and would stand for a longer pause than others. */
-    private static final int MEAN_OF = 16;
-
     private final long beganNs;
     private long thenNs;
-    /** Of the last samples; nothing before the first. */
-    private double meanCostNs;
     /** What samples have taken beyond the budget. */
     private double owedNs;
     private boolean isSettling = true;
@@ -35,7 +30,6 @@ final class SamplingPace {
 
     /** How long the budget asks to wait after a sample of that cost; nothing, or less, when it asks for nothing. */
     long overdrawnNs(long costNs, long nowNs, boolean isBusy) {
-        double chargedNs = costNs == 0 ? 0 : mean(costNs);
         long settlingNs = SETTLING_NS - (nowNs - beganNs);
         double budget = isBusy ? BUSY_BUDGET : BUDGET;
         if (isSettling && settlingNs > 0) {
@@ -44,18 +38,12 @@ final class SamplingPace {
             // What it took to settle is paid.
             isSettling = false;
             owedNs = 0;
-            chargedNs = 0;
-            meanCostNs = 0;
+            costNs = 0;
             thenNs = nowNs;
         }
-        owedNs += chargedNs - (nowNs - thenNs) * budget;
+        owedNs += costNs - (nowNs - thenNs) * budget;
         thenNs = nowNs;
         long overdrawnNs = (long) ((owedNs - CREDIT_NS) / budget);
         return isSettling ? Math.min(overdrawnNs, settlingNs) : overdrawnNs;
-    }
-
-    private double mean(long costNs) {
-        meanCostNs += meanCostNs == 0 ? costNs : (costNs - meanCostNs) / MEAN_OF;
-        return meanCostNs;
     }
 }

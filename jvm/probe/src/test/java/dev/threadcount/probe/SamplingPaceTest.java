@@ -59,24 +59,6 @@ class SamplingPaceTest {
         assertEquals(500, pace.overdrawnNs(0, 1_500 * MS, false) / MS);
     }
 
-    /** What a sample sees makes it dear, such as many threads; the pause after it must not be longer for that, or it would stand for more. */
-    @Test
-    void aDearSampleAmongOthersIsFollowedByAPauseLikeThoseOfOthers() {
-        SamplingPace pace = new SamplingPace(0);
-        long now = 0;
-        long longest = 0;
-        long others = 0;
-        for (int i = 0; i < 200; i++) {
-            long cost = i == 100 ? 12 : 3;
-            now += cost;
-            long pause = Math.max(PERIOD_MS, pace.overdrawnNs(cost * MS, now * MS, true) / MS);
-            longest = i == 100 ? pause : longest;
-            others = i == 99 ? pause : others;
-            now += pause;
-        }
-        assertTrue(others > 500 && longest < 1.3 * others, longest + " ms after " + others + " ms");
-    }
-
     /** A window of six seconds after a lead-in of one. */
     @Test
     void cheapSamplesComeEachPeriodOfAWindow() {
