@@ -6,7 +6,7 @@ use crate::model::record::Record;
 use crate::model::record::jvm::Pool;
 
 /// A pool is full if all of it is in use in more than this much of its readings.
-const MOSTLY_FULL: f64 = 0.5;
+pub(super) const MOSTLY_FULL: f64 = 0.5;
 /// On average; without a load the number of requests is not known.
 pub(super) const FEWEST_WAITING: f64 = 1.0;
 

@@ -17,8 +17,6 @@ const FEWEST_THREADS: f64 = 2.0;
 const MANY_MORE: f64 = 2.0;
 /// Of the threads that samples show to wait for a connection a pool's own count has this share, or it is another pool.
 const MOST_OF_THEM: f64 = 0.5;
-/// Who waits for a response waits for a connection where none is left in most readings of the pool.
-const MOSTLY_FULL: f64 = 0.5;
 /// In fewer samples chance decides.
 const FEWEST_SAMPLES: u32 = 5;
 
@@ -131,7 +129,7 @@ fn pool(runs: &[&Record], activity: &ThreadActivity, threads: f64) -> Option<Ful
 fn keeps_responses_waiting(pool: &FullPool, threads: f64) -> bool {
     let without_connection = threads - pool.connections;
     let possible = MOST_OF_THEM * without_connection..=without_connection / MOST_OF_THEM;
-    pool.full_share >= MOSTLY_FULL
+    pool.full_share >= connection_pools::MOSTLY_FULL
         && pool.waiting_threads >= connection_pools::FEWEST_WAITING
         && possible.contains(&pool.waiting_threads)
 }

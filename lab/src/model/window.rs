@@ -23,6 +23,19 @@ impl Window {
         (self.started_ns..=self.ended_ns).contains(&t_ns)
     }
 
+    /// A second that begins then is in the window if its middle is.
+    #[must_use]
+    pub fn contains_second(self, began_ns: Nanos) -> bool {
+        self.contains(began_ns + NANOS_PER_S / 2)
+    }
+
+    /// What both have in common; of no length where that is nothing.
+    #[must_use]
+    pub fn common(self, other: Self) -> Self {
+        let started_ns = self.started_ns.max(other.started_ns);
+        Self { started_ns, ended_ns: self.ended_ns.min(other.ended_ns).max(started_ns) }
+    }
+
     /// Seconds since the window began.
     #[must_use]
     pub fn seconds(self, t_ns: Nanos) -> f64 {

@@ -4,7 +4,7 @@ use super::run_delay::{CarrierRunTimeLine, HeldCarrierLine, RunDelayLine};
 use super::stacks::{StackGroup, Stacks};
 use super::turns::TurnsLine;
 use crate::model::record::cpu_profile::CpuSampleSource;
-use crate::model::record::jvm::{PoolKind, SiteReason};
+use crate::model::record::jvm::{PoolKind, SiteReason, Total};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use threadcount_load::clock::Nanos;
@@ -265,6 +265,15 @@ pub struct Tally {
     #[serde(default, deserialize_with = "reason")]
     #[schemars(with = "Option<String>")]
     pub reason: Option<SiteReason>,
+}
+
+impl Tally {
+    pub(super) fn add_to(&self, total: &mut Total) {
+        let ms = |ns: u64| ns as f64 / 1e6;
+        total.count += self.count;
+        total.total_ms += ms(self.total_ns);
+        total.longest_ms = total.longest_ms.max(ms(self.longest_ns));
+    }
 }
 
 /// The probe writes reasons as text; this is the only place that reads them.

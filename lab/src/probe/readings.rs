@@ -17,11 +17,6 @@ use crate::model::window::Window;
 use std::collections::{BTreeMap, HashSet};
 use threadcount_load::clock::{NANOS_PER_S, Nanos};
 
-/// A tally covers a whole second; it is in the window if the middle of its second is.
-fn contains_second(window: Window, t_ns: Nanos) -> bool {
-    window.contains(t_ns + NANOS_PER_S / 2)
-}
-
 /// As the probe names it.
 fn level_named(name: &str) -> ProbeLevel {
     match name {
@@ -80,18 +75,18 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
                 let (t_s, whole) = (window.seconds(*t_ns), whole.contains(gc_id));
                 readings.heap_after_gc.push(HeapAfterGc { t_s, used_bytes: *used_bytes, whole });
             }
-            Line::Pinned(tally) if contains_second(window, tally.t_ns) => {
+            Line::Pinned(tally) if window.contains_second(tally.t_ns) => {
                 sites.add(Kind::Pinned, tally);
-                add(pins_by_second.entry(tally.t_ns / NANOS_PER_S).or_default(), tally);
+                tally.add_to(pins_by_second.entry(tally.t_ns / NANOS_PER_S).or_default());
             }
-            Line::Running(tally) if contains_second(window, tally.t_ns) => {
+            Line::Running(tally) if window.contains_second(tally.t_ns) => {
                 readings.thread_samples.count += tally.count;
                 if tally.reason.is_some() {
                     sites.add(Kind::WithoutProgress, tally);
                 }
             }
             Line::CpuStack(stack) => cpu.stack(stack),
-            Line::CpuSamples(samples) if contains_second(window, samples.t_ns) => cpu.samples(samples),
+            Line::CpuSamples(samples) if window.contains_second(samples.t_ns) => cpu.samples(samples),
             Line::Stacks(sample) if window.contains(sample.t_ns) => stacks.sample(sample),
             Line::StackGroup(group) => stacks.group(group),
             Line::StacksEnded { t_ns, why } if *t_ns <= window.ended_ns => stacks.ended(why),
@@ -102,13 +97,13 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
             Line::CarrierRunTime(reading) if window.contains(reading.t_ns) => delays.carrier(reading),
             Line::HeldCarrier(held) if window.contains(held.t_ns) => delays.held(held),
             Line::Turns(line) if window.contains(line.t_ns) => turns.add(line),
-            Line::Allocated(sampled) if contains_second(window, sampled.t_ns) => allocation.add(sampled),
+            Line::Allocated(sampled) if window.contains_second(sampled.t_ns) => allocation.add(sampled),
             Line::AllocationStack(stack) => allocating.stack(stack),
-            Line::AllocationSamples(samples) if contains_second(window, samples.t_ns) => {
+            Line::AllocationSamples(samples) if window.contains_second(samples.t_ns) => {
                 allocating.samples(samples);
             }
-            Line::Wait(tally) if contains_second(window, tally.t_ns) => sites.add(Kind::Wait, tally),
-            Line::FileIo(tally) if contains_second(window, tally.t_ns) => sites.add(Kind::FileIo, tally),
+            Line::Wait(tally) if window.contains_second(tally.t_ns) => sites.add(Kind::Wait, tally),
+            Line::FileIo(tally) if window.contains_second(tally.t_ns) => sites.add(Kind::FileIo, tally),
             Line::NativeMemory { t_ns, kind, reserved_bytes, committed_bytes }
                 if kind == "Thread Stack" && window.contains(*t_ns) =>
             {
@@ -232,17 +227,11 @@ fn pins_series(pins: &BTreeMap<Nanos, Total>, window: Window) -> Vec<PinSample> 
         let t_s = window.seconds(second * NANOS_PER_S + NANOS_PER_S / 2);
         PinSample { t_s, pinned_ms: total.total_ms, count: total.count }
     };
-    seconds.filter(|second| contains_second(window, second * NANOS_PER_S)).map(sample).collect()
+    seconds.filter(|second| window.contains_second(second * NANOS_PER_S)).map(sample).collect()
 }
 
 fn ms(ns: u64) -> f64 {
     ns as f64 / 1e6
-}
-
-fn add(total: &mut Total, tally: &Tally) {
-    total.count += tally.count;
-    total.total_ms += ms(tally.total_ns);
-    total.longest_ms = total.longest_ms.max(ms(tally.longest_ns));
 }
 
 /// Counters at the end of the window less those at its start. The event stream is flushed once a second, so the last figure
@@ -281,7 +270,7 @@ type Place = ([Option<String>; 3], Option<SiteReason>);
 impl Sites {
     fn add(&mut self, kind: Kind, tally: &Tally) {
         let frames = [tally.holder.clone(), tally.application.clone(), tally.top.clone()];
-        add(self.0.entry((kind, (frames, tally.reason.clone()))).or_default(), tally);
+        tally.add_to(self.0.entry((kind, (frames, tally.reason.clone()))).or_default());
     }
 
     /// The sites of one kind, the one with the most time first.

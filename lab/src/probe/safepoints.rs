@@ -1,6 +1,6 @@
 //! Time in which the JVM stopped all threads, cut to a window.
 
-use super::line::{Line, Tally};
+use super::line::Line;
 use crate::model::record::jvm::Total;
 use crate::model::window::Window;
 use std::collections::BTreeMap;
@@ -13,15 +13,15 @@ pub(super) fn safepoints(lines: &[Line], window: Window) -> Total {
     let mut sum = Total::default();
     for (began_ns, second) in seconds(lines) {
         let whole = Window { started_ns: began_ns, ended_ns: began_ns + NANOS_PER_S };
-        let part = common(whole, window);
+        let part = whole.common(window);
         let in_pauses =
-            |span: Window| pauses.iter().map(|it| common(*it, span).length_ns()).sum::<Nanos>() as f64;
+            |span: Window| pauses.iter().map(|it| it.common(span).length_ns()).sum::<Nanos>() as f64;
         // Both are measured by the JVM, and not from the same moment on.
         let known_ns = in_pauses(whole).min(second.total_ms * 1e6);
         let known_inside_ns = in_pauses(part).min(known_ns);
         let share = part.length_ns() as f64 / NANOS_PER_S as f64;
         sum.total_ms += (known_inside_ns + (second.total_ms * 1e6 - known_ns) * share) / 1e6;
-        if window.contains(began_ns + NANOS_PER_S / 2) {
+        if window.contains_second(began_ns) {
             sum.count += second.count;
             sum.longest_ms = sum.longest_ms.max(second.longest_ms);
         }
@@ -34,16 +34,10 @@ fn seconds(lines: &[Line]) -> BTreeMap<Nanos, Total> {
     let mut seconds = BTreeMap::<Nanos, Total>::new();
     for line in lines {
         if let Line::Safepoint(tally) = line {
-            add(seconds.entry(tally.t_ns).or_default(), tally);
+            tally.add_to(seconds.entry(tally.t_ns).or_default());
         }
     }
     seconds
-}
-
-fn add(total: &mut Total, tally: &Tally) {
-    total.count += tally.count;
-    total.total_ms += tally.total_ns as f64 / 1e6;
-    total.longest_ms = total.longest_ms.max(tally.longest_ns as f64 / 1e6);
 }
 
 const fn pause(line: &Line) -> Option<Window> {
@@ -53,12 +47,6 @@ const fn pause(line: &Line) -> Option<Window> {
         }
         _ => None,
     }
-}
-
-/// Of no length where they have nothing in common.
-fn common(one: Window, other: Window) -> Window {
-    let started_ns = one.started_ns.max(other.started_ns);
-    Window { started_ns, ended_ns: one.ended_ns.min(other.ended_ns).max(started_ns) }
 }
 
 #[cfg(test)]

@@ -51,7 +51,7 @@ final class ConnectionPools {
             int followed = 0;
             for (Object task : tasks) {
                 PoolLibrary library = PoolLibrary.ofTask(task.getClass().getName());
-                if (library.poolPaths().isEmpty() ? searched++ < MOST_SEARCHED : followed++ < MOST_FOLLOWED) {
+                if (library.isSearchedFor() ? searched++ < MOST_SEARCHED : followed++ < MOST_FOLLOWED) {
                     addPoolOf(task, library, graph);
                 }
             }
@@ -61,7 +61,7 @@ final class ConnectionPools {
 
     private void addPoolOf(Object task, PoolLibrary library, ObjectGraph graph) {
         try {
-            Object pool = library.poolPaths().isEmpty() ? ObjectGraph.search(task, library.pool()) : followed(task, library, graph);
+            Object pool = library.isSearchedFor() ? ObjectGraph.search(task, library.pool()) : poolOf(task, library, graph);
             if (pool == null || isReadAsBean(library, pool, graph)) {
                 return;
             }
@@ -82,7 +82,7 @@ final class ConnectionPools {
         }
     }
 
-    private static Object followed(Object task, PoolLibrary library, ObjectGraph graph) throws ReflectiveOperationException {
+    private static Object poolOf(Object task, PoolLibrary library, ObjectGraph graph) throws ReflectiveOperationException {
         for (Object captured : ObjectGraph.referred(task)) {
             for (String path : library.poolPaths()) {
                 Object pool = graph.follow(captured, path);

@@ -20,7 +20,7 @@ final class ObjectGraph {
 
     private record Named(Class<?> owner, String name) {}
 
-    /** Of tens of thousands of objects most have one class. */
+    /** Of hundreds of tasks most have captured an object of one class. */
     private final Map<Named, Optional<AccessibleObject>> members = new HashMap<>();
 
     /** What a path of public fields and methods without parameters leads to; null where one on the way is null or does not exist. */

@@ -57,6 +57,11 @@ record PoolLibrary(String kind, String pool, List<String> tasks, List<String> po
         return null;
     }
 
+    /** Whether no path leads to its pool: it is searched for. */
+    boolean isSearchedFor() {
+        return poolPaths.isEmpty();
+    }
+
     /** What a pool is called, by what the path to its name leads to. */
     String nameOf(Object found) {
         if (found instanceof String ownName) {
